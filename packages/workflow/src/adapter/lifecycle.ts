@@ -1,0 +1,69 @@
+/**
+ * Where a run stands.
+ *
+ * `scheduled` before its start time; `running`; `waiting` while every live step waits for a timer or a signal; `paused` by an operator;
+ * `compensating` from the moment it fails or is cancelled (first it drains, then it undoes); then one of the five ends.
+ * `compensation_failed` is an end only until an operator acts: undos of independent branches still go on in it.
+ */
+export type RunStatus =
+  | 'scheduled'
+  | 'running'
+  | 'waiting'
+  | 'paused'
+  | 'compensating'
+  | 'completed'
+  | 'failed'
+  | 'compensated'
+  | 'compensation_failed'
+  | 'cancelled'
+
+/**
+ * Where a step of a run stands. `pending` has open dependencies; `ready` may be claimed from its available time on; `running` is leased.
+ * In a saga `compensating` covers the whole undo: waiting for later undos, claimable, and leased.
+ */
+export type StepStatus =
+  | 'pending'
+  | 'ready'
+  | 'running'
+  | 'waiting'
+  | 'completed'
+  | 'failed'
+  | 'skipped'
+  | 'cancelled'
+  | 'compensating'
+  | 'compensated'
+  | 'compensation_failed'
+
+/** Every allowed change of a run's status. The single source: adapters repeat it as guards, tests assert it. */
+export const RUN_TRANSITIONS: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
+  scheduled: ['running', 'paused', 'compensating'],
+  running: ['waiting', 'paused', 'completed', 'compensating'],
+  waiting: ['running', 'paused', 'completed', 'compensating'],
+  paused: ['scheduled', 'running', 'waiting', 'compensating'],
+  compensating: ['failed', 'compensated', 'cancelled', 'compensation_failed'],
+  compensation_failed: ['compensating', 'compensated', 'cancelled'],
+  completed: [],
+  failed: [],
+  compensated: [],
+  cancelled: [],
+}
+
+/** Every allowed change of a step's status. `compensating → completed | failed | skipped | cancelled` is a relay: see {@link UndoPlan}. */
+export const STEP_TRANSITIONS: Readonly<Record<StepStatus, readonly StepStatus[]>> = {
+  pending: ['ready', 'running', 'waiting', 'skipped', 'cancelled'],
+  ready: ['running', 'waiting', 'skipped', 'cancelled'],
+  running: ['ready', 'waiting', 'completed', 'failed', 'skipped', 'cancelled'],
+  waiting: ['ready', 'running', 'completed', 'failed', 'skipped', 'cancelled'],
+  completed: ['compensating'],
+  failed: ['compensating'],
+  skipped: ['compensating'],
+  cancelled: ['compensating'],
+  compensating: ['compensated', 'compensation_failed', 'completed', 'failed', 'skipped', 'cancelled'],
+  compensated: [],
+  compensation_failed: ['compensating', 'compensated'],
+}
+
+/** Tells whether a run can change no more, not even by an operator. */
+export function isTerminal(status: RunStatus): boolean {
+  return RUN_TRANSITIONS[status].length === 0
+}

@@ -1,0 +1,26 @@
+import { BelayError } from './errors.ts'
+
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
+
+/** A length of time: milliseconds as a number, or a number with a unit, like `'250ms'`, `'30s'`, `'5m'`, `'2h'`, `'7d'`, `'1w'`. */
+export type Duration = number | `${number}${keyof typeof UNIT_MS}`
+
+/**
+ * Reads a duration as milliseconds. `option` names the option in the error.
+ *
+ * @throws BelayError `invalid_option` when the value is not a finite, non-negative duration.
+ */
+export function durationMs(duration: Duration, option: string): number {
+  const ms = typeof duration === 'number' ? duration : parse(duration)
+  if (Number.isFinite(ms) && ms >= 0) return ms
+  throw new BelayError(
+    'invalid_option',
+    `${option} is ${JSON.stringify(duration)}, which is not a duration. Give milliseconds as a number of 0 or more, or a text like '250ms', '30s', '5m', '2h', '7d'.`,
+  )
+}
+
+function parse(text: unknown): number {
+  const match = typeof text === 'string' ? /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)$/.exec(text.trim()) : null
+  if (match === null) return Number.NaN
+  return Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS]
+}

@@ -1,0 +1,87 @@
+/** Every code a {@link BelayError} can carry. Codes are stable: match on them, not on messages. */
+export type BelayErrorCode =
+  | 'invalid_definition'
+  | 'invalid_option'
+  | 'invalid_input'
+  | 'definition_changed'
+  | 'unknown_workflow'
+  | 'unknown_run'
+  | 'key_conflict'
+  | 'payload_unserialisable'
+  | 'payload_too_large'
+  | 'run_failed'
+  | 'step_timeout'
+  | 'lease_lost'
+  | 'worker_lost'
+  | 'run_stopping'
+  | 'worker_stopping'
+  | 'engine_closed'
+  | 'schema_missing'
+  | 'schema_outdated'
+  | 'schema_too_new'
+  | 'store_unavailable'
+  | 'store_misconfigured'
+  | 'directory_in_use'
+  | 'permanent'
+  | 'retry_later'
+
+/** Where an error happened, as far as it is known. */
+export interface ErrorContext {
+  readonly runId?: string | undefined
+  readonly step?: string | undefined
+  readonly attempt?: number | undefined
+  readonly cause?: unknown
+}
+
+// Registered globally, so that an error made by a second copy of this package is still recognised.
+const BRAND = Symbol.for('belay.error')
+
+/** The base of every error Belay throws. `code` is stable; the message says what happened, where, and what to do next. */
+export class BelayError extends Error {
+  override readonly name: string = 'BelayError'
+  readonly code: BelayErrorCode
+  readonly runId: string | undefined
+  readonly step: string | undefined
+  readonly attempt: number | undefined
+
+  constructor(code: BelayErrorCode, message: string, context: ErrorContext = {}) {
+    super(message, context.cause === undefined ? undefined : { cause: context.cause })
+    this.code = code
+    this.runId = context.runId
+    this.step = context.step
+    this.attempt = context.attempt
+    Object.defineProperty(this, BRAND, { value: true })
+  }
+
+  /** Tells whether a value is an error of Belay's, even one made by another copy of the package. */
+  static is(value: unknown): value is BelayError {
+    return typeof value === 'object' && value !== null && BRAND in value
+  }
+}
+
+/** A definition that cannot run: a cycle, an unknown dependency, a duplicate or invalid name, a missing handler. */
+export class DefinitionError extends BelayError {
+  override readonly name = 'DefinitionError'
+  constructor(message: string, context: ErrorContext = {}) {
+    super('invalid_definition', message, context)
+  }
+}
+
+/** Throw it from a handler or a compensation to fail at once, without the retries that are left. */
+export class PermanentError extends BelayError {
+  override readonly name = 'PermanentError'
+  constructor(message: string, context: { readonly cause?: unknown } = {}) {
+    super('permanent', message, context)
+  }
+}
+
+/**
+ * The store cannot be reached or is going away; whether the statement took effect is unknown.
+ * Adapters throw it for everything that a later try may cure; the engine keeps its state and tries again.
+ */
+export class StoreUnavailableError extends BelayError {
+  override readonly name = 'StoreUnavailableError'
+  constructor(message: string, context: { readonly cause?: unknown } = {}) {
+    super('store_unavailable', message, context)
+  }
+}
