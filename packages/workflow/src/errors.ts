@@ -67,14 +67,6 @@ export class DefinitionError extends BelayError {
   }
 }
 
-/** Throw it from a handler or a compensation to fail at once, without the retries that are left. */
-export class PermanentError extends BelayError {
-  override readonly name = 'PermanentError'
-  constructor(message: string, context: { readonly cause?: unknown } = {}) {
-    super('permanent', message, context)
-  }
-}
-
 /**
  * The store cannot be reached or is going away; whether the statement took effect is unknown.
  * Adapters throw it for everything that a later try may cure; the engine keeps its state and tries again.

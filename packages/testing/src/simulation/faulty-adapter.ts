@@ -1,0 +1,75 @@
+import { type Adapter, StoreUnavailableError } from '@belay/workflow/adapter'
+import type { Random } from './random.ts'
+import type { Process } from './scheduler.ts'
+
+/** How often a call meets which fault, each from 0 to 1. */
+export interface FaultRates {
+  /** The call fails before it took effect. */
+  readonly failsBefore: number
+  /** The call takes effect and its answer is lost. */
+  readonly failsAfter: number
+  /** The call takes up to two virtual seconds. */
+  readonly slow: number
+}
+
+const VERBS = [
+  'open',
+  'now',
+  'saveDefinitions',
+  'startRuns',
+  'registerWorker',
+  'renew',
+  'deregisterWorker',
+  'claim',
+  'held',
+  'settle',
+  'load',
+  'sweep',
+  'stopping',
+  'drain',
+  'beginUndo',
+  'cancelRuns',
+  'readRun',
+  'readStatuses',
+  'listRuns',
+] as const satisfies readonly (keyof Adapter)[]
+
+/**
+ * One process's connection to the shared store. Before and after every call the process waits for its turn, so that a crash, a freeze or
+ * another process's call can fall in between; and calls fail as connections do.
+ */
+export function faultyAdapter(
+  store: Adapter,
+  parts: {
+    readonly process: Process
+    readonly random: Random
+    readonly rates: () => FaultRates
+    readonly trace: (line: string) => void
+  },
+): Adapter {
+  const { process, random, rates, trace } = parts
+  const wrapped: Record<string, unknown> = {
+    name: 'simulated',
+    clock: process.clock,
+    onWake: (listener: () => void) => store.onWake(() => void process.turn().then(listener)),
+    wake: () => store.wake(),
+    close: async () => {},
+  }
+  for (const verb of VERBS) {
+    const call = store[verb] as (...args: unknown[]) => Promise<unknown>
+    wrapped[verb] = async (...args: unknown[]) => {
+      await process.turn(random.chance(rates().slow) ? random.integer(1, 2_000) : 0)
+      if (random.chance(rates().failsBefore)) throw lostConnection(verb)
+      const answer = await call.apply(store, args)
+      trace(`${process.name} ${verb} ${JSON.stringify(args)} -> ${JSON.stringify(answer)}`)
+      await process.turn(random.chance(rates().slow) ? random.integer(1, 2_000) : 0)
+      if (random.chance(rates().failsAfter)) throw lostConnection(verb)
+      return answer
+    }
+  }
+  return wrapped as unknown as Adapter
+}
+
+function lostConnection(verb: string): StoreUnavailableError {
+  return new StoreUnavailableError(`Simulated: the connection broke during ${verb}.`)
+}

@@ -1,0 +1,93 @@
+import type { Clock, Timer } from '@belay/workflow/adapter'
+import type { Random } from './random.ts'
+
+/** Something that a process waits for: its turn, or an instant. */
+interface Event {
+  readonly process: Process
+  readonly at: number
+  readonly order: number
+  readonly fire: () => void
+  cancelled: boolean
+}
+
+/** One simulated operating-system process. Everything asynchronous in it goes through its gates and timers, so it can be stopped at any await. */
+export class Process {
+  readonly name: string
+  dead = false
+  /** Frozen until this instant: nothing in it moves, while the world goes on. */
+  frozenUntil = 0
+  readonly clock: Clock
+  readonly #scheduler: Scheduler
+
+  constructor(name: string, scheduler: Scheduler) {
+    this.name = name
+    this.#scheduler = scheduler
+    this.clock = {
+      now: () => scheduler.now,
+      after: (delayMs, fire) => scheduler.add(this, scheduler.now + delayMs, fire),
+    }
+  }
+
+  /** Waits for the process's next turn: now, or after a delay in virtual milliseconds. Never resolves if the process dies first. */
+  turn(delayMs = 0): Promise<void> {
+    return new Promise((resolve) => {
+      this.#scheduler.add(this, this.#scheduler.now + delayMs, resolve)
+    })
+  }
+}
+
+/**
+ * The order of everything: of all that could happen next at one instant, chance picks one; time moves on only when nothing is left to do.
+ * Between two picks every promise that can settle has settled, so a run depends on its seed alone.
+ */
+export class Scheduler {
+  now = 1_000
+  readonly #random: Random
+  #events: Event[] = []
+  #order = 0
+
+  constructor(random: Random) {
+    this.#random = random
+  }
+
+  add(process: Process, at: number, fire: () => void): Timer {
+    const event: Event = { process, at, order: this.#order++, fire, cancelled: false }
+    this.#events.push(event)
+    return {
+      cancel() {
+        event.cancelled = true
+      },
+    }
+  }
+
+  /** Lets one thing happen. Returns false when there is nothing left that ever could. */
+  async step(): Promise<boolean> {
+    await macrotask()
+    this.#events = this.#events.filter((event) => !event.cancelled && !event.process.dead)
+    if (this.#events.length === 0) return false
+    const soonest = Math.min(...this.#events.map(dueAt))
+    this.now = Math.max(this.now, soonest)
+    const due = this.#events.filter((event) => dueAt(event) <= this.now)
+    const next = this.#random.pick(due)
+    next.cancelled = true
+    next.fire()
+    return true
+  }
+
+  kill(process: Process): void {
+    process.dead = true
+  }
+
+  freeze(process: Process, forMs: number): void {
+    process.frozenUntil = Math.max(process.frozenUntil, this.now + forMs)
+  }
+}
+
+function dueAt(event: Event): number {
+  return Math.max(event.at, event.process.frozenUntil)
+}
+
+/** Promise jobs all run before the next macrotask. */
+function macrotask(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

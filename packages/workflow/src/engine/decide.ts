@@ -1,0 +1,81 @@
+import type { Claim, JsonText, Outcome } from '../adapter/records.ts'
+import type { RunCause } from '../cause.ts'
+import type { RetryPolicy, StepDefinition } from '../definition/step.ts'
+import { BelayError } from '../errors.ts'
+import { RetryLaterError } from '../handler-errors.ts'
+import { retryDelayMs } from './backoff.ts'
+import { serialiseError } from './payload.ts'
+
+/** How an attempt ended, seen from the worker. */
+export type AttemptEnd =
+  | { readonly type: 'returned'; readonly output: JsonText }
+  /** `interrupted` says that the handler had been signalled before it threw, and why. */
+  | { readonly type: 'threw'; readonly error: unknown; readonly interrupted?: Interruption | undefined }
+  /** The attempt was given up before it reached its handler, or its handler did not end in time for the worker to leave. */
+  | { readonly type: 'given_up' }
+
+export type Interruption = 'run_stopping' | 'worker_stopping'
+
+/** Errors after which trying again cannot help. */
+const PERMANENT_CODES: ReadonlySet<string> = new Set([
+  'permanent',
+  'payload_unserialisable',
+  'payload_too_large',
+  'worker_lost',
+])
+
+/** What follows from the end of an attempt: a pure function of the claim, the step's policies and the end. */
+export function decideOutcome(
+  claim: Claim,
+  step: StepDefinition,
+  end: AttemptEnd,
+  random: () => number,
+): Outcome {
+  const { runId, step: number, attempt, direction, definitionId } = claim
+  const ref = { runId, step: number, attempt, direction, definitionId }
+  if (end.type === 'given_up') return { ...ref, type: 'released' }
+  if (end.type === 'returned') {
+    return direction === 'undo'
+      ? { ...ref, type: 'compensated' }
+      : { ...ref, type: 'completed', output: end.output }
+  }
+  // The handler was told to stop and did: that is no failure of its own.
+  if (end.interrupted === 'worker_stopping') return { ...ref, type: 'released' }
+  const error = serialiseError(end.error)
+  const errorText = JSON.stringify(error)
+  // Not recorded as failed: it goes back to ready with its error, and the drain of its run cancels it there.
+  if (end.interrupted === 'run_stopping') return { ...ref, type: 'retry', error: errorText, delayMs: 0 }
+
+  const policy = direction === 'undo' ? (step.compensation?.retry ?? step.retry) : step.retry
+  const delayMs = nextDelayMs(policy, claim.failures + 1, end.error, random)
+  if (delayMs !== undefined) return { ...ref, type: 'retry', error: errorText, delayMs }
+  if (direction === 'undo') return { ...ref, type: 'compensation_failed', error: errorText }
+  const cause: RunCause = { type: 'step_failed', step: step.name, attempt: tryNumber(claim), error }
+  return { ...ref, type: 'failed', error: errorText, cause: JSON.stringify(cause) }
+}
+
+/** The number of this try as handlers see it: 1 for the first; failures and lost workers count, returned leases don't. */
+export function tryNumber(claim: Claim): number {
+  return claim.failures + claim.losses + 1
+}
+
+/** A step that keeps killing its workers fails before it is tried once more. Returns the error, or undefined to go on. */
+export function poisonError(claim: Claim, step: StepDefinition): BelayError | undefined {
+  if (claim.losses < step.lossesMax) return undefined
+  return new BelayError(
+    'worker_lost',
+    `Step "${step.name}" of run ${claim.runId} lost its worker ${claim.losses} times and is not tried again: it may be what kills them. Look at the workers' logs; raise \`lossesMax\` if the losses had another reason.`,
+    { runId: claim.runId, step: step.name, attempt: claim.attempt },
+  )
+}
+
+function nextDelayMs(
+  policy: RetryPolicy,
+  failures: number,
+  error: unknown,
+  random: () => number,
+): number | undefined {
+  if (BelayError.is(error) && PERMANENT_CODES.has(error.code)) return undefined
+  if (failures >= policy.attempts) return undefined
+  return RetryLaterError.is(error) ? error.afterMs : retryDelayMs(policy, failures, random)
+}

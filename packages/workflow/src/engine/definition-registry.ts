@@ -1,0 +1,60 @@
+import type { Adapter, SavedDefinition } from '../adapter/index.ts'
+import type { WorkflowDefinition } from '../definition/workflow.ts'
+import { BelayError } from '../errors.ts'
+import { diffShapes } from '../graph/index.ts'
+
+/** Keeps the store's numbers of definitions, saving each once per process. Refuses a definition whose version is stored with another shape. */
+export class DefinitionRegistry {
+  readonly #adapter: Adapter
+  readonly #saved = new Map<string, Promise<SavedDefinition>>()
+
+  constructor(adapter: Adapter) {
+    this.#adapter = adapter
+  }
+
+  /** By the store's number. Throws `definition_changed`. */
+  async saveAll(workflows: readonly WorkflowDefinition[]): Promise<ReadonlyMap<number, WorkflowDefinition>> {
+    if (workflows.length === 0) return new Map()
+    const saved = await this.#adapter.saveDefinitions(workflows.map(({ record }) => record))
+    return new Map(
+      workflows.map((workflow, index) => {
+        const definition = saved[index]!
+        assertSameShape(workflow, definition)
+        this.#saved.set(cacheKey(workflow), Promise.resolve(definition))
+        return [definition.id, workflow]
+      }),
+    )
+  }
+
+  /** Saves one definition unless this process already has. Throws `definition_changed`. */
+  async save(workflow: WorkflowDefinition): Promise<SavedDefinition> {
+    const key = cacheKey(workflow)
+    const saving = this.#saved.get(key) ?? this.#saveOne(workflow)
+    this.#saved.set(key, saving)
+    try {
+      return await saving
+    } catch (error) {
+      this.#saved.delete(key)
+      throw error
+    }
+  }
+
+  async #saveOne(workflow: WorkflowDefinition): Promise<SavedDefinition> {
+    const [saved] = await this.#adapter.saveDefinitions([workflow.record])
+    assertSameShape(workflow, saved!)
+    return saved!
+  }
+}
+
+// The checksum is part of it: two shapes under one version in one process must each be checked.
+function cacheKey({ record }: WorkflowDefinition): string {
+  return `${record.name}@${record.version}#${record.checksum}`
+}
+
+function assertSameShape({ record }: WorkflowDefinition, saved: SavedDefinition): void {
+  if (saved.checksum === record.checksum) return
+  throw new BelayError(
+    'definition_changed',
+    `Workflow "${record.name}" version ${record.version} is stored with another shape. Runs keep the version they started with, so a changed graph needs a new version: give version ${record.version + 1}, and keep version ${record.version} registered until its runs have ended.\n${diffShapes(saved.shape, record.shape).join('\n')}`,
+  )
+}

@@ -1,0 +1,106 @@
+import type { Direction, RunStatus } from '../adapter/index.ts'
+import type { SerialisedError } from '../definition/step.ts'
+import type { Logger } from '../logger.ts'
+
+export interface RunEvent {
+  readonly runId: string
+  readonly status: RunStatus
+}
+
+export interface StepEvent {
+  readonly runId: string
+  readonly workflow: string
+  readonly version: number
+  readonly step: string
+  readonly direction: Direction
+  /** The try's number as the handler sees it. */
+  readonly attempt: number
+  readonly workerId: string
+}
+
+/** What an engine tells its listeners, as it happens in this process. Payloads are never part of an event. */
+export type EngineEvents = {
+  /** A run was created by this process. */
+  'run.started': {
+    readonly runId: string
+    readonly workflow: string
+    readonly version: number
+    readonly key: string | undefined
+  }
+  'run.completed': RunEvent
+  /** The run failed or was cancelled: it drains, then it is undone. */
+  'run.compensating': RunEvent
+  'run.failed': RunEvent
+  'run.compensated': RunEvent
+  'run.cancelled': RunEvent
+  'run.compensation_failed': RunEvent
+  'step.started': StepEvent
+  'step.completed': StepEvent & { readonly durationMs: number }
+  'step.compensated': StepEvent & { readonly durationMs: number }
+  'step.retrying': StepEvent & { readonly error: SerialisedError; readonly delayMs: number }
+  'step.failed': StepEvent & { readonly error: SerialisedError }
+  'step.compensation_failed': StepEvent & { readonly error: SerialisedError }
+  /** The attempt was given back without being spent. */
+  'step.released': StepEvent
+  /** A result came after its attempt was over: the lease had moved on, it had timed out, or the worker had let go of it. Nothing was written. */
+  'step.discarded': StepEvent & { readonly reason: 'lease_lost' | 'timed_out' | 'released' }
+  /** This worker was presumed dead and lost all it held; it goes on under a new id. */
+  'lease.lost': { readonly workerId: string; readonly steps: number }
+  /** This worker gave back a step of a worker that died. */
+  'step.recovered': {
+    readonly runId: string
+    readonly step: number
+    readonly direction: Direction
+    readonly losses: number
+  }
+  'worker.started': { readonly workerId: string }
+  'worker.lost': { readonly workerId: string }
+  'worker.stopped': { readonly workerId: string }
+  'store.unavailable': { readonly during: string; readonly message: string }
+  'store.recovered': { readonly during: string }
+  /** Something in the background failed in a way the engine did not expect. It goes on; look at it. */
+  error: { readonly during: string; readonly error: unknown }
+}
+
+export type EventListener<Name extends keyof EngineEvents> = (event: EngineEvents[Name]) => void
+
+/** Tells listeners; one that throws is logged and hinders nobody. */
+export class EventHub {
+  readonly #listeners = new Map<keyof EngineEvents, Set<(event: never) => void>>()
+  readonly #log: Logger
+
+  constructor(log: Logger) {
+    this.#log = log
+  }
+
+  on<Name extends keyof EngineEvents>(name: Name, listener: EventListener<Name>): () => void {
+    const listeners = this.#listeners.get(name) ?? new Set()
+    // Wrapped, so that one function given twice is two listeners, each with its own way to stop.
+    const own: EventListener<Name> = (event) => listener(event)
+    this.#listeners.set(name, listeners.add(own))
+    return () => listeners.delete(own)
+  }
+
+  emit<Name extends keyof EngineEvents>(name: Name, event: EngineEvents[Name]): void {
+    for (const listener of this.#listeners.get(name) ?? []) {
+      try {
+        ;(listener as EventListener<Name>)(event)
+      } catch (error) {
+        this.#log.error(`A listener of "${name}" threw.`, { error })
+      }
+    }
+  }
+
+  /** Tells of a run's new status. Statuses between start and stop have no event of their own. */
+  runChanged(event: RunEvent): void {
+    switch (event.status) {
+      case 'completed':
+      case 'compensating':
+      case 'failed':
+      case 'compensated':
+      case 'cancelled':
+      case 'compensation_failed':
+        this.emit(`run.${event.status}`, event)
+    }
+  }
+}

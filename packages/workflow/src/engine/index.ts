@@ -1,0 +1,8 @@
+export { createEngine, type Engine } from './engine.ts'
+export type { EngineEvents, EventListener, RunEvent, StepEvent } from './events.ts'
+export type { EngineOptions } from './options.ts'
+export { RunFailedError, type UndoReport } from './run-failed-error.ts'
+export type { RunHandle } from './run-handle.ts'
+export type { RunSnapshot, RunSummary, StepSnapshot } from './run-snapshot.ts'
+export type { Runs, RunsFilter } from './runs.ts'
+export type { RunOptions } from './start-run.ts'

@@ -1,0 +1,81 @@
+import type { JsonText } from '../adapter/records.ts'
+import type { SerialisedError } from '../definition/step.ts'
+import { BelayError } from '../errors.ts'
+
+const MESSAGE_MAX_CHARS = 4_000
+const CAUSE_DEPTH_MAX = 5
+
+export interface PayloadOwner {
+  /** What the payload is, for the error: `Output of step "chargeCard"`. */
+  readonly what: string
+  readonly runId?: string | undefined
+  readonly step?: string | undefined
+}
+
+/**
+ * Turns a value into JSON text; `undefined` becomes "no value".
+ *
+ * @throws BelayError `payload_unserialisable` for functions, symbols, bigints and cycles, `payload_too_large` above `maxBytes` (UTF-8).
+ */
+export function toJsonText(value: unknown, maxBytes: number, owner: PayloadOwner): JsonText {
+  if (value === undefined) return null
+  const text = stringify(value, owner)
+  const bytes = utf8Bytes(text, maxBytes)
+  if (bytes <= maxBytes) return text
+  throw new BelayError(
+    'payload_too_large',
+    `${owner.what} is ${bytes} bytes as JSON; the limit is ${maxBytes}. Store the content elsewhere and return a reference to it, or raise \`payloadMaxBytes\`.`,
+    owner,
+  )
+}
+
+export function fromJsonText(text: JsonText): unknown {
+  return text === null ? undefined : JSON.parse(text)
+}
+
+function stringify(value: unknown, owner: PayloadOwner): string {
+  let reason = `a ${typeof value} has no JSON form`
+  try {
+    // Top-level functions and symbols give undefined instead of text, whatever the type says.
+    const text: string | undefined = JSON.stringify(value)
+    if (text !== undefined) return text
+  } catch (error) {
+    reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
+  }
+  throw new BelayError(
+    'payload_unserialisable',
+    `${owner.what} cannot be stored as JSON: ${reason}. Return plain data: objects, arrays, strings, numbers, booleans, null.`,
+    owner,
+  )
+}
+
+/** Exact only where it matters: a text short enough to fit whatever its characters are is not encoded. */
+function utf8Bytes(text: string, maxBytes: number): number {
+  return text.length * 3 <= maxBytes ? text.length : new TextEncoder().encode(text).length
+}
+
+/** An error as it is stored: name, message, code and causes, without stacks. Never throws, whatever was thrown. */
+export function serialiseError(thrown: unknown, depth = 1): SerialisedError {
+  if (!(thrown instanceof Error) && !BelayError.is(thrown)) {
+    return { name: 'Error', message: cut(describe(thrown)) }
+  }
+  const { code, cause } = thrown as { code?: unknown; cause?: unknown }
+  return {
+    name: cut(String(thrown.name)),
+    message: cut(String(thrown.message)),
+    ...(typeof code === 'string' || typeof code === 'number' ? { code: cut(String(code)) } : {}),
+    ...(cause !== undefined && depth < CAUSE_DEPTH_MAX ? { cause: serialiseError(cause, depth + 1) } : {}),
+  }
+}
+
+function describe(thrown: unknown): string {
+  try {
+    return typeof thrown === 'string' ? thrown : (JSON.stringify(thrown) ?? String(thrown))
+  } catch {
+    return `a thrown ${typeof thrown} that cannot be shown`
+  }
+}
+
+function cut(text: string): string {
+  return text.length <= MESSAGE_MAX_CHARS ? text : `${text.slice(0, MESSAGE_MAX_CHARS)}…`
+}

@@ -1,0 +1,74 @@
+import type { RunStatus } from '../adapter/index.ts'
+import type { RunCause } from '../cause.ts'
+import type { SerialisedError } from '../definition/step.ts'
+import { BelayError } from '../errors.ts'
+import type { RunSnapshot } from './run-snapshot.ts'
+
+/** What became of one step in the undo of a run. */
+export interface UndoReport {
+  readonly step: string
+  /** `compensated`: undone. `compensation_failed`: its compensation failed for good. `waiting`: its undo waits for one that failed. */
+  readonly result: 'compensated' | 'compensation_failed' | 'waiting'
+  readonly error: SerialisedError | undefined
+}
+
+/** What `result()` rejects with when a run did not complete. */
+export class RunFailedError extends BelayError {
+  override readonly name = 'RunFailedError'
+  readonly status: RunStatus
+  /** What stopped the run. */
+  readonly reason: RunCause | undefined
+  /** The undo, in the order of the definition; steps that had nothing to undo are left out. */
+  readonly undo: readonly UndoReport[]
+
+  constructor(run: RunSnapshot) {
+    const undo = undoReport(run)
+    super('run_failed', `${headline(run)} ${undoLine(run.status, undo)}`, {
+      runId: run.id,
+      step: run.cause?.type === 'step_failed' ? run.cause.step : undefined,
+      attempt: run.cause?.type === 'step_failed' ? run.cause.attempt : undefined,
+      cause: run.cause?.type === 'step_failed' ? run.cause.error : undefined,
+    })
+    this.status = run.status
+    this.reason = run.cause
+    this.undo = undo
+  }
+
+  static override is(value: unknown): value is RunFailedError {
+    return BelayError.is(value) && value.code === 'run_failed'
+  }
+}
+
+function undoReport(run: RunSnapshot): readonly UndoReport[] {
+  return run.steps.flatMap(({ name, status, error }): UndoReport[] => {
+    switch (status) {
+      case 'compensated':
+        return [{ step: name, result: status, error: undefined }]
+      case 'compensation_failed':
+        return [{ step: name, result: status, error }]
+      case 'compensating':
+        return [{ step: name, result: 'waiting', error: undefined }]
+      default:
+        return []
+    }
+  })
+}
+
+function headline(run: RunSnapshot): string {
+  const who = `Run ${run.id} of "${run.workflow}" (version ${run.version})`
+  if (run.cause?.type !== 'step_failed') {
+    const reason = run.cause?.reason
+    return `${who} was cancelled${reason === undefined ? '' : `: ${reason}`}.`
+  }
+  const { step, attempt, error } = run.cause
+  return `${who} failed: step "${step}" gave up after ${attempt} ${attempt === 1 ? 'attempt' : 'attempts'} with ${error.name}: ${error.message}`
+}
+
+function undoLine(status: RunStatus, undo: readonly UndoReport[]): string {
+  const count = (result: UndoReport['result']) => undo.filter((entry) => entry.result === result).length
+  if (status === 'compensation_failed') {
+    const failed = undo.filter((entry) => entry.result === 'compensation_failed').map(({ step }) => `"${step}"`)
+    return `Its undo is parked: the compensation of ${failed.join(', ')} failed; ${count('compensated')} undone, ${count('waiting')} waiting. An operator must repair it.`
+  }
+  return undo.length === 0 ? 'Nothing had to be undone.' : `Undone: ${count('compensated')} of ${undo.length}.`
+}

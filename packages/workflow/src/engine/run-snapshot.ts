@@ -1,0 +1,93 @@
+import type { RunRecord, RunStatus, StepRecord, StepStatus } from '../adapter/index.ts'
+import type { RunCause } from '../cause.ts'
+import type { SerialisedError } from '../definition/step.ts'
+import { fromJsonText } from './payload.ts'
+
+/** A run as it stood when it was read. */
+export interface RunSummary {
+  readonly id: string
+  readonly workflow: string
+  readonly version: number
+  readonly key: string | undefined
+  readonly status: RunStatus
+  readonly input: unknown
+  /** Why the run stopped; undefined while it goes forward and when it completed. */
+  readonly cause: RunCause | undefined
+  readonly createdAt: Date
+  readonly finishedAt: Date | undefined
+}
+
+/** A run with its steps, in topological order. */
+export interface RunSnapshot extends RunSummary {
+  readonly steps: readonly StepSnapshot[]
+}
+
+export interface StepSnapshot {
+  readonly name: string
+  readonly status: StepStatus
+  /** Tries of the newest direction that have been claimed, lost workers included; 0 before the first. */
+  readonly attempts: number
+  readonly failures: number
+  readonly losses: number
+  /** Who holds the step or ended its newest attempt. */
+  readonly workerId: string | undefined
+  readonly output: unknown
+  /** The newest error, also of an attempt that was followed by a success of the undo. */
+  readonly error: SerialisedError | undefined
+  /** Of the newest attempt, forward or undo. */
+  readonly startedAt: Date | undefined
+  readonly finishedAt: Date | undefined
+}
+
+export function runSummary(run: RunRecord): RunSummary {
+  return {
+    id: run.runId,
+    workflow: run.workflow,
+    version: run.version,
+    key: run.key ?? undefined,
+    status: run.status,
+    input: fromJsonText(run.input),
+    cause: fromJsonText(run.cause) as RunCause | undefined,
+    createdAt: new Date(run.createdAt),
+    finishedAt: instant(run.finishedAt),
+  }
+}
+
+export function runSnapshot(found: { run: RunRecord; steps: readonly StepRecord[] }): RunSnapshot {
+  return { ...runSummary(found.run), steps: found.steps.map(stepSnapshot) }
+}
+
+function stepSnapshot(step: StepRecord): StepSnapshot {
+  return {
+    name: step.name,
+    status: step.status,
+    attempts: attemptsOf(step),
+    failures: step.failures,
+    losses: step.losses,
+    workerId: step.workerId ?? undefined,
+    output: fromJsonText(step.output),
+    error: fromJsonText(step.error) as SerialisedError | undefined,
+    startedAt: instant(step.startedAt),
+    finishedAt: instant(step.finishedAt),
+  }
+}
+
+function attemptsOf(step: StepRecord): number {
+  // Failures and losses are ended tries; a step that is running or that ended well has one more.
+  const unfailed = step.status === 'running' || step.status === 'completed' || step.status === 'compensated'
+  const undoing = step.status === 'compensating' && step.workerId !== null
+  return step.failures + step.losses + (unfailed || undoing ? 1 : 0)
+}
+
+function instant(epochMs: number | null): Date | undefined {
+  return epochMs === null ? undefined : new Date(epochMs)
+}
+
+/**
+ * Tells whether a run has come to its end for whoever awaits it: a terminal status, or a parked undo in which nothing can move any more
+ * without an operator.
+ */
+export function isOver(run: RunRecord, steps: readonly StepRecord[]): boolean {
+  if (run.status !== 'compensation_failed') return run.finishedAt !== null
+  return !steps.some((step) => step.status === 'compensating' && step.openDependencies === 0)
+}

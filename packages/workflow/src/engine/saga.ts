@@ -1,0 +1,35 @@
+import type { Adapter, RunStatus } from '../adapter/index.ts'
+import type { WorkflowDefinition } from '../definition/workflow.ts'
+import { planUndo } from './plan-undo.ts'
+
+/** Runs that one round plans at most. */
+const ROUND_MAX = 100
+
+/**
+ * Moves stopping runs on: once nothing is in flight in a run, plans its undo and begins it. Any worker may, at any time: the store begins
+ * the undo of a run once. Nobody has to notice that the last attempt ended; whoever looks next finds the run drained.
+ */
+export async function beginDueUndos(parts: {
+  readonly adapter: Adapter
+  readonly definitions: ReadonlyMap<number, WorkflowDefinition>
+  /** Only these; undefined looks for any. */
+  readonly runIds: readonly string[] | undefined
+}): Promise<readonly { readonly runId: string; readonly status: RunStatus }[]> {
+  const moved: { readonly runId: string; readonly status: RunStatus }[] = []
+  for (;;) {
+    const drained = await parts.adapter.drain({
+      definitionIds: [...parts.definitions.keys()],
+      runIds: parts.runIds,
+      limit: ROUND_MAX,
+    })
+    if (drained.length === 0) return moved
+    const plans = drained.map((run) => {
+      const { graph, record } = parts.definitions.get(run.definitionId)!
+      return planUndo(graph, record.shape, run)
+    })
+    const begun = await parts.adapter.beginUndo(plans)
+    moved.push(...begun)
+    // Nothing begun of what was drained: another worker is at it. A full round: there may be more.
+    if (begun.length === 0 || drained.length < ROUND_MAX) return moved
+  }
+}

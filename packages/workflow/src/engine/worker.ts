@@ -1,0 +1,285 @@
+import type { Adapter, RunStatus, Settlement } from '../adapter/index.ts'
+import type { WorkflowDefinition } from '../definition/workflow.ts'
+import type { Logger } from '../logger.ts'
+import type { EventHub } from './events.ts'
+import { Loop } from './loop.ts'
+import { OutageWatch } from './outage.ts'
+import type { PayloadCache } from './payload-cache.ts'
+import { pause, type Runtime } from './runtime.ts'
+import { beginDueUndos } from './saga.ts'
+import { Session } from './session.ts'
+
+/** Steps that one claim leases at most. */
+const CLAIM_MAX = 500
+/** Steps that one sweep gives back at most. */
+const SWEEP_MAX = 1_000
+/** How often at the least a worker looks after what others left behind, whatever the tick. */
+const HOUSEKEEPING_MS = 1_000
+/** How long handlers get to react to their signal before the worker leaves without them. */
+const GRACE_MS = 500
+/** How long a leaving worker tries to record what it has. */
+const FLUSH_MS = 5_000
+
+export interface WorkerParts {
+  readonly adapter: Adapter
+  readonly runtime: Runtime
+  readonly events: EventHub
+  readonly log: Logger
+  readonly payloads: PayloadCache
+  readonly payloadMaxBytes: number
+  readonly name: string
+  readonly concurrency: number
+  readonly tickMs: number
+  readonly leaseMs: number
+  /** By the store's number. Only runnable ones. */
+  readonly definitions: ReadonlyMap<number, WorkflowDefinition>
+  readonly onRunsChanged: (runs: readonly { readonly runId: string; readonly status: RunStatus }[]) => void
+}
+
+/**
+ * One executor: four loops that never wait for each other. `lease` renews; `claim` takes ready steps, each tick and whenever woken; `saga`
+ * begins undos that are due; `housekeeping` sweeps up after dead workers and notices runs that were stopped elsewhere.
+ */
+export class Worker {
+  readonly #parts: WorkerParts
+  readonly #loops: { readonly lease: Loop; readonly claim: Loop; readonly saga: Loop; readonly housekeeping: Loop }
+  readonly #stoppingRuns = new Set<string>()
+  #session: Session
+  #rotation = 0
+  /** The last claim or settlement left ready steps behind: a freed slot should claim at once instead of at the next tick. */
+  #moreLikely = false
+  #looksAtAllAt = 0
+  #stopping = false
+  #stopWake: () => void = () => {}
+
+  constructor(parts: WorkerParts) {
+    this.#parts = parts
+    this.#session = this.#openSession()
+    this.#loops = {
+      lease: this.#loop('renewing the lease', Math.max(1, Math.floor(parts.leaseMs / 3)), () => this.#renew()),
+      claim: this.#loop('claiming', parts.tickMs, () => this.#claim()),
+      saga: this.#loop('beginning undos', Math.max(parts.tickMs, HOUSEKEEPING_MS), () => this.#advanceSagas()),
+      housekeeping: this.#loop('housekeeping', Math.max(parts.tickMs, HOUSEKEEPING_MS), () => this.#housekeep()),
+    }
+  }
+
+  get workerId(): string {
+    return this.#session.workerId
+  }
+
+  /** True when it could take a step right now. */
+  get hasRoom(): boolean {
+    return !this.#stopping && this.#session.room > 0
+  }
+
+  /** True when it has the handlers of this definition. */
+  runs(definitionId: number): boolean {
+    return this.#parts.definitions.has(definitionId)
+  }
+
+  async start(): Promise<void> {
+    await this.#register(this.#session.workerId)
+    this.#parts.events.emit('worker.started', { workerId: this.workerId })
+    this.#stopWake = this.#parts.adapter.onWake(() => this.wake())
+    for (const loop of Object.values(this.#loops)) loop.wake()
+  }
+
+  /** Work may have become claimable. */
+  wake(): void {
+    this.#moreLikely = true
+    this.#loops.claim.wake()
+  }
+
+  /** Runs were stopped by this process: signals their handlers and looks after their undo. */
+  runsStopped(runIds: readonly string[]): void {
+    for (const runId of runIds) {
+      this.#session.stopRun(runId)
+      this.#stoppingRuns.add(runId)
+    }
+    if (runIds.length > 0) this.#loops.saga.wake()
+  }
+
+  /** Stops claiming, lets handlers end until the timeout, then signals them, gives their steps back, and leaves. */
+  async stop(timeoutMs: number): Promise<void> {
+    if (this.#stopping) return
+    this.#stopping = true
+    const { clock } = this.#parts.runtime
+    this.#stopWake()
+    const session = this.#session
+    session.leave()
+    const loopsEnded = Promise.all([this.#loops.claim.stop(), this.#loops.saga.stop(), this.#loops.housekeeping.stop()])
+    const settled = () => session.size === 0
+    if (!(await this.#until(settled, timeoutMs))) {
+      session.interruptAll()
+      await this.#until(settled, GRACE_MS)
+      session.releaseAll()
+      await this.#until(settled, FLUSH_MS)
+    }
+    await Promise.race([loopsEnded, pause(clock, FLUSH_MS)])
+    // A claim that was under way when the stop began has been answered, and its steps let go of, only now.
+    await this.#until(settled, FLUSH_MS)
+    await Promise.race([this.#loops.lease.stop(), pause(clock, FLUSH_MS)])
+    await this.#deregister(session)
+    this.#parts.events.emit('worker.stopped', { workerId: session.workerId })
+  }
+
+  #loop(during: string, intervalMs: number, work: () => Promise<void>): Loop {
+    const outage = this.#outage(during)
+    return new Loop({
+      clock: this.#parts.runtime.clock,
+      intervalMs,
+      work: async () => {
+        await work()
+        outage.succeeded()
+      },
+      onError: (error) => outage.failed(error),
+    })
+  }
+
+  #outage(during: string): OutageWatch {
+    const { log, events, runtime } = this.#parts
+    return new OutageWatch({ during, log, events, random: runtime.random })
+  }
+
+  #openSession(): Session {
+    return new Session({
+      ...this.#parts,
+      workerId: this.#parts.runtime.newId(),
+      outage: this.#outage('settling'),
+      onSettled: (settlement) => this.#settled(settlement),
+      onStoppingRunMoved: (runId) => {
+        this.#stoppingRuns.add(runId)
+        this.#loops.saga.wake()
+      },
+      onRoom: () => {
+        this.#onRoom()
+      },
+      onRefused: (error) => {
+        this.#parts.log.error('The store refuses an outcome; this worker gives up its identity.', { error })
+        void this.#replaceSession()
+      },
+    })
+  }
+
+  async #register(workerId: string): Promise<void> {
+    const { adapter, name, leaseMs } = this.#parts
+    await adapter.registerWorker({ workerId, name, leaseMs })
+  }
+
+  async #renew(): Promise<void> {
+    const { adapter, leaseMs } = this.#parts
+    const session = this.#session
+    const renewed = await adapter.renew({ workerId: session.workerId, leaseMs })
+    if (renewed === 'lost' && session === this.#session) await this.#replaceSession()
+  }
+
+  async #replaceSession(): Promise<void> {
+    const lost = this.#session
+    if (this.#stopping) return
+    this.#session = this.#openSession()
+    const steps = lost.lose()
+    this.#parts.log.error('This worker was presumed dead: it lost its lease and goes on under a new id.', {
+      workerId: lost.workerId,
+      steps,
+    })
+    this.#parts.events.emit('lease.lost', { workerId: lost.workerId, steps })
+    // An unregistered session claims nothing: the claim loop answers 'lost' and registers again if this fails.
+    await this.#register(this.#session.workerId)
+    this.wake()
+  }
+
+  async #claim(): Promise<void> {
+    const session = this.#session
+    if (session.unsure) await session.adopt()
+    const ids = [...this.#parts.definitions.keys()]
+    if (ids.length === 0) return
+    for (;;) {
+      if (this.#stopping || session !== this.#session) return
+      this.#moreLikely = false
+      const result = await session.claim(this.#rotated(ids), CLAIM_MAX)
+      if (result === 'lost') return this.#replaceSession()
+      if (result === 'drained') return
+      this.#moreLikely = true
+      if (session.room === 0) return
+    }
+  }
+
+  /** Each claim begins with another workflow, so that none waits for ever behind the others. */
+  #rotated(ids: readonly number[]): readonly number[] {
+    this.#rotation = (this.#rotation + 1) % ids.length
+    return [...ids.slice(this.#rotation), ...ids.slice(0, this.#rotation)]
+  }
+
+  #onRoom(): void {
+    if (this.#session.unsure || (this.#moreLikely && this.#session.room > 0)) this.#loops.claim.wake()
+  }
+
+  #settled(settlement: Settlement): void {
+    this.#runsChanged(settlement.runs)
+    if (!settlement.queued) return
+    this.#moreLikely = true
+    // What this worker cannot take at once is for others.
+    if (this.hasRoom) this.#loops.claim.wake()
+    else this.#parts.adapter.wake()
+  }
+
+  #runsChanged(runs: readonly { readonly runId: string; readonly status: RunStatus }[]): void {
+    if (runs.length === 0) return
+    this.runsStopped(runs.filter(({ status }) => status === 'compensating').map(({ runId }) => runId))
+    this.#parts.onRunsChanged(runs)
+  }
+
+  async #advanceSagas(): Promise<void> {
+    const { adapter, definitions, runtime } = this.#parts
+    if (definitions.size === 0) return
+    const known = [...this.#stoppingRuns]
+    this.#stoppingRuns.clear()
+    // Woken for certain runs, it looks at those; once in a while at all: also those whose worker died or never noticed.
+    const now = runtime.clock.now()
+    const runIds = known.length > 0 && now < this.#looksAtAllAt ? known : undefined
+    if (runIds === undefined) this.#looksAtAllAt = now + HOUSEKEEPING_MS
+    const moved = await beginDueUndos({ adapter, definitions, runIds })
+    this.#parts.onRunsChanged(moved.filter(({ status }) => status !== 'compensating'))
+    if (moved.some(({ status }) => status === 'compensating')) this.wake()
+  }
+
+  async #housekeep(): Promise<void> {
+    const { adapter, runtime, events } = this.#parts
+    const session = this.#session
+    const forward = session.forwardRuns(runtime.clock.now() - HOUSEKEEPING_MS / 2)
+    if (forward.length > 0) this.runsStopped(await adapter.stopping({ runIds: forward }))
+    for (;;) {
+      const swept = await adapter.sweep({ limit: SWEEP_MAX })
+      for (const workerId of swept.lostWorkers) events.emit('worker.lost', { workerId })
+      for (const { runId, step, direction, losses } of swept.recovered) {
+        events.emit('step.recovered', { runId, step, direction, losses })
+      }
+      if (swept.recovered.length > 0) this.wake()
+      if (!swept.more || this.#stopping) return
+    }
+  }
+
+  /** Waits until a condition holds, looking at it whenever something may have changed. Resolves to whether it holds. */
+  async #until(condition: () => boolean, timeoutMs: number): Promise<boolean> {
+    const { clock } = this.#parts.runtime
+    const endsAt = clock.now() + timeoutMs
+    while (!condition() && clock.now() < endsAt) await pause(clock, Math.min(20, timeoutMs))
+    return condition()
+  }
+
+  async #deregister(session: Session): Promise<void> {
+    const { adapter, log, events } = this.#parts
+    if (session.size > 0 || session.unsure) {
+      session.abandon()
+      log.warn('Left without recording everything; the steps return when the lease ends.', { steps: session.size })
+      return
+    }
+    try {
+      await adapter.deregisterWorker({ workerId: session.workerId })
+    } catch (error) {
+      // The row expires on its own: nothing depends on this.
+      log.warn('Could not sign off at the store.', { error })
+      events.emit('error', { during: 'signing off', error })
+    }
+  }
+}
