@@ -70,7 +70,10 @@ export class Session {
   /** How many more steps it could take on. Attempts that only wait for their outcome to be recorded need no slot. */
   get room(): number {
     if (this.#leaving || this.#settler.backlog > BACKLOG_MAX) return 0
-    return Math.max(0, this.#parts.concurrency - this.#limit.activeCount - this.#limit.pendingCount - this.#reserved)
+    return Math.max(
+      0,
+      this.#parts.concurrency - this.#limit.activeCount - this.#limit.pendingCount - this.#reserved,
+    )
   }
 
   /** Attempts not yet settled. */
@@ -253,7 +256,11 @@ function leaseLost({ claim, step }: Attempt): BelayError {
 }
 
 function runStopping(runId: string): BelayError {
-  return new BelayError('run_stopping', `Run ${runId} is being stopped: it failed elsewhere or was cancelled.`, {
-    runId,
-  })
+  return new BelayError(
+    'run_stopping',
+    `Run ${runId} is being stopped: it failed elsewhere or was cancelled.`,
+    {
+      runId,
+    },
+  )
 }
