@@ -71,7 +71,8 @@ export class Oracle {
     const found = this.#store.dump().runs.find(({ run }) => run.runId === event.runId)
     const workflow = this.#workflows.get(event.workflow)
     if (found === undefined || workflow === undefined) {
-      return this.#broken(`a handler was called for no run: ${event.runId}`)
+      this.#broken(`a handler was called for no run: ${event.runId}`)
+      return
     }
     const rows = found.steps
     const number = workflow.graph.numberOf(event.step)!

@@ -136,10 +136,13 @@ class World {
     if (random.chance(0.004)) this.#cancelRun()
     if (this.#living.length === 0) {
       if (random.chance(0.2)) this.#startProcess()
-    } else if (random.chance(0.006)) this.#crash()
-    else if (random.chance(0.006)) this.#freeze()
-    else if (random.chance(0.003)) this.#leave()
-    else if (this.#living.length < 3 && random.chance(0.01)) this.#startProcess()
+      return
+    }
+    const fate = random.next()
+    if (fate < 0.006) this.#crash()
+    else if (fate < 0.012) this.#freeze()
+    else if (fate < 0.015) this.#leave()
+    else if (fate < 0.025 && this.#living.length < 3) this.#startProcess()
   }
 
   #startProcess(): void {

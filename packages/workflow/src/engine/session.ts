@@ -188,7 +188,10 @@ export class Session {
     })
     this.#attempts.set(key, attempt)
     const stopping = claim.direction === 'forward' && this.#stoppingRuns.has(claim.runId)
-    if (this.#leaving || stopping) return this.#end(attempt, { type: 'given_up' })
+    if (this.#leaving || stopping) {
+      this.#end(attempt, { type: 'given_up' })
+      return
+    }
     void this.#limit(() => this.#perform(attempt)).then((end) => {
       if (end !== undefined) this.#end(attempt, end)
       this.#parts.onRoom()
@@ -210,8 +213,11 @@ export class Session {
   }
 
   #end(attempt: Attempt, end: Performance): void {
-    // Its handler ended after the step was given back.
-    if (attempt.phase === 'settling') return this.#discard(attempt, 'released')
+    if (attempt.phase === 'settling') {
+      // Its handler ended after the step was given back.
+      this.#discard(attempt, 'released')
+      return
+    }
     attempt.phase = 'settling'
     const outcome = outcomeOf(attempt, end, this.#parts.runtime.random)
     this.#settler.settle(outcome, (result) => this.#settled(attempt, outcome, result))
