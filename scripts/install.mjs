@@ -24,14 +24,18 @@ export async function installIfNeeded() {
   const startedAt = Date.now()
   /** @type {string[]} */
   const lines = []
-  const code = await run('npx', ['-y', pnpm(), 'install', '--frozen-lockfile', '--reporter=append-only'], {
-    cwd: root,
-    env: installEnvironment(),
-    onLine: (line) => {
-      lines.push(line)
-      showProgress(line)
+  const code = await run(
+    'npx',
+    ['-y', '--prefer-offline', pnpm(), 'install', '--frozen-lockfile', '--reporter=append-only'],
+    {
+      cwd: root,
+      env: installEnvironment(),
+      onLine: (line) => {
+        lines.push(line)
+        showProgress(line)
+      },
     },
-  })
+  )
   endProgress()
   if (code !== 0) {
     console.error(explainInstallFailure(lines, code))
