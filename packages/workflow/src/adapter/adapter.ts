@@ -1,5 +1,4 @@
 import type { Clock } from '../clock.ts'
-import type { RunStatus } from './lifecycle.ts'
 import type {
   Claim,
   DefinitionRecord,
@@ -16,6 +15,7 @@ import type {
   StepRecord,
   UndoPlan,
 } from './records.ts'
+import type { RunStatus } from './lifecycle.ts'
 
 /**
  * The port between the engine and a store.
