@@ -9,7 +9,7 @@ if (major === undefined || !MAJORS.includes(major)) {
   process.exit(1)
 }
 
-const server = await startPostgres({ major: Number(major) })
+const server = await startPostgres({ major: major === '14' ? 14 : 18 })
 console.log(`PostgreSQL ${major}, empty, gone when you press Ctrl-C:\n\n  ${server.url}\n`)
 
 // The server's process must not outlive us, and a second signal must not cut its shutdown short.
