@@ -4,8 +4,8 @@ export interface PostgresServer {
   readonly port: number
   /** Ends the server and removes its files; idempotent. */
   stop(): Promise<void>
-  /** The way a crash or a failover looks to clients: every connection is cut, nothing is lost. */
-  restart(): Promise<void>
+  /** The way a crash or a failover looks to clients: every connection is cut, nothing is lost; it comes back when `whileDown` has ended. */
+  restart(options?: { readonly whileDown?: () => Promise<void> }): Promise<void>
   /** A fresh database's url. */
   createDatabase(options?: { readonly template?: string }): Promise<string>
 }
