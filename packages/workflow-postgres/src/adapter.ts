@@ -1,5 +1,6 @@
 import type { Adapter } from '@belay/workflow/adapter'
 import type { Connection } from './connection/connection.ts'
+import { openUntil } from './connection/open-connection.ts'
 import { type MigrationReport, migrateSchema } from './migrate/migrate.ts'
 import { checkSchemaVersion } from './migrate/schema-version.ts'
 import { settle } from './settle.ts'
@@ -13,7 +14,7 @@ import { held, now, readStatuses, stopping } from './statements/read-state.ts'
 import { saveDefinitions } from './statements/save-definitions.ts'
 import { startRuns } from './statements/start-runs.ts'
 import { sweep } from './statements/sweep-workers.ts'
-import { insertWorker, renew, retireWorker } from './statements/workers.ts'
+import { deregister, insertWorker, renew } from './statements/workers.ts'
 import type { Wakeup } from './wakeup.ts'
 
 /** What the two adapters of this package have in common: everything but how they connect. */
@@ -39,8 +40,9 @@ export interface SqlAdapterParts {
 
 /** The verbs of the port over a connection. Each is one statement, or says why it is not. */
 export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
-  const { connection, schema, wakeup } = parts
+  const { schema, wakeup } = parts
   let closed: Promise<void> | undefined
+  const connection = openUntil(() => closed !== undefined, parts.connection)
   return {
     name: parts.name,
     schema,
@@ -60,9 +62,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
       await connection.query(insertWorker, [workerId, name, leaseMs])
     },
     renew: (renewal) => renew(connection, renewal),
-    async deregisterWorker({ workerId }) {
-      await connection.query(retireWorker, [workerId])
-    },
+    deregisterWorker: (worker) => deregister(connection, worker),
     claim: (request) => claim(connection, request),
     held: (request) => held(connection, request),
     settle: (settlement) => settle(connection, settlement),

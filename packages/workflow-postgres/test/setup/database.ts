@@ -46,8 +46,29 @@ export async function createStore(
   options: PostgresOptions = {},
 ): Promise<PostgresAdapter> {
   const schema = `belay_${randomBytes(6).toString('hex')}`
-  const adapter = postgres(database.pool, { schema, listen: false, ...options })
+  const adapter = postgres(database.pool, { schema, ...options })
   await adapter.migrate()
   await adapter.open()
   return adapter
+}
+
+/** Takes over the store's clock: it stands still, and moves only when told. */
+export async function setClock(
+  pool: { query(text: string): Promise<unknown> },
+  schema: string,
+): Promise<{ advance(ms: number): Promise<void> }> {
+  let now = Date.UTC(2025, 0, 1)
+  const show = async () => {
+    await pool.query(
+      `create or replace function "${schema}".store_now() returns timestamptz language sql stable parallel safe
+       as $$ select timestamptz '${new Date(now).toISOString()}' $$`,
+    )
+  }
+  await show()
+  return {
+    async advance(ms) {
+      now += ms
+      await show()
+    },
+  }
 }
