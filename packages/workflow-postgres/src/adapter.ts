@@ -32,8 +32,10 @@ export interface SqlAdapterParts {
   readonly autoMigrate: boolean
   /** What to run when the schema is missing or outdated; ends the error's message. */
   readonly remedy: string
-  /** Called first by `open`. */
+  /** Called first by `open` and `migrate`, any number of times. */
   connect(): Promise<void>
+  /** Called once, when the schema is known to be right. */
+  onOpen?(): Promise<void>
   /** Called last by `close`, once. */
   disconnect(): Promise<void>
 }
@@ -43,13 +45,22 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
   const { schema, wakeup } = parts
   let closed: Promise<void> | undefined
   const connection = openUntil(() => closed !== undefined, parts.connection)
+  let opening: Promise<void> | undefined
+  const open = async () => {
+    await parts.connect()
+    if (parts.autoMigrate) await migrateSchema(connection, schema)
+    else await checkSchemaVersion(connection, { schema, remedy: parts.remedy })
+    await parts.onOpen?.()
+  }
   return {
     name: parts.name,
     schema,
-    async open() {
-      await parts.connect()
-      if (parts.autoMigrate) await migrateSchema(connection, schema)
-      else await checkSchemaVersion(connection, { schema, remedy: parts.remedy })
+    open() {
+      opening ??= open().catch((error: unknown) => {
+        opening = undefined
+        throw error
+      })
+      return opening
     },
     async migrate() {
       await parts.connect()

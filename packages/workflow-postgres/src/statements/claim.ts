@@ -22,7 +22,9 @@ export interface ClaimRow {
  * gathered at a bad moment cannot talk the planner into reading a whole table.
  */
 export const claimSteps: Statement<
-  { readonly live: boolean; readonly dequeued: number } & { readonly [Column in keyof ClaimRow]: ClaimRow[Column] | null }
+  { readonly live: boolean; readonly dequeued: number } & {
+    readonly [Column in keyof ClaimRow]: ClaimRow[Column] | null
+  }
 > = {
   name: 'claim_steps',
   text: `

@@ -52,6 +52,8 @@ function wasSettled(outcome: Outcome, row: AttemptRow, workerId: string): boolea
       return row.status === outcome.undoOf && row.undo_of === null && row.worker_id === workerId
     case 'retry':
     case 'released':
-      return row.status === (outcome.direction === 'undo' ? 'compensating' : 'ready') && row.worker_id === null
+      return (
+        row.status === (outcome.direction === 'undo' ? 'compensating' : 'ready') && row.worker_id === null
+      )
   }
 }

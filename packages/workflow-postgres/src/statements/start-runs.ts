@@ -94,10 +94,7 @@ export async function startRuns(
   })
 }
 
-async function startBatch(
-  connection: Connection,
-  runs: readonly NewRun[],
-): Promise<readonly StartedRun[]> {
+async function startBatch(connection: Connection, runs: readonly NewRun[]): Promise<readonly StartedRun[]> {
   const started = new Map<string, StartedRun>()
   let open = runs
   for (let round = 0; round < ROUNDS_MAX && open.length > 0; round += 1) {
@@ -154,9 +151,13 @@ function refusedInput(error: unknown, runs: readonly NewRun[]): unknown {
   const refusal = refusalOf(error)
   if (refusal === null) return error
   const what = runs.length === 1 ? `Run ${runs[0]!.runId} was` : `None of ${runs.length} runs was`
-  return new BelayError('invalid_input', `${what} started: the database refused an input or key: ${refusal}.`, {
-    cause: error,
-  })
+  return new BelayError(
+    'invalid_input',
+    `${what} started: the database refused an input or key: ${refusal}.`,
+    {
+      cause: error,
+    },
+  )
 }
 
 function notStartable(run: NewRun): BelayError {

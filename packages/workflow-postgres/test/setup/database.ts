@@ -51,24 +51,3 @@ export async function createStore(
   await adapter.open()
   return adapter
 }
-
-/** Takes over the store's clock: it stands still, and moves only when told. */
-export async function setClock(
-  pool: { query(text: string): Promise<unknown> },
-  schema: string,
-): Promise<{ advance(ms: number): Promise<void> }> {
-  let now = Date.UTC(2025, 0, 1)
-  const show = async () => {
-    await pool.query(
-      `create or replace function "${schema}".store_now() returns timestamptz language sql stable parallel safe
-       as $$ select timestamptz '${new Date(now).toISOString()}' $$`,
-    )
-  }
-  await show()
-  return {
-    async advance(ms) {
-      now += ms
-      await show()
-    },
-  }
-}

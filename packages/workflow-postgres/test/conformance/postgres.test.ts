@@ -1,7 +1,8 @@
 import { describeAdapter } from '@belay/testing/conformance'
 import { afterAll, beforeAll, describe } from 'vitest'
-import { postgres } from '../src/index.ts'
-import { createDatabase, createStore, servers, setClock, type TestDatabase } from './setup/database.ts'
+import { postgres } from '../../src/index.ts'
+import { setClock } from '../setup/clock.ts'
+import { createDatabase, createStore, servers, type TestDatabase } from '../setup/database.ts'
 
 describe.each(servers)('$name', ({ name, url }) => {
   let database: TestDatabase
@@ -13,7 +14,7 @@ describe.each(servers)('$name', ({ name, url }) => {
   describeAdapter(name, {
     async create() {
       const adapter = await createStore(database)
-      const clock = await setClock(database.pool, adapter.schema)
+      const clock = await setClock((text) => database.pool.query(text), adapter.schema)
       const others: ReturnType<typeof postgres>[] = []
       return {
         adapter,
