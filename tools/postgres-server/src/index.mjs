@@ -13,7 +13,8 @@ import { unprivilegedUser } from './user.mjs'
  * @property {string} url of the database `postgres`
  * @property {number} port
  * @property {() => Promise<void>} stop ends the server and removes its files; idempotent
- * @property {() => Promise<void>} restart the way a crash or a failover looks to clients: every connection is cut, nothing is lost
+ * @property {(options?: { whileDown?: () => Promise<void> }) => Promise<void>} restart the way a crash or a failover looks to clients: every
+ *   connection is cut, nothing is lost; it comes back when `whileDown` has ended
  * @property {(options?: { template?: string }) => Promise<string>} createDatabase a fresh database's url
  */
 
@@ -57,8 +58,9 @@ export async function startPostgres({ major = 18, settings = {}, durable = false
       guard.dismiss()
       await rm(home, { recursive: true, force: true })
     },
-    async restart() {
+    async restart({ whileDown } = {}) {
       await server.end('SIGINT')
+      await whileDown?.()
       server = await spawnServer(binaries.postgres, args, user)
     },
     async createDatabase({ template } = {}) {

@@ -43,7 +43,6 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
     ? givenPool(source)
     : ownPool(typeof source === 'object' ? source : checkUrl(source), options)
   const connection = poolConnection({ pool: database.pool, schema, prepare, address: database.address })
-  database.pool.on('error', ignore)
   const wakeup = listenNotify({
     schema,
     connect: (options.listen ?? prepare) ? database.listen : null,
@@ -57,10 +56,7 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
     autoMigrate: options.autoMigrate ?? false,
     remedy: `Run migrate() of @belay/workflow-postgres on it, or set the option autoMigrate.`,
     async connect() {},
-    async disconnect() {
-      database.pool.removeListener('error', ignore)
-      await database.end()
-    },
+    disconnect: () => database.end(),
   })
   return Object.assign(adapter, { pool: database.pool })
 }
@@ -95,6 +91,8 @@ function ownPool(source: PoolSource, options: PostgresOptions): Database {
     queryTimeoutMs: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS,
     ownsSessions: options.prepare ?? true,
   })
+  // For good: connections that are still closing when end() has resolved may report an error too.
+  pool.on('error', ignore)
   return {
     pool,
     address,
@@ -110,12 +108,15 @@ function ownPool(source: PoolSource, options: PostgresOptions): Database {
 
 function givenPool(pool: pg.Pool): Database {
   const { max } = pool.options
+  pool.on('error', ignore)
   return {
     pool,
     address: addressOf(pool.options),
     // The only connection of a pool must stay free for statements.
     listen: max < 2 ? null : () => listenOn(pool),
-    async end() {},
+    async end() {
+      pool.removeListener('error', ignore)
+    },
   }
 }
 

@@ -1,0 +1,3 @@
+export { type Capabilities, type Conformance, describeAdapter } from './describe.ts'
+export { type Harness, memoryHarness } from './harness.ts'
+export * from './scenario/index.ts'
