@@ -1,5 +1,6 @@
 import type { Adapter } from '@belay/workflow/adapter'
 import type { Connection } from './connection/connection.ts'
+import { openUntil } from './connection/open-connection.ts'
 import { type MigrationReport, migrateSchema } from './migrate/migrate.ts'
 import { checkSchemaVersion } from './migrate/schema-version.ts'
 import { settle } from './settle.ts'
@@ -13,7 +14,7 @@ import { held, now, readStatuses, stopping } from './statements/read-state.ts'
 import { saveDefinitions } from './statements/save-definitions.ts'
 import { startRuns } from './statements/start-runs.ts'
 import { sweep } from './statements/sweep-workers.ts'
-import { insertWorker, renew, retireWorker } from './statements/workers.ts'
+import { deregister, insertWorker, renew } from './statements/workers.ts'
 import type { Wakeup } from './wakeup.ts'
 
 /** What the two adapters of this package have in common: everything but how they connect. */
@@ -31,23 +32,35 @@ export interface SqlAdapterParts {
   readonly autoMigrate: boolean
   /** What to run when the schema is missing or outdated; ends the error's message. */
   readonly remedy: string
-  /** Called first by `open`. */
+  /** Called first by `open` and `migrate`, any number of times. */
   connect(): Promise<void>
+  /** Called once, when the schema is known to be right. */
+  onOpen?(): Promise<void>
   /** Called last by `close`, once. */
   disconnect(): Promise<void>
 }
 
 /** The verbs of the port over a connection. Each is one statement, or says why it is not. */
 export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
-  const { connection, schema, wakeup } = parts
+  const { schema, wakeup } = parts
   let closed: Promise<void> | undefined
+  const connection = openUntil(() => closed !== undefined, parts.connection)
+  let opening: Promise<void> | undefined
+  const open = async () => {
+    await parts.connect()
+    if (parts.autoMigrate) await migrateSchema(connection, schema)
+    else await checkSchemaVersion(connection, { schema, remedy: parts.remedy })
+    await parts.onOpen?.()
+  }
   return {
     name: parts.name,
     schema,
-    async open() {
-      await parts.connect()
-      if (parts.autoMigrate) await migrateSchema(connection, schema)
-      else await checkSchemaVersion(connection, { schema, remedy: parts.remedy })
+    open() {
+      opening ??= open().catch((error: unknown) => {
+        opening = undefined
+        throw error
+      })
+      return opening
     },
     async migrate() {
       await parts.connect()
@@ -60,9 +73,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
       await connection.query(insertWorker, [workerId, name, leaseMs])
     },
     renew: (renewal) => renew(connection, renewal),
-    async deregisterWorker({ workerId }) {
-      await connection.query(retireWorker, [workerId])
-    },
+    deregisterWorker: (worker) => deregister(connection, worker),
     claim: (request) => claim(connection, request),
     held: (request) => held(connection, request),
     settle: (settlement) => settle(connection, settlement),

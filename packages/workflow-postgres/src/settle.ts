@@ -6,7 +6,7 @@ import { type FailedOutcome, fail } from './statements/fail-attempts.ts'
 import { type FinishedOutcome, finish } from './statements/finish-attempts.ts'
 import { type ParkedOutcome, park } from './statements/park-undos.ts'
 import { settledBefore } from './statements/read-attempts.ts'
-import { readStepName } from './statements/read-step-name.ts'
+import { readTries } from './statements/read-tries.ts'
 import { type RequeuedOutcome, requeue } from './statements/requeue-attempts.ts'
 
 export interface SettleRequest {
@@ -36,17 +36,17 @@ export async function settle(connection: Connection, request: SettleRequest): Pr
       handBackMax -= part.claims?.length ?? 0
     }
   }
-  return answer(connection, request.outcomes, recorded)
+  return answer(connection, request, recorded)
 }
 
 async function answer(
   connection: Connection,
-  outcomes: readonly Outcome[],
+  { workerId, outcomes }: SettleRequest,
   recorded: readonly Recorded[],
 ): Promise<Settlement> {
   const settled = new Set(recorded.flatMap((part) => part.outcome))
   const open = outcomes.filter((outcome) => !settled.has(outcome))
-  for (const index of await settledBefore(connection, open)) settled.add(open[index]!)
+  for (const index of await settledBefore(connection, { workerId, outcomes: open })) settled.add(open[index]!)
   return {
     results: outcomes.map((outcome) => (settled.has(outcome) ? 'settled' : 'lost')),
     claims: recorded.flatMap((part) => part.claims ?? []),
@@ -127,7 +127,8 @@ async function record(connection: Connection, kind: Kind, batch: SettleRequest):
     }
     case 'requeue': {
       const outcomes = batch.outcomes as readonly RequeuedOutcome[]
-      return { outcome: pick(await requeue(connection, { workerId, outcomes })) }
+      const settled = pick(await requeue(connection, { workerId, outcomes }))
+      return { outcome: settled, queued: settled.some(isDueNow) }
     }
     case 'finish': {
       const outcomes = batch.outcomes as readonly FinishedOutcome[]
@@ -135,6 +136,10 @@ async function record(connection: Connection, kind: Kind, batch: SettleRequest):
       return { outcome: pick(settled), ...rest }
     }
   }
+}
+
+function isDueNow(outcome: Outcome): boolean {
+  return outcome.type === 'released' || (outcome.type === 'retry' && outcome.delayMs === 0)
 }
 
 /** The step's handler succeeded, but its output can never be stored: that is a failure for good, and the step's own. */
@@ -145,8 +150,8 @@ async function recordRefused(
   refusal: string,
 ): Promise<Recorded> {
   const error = {
-    name: 'PermanentError',
-    code: 'permanent',
+    name: 'BelayError',
+    code: 'payload_unserialisable',
     message: `The database refused what the step gave back: ${refusal}`,
   }
   const { runId, attempt, step, definitionId, direction } = outcome
@@ -158,12 +163,8 @@ async function recordRefused(
       handBackMax: 0,
     }).then((recorded) => standIn(recorded, outcome))
   }
-  const cause = {
-    type: 'step_failed',
-    step: await readStepName(connection, { definitionId, step }),
-    attempt,
-    error,
-  }
+  const { name, tries } = await readTries(connection, ref)
+  const cause = { type: 'step_failed', step: name, attempt: tries, error }
   const failed = {
     ...ref,
     type: 'failed',

@@ -36,21 +36,28 @@ export function coalesced(send: () => void): { (): void; stop(): void } {
   })
 }
 
-/** For a store that lives in this process: nobody else needs to be told. */
-export function localWakeup(): Wakeup {
-  const listeners = new Set<() => void>()
+/** For a store that lives in this process: `everyone` is shared by the adapters on it. */
+export function localWakeup(everyone: Set<() => void>): Wakeup {
+  const own = new Set<() => void>()
   const send = coalesced(() => {
-    for (const listener of listeners) listener()
+    for (const listener of everyone) listener()
   })
+  const forget = (listener: () => void) => {
+    own.delete(listener)
+    everyone.delete(listener)
+  }
   return {
     onWake(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
+      // A function of its own, so that one listener given twice is two.
+      const call = () => listener()
+      own.add(call)
+      everyone.add(call)
+      return () => forget(call)
     },
     wake: send,
     async close() {
       send.stop()
-      listeners.clear()
+      for (const listener of own) forget(listener)
     },
   }
 }

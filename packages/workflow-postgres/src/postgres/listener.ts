@@ -40,10 +40,12 @@ export function listenNotify(parts: ListenerParts): Wakeup {
   })
   return {
     onWake(listener) {
-      listeners.add(listener)
+      // A function of its own, so that one listener given twice is two.
+      const added = () => listener()
+      listeners.add(added)
       if (parts.connect !== null) connection ??= keepListening({ connect: parts.connect, channel, call })
       return () => {
-        listeners.delete(listener)
+        listeners.delete(added)
         if (listeners.size > 0) return
         void connection?.close()
         connection = undefined

@@ -1,5 +1,6 @@
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { isUuid } from '../uuid.ts'
 
 /**
  * Stops runs with a cancellation, and cancels what has not started in them. Guarantee: both commit together; a run that is stopping or at
@@ -45,7 +46,8 @@ export async function cancelRuns(
   connection: Connection,
   request: { readonly runIds: readonly string[]; readonly cause: string },
 ): Promise<readonly string[]> {
-  if (request.runIds.length === 0) return []
-  const rows = await connection.query(cancelRunsStatement, [request.runIds, request.cause])
+  const runIds = request.runIds.filter(isUuid)
+  if (runIds.length === 0) return []
+  const rows = await connection.query(cancelRunsStatement, [runIds, request.cause])
   return rows.map((row) => row.run_id)
 }

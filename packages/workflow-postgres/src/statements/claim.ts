@@ -22,7 +22,9 @@ export interface ClaimRow {
  * gathered at a bad moment cannot talk the planner into reading a whole table.
  */
 export const claimSteps: Statement<
-  { readonly live: boolean } & { readonly [Column in keyof ClaimRow]: ClaimRow[Column] | null }
+  { readonly live: boolean; readonly dequeued: number } & {
+    readonly [Column in keyof ClaimRow]: ClaimRow[Column] | null
+  }
 > = {
   name: 'claim_steps',
   text: `
@@ -79,20 +81,32 @@ claimed_steps as (
       or (s.status = 'compensating' and due.run_status in ('compensating', 'compensation_failed')))
   returning s.run_id, s.step, s.attempt, due.definition_id, s.failures, s.losses, s.undo_of, due.available_at
 )
-select exists (select from live_worker) as live,
+select exists (select from live_worker) as live, (select count(*)::int from dequeued_rows) as dequeued,
   c.run_id, c.step, c.attempt, c.definition_id, c.failures, c.losses, c.undo_of
 from (values (1)) as one_row
 left join claimed_steps c on true
 order by c.available_at, c.run_id, c.step`,
 }
 
+// Stale hints, left by runs that were stopped, must not hide the work behind them; each round removes as many as the limit.
+const ROUNDS_MAX = 10
+
 export async function claim(
   connection: Connection,
   request: { workerId: string; definitionIds: readonly number[]; limit: number },
 ): Promise<readonly Claim[] | 'lost'> {
-  const rows = await connection.query(claimSteps, [request.workerId, request.definitionIds, request.limit])
-  if (rows[0]?.live !== true) return 'lost'
-  return rows.filter((row) => row.run_id !== null).map((row) => decodeClaim(row as ClaimRow))
+  const claims: Claim[] = []
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const wanted = request.limit - claims.length
+    const rows = await connection.query(claimSteps, [request.workerId, request.definitionIds, wanted])
+    const [first] = rows
+    // Claims of an earlier round are the sweep's to give back, when the worker was declared dead in between.
+    if (first?.live !== true) return 'lost'
+    const claimed = rows.filter((row) => row.run_id !== null)
+    claims.push(...claimed.map((row) => decodeClaim(row as ClaimRow)))
+    if (claims.length >= request.limit || first.dequeued === claimed.length) break
+  }
+  return claims
 }
 
 export function decodeClaim(row: ClaimRow): Claim {

@@ -7,14 +7,14 @@ interface AttemptRow {
   readonly attempt: number
   readonly status: StepStatus
   readonly undo_of: UndoneStatus | null
-  readonly is_finished: boolean
+  readonly worker_id: string | null
 }
 
 /** The state of steps whose attempts matched nothing when they were settled. Index: primary key. No locks. */
 export const readAttempts: Statement<AttemptRow> = {
   name: 'read_attempts',
   text: `
-select a.position::int as position, s.attempt, s.status, s.undo_of, s.finished_at is not null as is_finished
+select a.position::int as position, s.attempt, s.status, s.undo_of, s.worker_id
 from unnest($1::uuid[], $2::int[]) with ordinality as a (run_id, step, position)
 join belay.workflow_steps s on s.run_id = any (array[a.run_id]) and s.step = any (array[a.step])`,
 }
@@ -22,37 +22,38 @@ join belay.workflow_steps s on s.run_id = any (array[a.run_id]) and s.step = any
 /** Of outcomes that matched nothing, the indexes of those that an earlier call, whose answer was lost, had recorded. */
 export async function settledBefore(
   connection: Connection,
-  outcomes: readonly Outcome[],
+  request: { workerId: string; outcomes: readonly Outcome[] },
 ): Promise<readonly number[]> {
+  const { workerId, outcomes } = request
   if (outcomes.length === 0) return []
   const rows = await connection.query(readAttempts, [
     outcomes.map((outcome) => outcome.runId),
     outcomes.map((outcome) => outcome.step),
   ])
-  return rows.filter((row) => wasSettled(outcomes[row.position - 1]!, row)).map((row) => row.position - 1)
+  return rows
+    .filter((row) => wasSettled(outcomes[row.position - 1]!, row, workerId))
+    .map((row) => row.position - 1)
 }
 
 /**
- * Tells whether a step looks as it does after this outcome was recorded. An attempt has one holder, so a step that still carries the
- * attempt's number and has ended was ended by it, even if the run's undo has turned to the step since.
+ * Tells whether a step looks as it does after this outcome was recorded. An attempt has one holder, so a step that has ended and still
+ * carries the attempt's number was ended by it. A step that was given back looks the same whether its holder or the sweep did it; either
+ * way the attempt is over, and nothing of it is lost.
  */
-function wasSettled(outcome: Outcome, row: AttemptRow): boolean {
+function wasSettled(outcome: Outcome, row: AttemptRow, workerId: string): boolean {
   if (row.attempt !== outcome.attempt) return false
   switch (outcome.type) {
     case 'completed':
     case 'failed':
-      return row.status === outcome.type || row.undo_of === outcome.type
     case 'compensated':
     case 'compensation_failed':
-      return row.status === outcome.type
+      return row.status === outcome.type && row.worker_id === workerId
     case 'relayed':
-      return row.status === outcome.undoOf && row.undo_of === null
+      return row.status === outcome.undoOf && row.undo_of === null && row.worker_id === workerId
     case 'retry':
     case 'released':
-      // Only the holder sets the time an attempt ended; the sweep, which leaves the same status behind, does not.
-      if (!row.is_finished) return false
-      return outcome.direction === 'undo'
-        ? row.status === 'compensating'
-        : row.status === 'ready' || row.status === 'cancelled' || row.undo_of === 'cancelled'
+      return (
+        row.status === (outcome.direction === 'undo' ? 'compensating' : 'ready') && row.worker_id === null
+      )
   }
 }

@@ -12,6 +12,7 @@ import { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { DEFAULT_SCHEMA, makeTables } from '../schema.ts'
+import { isUuid } from '../uuid.ts'
 
 // Reads are for people and for handles: built by drizzle, not prepared. They name the default schema, as every statement does.
 const { definitions, definitionSteps, runs, steps } = makeTables(DEFAULT_SCHEMA)
@@ -60,6 +61,7 @@ export async function readRun(
   connection: Connection,
   runId: string,
 ): Promise<{ readonly run: RunRecord; readonly steps: readonly StepRecord[] } | null> {
+  if (!isUuid(runId)) return null
   // One statement each would show the run of one moment with the steps of another.
   return connection.transaction(async (snapshot) => {
     await snapshot.query(freezeSnapshot, [])

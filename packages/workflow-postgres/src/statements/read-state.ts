@@ -1,6 +1,7 @@
 import type { Claim, RunStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { isUuid } from '../uuid.ts'
 import { type ClaimRow, decodeClaim } from './claim.ts'
 
 /** The store's clock, epoch milliseconds. */
@@ -49,8 +50,9 @@ export async function readStatuses(
   connection: Connection,
   runIds: readonly string[],
 ): Promise<readonly { readonly runId: string; readonly status: RunStatus }[]> {
-  if (runIds.length === 0) return []
-  const rows = await connection.query(readStatusesStatement, [runIds])
+  const known = runIds.filter(isUuid)
+  if (known.length === 0) return []
+  const rows = await connection.query(readStatusesStatement, [[...new Set(known)]])
   return rows.map((row) => ({ runId: row.run_id, status: row.status }))
 }
 
@@ -59,7 +61,7 @@ export async function stopping(
   request: { runIds: readonly string[] },
 ): Promise<readonly string[]> {
   if (request.runIds.length === 0) return []
-  const rows = await connection.query(readStoppingRuns, [request.runIds])
+  const rows = await connection.query(readStoppingRuns, [[...new Set(request.runIds)]])
   return rows.map((row) => row.run_id)
 }
 

@@ -5,8 +5,6 @@ import type { Statement } from '../connection/statement.ts'
 /**
  * Gives steps back to the queue: retries, from their delay on, and released leases. Either direction. Guarantee: the step and its queue
  * row change together; an attempt that holds its step no more changes nothing. Index: primary key. Locks: own steps by (run, step).
- *
- * `finished_at` tells a step given back by its holder from one that the sweep took from it: see `wasSettled`.
  */
 export const requeueAttempts: Statement<{ readonly position: number }> = {
   name: 'requeue_attempts',

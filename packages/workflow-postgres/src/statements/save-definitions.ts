@@ -66,16 +66,21 @@ export async function saveDefinitions(
   if (definitions.length === 0) return []
   const names = definitions.map((definition) => definition.name)
   const versions = definitions.map((definition) => definition.version)
+  const distinct = [...new Map(definitions.map((definition) => [nameOf(definition), definition])).values()]
   await connection.query(insertDefinitions, [
-    names,
-    versions,
-    definitions.map((definition) => definition.checksum),
-    definitions.map((definition) => JSON.stringify(definition.shape)),
-    ...columnsOfSteps(definitions),
+    distinct.map((definition) => definition.name),
+    distinct.map((definition) => definition.version),
+    distinct.map((definition) => definition.checksum),
+    distinct.map((definition) => JSON.stringify(definition.shape)),
+    ...columnsOfSteps(distinct),
   ])
   // A second statement, with a fresh snapshot: it also sees what another process inserted meanwhile.
   const rows = await connection.query(readDefinitions, [names, versions])
   return rows.map((row) => ({ ...row, shape: JSON.parse(row.shape) }))
+}
+
+function nameOf({ name, version }: DefinitionRecord): string {
+  return `${name}@${version}`
 }
 
 function columnsOfSteps(definitions: readonly DefinitionRecord[]): readonly unknown[] {

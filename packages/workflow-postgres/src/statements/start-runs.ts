@@ -1,6 +1,8 @@
 import { BelayError, type NewRun, type StartedRun } from '@belay/workflow/adapter'
+import { batchesBySize } from '../batches.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { refusalOf } from '../errors.ts'
 
 /**
  * Creates runs with all their step rows and queues their roots. Guarantee: a run is never seen without its steps, and a taken key or id
@@ -77,10 +79,22 @@ cross join lateral (
 // A holder may vanish between the insert that met it and the read: then the key is free again.
 const ROUNDS_MAX = 10
 
+/** Starts runs, in one transaction however large their inputs are. */
 export async function startRuns(
   connection: Connection,
   runs: readonly NewRun[],
 ): Promise<readonly StartedRun[]> {
+  const [batch, ...more] = batchesBySize(runs, (run) => run.input?.length ?? 0)
+  if (batch === undefined) return []
+  if (more.length === 0) return startBatch(connection, batch)
+  return connection.transaction(async (transaction) => {
+    const started: StartedRun[] = []
+    for (const part of [batch, ...more]) started.push(...(await startBatch(transaction, part)))
+    return started
+  })
+}
+
+async function startBatch(connection: Connection, runs: readonly NewRun[]): Promise<readonly StartedRun[]> {
   const started = new Map<string, StartedRun>()
   let open = runs
   for (let round = 0; round < ROUNDS_MAX && open.length > 0; round += 1) {
@@ -94,13 +108,17 @@ export async function startRuns(
 }
 
 async function insert(connection: Connection, runs: readonly NewRun[]) {
-  const created = await connection.query(insertRuns, [
-    runs.map((run) => run.runId),
-    runs.map((run) => run.definitionId),
-    runs.map((run) => run.workflow),
-    runs.map((run) => run.key),
-    runs.map((run) => run.input),
-  ])
+  const created = await connection
+    .query(insertRuns, [
+      runs.map((run) => run.runId),
+      runs.map((run) => run.definitionId),
+      runs.map((run) => run.workflow),
+      runs.map((run) => run.key),
+      runs.map((run) => run.input),
+    ])
+    .catch((error: unknown) => {
+      throw refusedInput(error, runs)
+    })
   const ids = new Set(created.map((row) => row.id))
   return runs
     .filter((run) => ids.has(run.runId))
@@ -121,12 +139,25 @@ async function holdersOf(
     row.asked_id,
     {
       runId: row.run_id,
-      // Its own id is there already: an earlier call made the run, and only the answer was lost.
-      created: row.run_id === row.asked_id,
+      // Also when it is its own: an earlier call made the run, and only the answer was lost.
+      created: false,
       definitionId: row.definition_id,
       input: row.input,
     },
   ])
+}
+
+function refusedInput(error: unknown, runs: readonly NewRun[]): unknown {
+  const refusal = refusalOf(error)
+  if (refusal === null) return error
+  const what = runs.length === 1 ? `Run ${runs[0]!.runId} was` : `None of ${runs.length} runs was`
+  return new BelayError(
+    'invalid_input',
+    `${what} started: the database refused an input or key: ${refusal}.`,
+    {
+      cause: error,
+    },
+  )
 }
 
 function notStartable(run: NewRun): BelayError {

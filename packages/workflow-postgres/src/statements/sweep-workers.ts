@@ -15,7 +15,7 @@ with expired_workers as materialized (
   select w.id from belay.workflow_workers w
   where w.status = 'live' and w.lease_expires_at <= belay.store_now()
   order by w.id
-  limit $1::int
+  limit 1000
   for update skip locked
 ),
 declared_workers as (
@@ -66,15 +66,20 @@ held_steps as materialized (
   join belay.workflow_steps s on s.run_id = any (array[r.id])
   where s.worker_id = d.id and s.status in ('running', 'compensating')
   order by s.run_id, s.step
-  limit $2::int
+  -- One more than will be given back tells whether there is more.
+  limit $2::int + 1
   for update of s
+),
+due_steps as materialized (
+  select h.run_id, h.step, h.definition_id from held_steps h order by h.run_id, h.step limit $2::int
 ),
 recovered_steps as (
   update belay.workflow_steps s
-  set status = case when s.status = 'running' then 'ready' else s.status end, worker_id = null, losses = s.losses + 1
-  from held_steps h
-  where s.run_id = any (array[h.run_id]) and s.step = any (array[h.step])
-  returning s.run_id, s.step, s.attempt, h.definition_id, s.failures, s.losses, s.undo_of
+  set status = case when s.status = 'running' then 'ready' else s.status end, worker_id = null, losses = s.losses + 1,
+    finished_at = belay.store_now()
+  from due_steps d
+  where s.run_id = any (array[d.run_id]) and s.step = any (array[d.step])
+  returning s.run_id, s.step, s.attempt, d.definition_id, s.failures, s.losses, s.undo_of
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
@@ -83,11 +88,11 @@ queued_steps as (
 ),
 progress as materialized (
   select d.id,
-    (select count(*) from searched_runs) < $1::int and (select count(*) from held_steps) < $2::int as is_done,
-    -- When the steps filled their limit, the last run may hold more of them: the next part begins with it again.
+    (select count(*) from searched_runs) < $1::int and (select count(*) from held_steps) <= $2::int as is_done,
+    -- When there are more steps than the limit, the run of the one too many is looked at again in the next part.
     coalesce((
       select r.id from searched_runs r
-      where (select count(*) from held_steps) < $2::int
+      where (select count(*) from held_steps) <= $2::int
         or r.id < (select h.run_id from held_steps h order by h.run_id desc limit 1)
       order by r.id desc
       limit 1
@@ -129,18 +134,20 @@ export async function sweep(
   readonly recovered: readonly RecoveredStep[]
   readonly more: boolean
 }> {
-  const dead = await connection.query(declareDeadWorkers, [request.limit])
+  const dead = await connection.query(declareDeadWorkers, [])
   const lostWorkers = dead.filter((row) => row.is_new).map((row) => row.id)
   // The dead ones of before are read next to those declared now, from one snapshot, in which the latter still live.
   let remaining = dead.length
   const recovered: RecoveredStep[] = []
-  for (let part = 0; part < PARTS_PER_SWEEP && remaining > 0 && recovered.length < request.limit; part += 1) {
-    const rows = await connection.query(recoverSteps, [RUNS_PER_PART, request.limit - recovered.length])
+  for (let part = 0; part < PARTS_PER_SWEEP && remaining > 0; part += 1) {
+    const limit = request.limit - recovered.length
+    const rows = await connection.query(recoverSteps, [RUNS_PER_PART, limit])
     recovered.push(...rows.flatMap((row) => (row.kind === 'recovered' ? [decodeRecovered(row)] : [])))
     const swept = rows.find((row) => row.kind === 'swept')
     // Other sweepers have the rest in hand.
     if (swept === undefined) return { lostWorkers, recovered, more: false }
     if (swept.is_done) remaining -= 1
+    else if (recovered.length === request.limit) break
   }
   return { lostWorkers, recovered, more: remaining > 0 }
 }

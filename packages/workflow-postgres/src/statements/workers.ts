@@ -1,5 +1,6 @@
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { held } from './read-state.ts'
 
 /** Registers a worker. A live one gets a fresh lease; a dead one stays dead. Index: primary key. Locks: the worker's row. */
 export const insertWorker: Statement<{ readonly id: string }> = {
@@ -26,16 +27,22 @@ where id = $1::uuid and status = 'live'
 returning id`,
 }
 
-/**
- * Ends a worker that leaves in order. It is declared dead at once instead of deleted: should it hold a step after all, the sweep finds it,
- * and forgets the worker then. Index: primary key. Locks: the worker's row.
- */
-export const retireWorker: Statement<{ readonly id: string }> = {
-  name: 'retire_worker',
+/** Ends the lease of a worker that leaves. Index: primary key. Locks: the worker's row. */
+export const endLease: Statement<{ readonly id: string }> = {
+  name: 'end_lease',
   text: `
 update belay.workflow_workers
-set status = 'dead'
+set lease_expires_at = '-infinity'
 where id = $1::uuid and status = 'live'
+returning id`,
+}
+
+/** Forgets a worker whose lease was ended. One that was declared dead meanwhile is the sweep's. Locks: the worker's row. */
+export const deleteWorker: Statement<{ readonly id: string }> = {
+  name: 'delete_worker',
+  text: `
+delete from belay.workflow_workers
+where id = $1::uuid and status = 'live' and lease_expires_at = '-infinity'
 returning id`,
 }
 
@@ -55,4 +62,14 @@ export async function renew(
 ): Promise<'held' | 'lost'> {
   const rows = await connection.query(renewWorker, [renewal.workerId, renewal.leaseMs])
   return rows.length === 1 ? 'held' : 'lost'
+}
+
+/**
+ * Forgets a worker that holds nothing. One that leaves while it holds steps must not take them with it: its lease is at an end, and the
+ * next sweep gives them back.
+ */
+export async function deregister(connection: Connection, worker: { workerId: string }): Promise<void> {
+  await connection.query(endLease, [worker.workerId])
+  const steps = await held(connection, worker)
+  if (steps.length === 0) await connection.query(deleteWorker, [worker.workerId])
 }

@@ -46,7 +46,7 @@ export async function createStore(
   options: PostgresOptions = {},
 ): Promise<PostgresAdapter> {
   const schema = `belay_${randomBytes(6).toString('hex')}`
-  const adapter = postgres(database.pool, { schema, listen: false, ...options })
+  const adapter = postgres(database.pool, { schema, ...options })
   await adapter.migrate()
   await adapter.open()
   return adapter
