@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../../../..', import.meta.url))
+
+/** What a reader has installed: the packages, what the examples use beside them, drizzle for the schema, and Vitest. */
+const MODULES = ['examples/node_modules', 'packages/workflow-postgres/node_modules', 'node_modules']
+
+const OPTIONS = {
+  target: 'ES2023',
+  lib: ['ES2023', 'DOM', 'ESNext.Disposable'],
+  module: 'NodeNext',
+  moduleDetection: 'force',
+  types: ['node'],
+  strict: true,
+  skipLibCheck: true,
+  noEmit: true,
+}
+
+/**
+ * Compiles code blocks against the built packages, each as a module of its own.
+ * @param {readonly (import('./code-blocks.mjs').CodeBlock & { page: string })[]} blocks
+ * @returns {Promise<string[]>} the compiler's errors, at their place in the page
+ */
+export async function compileBlocks(blocks) {
+  const folder = await mkdtemp(join(tmpdir(), 'belay-docs-'))
+  try {
+    await linkModules(folder)
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+    await writeFile(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions: OPTIONS, include: ['*.ts'] }),
+    )
+    await Promise.all(blocks.map(({ code }, index) => writeFile(join(folder, `block-${index}.ts`), code)))
+    return (await tsc(folder)).map((line) => atPage(line, blocks))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** @param {string} folder */
+async function linkModules(folder) {
+  for (const modules of MODULES.map((path) => join(root, path)).filter((path) => existsSync(path))) {
+    for (const name of await readdir(modules)) {
+      if (name.startsWith('.')) continue
+      const names = name.startsWith('@')
+        ? (await readdir(join(modules, name))).map((rest) => `${name}/${rest}`)
+        : [name]
+      for (const each of names) await linkOnce(join(modules, each), join(folder, 'node_modules', each))
+    }
+  }
+}
+
+/** @param {string} target @param {string} path */
+async function linkOnce(target, path) {
+  if (existsSync(path)) return
+  await mkdir(join(path, '..'), { recursive: true })
+  await symlink(target, path, 'junction')
+}
+
+/** @param {string} folder @returns {Promise<string[]>} */
+function tsc(folder) {
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  return new Promise((resolve, reject) => {
+    execFile(
+      process.execPath,
+      [compiler, '-p', folder, '--pretty', 'false'],
+      { cwd: folder },
+      (error, stdout, stderr) => {
+        const errors = stdout
+          .split('\n')
+          .filter((line) => line.includes(' error TS') || line.startsWith('error TS'))
+        // A compiler that fails without naming an error has not checked anything.
+        if (error !== null && errors.length === 0) reject(new Error(`tsc failed:\n${stdout}${stderr}`))
+        else resolve(errors)
+      },
+    )
+  })
+}
+
+/**
+ * @param {string} line `block-3.ts(7,5): error TS2304: …`
+ * @param {readonly (import('./code-blocks.mjs').CodeBlock & { page: string })[]} blocks
+ */
+function atPage(line, blocks) {
+  return line.replace(/^block-(\d+)\.ts\((\d+),(\d+)\)/, (_all, index, row, column) => {
+    const block = blocks[Number(index)]
+    return `${block?.page}:${(block?.line ?? 0) + Number(row) - 1}:${column}`
+  })
+}

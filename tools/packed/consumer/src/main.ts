@@ -1,0 +1,49 @@
+// A program as a user writes it, compiled and run against the packed packages: what fails here would fail for them.
+import assert from 'node:assert/strict'
+import { memory } from '@belay/testing'
+import { BelayError, createEngine, define, PermanentError, RunFailedError, unchecked } from '@belay/workflow'
+import { BelayError as PortError } from '@belay/workflow/adapter'
+import { postgres } from '@belay/workflow-postgres'
+import { makeTables } from '@belay/workflow-postgres/schema'
+
+const undone: string[] = []
+
+const shipOrder = define('ship-order', {
+  version: 1,
+  input: unchecked<{ items: number; inStock: boolean }>(),
+})
+  .step('reserve', {
+    run: ({ input }) => ({ reservation: `r-${input.items}` }),
+    compensate: ({ output }) => {
+      undone.push(output.reservation)
+    },
+  })
+  .step('ship', {
+    dependsOn: ['reserve'],
+    run: ({ input, deps }) => {
+      if (!input.inStock) throw new PermanentError('nothing on the shelf')
+      return deps.reserve.reservation.length
+    },
+  })
+
+const engine = createEngine({ adapter: memory({ clock: 'real' }), workflows: [shipOrder] })
+await engine.start()
+
+const shipped = await engine.run(shipOrder, { items: 2, inStock: true })
+const outputs = await shipped.result()
+const length: number = outputs.ship
+assert.equal(length, 3)
+assert.deepEqual(undone, [])
+
+const failed = await engine.run(shipOrder, { items: 3, inStock: false })
+await assert.rejects(failed.result(), (error) => error instanceof RunFailedError && BelayError.is(error))
+assert.deepEqual(undone, ['r-3'])
+
+await engine.close()
+
+// Both doors of the core lead to one set of classes, and the adapter's package loads without a database.
+assert.equal(PortError, BelayError)
+assert.equal(typeof postgres, 'function')
+assert.equal(typeof makeTables, 'function')
+
+console.log('The packed packages work.')

@@ -1,0 +1,96 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Consumer, makeConsumer } from '../src/consumer.mjs'
+import { contentProblems } from '../src/contents.mjs'
+
+// Installing needs the packages' own dependencies, from npm's registry or its cache.
+describe.skipIf(process.env['BELAY_OFFLINE'] === '1')(
+  'the packed packages in a project outside the workspace',
+  () => {
+    let consumer: Consumer
+    beforeAll(async () => {
+      consumer = await makeConsumer()
+    })
+    afterAll(() => consumer?.remove())
+
+    it('ask for each other by versions', async () => {
+      const path = join(consumer.folder, 'node_modules/@belay/workflow-postgres/package.json')
+
+      const manifest = JSON.parse(await readFile(path, 'utf8'))
+
+      expect(manifest.peerDependencies['@belay/workflow']).toMatch(/^\^\d/)
+    })
+
+    it('type-check a program, their own declarations included, and run it', async () => {
+      const compiled = await consumer.compile()
+      const printed = await consumer.run('dist/main.js')
+
+      expect(compiled).toEqual([])
+      expect(printed).toBe('The packed packages work.\n')
+    })
+
+    it('make no type any: a wrong program does not compile', async () => {
+      const wrong = join(consumer.folder, 'src/wrong.ts')
+      await writeFile(
+        wrong,
+        "import { define } from '@belay/workflow'\n" +
+          "define('w', { version: 1 }).step('a', { run: () => 1 }).step('b', { dependsOn: ['a'], run: ({ deps }) => deps.a.length })\n",
+      )
+
+      const compiled = await consumer.compile()
+
+      expect(compiled).toEqual([
+        expect.stringMatching(/wrong\.ts\(2,\d+\).*'length' does not exist on type 'number'/),
+      ])
+      await rm(wrong)
+    })
+
+    it('can be loaded with require()', async () => {
+      const printed = await consumer.run('src/main.cjs')
+
+      expect(printed).toBe('require() works: hello\n')
+    })
+  },
+)
+
+describe('the check of a tarball', () => {
+  const good = {
+    files: ['LICENSE', 'README.md', 'dist/index.d.ts', 'dist/index.js', 'package.json', 'src/index.ts'],
+    manifest: { dependencies: { uuid: '14.0.3' } },
+  }
+
+  it('accepts what a package should hold', () => {
+    expect(contentProblems(good)).toEqual([])
+  })
+
+  it.each([
+    ['no licence', { files: without('LICENSE') }, 'has no LICENSE'],
+    ['no readme', { files: without('README.md') }, 'has no README.md'],
+    ['nothing built', { files: without('dist/index.js') }, 'has nothing in dist'],
+    [
+      'build information',
+      { files: [...good.files, 'dist/build.tsbuildinfo'] },
+      'contains dist/build.tsbuildinfo',
+    ],
+    [
+      'what a deleted source left behind',
+      { files: [...good.files, 'dist/old.js'] },
+      'contains dist/old.js, whose source is gone',
+    ],
+    [
+      'a workspace range',
+      { manifest: { peerDependencies: { '@belay/workflow': 'workspace:^' } } },
+      'asks for @belay/workflow as "workspace:^"',
+    ],
+  ])('refuses %s', (_what, change, sentence) => {
+    const problems = contentProblems({ ...good, ...change })
+
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).toContain(sentence)
+  })
+
+  function without(file: string) {
+    return good.files.filter((each) => each !== file)
+  }
+})
