@@ -16,7 +16,5 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/setup/servers.ts'],
     testTimeout: 20_000,
-    // Two workers: the servers need the processor too.
-    maxWorkers: 2,
   },
 })

@@ -1,4 +1,4 @@
-import type { Clock } from '@belay/workflow'
+import type { Clock } from '@belay/workflow/adapter'
 
 // Longer timers overflow and fire at once in every JavaScript runtime.
 const TIMER_MAX_MS = 2_147_483_647

@@ -1,5 +1,4 @@
-import type { Clock, Duration, Timer } from '@belay/workflow'
-import { virtualMs } from './duration.ts'
+import { type Clock, type Duration, durationMs, type Timer } from '@belay/workflow/adapter'
 import { TimerQueue } from './timer-queue.ts'
 import { realTime, settleTurns } from './turn.ts'
 
@@ -42,7 +41,7 @@ export class VirtualClock implements Clock {
 
   /** Moves time forward, firing what falls due on the way, each at its own instant, and lets awaiting code run in between. */
   async advance(duration: Duration): Promise<void> {
-    await this.advanceTo(this.#now + virtualMs(duration))
+    await this.advanceTo(this.#now + durationMs(duration, 'advance()'))
   }
 
   /** Like {@link advance}, to an instant. An instant in the past only lets awaiting code run. */
@@ -63,7 +62,7 @@ export class VirtualClock implements Clock {
    */
   async runUntil<T>(promise: PromiseLike<T>, options: { readonly limit?: Duration } = {}): Promise<T> {
     const limit = options.limit ?? LIMIT
-    const deadline = this.#now + virtualMs(limit)
+    const deadline = this.#now + durationMs(limit, 'runUntil(): limit')
     const state = { settled: false }
     const settle = () => {
       state.settled = true

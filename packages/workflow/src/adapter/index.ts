@@ -1,4 +1,5 @@
 export type { Clock, Timer } from '../clock.ts'
+export { type Duration, durationMs } from '../duration.ts'
 export { BelayError, type BelayErrorCode, StoreUnavailableError } from '../errors.ts'
 export type { Adapter } from './adapter.ts'
 export * from './lifecycle.ts'

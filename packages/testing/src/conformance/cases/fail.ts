@@ -121,6 +121,8 @@ export const failCases: Cases = {
     const graph = await given.graph('pair', PAIR)
     const runs = [await given.start(graph), await given.start(graph), await given.start(graph)]
     const worker = await given.worker()
+    // One take claims all of them: side by side, each would wait for a claim that another take has got.
+    await worker.take()
     const claims = await Promise.all(runs.map((run) => worker.claimOf(run, 'a')))
 
     const { runs: moved } = await worker.settle([
