@@ -1,4 +1,7 @@
+import './require-node.mjs'
 import { delimiter } from 'node:path'
+import { isMain } from './main-module.mjs'
+import { pruneOutputs } from './prune-outputs.mjs'
 import { at, root } from './root.mjs'
 import { run } from './run.mjs'
 
@@ -11,7 +14,8 @@ export async function build() {
     env: buildEnvironment(),
     onLine: (line) => lines.push(line),
   })
-  if (code === 0) return
+  // After turbo, which restores outputs from its cache as they once were.
+  if (code === 0) return pruneOutputs()
   console.error(lines.join('\n'))
   console.error('\nThe build failed; see above.')
   process.exit(code)
@@ -27,3 +31,5 @@ function buildEnvironment() {
     TURBO_NO_UPDATE_NOTIFIER: '1',
   }
 }
+
+if (isMain(import.meta.url)) await build()

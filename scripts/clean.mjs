@@ -1,12 +1,7 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
+import { workspaceFolders } from './packages.mjs'
 import { at } from './root.mjs'
 
 // What the build made, and its cache. Dependencies stay, and so does the data of the examples in .belay.
-const packages = ['packages', 'tools'].flatMap((parent) =>
-  readdirSync(at(parent)).map((name) => join(parent, name)),
-)
-for (const folder of [...packages, 'examples', 'bench']) {
-  if (existsSync(at(folder, 'dist'))) rmSync(at(folder, 'dist'), { recursive: true })
-}
+for (const folder of workspaceFolders()) rmSync(at(folder, 'dist'), { recursive: true, force: true })
 rmSync(at('.turbo'), { recursive: true, force: true })

@@ -1,16 +1,9 @@
 import { createHash } from 'node:crypto'
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { explainInstallFailure } from './install-failure.mjs'
+import { workspaceFolders } from './packages.mjs'
 import { at, root } from './root.mjs'
 import { run } from './run.mjs'
 
@@ -50,20 +43,11 @@ function fingerprint() {
   const hash = createHash('sha256')
   const [major] = process.versions.node.split('.')
   hash.update(`${major} ${process.platform} ${process.arch}`)
-  for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'package.json', ...workspaceManifests()]) {
+  const manifests = workspaceFolders().map((folder) => join(folder, 'package.json'))
+  for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'package.json', ...manifests]) {
     hash.update(`\n${file}\n`).update(readFileSync(at(file)))
   }
   return hash.digest('hex')
-}
-
-function workspaceManifests() {
-  const children = ['packages', 'tools'].flatMap((parent) =>
-    existsSync(at(parent)) ? readdirSync(at(parent)).map((name) => join(parent, name)) : [],
-  )
-  return [...children, 'examples', 'bench']
-    .map((folder) => join(folder, 'package.json'))
-    .filter((file) => existsSync(at(file)))
-    .sort()
 }
 
 function pnpm() {

@@ -1,7 +1,8 @@
 import './require-node.mjs'
-import { existsSync, readdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { isMain } from './main-module.mjs'
+import { workspaceFolders } from './packages.mjs'
 import { at, root } from './root.mjs'
 import { run } from './run.mjs'
 
@@ -17,10 +18,9 @@ export function checkTypes(options = {}) {
 
 /** Projects that nobody refers to, because they emit nothing. */
 function testProjects() {
-  const packages = readdirSync(at('packages')).map((name) => join('packages', name))
-  return [...packages, 'examples', 'bench']
+  return workspaceFolders()
+    .filter((folder) => existsSync(at(folder, 'tsconfig.test.json')) && existsSync(at(folder, 'test')))
     .map((folder) => join(folder, 'tsconfig.test.json'))
-    .filter((project) => existsSync(at(project)) && existsSync(at(dirname(project), 'test')))
 }
 
 if (isMain(import.meta.url)) process.exitCode = await checkTypes()
