@@ -1,0 +1,113 @@
+import {
+  type Engine,
+  type InputOf,
+  RunFailedError,
+  type RunHandle,
+  type RunSnapshot,
+  type WorkflowDefinition,
+} from '@belay/workflow'
+import { LiveGraph } from '../terminal/live-graph.ts'
+import { plainLine } from '../terminal/plain-lines.ts'
+import { type Happening, type RunView, viewAfter, viewOf } from '../terminal/run-view.ts'
+import type { Screen } from '../terminal/screen.ts'
+import { Journal } from './journal.ts'
+import type { Stage } from './stage.ts'
+
+const STOP_TIMEOUT = '5s'
+
+/** Shows a run while it goes on. */
+export interface RunDisplay {
+  show(view: RunView): void
+  end(view: RunView): void
+}
+
+/** Starts runs, or finds those that an earlier process started, and shows them until they end. */
+export class Player {
+  readonly #engine: Engine
+  readonly #screen: Screen
+  readonly #journal: Journal
+
+  constructor(engine: Engine, { screen, interrupted }: Stage) {
+    this.#engine = engine
+    this.#screen = screen
+    this.#journal = new Journal(engine)
+    interrupted.addEventListener('abort', () => void engine.close({ timeout: STOP_TIMEOUT }))
+  }
+
+  /** `display` replaces the live graph on a terminal. */
+  async play<W extends WorkflowDefinition>(
+    workflow: W,
+    { input, key, display }: { input: InputOf<W>; key: string; display?: (screen: Screen, view: RunView) => RunDisplay },
+  ): Promise<RunSnapshot> {
+    const run = await this.#engine.run(workflow, input, { key })
+    const found = await run.status()
+    if (!run.created) this.#announceResumption(key, found)
+    // Only now: before it was started, the engine could not have moved what this reader is told of.
+    if (found.finishedAt === undefined) await this.#engine.start()
+    const view = viewOf(workflow, found)
+    await this.#follow(run, workflow, { view, display })
+    return run.status()
+  }
+
+  /** Lets go of everything; the database stays open for others. */
+  stop(): Promise<void> {
+    return this.#engine.stop({ timeout: STOP_TIMEOUT })
+  }
+
+  async #follow(
+    run: RunHandle<unknown>,
+    workflow: WorkflowDefinition,
+    start: { view: RunView; display: ((screen: Screen, view: RunView) => RunDisplay) | undefined },
+  ): Promise<void> {
+    let { view } = start
+    const open = start.display ?? ((screen: Screen, first: RunView) => new LiveGraph(screen, first))
+    const display = this.#screen.live ? open(this.#screen, view) : undefined
+    const stepNames = workflow.steps.map(({ name }) => name)
+    const stopReading = this.#journal.read(run.id, (happening) => {
+      view = viewAfter(view, happening)
+      if (display === undefined) this.#printLine(happening, stepNames)
+      else display.show(view)
+    })
+    try {
+      await endOf(run)
+      view = viewOf(workflow, await run.status())
+    } finally {
+      stopReading()
+      display?.end(view)
+    }
+  }
+
+  #printLine(happening: Happening, stepNames: readonly string[]): void {
+    const line = plainLine(happening, stepNames)
+    if (line !== undefined) this.#screen.print(line)
+  }
+
+  #announceResumption(key: string, { status, steps, finishedAt }: RunSnapshot): void {
+    if (finishedAt !== undefined) {
+      this.#screen.print(`  An earlier start has brought ${key} to its end already: ${status}. It is not run again.`)
+      return
+    }
+    const done = steps.filter((step) => step.status === 'completed' || step.status === 'compensated')
+    const inFlight = steps.filter(
+      (step) => step.status === 'running' || (step.status === 'compensating' && step.workerId !== undefined),
+    )
+    this.#screen.print(
+      `  Resuming ${key}, which an earlier start left ${status}.`,
+      `  Already done, and not run again: ${list(done)}.`,
+      `  In flight when it was left, and taken up again: ${list(inFlight)}.`,
+    )
+  }
+}
+
+async function endOf(run: RunHandle<unknown>): Promise<void> {
+  try {
+    await run.result()
+  } catch (error) {
+    // A run that failed and was undone is what some demonstrations want to see.
+    if (!RunFailedError.is(error)) throw error
+  }
+}
+
+function list(steps: RunSnapshot['steps']): string {
+  return steps.length === 0 ? 'nothing' : steps.map(({ name }) => name).join(', ')
+}
