@@ -1,5 +1,5 @@
-import type { Logger } from '../logger.ts'
 import type { RunCause } from '../cause.ts'
+import type { Logger } from '../logger.ts'
 
 /** What the engine needs to know of one step. Made by `define()` and `defineGraph()`; all durations are milliseconds. */
 export interface StepDefinition {

@@ -1,0 +1,56 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { buildGraph } from '../graph/build.ts'
+import { definitionRecord } from '../graph/record.ts'
+import { checkSchema } from './input-schema.ts'
+import { wholeNumber } from './option-check.ts'
+import type { StepDefinition } from './step.ts'
+import type { StepDraft } from './step-draft.ts'
+import type { WorkflowDefinition } from './workflow.ts'
+
+/** What all steps of a definition share. */
+export interface DefinitionHead {
+  readonly name: string
+  readonly version: number
+  readonly schema: StandardSchemaV1 | undefined
+}
+
+/** The largest version. */
+export const VERSION_MAX = 2_147_483_647
+
+/** Checks what all steps share; `name` has been checked already. */
+export function definitionHead(
+  name: string,
+  options: { readonly version: unknown; readonly input?: StandardSchemaV1 | undefined },
+): DefinitionHead {
+  const version = wholeNumber({ workflow: name }, 'version', options.version, { min: 1, max: VERSION_MAX })
+  if (options.input !== undefined) checkSchema(name, options.input)
+  return { name, version, schema: options.input }
+}
+
+/** What is known of a definition once all its steps are. */
+export type CompiledDefinition = Pick<WorkflowDefinition, 'steps' | 'graph' | 'record' | 'runnable'>
+
+/**
+ * Numbers the steps and makes the definition's graph and record.
+ *
+ * @throws DefinitionError for everything {@link buildGraph} refuses.
+ */
+export function compileDefinition(head: DefinitionHead, drafts: readonly StepDraft[]): CompiledDefinition {
+  const graph = buildGraph(head.name, drafts)
+  const steps: StepDefinition[] = new Array(drafts.length)
+  for (const draft of drafts) {
+    const number = graph.numberOf(draft.name)!
+    steps[number] = Object.freeze({ ...draft, number })
+  }
+  const record = definitionRecord({
+    name: head.name,
+    version: head.version,
+    graph,
+    compensate: (number) => steps[number]!.compensation?.on ?? 'never',
+  })
+  return Object.freeze({ steps: Object.freeze(steps), graph, record, runnable: steps.every(hasHandlers) })
+}
+
+function hasHandlers(step: StepDefinition): boolean {
+  return step.run !== null && step.compensation?.run !== null
+}

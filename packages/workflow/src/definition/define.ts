@@ -1,0 +1,151 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import {
+  checkDependencies,
+  checkStepCount,
+  checkStepName,
+  checkWorkflowName,
+  duplicateStep,
+} from '../graph/check.ts'
+import { type MermaidOptions, toMermaid } from '../graph/mermaid.ts'
+import { type CompiledDefinition, compileDefinition, type DefinitionHead, definitionHead } from './compile.ts'
+import { validateInput } from './input-schema.ts'
+import { checkOptionNames } from './option-check.ts'
+import {
+  checkStepOptions,
+  DEFAULT_POLICY,
+  POLICY_OPTION_NAMES,
+  type StepDraft,
+  type StepPolicy,
+  stepDraft,
+  stepPolicy,
+} from './step-draft.ts'
+import type { StepDefaults } from './step-options.ts'
+import type { Stored } from './stored.ts'
+import type { TypedDefinition, Workflow } from './typed-workflow.ts'
+
+/** What `define()` takes. `retry`, `timeout` and `lossesMax` hold for every step that doesn't say otherwise. */
+export interface DefineOptions<Schema extends StandardSchemaV1> extends StepDefaults {
+  /** Runs keep the version they were started with. Raise it whenever steps or dependencies change. A whole number from 1. */
+  readonly version: number
+  /** Any Standard Schema (zod, valibot, arktype…), or `unchecked<Type>()`. Default: any JSON value, of type `unknown`. */
+  readonly input?: Schema | undefined
+}
+
+/**
+ * Begins a definition; add steps with `.step()`.
+ *
+ * @throws DefinitionError for an invalid name, version or option.
+ */
+export function define<const Name extends string, Schema extends StandardSchemaV1 = StandardSchemaV1>(
+  name: Name,
+  options: DefineOptions<Schema>,
+): Workflow<
+  Name,
+  StandardSchemaV1.InferInput<Schema>,
+  Readonly<Record<never, never>>,
+  Stored<StandardSchemaV1.InferOutput<Schema>>
+> {
+  checkWorkflowName(name)
+  const place = { workflow: name }
+  checkOptionNames(place, 'the definition', options, ['version', 'input', ...POLICY_OPTION_NAMES])
+  const head = definitionHead(name, options)
+  return new DefinedWorkflow(head, stepPolicy(place, options, DEFAULT_POLICY), new StepLog(), 0) as never
+}
+
+/**
+ * Steps in the order they were defined, shared by a definition and those that were made from it: each definition is the first so many of
+ * them. Copying them at every `.step()` would make long definitions quadratic.
+ */
+class StepLog {
+  readonly drafts: StepDraft[] = []
+  readonly #positions = new Map<string, number>()
+
+  /** A log whose first `length` steps are these, and to which one may be added. */
+  continuedFrom(length: number): StepLog {
+    if (this.drafts.length === length) return this
+    const branch = new StepLog()
+    for (let position = 0; position < length; position++) branch.add(this.drafts[position]!)
+    return branch
+  }
+
+  add(draft: StepDraft): void {
+    this.#positions.set(draft.name, this.drafts.length)
+    this.drafts.push(draft)
+  }
+
+  /** Tells whether one of the first `length` steps has this name. */
+  has(name: string, length: number): boolean {
+    const position = this.#positions.get(name)
+    return position !== undefined && position < length
+  }
+}
+
+class DefinedWorkflow implements TypedDefinition<string, unknown, unknown> {
+  readonly name: string
+  readonly version: number
+  readonly #head: DefinitionHead
+  readonly #defaults: StepPolicy
+  readonly #log: StepLog
+  readonly #length: number
+  #compiled: CompiledDefinition | undefined
+
+  constructor(head: DefinitionHead, defaults: StepPolicy, log: StepLog, length: number) {
+    this.name = head.name
+    this.version = head.version
+    this.#head = head
+    this.#defaults = defaults
+    this.#log = log
+    this.#length = length
+    Object.freeze(this)
+  }
+
+  step(name: string, options: unknown): DefinedWorkflow {
+    const workflow = this.name
+    checkStepName(workflow, name)
+    if (this.#log.has(name, this.#length)) throw duplicateStep(workflow, name)
+    checkStepCount(workflow, this.#length + 1)
+    checkStepOptions({ workflow, step: name }, options)
+    const draft = stepDraft(workflow, name, options, this.#defaults)
+    checkDependencies(workflow, draft, {
+      has: (dependency) => this.#log.has(dependency, this.#length),
+      names: () => this.#drafts().map((step) => step.name),
+    })
+    const log = this.#log.continuedFrom(this.#length)
+    log.add(draft)
+    return new DefinedWorkflow(this.#head, this.#defaults, log, this.#length + 1)
+  }
+
+  get steps() {
+    return this.#compile().steps
+  }
+
+  get graph() {
+    return this.#compile().graph
+  }
+
+  get record() {
+    return this.#compile().record
+  }
+
+  get runnable() {
+    return this.#compile().runnable
+  }
+
+  validate(input: unknown): Promise<unknown> {
+    return validateInput(this.name, this.#head.schema, input)
+  }
+
+  toMermaid(options?: MermaidOptions): string {
+    return toMermaid(this, options)
+  }
+
+  // On demand: of a chain of `.step()` calls only the last definition is ever asked for its graph.
+  #compile(): CompiledDefinition {
+    this.#compiled ??= compileDefinition(this.#head, this.#drafts())
+    return this.#compiled
+  }
+
+  #drafts(): readonly StepDraft[] {
+    return this.#log.drafts.slice(0, this.#length)
+  }
+}

@@ -1,0 +1,39 @@
+export { VERSION_MAX } from './compile.ts'
+export { type DefineOptions, define } from './define.ts'
+export {
+  defineGraph,
+  type GraphAttemptOptions,
+  type GraphCompensation,
+  type GraphHandlerContext,
+  type GraphHandlers,
+  type GraphOptions,
+  type GraphStep,
+  type GraphStepDefaults,
+} from './define-graph.ts'
+export { InputIssues, unchecked } from './input-schema.ts'
+export { DURATION_MAX } from './option-check.ts'
+export { ATTEMPTS_MAX, DEFAULT_RETRY, type RetryOptions } from './retry-policy.ts'
+export type {
+  Compensation,
+  CompensationContext,
+  CompensationHandler,
+  Handler,
+  RetryPolicy,
+  SerialisedError,
+  StepContext,
+  StepDefinition,
+} from './step.ts'
+export { LOSSES_MAX } from './step-draft.ts'
+export type {
+  AttemptOptions,
+  CompensateOn,
+  CompensateOptions,
+  StepDefaults,
+  StepOptions,
+  UndoContext,
+  UndoOfCompleted,
+  UndoOfUnfinished,
+} from './step-options.ts'
+export type { Stored } from './stored.ts'
+export type { InputOf, OutputsOf, TypedDefinition, Workflow } from './typed-workflow.ts'
+export type { WorkflowDefinition } from './workflow.ts'

@@ -1,0 +1,82 @@
+import type { Duration } from '../duration.ts'
+import { definitionError, type Place } from '../graph/place.ts'
+import { checkOptionNames, oneOf, optionMs, wholeNumber, yesOrNo } from './option-check.ts'
+import type { RetryPolicy } from './step.ts'
+
+/** How a failed attempt is tried again. What is left out comes from the workflow's own `retry`, and then from {@link DEFAULT_RETRY}. */
+export interface RetryOptions {
+  /** All attempts, the first included. Default 4. Give either this or `retries`. */
+  readonly attempts?: number | undefined
+  /** Attempts after the first. Default 3. */
+  readonly retries?: number | undefined
+  /** How the delay grows: doubling, by `initial` each time, or not at all. Default `exponential`. */
+  readonly backoff?: RetryPolicy['backoff'] | undefined
+  /** The delay before the first retry. Default 1 s. */
+  readonly initial?: Duration | undefined
+  /** The longest delay. Default 30 s, or `initial` when that is longer. */
+  readonly max?: Duration | undefined
+  /** Spreads delays, so that failures at one moment don't come back at one moment. Default true. */
+  readonly jitter?: boolean | undefined
+}
+
+export const RETRY_OPTION_NAMES = ['attempts', 'retries', 'backoff', 'initial', 'max', 'jitter'] as const
+
+/** The most attempts a step may have. */
+export const ATTEMPTS_MAX = 10_000
+
+/** 3 retries: after 1 s, 2 s and 4 s, less jitter. */
+export const DEFAULT_RETRY: RetryPolicy = Object.freeze({
+  attempts: 4,
+  backoff: 'exponential',
+  initialMs: 1_000,
+  maxMs: 30_000,
+  jitter: true,
+})
+
+/** Reads `retry`: `false` means one attempt, `undefined` what is inherited. */
+export function retryPolicy(
+  place: Place,
+  given: RetryOptions | false | undefined,
+  inherited: RetryPolicy,
+): RetryPolicy {
+  if (given === undefined) return inherited
+  if (given === false) return Object.freeze({ ...inherited, attempts: 1 })
+  checkOptionNames(place, 'retry', given, RETRY_OPTION_NAMES)
+  const initialMs =
+    given.initial === undefined ? inherited.initialMs : optionMs(place, 'initial', given.initial)
+  return Object.freeze({
+    attempts: attempts(place, given) ?? inherited.attempts,
+    backoff:
+      given.backoff === undefined
+        ? inherited.backoff
+        : oneOf(place, 'backoff', given.backoff, ['exponential', 'linear', 'constant']),
+    initialMs,
+    maxMs: maxMs(place, given, initialMs, inherited),
+    jitter: given.jitter === undefined ? inherited.jitter : yesOrNo(place, 'jitter', given.jitter),
+  })
+}
+
+function attempts(place: Place, given: RetryOptions): number | undefined {
+  if (given.attempts !== undefined && given.retries !== undefined) {
+    throw definitionError(
+      place,
+      'attempts and retries are both given. Keep one: attempts counts the first attempt too, retries does not.',
+    )
+  }
+  if (given.retries !== undefined) {
+    return wholeNumber(place, 'retries', given.retries, { min: 0, max: ATTEMPTS_MAX - 1 }) + 1
+  }
+  if (given.attempts === undefined) return undefined
+  return wholeNumber(place, 'attempts', given.attempts, { min: 1, max: ATTEMPTS_MAX })
+}
+
+function maxMs(place: Place, given: RetryOptions, initialMs: number, inherited: RetryPolicy): number {
+  // A first delay longer than a limit that nobody chose here is meant as it is.
+  if (given.max === undefined) return Math.max(inherited.maxMs, initialMs)
+  const limitMs = optionMs(place, 'max', given.max)
+  if (limitMs >= initialMs) return limitMs
+  throw definitionError(
+    place,
+    `max is ${limitMs} ms, less than initial (${initialMs} ms). Raise max or lower initial.`,
+  )
+}

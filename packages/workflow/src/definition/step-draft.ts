@@ -1,0 +1,124 @@
+import { checkStepName } from '../graph/check.ts'
+import { definitionError, type Place } from '../graph/place.ts'
+import { checkOptionNames, oneOf, optionMs, shown, wholeNumber } from './option-check.ts'
+import { DEFAULT_RETRY, retryPolicy } from './retry-policy.ts'
+import type { Compensation, CompensationHandler, Handler, RetryPolicy, StepDefinition } from './step.ts'
+import type { AttemptOptions, CompensateOn, StepDefaults } from './step-options.ts'
+
+/** A checked step that has no number yet: numbers are known once the whole graph is. */
+export type StepDraft = Omit<StepDefinition, 'number'>
+
+/** What a step's options are completed from. */
+export interface StepPolicy {
+  readonly retry: RetryPolicy
+  readonly timeoutMs: number | null
+  readonly lossesMax: number
+}
+
+/** The policy of a step of a workflow that says nothing. */
+export const DEFAULT_POLICY: StepPolicy = Object.freeze({
+  retry: DEFAULT_RETRY,
+  timeoutMs: null,
+  lossesMax: 5,
+})
+
+/** The largest `lossesMax`. */
+export const LOSSES_MAX = 1_000
+
+export const POLICY_OPTION_NAMES = ['retry', 'timeout', 'lossesMax'] as const
+
+/** A step's options, whatever they were written as. A handler is null where only runs are triggered. */
+export interface UntypedStepOptions extends StepDefaults {
+  readonly dependsOn?: readonly string[] | undefined
+  readonly run: Handler | null
+  readonly compensate?: CompensationHandler | UntypedCompensateOptions | undefined
+  readonly compensateOn?: CompensateOn | undefined
+}
+
+export interface UntypedCompensateOptions extends AttemptOptions {
+  readonly run: CompensationHandler | null
+}
+
+/** Checks the options of a step and completes them. Dependencies are checked against the graph elsewhere. */
+export function stepDraft(
+  workflow: string,
+  name: string,
+  options: UntypedStepOptions,
+  defaults: StepPolicy,
+): StepDraft {
+  checkStepName(workflow, name)
+  const place = { workflow, step: name }
+  const policy = stepPolicy(place, options, defaults)
+  return {
+    name,
+    dependsOn: dependencies(place, options.dependsOn),
+    ...policy,
+    run: options.run,
+    compensation: compensation(place, options, policy),
+  }
+}
+
+/** Reads `retry`, `timeout` and `lossesMax`. */
+export function stepPolicy(place: Place, options: StepDefaults, inherited: StepPolicy): StepPolicy {
+  return {
+    retry: retryPolicy(place, options.retry, inherited.retry),
+    timeoutMs: timeoutMs(place, options.timeout, inherited.timeoutMs),
+    lossesMax:
+      options.lossesMax === undefined
+        ? inherited.lossesMax
+        : wholeNumber(place, 'lossesMax', options.lossesMax, { min: 0, max: LOSSES_MAX }),
+  }
+}
+
+function timeoutMs(place: Place, given: AttemptOptions['timeout'], inherited: number | null): number | null {
+  if (given === undefined) return inherited
+  if (given === false) return null
+  const ms = optionMs(place, 'timeout', given)
+  if (ms > 0) return ms
+  throw definitionError(
+    place,
+    `timeout is ${shown(given)}, and must be longer than nothing. Give false for no timeout.`,
+  )
+}
+
+function dependencies(place: Place, given: unknown): readonly string[] {
+  if (given === undefined) return Object.freeze([])
+  if (Array.isArray(given)) return Object.freeze([...given])
+  throw definitionError(place, `dependsOn is ${shown(given)}, and must be an array of names of steps.`)
+}
+
+function compensation(place: Place, options: UntypedStepOptions, policy: StepPolicy): Compensation | null {
+  const { compensate, compensateOn } = options
+  if (compensate === undefined) {
+    if (compensateOn === undefined) return null
+    throw definitionError(
+      place,
+      'compensateOn is given, but there is no compensate. Add it, or remove compensateOn.',
+    )
+  }
+  const { run, ...attempts } = typeof compensate === 'function' ? { run: compensate } : compensate
+  // A step and its undo may both be slow or flaky: what was said of the one holds for the other until told otherwise.
+  const { retry, timeoutMs } = stepPolicy(place, attempts, policy)
+  const on =
+    compensateOn === undefined
+      ? 'completed'
+      : oneOf(place, 'compensateOn', compensateOn, ['completed', 'started'])
+  return Object.freeze({ run, on, retry, timeoutMs })
+}
+
+const STEP_OPTION_NAMES = ['dependsOn', 'run', 'compensate', 'compensateOn', ...POLICY_OPTION_NAMES] as const
+
+/** Refuses unknown options of `.step()` and handlers that are no functions: what the compiler does for TypeScript. */
+export function checkStepOptions(place: Place, options: unknown): asserts options is UntypedStepOptions {
+  checkOptionNames(place, 'the step', options, STEP_OPTION_NAMES)
+  checkHandler(place, 'run', options['run'])
+  const compensate = options['compensate']
+  if (compensate === undefined || typeof compensate === 'function') return
+  checkOptionNames(place, 'compensate', compensate, ['run', 'retry', 'timeout'])
+  checkHandler(place, 'run of compensate', compensate['run'])
+}
+
+function checkHandler(place: Place, option: string, handler: unknown): void {
+  if (typeof handler === 'function') return
+  throw definitionError(place, `${option} is ${shown(handler)}, and must be a function.`)
+}

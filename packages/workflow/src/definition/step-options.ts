@@ -1,0 +1,86 @@
+import type { Duration } from '../duration.ts'
+import type { RetryOptions } from './retry-policy.ts'
+import type { CompensationContext, StepContext } from './step.ts'
+import type { Stored } from './stored.ts'
+
+/** How attempts are made, for a whole workflow, one step or one compensation. What is left out is inherited. */
+export interface AttemptOptions {
+  /** `false` for a single attempt. Default: 3 retries, after 1 s, 2 s and 4 s, with jitter. */
+  readonly retry?: RetryOptions | false | undefined
+  /** How long one attempt may take; `false` for as long as it likes, which is the default. */
+  readonly timeout?: Duration | false | undefined
+}
+
+/** Attempt options of a step, or of all steps of a workflow. */
+export interface StepDefaults extends AttemptOptions {
+  /** How many workers may be lost in a step before it fails for good. Default 5. */
+  readonly lossesMax?: number | undefined
+}
+
+/** When a step is undone: only when it is known to have completed, or also when it has only been started. */
+export type CompensateOn = 'completed' | 'started'
+
+/** What `.step()` takes. `Outputs` are those of the steps before it. */
+export interface StepOptions<Input, Outputs, Deps extends readonly string[], Output, On extends CompensateOn>
+  extends StepDefaults {
+  /** Names of the steps that must have completed before; their outputs come as `deps`. Default: none. */
+  readonly dependsOn?: readonly [...{ readonly [Index in keyof Deps]: DefinedBefore<Deps[Index], Outputs> }]
+  /** The work. What it returns is stored as JSON. */
+  readonly run: (context: StepContext<Input, DepsOf<Outputs, Deps>>) => Output
+  /** Undoes the work when the run fails or is cancelled. Attempts of it are made like those of the step, unless it says otherwise. */
+  readonly compensate?:
+    | Compensate<Input, DepsOf<Outputs, Deps>, StepOutput<Output>, On>
+    | CompensateOptions<Input, DepsOf<Outputs, Deps>, StepOutput<Output>, On>
+    | undefined
+  /** Default `completed`. With `started`, a step that failed, timed out or lost its worker is undone too, without an output. */
+  readonly compensateOn?: On | undefined
+}
+
+export interface CompensateOptions<Input, Deps, Output, On extends CompensateOn> extends AttemptOptions {
+  readonly run: Compensate<Input, Deps, Output, On>
+}
+
+type Compensate<Input, Deps, Output, On extends CompensateOn> = (
+  context: UndoContext<Input, Deps, Output, On>,
+) => unknown
+
+/** What a compensation is given: with `compensateOn: 'started'`, look at `undoOf` to learn whether there is an output. */
+export type UndoContext<Input, Deps, Output, On extends CompensateOn> = On extends 'started'
+  ? UndoOfCompleted<Input, Deps, Output> | UndoOfUnfinished<Input, Deps>
+  : UndoOfCompleted<Input, Deps, Output>
+
+export interface UndoOfCompleted<Input, Deps, Output> extends CompensationContext<Input, Deps, Output> {
+  readonly undoOf: 'completed'
+  readonly error: undefined
+}
+
+export interface UndoOfUnfinished<Input, Deps> extends CompensationContext<Input, Deps, undefined> {
+  readonly undoOf: 'failed' | 'cancelled'
+}
+
+/** What dependents and compensations get of what a handler returns. */
+export type StepOutput<Output> = Stored<Awaited<Output>>
+
+/** The outputs of the named steps. */
+export type DepsOf<Outputs, Deps extends readonly string[]> = {
+  readonly [Name in Deps[number] & keyof Outputs]: Outputs[Name]
+}
+
+/** The outputs with those of one more step. */
+export type OutputsWith<Outputs, Name extends string, Output> = {
+  readonly [Key in keyof Outputs | Name]: Key extends keyof Outputs ? Outputs[Key] : Output
+}
+
+// The two types below are what the compiler prints when a name is wrong: they must read as sentences.
+
+export type DefinedBefore<Name, Outputs> = Name extends keyof Outputs
+  ? Name
+  : Name extends string
+    ? `Step "${Name}" is not defined before this step: define it first, or correct the name.`
+    : never
+
+export type NewName<Name extends string, Outputs> = Name extends keyof Outputs
+  ? string extends keyof Outputs
+    ? Name
+    : `Step "${Name}" is defined already: give one of them another name.`
+  : Name

@@ -1,0 +1,85 @@
+import type { StepStatus } from '../adapter/lifecycle.ts'
+import type { DefinitionRecord, StepShape } from '../adapter/records.ts'
+import { BelayError } from '../errors.ts'
+import { didYouMean } from './nearest.ts'
+
+export interface MermaidOptions {
+  /** Statuses of a run's steps by name: colours them. Steps left out stay plain. */
+  readonly statuses?: Readonly<Record<string, StepStatus>> | undefined
+  /** Which way the graph grows: top down (the default) or left to right. */
+  readonly direction?: 'TD' | 'LR' | undefined
+}
+
+const STATUS_STYLES: Readonly<Record<StepStatus, string>> = {
+  pending: 'fill:#f4f4f5,stroke:#a1a1aa,color:#52525b',
+  ready: 'fill:#e0f2fe,stroke:#0284c7,color:#0c4a6e',
+  running: 'fill:#bfdbfe,stroke:#1d4ed8,color:#1e3a8a',
+  waiting: 'fill:#ede9fe,stroke:#7c3aed,color:#4c1d95',
+  completed: 'fill:#dcfce7,stroke:#16a34a,color:#14532d',
+  failed: 'fill:#fee2e2,stroke:#dc2626,color:#7f1d1d',
+  skipped: 'fill:#fafafa,stroke:#d4d4d8,color:#71717a',
+  cancelled: 'fill:#e4e4e7,stroke:#71717a,color:#3f3f46',
+  compensating: 'fill:#fef3c7,stroke:#d97706,color:#78350f',
+  compensated: 'fill:#ffedd5,stroke:#ea580c,color:#7c2d12',
+  compensation_failed: 'fill:#fecaca,stroke:#991b1b,color:#7f1d1d',
+}
+
+/**
+ * The graph as a Mermaid flowchart. Steps that can be undone are marked with ↩ and a double frame.
+ *
+ * @throws BelayError `invalid_option` for a status of a step that is not in the graph, or that is no status.
+ */
+export function toMermaid(
+  definition: { readonly record: DefinitionRecord },
+  options: MermaidOptions = {},
+): string {
+  const { name, version, shape } = definition.record
+  const statuses = checkedStatuses(name, shape.steps, options.statuses ?? {})
+  const used = [...new Set(statuses.values())]
+  return [
+    '---',
+    `title: ${JSON.stringify(`${name} v${version}`)}`,
+    '---',
+    `flowchart ${options.direction ?? 'TD'}`,
+    ...shape.steps.map((step, number) => nodeLine(step, number, statuses.get(step.name))),
+    ...shape.steps.flatMap((step, number) => step.dependsOn.map((from) => `  s${from} --> s${number}`)),
+    ...used.map((status) => `  classDef ${status} ${STATUS_STYLES[status]}`),
+    '',
+  ].join('\n')
+}
+
+function checkedStatuses(
+  workflow: string,
+  steps: readonly StepShape[],
+  given: Readonly<Record<string, StepStatus>>,
+): Map<string, StepStatus> {
+  const names = new Set(steps.map((step) => step.name))
+  const statuses = new Map(Object.entries(given))
+  for (const [name, status] of statuses) {
+    if (!names.has(name)) throw refused(workflow, `"${name}" is not a step of it.${didYouMean(name, names)}`)
+    if (!Object.hasOwn(STATUS_STYLES, status))
+      throw refused(
+        workflow,
+        `"${status}" of step "${name}" is not a status of a step.${didYouMean(String(status), Object.keys(STATUS_STYLES))}`,
+      )
+  }
+  return statuses
+}
+
+function refused(workflow: string, defect: string): BelayError {
+  return new BelayError('invalid_option', `Workflow "${workflow}", statuses for toMermaid: ${defect}`)
+}
+
+function nodeLine(step: StepShape, number: number, status: StepStatus | undefined): string {
+  const compensable = step.compensate !== 'never'
+  const label =
+    escaped(step.name) + (compensable ? ' ↩' : '') + (status === undefined ? '' : `<br/>${status}`)
+  // Names are not ids in Mermaid: "end" as an id breaks its parser.
+  const node = compensable ? `s${number}[["${label}"]]` : `s${number}["${label}"]`
+  return `  ${node}${status === undefined ? '' : `:::${status}`}`
+}
+
+/** Records may come from a store; whatever a name holds must not end the label. */
+function escaped(name: string): string {
+  return name.replace(/[^\p{L}\p{N} _.:-]/gu, (character) => `#${character.codePointAt(0)};`)
+}

@@ -1,0 +1,47 @@
+/** ` Did you mean "chargeCard"?`, or nothing when no candidate is near. Meant to end a message. */
+export function didYouMean(name: string, candidates: Iterable<string>): string {
+  const found = nearest(name, candidates)
+  return found === undefined ? '' : ` Did you mean "${found}"?`
+}
+
+/**
+ * The candidate most like `name`, upper and lower case and separators aside; undefined when all of them differ in more than a third.
+ * Of equally near candidates the first wins.
+ */
+export function nearest(name: string, candidates: Iterable<string>): string | undefined {
+  const wanted = plain(name)
+  let best: string | undefined
+  let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1
+  for (const candidate of candidates) {
+    const distance = editDistance(wanted, plain(candidate), bestDistance)
+    if (distance >= bestDistance) continue
+    best = candidate
+    bestDistance = distance
+  }
+  return best
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[-_.:\s]/g, '')
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours that turn one text into the other; `enough` or more when there are that many. */
+function editDistance(from: string, to: string, enough: number): number {
+  if (Math.abs(from.length - to.length) >= enough) return enough
+  let beforeLast: number[] = []
+  let last = Array.from({ length: to.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= from.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= to.length; column++) {
+      const replaced = last[column - 1]! + (from[row - 1] === to[column - 1] ? 0 : 1)
+      const swapped =
+        row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
+          ? beforeLast[column - 2]! + 1
+          : replaced
+      current.push(Math.min(last[column]! + 1, current[column - 1]! + 1, replaced, swapped))
+    }
+    beforeLast = last
+    last = current
+  }
+  return last[to.length]!
+}

@@ -1,0 +1,29 @@
+import { DefinitionError } from '../errors.ts'
+
+/** Where in a definition something is wrong. */
+export interface Place {
+  readonly workflow: string
+  readonly step?: string | undefined
+}
+
+/** A {@link DefinitionError} that begins with where it is: `Workflow "checkout", step "chargeCard": …`. */
+export function definitionError(
+  place: Place,
+  message: string,
+  context: { cause?: unknown } = {},
+): DefinitionError {
+  const step = place.step === undefined ? '' : `, step "${place.step}"`
+  return new DefinitionError(`Workflow "${place.workflow}"${step}: ${message}`, {
+    ...context,
+    step: place.step,
+  })
+}
+
+// A definition may have thousands of steps; a message that lists them all helps nobody.
+const LISTED_MAX = 12
+
+/** Names for a message: `a, b, c`, cut short with the number of those left out. */
+export function listed(names: readonly string[]): string {
+  if (names.length <= LISTED_MAX) return names.join(', ')
+  return `${names.slice(0, LISTED_MAX).join(', ')} and ${names.length - LISTED_MAX} more`
+}

@@ -1,0 +1,49 @@
+import type { DefinitionShape, StepShape } from '../adapter/records.ts'
+
+/**
+ * What a definition has that the stored one has not, one line a step: `+ step sendMail (depends on chargeCard)`, `− step sendFax`,
+ * `~ chargeCard: depends on checkFraud, was reserveStock; compensates completed, was never`. Empty when the shapes are the same.
+ */
+export function diffShapes(stored: DefinitionShape, current: DefinitionShape): string[] {
+  const before = new Map(stored.steps.map((step) => [step.name, step]))
+  const after = new Map(current.steps.map((step) => [step.name, step]))
+  const removed = stored.steps.filter((step) => !after.has(step.name)).map((step) => `− step ${step.name}`)
+  const addedOrChanged = current.steps.flatMap((step) => {
+    const old = before.get(step.name)
+    if (old === undefined) return [addedLine(step, current)]
+    const changes = stepChanges({ step: old, shape: stored }, { step, shape: current })
+    return changes.length === 0 ? [] : [`~ ${step.name}: ${changes.join('; ')}`]
+  })
+  return [...removed, ...addedOrChanged]
+}
+
+function addedLine(step: StepShape, shape: DefinitionShape): string {
+  const facts = [`depends on ${dependencyList(step, shape)}`]
+  if (step.compensate !== 'never') facts.push(`compensates ${step.compensate}`)
+  return `+ step ${step.name} (${facts.join('; ')})`
+}
+
+interface StepOfShape {
+  readonly step: StepShape
+  readonly shape: DefinitionShape
+}
+
+function stepChanges(old: StepOfShape, current: StepOfShape): string[] {
+  const changes: string[] = []
+  // By name: a step in front of it that comes or goes renumbers the rest without changing what they depend on.
+  const dependsOn = dependencyList(current.step, current.shape)
+  const depended = dependencyList(old.step, old.shape)
+  if (dependsOn !== depended) changes.push(`depends on ${dependsOn}, was ${depended}`)
+  if (current.step.compensate !== old.step.compensate) {
+    changes.push(`compensates ${current.step.compensate}, was ${old.step.compensate}`)
+  }
+  return changes
+}
+
+function dependencyList(step: StepShape, shape: DefinitionShape): string {
+  if (step.dependsOn.length === 0) return 'nothing'
+  return step.dependsOn
+    .map((number) => shape.steps[number]?.name ?? `#${number}`)
+    .sort()
+    .join(', ')
+}
