@@ -1,0 +1,119 @@
+import type { Clock, Duration, Timer } from '@belay/workflow'
+import { virtualMs } from './duration.ts'
+import { TimerQueue } from './timer-queue.ts'
+import { realTime, settleTurns } from './turn.ts'
+
+const START = Date.UTC(2025, 0, 1)
+const LIMIT: Duration = '30d'
+// With no timer left only real I/O can settle the promise; longer than this means that nothing will.
+const REAL_GRACE_MS = 2_000
+const LISTED_TIMERS_MAX = 10
+
+/** Time that stands still until a test moves it. */
+export class VirtualClock implements Clock {
+  readonly #startedAt: number
+  readonly #timers = new TimerQueue()
+  #now: number
+
+  /** `start` is the first instant, epoch milliseconds or a Date; 2025-01-01 UTC unless given. */
+  constructor(start: number | Date = START) {
+    this.#startedAt = Number(start)
+    this.#now = this.#startedAt
+  }
+
+  now(): number {
+    return this.#now
+  }
+
+  after(delayMs: number, fire: () => void): Timer {
+    const timer = this.#timers.insert(this.#now + Math.max(0, delayMs), fire)
+    return { cancel: () => this.#timers.remove(timer) }
+  }
+
+  /** How many timers wait. */
+  get pending(): number {
+    return this.#timers.size
+  }
+
+  /** When the next timer is due, epoch milliseconds; undefined when none waits. */
+  get nextAt(): number | undefined {
+    return this.#timers.next?.dueAt
+  }
+
+  /** Moves time forward, firing what falls due on the way, each at its own instant, and lets awaiting code run in between. */
+  async advance(duration: Duration): Promise<void> {
+    await this.advanceTo(this.#now + virtualMs(duration))
+  }
+
+  /** Like {@link advance}, to an instant. An instant in the past only lets awaiting code run. */
+  async advanceTo(instant: number | Date): Promise<void> {
+    const target = Number(instant)
+    await settleTurns()
+    for (let next = this.nextAt; next !== undefined && next <= target; next = this.nextAt) {
+      this.#fireNext()
+      await settleTurns()
+    }
+    this.#now = Math.max(this.#now, target)
+    await settleTurns()
+  }
+
+  /**
+   * Moves time from timer to timer until the promise settles, and settles as it does.
+   * Rejects when `limit` of virtual time (default 30 days) has passed, or when nothing is left that could settle it.
+   */
+  async runUntil<T>(promise: PromiseLike<T>, options: { readonly limit?: Duration } = {}): Promise<T> {
+    const limit = options.limit ?? LIMIT
+    const deadline = this.#now + virtualMs(limit)
+    const state = { settled: false }
+    const settle = () => {
+      state.settled = true
+    }
+    promise.then(settle, settle)
+    await settleTurns()
+    while (!state.settled) {
+      const next = this.nextAt
+      if (next === undefined) await this.#awaitOutside(state)
+      else if (next > deadline) throw this.#overdue(`within ${describe(limit)} of virtual time`)
+      else this.#fireNext()
+      await settleTurns()
+    }
+    return promise
+  }
+
+  #fireNext(): void {
+    const timer = this.#timers.next!
+    this.#timers.remove(timer)
+    this.#now = Math.max(this.#now, timer.dueAt)
+    timer.fire()
+  }
+
+  async #awaitOutside(state: { readonly settled: boolean }): Promise<void> {
+    const startedAt = performance.now()
+    while (!state.settled && this.pending === 0) {
+      if (performance.now() - startedAt > REAL_GRACE_MS)
+        throw this.#overdue('and no timer is left that could settle it')
+      await realTime(1)
+    }
+  }
+
+  #overdue(reason: string): Error {
+    const elapsedMs = this.#now - this.#startedAt
+    return new Error(
+      `The awaited promise did not settle, ${reason}. The virtual clock stands at +${elapsedMs} ms. ${this.#describePending()}`,
+    )
+  }
+
+  #describePending(): string {
+    const timers = this.#timers.list()
+    if (timers.length === 0) return 'No timer is pending.'
+    const listed = timers
+      .slice(0, LISTED_TIMERS_MAX)
+      .map((timer) => `${timer.fire.name || 'anonymous'} at +${timer.dueAt - this.#startedAt} ms`)
+    const more = timers.length > listed.length ? `, and ${timers.length - listed.length} more` : ''
+    return `Pending timers: ${listed.join(', ')}${more}.`
+  }
+}
+
+function describe(duration: Duration): string {
+  return typeof duration === 'number' ? `${duration} ms` : duration
+}

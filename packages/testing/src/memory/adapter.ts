@@ -1,0 +1,110 @@
+import { type Adapter, BelayError, type Clock, type RunFilter } from '@belay/workflow/adapter'
+import { realClock } from '../clock/real-clock.ts'
+import { VirtualClock } from '../clock/virtual-clock.ts'
+import type { Dump } from '../invariants/dump.ts'
+import { claim, held } from './claim.ts'
+import { saveDefinitions } from './definitions.ts'
+import { dump } from './dump.ts'
+import { listRuns, load, readRun, readStatuses } from './read.ts'
+import { Rows } from './rows.ts'
+import { settle } from './settle.ts'
+import { startRuns } from './start.ts'
+import { cancelRuns, stopping } from './stop.ts'
+import { sweep } from './sweep.ts'
+import { beginUndo, drain } from './undo.ts'
+import { Wakeup } from './wakeup.ts'
+import { deregisterWorker, registerWorker, renew } from './workers.ts'
+
+/**
+ * A store in the memory of the process: the reference implementation of the port. `clock` is the store's time and the engine's;
+ * a {@link VirtualClock} that starts at 2025-01-01 UTC unless another clock or `'real'` is given.
+ */
+export function memory(): MemoryAdapter<VirtualClock>
+export function memory(options: { readonly clock: 'real' }): MemoryAdapter<Clock>
+export function memory<C extends Clock>(options: { readonly clock: C }): MemoryAdapter<C>
+export function memory(options: { readonly clock?: Clock | 'real' } = {}): MemoryAdapter<Clock> {
+  const clock = options.clock === 'real' ? realClock : (options.clock ?? new VirtualClock())
+  return new MemoryAdapter(clock, new Rows(clock), new Wakeup())
+}
+
+type Verb<Name extends keyof Adapter> = Extract<Adapter[Name], (...args: never[]) => unknown>
+
+/** One connection to a memory store. Made by {@link memory}; {@link connect} makes more of them. */
+export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
+  readonly name = 'memory'
+  readonly clock: C
+  readonly #rows: Rows
+  readonly #wakeup: Wakeup
+  readonly #listening = new Set<() => void>()
+  #closed = false
+
+  /** @internal */
+  constructor(clock: C, rows: Rows, wakeup: Wakeup) {
+    this.clock = clock
+    this.#rows = rows
+    this.#wakeup = wakeup
+  }
+
+  /** Another adapter on the same store, as a second process would have it. Closing one leaves the other open. */
+  connect(): MemoryAdapter<C> {
+    return new MemoryAdapter(this.clock, this.#rows, this.#wakeup)
+  }
+
+  /** A copy of everything the store holds, for {@link checkInvariants} and for looking at it. Works on a closed adapter too. */
+  dump(): Dump {
+    return dump(this.#rows)
+  }
+
+  open: Verb<'open'> = () => this.#verb(() => undefined)
+  now: Verb<'now'> = () => this.#verb(() => this.#rows.now)
+
+  saveDefinitions: Verb<'saveDefinitions'> = (definitions) =>
+    this.#verb(() => saveDefinitions(this.#rows, definitions))
+  startRuns: Verb<'startRuns'> = (runs) => this.#verb(() => startRuns(this.#rows, runs))
+
+  registerWorker: Verb<'registerWorker'> = (worker) => this.#verb(() => registerWorker(this.#rows, worker))
+  renew: Verb<'renew'> = (renewal) => this.#verb(() => renew(this.#rows, renewal))
+  deregisterWorker: Verb<'deregisterWorker'> = (worker) =>
+    this.#verb(() => deregisterWorker(this.#rows, worker))
+
+  claim: Verb<'claim'> = (request) => this.#verb(() => claim(this.#rows, request))
+  held: Verb<'held'> = (request) => this.#verb(() => held(this.#rows, request))
+  settle: Verb<'settle'> = (settlement) => this.#verb(() => settle(this.#rows, settlement))
+  load: Verb<'load'> = (requests) => this.#verb(() => load(this.#rows, requests))
+
+  sweep: Verb<'sweep'> = (request) => this.#verb(() => sweep(this.#rows, request))
+  stopping: Verb<'stopping'> = (request) => this.#verb(() => stopping(this.#rows, request))
+  drain: Verb<'drain'> = (request) => this.#verb(() => drain(this.#rows, request))
+  beginUndo: Verb<'beginUndo'> = (plans) => this.#verb(() => beginUndo(this.#rows, plans))
+  cancelRuns: Verb<'cancelRuns'> = (request) => this.#verb(() => cancelRuns(this.#rows, request))
+
+  readRun: Verb<'readRun'> = (runId) => this.#verb(() => readRun(this.#rows, runId))
+  readStatuses: Verb<'readStatuses'> = (runIds) => this.#verb(() => readStatuses(this.#rows, runIds))
+  listRuns: Verb<'listRuns'> = (filter: RunFilter) => this.#verb(() => listRuns(this.#rows, filter))
+
+  onWake(listener: () => void): () => void {
+    if (this.#closed) return () => {}
+    const stop = this.#wakeup.listen(listener)
+    this.#listening.add(stop)
+    return () => {
+      stop()
+      this.#listening.delete(stop)
+    }
+  }
+
+  wake(): void {
+    if (!this.#closed) this.#wakeup.send()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const stop of this.#listening) stop()
+    this.#listening.clear()
+  }
+
+  /** Every verb runs at once and without a pause, which makes it atomic; only its answer is a promise. */
+  async #verb<Answer>(run: () => Answer): Promise<Answer> {
+    if (!this.#closed) return run()
+    throw new BelayError('engine_closed', 'This memory adapter is closed. Create or connect another one.')
+  }
+}

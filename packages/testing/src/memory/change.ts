@@ -1,0 +1,75 @@
+import { isTerminal, RUN_TRANSITIONS, type RunStatus, STEP_TRANSITIONS } from '@belay/workflow/adapter'
+import type { Rows, RunRow, StepRow } from './rows.ts'
+
+/** A fact that must always hold did not: a defect of the store or of what called it. Never caught to carry on. */
+export class BrokenInvariantError extends Error {
+  override readonly name = 'BrokenInvariantError'
+  /** The invariant's name, like those of the database's CHECK constraints. */
+  readonly invariant: string
+
+  constructor(invariant: string, message: string) {
+    super(`Invariant ${invariant} is broken: ${message}`)
+    this.invariant = invariant
+  }
+}
+
+export function assertInvariant(holds: boolean, invariant: string, message: () => string): asserts holds {
+  if (!holds) throw new BrokenInvariantError(invariant, message())
+}
+
+/** Moves a run to another status. The only way to do it. */
+export function moveRun(rows: Rows, run: RunRow, status: RunStatus): void {
+  assertInvariant(
+    RUN_TRANSITIONS[run.status].includes(status),
+    'run_transition',
+    () => `run ${run.runId} cannot go from ${run.status} to ${status}.`,
+  )
+  run.status = status
+  if (!isTerminal(status)) return
+  run.finishedAt = rows.now
+  rows.liveRuns.delete(run)
+  assertInvariant(
+    run.openSteps === 0,
+    'run_end_has_no_open_steps',
+    () => `run ${run.runId} ends as ${status} with ${run.openSteps} open steps.`,
+  )
+}
+
+/** Changes a step's row. The only way to do it: every change is checked as the database checks it. */
+export function changeStep(run: RunRow, step: StepRow, change: Partial<Omit<StepRow, 'step'>>): void {
+  const to = change.status ?? step.status
+  assertInvariant(
+    to === step.status || STEP_TRANSITIONS[step.status].includes(to),
+    'step_transition',
+    () => `step ${step.step} of run ${run.runId} cannot go from ${step.status} to ${to}.`,
+  )
+  Object.assign(step, change)
+  for (const [invariant, holds] of ROW_FACTS) {
+    assertInvariant(
+      holds(step),
+      invariant,
+      () => `step ${step.step} of run ${run.runId} is ${JSON.stringify(step)}.`,
+    )
+  }
+}
+
+// The database has the same facts as CHECK constraints.
+const ROW_FACTS: readonly (readonly [string, (step: StepRow) => boolean])[] = [
+  ['counters_not_negative', (s) => Math.min(s.openDependencies, s.attempt, s.failures, s.losses) >= 0],
+  ['pending_has_open_dependencies', (s) => s.status !== 'pending' || s.openDependencies > 0],
+  ['ready_has_no_open_dependencies', (s) => s.status !== 'ready' || s.openDependencies === 0],
+  ['ready_has_no_worker', (s) => s.status !== 'ready' || s.workerId === null],
+  [
+    'running_has_worker_and_no_open_dependencies',
+    (s) => s.status !== 'running' || (s.workerId !== null && s.openDependencies === 0),
+  ],
+  ['completed_has_finished_at', (s) => s.status !== 'completed' || s.finishedAt !== null],
+  ['failed_has_error', (s) => s.status !== 'failed' || s.error !== null],
+  ['undo_of_in_undo_only', (s) => (s.undoOf !== null) === UNDO_STATUSES.has(s.status)],
+  [
+    'leased_undo_has_no_open_dependents',
+    (s) => s.status !== 'compensating' || s.workerId === null || s.openDependencies === 0,
+  ],
+]
+
+const UNDO_STATUSES: ReadonlySet<string> = new Set(['compensating', 'compensated', 'compensation_failed'])

@@ -1,0 +1,28 @@
+import type { Claim } from '@belay/workflow/adapter'
+import { claimOf, isClaimable, lease, leasedSteps } from './lease.ts'
+import type { Rows } from './rows.ts'
+import { isLive } from './workers.ts'
+
+export function claim(
+  rows: Rows,
+  request: { workerId: string; definitionIds: readonly number[]; limit: number },
+): readonly Claim[] | 'lost' {
+  const { workerId, limit } = request
+  if (!isLive(rows, workerId)) return 'lost'
+  const definitionIds = new Set(request.definitionIds)
+  const claims: Claim[] = []
+  while (claims.length < limit) {
+    const entry = rows.queue.next(definitionIds, rows.now)
+    if (entry === undefined) break
+    rows.queue.remove(entry)
+    const run = rows.runs.get(entry.runId)!
+    const candidate = { run, step: run.steps[entry.step]! }
+    // An entry is a hint: its run may have been stopped since, and then it is simply gone.
+    if (isClaimable(candidate)) claims.push(lease(rows, candidate, workerId))
+  }
+  return claims
+}
+
+export function held(rows: Rows, { workerId }: { workerId: string }): readonly Claim[] {
+  return leasedSteps(rows, workerId).map(claimOf)
+}

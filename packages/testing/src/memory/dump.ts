@@ -1,0 +1,17 @@
+import type { Dump } from '../invariants/dump.ts'
+import { runRecord, stepRecords } from './read.ts'
+import type { Rows } from './rows.ts'
+
+/** A copy of everything a memory store holds. */
+export function dump(rows: Rows): Dump {
+  return {
+    definitions: [...rows.definitions.values()].map(({ saved }) => structuredClone(saved)),
+    runs: [...rows.runs.values()].map((run) => ({
+      run: runRecord(run),
+      steps: stepRecords(run),
+      stored: { openSteps: run.openSteps, endsAs: run.endsAs, stop: run.stop },
+    })),
+    queue: rows.queue.list(),
+    workers: [...rows.workers.values()].map((worker) => ({ ...worker })),
+  }
+}

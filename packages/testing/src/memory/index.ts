@@ -1,0 +1,2 @@
+export { MemoryAdapter, memory } from './adapter.ts'
+export { BrokenInvariantError } from './change.ts'

@@ -1,0 +1,67 @@
+import type { AttemptRef, Claim } from '@belay/workflow/adapter'
+import { assertInvariant, changeStep } from './change.ts'
+import type { Rows, RunRow, StepRow } from './rows.ts'
+
+/** A step with the run it belongs to. */
+export interface StepOfRun {
+  readonly run: RunRow
+  readonly step: StepRow
+}
+
+/** Tells whether a step may be leased: forward only while its run goes forward, an undo once its dependents have ended. */
+export function isClaimable({ run, step }: StepOfRun): boolean {
+  if (step.status === 'ready') return run.status === 'running'
+  const undoing = run.status === 'compensating' || run.status === 'compensation_failed'
+  return undoing && step.status === 'compensating' && step.workerId === null && step.openDependencies === 0
+}
+
+/** Leases a claimable step to a worker: a new attempt begins. */
+export function lease(rows: Rows, { run, step }: StepOfRun, workerId: string): Claim {
+  assertInvariant(
+    isClaimable({ run, step }),
+    'only_claimable_steps_are_leased',
+    () => `step ${step.step} of run ${run.runId} is ${step.status} in a ${run.status} run.`,
+  )
+  changeStep(run, step, {
+    status: step.status === 'ready' ? 'running' : 'compensating',
+    attempt: step.attempt + 1,
+    workerId,
+    startedAt: rows.now,
+    finishedAt: null,
+  })
+  return claimOf({ run, step })
+}
+
+/** Leaves a step to be claimed by any worker, `delayMs` from now. */
+export function enqueue(rows: Rows, { run, step }: StepOfRun, delayMs = 0): void {
+  const definitionId = run.definition.saved.id
+  rows.queue.enter({ definitionId, availableAt: rows.now + delayMs, runId: run.runId, step: step.step })
+}
+
+export function isLeased(step: StepRow): boolean {
+  return step.workerId !== null && (step.status === 'running' || step.status === 'compensating')
+}
+
+/** The steps a worker holds, in a stable order. */
+export function leasedSteps(rows: Rows, workerId: string): readonly StepOfRun[] {
+  return rows
+    .liveRunsByAge()
+    .flatMap((run) =>
+      run.steps.filter((step) => step.workerId === workerId && isLeased(step)).map((step) => ({ run, step })),
+    )
+}
+
+export function claimOf({ run, step }: StepOfRun): Claim {
+  const { failures, losses, undoOf } = step
+  return { ...attemptOf({ run, step }), failures, losses, undoOf }
+}
+
+export function attemptOf({ run, step }: StepOfRun): AttemptRef {
+  return {
+    runId: run.runId,
+    step: step.step,
+    attempt: step.attempt,
+    direction: step.undoOf === null ? 'forward' : 'undo',
+    definitionId: run.definition.saved.id,
+  }
+}

@@ -1,0 +1,99 @@
+import type { Outcome, RunStatus } from '@belay/workflow/adapter'
+import { changeStep, moveRun } from './change.ts'
+import { enqueue, type StepOfRun } from './lease.ts'
+import type { Rows, RunRow, StepRow } from './rows.ts'
+import { stopRun } from './stop.ts'
+
+/** What a batch of outcomes leads to beyond the settled rows themselves. */
+export interface Consequences {
+  /** Steps that became claimable because something they waited for has ended. */
+  readonly unblocked: StepOfRun[]
+  /** New statuses of runs, by run id. */
+  readonly runs: Map<string, RunStatus>
+  /** True when a step was given back for any worker to claim at once. */
+  requeued: boolean
+}
+
+/** Records the outcome of an attempt that is known to be held, with its effects on other steps and on the run. */
+export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequences: Consequences): void {
+  const { run, step } = held
+  const finishedAt = rows.now
+  switch (outcome.type) {
+    case 'completed':
+      changeStep(run, step, { status: 'completed', output: outcome.output, finishedAt })
+      afterCompletion(rows, held, consequences)
+      break
+    case 'failed':
+      changeStep(run, step, { status: 'failed', error: outcome.error, finishedAt })
+      if (stopRun(rows, run, 'failure', outcome.cause)) consequences.runs.set(run.runId, run.status)
+      break
+    case 'retry':
+      changeStep(run, step, { error: outcome.error, failures: step.failures + 1 })
+      requeue(rows, held, outcome.delayMs, consequences)
+      break
+    case 'released':
+      requeue(rows, held, 0, consequences)
+      break
+    case 'compensated':
+      changeStep(run, step, { status: 'compensated', finishedAt })
+      afterUndo(rows, held, consequences)
+      break
+    case 'relayed':
+      changeStep(run, step, { status: outcome.undoOf, undoOf: null, finishedAt })
+      afterUndo(rows, held, consequences)
+      break
+    case 'compensation_failed':
+      changeStep(run, step, { status: 'compensation_failed', error: outcome.error, finishedAt })
+      park(rows, run, consequences)
+  }
+}
+
+function afterCompletion(rows: Rows, { run, step }: StepOfRun, consequences: Consequences): void {
+  // A late success in a run that has stopped is an obligation to undo, and nothing follows from it.
+  if (run.status !== 'running') return
+  const dependents = run.definition.dependents[step.step]!
+  for (const number of dependents) unblock(run, run.steps[number]!, 'pending', consequences)
+  if (dependents.length > 0) return
+  run.openSteps -= 1
+  if (run.openSteps > 0) return
+  moveRun(rows, run, 'completed')
+  consequences.runs.set(run.runId, run.status)
+}
+
+function afterUndo(rows: Rows, { run, step }: StepOfRun, consequences: Consequences): void {
+  for (const number of run.definition.saved.shape.steps[step.step]!.dependsOn) {
+    unblock(run, run.steps[number]!, 'compensating', consequences)
+  }
+  run.openSteps -= 1
+  if (run.openSteps > 0) return
+  moveRun(rows, run, run.endsAs!)
+  consequences.runs.set(run.runId, run.status)
+}
+
+/** One thing less for a step to wait for. Steps that don't wait, because they were cancelled or have nothing to undo, stay as they are. */
+function unblock(
+  run: RunRow,
+  step: StepRow,
+  waiting: 'pending' | 'compensating',
+  consequences: Consequences,
+): void {
+  if (step.status !== waiting || step.openDependencies === 0) return
+  const openDependencies = step.openDependencies - 1
+  const status = openDependencies === 0 && waiting === 'pending' ? 'ready' : waiting
+  changeStep(run, step, { openDependencies, status })
+  if (openDependencies === 0) consequences.unblocked.push({ run, step })
+}
+
+function requeue(rows: Rows, held: StepOfRun, delayMs: number, consequences: Consequences): void {
+  const { run, step } = held
+  const status = step.status === 'running' ? 'ready' : 'compensating'
+  changeStep(run, step, { status, workerId: null, finishedAt: rows.now })
+  enqueue(rows, held, delayMs)
+  if (delayMs === 0) consequences.requeued = true
+}
+
+function park(rows: Rows, run: RunRow, consequences: Consequences): void {
+  if (run.status === 'compensation_failed') return
+  moveRun(rows, run, 'compensation_failed')
+  consequences.runs.set(run.runId, run.status)
+}

@@ -1,0 +1,12 @@
+import type { JsonText } from '@belay/workflow/adapter'
+
+/** Why the store refuses a payload, or undefined when it takes it. It stores JSON text verbatim, but only JSON. */
+export function refusalOf(payload: JsonText): string | undefined {
+  if (payload === null) return undefined
+  try {
+    JSON.parse(payload)
+    return undefined
+  } catch (error) {
+    return `The store refused a payload that is not JSON: ${error instanceof Error ? error.message : String(error)}`
+  }
+}

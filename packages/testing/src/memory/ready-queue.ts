@@ -1,0 +1,61 @@
+/** A hint that a step may be claimed from `availableAt` on. The step's row is the truth. */
+export interface QueuedStep {
+  readonly definitionId: number
+  readonly availableAt: number
+  readonly runId: string
+  readonly step: number
+}
+
+/** What may be claimed, now or later: longest available first, then by run and step. At most one entry per step. */
+export class ReadyQueue {
+  readonly #sorted: QueuedStep[] = []
+  readonly #byStep = new Map<string, QueuedStep>()
+
+  list(): readonly QueuedStep[] {
+    return this.#sorted.map((entry) => ({ ...entry }))
+  }
+
+  /** Enters a step, in place of an entry that an earlier wait may have left behind. */
+  enter(entry: QueuedStep): void {
+    this.remove(entry)
+    this.#byStep.set(nameOf(entry), entry)
+    this.#sorted.splice(this.#position(entry), 0, entry)
+  }
+
+  remove(step: { readonly runId: string; readonly step: number }): void {
+    const entry = this.#byStep.get(nameOf(step))
+    if (entry === undefined) return
+    this.#byStep.delete(nameOf(step))
+    this.#sorted.splice(this.#position(entry), 1)
+  }
+
+  /** The next entry of these definitions that is available at `now`. */
+  next(definitionIds: ReadonlySet<number>, now: number): QueuedStep | undefined {
+    for (const entry of this.#sorted) {
+      if (entry.availableAt > now) return undefined
+      if (definitionIds.has(entry.definitionId)) return entry
+    }
+    return undefined
+  }
+
+  #position(entry: QueuedStep): number {
+    let low = 0
+    let high = this.#sorted.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (compare(this.#sorted[middle]!, entry) < 0) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+function compare(one: QueuedStep, other: QueuedStep): number {
+  if (one.availableAt !== other.availableAt) return one.availableAt - other.availableAt
+  if (one.runId !== other.runId) return one.runId < other.runId ? -1 : 1
+  return one.step - other.step
+}
+
+function nameOf(entry: { readonly runId: string; readonly step: number }): string {
+  return `${entry.runId}/${entry.step}`
+}

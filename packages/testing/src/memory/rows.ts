@@ -1,0 +1,97 @@
+import type {
+  Clock,
+  JsonText,
+  RunStatus,
+  SavedDefinition,
+  StepStatus,
+  UndoneStatus,
+  UndoPlan,
+} from '@belay/workflow/adapter'
+import { ReadyQueue } from './ready-queue.ts'
+
+export interface DefinitionRow {
+  readonly saved: SavedDefinition
+  /** For each step the steps that depend on it, ascending. */
+  readonly dependents: readonly (readonly number[])[]
+}
+
+export interface RunRow {
+  readonly runId: string
+  readonly definition: DefinitionRow
+  readonly workflow: string
+  readonly key: string | null
+  readonly input: JsonText
+  readonly createdAt: number
+  readonly steps: readonly StepRow[]
+  status: RunStatus
+  /** Going forward the sinks that have not completed, in an undo the undos that have not ended. */
+  openSteps: number
+  /** Null until the undo has begun. */
+  endsAs: UndoPlan['endsAs'] | null
+  stop: 'failure' | 'cancellation' | null
+  cause: JsonText
+  finishedAt: number | null
+}
+
+export interface StepRow {
+  readonly step: number
+  status: StepStatus
+  /** Going forward the dependencies, in an undo the dependents that have not ended. */
+  openDependencies: number
+  attempt: number
+  failures: number
+  losses: number
+  workerId: string | null
+  undoOf: UndoneStatus | null
+  startedAt: number | null
+  finishedAt: number | null
+  output: JsonText
+  error: JsonText
+}
+
+export interface WorkerRow {
+  readonly workerId: string
+  readonly name: string
+  status: 'live' | 'dead'
+  leaseExpiresAt: number
+}
+
+/** Everything a memory store holds, shared by the adapters connected to it. */
+export class Rows {
+  readonly clock: Clock
+  readonly definitions = new Map<number, DefinitionRow>()
+  readonly runs = new Map<string, RunRow>()
+  /** The runs that can still change, so that finished ones cost nothing. */
+  readonly liveRuns = new Set<RunRow>()
+  readonly workers = new Map<string, WorkerRow>()
+  readonly queue = new ReadyQueue()
+  readonly #keys = new Map<string, RunRow>()
+
+  constructor(clock: Clock) {
+    this.clock = clock
+  }
+
+  /** The store's time. Constant within a verb, because verbs run without a pause on a clock that a test moves. */
+  get now(): number {
+    return this.clock.now()
+  }
+
+  addRun(run: RunRow): void {
+    this.runs.set(run.runId, run)
+    this.liveRuns.add(run)
+    if (run.key !== null) this.#keys.set(keyOf(run.workflow, run.key), run)
+  }
+
+  runByKey(workflow: string, key: string): RunRow | undefined {
+    return this.#keys.get(keyOf(workflow, key))
+  }
+
+  /** The oldest first: run ids are ordered by time. */
+  liveRunsByAge(): readonly RunRow[] {
+    return [...this.liveRuns].sort((one, other) => (one.runId < other.runId ? -1 : 1))
+  }
+}
+
+function keyOf(workflow: string, key: string): string {
+  return JSON.stringify([workflow, key])
+}

@@ -1,0 +1,104 @@
+import type { Claim, Outcome, Settlement } from '@belay/workflow/adapter'
+import { assertInvariant } from './change.ts'
+import { enqueue, lease, type StepOfRun } from './lease.ts'
+import { type Consequences, record } from './outcome.ts'
+import { refused } from './refusal.ts'
+import type { Rows, StepRow } from './rows.ts'
+import { isLive } from './workers.ts'
+
+export function settle(
+  rows: Rows,
+  settlement: { workerId: string; outcomes: readonly Outcome[]; handBackMax: number },
+): Settlement {
+  const { workerId, outcomes, handBackMax } = settlement
+  outcomes.forEach(assertDirection)
+  const consequences: Consequences = { unblocked: [], runs: new Map(), requeued: false }
+  const results: ('settled' | 'lost')[] = []
+  for (const index of failuresFirst(outcomes)) {
+    results[index] = settleOne(rows, workerId, outcomes[index]!, consequences)
+  }
+  const { claims, left } = handBack(rows, consequences.unblocked, workerId, handBackMax)
+  return {
+    results,
+    claims,
+    runs: [...consequences.runs].map(([runId, status]) => ({ runId, status })),
+    queued: left > 0 || consequences.requeued,
+  }
+}
+
+function settleOne(
+  rows: Rows,
+  workerId: string,
+  outcome: Outcome,
+  consequences: Consequences,
+): 'settled' | 'lost' {
+  const run = rows.runs.get(outcome.runId)
+  const step = run?.steps[outcome.step]
+  if (run === undefined || step === undefined) return 'lost'
+  if (!holds(step, outcome, workerId)) return isRecorded(step, outcome, workerId) ? 'settled' : 'lost'
+  record(rows, { run, step }, refused(run, step, outcome) ?? outcome, consequences)
+  return 'settled'
+}
+
+/** The fence: only who holds this very attempt may write for it. */
+function holds(step: StepRow, outcome: Outcome, workerId: string): boolean {
+  const leased = outcome.direction === 'forward' ? 'running' : 'compensating'
+  return step.status === leased && step.attempt === outcome.attempt && step.workerId === workerId
+}
+
+/** Recognises an outcome that an earlier call recorded and whose answer was lost. */
+function isRecorded(step: StepRow, outcome: Outcome, workerId: string): boolean {
+  if (step.attempt !== outcome.attempt) return false
+  switch (outcome.type) {
+    case 'completed':
+    case 'failed':
+    case 'compensated':
+    case 'compensation_failed':
+      return step.status === outcome.type && step.workerId === workerId
+    case 'relayed':
+      return step.status === outcome.undoOf && step.workerId === workerId
+    case 'retry':
+    case 'released':
+      return step.status === requeuedStatus(outcome) && step.workerId === null
+  }
+}
+
+function requeuedStatus(outcome: Outcome): 'ready' | 'compensating' {
+  return outcome.direction === 'forward' ? 'ready' : 'compensating'
+}
+
+/** Failures before the rest: a completion must not hand out steps of a run that stops in the same call. */
+function failuresFirst(outcomes: readonly Outcome[]): readonly number[] {
+  const indexes = outcomes.map((_, index) => index)
+  const failed = (index: number) => outcomes[index]!.type === 'failed'
+  return [...indexes.filter(failed), ...indexes.filter((index) => !failed(index))]
+}
+
+function handBack(
+  rows: Rows,
+  unblocked: readonly StepOfRun[],
+  workerId: string,
+  handBackMax: number,
+): { readonly claims: readonly Claim[]; readonly left: number } {
+  const sorted = [...unblocked].sort(byRunAndStep)
+  const taken = isLive(rows, workerId) ? sorted.slice(0, Math.max(0, handBackMax)) : []
+  const left = sorted.slice(taken.length)
+  for (const step of left) enqueue(rows, step)
+  return { claims: taken.map((step) => lease(rows, step, workerId)), left: left.length }
+}
+
+function byRunAndStep(one: StepOfRun, other: StepOfRun): number {
+  if (one.run === other.run) return one.step.step - other.step.step
+  return one.run.runId < other.run.runId ? -1 : 1
+}
+
+function assertDirection(outcome: Outcome): void {
+  const { type, direction, runId, step } = outcome
+  const either = type === 'retry' || type === 'released'
+  const undo = type === 'compensated' || type === 'relayed' || type === 'compensation_failed'
+  assertInvariant(
+    either || direction === (undo ? 'undo' : 'forward'),
+    'outcome_fits_direction',
+    () => `step ${step} of run ${runId} cannot settle a ${direction} attempt as ${type}.`,
+  )
+}

@@ -1,0 +1,75 @@
+import { BelayError, type NewRun, type StartedRun } from '@belay/workflow/adapter'
+import { definitionOf } from './definitions.ts'
+import { refusalOf } from './payload.ts'
+import type { DefinitionRow, Rows, RunRow, StepRow } from './rows.ts'
+
+export function startRuns(rows: Rows, runs: readonly NewRun[]): readonly StartedRun[] {
+  // Everything that can be refused is checked first: a call creates all of its runs or none.
+  for (const run of runs) checkStartable(rows, run)
+  return runs.map((run) => {
+    const holder = holderOf(rows, run)
+    if (holder !== undefined) return describe(holder, false)
+    return describe(create(rows, run), true)
+  })
+}
+
+function checkStartable(rows: Rows, run: NewRun): void {
+  definitionOf(rows, run.definitionId)
+  const refusal = refusalOf(run.input)
+  if (refusal !== undefined) throw new BelayError('invalid_input', refusal, { runId: run.runId })
+}
+
+/** The run that stands in the new one's place: the one with its key, or itself when the call is a repetition. */
+function holderOf(rows: Rows, run: NewRun): RunRow | undefined {
+  const keyed = run.key === null ? undefined : rows.runByKey(run.workflow, run.key)
+  return keyed ?? rows.runs.get(run.runId)
+}
+
+function create(rows: Rows, { runId, definitionId, workflow, key, input }: NewRun): RunRow {
+  const definition = definitionOf(rows, definitionId)
+  const run: RunRow = {
+    runId,
+    definition,
+    workflow,
+    key,
+    input,
+    createdAt: rows.now,
+    steps: definition.saved.shape.steps.map((shape, step) => newStep(step, shape.dependsOn.length)),
+    status: 'running',
+    openSteps: countSinks(definition),
+    endsAs: null,
+    stop: null,
+    cause: null,
+    finishedAt: null,
+  }
+  rows.addRun(run)
+  for (const { status, step } of run.steps) {
+    if (status === 'ready') rows.queue.enter({ definitionId, availableAt: rows.now, runId, step })
+  }
+  return run
+}
+
+function newStep(step: number, openDependencies: number): StepRow {
+  return {
+    step,
+    status: openDependencies === 0 ? 'ready' : 'pending',
+    openDependencies,
+    attempt: 0,
+    failures: 0,
+    losses: 0,
+    workerId: null,
+    undoOf: null,
+    startedAt: null,
+    finishedAt: null,
+    output: null,
+    error: null,
+  }
+}
+
+function countSinks(definition: DefinitionRow): number {
+  return definition.dependents.filter((dependents) => dependents.length === 0).length
+}
+
+function describe(run: RunRow, created: boolean): StartedRun {
+  return { runId: run.runId, created, definitionId: run.definition.saved.id, input: run.input }
+}

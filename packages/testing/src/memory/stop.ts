@@ -1,0 +1,45 @@
+import type { RunStatus } from '@belay/workflow/adapter'
+import { changeStep, moveRun } from './change.ts'
+import type { Rows, RunRow } from './rows.ts'
+
+const FORWARD: ReadonlySet<RunStatus> = new Set(['scheduled', 'running', 'waiting', 'paused'])
+
+export function goesForward(run: RunRow): boolean {
+  return FORWARD.has(run.status)
+}
+
+/** Turns a run that goes forward to its undo: first it drains. The first cause wins. Tells whether the run was turned. */
+export function stopRun(rows: Rows, run: RunRow, stop: 'failure' | 'cancellation', cause: string): boolean {
+  if (!goesForward(run)) return false
+  cancelUnstarted(rows, run)
+  moveRun(rows, run, 'compensating')
+  run.stop = stop
+  run.cause = cause
+  return true
+}
+
+/** Cancels what is not in flight, so that nothing of a stopped run starts any more. */
+export function cancelUnstarted(rows: Rows, run: RunRow): void {
+  for (const step of run.steps) {
+    if (step.status !== 'pending' && step.status !== 'ready') continue
+    rows.queue.remove({ runId: run.runId, step: step.step })
+    changeStep(run, step, { status: 'cancelled' })
+  }
+}
+
+export function cancelRuns(
+  rows: Rows,
+  request: { readonly runIds: readonly string[]; readonly cause: string },
+): readonly string[] {
+  return [...new Set(request.runIds)].filter((runId) => {
+    const run = rows.runs.get(runId)
+    return run !== undefined && stopRun(rows, run, 'cancellation', request.cause)
+  })
+}
+
+export function stopping(rows: Rows, { runIds }: { runIds: readonly string[] }): readonly string[] {
+  return [...new Set(runIds)].filter((runId) => {
+    const run = rows.runs.get(runId)
+    return run !== undefined && !goesForward(run)
+  })
+}

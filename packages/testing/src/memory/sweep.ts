@@ -1,0 +1,45 @@
+import type { Claim } from '@belay/workflow/adapter'
+import { changeStep } from './change.ts'
+import { attemptOf, enqueue, leasedSteps, type StepOfRun } from './lease.ts'
+import type { Rows, WorkerRow } from './rows.ts'
+
+export interface Sweep {
+  readonly lostWorkers: readonly string[]
+  readonly recovered: readonly Omit<Claim, 'failures' | 'undoOf'>[]
+  readonly more: boolean
+}
+
+export function sweep(rows: Rows, { limit }: { limit: number }): Sweep {
+  const lostWorkers = declareDead(rows)
+  const recovered: Sweep['recovered'][number][] = []
+  for (const worker of deadWorkers(rows)) {
+    const held = leasedSteps(rows, worker.workerId)
+    const batch = held.slice(0, limit - recovered.length)
+    recovered.push(...batch.map((step) => giveBack(rows, step)))
+    if (batch.length < held.length) return { lostWorkers, recovered, more: true }
+    // Forgotten only when it holds nothing: as long as the row exists, no second life begins under its id.
+    rows.workers.delete(worker.workerId)
+  }
+  return { lostWorkers, recovered, more: false }
+}
+
+function declareDead(rows: Rows): readonly string[] {
+  const expired = [...rows.workers.values()].filter(
+    ({ status, leaseExpiresAt }) => status === 'live' && leaseExpiresAt <= rows.now,
+  )
+  for (const worker of expired) worker.status = 'dead'
+  return expired.map(({ workerId }) => workerId)
+}
+
+function deadWorkers(rows: Rows): readonly WorkerRow[] {
+  return [...rows.workers.values()].filter(({ status }) => status === 'dead')
+}
+
+/** Makes a dead worker's step claimable again. An attempt lost with its worker is counted apart from one that failed. */
+function giveBack(rows: Rows, { run, step }: StepOfRun): Sweep['recovered'][number] {
+  const losses = step.losses + 1
+  const status = step.status === 'running' ? 'ready' : 'compensating'
+  changeStep(run, step, { status, workerId: null, losses, finishedAt: rows.now })
+  enqueue(rows, { run, step })
+  return { ...attemptOf({ run, step }), losses }
+}

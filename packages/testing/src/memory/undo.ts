@@ -1,0 +1,97 @@
+import type { DrainedRun, RunStatus, StepStatus, UndoneStatus, UndoPlan } from '@belay/workflow/adapter'
+import { assertInvariant, changeStep, moveRun } from './change.ts'
+import { enqueue } from './lease.ts'
+import type { Rows, RunRow, StepRow } from './rows.ts'
+import { cancelUnstarted } from './stop.ts'
+
+export function drain(
+  rows: Rows,
+  request: {
+    definitionIds: readonly number[]
+    runIds?: readonly string[] | undefined
+    limit: number
+  },
+): readonly DrainedRun[] {
+  const definitionIds = new Set(request.definitionIds)
+  const runIds = request.runIds === undefined ? undefined : new Set(request.runIds)
+  const drained: DrainedRun[] = []
+  for (const run of rows.liveRunsByAge()) {
+    if (drained.length >= request.limit) break
+    if (!isDraining(run) || !definitionIds.has(run.definition.saved.id)) continue
+    if (runIds !== undefined && !runIds.has(run.runId)) continue
+    // A stopped run's steps may have come back by a retry or a lost worker since it was stopped.
+    cancelUnstarted(rows, run)
+    if (isDrained(run)) drained.push(describe(run))
+  }
+  return drained
+}
+
+export function beginUndo(
+  rows: Rows,
+  plans: readonly UndoPlan[],
+): readonly { readonly runId: string; readonly status: RunStatus }[] {
+  return plans.flatMap((plan) => {
+    const run = rows.runs.get(plan.runId)
+    if (run === undefined || !isDraining(run) || !isDrained(run)) return []
+    begin(rows, run, plan)
+    return [{ runId: run.runId, status: run.status }]
+  })
+}
+
+/** Stopped, and the undo has not begun. */
+function isDraining(run: RunRow): boolean {
+  return run.status === 'compensating' && run.endsAs === null
+}
+
+function isDrained(run: RunRow): boolean {
+  return run.steps.every(({ status }) => status !== 'pending' && status !== 'ready' && status !== 'running')
+}
+
+function begin(rows: Rows, run: RunRow, plan: UndoPlan): void {
+  const undos = undoableSteps(run, plan)
+  run.endsAs = plan.endsAs
+  run.openSteps = undos.length
+  for (const { step, undoOf, openDependencies } of undos) {
+    changeStep(run, step, {
+      status: 'compensating',
+      undoOf,
+      openDependencies,
+      failures: 0,
+      losses: 0,
+      workerId: null,
+    })
+    if (openDependencies === 0) enqueue(rows, { run, step })
+  }
+  if (undos.length === 0) moveRun(rows, run, plan.endsAs)
+}
+
+/** The steps of a plan as the rows know them. Checked before anything is changed. */
+function undoableSteps(
+  run: RunRow,
+  plan: UndoPlan,
+): readonly { readonly step: StepRow; readonly undoOf: UndoneStatus; readonly openDependencies: number }[] {
+  const planned = new Set<number>()
+  return plan.undos.map(({ step: number, openDependents }) => {
+    const step = run.steps[number]
+    assertInvariant(
+      step !== undefined && isEnded(step.status) && !planned.has(number),
+      'plan_names_ended_steps_once',
+      () => `the plan for run ${run.runId} undoes step ${number}, which is ${step?.status ?? 'unknown'}.`,
+    )
+    planned.add(number)
+    return { step, undoOf: step.status as UndoneStatus, openDependencies: openDependents }
+  })
+}
+
+function isEnded(status: StepStatus): status is UndoneStatus {
+  return status === 'completed' || status === 'failed' || status === 'skipped' || status === 'cancelled'
+}
+
+function describe(run: RunRow): DrainedRun {
+  return {
+    runId: run.runId,
+    definitionId: run.definition.saved.id,
+    stop: run.stop!,
+    steps: run.steps.map(({ step, status, attempt }) => ({ step, status, started: attempt > 0 })),
+  }
+}

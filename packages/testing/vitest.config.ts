@@ -1,0 +1,15 @@
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+
+const source = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+export default defineConfig({
+  resolve: {
+    // The longer name first: an alias also matches what begins with it.
+    alias: [
+      { find: '@belay/workflow/adapter', replacement: source('../workflow/src/adapter/index.ts') },
+      { find: '@belay/workflow', replacement: source('../workflow/src/index.ts') },
+    ],
+  },
+  test: { name: 'testing', include: ['test/**/*.test.ts'] },
+})
