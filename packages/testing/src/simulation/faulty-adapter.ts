@@ -44,10 +44,11 @@ export function faultyAdapter(
     readonly process: Process
     readonly random: Random
     readonly rates: () => FaultRates
-    readonly trace: (line: string) => void
+    /** Sees every call as the store answered it, whether or not the answer arrives. */
+    readonly onAnswer: (verb: keyof Adapter, args: readonly unknown[], answer: unknown) => void
   },
 ): Adapter {
-  const { process, random, rates, trace } = parts
+  const { process, random, rates, onAnswer } = parts
   const wrapped: Record<string, unknown> = {
     name: 'simulated',
     clock: process.clock,
@@ -61,7 +62,7 @@ export function faultyAdapter(
       await process.turn(random.chance(rates().slow) ? random.integer(1, 2_000) : 0)
       if (random.chance(rates().failsBefore)) throw lostConnection(verb)
       const answer = await call.apply(store, args)
-      trace(`${process.name} ${verb} ${JSON.stringify(args)} -> ${JSON.stringify(answer)}`)
+      onAnswer(verb, args, answer)
       await process.turn(random.chance(rates().slow) ? random.integer(1, 2_000) : 0)
       if (random.chance(rates().failsAfter)) throw lostConnection(verb)
       return answer

@@ -1,0 +1,18 @@
+/** The value below which a share (0 to 1) of the sample lies; the nearest rank. */
+export function quantile(sample: readonly number[], share: number): number {
+  const sorted = [...sample].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
+}
+
+export function median(sample: readonly number[]): number {
+  return quantile(sample, 0.5)
+}
+
+/** `12,345 (11,800 to 12,900)`: median and range of the rounds. */
+export function spread(sample: readonly number[]): string {
+  return `${whole(median(sample))} (${whole(Math.min(...sample))} to ${whole(Math.max(...sample))})`
+}
+
+export function whole(value: number): string {
+  return Math.round(value).toLocaleString('en-US')
+}

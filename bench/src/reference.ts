@@ -1,0 +1,65 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+
+const ROWS = 100_000
+const CLIENTS = 4
+
+export interface Reference {
+  /** Which program made the updates. */
+  readonly by: 'pgbench' | 'node'
+  readonly updatesPerSecond: number
+}
+
+export async function prepareReference(url: string): Promise<void> {
+  const client = new pg.Client(url)
+  await client.connect()
+  await client.query('create table reference_rows (id int primary key, value int not null) with (fillfactor = 50)')
+  await client.query(`insert into reference_rows select n, 0 from generate_series(1, ${ROWS}) n`)
+  await client.query('vacuum analyze reference_rows')
+  await client.end()
+}
+
+/** Single-row updates by primary key a second, four clients: what one commit per row costs on this server, right now. */
+export async function measureReference(url: string, seconds: number): Promise<Reference> {
+  return measureWithPgbench(url, seconds) ?? (await measureWithNode(url, seconds))
+}
+
+function measureWithPgbench(url: string, seconds: number): Reference | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'belay-bench-'))
+  try {
+    const script = join(folder, 'update.sql')
+    writeFileSync(script, `\\set id random(1, ${ROWS})\nupdate reference_rows set value = value + 1 where id = :id;\n`)
+    const args = ['-n', '-M', 'prepared', '-c', String(CLIENTS), '-j', '1', '-T', String(seconds), '-f', script, url]
+    const { status, stdout } = spawnSync('pgbench', args, { encoding: 'utf8' })
+    const tps = status === 0 ? /tps = ([\d.]+)/.exec(stdout)?.[1] : undefined
+    return tps === undefined ? undefined : { by: 'pgbench', updatesPerSecond: Number(tps) }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Where pgbench is not installed. Slower than pgbench, because Node does the clients' work: never compare the two. */
+async function measureWithNode(url: string, seconds: number): Promise<Reference> {
+  const endsAt = performance.now() + seconds * 1_000
+  const counts = await Promise.all(
+    Array.from({ length: CLIENTS }, async () => {
+      const client = new pg.Client(url)
+      await client.connect()
+      let count = 0
+      for (; performance.now() < endsAt; count += 1) {
+        const id = 1 + Math.floor(Math.random() * ROWS)
+        await client.query({
+          name: 'update',
+          text: 'update reference_rows set value = value + 1 where id = $1',
+          values: [id],
+        })
+      }
+      await client.end()
+      return count
+    }),
+  )
+  return { by: 'node', updatesPerSecond: counts.reduce((sum, count) => sum + count, 0) / seconds }
+}

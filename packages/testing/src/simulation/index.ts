@@ -1,0 +1,1 @@
+export { type SimulationOptions, type SimulationReport, simulate } from './world.ts'

@@ -1,0 +1,162 @@
+import type { Engine, StepEvent, Workflow } from '@belay/workflow'
+import type { Adapter, Outcome, Settlement, StepRecord, StepShape } from '@belay/workflow/adapter'
+import { checkInvariants, type RunDump } from '../invariants/index.ts'
+import type { MemoryAdapter } from '../memory/index.ts'
+
+/**
+ * Watches a simulated world and says what broke: at every handler call that its worker has the right to, whether it may happen now; at every
+ * recorded outcome, whether it was recorded before; at the end, whether every run came to the end that its steps imply.
+ */
+export class Oracle {
+  readonly violations: string[] = []
+  readonly #store: MemoryAdapter
+  readonly #workflows: ReadonlyMap<string, Workflow>
+  /** (run, step, kind) → the attempt that it was recorded for. */
+  readonly #recorded = new Map<string, number>()
+
+  constructor(store: MemoryAdapter, workflows: ReadonlyMap<string, Workflow>) {
+    this.#store = store
+    this.#workflows = workflows
+  }
+
+  /** Follows an engine's handler calls. */
+  watch(engine: Engine): void {
+    engine.on('step.started', (event) => this.#called(event))
+  }
+
+  /** Looks at a settlement as the store answered it, whether or not the answer arrives. */
+  settled(request: Parameters<Adapter['settle']>[0], settlement: Settlement): void {
+    request.outcomes.forEach((outcome, index) => {
+      if (settlement.results[index] === 'settled') this.#recordedOutcome(outcome)
+    })
+  }
+
+  /** Facts that must hold at any moment. */
+  checkNow(): void {
+    for (const violation of checkInvariants(this.#store.dump())) this.#broken(violation)
+  }
+
+  /** What must hold once everything has come to rest. */
+  checkEnd(started: ReadonlyMap<string, string>): void {
+    this.checkNow()
+    const { runs } = this.#store.dump()
+    for (const [runId, why] of started) {
+      if (!runs.some(({ run }) => run.runId === runId)) this.#broken(`run ${runId} vanished: ${why}`)
+    }
+    for (const run of runs) this.#checkEndOf(run)
+  }
+
+  #broken(violation: string): void {
+    if (this.violations.length < 20) this.violations.push(violation)
+  }
+
+  #recordedOutcome(outcome: Outcome): void {
+    if (outcome.type !== 'completed' && outcome.type !== 'compensated') return
+    const key = `${outcome.runId}/${outcome.step}/${outcome.type}`
+    const before = this.#recorded.get(key)
+    if (before !== undefined && before !== outcome.attempt) {
+      this.#broken(`${key} was recorded twice: for attempts ${before} and ${outcome.attempt}`)
+    }
+    this.#recorded.set(key, outcome.attempt)
+  }
+
+  #called(event: StepEvent): void {
+    const found = this.#store.dump().runs.find(({ run }) => run.runId === event.runId)
+    const workflow = this.#workflows.get(event.workflow)
+    if (found === undefined || workflow === undefined) {
+      return this.#broken(`a handler was called for no run: ${event.runId}`)
+    }
+    const rows = found.steps
+    const number = workflow.graph.numberOf(event.step)!
+    const row = rows[number]!
+    // A worker that has lost the step may call its handler late: nothing can prevent that, and nothing comes of it.
+    if (row.workerId !== event.workerId || row.failures + row.losses + 1 !== event.attempt) return
+    if (event.direction === 'forward' && row.status === 'running') this.#checkForwardCall(found, workflow, number)
+    if (event.direction === 'undo' && row.status === 'compensating') this.#checkUndoCall(found, workflow, number)
+  }
+
+  #checkForwardCall({ run, steps, stored }: RunDump, workflow: Workflow, number: number): void {
+    const call = `${run.runId}/${workflow.graph.names[number]} forward`
+    for (const dependency of workflow.graph.dependencies[number]!) {
+      const { status } = steps[dependency]!
+      if (status !== 'completed') this.#broken(`${call} was called while its dependency ${dependency} is ${status}`)
+    }
+    if (stored?.endsAs !== null) this.#broken(`${call} was called after the undo of its run had begun`)
+  }
+
+  #checkUndoCall({ run, steps, stored }: RunDump, workflow: Workflow, number: number): void {
+    const call = `${run.runId}/${workflow.graph.names[number]} undo`
+    if (stored?.endsAs === null) this.#broken(`${call} was called before the run was drained`)
+    for (const row of steps) {
+      if (row.status === 'running' || row.status === 'ready' || row.status === 'pending') {
+        this.#broken(`${call} was called while step ${row.step} is ${row.status}`)
+      }
+    }
+    for (const later of descendants(workflow, number)) {
+      const { status } = steps[later]!
+      const { compensate } = workflow.record.shape.steps[later]!
+      const open = status === 'compensating' || status === 'compensation_failed'
+      if (open || (status === 'completed' && compensate !== 'never')) {
+        this.#broken(`${call} was called while step ${later}, which came after it, is ${status}`)
+      }
+    }
+  }
+
+  #checkEndOf({ run, steps }: RunDump): void {
+    const workflow = this.#workflows.get(run.workflow)!
+    const shapes = workflow.record.shape.steps
+    switch (run.status) {
+      case 'completed':
+        for (const step of steps) this.#checkCompleted(run.runId, step, workflow)
+        return
+      case 'failed':
+      case 'compensated':
+      case 'cancelled':
+        for (const step of steps) this.#checkUndone(run.runId, step, shapes[step.step]!)
+        return
+      case 'compensation_failed':
+        for (const step of steps) this.#checkParked(run.runId, step, steps, workflow)
+        return
+      default:
+        this.#broken(`run ${run.runId} is stuck in ${run.status}: ${steps.map(({ status }) => status).join(' ')}`)
+    }
+  }
+
+  #checkCompleted(runId: string, step: StepRecord, workflow: Workflow): void {
+    const { names, dependencies } = workflow.graph
+    const sees = dependencies[step.step]!.map((number) => names[number]!).sort()
+    const expected = JSON.stringify({ step: names[step.step], sees })
+    if (step.status !== 'completed') this.#broken(`completed run ${runId} has step ${step.step} ${step.status}`)
+    if (step.output !== expected) this.#broken(`output of ${runId}/${step.step} is ${step.output}, not ${expected}`)
+  }
+
+  #checkUndone(runId: string, step: StepRecord, shape: StepShape): void {
+    const where = `stopped run ${runId}, step ${step.step} (${shape.compensate})`
+    const completed = this.#recorded.has(`${runId}/${step.step}/completed`)
+    const compensated = this.#recorded.has(`${runId}/${step.step}/compensated`)
+    const owed = shape.compensate !== 'never' && (completed || (shape.compensate === 'started' && step.attempt > 0))
+    if (owed !== (step.status === 'compensated')) this.#broken(`${where}: ${step.status}, but owed an undo: ${owed}`)
+    if (owed !== compensated) this.#broken(`${where}: undo recorded: ${compensated}, owed: ${owed}`)
+    if (['pending', 'ready', 'running', 'compensating'].includes(step.status)) {
+      this.#broken(`${where} is still ${step.status}`)
+    }
+  }
+
+  #checkParked(runId: string, step: StepRecord, steps: readonly StepRecord[], workflow: Workflow): void {
+    if (step.status !== 'compensating') return
+    const blocked = descendants(workflow, step.step).some((later) => steps[later]!.status === 'compensation_failed')
+    if (!blocked) this.#broken(`parked run ${runId}: step ${step.step} is not undone, and nothing is in its way`)
+  }
+}
+
+function descendants(workflow: Workflow, number: number): readonly number[] {
+  const found = new Set<number>()
+  const open = [number]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const dependent of workflow.graph.dependents[next]!) {
+      if (!found.has(dependent)) open.push(dependent)
+      found.add(dependent)
+    }
+  }
+  return [...found]
+}

@@ -1,0 +1,91 @@
+import { type CompensationContext, defineGraph, PermanentError, type StepContext, type Workflow } from '@belay/workflow'
+import type { Random } from './random.ts'
+import type { Process } from './scheduler.ts'
+
+/** How handlers of a simulated workflow behave: chosen call by call. */
+export interface Temper {
+  readonly fails: number
+  readonly failsForGood: number
+  /** Never ends before its signal fires. */
+  readonly hangs: number
+  readonly undoFailsForGood: number
+}
+
+/** A random graph as data, so that every process can give it handlers of its own. */
+export interface Plan {
+  readonly name: string
+  readonly steps: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  readonly dag: Readonly<Record<string, readonly string[]>>
+  readonly temper: Temper
+}
+
+export function randomPlan(random: Random, name: string): Plan {
+  const size = random.integer(1, 9)
+  const density = random.pick([0.15, 0.35, 0.6])
+  const steps: Record<string, Readonly<Record<string, unknown>>> = {}
+  const dag: Record<string, readonly string[]> = {}
+  const names = Array.from({ length: size }, (_, index) => `s${index}`)
+  for (const [index, step] of names.entries()) {
+    steps[step] = randomStep(random)
+    const dependencies = names.slice(0, index).filter(() => random.chance(density))
+    if (dependencies.length > 0) dag[step] = dependencies
+  }
+  const temper = random.pick<Temper>([
+    { fails: 0, failsForGood: 0, hangs: 0, undoFailsForGood: 0 },
+    { fails: 0.15, failsForGood: 0.03, hangs: 0.02, undoFailsForGood: 0 },
+    { fails: 0.3, failsForGood: 0.1, hangs: 0.1, undoFailsForGood: 0.08 },
+  ])
+  return { name, steps, dag, temper }
+}
+
+function randomStep(random: Random): Readonly<Record<string, unknown>> {
+  return {
+    handler: 'work',
+    attempts: random.integer(1, 3),
+    initial: 50,
+    max: '2s',
+    // A step that may hang needs an end; one in a few has none and relies on its lease.
+    timeout: random.pick(['2s', '10s', '30s']),
+    ...(random.chance(0.7) ? { compensate: 'undo', compensateOn: random.pick(['completed', 'completed', 'started']) } : {}),
+  }
+}
+
+/** The plan with handlers that run in one process. */
+export function workflowOf(
+  plan: Plan,
+  parts: {
+    readonly process: Process
+    readonly random: Random
+    /** After the chaos, nothing fails any more that chance alone decides. */
+    readonly calm: () => boolean
+  },
+): Workflow {
+  const { process, random, calm } = parts
+  const behave = async (context: StepContext, failsForGood: number) => {
+    const { temper } = plan
+    await process.turn(random.chance(0.1) ? random.integer(0, 8_000) : random.integer(0, 300))
+    if (calm()) return
+    if (random.chance(temper.hangs)) await untilSignalled(context.signal)
+    // Half of the handlers don't care about their signal.
+    if (context.signal.aborted && random.chance(0.5)) throw context.signal.reason
+    if (random.chance(failsForGood)) throw new PermanentError('simulated: for good')
+    if (random.chance(temper.fails)) throw new Error('simulated: this time')
+  }
+  return defineGraph(
+    plan.name,
+    { steps: plan.steps, dag: plan.dag },
+    {
+      work: async (context: StepContext) => {
+        await behave(context, plan.temper.failsForGood)
+        // Proof that dependencies' outputs arrive: the sum over the graph is checked by the oracle.
+        return { step: context.step, sees: Object.keys(context.deps).sort() }
+      },
+      undo: (context: CompensationContext) => behave(context, plan.temper.undoFailsForGood),
+    },
+  )
+}
+
+function untilSignalled(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}

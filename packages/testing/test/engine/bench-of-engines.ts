@@ -1,0 +1,60 @@
+import { createEngine, type Engine, type EngineOptions, type RunSnapshot } from '@belay/workflow'
+import { onTestFinished } from 'vitest'
+import { memory, VirtualClock } from '../../src/index.ts'
+
+/** A clock that can be stopped: an engine on it is a process that hangs. Handlers' own waits go on. */
+export class StoppableClock {
+  readonly #clock: VirtualClock
+  #stopped = false
+  constructor(clock: VirtualClock) {
+    this.#clock = clock
+  }
+  now(): number {
+    return this.#clock.now()
+  }
+  after(delayMs: number, fire: () => void): { cancel(): void } {
+    return this.#clock.after(delayMs, () => {
+      if (!this.#stopped) fire()
+    })
+  }
+  stop(): void {
+    this.#stopped = true
+  }
+}
+
+/** Engines that share one store and one virtual time. */
+export function engines() {
+  const clock = new VirtualClock()
+  const adapter = memory({ clock })
+  const sleep = (ms: number): Promise<void> => new Promise((resolve) => clock.after(ms, resolve))
+  const engine = (options: Partial<EngineOptions> = {}): Engine => {
+    const made = createEngine({ adapter, random: () => 0.5, ...options })
+    // An engine on a clock of its own is a process that hangs: it never stops.
+    if (options.clock !== undefined) return made
+    onTestFinished(async () => {
+      await clock.runUntil(made.stop({ timeout: 0 }), { limit: '1h' })
+    })
+    return made
+  }
+  /** A started engine. */
+  const worker = async (options: Partial<EngineOptions>): Promise<Engine> => {
+    const made = engine(options)
+    await made.start()
+    return made
+  }
+  return { clock, adapter, sleep, engine, worker }
+}
+
+/** Step statuses by name. */
+export function statuses(run: RunSnapshot | undefined): Record<string, string> {
+  return Object.fromEntries((run?.steps ?? []).map((step) => [step.name, step.status]))
+}
+
+/** A promise to be resolved from outside, and a note whether somebody waits for it. */
+export function gate(): { readonly passed: Promise<void>; open(): void } {
+  let open = () => {}
+  const passed = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { passed, open }
+}

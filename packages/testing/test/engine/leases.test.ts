@@ -1,0 +1,124 @@
+import { define } from '@belay/workflow'
+import { describe, expect, it } from 'vitest'
+import { engines, gate, StoppableClock, statuses } from './bench-of-engines.ts'
+
+describe('workers that die or stall', () => {
+  it('a zombie’s late result changes nothing, is told to it, and its worker goes on under a new id', async () => {
+    const { clock, adapter, worker } = engines()
+    const stall = gate()
+    const told: unknown[] = []
+    const outputs: string[] = []
+    const stopped = new StoppableClock(clock)
+    const zombieFlow = define('zombie', { version: 1 }).step('work', {
+      run: async () => {
+        await stall.passed
+        return 'from the zombie'
+      },
+    })
+    const liveFlow = define('zombie', { version: 1 }).step('work', {
+      run: () => {
+        outputs.push('live')
+        return 'from the living'
+      },
+    })
+    const zombie = await worker({ workflows: [zombieFlow], clock: stopped, lease: '3s' })
+    zombie.on('step.discarded', ({ reason }) => told.push(reason))
+    const run = await zombie.run(zombieFlow, undefined)
+    await clock.advance('100ms')
+    stopped.stop()
+
+    const living = await worker({ workflows: [liveFlow], lease: '3s' })
+    await clock.runUntil(living.runs.handle(run.id).result())
+    const before = JSON.stringify(adapter.dump())
+    stall.open()
+    await clock.advance('1ms')
+
+    expect(JSON.stringify(adapter.dump())).toBe(before)
+    expect(await living.runs.handle(run.id).result()).toEqual({ work: 'from the living' })
+    expect(told).toEqual(['lease_lost'])
+  })
+
+  it('a step that keeps killing its workers fails after its losses, and is not tried for ever', async () => {
+    const { clock, adapter, worker, engine } = engines()
+    let calls = 0
+    const workflow = define('poison', { version: 1 }).step('poison', {
+      lossesMax: 2,
+      run: () => {
+        calls += 1
+        return new Promise(() => {})
+      },
+    })
+    const run = await engine().run(workflow, undefined)
+    for (let n = 0; n < 2; n += 1) {
+      const stopped = new StoppableClock(clock)
+      await worker({ workflows: [workflow], clock: stopped, lease: '1s' })
+      await clock.advance('500ms')
+      stopped.stop()
+      // Nobody else sweeps: the next worker does.
+      await clock.advance('5s')
+    }
+
+    await worker({ workflows: [workflow], lease: '1s' })
+    await clock.runUntil(run.result().catch(() => {}))
+
+    const { status, cause, steps } = await run.status()
+    expect(calls).toBe(2)
+    expect(status).toBe('failed')
+    expect(steps[0]).toMatchObject({ losses: 2, failures: 0 })
+    expect(cause).toMatchObject({ error: { code: 'worker_lost', message: expect.stringMatching(/lost its worker 2 times/) } })
+    expect(adapter.dump().runs).toHaveLength(1)
+  })
+
+  it('stops without waiting for ever: handlers end, then are signalled, then their steps are given back unspent', async () => {
+    const { clock, worker, engine } = engines()
+    const signalled: unknown[] = []
+    const workflow = define('stop', { version: 1 })
+      .step('deaf', { run: () => new Promise(() => {}) })
+      .step('polite', {
+        run: ({ signal }) =>
+          new Promise((_, reject) => {
+            signal.addEventListener('abort', () => {
+              signalled.push(signal.reason.code)
+              reject(signal.reason)
+            })
+          }),
+      })
+    const leaving = await worker({ workflows: [workflow] })
+    const run = await leaving.run(workflow, undefined)
+    await clock.advance('100ms')
+    const startedAt = clock.now()
+
+    await clock.runUntil(leaving.stop({ timeout: '2s' }))
+
+    expect(clock.now() - startedAt).toBeLessThan(4_000)
+    expect(signalled).toEqual(['worker_stopping'])
+    const { steps } = await engine().runs.handle(run.id).status()
+    expect(steps.map(({ status, failures, losses }) => ({ status, failures, losses }))).toEqual([
+      { status: 'ready', failures: 0, losses: 0 },
+      { status: 'ready', failures: 0, losses: 0 },
+    ])
+  })
+
+  it('what a stopped worker gave back, the next one runs', async () => {
+    const { clock, worker, sleep } = engines()
+    let calls = 0
+    const workflow = define('handover', { version: 1 }).step('work', {
+      run: async ({ signal }) => {
+        calls += 1
+        if (calls === 1) await new Promise((_, reject) => signal.addEventListener('abort', reject))
+        await sleep(10)
+        return calls
+      },
+    })
+    const leaving = await worker({ workflows: [workflow] })
+    const run = await leaving.run(workflow, undefined)
+    await clock.advance('100ms')
+    await clock.runUntil(leaving.stop({ timeout: 0 }))
+
+    const next = await worker({ workflows: [workflow] })
+    const result = await clock.runUntil(next.runs.handle(run.id).result())
+
+    expect(result).toEqual({ work: 2 })
+    expect(statuses(await run.status())).toEqual({ work: 'completed' })
+  })
+})

@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+
+const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url))
+
+export interface Line {
+  readonly event?: string
+  readonly call?: string
+  readonly step?: string
+  readonly reason?: string
+  readonly id?: string
+}
+
+/** A real worker process, and what it said so far. */
+export class WorkerProcess {
+  readonly lines: Line[] = []
+  readonly #child: ChildProcess
+  readonly #watchers = new Set<() => void>()
+  #errors = ''
+  #exited = false
+
+  constructor(env: Readonly<Record<string, string>>) {
+    this.#child = spawn(process.execPath, [WORKER], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    createInterface({ input: this.#child.stdout! }).on('line', (line) => {
+      this.lines.push(JSON.parse(line))
+      for (const watcher of this.#watchers) watcher()
+    })
+    this.#child.stderr!.on('data', (chunk) => {
+      this.#errors += chunk
+    })
+    this.#child.on('exit', () => {
+      this.#exited = true
+      for (const watcher of this.#watchers) watcher()
+    })
+    onTestFinished(() => this.kill())
+  }
+
+  /** Waits until what it said satisfies a condition; rejects if it exits first. */
+  async says(what: string, condition: (lines: readonly Line[]) => boolean): Promise<void> {
+    while (!condition(this.lines)) {
+      if (this.#exited) throw new Error(`The worker exited before: ${what}. ${this.#errors}`)
+      await new Promise<void>((resolve) => {
+        const watcher = () => {
+          this.#watchers.delete(watcher)
+          resolve()
+        }
+        this.#watchers.add(watcher)
+      })
+    }
+  }
+
+  saysEvent(event: string, step?: string): Promise<void> {
+    return this.says(event, (lines) => lines.some((l) => l.event === event && (step === undefined || l.step === step)))
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal)
+  }
+
+  /** SIGKILL, and wait until it is gone. */
+  async kill(): Promise<void> {
+    if (this.#exited) return
+    const exit = once(this.#child, 'exit')
+    this.#child.kill('SIGKILL')
+    await exit
+  }
+
+  /** SIGTERM, and wait for its exit code. */
+  async leave(): Promise<number | null> {
+    const exit = once(this.#child, 'exit')
+    this.#child.kill('SIGTERM')
+    const [code] = await exit
+    return code
+  }
+}
