@@ -1,0 +1,134 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { join, posix } from 'node:path'
+import { readImports } from './read-imports.mjs'
+
+/** @typedef {import('./import-rules.mjs').PackageRules} PackageRules */
+/** @typedef {import('./read-imports.mjs').Import & { file: string }} FoundImport `file` is below `src` */
+
+/**
+ * The wrong imports of a repository, one sentence each. Throws when a package has no sources: a check of nothing is no check.
+ * @param {string} root
+ * @param {readonly PackageRules[]} rules
+ * @returns {{ violations: string[], checkedImports: number }}
+ */
+export function findViolations(root, rules) {
+  /** @type {string[]} */
+  const violations = []
+  let checkedImports = 0
+  for (const packageRules of rules) {
+    const imports = importsOf(root, packageRules.folder)
+    checkedImports += imports.length
+    /** @param {FoundImport} found */
+    const place = (found) => `${packageRules.folder}/src/${found.file}:${found.line}`
+    for (const found of imports) {
+      const problem = isRelative(found)
+        ? roomProblem(found, packageRules)
+        : externalProblem(found, packageRules)
+      if (problem !== null) violations.push(`${place(found)} ${problem}`)
+    }
+    violations.push(
+      ...roomCycles(imports, packageRules).map((cycle) => `${packageRules.folder}/src: ${cycle}`),
+    )
+  }
+  return { violations, checkedImports }
+}
+
+/** @param {string} root @param {string} folder @returns {FoundImport[]} */
+function importsOf(root, folder) {
+  const src = join(root, folder, 'src')
+  const files = (existsSync(src) ? readdirSync(src, { recursive: true, encoding: 'utf8' }) : []).filter(
+    (file) => /\.[cm]?tsx?$/.test(file),
+  )
+  if (files.length === 0) throw new Error(`There are no TypeScript files in ${src}.`)
+  return files.flatMap((path) => {
+    const file = path.replaceAll('\\', '/')
+    return readImports(file, readFileSync(join(src, path), 'utf8')).map((found) => ({ ...found, file }))
+  })
+}
+
+/** @param {FoundImport} found @returns {found is FoundImport & { module: string }} */
+function isRelative(found) {
+  return found.module?.startsWith('.') ?? false
+}
+
+/** @param {FoundImport & { module: string }} found @param {PackageRules} rules */
+function roomProblem(found, rules) {
+  const target = targetOf(found)
+  if (target.startsWith('../'))
+    return `imports "${found.module}": a package reaches another by its name, not by a path`
+  const rooms = rules.rooms ?? []
+  const from = rooms.find((room) => room.files.test(found.file))
+  const to = rooms.find((room) => room.files.test(target))
+  if (from === undefined || to === undefined || from === to || from.mayImport.includes(to.name)) return null
+  const allowed = from.mayImport.length === 0 ? 'none of the others' : from.mayImport.join(', ')
+  return `imports "${found.module}": ${from.name} may import ${allowed}, not ${to.name}`
+}
+
+/** @param {FoundImport} found @param {PackageRules} rules */
+function externalProblem(found, rules) {
+  const { module, file, typesOnly } = found
+  if (module === null)
+    return 'imports a module whose name is computed, which nothing can check: write the name out'
+  const isBuiltin = module.startsWith('node:') || builtinModules.includes(module)
+  if (isBuiltin && rules.builtins !== true) {
+    return `imports "${module}": this package runs in browsers too, where Node's modules don't exist`
+  }
+  const rule = rules.externals.find((each) => each.module.test(module) && each.except?.test(file) !== true)
+  if (rule === undefined || rule.because === null || (rule.typesAllowed === true && typesOnly)) return null
+  return `imports "${module}": ${rule.because}`
+}
+
+/**
+ * Rooms that need each other are one room with two names. Types count: a reader follows them too.
+ * @param {readonly FoundImport[]} imports
+ * @param {PackageRules} rules
+ */
+function roomCycles(imports, rules) {
+  /** @type {Map<string, Map<string, string>>} room → the rooms it imports → an import that does it */
+  const edges = new Map()
+  for (const found of imports) {
+    if (!isRelative(found)) continue
+    const [from, to] = [roomName(found.file, rules), roomName(targetOf(found), rules)]
+    if (from === to || to === '..') continue
+    const targets = edges.get(from) ?? new Map()
+    edges.set(from, targets.set(to, `${found.file}:${found.line}`))
+  }
+  const cycle = firstCycle(edges)
+  if (cycle === null) return []
+  const proof = cycle.slice(1).map((to, index) => edges.get(cycle[index] ?? '')?.get(to))
+  return [`the rooms ${cycle.join(' → ')} go round in a circle (${proof.join(', ')})`]
+}
+
+/** @param {string} file @param {PackageRules} rules */
+function roomName(file, rules) {
+  const room = rules.rooms?.find((each) => each.files.test(file))
+  return room?.name ?? (file.split('/')[0] ?? file).replace(/\.[cm]?tsx?$/, '')
+}
+
+/** @param {FoundImport & { module: string }} found */
+function targetOf(found) {
+  return posix.join(posix.dirname(found.file), found.module)
+}
+
+/** @param {Map<string, Map<string, string>>} edges @returns {string[] | null} */
+function firstCycle(edges) {
+  /** @type {Set<string>} */
+  const done = new Set()
+  /** @param {string} room @param {string[]} path @returns {string[] | null} */
+  const walk = (room, path) => {
+    if (path.includes(room)) return [...path.slice(path.indexOf(room)), room]
+    if (done.has(room)) return null
+    for (const next of edges.get(room)?.keys() ?? []) {
+      const cycle = walk(next, [...path, room])
+      if (cycle !== null) return cycle
+    }
+    done.add(room)
+    return null
+  }
+  for (const room of edges.keys()) {
+    const cycle = walk(room, [])
+    if (cycle !== null) return cycle
+  }
+  return null
+}

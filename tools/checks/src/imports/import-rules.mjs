@@ -1,0 +1,79 @@
+/**
+ * Who may import whom: `definition → graph → port`, the engine above them, adapters beside it on the port alone, and no I/O in the core.
+ *
+ * @typedef {object} Room
+ * @property {string} name
+ * @property {RegExp} files paths below the package's `src`; the first room that matches owns a file
+ * @property {readonly string[]} mayImport names of rooms
+ *
+ * @typedef {object} PackageRules
+ * @property {string} folder
+ * @property {readonly Room[]} [rooms] without them every folder and every file beside the folders is a room, and only cycles are wrong
+ * @property {boolean} [builtins] whether Node's own modules may be imported
+ * @property {readonly ExternalRule[]} externals the first rule that matches decides; what none matches is allowed
+ *
+ * @typedef {object} ExternalRule
+ * @property {RegExp} module
+ * @property {RegExp} [except] paths below `src` that the rule leaves alone
+ * @property {boolean} [typesAllowed] types are gone at run time, so importing them loads nothing
+ * @property {string | null} because why it is wrong; null allows it
+ */
+
+/** @type {readonly Room[]} */
+const CORE_ROOMS = [
+  { name: 'index', files: /^index\.ts$/, mayImport: ['base', 'adapter', 'graph', 'definition', 'engine'] },
+  { name: 'engine', files: /^engine\//, mayImport: ['base', 'adapter', 'graph', 'definition'] },
+  // A run's cause is told to compensations in the terms of a definition.
+  { name: 'definition', files: /^(definition\/|cause\.ts$)/, mayImport: ['base', 'adapter', 'graph'] },
+  { name: 'graph', files: /^graph\//, mayImport: ['base', 'adapter'] },
+  { name: 'adapter', files: /^adapter\//, mayImport: ['base'] },
+  { name: 'base', files: /^[^/]+\.ts$/, mayImport: [] },
+]
+
+const THROUGH_ITS_DOORS =
+  'the core is imported as @belay/workflow or @belay/workflow/adapter, never by a path inside it'
+const LOADS_THE_ENGINE =
+  'an adapter imports the port (@belay/workflow/adapter): this would load the engine with it'
+
+/** @type {readonly PackageRules[]} */
+export const RULES = [
+  {
+    folder: 'packages/workflow',
+    rooms: CORE_ROOMS,
+    builtins: false,
+    externals: [
+      { module: /^@belay\//, because: 'the core imports no other package of this repository' },
+      {
+        module: /^(pg|pg-[^/]+|postgres|drizzle-[^/]+|@electric-sql\/[^/]+)(\/|$)/,
+        because: 'the core knows no database: that belongs to an adapter',
+      },
+    ],
+  },
+  {
+    folder: 'packages/workflow-postgres',
+    builtins: true,
+    externals: [
+      { module: /^@belay\/workflow\/adapter$/, because: null },
+      { module: /^@belay\/workflow$/, typesAllowed: true, because: LOADS_THE_ENGINE },
+      { module: /^@belay\/workflow\//, because: THROUGH_ITS_DOORS },
+      { module: /^@belay\/testing/, because: 'a published adapter does not depend on the test kit' },
+    ],
+  },
+  {
+    folder: 'packages/testing',
+    builtins: true,
+    externals: [
+      { module: /^@belay\/workflow\/adapter$/, because: null },
+      // The simulation is the one part that runs engines.
+      {
+        module: /^@belay\/workflow$/,
+        except: /^simulation\//,
+        typesAllowed: true,
+        because: LOADS_THE_ENGINE,
+      },
+      { module: /^@belay\/workflow$/, because: null },
+      { module: /^@belay\/workflow\//, because: THROUGH_ITS_DOORS },
+      { module: /^@belay\//, because: 'the test kit depends on the core alone' },
+    ],
+  },
+]

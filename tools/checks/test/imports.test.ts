@@ -1,0 +1,163 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, describe, expect, it } from 'vitest'
+import { findViolations } from '../src/imports/find-violations.mjs'
+import { RULES } from '../src/imports/import-rules.mjs'
+
+const CLEAN = {
+  'packages/workflow/src/index.ts': "export * from './engine/index.ts'",
+  'packages/workflow/src/errors.ts': 'export class BelayError extends Error {}',
+  'packages/workflow/src/adapter/index.ts': "export { BelayError } from '../errors.ts'",
+  'packages/workflow/src/graph/index.ts':
+    "import type { Step } from '../adapter/index.ts'\nexport type Graph = Step[]",
+  'packages/workflow/src/definition/index.ts': "export type { Graph } from '../graph/index.ts'",
+  'packages/workflow/src/engine/index.ts':
+    "import pLimit from 'p-limit'\nimport '../definition/index.ts'\nexport { pLimit }",
+  'packages/workflow-postgres/src/index.ts':
+    "import { Pool } from 'pg'\nimport { BelayError } from '@belay/workflow/adapter'",
+  'packages/testing/src/index.ts': "import { BelayError } from '@belay/workflow/adapter'",
+  'packages/testing/src/simulation/index.ts': "import { createEngine } from '@belay/workflow'",
+}
+
+describe('the import check', () => {
+  it('accepts a tree whose imports all go one way', () => {
+    const { violations, checkedImports } = check({})
+
+    expect(violations).toEqual([])
+    expect(checkedImports).toBe(10)
+  })
+
+  it('accepts this repository', () => {
+    const root = fileURLToPath(new URL('../../..', import.meta.url))
+
+    const { violations, checkedImports } = findViolations(root, RULES)
+
+    expect(violations).toEqual([])
+    expect(checkedImports).toBeGreaterThan(50)
+  })
+
+  it.each([
+    ['graph', 'definition/index.ts', 'graph may import base, adapter, not definition'],
+    ['graph', 'engine/index.ts', 'graph may import base, adapter, not engine'],
+    ['definition', 'engine/index.ts', 'definition may import base, adapter, graph, not engine'],
+    ['adapter', 'graph/index.ts', 'adapter may import base, not graph'],
+    ['adapter', 'engine/index.ts', 'adapter may import base, not engine'],
+  ])('refuses that %s imports %s', (room, target, sentence) => {
+    const file = `packages/workflow/src/${room}/wrong.ts`
+
+    const { violations } = check({ [file]: `// why\nimport { thing } from '../${target}'` })
+
+    expect(violations).toContain(`${file}:2 imports "../${target}": ${sentence}`)
+  })
+
+  it('refuses that a file at the bottom of the core imports a room', () => {
+    const { violations } = check({ 'packages/workflow/src/clock.ts': "import './adapter/index.ts'" })
+
+    expect(violations).toContain(
+      'packages/workflow/src/clock.ts:1 imports "./adapter/index.ts": base may import none of the others, not adapter',
+    )
+  })
+
+  it.each([
+    'node:fs',
+    'fs',
+    'fs/promises',
+    'node:process',
+    'pg',
+    'pg/lib/client',
+    'drizzle-orm',
+    '@electric-sql/pglite',
+    '@belay/testing',
+  ])('refuses that the core imports %s', (module) => {
+    const file = 'packages/workflow/src/engine/io.ts'
+
+    const { violations } = check({ [file]: `import * as io from '${module}'` })
+
+    expect(violations).toHaveLength(1)
+    expect(violations[0]).toContain(`${file}:1 imports "${module}"`)
+  })
+
+  it.each([
+    ['a re-export', "export { x } from 'node:fs'"],
+    ['an export of everything', "export * from 'node:fs'"],
+    ['a type', "import type { Stats } from 'node:fs'"],
+    ['an import() at run time', "const fs = await import('node:fs')"],
+    ['an import() of a type', "type Stats = import('node:fs').Stats"],
+    ['an import for its effect', "import 'node:fs'"],
+    ['import = require()', "import fs = require('node:fs')"],
+    ['a computed import', 'export const load = (name: string) => import(name)'],
+  ])('sees %s', (_what, source) => {
+    const { violations } = check({ 'packages/workflow/src/engine/io.ts': source })
+
+    expect(violations).toHaveLength(1)
+  })
+
+  it('is not misled by imports in comments and strings', () => {
+    const source = "// import 'node:fs'\nexport const text = `import 'node:fs'`\n/* import('pg') */"
+
+    const { violations } = check({ 'packages/workflow/src/engine/io.ts': source })
+
+    expect(violations).toEqual([])
+  })
+
+  it.each([
+    ['workflow-postgres', "import { createEngine } from '@belay/workflow'"],
+    ['workflow-postgres', "import { createEngine, type Engine } from '@belay/workflow'"],
+    ['workflow-postgres', "import { memory } from '@belay/testing'"],
+    ['workflow-postgres', "import { settle } from '@belay/workflow/dist/engine/settler.js'"],
+    ['workflow-postgres', "import { settle } from '../../workflow/src/engine/settler.ts'"],
+    ['testing', "import { createEngine } from '@belay/workflow'"],
+    ['testing', "import { postgres } from '@belay/workflow-postgres'"],
+  ])('refuses in %s: %s', (name, source) => {
+    const { violations } = check({ [`packages/${name}/src/wrong.ts`]: source })
+
+    expect(violations).toHaveLength(1)
+    expect(violations[0]).toContain(`packages/${name}/src/wrong.ts:1 imports`)
+  })
+
+  it('allows an adapter the types of the engine, which load nothing', () => {
+    const { violations } = check({
+      'packages/workflow-postgres/src/fine.ts': "import { type Duration } from '@belay/workflow'",
+    })
+
+    expect(violations).toEqual([])
+  })
+
+  it('refuses two folders that import each other, and says where', () => {
+    const { violations } = check({
+      'packages/testing/src/memory/rows.ts': "import type { Check } from '../invariants/check.ts'",
+      'packages/testing/src/invariants/check.ts': "import type { Rows } from '../memory/rows.ts'",
+    })
+
+    expect(violations).toHaveLength(1)
+    expect(violations[0]).toMatch(/the rooms \w+ → \w+ → \w+ go round in a circle/)
+    expect(violations[0]).toContain('memory/rows.ts:1')
+    expect(violations[0]).toContain('invariants/check.ts:1')
+  })
+
+  it('fails when a package has no sources, because it would check nothing', () => {
+    expect(() => check({ 'packages/testing': null })).toThrow(/no TypeScript files/)
+  })
+})
+
+const trees: string[] = []
+afterEach(() => {
+  for (const tree of trees.splice(0)) rmSync(tree, { recursive: true })
+})
+
+/** Checks the clean tree with these files added; null removes a path. */
+function check(changes: Record<string, string | null>) {
+  const root = mkdtempSync(join(tmpdir(), 'belay-imports-'))
+  trees.push(root)
+  for (const [path, text] of Object.entries({ ...CLEAN, ...changes })) {
+    if (text === null) continue
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+  for (const [path, text] of Object.entries(changes)) {
+    if (text === null) rmSync(join(root, path), { recursive: true })
+  }
+  return findViolations(root, RULES)
+}
