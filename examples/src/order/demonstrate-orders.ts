@@ -9,7 +9,7 @@ import { table } from '../terminal/table.ts'
 import { readAccount, readShelves } from './accounts.ts'
 import { fulfilOrder } from './fulfil-order.ts'
 import { goodOrder, undeliverableOrder } from './orders.ts'
-import { createShopTables, openShop, type Order, restock } from './shop/index.ts'
+import { createShopTables, type Order, openShop, restock } from './shop/index.ts'
 
 /** Fulfils one order, then another one that fails at its last step and is undone. Tells whether all promises were kept. */
 export async function demonstrateOrders(stage: Stage): Promise<boolean> {
@@ -17,19 +17,23 @@ export async function demonstrateOrders(stage: Stage): Promise<boolean> {
   await createShopTables(database)
   const { id, remember, finish } = await currentDemonstration(database, 'shop', () => restock(database))
   const workflow = fulfilOrder(openShop(slowed(database, paceMs)))
-  const player = new Player(createEngine({ adapter, workflows: [workflow], lease: '5s' }), stage)
+  const engine = createEngine({ adapter, workflows: [workflow], lease: '5s' })
+  const player = new Player(engine, stage)
   const checklist = new Checklist(screen)
   const good = goodOrder(`order-${id}-a`)
   const undeliverable = undeliverableOrder(`order-${id}-b`)
 
   screen.heading('Order 1 of 2: it goes through, although the answer to the first charge is lost')
-  const completed = await player.play(workflow, { input: good, key: good.id })
+  const completed = await player.follow(await engine.run(workflow, good, { key: good.id }), workflow)
   const shelvesBetween = await remember('shelves between', () => readShelves(database))
   await showRows(stage, completed)
   await checkCompleted(stage, checklist, { run: completed, order: good })
 
   screen.heading('Order 2 of 2: its mail cannot be delivered, so all that was done is undone, backwards')
-  const undone = await player.play(workflow, { input: undeliverable, key: undeliverable.id })
+  const undone = await player.follow(
+    await engine.run(workflow, undeliverable, { key: undeliverable.id }),
+    workflow,
+  )
   await showRows(stage, undone)
   await checkUndone(stage, checklist, { run: undone, order: undeliverable })
   checklist.check('every shelf holds what it held before', {
@@ -84,7 +88,10 @@ async function checkUndone(
     actual: undoOrderOf(run),
     expected: ['updateAnalytics', 'issueInvoice', 'chargeCard', 'reserveStock'],
   })
-  checklist.check('all that was reserved is released', { actual: account.released, expected: account.reserved })
+  checklist.check('all that was reserved is released', {
+    actual: account.released,
+    expected: account.reserved,
+  })
   checklist.check('the payment was refunded once and in full', {
     actual: [account.charges, account.refunds, account.balance_cents],
     expected: [1, 1, 0],

@@ -54,7 +54,11 @@ export function fulfilOrder(shop: Shop) {
           idempotencyKey,
         ),
       compensate: async ({ input, idempotencyKey }) => {
-        const apology = { orderId: input.id, recipient: input.customer.email, subject: 'Your order was cancelled' }
+        const apology = {
+          orderId: input.id,
+          recipient: input.customer.email,
+          subject: 'Your order was cancelled',
+        }
         await shop.mail.send(apology, idempotencyKey)
       },
     })

@@ -15,7 +15,10 @@ export class Checklist {
     return this.#broken === 0
   }
 
-  check(promise: string, { actual, expected }: { readonly actual: unknown; readonly expected: unknown }): void {
+  check(
+    promise: string,
+    { actual, expected }: { readonly actual: unknown; readonly expected: unknown },
+  ): void {
     const { green, red } = this.#screen.colours
     if (isDeepStrictEqual(actual, expected)) {
       this.#screen.print(`  ${green('✔')} ${promise}`)

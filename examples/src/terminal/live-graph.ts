@@ -1,4 +1,4 @@
-import type { RunView, StepState, StepView } from './run-view.ts'
+import { isBackwards, type RunView, type StepState, type StepView } from './run-view.ts'
 import type { Colours, Screen } from './screen.ts'
 
 const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
@@ -41,15 +41,17 @@ export function graphLines(
   view: RunView,
   { colours, frame }: { readonly colours: Colours; readonly frame: number },
 ): readonly string[] {
-  const arrow = view.undoing ? colours.yellow('▲') : colours.dim('▼')
+  const arrow = isBackwards(view) ? colours.yellow('▲') : colours.dim('▼')
   const nameWidth = Math.max(...view.steps.map(({ name }) => name.length))
-  return ranksOf(view.steps).flatMap((rank, index) => [
+  const graph = ranksOf(view.steps).flatMap((rank, index) => [
     ...(index === 0 ? [] : [`   ${arrow}`]),
     ...rank.map((step, position) => {
-      const bracket = rank.length === 1 ? '─' : position === 0 ? '┌' : position === rank.length - 1 ? '└' : '├'
+      const bracket =
+        rank.length === 1 ? '─' : position === 0 ? '┌' : position === rank.length - 1 ? '└' : '├'
       return `  ${colours.dim(bracket)} ${stepLine(step, { colours, frame, nameWidth })}`
     }),
   ])
+  return [...graph, `  ${colours.dim(`run ${view.status}`)}`]
 }
 
 function stepLine(
@@ -77,7 +79,7 @@ function look(state: StepState, { dim, cyan, green, red, yellow }: Colours) {
     case 'failed':
     case 'undo failed':
       return { symbol: '✘', paint: red }
-    case 'never ran':
+    case 'not done':
       return { symbol: '-', paint: dim }
     case 'to undo':
       return { symbol: '·', paint: yellow }

@@ -15,13 +15,15 @@ function describe({ name, event }: Happening, stepNames: readonly string[]): str
     case 'step.compensated':
       return `${event.step}: undone after ${ms(event.durationMs)}${ordinal(event.attempt)}`
     case 'step.retrying':
+      // Told to stop, its handler did: there is no next attempt in a run that is to be undone.
+      if (event.error.code === 'run_stopping') return `${event.step}: stopped, not done`
       return `${event.step}: attempt ${event.attempt} failed (${event.error.message}); next one in ${ms(event.delayMs)}`
     case 'step.failed':
       return `${event.step}: failed for good after attempt ${event.attempt} (${event.error.message})`
     case 'step.compensation_failed':
       return `${event.step}: undo failed for good after attempt ${event.attempt} (${event.error.message})`
     case 'step.released':
-      return `${event.step}: given back, not yet done`
+      return `${event.step}: stopped, not done`
     case 'step.discarded':
       return `${event.step}: late result discarded`
     case 'step.recovered':

@@ -7,7 +7,7 @@ export type StepState =
   | 'retrying'
   | 'done'
   | 'failed'
-  | 'never ran'
+  | 'not done'
   | 'to undo'
   | 'undoing'
   | 'undone'
@@ -25,20 +25,28 @@ export interface StepView {
 }
 
 export interface RunView {
+  readonly status: RunSnapshot['status']
   readonly steps: readonly StepView[]
-  readonly undoing: boolean
+}
+
+/** Tells whether a run goes backwards, or has. */
+export function isBackwards({ status }: RunView): boolean {
+  return status !== 'running' && status !== 'completed'
 }
 
 /** What happened to a run, as the engine told it. */
 export type Happening = {
-  [Name in keyof EngineEvents]: { readonly name: Name; readonly event: EngineEvents[Name]; readonly atMs: number }
+  [Name in keyof EngineEvents]: {
+    readonly name: Name
+    readonly event: EngineEvents[Name]
+    readonly atMs: number
+  }
 }[keyof EngineEvents]
 
 /** The view of a run as it was read from the store. */
 export function viewOf(workflow: WorkflowDefinition, snapshot: RunSnapshot): RunView {
-  const undoing = snapshot.status !== 'running' && snapshot.status !== 'completed'
   return {
-    undoing,
+    status: snapshot.status,
     steps: snapshot.steps.map(({ name, status, attempts, startedAt, finishedAt, error }, number) => ({
       name,
       dependsOn: workflow.steps[number]!.dependsOn,
@@ -57,8 +65,8 @@ const STATES: Readonly<Record<RunSnapshot['steps'][number]['status'], StepState>
   running: 'running',
   completed: 'done',
   failed: 'failed',
-  skipped: 'never ran',
-  cancelled: 'never ran',
+  skipped: 'not done',
+  cancelled: 'not done',
   compensating: 'to undo',
   compensated: 'undone',
   compensation_failed: 'undo failed',
@@ -68,7 +76,13 @@ const STATES: Readonly<Record<RunSnapshot['steps'][number]['status'], StepState>
 export function viewAfter(view: RunView, { name, event }: Happening): RunView {
   switch (name) {
     case 'run.compensating':
-      return { undoing: true, steps: view.steps.map(stopped) }
+      return { status: event.status, steps: view.steps.map(stopped) }
+    case 'run.completed':
+    case 'run.failed':
+    case 'run.compensated':
+    case 'run.cancelled':
+    case 'run.compensation_failed':
+      return { ...view, status: event.status }
     case 'step.started':
       return change(view, event.step, {
         state: event.direction === 'undo' ? 'undoing' : 'running',
@@ -80,11 +94,9 @@ export function viewAfter(view: RunView, { name, event }: Happening): RunView {
     case 'step.compensated':
       return change(view, event.step, { state: 'undone', durationMs: event.durationMs })
     case 'step.retrying':
-      // What is interrupted in a run that stops is given back with its error, and never tried again.
-      return change(view, event.step, {
-        state: view.undoing && event.direction === 'forward' ? 'never ran' : 'retrying',
-        error: event.error.message,
-      })
+      return isBackwards(view) && event.direction === 'forward'
+        ? change(view, event.step, { state: 'not done' })
+        : change(view, event.step, { state: 'retrying', error: event.error.message })
     case 'step.failed':
       return change(view, event.step, { state: 'failed', error: event.error.message })
     case 'step.compensation_failed':
@@ -101,5 +113,5 @@ function change(view: RunView, name: string, changes: Partial<StepView>): RunVie
 }
 
 function stopped(step: StepView): StepView {
-  return step.state === 'waiting' || step.state === 'retrying' ? { ...step, state: 'never ran' } : step
+  return step.state === 'waiting' || step.state === 'retrying' ? { ...step, state: 'not done' } : step
 }

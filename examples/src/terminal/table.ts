@@ -1,7 +1,9 @@
 /** Lines of a table as `psql` draws it. Numbers stand to the right. */
-export function table(rows: readonly Readonly<Record<string, unknown>>[], indent = '  '): readonly string[] {
-  const columns = Object.keys(rows[0] ?? {})
-  const widths = columns.map((column) => Math.max(column.length, ...rows.map((row) => show(row[column]).length)))
+export function table<Row extends object>(rows: readonly Row[], indent = '  '): readonly string[] {
+  const columns = Object.keys(rows[0] ?? {}) as (keyof Row & string)[]
+  const widths = columns.map((column) =>
+    Math.max(column.length, ...rows.map((row) => show(row[column]).length)),
+  )
   const line = (cells: readonly string[]) => `${indent}${cells.join(' | ')}`.trimEnd()
   return [
     line(columns.map((column, index) => column.padEnd(widths[index]!))),

@@ -1,6 +1,6 @@
 import type { Database } from '../../database.ts'
 import type { Chunk } from './chunks.ts'
-import { checkCities, type City, digestOf } from './city.ts'
+import { type ChunkDigest, type City, checkCities, digestOf } from './city.ts'
 import { readChunk, type Source } from './source.ts'
 
 const BATCH_ROWS = 1_000
@@ -19,7 +19,7 @@ export async function loadChunk(
   database: Database,
   { edition, source, chunk }: ChunkLoad,
   watch: { readonly signal: AbortSignal; readonly onRows: (rows: number) => void },
-) {
+): Promise<ChunkDigest> {
   const records = readChunk(source, chunk)
   const seen = new Set<number>()
   for (let from = 0; from < records.length; from += BATCH_ROWS) {
@@ -27,7 +27,7 @@ export async function loadChunk(
     const batch = checkCities(records.slice(from, from + BATCH_ROWS), seen)
     watch.onRows(await insertBatch(database, { edition, chunk, batch }))
   }
-  return { rows: records.length, digest: digestOf(records) }
+  return { chunk, rows: records.length, digest: digestOf(records) }
 }
 
 /** Deletes exactly the rows of one chunk, and tells how many. */

@@ -32,6 +32,13 @@ export function checkCities(records: readonly RawCity[], seen: Set<number>): rea
   return records
 }
 
+/** What one chunk amounts to: equal digests mean equal rows. */
+export interface ChunkDigest {
+  readonly chunk: string
+  readonly rows: number
+  readonly digest: string
+}
+
 /** A digest of cities in the order of their ids: the same one that {@link digestSql} makes of rows. */
 export function digestOf(cities: readonly City[]): string {
   const lines = cities.map(

