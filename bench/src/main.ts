@@ -24,7 +24,10 @@ const chain = define('chain', { version: 1 })
   .step('c', { dependsOn: ['b'], run: () => 3 })
 
 const { values: flags } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
 })
 if (flags.help) console.log(HELP)
 else await main(flags.quick)
@@ -103,7 +106,10 @@ async function drain(url: string, size: { round: number; runs: number }): Promis
 }
 
 async function measureLatency(url: string, runs: number): Promise<{ completed: string; result: string }> {
-  const engine = createEngine({ adapter: postgres(url, { autoMigrate: true, schema: 'belay_latency' }), workflows: [chain] })
+  const engine = createEngine({
+    adapter: postgres(url, { autoMigrate: true, schema: 'belay_latency' }),
+    workflows: [chain],
+  })
   await engine.start()
   const completed: number[] = []
   const result: number[] = []
@@ -127,7 +133,10 @@ async function measureLatency(url: string, runs: number): Promise<{ completed: s
 }
 
 async function measureIdle(url: string, ms: number): Promise<number> {
-  const engine = createEngine({ adapter: postgres(url, { autoMigrate: true, schema: 'belay_idle' }), workflows: [chain] })
+  const engine = createEngine({
+    adapter: postgres(url, { autoMigrate: true, schema: 'belay_idle' }),
+    workflows: [chain],
+  })
   await engine.start()
   await new Promise((resolve) => setTimeout(resolve, 1_000))
   const before = await transactions(url)

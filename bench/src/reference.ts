@@ -16,7 +16,9 @@ export interface Reference {
 export async function prepareReference(url: string): Promise<void> {
   const client = new pg.Client(url)
   await client.connect()
-  await client.query('create table reference_rows (id int primary key, value int not null) with (fillfactor = 50)')
+  await client.query(
+    'create table reference_rows (id int primary key, value int not null) with (fillfactor = 50)',
+  )
   await client.query(`insert into reference_rows select n, 0 from generate_series(1, ${ROWS}) n`)
   await client.query('vacuum analyze reference_rows')
   await client.end()
@@ -31,8 +33,24 @@ function measureWithPgbench(url: string, seconds: number): Reference | undefined
   const folder = mkdtempSync(join(tmpdir(), 'belay-bench-'))
   try {
     const script = join(folder, 'update.sql')
-    writeFileSync(script, `\\set id random(1, ${ROWS})\nupdate reference_rows set value = value + 1 where id = :id;\n`)
-    const args = ['-n', '-M', 'prepared', '-c', String(CLIENTS), '-j', '1', '-T', String(seconds), '-f', script, url]
+    writeFileSync(
+      script,
+      `\\set id random(1, ${ROWS})\nupdate reference_rows set value = value + 1 where id = :id;\n`,
+    )
+    const args = [
+      '-n',
+      '-M',
+      'prepared',
+      '-c',
+      String(CLIENTS),
+      '-j',
+      '1',
+      '-T',
+      String(seconds),
+      '-f',
+      script,
+      url,
+    ]
     const { status, stdout } = spawnSync('pgbench', args, { encoding: 'utf8' })
     const tps = status === 0 ? /tps = ([\d.]+)/.exec(stdout)?.[1] : undefined
     return tps === undefined ? undefined : { by: 'pgbench', updatesPerSecond: Number(tps) }

@@ -42,12 +42,16 @@ async function sweep(from: number, count: number): Promise<void> {
     totals['freezes'] = (totals['freezes'] ?? 0) + report.freezes
     if (report.violations.length > 0) {
       failures += 1
-      console.log(`seed ${seed} broke:\n  ${report.violations.join('\n  ')}\n  replay: npm run sim -- --seed ${seed} --trace`)
+      console.log(
+        `seed ${seed} broke:\n  ${report.violations.join('\n  ')}\n  replay: npm run sim -- --seed ${seed} --trace`,
+      )
     }
     progress(seed - from + 1, count, startedAt)
   }
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
-  console.log(`${count} worlds from seed ${from} in ${seconds} s: ${JSON.stringify(totals)}; ${failures} broken`)
+  console.log(
+    `${count} worlds from seed ${from} in ${seconds} s: ${JSON.stringify(totals)}; ${failures} broken`,
+  )
   if (failures > 0) process.exitCode = 1
 }
 

@@ -1,5 +1,5 @@
-import type { Engine, StepEvent, Workflow } from '@belay/workflow'
-import type { Adapter, Outcome, Settlement, StepRecord, StepShape } from '@belay/workflow/adapter'
+import type { Engine, StepEvent, WorkflowDefinition } from '@belay/workflow'
+import type { Adapter, Clock, Outcome, Settlement, StepRecord, StepShape } from '@belay/workflow/adapter'
 import { checkInvariants, type RunDump } from '../invariants/index.ts'
 import type { MemoryAdapter } from '../memory/index.ts'
 
@@ -9,12 +9,12 @@ import type { MemoryAdapter } from '../memory/index.ts'
  */
 export class Oracle {
   readonly violations: string[] = []
-  readonly #store: MemoryAdapter
-  readonly #workflows: ReadonlyMap<string, Workflow>
+  readonly #store: MemoryAdapter<Clock>
+  readonly #workflows: ReadonlyMap<string, WorkflowDefinition>
   /** (run, step, kind) → the attempt that it was recorded for. */
   readonly #recorded = new Map<string, number>()
 
-  constructor(store: MemoryAdapter, workflows: ReadonlyMap<string, Workflow>) {
+  constructor(store: MemoryAdapter<Clock>, workflows: ReadonlyMap<string, WorkflowDefinition>) {
     this.#store = store
     this.#workflows = workflows
   }
@@ -27,7 +27,7 @@ export class Oracle {
   /** Looks at a settlement as the store answered it, whether or not the answer arrives. */
   settled(request: Parameters<Adapter['settle']>[0], settlement: Settlement): void {
     request.outcomes.forEach((outcome, index) => {
-      if (settlement.results[index] === 'settled') this.#recordedOutcome(outcome)
+      if (settlement.results[index] === 'settled') this.#recordedOutcome(outcome, request.workerId)
     })
   }
 
@@ -50,7 +50,14 @@ export class Oracle {
     if (this.violations.length < 20) this.violations.push(violation)
   }
 
-  #recordedOutcome(outcome: Outcome): void {
+  #recordedOutcome(outcome: Outcome, workerId: string): void {
+    const found = this.#store.dump().runs.find(({ run }) => run.runId === outcome.runId)
+    const step = found?.steps[outcome.step]
+    const foreign = step?.workerId !== null && step?.workerId !== workerId
+    if (step?.attempt !== outcome.attempt || foreign) {
+      const where = `step ${outcome.step} of run ${outcome.runId}`
+      this.#broken(`${where} took a settlement of attempt ${outcome.attempt} while ${step?.attempt} holds it`)
+    }
     if (outcome.type !== 'completed' && outcome.type !== 'compensated') return
     const key = `${outcome.runId}/${outcome.step}/${outcome.type}`
     const before = this.#recorded.get(key)
@@ -64,27 +71,31 @@ export class Oracle {
     const found = this.#store.dump().runs.find(({ run }) => run.runId === event.runId)
     const workflow = this.#workflows.get(event.workflow)
     if (found === undefined || workflow === undefined) {
-      return this.#broken(`a handler was called for no run: ${event.runId}`)
+      this.#broken(`a handler was called for no run: ${event.runId}`)
+      return
     }
     const rows = found.steps
     const number = workflow.graph.numberOf(event.step)!
     const row = rows[number]!
     // A worker that has lost the step may call its handler late: nothing can prevent that, and nothing comes of it.
     if (row.workerId !== event.workerId || row.failures + row.losses + 1 !== event.attempt) return
-    if (event.direction === 'forward' && row.status === 'running') this.#checkForwardCall(found, workflow, number)
-    if (event.direction === 'undo' && row.status === 'compensating') this.#checkUndoCall(found, workflow, number)
+    if (event.direction === 'forward' && row.status === 'running')
+      this.#checkForwardCall(found, workflow, number)
+    if (event.direction === 'undo' && row.status === 'compensating')
+      this.#checkUndoCall(found, workflow, number)
   }
 
-  #checkForwardCall({ run, steps, stored }: RunDump, workflow: Workflow, number: number): void {
+  #checkForwardCall({ run, steps, stored }: RunDump, workflow: WorkflowDefinition, number: number): void {
     const call = `${run.runId}/${workflow.graph.names[number]} forward`
     for (const dependency of workflow.graph.dependencies[number]!) {
       const { status } = steps[dependency]!
-      if (status !== 'completed') this.#broken(`${call} was called while its dependency ${dependency} is ${status}`)
+      if (status !== 'completed')
+        this.#broken(`${call} was called while its dependency ${dependency} is ${status}`)
     }
     if (stored?.endsAs !== null) this.#broken(`${call} was called after the undo of its run had begun`)
   }
 
-  #checkUndoCall({ run, steps, stored }: RunDump, workflow: Workflow, number: number): void {
+  #checkUndoCall({ run, steps, stored }: RunDump, workflow: WorkflowDefinition, number: number): void {
     const call = `${run.runId}/${workflow.graph.names[number]} undo`
     if (stored?.endsAs === null) this.#broken(`${call} was called before the run was drained`)
     for (const row of steps) {
@@ -118,38 +129,52 @@ export class Oracle {
         for (const step of steps) this.#checkParked(run.runId, step, steps, workflow)
         return
       default:
-        this.#broken(`run ${run.runId} is stuck in ${run.status}: ${steps.map(({ status }) => status).join(' ')}`)
+        this.#broken(
+          `run ${run.runId} is stuck in ${run.status}: ${steps.map(({ status }) => status).join(' ')}`,
+        )
     }
   }
 
-  #checkCompleted(runId: string, step: StepRecord, workflow: Workflow): void {
+  #checkCompleted(runId: string, step: StepRecord, workflow: WorkflowDefinition): void {
     const { names, dependencies } = workflow.graph
     const sees = dependencies[step.step]!.map((number) => names[number]!).sort()
     const expected = JSON.stringify({ step: names[step.step], sees })
-    if (step.status !== 'completed') this.#broken(`completed run ${runId} has step ${step.step} ${step.status}`)
-    if (step.output !== expected) this.#broken(`output of ${runId}/${step.step} is ${step.output}, not ${expected}`)
+    if (step.status !== 'completed')
+      this.#broken(`completed run ${runId} has step ${step.step} ${step.status}`)
+    if (step.output !== expected)
+      this.#broken(`output of ${runId}/${step.step} is ${step.output}, not ${expected}`)
   }
 
   #checkUndone(runId: string, step: StepRecord, shape: StepShape): void {
     const where = `stopped run ${runId}, step ${step.step} (${shape.compensate})`
     const completed = this.#recorded.has(`${runId}/${step.step}/completed`)
     const compensated = this.#recorded.has(`${runId}/${step.step}/compensated`)
-    const owed = shape.compensate !== 'never' && (completed || (shape.compensate === 'started' && step.attempt > 0))
-    if (owed !== (step.status === 'compensated')) this.#broken(`${where}: ${step.status}, but owed an undo: ${owed}`)
+    const owed =
+      shape.compensate !== 'never' && (completed || (shape.compensate === 'started' && step.attempt > 0))
+    if (owed !== (step.status === 'compensated'))
+      this.#broken(`${where}: ${step.status}, but owed an undo: ${owed}`)
     if (owed !== compensated) this.#broken(`${where}: undo recorded: ${compensated}, owed: ${owed}`)
     if (['pending', 'ready', 'running', 'compensating'].includes(step.status)) {
       this.#broken(`${where} is still ${step.status}`)
     }
   }
 
-  #checkParked(runId: string, step: StepRecord, steps: readonly StepRecord[], workflow: Workflow): void {
+  #checkParked(
+    runId: string,
+    step: StepRecord,
+    steps: readonly StepRecord[],
+    workflow: WorkflowDefinition,
+  ): void {
     if (step.status !== 'compensating') return
-    const blocked = descendants(workflow, step.step).some((later) => steps[later]!.status === 'compensation_failed')
-    if (!blocked) this.#broken(`parked run ${runId}: step ${step.step} is not undone, and nothing is in its way`)
+    const blocked = descendants(workflow, step.step).some(
+      (later) => steps[later]!.status === 'compensation_failed',
+    )
+    if (!blocked)
+      this.#broken(`parked run ${runId}: step ${step.step} is not undone, and nothing is in its way`)
   }
 }
 
-function descendants(workflow: Workflow, number: number): readonly number[] {
+function descendants(workflow: WorkflowDefinition, number: number): readonly number[] {
   const found = new Set<number>()
   const open = [number]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

@@ -74,6 +74,11 @@ export class Scheduler {
     return true
   }
 
+  /** Lets what the last step set off come to an end. */
+  settle(): Promise<void> {
+    return macrotask()
+  }
+
   kill(process: Process): void {
     process.dead = true
   }

@@ -1,4 +1,10 @@
-import { type CompensationContext, defineGraph, PermanentError, type StepContext, type Workflow } from '@belay/workflow'
+import {
+  defineGraph,
+  type GraphHandlerContext,
+  type GraphStep,
+  PermanentError,
+  type WorkflowDefinition,
+} from '@belay/workflow'
 import type { Random } from './random.ts'
 import type { Process } from './scheduler.ts'
 
@@ -14,7 +20,7 @@ export interface Temper {
 /** A random graph as data, so that every process can give it handlers of its own. */
 export interface Plan {
   readonly name: string
-  readonly steps: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  readonly steps: Readonly<Record<string, GraphStep>>
   readonly dag: Readonly<Record<string, readonly string[]>>
   readonly temper: Temper
 }
@@ -22,7 +28,7 @@ export interface Plan {
 export function randomPlan(random: Random, name: string): Plan {
   const size = random.integer(1, 9)
   const density = random.pick([0.15, 0.35, 0.6])
-  const steps: Record<string, Readonly<Record<string, unknown>>> = {}
+  const steps: Record<string, GraphStep> = {}
   const dag: Record<string, readonly string[]> = {}
   const names = Array.from({ length: size }, (_, index) => `s${index}`)
   for (const [index, step] of names.entries()) {
@@ -38,7 +44,7 @@ export function randomPlan(random: Random, name: string): Plan {
   return { name, steps, dag, temper }
 }
 
-function randomStep(random: Random): Readonly<Record<string, unknown>> {
+function randomStep(random: Random): GraphStep {
   return {
     handler: 'work',
     attempts: random.integer(1, 3),
@@ -46,7 +52,9 @@ function randomStep(random: Random): Readonly<Record<string, unknown>> {
     max: '2s',
     // A step that may hang needs an end; one in a few has none and relies on its lease.
     timeout: random.pick(['2s', '10s', '30s']),
-    ...(random.chance(0.7) ? { compensate: 'undo', compensateOn: random.pick(['completed', 'completed', 'started']) } : {}),
+    ...(random.chance(0.7)
+      ? { compensate: 'undo', compensateOn: random.pick(['completed', 'completed', 'started']) }
+      : {}),
   }
 }
 
@@ -59,9 +67,9 @@ export function workflowOf(
     /** After the chaos, nothing fails any more that chance alone decides. */
     readonly calm: () => boolean
   },
-): Workflow {
+): WorkflowDefinition {
   const { process, random, calm } = parts
-  const behave = async (context: StepContext, failsForGood: number) => {
+  const behave = async (context: GraphHandlerContext<unknown>, failsForGood: number) => {
     const { temper } = plan
     await process.turn(random.chance(0.1) ? random.integer(0, 8_000) : random.integer(0, 300))
     if (calm()) return
@@ -75,12 +83,12 @@ export function workflowOf(
     plan.name,
     { steps: plan.steps, dag: plan.dag },
     {
-      work: async (context: StepContext) => {
+      work: async (context: GraphHandlerContext<unknown>) => {
         await behave(context, plan.temper.failsForGood)
         // Proof that dependencies' outputs arrive: the sum over the graph is checked by the oracle.
         return { step: context.step, sees: Object.keys(context.deps).sort() }
       },
-      undo: (context: CompensationContext) => behave(context, plan.temper.undoFailsForGood),
+      undo: (context: GraphHandlerContext<unknown>) => behave(context, plan.temper.undoFailsForGood),
     },
   )
 }

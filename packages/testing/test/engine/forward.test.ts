@@ -190,10 +190,14 @@ describe('retries', () => {
     })
     const engine = await worker({ workflows: [workflow] })
 
-    const error = await clock.runUntil((await engine.run(workflow, undefined)).result().catch((e: unknown) => e))
+    const error = await clock.runUntil(
+      (await engine.run(workflow, undefined)).result().catch((e: unknown) => e),
+    )
 
     expect(calls).toBe(1)
-    expect(RunFailedError.is(error) && error.message).toMatch(/step "no" gave up after 1 attempt with PermanentError: card stolen/)
+    expect(RunFailedError.is(error) && error.message).toMatch(
+      /step "no" gave up after 1 attempt with PermanentError: card stolen/,
+    )
   })
 
   it('waits as long as RetryLaterError says', async () => {
@@ -244,9 +248,23 @@ describe('retries', () => {
 describe('outputs that cannot be stored', () => {
   it.each([
     ['a bigint', () => 1n, 'payload_unserialisable', /Output of step "bad".*cannot be stored as JSON/],
-    ['a cycle', () => { const o: Record<string, unknown> = {}; o['o'] = o; return o }, 'payload_unserialisable', /cannot be stored/],
+    [
+      'a cycle',
+      () => {
+        const o: Record<string, unknown> = {}
+        o['o'] = o
+        return o
+      },
+      'payload_unserialisable',
+      /cannot be stored/,
+    ],
     ['a function', () => () => 1, 'payload_unserialisable', /function has no JSON form/],
-    ['2 MiB', () => 'x'.repeat(2 * 1024 * 1024), 'payload_too_large', /is 2097154 bytes as JSON; the limit is 1048576/],
+    [
+      '2 MiB',
+      () => 'x'.repeat(2 * 1024 * 1024),
+      'payload_too_large',
+      /is 2097154 bytes as JSON; the limit is 1048576/,
+    ],
   ])('%s fails the step at once, with what and how much', async (_, make, code, message) => {
     const { clock, worker } = engines()
     let calls = 0
@@ -264,7 +282,10 @@ describe('outputs that cannot be stored', () => {
     const { cause, status } = await run.status()
     expect(calls).toBe(1)
     expect(status).toBe('failed')
-    expect(cause).toMatchObject({ type: 'step_failed', error: { code, message: expect.stringMatching(message) } })
+    expect(cause).toMatchObject({
+      type: 'step_failed',
+      error: { code, message: expect.stringMatching(message) },
+    })
   })
 
   it('an input that is too large is refused before anything is written', async () => {

@@ -65,7 +65,9 @@ describe('workers that die or stall', () => {
     expect(calls).toBe(2)
     expect(status).toBe('failed')
     expect(steps[0]).toMatchObject({ losses: 2, failures: 0 })
-    expect(cause).toMatchObject({ error: { code: 'worker_lost', message: expect.stringMatching(/lost its worker 2 times/) } })
+    expect(cause).toMatchObject({
+      error: { code: 'worker_lost', message: expect.stringMatching(/lost its worker 2 times/) },
+    })
     expect(adapter.dump().runs).toHaveLength(1)
   })
 

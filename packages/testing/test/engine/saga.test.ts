@@ -5,7 +5,12 @@ import { engines, gate, StoppableClock, statuses } from './bench-of-engines.ts'
 const never = { attempts: 1 } as const
 
 /** a → b → c, and d beside them; e after c and d fails. Notes what was undone. */
-function failing(undone: string[], fail: () => unknown = () => { throw new PermanentError('no') }) {
+function failing(
+  undone: string[],
+  fail: () => unknown = () => {
+    throw new PermanentError('no')
+  },
+) {
   const undo = (name: string) => () => {
     undone.push(name)
   }
@@ -138,13 +143,23 @@ describe('undoing a failed run', () => {
       stuck: 'compensation_failed',
       aside: 'compensated',
     })
-    expect(RunFailedError.is(error) && error.message).toMatch(/parked: the compensation of "stuck" failed; 1 undone, 1 waiting/)
+    expect(RunFailedError.is(error) && error.message).toMatch(
+      /parked: the compensation of "stuck" failed; 1 undone, 1 waiting/,
+    )
   })
 
   it("undoes a step of unknown outcome only under compensateOn: 'started'", async () => {
     const { clock, worker } = engines()
     const undone: unknown[] = []
-    const compensate = ({ step, undoOf, error }: { step: string; undoOf: string; error: { message: string } | undefined }) => {
+    const compensate = ({
+      step,
+      undoOf,
+      error,
+    }: {
+      step: string
+      undoOf: string
+      error: { message: string } | undefined
+    }) => {
       undone.push([step, undoOf, error?.message])
     }
     const fail = () => Promise.reject(new Error('who knows'))
@@ -213,7 +228,12 @@ describe('undoing a failed run', () => {
     await worker({ workflows: [workflow], lease: '10s' })
     await worker({ workflows: [workflow], lease: '10s' })
     const watcher = engine({ adapter })
-    await clock.runUntil(watcher.runs.handle(run.id).result().catch(() => {}))
+    await clock.runUntil(
+      watcher.runs
+        .handle(run.id)
+        .result()
+        .catch(() => {}),
+    )
 
     expect([...undone].sort()).toEqual(['a', 'b', 'c', 'd'])
     expect(undone.filter((step) => step !== 'd')).toEqual(['c', 'b', 'a'])
@@ -237,7 +257,9 @@ describe('cancelling', () => {
     const error = await clock.runUntil(run.result().catch((e: unknown) => e))
 
     expect(undone).toEqual(['b', 'a'])
-    expect(RunFailedError.is(error) && error.message).toMatch(/was cancelled: changed their mind\. Undone: 2 of 2/)
+    expect(RunFailedError.is(error) && error.message).toMatch(
+      /was cancelled: changed their mind\. Undone: 2 of 2/,
+    )
     expect((await run.status()).status).toBe('cancelled')
   })
 })

@@ -56,7 +56,9 @@ export class WorkerProcess {
   }
 
   saysEvent(event: string, step?: string): Promise<void> {
-    return this.says(event, (lines) => lines.some((l) => l.event === event && (step === undefined || l.step === step)))
+    return this.says(event, (lines) =>
+      lines.some((l) => l.event === event && (step === undefined || l.step === step)),
+    )
   }
 
   signal(signal: NodeJS.Signals): void {

@@ -1,6 +1,6 @@
+import { createEngine } from '@belay/workflow'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createEngine } from '@belay/workflow'
 import { migrate, postgres } from '../../src/index.ts'
 import { freshDatabase } from '../database.ts'
 import { type Line, WorkerProcess } from './child.ts'
@@ -19,9 +19,16 @@ async function given() {
     await engine.close()
     await pool.end()
   })
-  const worker = (env: Readonly<Record<string, string>> = {}) => new WorkerProcess({ DATABASE_URL: url, ...env })
-  const effects = async () => (await pool.query<{ key: string; worker: string }>('select key, worker from effects order by id')).rows
-  const calls = async () => (await pool.query<{ step: string; key: string; worker: string }>('select step, key, worker from calls order by id')).rows
+  const worker = (env: Readonly<Record<string, string>> = {}) =>
+    new WorkerProcess({ DATABASE_URL: url, ...env })
+  const effects = async () =>
+    (await pool.query<{ key: string; worker: string }>('select key, worker from effects order by id')).rows
+  const calls = async () =>
+    (
+      await pool.query<{ step: string; key: string; worker: string }>(
+        'select step, key, worker from calls order by id',
+      )
+    ).rows
   return { engine, worker, effects, calls, pool }
 }
 
@@ -38,7 +45,10 @@ describe('worker processes', () => {
     worker({ NAME: 'living' })
 
     await killed.kill()
-    await engine.runs.handle(runId).result().catch(() => {})
+    await engine.runs
+      .handle(runId)
+      .result()
+      .catch(() => {})
 
     const run = (await engine.runs.get(runId))!
     expect(run.status).toBe('compensated')
@@ -55,7 +65,10 @@ describe('worker processes', () => {
 
     stalled.signal('SIGSTOP')
     worker({ NAME: 'living' })
-    await engine.runs.handle(runId).result().catch(() => {})
+    await engine.runs
+      .handle(runId)
+      .result()
+      .catch(() => {})
     const rows = async () => (await pool.query('select * from belay.workflow_steps order by step')).rows
     const before = await rows()
     stalled.signal('SIGCONT')
@@ -73,14 +86,18 @@ describe('worker processes', () => {
       const { engine, worker, effects, calls } = await given()
       const first = worker({ NAME: 'first', START_KEY: 'one' })
       await first.saysEvent('run')
-      const after = (lines: readonly Line[]) => lines.filter((l) => l.event !== 'ready' && l.event !== 'run').length
+      const after = (lines: readonly Line[]) =>
+        lines.filter((l) => l.event !== 'ready' && l.event !== 'run').length
       await first.says(`line ${killAfter}`, (lines) => after(lines) >= killAfter)
       const runId = runIdOf(first.lines)
       await first.kill()
 
       const second = worker({ NAME: 'second' })
       await second.saysEvent('ready')
-      await engine.runs.handle(runId).result().catch(() => {})
+      await engine.runs
+        .handle(runId)
+        .result()
+        .catch(() => {})
 
       const run = (await engine.runs.get(runId))!
       expect(run.status).toBe('compensated')
@@ -91,7 +108,9 @@ describe('worker processes', () => {
         invoice: 'compensated',
         mail: 'failed',
       })
-      const undone = (await effects()).map(({ key }) => key.slice(runId.length + 1)).filter((key) => key.endsWith(':undo'))
+      const undone = (await effects())
+        .map(({ key }) => key.slice(runId.length + 1))
+        .filter((key) => key.endsWith(':undo'))
       expect(undone.slice(0, 2)).toEqual(['invoice:undo', 'charge:undo'])
       expect(undone.slice(2).sort()).toEqual(['check:undo', 'reserve:undo'])
       // One crash can make one more call of what was in flight, never of what was recorded.

@@ -19,12 +19,10 @@ async function effect({ runId, step, idempotencyKey }) {
     NAME,
   ])
   if (step === SLOW_STEP) await new Promise((resolve) => setTimeout(resolve, Number(SLOW_MS)))
-  await pool.query('insert into effects (run_id, step, key, worker) values ($1, $2, $3, $4) on conflict do nothing', [
-    runId,
-    step,
-    idempotencyKey,
-    NAME,
-  ])
+  await pool.query(
+    'insert into effects (run_id, step, key, worker) values ($1, $2, $3, $4) on conflict do nothing',
+    [runId, step, idempotencyKey, NAME],
+  )
   return { by: NAME }
 }
 
@@ -48,7 +46,14 @@ const engine = createEngine({
   lease: LEASE,
   name: NAME,
 })
-for (const event of ['step.completed', 'step.compensated', 'step.failed', 'step.discarded', 'run.compensating', 'lease.lost']) {
+for (const event of [
+  'step.completed',
+  'step.compensated',
+  'step.failed',
+  'step.discarded',
+  'run.compensating',
+  'lease.lost',
+]) {
   engine.on(event, ({ step: name, reason }) => say({ event, step: name, reason }))
 }
 await engine.start()

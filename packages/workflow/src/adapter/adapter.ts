@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import type { RunStatus } from './lifecycle.ts'
 import type {
   Claim,
   DefinitionRecord,
@@ -15,7 +16,6 @@ import type {
   StepRecord,
   UndoPlan,
 } from './records.ts'
-import type { RunStatus } from './lifecycle.ts'
 
 /**
  * The port between the engine and a store.

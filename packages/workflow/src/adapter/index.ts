@@ -1,5 +1,5 @@
+export type { Clock, Timer } from '../clock.ts'
+export { BelayError, type BelayErrorCode, StoreUnavailableError } from '../errors.ts'
 export type { Adapter } from './adapter.ts'
 export * from './lifecycle.ts'
 export type * from './records.ts'
-export type { Clock, Timer } from '../clock.ts'
-export { BelayError, type BelayErrorCode, StoreUnavailableError } from '../errors.ts'

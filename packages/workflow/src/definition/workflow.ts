@@ -15,8 +15,3 @@ export interface WorkflowDefinition {
   /** Checks an input against the definition's schema and returns what the schema makes of it. Throws `invalid_input`. */
   validate(input: unknown): Promise<unknown>
 }
-
-/** What `run()` takes for a workflow. */
-export type InputOf<W> = W extends { readonly '~types'?: { readonly input: infer Input } | undefined } ? Input : unknown
-/** What `result()` gives for a workflow. */
-export type OutputsOf<W> = W extends { readonly '~types'?: { readonly outputs: infer Outputs } | undefined } ? Outputs : Readonly<Record<string, unknown>>

@@ -1,8 +1,8 @@
 import type { Claim } from '../adapter/index.ts'
 import type { RunCause } from '../cause.ts'
+import type { Timer } from '../clock.ts'
 import type { CompensationContext, SerialisedError, StepContext, StepDefinition } from '../definition/step.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
-import type { Timer } from '../clock.ts'
 import { BelayError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { type AttemptEnd, type Interruption, poisonError, tryNumber } from './decide.ts'
@@ -95,9 +95,7 @@ export class Attempt {
       ...this.#context(payloads.input, numbers, outputs, claim.runId),
       undoOf: claim.undoOf as CompensationContext['undoOf'],
       output: completed ? fromJsonText(own?.output ?? null) : undefined,
-      error: completed
-        ? undefined
-        : (fromJsonText(own?.error ?? null) as SerialisedError | undefined),
+      error: completed ? undefined : (fromJsonText(own?.error ?? null) as SerialisedError | undefined),
       cause: fromJsonText(payloads.cause) as RunCause,
     }
     return () => step.compensation?.run?.(context)

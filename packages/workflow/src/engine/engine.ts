@@ -1,16 +1,16 @@
 import type { Adapter, RunStatus, SavedDefinition } from '../adapter/index.ts'
 import type { RunCause } from '../cause.ts'
-import type { InputOf, OutputsOf, WorkflowDefinition } from '../definition/workflow.ts'
+import type { InputOf, OutputsOf, WorkflowDefinition } from '../definition/index.ts'
 import { type Duration, durationMs } from '../duration.ts'
 import { BelayError } from '../errors.ts'
 import { DefinitionRegistry } from './definition-registry.ts'
-import { EventHub, type EventListener, type EngineEvents } from './events.ts'
+import { type EngineEvents, EventHub, type EventListener } from './events.ts'
 import { checkEngineOptions, type EngineOptions, type EngineSettings } from './options.ts'
 import { OutageWatch } from './outage.ts'
 import { PayloadCache } from './payload-cache.ts'
 import { type RunHandle, runHandle } from './run-handle.ts'
-import { Runs } from './runs.ts'
 import { RunWatch } from './run-watch.ts'
+import { Runs } from './runs.ts'
 import { type RunOptions, startRun } from './start-run.ts'
 import { Worker } from './worker.ts'
 
@@ -18,6 +18,11 @@ import { Worker } from './worker.ts'
 export function createEngine(options: EngineOptions): Engine {
   return new Engine(checkEngineOptions(options))
 }
+
+/** What follows the workflow in `run()`: its input, which may be left out where it may be undefined, and options. */
+export type RunArguments<Input> = undefined extends Input
+  ? [input?: Input, options?: RunOptions]
+  : [input: Input, options?: RunOptions]
 
 /** Starts and follows runs; once started, it is also a worker that runs steps. Made by {@link createEngine}. */
 export class Engine implements AsyncDisposable {
@@ -40,7 +45,12 @@ export class Engine implements AsyncDisposable {
     this.#events = new EventHub(log)
     this.#payloads = new PayloadCache(adapter)
     this.#registry = new DefinitionRegistry(adapter)
-    const outage = new OutageWatch({ during: 'awaiting runs', log, events: this.#events, random: runtime.random })
+    const outage = new OutageWatch({
+      during: 'awaiting runs',
+      log,
+      events: this.#events,
+      random: runtime.random,
+    })
     this.#watch = new RunWatch({ adapter, runtime, tickMs, outage })
     this.runs = new Runs(adapter, (id) => this.#handle(id, false))
   }
@@ -67,12 +77,16 @@ export class Engine implements AsyncDisposable {
    */
   async run<W extends WorkflowDefinition>(
     workflow: W,
-    input: InputOf<W>,
-    options: RunOptions = {},
+    ...[input, options = {}]: RunArguments<InputOf<W>>
   ): Promise<RunHandle<OutputsOf<W>>> {
     this.#assertOpen()
     const started = await startRun(
-      { adapter: this.#adapter, registry: this.#registry, payloads: this.#payloads, settings: this.#settings },
+      {
+        adapter: this.#adapter,
+        registry: this.#registry,
+        payloads: this.#payloads,
+        settings: this.#settings,
+      },
       workflow,
       input,
       options,
@@ -171,7 +185,8 @@ export class Engine implements AsyncDisposable {
     const stopped = await this.#adapter.cancelRuns({ runIds: [runId], cause: JSON.stringify(cause) })
     if (stopped.length === 0) {
       const known = await this.#adapter.readStatuses([runId])
-      if (known.length === 0) throw new BelayError('unknown_run', `There is no run ${runId} to cancel.`, { runId })
+      if (known.length === 0)
+        throw new BelayError('unknown_run', `There is no run ${runId} to cancel.`, { runId })
       return false
     }
     this.#runsChanged([{ runId, status: 'compensating' }])

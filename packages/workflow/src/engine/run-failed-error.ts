@@ -67,8 +67,12 @@ function headline(run: RunSnapshot): string {
 function undoLine(status: RunStatus, undo: readonly UndoReport[]): string {
   const count = (result: UndoReport['result']) => undo.filter((entry) => entry.result === result).length
   if (status === 'compensation_failed') {
-    const failed = undo.filter((entry) => entry.result === 'compensation_failed').map(({ step }) => `"${step}"`)
+    const failed = undo
+      .filter((entry) => entry.result === 'compensation_failed')
+      .map(({ step }) => `"${step}"`)
     return `Its undo is parked: the compensation of ${failed.join(', ')} failed; ${count('compensated')} undone, ${count('waiting')} waiting. An operator must repair it.`
   }
-  return undo.length === 0 ? 'Nothing had to be undone.' : `Undone: ${count('compensated')} of ${undo.length}.`
+  return undo.length === 0
+    ? 'Nothing had to be undone.'
+    : `Undone: ${count('compensated')} of ${undo.length}.`
 }

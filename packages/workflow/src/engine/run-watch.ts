@@ -74,7 +74,11 @@ export class RunWatch {
     if (status !== undefined && !mayBeOver(status)) return
     const found = status === undefined ? null : await this.#adapter.readRun(runId)
     if (found === null) {
-      const error = new BelayError('unknown_run', `There is no run ${runId}: it was pruned, or never started.`, { runId })
+      const error = new BelayError(
+        'unknown_run',
+        `There is no run ${runId}: it was pruned, or never started.`,
+        { runId },
+      )
       return this.#end(runId, (waiter) => waiter.reject(error))
     }
     if (isOver(found.run, found.steps)) {

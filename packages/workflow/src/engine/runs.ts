@@ -41,10 +41,16 @@ export class Runs {
   async list(filter: RunsFilter = {}): Promise<readonly RunSummary[]> {
     const { workflow, key, before, limit = LIST_DEFAULT } = filter
     if (!Number.isInteger(limit) || limit < 1 || limit > LIST_MAX) {
-      throw new BelayError('invalid_option', `runs.list(): limit must be a whole number from 1 to ${LIST_MAX}; got ${limit}.`)
+      throw new BelayError(
+        'invalid_option',
+        `runs.list(): limit must be a whole number from 1 to ${LIST_MAX}; got ${limit}.`,
+      )
     }
     if (before !== undefined && !UUID.test(before)) {
-      throw new BelayError('invalid_option', `runs.list(): before must be a run id; got ${JSON.stringify(before)}.`)
+      throw new BelayError(
+        'invalid_option',
+        `runs.list(): before must be a run id; got ${JSON.stringify(before)}.`,
+      )
     }
     const status = filter.status === undefined ? undefined : [filter.status].flat()
     for (const name of status ?? []) checkStatus(name)
@@ -54,7 +60,8 @@ export class Runs {
 
   /** A handle on a run that was started elsewhere. Does not look whether it exists: its methods do. */
   handle<Outputs = Readonly<Record<string, unknown>>>(id: string): RunHandle<Outputs> {
-    if (!UUID.test(id)) throw new BelayError('invalid_option', `runs.handle(): ${JSON.stringify(id)} is not a run id.`)
+    if (!UUID.test(id))
+      throw new BelayError('invalid_option', `runs.handle(): ${JSON.stringify(id)} is not a run id.`)
     return this.#handle(id) as RunHandle<Outputs>
   }
 }

@@ -70,7 +70,10 @@ export class Session {
   /** How many more steps it could take on. Attempts that only wait for their outcome to be recorded need no slot. */
   get room(): number {
     if (this.#leaving || this.#settler.backlog > BACKLOG_MAX) return 0
-    return Math.max(0, this.#parts.concurrency - this.#limit.activeCount - this.#limit.pendingCount - this.#reserved)
+    return Math.max(
+      0,
+      this.#parts.concurrency - this.#limit.activeCount - this.#limit.pendingCount - this.#reserved,
+    )
   }
 
   /** Attempts not yet settled. */
@@ -185,7 +188,10 @@ export class Session {
     })
     this.#attempts.set(key, attempt)
     const stopping = claim.direction === 'forward' && this.#stoppingRuns.has(claim.runId)
-    if (this.#leaving || stopping) return this.#end(attempt, { type: 'given_up' })
+    if (this.#leaving || stopping) {
+      this.#end(attempt, { type: 'given_up' })
+      return
+    }
     void this.#limit(() => this.#perform(attempt)).then((end) => {
       if (end !== undefined) this.#end(attempt, end)
       this.#parts.onRoom()
@@ -207,8 +213,11 @@ export class Session {
   }
 
   #end(attempt: Attempt, end: Performance): void {
-    // Its handler ended after the step was given back.
-    if (attempt.phase === 'settling') return this.#discard(attempt, 'released')
+    if (attempt.phase === 'settling') {
+      // Its handler ended after the step was given back.
+      this.#discard(attempt, 'released')
+      return
+    }
     attempt.phase = 'settling'
     const outcome = outcomeOf(attempt, end, this.#parts.runtime.random)
     this.#settler.settle(outcome, (result) => this.#settled(attempt, outcome, result))
@@ -253,7 +262,11 @@ function leaseLost({ claim, step }: Attempt): BelayError {
 }
 
 function runStopping(runId: string): BelayError {
-  return new BelayError('run_stopping', `Run ${runId} is being stopped: it failed elsewhere or was cancelled.`, {
-    runId,
-  })
+  return new BelayError(
+    'run_stopping',
+    `Run ${runId} is being stopped: it failed elsewhere or was cancelled.`,
+    {
+      runId,
+    },
+  )
 }

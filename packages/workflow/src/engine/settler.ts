@@ -53,7 +53,10 @@ export class Settler {
 
   /** Calls `done`, once, when the outcome is recorded or known to be void. */
   settle(outcome: Outcome, done: (result: SettleResult) => void): void {
-    if (this.#abandoned) return done('abandoned')
+    if (this.#abandoned) {
+      done('abandoned')
+      return
+    }
     this.#waiting.push({ outcome, done })
     this.#schedule()
   }

@@ -31,7 +31,9 @@ export async function startRun(
   checkWorkflow(workflow)
   const key = checkRunOptions(options)
   const valid = await workflow.validate(input)
-  const text = toJsonText(valid, parts.settings.payloadMaxBytes, { what: `Input of workflow "${workflow.name}"` })
+  const text = toJsonText(valid, parts.settings.payloadMaxBytes, {
+    what: `Input of workflow "${workflow.name}"`,
+  })
   await parts.adapter.open()
   const definition = await parts.registry.save(workflow)
   const runId = parts.settings.runtime.newId()
@@ -58,7 +60,8 @@ function checkRunOptions(options: RunOptions): string | null {
   const { key } = options
   if (key === undefined) return null
   // NUL is the one character PostgreSQL's text cannot hold.
-  if (typeof key === 'string' && key.length >= 1 && key.length <= KEY_MAX_CHARS && !key.includes('\0')) return key
+  if (typeof key === 'string' && key.length >= 1 && key.length <= KEY_MAX_CHARS && !key.includes('\0'))
+    return key
   throw new BelayError(
     'invalid_option',
     `run(): key must be a text of 1 to ${KEY_MAX_CHARS} characters without NUL; got ${typeof key === 'string' ? `${key.length} characters` : typeof key}.`,

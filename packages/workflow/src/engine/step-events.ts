@@ -26,16 +26,20 @@ export function outcomeEvent(
   switch (outcome.type) {
     case 'completed':
     case 'compensated':
-      return events.emit(`step.${outcome.type}`, event)
+      events.emit(`step.${outcome.type}`, event)
+      break
     case 'failed':
     case 'compensation_failed':
-      return events.emit(`step.${outcome.type}`, { ...event, error: parse(outcome.error) })
+      events.emit(`step.${outcome.type}`, { ...event, error: parse(outcome.error) })
+      break
     case 'retry':
-      return events.emit('step.retrying', { ...event, error: parse(outcome.error), delayMs: outcome.delayMs })
+      events.emit('step.retrying', { ...event, error: parse(outcome.error), delayMs: outcome.delayMs })
+      break
     case 'released':
-      return events.emit('step.released', event)
+      events.emit('step.released', event)
+      break
     case 'relayed':
-      return
+      break
   }
 }
 

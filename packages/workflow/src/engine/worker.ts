@@ -42,7 +42,12 @@ export interface WorkerParts {
  */
 export class Worker {
   readonly #parts: WorkerParts
-  readonly #loops: { readonly lease: Loop; readonly claim: Loop; readonly saga: Loop; readonly housekeeping: Loop }
+  readonly #loops: {
+    readonly lease: Loop
+    readonly claim: Loop
+    readonly saga: Loop
+    readonly housekeeping: Loop
+  }
   readonly #stoppingRuns = new Set<string>()
   #session: Session
   #rotation = 0
@@ -56,10 +61,16 @@ export class Worker {
     this.#parts = parts
     this.#session = this.#openSession()
     this.#loops = {
-      lease: this.#loop('renewing the lease', Math.max(1, Math.floor(parts.leaseMs / 3)), () => this.#renew()),
+      lease: this.#loop('renewing the lease', Math.max(1, Math.floor(parts.leaseMs / 3)), () =>
+        this.#renew(),
+      ),
       claim: this.#loop('claiming', parts.tickMs, () => this.#claim()),
-      saga: this.#loop('beginning undos', Math.max(parts.tickMs, HOUSEKEEPING_MS), () => this.#advanceSagas()),
-      housekeeping: this.#loop('housekeeping', Math.max(parts.tickMs, HOUSEKEEPING_MS), () => this.#housekeep()),
+      saga: this.#loop('beginning undos', Math.max(parts.tickMs, HOUSEKEEPING_MS), () =>
+        this.#advanceSagas(),
+      ),
+      housekeeping: this.#loop('housekeeping', Math.max(parts.tickMs, HOUSEKEEPING_MS), () =>
+        this.#housekeep(),
+      ),
     }
   }
 
@@ -107,7 +118,11 @@ export class Worker {
     this.#stopWake()
     const session = this.#session
     session.leave()
-    const loopsEnded = Promise.all([this.#loops.claim.stop(), this.#loops.saga.stop(), this.#loops.housekeeping.stop()])
+    const loopsEnded = Promise.all([
+      this.#loops.claim.stop(),
+      this.#loops.saga.stop(),
+      this.#loops.housekeeping.stop(),
+    ])
     const settled = () => session.size === 0
     if (!(await this.#until(settled, timeoutMs))) {
       session.interruptAll()
@@ -271,7 +286,9 @@ export class Worker {
     const { adapter, log, events } = this.#parts
     if (session.size > 0 || session.unsure) {
       session.abandon()
-      log.warn('Left without recording everything; the steps return when the lease ends.', { steps: session.size })
+      log.warn('Left without recording everything; the steps return when the lease ends.', {
+        steps: session.size,
+      })
       return
     }
     try {

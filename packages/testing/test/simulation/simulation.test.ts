@@ -1,0 +1,125 @@
+import type { Adapter, Settlement } from '@belay/workflow/adapter'
+import { describe, expect, it } from 'vitest'
+import type { MemoryAdapter } from '../../src/index.ts'
+import { simulate } from '../../src/simulation/index.ts'
+
+const SEEDS = 150
+/** A broken store must be found out within this many worlds. */
+const SEEDS_TO_NOTICE = 40
+
+/** The store with some verbs replaced. */
+function withVerbs(store: Adapter, verbs: Partial<Adapter>): Adapter {
+  return new Proxy(store, {
+    get(target, name) {
+      const verb = verbs[name as keyof Adapter] ?? target[name as keyof Adapter]
+      return typeof verb === 'function' ? verb.bind(target) : verb
+    },
+  })
+}
+
+async function firstBrokenSeed(sabotage: (store: Adapter) => Adapter): Promise<readonly string[]> {
+  for (let seed = 1; seed <= SEEDS_TO_NOTICE; seed += 1) {
+    const { violations } = await simulate({ seed, sabotage })
+    if (violations.length > 0) return violations
+  }
+  return []
+}
+
+describe('simulated worlds', () => {
+  it(`every guarantee holds in ${SEEDS} worlds`, async () => {
+    const broken: string[] = []
+    for (let seed = 1; seed <= SEEDS; seed += 1) {
+      const { violations } = await simulate({ seed })
+      for (const violation of violations)
+        broken.push(`${violation}; replay: npm run sim -- --seed ${seed} --trace`)
+    }
+    expect(broken).toEqual([])
+    // Thousands of turns of the event loop a world: the time is work, not waiting.
+  }, 60_000)
+
+  it('the same seed gives the same world', async () => {
+    const traces = await Promise.all([7, 7].map(traceOf))
+
+    expect(traces[0]).toEqual(traces[1])
+    expect(traces[0]!.length).toBeGreaterThan(100)
+  })
+})
+
+async function traceOf(seed: number): Promise<readonly string[]> {
+  const lines: string[] = []
+  await simulate({ seed, trace: (line) => lines.push(line) })
+  return lines
+}
+
+describe('the oracle notices a store', () => {
+  it('that forgets the order of the undo', async () => {
+    const violations = await firstBrokenSeed((store) =>
+      withVerbs(store, {
+        beginUndo: (plans) =>
+          store.beginUndo(
+            plans.map((plan) => ({
+              ...plan,
+              undos: plan.undos.map((undo) => ({ ...undo, openDependents: 0 })),
+            })),
+          ),
+      }),
+    )
+    expect(violations.join()).toMatch(/undo was called while step \d+, which came after it|counter|open/i)
+  })
+
+  it('that forgets to undo a step', async () => {
+    const violations = await firstBrokenSeed((store) =>
+      withVerbs(store, {
+        beginUndo: (plans) =>
+          store.beginUndo(
+            plans.map((plan) => ({ ...plan, undos: plan.undos.filter((undo) => undo.openDependents > 0) })),
+          ),
+      }),
+    )
+    expect(violations).not.toEqual([])
+  })
+
+  it('that never sweeps', async () => {
+    const violations = await firstBrokenSeed((store) =>
+      withVerbs(store, { sweep: async () => ({ lostWorkers: [], recovered: [], more: false }) }),
+    )
+    expect(violations.join()).toMatch(/is stuck in/)
+  })
+
+  it('that has no fence', async () => {
+    const violations = await firstBrokenSeed((store) =>
+      withVerbs(store, { settle: unfenced(store as MemoryAdapter) }),
+    )
+    expect(violations.join()).toMatch(/took a settlement of attempt/)
+  })
+
+  it('that forgets the claims of a lost answer', async () => {
+    const violations = await firstBrokenSeed((store) => withVerbs(store, { held: async () => [] }))
+    expect(violations.join()).toMatch(/is stuck in/)
+  })
+})
+
+/** Writes every outcome under the attempt that holds the step now, whoever sent it. */
+function unfenced(store: MemoryAdapter): Adapter['settle'] {
+  return async ({ workerId, outcomes, handBackMax }) => {
+    const answers: Settlement[] = []
+    for (const outcome of outcomes) {
+      const found = store.dump().runs.find(({ run }) => run.runId === outcome.runId)
+      const step = found?.steps[outcome.step]
+      const leased = step?.status === 'running' && step.workerId !== null && outcome.direction === 'forward'
+      answers.push(
+        await store.settle({
+          workerId: leased ? step.workerId! : workerId,
+          outcomes: [leased ? { ...outcome, attempt: step.attempt } : outcome],
+          handBackMax: leased && step.workerId !== workerId ? 0 : handBackMax,
+        }),
+      )
+    }
+    return {
+      results: answers.flatMap(({ results }) => results),
+      claims: answers.flatMap(({ claims }) => claims),
+      runs: answers.flatMap(({ runs }) => runs),
+      queued: answers.some(({ queued }) => queued),
+    }
+  }
+}
