@@ -1,25 +1,30 @@
-import { startPostgres } from '@belay/postgres-server'
+import './require-node.mjs'
+import { installIfNeeded } from './install.mjs'
 
-const MAJORS = ['18', '14']
-const [major = MAJORS[0]] = process.argv.slice(2)
-if (major === undefined || !MAJORS.includes(major)) {
+/** @type {Readonly<Record<string, 14 | 18>>} */
+const MAJORS = { 14: 14, 18: 18 }
+const asked = process.argv[2] ?? '18'
+const major = MAJORS[asked]
+if (major === undefined) {
   console.error(
-    `Unknown PostgreSQL version "${major}". There are ${MAJORS.join(' and ')}: npm run db -- ${MAJORS[1]}`,
+    `There is no PostgreSQL ${asked} here. Ask for one of ${Object.keys(MAJORS).join(', ')}: npm run db -- 14`,
   )
   process.exit(1)
 }
 
-const server = await startPostgres({ major: Number(major) })
+await installIfNeeded()
+const { startPostgres } = await import('@belay/postgres-server')
+const server = await startPostgres({ major })
 console.log(`PostgreSQL ${major}, empty, gone when you press Ctrl-C:\n\n  ${server.url}\n`)
 
 // The server's process must not outlive us, and a second signal must not cut its shutdown short.
+const forever = setInterval(() => {}, 2 ** 30)
 let stopping = false
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, async () => {
     if (stopping) return
     stopping = true
     await server.stop()
-    process.exit(0)
+    clearInterval(forever)
   })
 }
-setInterval(() => {}, 2 ** 30)

@@ -73,11 +73,14 @@ function pnpm() {
 }
 
 function installEnvironment() {
-  // A half-removed node_modules of another pnpm would be asked about; there may be nobody to answer.
   const env = {
     ...process.env,
-    npm_config_confirm_modules_purge: 'false',
-    NPM_CONFIG_UPDATE_NOTIFIER: 'false',
+    npm_config_update_notifier: 'false',
+    // `npm start -s` would silence the reason of a failure.
+    npm_config_loglevel: 'error',
+    // Without network npm would wait over a minute before it says so.
+    npm_config_fetch_retry_mintimeout: '1000',
+    npm_config_fetch_retry_maxtimeout: '5000',
   }
   if (isWritable(homedir())) return env
 

@@ -1,3 +1,3 @@
 export * from './clock/index.ts'
-export type * from './invariants/dump.ts'
+export * from './invariants/index.ts'
 export * from './memory/index.ts'

@@ -1,7 +1,2 @@
-import type { Dump } from './dump.ts'
-
-export type * from './dump.ts'
-
-export function checkInvariants(_: Dump): readonly string[] {
-  return []
-}
+export { assertInvariants, checkInvariants, type Violation } from './check.ts'
+export { type Dump, type QueueDump, type RunDump, readDump, type WorkerDump } from './dump.ts'

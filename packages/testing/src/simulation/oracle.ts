@@ -33,7 +33,9 @@ export class Oracle {
 
   /** Facts that must hold at any moment. */
   checkNow(): void {
-    for (const violation of checkInvariants(this.#store.dump())) this.#broken(violation)
+    for (const { invariant, message, runId, step } of checkInvariants(this.#store.dump())) {
+      this.#broken(`${invariant}: run ${runId} step ${step}: ${message}`)
+    }
   }
 
   /** What must hold once everything has come to rest. */

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { onTestFinished } from 'vitest'
 
 const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url))
 
@@ -38,7 +37,6 @@ export class WorkerProcess {
       this.#exited = true
       for (const watcher of this.#watchers) watcher()
     })
-    onTestFinished(() => this.kill())
   }
 
   /** Waits until what it said satisfies a condition; rejects if it exits first. */

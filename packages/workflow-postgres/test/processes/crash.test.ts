@@ -1,26 +1,28 @@
 import { createEngine } from '@belay/workflow'
-import pg from 'pg'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, type TestContext } from 'vitest'
 import { migrate, postgres } from '../../src/index.ts'
-import { freshDatabase } from '../database.ts'
+import { createDatabase, servers } from '../setup/database.ts'
 import { type Line, WorkerProcess } from './child.ts'
 
 const CREATED = `create table calls (id serial primary key, run_id uuid, step text, key text, worker text);
 create table effects (id serial primary key, run_id uuid, step text, key text unique, worker text)`
 
 /** A migrated database with the tables that the workers note their calls in. */
-async function given() {
-  const url = await freshDatabase(18)
-  await migrate({ connectionString: url })
-  const pool = new pg.Pool({ connectionString: url, max: 2 })
+async function given({ onTestFinished }: TestContext) {
+  const database = await createDatabase(servers[0]!.url)
+  const { url, pool } = database
+  await migrate(pool)
   await pool.query(CREATED)
   const engine = createEngine({ adapter: postgres(url) })
   onTestFinished(async () => {
     await engine.close()
-    await pool.end()
+    await database.drop()
   })
-  const worker = (env: Readonly<Record<string, string>> = {}) =>
-    new WorkerProcess({ DATABASE_URL: url, ...env })
+  const worker = (env: Readonly<Record<string, string>> = {}) => {
+    const started = new WorkerProcess({ DATABASE_URL: url, ...env })
+    onTestFinished(() => started.kill())
+    return started
+  }
   const effects = async () =>
     (await pool.query<{ key: string; worker: string }>('select key, worker from effects order by id')).rows
   const calls = async () =>
@@ -37,8 +39,8 @@ function runIdOf(lines: readonly Line[]): string {
 }
 
 describe('worker processes', () => {
-  it('the steps of a worker killed in the middle of one are taken over, and the run ends right', async () => {
-    const { engine, worker, calls } = await given()
+  it('the steps of a worker killed in the middle of one are taken over, and the run ends right', async (context) => {
+    const { engine, worker, calls } = await given(context)
     const killed = worker({ NAME: 'killed', SLOW_STEP: 'charge', SLOW_MS: '60000', START_KEY: 'one' })
     await killed.says('charge is called', (lines) => lines.some(({ call }) => call === 'charge'))
     const runId = runIdOf(killed.lines)
@@ -57,8 +59,8 @@ describe('worker processes', () => {
     expect(run.steps.find(({ name }) => name === 'charge')).toMatchObject({ status: 'compensated' })
   })
 
-  it('a worker stopped past its lease and then continued changes nothing', async () => {
-    const { engine, worker, pool } = await given()
+  it('a worker stopped past its lease and then continued changes nothing', async (context) => {
+    const { engine, worker, pool } = await given(context)
     const stalled = worker({ NAME: 'stalled', SLOW_STEP: 'charge', SLOW_MS: '1500', START_KEY: 'one' })
     await stalled.says('charge is called', (lines) => lines.some(({ call }) => call === 'charge'))
     const runId = runIdOf(stalled.lines)
@@ -80,10 +82,10 @@ describe('worker processes', () => {
   })
 
   // A failing run makes five calls forward and four to undo; each says a call and an event.
-  it.concurrent.each([1, 3, 5, 7, 9, 11, 12, 13, 14, 15, 16, 17])(
+  it.concurrent.for([1, 3, 5, 7, 9, 11, 12, 13, 14, 15, 16, 17])(
     'killed after line %i of a saga and started again, everything completed is undone exactly once, in order',
-    async (killAfter) => {
-      const { engine, worker, effects, calls } = await given()
+    async (killAfter, context) => {
+      const { engine, worker, effects, calls } = await given(context)
       const first = worker({ NAME: 'first', START_KEY: 'one' })
       await first.saysEvent('run')
       const after = (lines: readonly Line[]) =>
@@ -120,8 +122,8 @@ describe('worker processes', () => {
     },
   )
 
-  it('a worker told to leave gives back what it holds, and exits', async () => {
-    const { engine, worker } = await given()
+  it('a worker told to leave gives back what it holds, and exits', async (context) => {
+    const { engine, worker } = await given(context)
     const leaving = worker({ NAME: 'leaving', SLOW_STEP: 'charge', SLOW_MS: '60000', START_KEY: 'one' })
     await leaving.says('charge is called', (lines) => lines.some(({ call }) => call === 'charge'))
     const runId = runIdOf(leaving.lines)

@@ -66,10 +66,13 @@ export type DepsOf<Outputs, Deps extends readonly string[]> = {
   readonly [Name in Deps[number] & keyof Outputs]: Outputs[Name]
 }
 
-/** The outputs with those of one more step. */
-export type OutputsWith<Outputs, Name extends string, Output> = {
-  readonly [Key in keyof Outputs | Name]: Key extends keyof Outputs ? Outputs[Key] : Output
-}
+/**
+ * The outputs with those of one more step. Outputs by any name stay what they are: then steps are added in a loop.
+ * An intersection, because a mapped type of a mapped type of … is too deep for the compiler from about 90 steps on.
+ */
+export type OutputsWith<Outputs, Name extends string, Output> = string extends keyof Outputs
+  ? Outputs
+  : Outputs & Readonly<Record<Name, Output>>
 
 // The two types below are what the compiler prints when a name is wrong: they must read as sentences.
 

@@ -40,5 +40,5 @@ export type InputOf<Definition extends WorkflowDefinition> =
 /** The outputs of a completed run of a definition, by step. */
 export type OutputsOf<Definition extends WorkflowDefinition> =
   Definition extends TypedDefinition<string, unknown, infer Outputs>
-    ? Outputs
+    ? { readonly [Step in keyof Outputs]: Outputs[Step] }
     : Readonly<Record<string, unknown>>

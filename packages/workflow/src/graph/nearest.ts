@@ -5,16 +5,18 @@ export function didYouMean(name: string, candidates: Iterable<string>): string {
 }
 
 /**
- * The candidate most like `name`, upper and lower case and separators aside; undefined when all of them differ in more than a third.
- * Of equally near candidates the first wins.
+ * The candidate most like `name`, upper and lower case and separators aside; undefined when all of them differ in more than two
+ * fifths. Of equally near candidates the first wins.
  */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   const wanted = plain(name)
   let best: string | undefined
-  let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1
+  let bestDistance = Number.POSITIVE_INFINITY
   for (const candidate of candidates) {
-    const distance = editDistance(wanted, plain(candidate), bestDistance)
-    if (distance >= bestDistance) continue
+    const offered = plain(candidate)
+    const farthest = Math.round(0.4 * Math.max(wanted.length, offered.length))
+    const distance = editDistance(wanted, offered, Math.min(bestDistance, farthest + 1))
+    if (distance >= bestDistance || distance > farthest) continue
     best = candidate
     bestDistance = distance
   }

@@ -1,0 +1,16 @@
+import type { Adapter } from '@belay/workflow/adapter'
+import type { Scenario } from './scenario/index.ts'
+
+/** Cases by name. A name is the behaviour that must be there. */
+export type Cases = Readonly<Record<string, Case | SecondCase>>
+
+export type Case = (given: Scenario) => Promise<void>
+
+/** A case that needs two adapters on one store. */
+export interface SecondCase {
+  readonly withSecond: (given: Scenario, second: Adapter) => Promise<void>
+}
+
+export function withSecond(run: SecondCase['withSecond']): SecondCase {
+  return { withSecond: run }
+}

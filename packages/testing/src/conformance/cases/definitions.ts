@@ -1,0 +1,99 @@
+import { expect } from 'vitest'
+import { type Cases, withSecond } from '../case.ts'
+import { chainEdges, DIAMOND, definitionRecord, fanEdges, PAIR } from '../scenario/index.ts'
+
+export const definitionCases: Cases = {
+  'saved definitions come back in order, as they were given, each with an id of its own': async ({
+    adapter,
+  }) => {
+    const records = [definitionRecord('one', DIAMOND), definitionRecord('two', PAIR)]
+
+    const saved = await adapter.saveDefinitions(records)
+
+    expect(saved.map(({ id: _, ...record }) => record)).toEqual(records)
+    expect(new Set(saved.map(({ id }) => id)).size).toBe(2)
+    expect(saved.every(({ id }) => Number.isInteger(id))).toBe(true)
+  },
+
+  'saving the same definition again keeps its id': async ({ adapter }) => {
+    const record = definitionRecord('one', DIAMOND)
+    const first = await adapter.saveDefinitions([record])
+
+    const again = await adapter.saveDefinitions([definitionRecord('other', PAIR), record])
+
+    expect(again[1]).toEqual(first[0])
+  },
+
+  'another shape under a saved version never overwrites it': async ({ adapter }) => {
+    const first = await adapter.saveDefinitions([definitionRecord('one', DIAMOND)])
+
+    const refused = await adapter.saveDefinitions([definitionRecord('one', PAIR)])
+    const again = await adapter.saveDefinitions([definitionRecord('one', DIAMOND)])
+
+    expect(refused).toEqual(first)
+    expect(again).toEqual(first)
+  },
+
+  'a run started after a refused redefinition has the steps of the first': async (given) => {
+    const graph = await given.graph('one', DIAMOND)
+    await given.adapter.saveDefinitions([definitionRecord('one', PAIR)])
+
+    const run = await given.start(graph)
+
+    expect(await run.statuses()).toEqual({ a: 'ready', b: 'pending', c: 'pending', d: 'pending' })
+  },
+
+  'versions of one workflow stand side by side': async ({ adapter }) => {
+    const [one, two] = await adapter.saveDefinitions([
+      definitionRecord('one', DIAMOND, 1),
+      definitionRecord('one', PAIR, 2),
+    ])
+
+    expect(one?.id).not.toBe(two?.id)
+    expect([one?.version, two?.version]).toEqual([1, 2])
+    expect(two?.shape.steps.map(({ name }) => name)).toEqual(['a', 'b'])
+  },
+
+  'one definition twice in a call is saved once': async ({ adapter }) => {
+    const record = definitionRecord('one', DIAMOND)
+    const [first, second] = await adapter.saveDefinitions([record, record])
+    expect(second).toEqual(first)
+  },
+
+  'what is to be compensated is kept for every step': async ({ adapter }) => {
+    const steps = (['never', 'completed', 'started'] as const).map((compensate) => ({
+      name: compensate,
+      dependsOn: [],
+      compensate,
+    }))
+
+    const [saved] = await adapter.saveDefinitions([
+      { name: 'policies', version: 1, checksum: 'c', shape: { steps } },
+    ])
+
+    expect(saved?.shape.steps).toEqual(steps)
+  },
+
+  'a chain and a fan of 2,000 steps are kept whole': async ({ adapter }) => {
+    const records = [definitionRecord('chain', chainEdges(2_000)), definitionRecord('fan', fanEdges(2_000))]
+    const saved = await adapter.saveDefinitions(records)
+    expect(saved.map(({ shape }) => shape)).toEqual(records.map(({ shape }) => shape))
+  },
+
+  'saving nothing returns nothing': async ({ adapter }) => {
+    expect(await adapter.saveDefinitions([])).toEqual([])
+  },
+
+  'two processes saving one definition at the same moment agree on its id': withSecond(
+    async ({ adapter }, second) => {
+      const records = [definitionRecord('one', DIAMOND), definitionRecord('two', PAIR)]
+
+      const [mine, theirs] = await Promise.all([
+        adapter.saveDefinitions(records),
+        second.saveDefinitions([...records].reverse()),
+      ])
+
+      expect([...theirs].reverse()).toEqual(mine)
+    },
+  ),
+}

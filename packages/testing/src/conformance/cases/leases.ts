@@ -1,0 +1,114 @@
+import { expect } from 'vitest'
+import type { Cases } from '../case.ts'
+import { LEASE_MS } from '../scenario/index.ts'
+
+export const leaseCases: Cases = {
+  'a renewal keeps the worker, and every step it holds, beyond its first lease': async (given) => {
+    const run = await given.loose(3)
+    const worker = await given.worker()
+    await worker.take()
+
+    for (let renewal = 0; renewal < 4; renewal += 1) {
+      await given.advance(LEASE_MS / 2)
+      expect(await given.adapter.renew({ workerId: worker.id, leaseMs: LEASE_MS })).toBe('held')
+      expect(await given.sweep()).toEqual({ lostWorkers: [], recovered: [] })
+    }
+
+    expect((await worker.complete(run, 's0', 's1', 's2')).results).toEqual(['settled', 'settled', 'settled'])
+    expect(await run.step('s0')).toMatchObject({ attempt: 1, losses: 0 })
+  },
+
+  'a renewal lasts as long as it says': async (given) => {
+    await given.pair()
+    const worker = await given.worker()
+    await given.adapter.renew({ workerId: worker.id, leaseMs: 10 * LEASE_MS })
+
+    await given.advance(9 * LEASE_MS)
+    const within = await given.sweep()
+    await given.advance(LEASE_MS + 1)
+    const after = await given.sweep()
+
+    expect(within.lostWorkers).toEqual([])
+    expect(after.lostWorkers).toEqual([worker.id])
+  },
+
+  'a worker whose lease ran out keeps its steps as long as nobody declared it dead': async (given) => {
+    const run = await given.pair()
+    const worker = await given.worker()
+    await worker.take()
+    await given.expireLeases()
+
+    expect(await given.adapter.renew({ workerId: worker.id, leaseMs: LEASE_MS })).toBe('held')
+    expect((await given.sweep()).lostWorkers).toEqual([])
+    expect((await worker.complete(run, 'a')).results).toEqual(['settled'])
+  },
+
+  'a worker that was declared dead learns it from its next renewal': async (given) => {
+    await given.pair()
+    const worker = await given.worker()
+    await worker.take()
+    await given.expireLeases()
+    await given.sweep()
+
+    expect(await given.adapter.renew({ workerId: worker.id, leaseMs: LEASE_MS })).toBe('lost')
+    expect(await worker.claim()).toBe('lost')
+    expect(await worker.held()).toEqual([])
+  },
+
+  'a worker that nobody knows cannot renew': async ({ adapter, ids }) => {
+    expect(await adapter.renew({ workerId: ids.workerId(), leaseMs: LEASE_MS })).toBe('lost')
+  },
+
+  'registering a live worker again changes nothing of what it holds': async (given) => {
+    const run = await given.pair()
+    const worker = await given.worker()
+    await worker.take()
+
+    await given.adapter.registerWorker({ workerId: worker.id, name: 'worker', leaseMs: LEASE_MS })
+
+    expect(await worker.held()).toHaveLength(1)
+    expect((await worker.complete(run, 'a')).results).toEqual(['settled'])
+    expect(await worker.take()).toHaveLength(1)
+  },
+
+  'a worker that left is lost, and no sweep reports it': async (given) => {
+    const run = await given.pair()
+    const worker = await given.worker()
+    await worker.complete(run, 'a')
+
+    await given.adapter.deregisterWorker({ workerId: worker.id })
+    await given.adapter.deregisterWorker({ workerId: worker.id })
+    await given.expireLeases()
+
+    expect(await worker.claim()).toBe('lost')
+    expect(await given.adapter.renew({ workerId: worker.id, leaseMs: LEASE_MS })).toBe('lost')
+    expect((await given.sweep()).lostWorkers).toEqual([])
+    expect(await run.step('a')).toMatchObject({ status: 'completed', workerId: worker.id })
+  },
+
+  'a worker that leaves while it holds a step does not strand it': async (given) => {
+    const run = await given.pair()
+    const worker = await given.worker()
+    await worker.take()
+
+    await given.adapter.deregisterWorker({ workerId: worker.id })
+    await given.expireLeases()
+    await given.sweep()
+
+    expect(await run.step('a')).toMatchObject({ status: 'ready', workerId: null })
+    expect(await (await given.worker()).take()).toMatchObject([{ step: 0, attempt: 2 }])
+  },
+
+  'a worker is named by its id: others with the same name live on': async (given) => {
+    await given.loose(2)
+    const [gone, staying] = [await given.worker(), await given.worker()]
+    await gone.take(1)
+    await staying.take(1)
+    await given.advance(LEASE_MS - 100)
+    await given.adapter.renew({ workerId: staying.id, leaseMs: LEASE_MS })
+    await given.advance(200)
+
+    expect((await given.sweep()).lostWorkers).toEqual([gone.id])
+    expect(await staying.held()).toHaveLength(1)
+  },
+}

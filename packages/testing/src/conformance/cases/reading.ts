@@ -1,0 +1,97 @@
+import { expect } from 'vitest'
+import type { Cases } from '../case.ts'
+import { DIAMOND, PAIR, type Scenario } from '../scenario/index.ts'
+
+export const readingCases: Cases = {
+  'an unknown run is null': async ({ adapter, ids }) => {
+    expect(await adapter.readRun(ids.runId())).toBeNull()
+  },
+
+  'a run is read with its steps in the order of their numbers': async (given) => {
+    const run = await given.start(await given.graph('diamond', DIAMOND, 7), { key: 'k', input: '[1]' })
+    const worker = await given.worker()
+    await worker.complete(run, 'a')
+    await worker.complete(run, 'c')
+
+    const { run: record, steps } = await run.read()
+
+    expect(record).toMatchObject({ runId: run.id, workflow: 'diamond', version: 7, key: 'k', input: '[1]' })
+    expect(steps.map(({ step, name }) => [step, name])).toEqual([
+      [0, 'a'],
+      [1, 'b'],
+      [2, 'c'],
+      [3, 'd'],
+    ])
+  },
+
+  'statuses are read of several runs, and unknown ones are left out': async (given) => {
+    const graph = await given.graph('single', { a: [] })
+    const [one, two] = [await given.start(graph), await given.start(graph)]
+    await (await given.worker()).complete(one, 'a')
+
+    const statuses = await given.adapter.readStatuses([two.id, given.ids.runId(), one.id])
+
+    expect([...statuses].sort((first, second) => (first.runId < second.runId ? -1 : 1))).toEqual([
+      { runId: one.id, status: 'completed' },
+      { runId: two.id, status: 'running' },
+    ])
+    expect(await given.adapter.readStatuses([])).toEqual([])
+  },
+
+  'runs are listed newest first, up to the limit': async (given) => {
+    const { ids } = await several(given)
+    const list = await given.adapter.listRuns({ limit: 3 })
+    expect(list.map(({ runId }) => runId)).toEqual([...ids].reverse().slice(0, 3))
+  },
+
+  'a list is paged by the last run id of the page before': async (given) => {
+    const { ids } = await several(given)
+    const pages: string[][] = []
+    for (let before: string | undefined; pages.length < 10; before = pages.at(-1)!.at(-1)) {
+      const page = await given.adapter.listRuns({ limit: 2, before })
+      if (page.length === 0) break
+      pages.push(page.map(({ runId }) => runId))
+    }
+    expect(pages.flat()).toEqual([...ids].reverse())
+  },
+
+  'a list is narrowed by workflow, status and key, one by one and together': async (given) => {
+    const { ids } = await several(given)
+    const find = async (filter: Omit<Parameters<typeof given.adapter.listRuns>[0], 'limit'>) =>
+      (await given.adapter.listRuns({ ...filter, limit: 10 })).map(({ runId }) => ids.indexOf(runId))
+
+    expect(await find({ workflow: 'one' })).toEqual([4, 2, 0])
+    expect(await find({ status: ['completed'] })).toEqual([1, 0])
+    expect(await find({ status: ['completed', 'compensating'] })).toEqual([2, 1, 0])
+    expect(await find({ key: 'k' })).toEqual([4, 3])
+    expect(await find({ workflow: 'one', key: 'k' })).toEqual([4])
+    expect(await find({ workflow: 'one', status: ['running'], before: ids[4] })).toEqual([])
+    expect(await find({ workflow: 'other' })).toEqual([])
+  },
+
+  'a listed run reads like a run that is read alone': async (given) => {
+    const run = await given.start(await given.graph('pair', PAIR), { key: 'k' })
+    await (await given.worker()).fail(run, 'a')
+    expect(await given.adapter.listRuns({ limit: 1 })).toEqual([await run.record()])
+  },
+
+  'what is read keeps saying what it said': async (given) => {
+    const run = await given.pair()
+    const before = await run.read()
+    const copy = structuredClone(before)
+    await (await given.worker()).complete(run, 'a')
+    expect(before).toEqual(copy)
+  },
+}
+
+/** Five runs of two workflows, oldest first: two completed, one stopped, two running under one key. */
+async function several(given: Scenario): Promise<{ readonly ids: readonly string[] }> {
+  const [one, two] = [await given.graph('one', { a: [] }), await given.graph('two', { a: [] })]
+  const runs = [await given.start(one), await given.start(two), await given.start(one)]
+  const worker = await given.worker()
+  await worker.complete(runs[0]!, 'a')
+  await worker.complete(runs[1]!, 'a')
+  await given.cancel(runs[2]!)
+  runs.push(await given.start(two, { key: 'k' }), await given.start(one, { key: 'k' }))
+  return { ids: runs.map(({ id }) => id) }
+}

@@ -1,0 +1,186 @@
+import { expect } from 'vitest'
+import { type Cases, withSecond } from '../case.ts'
+import { completed, LEASE_MS, PAIR, retry, type Scenario } from '../scenario/index.ts'
+
+export const sweepCases: Cases = {
+  'the steps of a worker whose lease ran out become ready again, with one more loss': async (given) => {
+    const run = await given.loose(2)
+    const worker = await given.worker()
+    await worker.take()
+    await given.expireLeases()
+
+    const swept = await given.adapter.sweep({ limit: 100 })
+
+    expect(swept.lostWorkers).toEqual([worker.id])
+    expect([...swept.recovered].sort((one, two) => one.step - two.step)).toEqual(
+      [0, 1].map((step) => ({
+        runId: run.id,
+        step,
+        attempt: 1,
+        direction: 'forward',
+        definitionId: run.graph.id,
+        losses: 1,
+      })),
+    )
+    const recovered = { status: 'ready', attempt: 1, losses: 1, failures: 0, workerId: null }
+    expect((await run.read()).steps).toMatchObject([recovered, recovered])
+    expect(await (await given.worker()).take()).toMatchObject([
+      { attempt: 2, losses: 1 },
+      { attempt: 2, losses: 1 },
+    ])
+  },
+
+  'a sweep with nothing to do changes nothing': async (given) => {
+    await given.pair()
+    const worker = await given.worker()
+    await worker.take()
+    const before = await given.snapshot()
+
+    const swept = await given.adapter.sweep({ limit: 100 })
+
+    expect(swept).toEqual({ lostWorkers: [], recovered: [], more: false })
+    expect(await given.snapshot()).toEqual(before)
+  },
+
+  'a live worker keeps its steps when another one dies': async (given) => {
+    const run = await given.loose(4)
+    const [dying, living] = [await given.worker(), await given.worker()]
+    await dying.take(2)
+    const kept = await living.take(2)
+    await given.advance(LEASE_MS - 500)
+    await given.adapter.renew({ workerId: living.id, leaseMs: LEASE_MS })
+    await given.advance(1_000)
+
+    const { lostWorkers, recovered } = await given.sweep()
+
+    expect(lostWorkers).toEqual([dying.id])
+    expect(recovered).toHaveLength(2)
+    expect((await living.settle(kept.map((claim) => completed(claim)))).results).toEqual([
+      'settled',
+      'settled',
+    ])
+    expect((await run.read()).steps.reduce((sum, { losses }) => sum + losses, 0)).toBe(2)
+  },
+
+  'steps that a settlement handed back are lost with the worker like claimed ones': async (given) => {
+    const run = await given.pair()
+    const worker = await given.worker()
+    await worker.settle([completed(await worker.claimOf(run, 'a'))], 10)
+    await given.expireLeases()
+
+    const { recovered } = await given.sweep()
+
+    expect(recovered).toEqual([`${run.id}/1`])
+    expect(await run.statuses()).toEqual({ a: 'completed', b: 'ready' })
+  },
+
+  'steps that a dead worker had finished stay as they are': async (given) => {
+    const run = await given.loose(3)
+    const worker = await given.worker()
+    const [, second] = await worker.claimsOf(run, 's0', 's1', 's2')
+    await worker.complete(run, 's0')
+    await worker.settle([retry(second!, 60_000)])
+    const before = await run.read()
+    await given.expireLeases()
+
+    expect((await given.sweep()).recovered).toEqual([`${run.id}/2`])
+    const after = await run.read()
+    expect(after.steps.slice(0, 2)).toEqual(before.steps.slice(0, 2))
+  },
+
+  'losses are counted apart from failures': async (given) => {
+    const run = await given.pair()
+    const first = await given.worker()
+    await first.settle([retry(await first.claimOf(run, 'a'), 0)])
+    await first.take()
+    await given.expireLeases()
+    await given.sweep()
+    const second = await given.worker()
+    await second.take()
+    await given.expireLeases()
+    await given.sweep()
+
+    expect(await run.step('a')).toMatchObject({ attempt: 3, failures: 1, losses: 2 })
+  },
+
+  'a bounded sweep gives back a part, says that there is more, and ends': async (given) => {
+    const graph = await given.graph('pair', PAIR)
+    for (let made = 0; made < 7; made += 1) await given.start(graph)
+    const worker = await given.worker()
+    await worker.take()
+    await given.expireLeases()
+
+    const { recovered, largest, rounds } = await sweepInParts(given, 2)
+
+    expect(recovered).toHaveLength(7)
+    expect(new Set(recovered).size).toBe(7)
+    expect(largest).toBeLessThanOrEqual(2)
+    expect(rounds).toBeGreaterThanOrEqual(4)
+    expect(await (await given.worker()).take()).toHaveLength(7)
+  },
+
+  'a worker is not revived while its steps are being given back': async (given) => {
+    const graph = await given.graph('pair', PAIR)
+    for (let made = 0; made < 5; made += 1) await given.start(graph)
+    const worker = await given.worker()
+    await worker.take()
+    await given.expireLeases()
+    await given.adapter.sweep({ limit: 1 })
+
+    // Whether it is refused or ignored is the store's choice.
+    await given.adapter
+      .registerWorker({ workerId: worker.id, name: 'worker', leaseMs: LEASE_MS })
+      .catch(() => undefined)
+
+    expect(await worker.claim()).toBe('lost')
+    expect(await given.adapter.renew({ workerId: worker.id, leaseMs: LEASE_MS })).toBe('lost')
+    await given.sweep()
+    expect(await (await given.worker()).take()).toHaveLength(5)
+  },
+
+  'a worker that dies while another one is being swept is swept as well': async (given) => {
+    const graph = await given.graph('pair', PAIR)
+    for (let made = 0; made < 6; made += 1) await given.start(graph)
+    const first = await given.worker()
+    await first.take(3)
+    await given.expireLeases()
+    const second = await given.worker()
+    await second.take(3)
+    await given.adapter.sweep({ limit: 1 })
+    await given.expireLeases()
+
+    const { lostWorkers } = await given.sweep()
+
+    expect(lostWorkers).toEqual([second.id])
+    expect(await (await given.worker()).take()).toHaveLength(6)
+  },
+
+  'two processes sweeping at the same moment give every step back once': withSecond(async (given, second) => {
+    const run = await given.loose(40)
+    const worker = await given.worker()
+    await worker.take()
+    await given.expireLeases()
+
+    const swept = await Promise.all([given.sweep(), given.sweep(second)])
+    const rest = await given.sweep()
+
+    const recovered = [...swept, rest].flatMap((part) => part.recovered)
+    expect([...swept, rest].flatMap((part) => part.lostWorkers)).toEqual([worker.id])
+    expect(new Set(recovered).size).toBe(40)
+    expect(recovered).toHaveLength(40)
+    expect((await run.read()).steps.every(({ losses }) => losses === 1)).toBe(true)
+  }),
+}
+
+/** Sweeps with a small limit until nothing is left, and watches how much each call did. */
+async function sweepInParts(given: Scenario, limit: number) {
+  const recovered: string[] = []
+  let largest = 0
+  for (let rounds = 1; rounds <= 100; rounds += 1) {
+    const swept = await given.adapter.sweep({ limit })
+    recovered.push(...swept.recovered.map(({ runId, step }) => `${runId}/${step}`))
+    largest = Math.max(largest, swept.recovered.length)
+    if (!swept.more) return { recovered, largest, rounds }
+  }
+  throw new Error('A hundred sweeps in a row said that there was more to do.')
+}

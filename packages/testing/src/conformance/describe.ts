@@ -1,0 +1,95 @@
+import type { Adapter } from '@belay/workflow/adapter'
+import { describe, test } from 'vitest'
+import type { Case, Cases, SecondCase } from './case.ts'
+import { claimCases } from './cases/claim.ts'
+import { connectionCases } from './cases/connection.ts'
+import { definitionCases } from './cases/definitions.ts'
+import { drainCases } from './cases/drain.ts'
+import { failCases } from './cases/fail.ts'
+import { fenceCases } from './cases/fences.ts'
+import { leaseCases } from './cases/leases.ts'
+import { payloadCases } from './cases/payloads.ts'
+import { raceCases } from './cases/races.ts'
+import { readingCases } from './cases/reading.ts'
+import { requeueCases } from './cases/requeue.ts'
+import { settleCases } from './cases/settle.ts'
+import { sizeCases } from './cases/sizes.ts'
+import { startCases } from './cases/start.ts'
+import { stopCases } from './cases/stop.ts'
+import { sweepCases } from './cases/sweep.ts'
+import { undoCases } from './cases/undo.ts'
+import { undoOrderCases } from './cases/undo-order.ts'
+import type { Harness } from './harness.ts'
+import { Scenario } from './scenario/index.ts'
+
+export interface Conformance {
+  /** Called once per test; the store it gives is closed after it. */
+  create(): Promise<Harness>
+  readonly capabilities?: Capabilities
+}
+
+/** What a store can't do for a reason that lies in it. */
+export interface Capabilities {
+  /** Two adapters can be open on one store, and harnesses have `second`. Default true. */
+  readonly secondAdapter?: boolean
+}
+
+const SUITES: Readonly<Record<string, Cases>> = {
+  definitions: definitionCases,
+  start: startCases,
+  claim: claimCases,
+  settle: settleCases,
+  fences: fenceCases,
+  fail: failCases,
+  requeue: requeueCases,
+  stop: stopCases,
+  drain: drainCases,
+  'begin undo': undoCases,
+  'undo order': undoOrderCases,
+  leases: leaseCases,
+  sweep: sweepCases,
+  races: raceCases,
+  sizes: sizeCases,
+  payloads: payloadCases,
+  reading: readingCases,
+  connection: connectionCases,
+}
+
+/** Registers the suite that every adapter passes, as vitest tests. */
+export function describeAdapter(name: string, conformance: Conformance): void {
+  describe(`${name} adapter`, () => {
+    for (const [suite, cases] of Object.entries(SUITES)) {
+      describe(suite, () => {
+        for (const [behaviour, body] of Object.entries(cases)) register(conformance, behaviour, body)
+      })
+    }
+  })
+}
+
+function register(conformance: Conformance, behaviour: string, body: Case | SecondCase): void {
+  if (typeof body === 'function') {
+    test(behaviour, () => inStore(conformance, body))
+    return
+  }
+  const possible = conformance.capabilities?.secondAdapter ?? true
+  const name = possible ? behaviour : `${behaviour} (skipped: this store has one adapter at a time)`
+  test.skipIf(!possible)(name, () =>
+    inStore(conformance, async (given) => body.withSecond(given, await secondOf(given.harness))),
+  )
+}
+
+async function inStore(conformance: Conformance, body: Case): Promise<void> {
+  const harness = await conformance.create()
+  try {
+    const given = new Scenario(harness)
+    await body(given)
+    await given.verify()
+  } finally {
+    await harness.close()
+  }
+}
+
+function secondOf(harness: Harness): Promise<Adapter> {
+  if (harness.second !== undefined) return harness.second()
+  throw new Error('This harness has no second(): add it, or set capabilities.secondAdapter to false.')
+}

@@ -1,0 +1,51 @@
+import type { JsonText, Outcome, UndoPlan } from '@belay/workflow/adapter'
+
+/** Something done to both adapters. Definitions are named by their position: each store has its own numbers for them. */
+export type Command =
+  | { readonly do: 'start'; readonly runs: readonly PlannedRun[] }
+  | { readonly do: 'register' | 'renew' | 'held'; readonly workerId: string }
+  | { readonly do: 'claim'; readonly workerId: string; readonly graphs: readonly number[] }
+  | {
+      readonly do: 'settle'
+      readonly workerId: string
+      readonly outcomes: readonly Outcome[]
+      readonly handBackMax: number
+    }
+  | { readonly do: 'advance'; readonly ms: number }
+  | { readonly do: 'sweep' | 'drain' }
+  | { readonly do: 'undo'; readonly plans: readonly UndoPlan[] }
+  | { readonly do: 'cancel' | 'stopping'; readonly runIds: readonly string[] }
+  | { readonly do: 'load'; readonly runId: string }
+
+export interface PlannedRun {
+  readonly runId: string
+  readonly graph: number
+  readonly key: string | null
+  readonly input: JsonText
+}
+
+/** The runs a command is about; undefined when it may be about any. */
+export function runsOf(command: Command): readonly string[] | undefined {
+  switch (command.do) {
+    case 'start':
+      return command.runs.map(({ runId }) => runId)
+    case 'settle':
+      return command.outcomes.map(({ runId }) => runId)
+    case 'undo':
+      return command.plans.map(({ runId }) => runId)
+    case 'cancel':
+    case 'stopping':
+      return command.runIds
+    case 'load':
+      return [command.runId]
+    case 'held':
+      return []
+    case 'register':
+    case 'renew':
+    case 'claim':
+    case 'advance':
+    case 'sweep':
+    case 'drain':
+      return undefined
+  }
+}

@@ -1,0 +1,115 @@
+import type { Outcome, RunRecord, RunStatus, StepRecord } from '@belay/workflow/adapter'
+import type { Command } from './command.ts'
+
+/** How one store's numbers are read. */
+export interface Translation {
+  graphOf(definitionId: number): number
+  /** The store's time when the comparison began. */
+  readonly startedAt: number
+}
+
+export interface ComparableRun {
+  readonly run: Record<string, unknown> & { readonly status: RunStatus }
+  readonly steps: readonly unknown[]
+}
+
+// Two stores may differ in what the port leaves open. Everything that is masked here is left open, and says why.
+const OPEN = '(left open)'
+
+export function comparableRun(
+  { run, steps }: { readonly run: RunRecord; readonly steps: readonly StepRecord[] },
+  { graphOf, startedAt }: Translation,
+): ComparableRun {
+  const instant = (at: number | null) => (at === null ? null : Math.round(at - startedAt))
+  const draining = run.status === 'compensating' && steps.every(({ undoOf }) => undoOf === null)
+  return {
+    run: {
+      ...run,
+      definitionId: graphOf(run.definitionId),
+      createdAt: instant(run.createdAt),
+      // A parked run has not ended for good.
+      finishedAt: run.status === 'compensation_failed' ? OPEN : instant(run.finishedAt),
+    },
+    steps: steps.map((step) => comparableStep(step, draining, instant)),
+  }
+}
+
+function comparableStep(
+  step: StepRecord,
+  draining: boolean,
+  instant: (at: number | null) => number | null,
+): unknown {
+  const { status, workerId } = step
+  const leased = workerId !== null && (status === 'running' || status === 'compensating')
+  const ended = status === 'completed' || status === 'failed' || status === 'compensated'
+  const unstarted = status === 'pending' || status === 'ready' || status === 'cancelled'
+  return {
+    ...step,
+    // Whether a stopped run's waiting steps are cancelled by what stops it or by the drain.
+    status: draining && unstarted ? OPEN : status,
+    openDependencies: draining || status === 'cancelled' ? OPEN : step.openDependencies,
+    // Whether a step that is done keeps the error of an earlier try.
+    error: keepsError(step) ? step.error : OPEN,
+    startedAt: leased || ended ? instant(step.startedAt) : OPEN,
+    finishedAt: leased || ended ? instant(step.finishedAt) : OPEN,
+    workerId: leased || ended || status === 'pending' || status === 'ready' ? workerId : OPEN,
+  }
+}
+
+function keepsError({ status, failures }: StepRecord): boolean {
+  if (status === 'failed' || status === 'compensation_failed') return true
+  return failures > 0 && (status === 'ready' || status === 'running' || status === 'compensating')
+}
+
+/** An answer without what the port leaves open: the order of its parts, and what a settlement says of the past. */
+export function comparableAnswer(
+  command: Command,
+  answer: unknown,
+  isFirst: (outcome: Outcome) => boolean,
+): unknown {
+  switch (command.do) {
+    case 'start':
+      return answer
+    case 'settle': {
+      const { results, claims, runs, queued } = answer as Record<string, unknown[]>
+      const requeues = command.outcomes.some(isRequeue)
+      return {
+        // Of a repeated or late requeue nobody can tell whether it is recorded or lost: the step is where it would put it.
+        results: results!.map((result, n) => {
+          const outcome = command.outcomes[n]!
+          return isRequeue(outcome) && !isFirst(outcome) ? OPEN : result
+        }),
+        claims: sorted(claims!),
+        runs: sorted(runs!),
+        queued: requeues ? OPEN : queued,
+      }
+    }
+    case 'sweep': {
+      const { lostWorkers, recovered } = answer as Record<string, unknown[]>
+      return { lostWorkers: sorted(lostWorkers!), recovered: sorted(recovered!) }
+    }
+    case 'drain':
+      return (answer as { steps: { status: string }[] }[]).map((run) => ({
+        ...run,
+        steps: sorted(run.steps),
+      }))
+    default:
+      return Array.isArray(answer) ? sorted(answer) : answer
+  }
+}
+
+function isRequeue({ type }: Outcome): boolean {
+  return type === 'retry' || type === 'released'
+}
+
+function sorted(items: readonly unknown[]): readonly string[] {
+  return items.map(canonical).sort()
+}
+
+/** JSON text with sorted keys. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) => {
+    if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner
+    return Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
+  })
+}

@@ -1,0 +1,139 @@
+import type { Claim, DrainedRun, Outcome, UndoneStatus, UndoPlan } from '@belay/workflow/adapter'
+import {
+  compensated,
+  completed,
+  failed,
+  parked,
+  relayed,
+  released,
+  retry,
+  UNLIMITED,
+} from '../scenario/index.ts'
+import type { Command, PlannedRun } from './command.ts'
+import { dependentsOf, GRAPHS } from './graphs.ts'
+import type { Random } from './random.ts'
+import type { KnownAttempt, World } from './world.ts'
+
+// Multiples of three, so that no sum of them is a lease.
+const ADVANCES_MS = [3, 300, 3_000, 6_000, 12_000]
+const DELAYS_MS = [0, 300, 3_000, 30_000]
+const KEYS = ['k1', 'k2', 'k3', 'k4', null, null, null, null]
+// Every one of them is read after every command.
+const LIVELY_RUNS_MAX = 10
+const LATE_PROBABILITY = 0.15
+const WEIGHTS = {
+  start: 10,
+  claim: 22,
+  settle: 36,
+  advance: 9,
+  renew: 8,
+  sweep: 5,
+  drain: 6,
+  undo: 8,
+  cancel: 2,
+  stopping: 2,
+  held: 2,
+  load: 2,
+}
+
+/** The next command: something that a worker, alive or presumed dead, might do now. */
+export function nextCommand(world: World, random: Random): Command {
+  if (world.workerIds.includes(undefined)) return { do: 'register', workerId: world.ids.workerId() }
+  const enough = world.livelyRunIds.length >= LIVELY_RUNS_MAX
+  const weights = enough ? { ...WEIGHTS, start: 0 } : WEIGHTS
+  const kind = world.runIds.length === 0 ? 'start' : random.weighted(weights)
+  const workerId = random.pick(world.workerIds)!
+  switch (kind) {
+    case 'start':
+      return { do: 'start', runs: plannedRuns(world, random) }
+    case 'claim':
+      return { do: 'claim', workerId, graphs: someGraphs(random) }
+    case 'settle':
+      return settlement(world, random, workerId)
+    case 'advance':
+      return { do: 'advance', ms: random.pick(ADVANCES_MS) }
+    case 'undo':
+      return { do: 'undo', plans: world.drained.map((run) => undoPlan(run, random)) }
+    case 'cancel':
+    case 'stopping':
+      return { do: kind, runIds: random.sample(world.runIds.slice(-10), kind === 'cancel' ? 1 : 5) }
+    case 'load':
+      return { do: 'load', runId: random.pick(world.runIds) }
+    case 'renew':
+    case 'held':
+      return { do: kind, workerId }
+    case 'sweep':
+    case 'drain':
+      return { do: kind }
+  }
+}
+
+function plannedRuns(world: World, random: Random): readonly PlannedRun[] {
+  return Array.from({ length: 1 + random.below(3) }, () => {
+    const graph = random.below(GRAPHS.length)
+    return { runId: world.ids.runId(), graph, key: random.pick(KEYS), input: `${random.below(100)}` }
+  })
+}
+
+function someGraphs(random: Random): readonly number[] {
+  const all = GRAPHS.map((_, graph) => graph)
+  return random.chance(0.5) ? all : random.sample(all, 1 + random.below(2))
+}
+
+/** A batch of outcomes: mostly of what the worker holds, some late, some repeated, some of what another one holds. */
+function settlement(world: World, random: Random, worker: string): Command {
+  const late = random.chance(LATE_PROBABILITY)
+  const candidates = world.attempts.filter(
+    ({ workerId, settled }) => late || (workerId === worker && settled === undefined),
+  )
+  const attempts = random.sample(candidates, 1 + random.below(6))
+  // A late worker settles under its own name, which may be that of the dead.
+  const workerId = late && attempts[0] !== undefined ? attempts[0].workerId : worker
+  const outcomes = withoutCompany(attempts.map((attempt) => outcomeOf(attempt, random)))
+  const repeated = random.chance(0.1) ? outcomes.slice(0, 1) : []
+  const handBackMax = random.chance(0.6) ? UNLIMITED : 0
+  return { do: 'settle', workerId, outcomes: [...outcomes, ...repeated], handBackMax }
+}
+
+function outcomeOf({ claim, settled }: KnownAttempt, random: Random): Outcome {
+  if (settled !== undefined && random.chance(0.6)) return settled
+  return claim.direction === 'forward' ? forwardOutcome(claim, random) : undoOutcome(claim, random)
+}
+
+function forwardOutcome(claim: Claim, random: Random): Outcome {
+  const kind = random.weighted({ completed: 68, failed: 7, retry: 13, released: 12 })
+  if (kind === 'completed') return completed(claim, random.chance(0.2) ? null : `${random.below(100)}`)
+  if (kind === 'failed') return failed(claim, `broken ${random.below(100)}`)
+  if (kind === 'retry') return retry(claim, random.pick(DELAYS_MS))
+  return released(claim)
+}
+
+function undoOutcome(claim: Claim, random: Random): Outcome {
+  const kind = random.weighted({ compensated: 60, relayed: 15, parked: 6, retry: 10, released: 9 })
+  if (kind === 'compensated') return compensated(claim)
+  if (kind === 'relayed') return relayed(claim, claim.undoOf!)
+  if (kind === 'parked') return parked(claim, `stuck ${random.below(100)}`)
+  if (kind === 'retry') return retry(claim, random.pick(DELAYS_MS))
+  return released(claim)
+}
+
+/** Which of a batch's outcomes for one run comes first is left open, and it makes a difference to a run that fails. */
+function withoutCompany(outcomes: readonly Outcome[]): readonly Outcome[] {
+  const alone = new Map<string, Outcome>()
+  for (const outcome of outcomes) if (outcome.type === 'failed') alone.set(outcome.runId, outcome)
+  return outcomes.filter((outcome) => (alone.get(outcome.runId) ?? outcome) === outcome)
+}
+
+/** Undoes what completed, and sometimes all the rest too, so that relays and undos of failed steps occur. */
+function undoPlan(run: DrainedRun, random: Random): UndoPlan {
+  const wanted: readonly UndoneStatus[] = random.chance(0.4)
+    ? ['completed', 'failed', 'cancelled']
+    : ['completed']
+  const steps = run.steps.filter(({ status }) => wanted.some((one) => one === status)).map(({ step }) => step)
+  const undos = steps.map((step) => ({
+    step,
+    openDependents: dependentsOf(run.definitionId, step).filter((other) => steps.includes(other)).length,
+  }))
+  if (run.stop === 'cancellation') return { runId: run.runId, endsAs: 'cancelled', undos }
+  return { runId: run.runId, endsAs: undos.length === 0 ? 'failed' : 'compensated', undos }
+}

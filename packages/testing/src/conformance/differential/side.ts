@@ -1,0 +1,126 @@
+import type { Adapter } from '@belay/workflow/adapter'
+import type { Harness } from '../harness.ts'
+import { CANCELLED } from '../scenario/index.ts'
+import { UNLIMITED } from '../scenario/worker.ts'
+import type { Command } from './command.ts'
+import { type ComparableRun, comparableRun, type Translation } from './comparable.ts'
+import { GRAPHS } from './graphs.ts'
+
+// No sum of what time moves by, which is a multiple of three: whether a lease is over at its last instant stays open.
+export const LEASE_MS = 10_000
+const SWEEPS_MAX = 1_000
+
+/** One of the two adapters, answering in terms that both share. */
+export class Side {
+  readonly name: string
+  readonly harness: Harness
+  readonly #definitionIds: readonly number[]
+  readonly #translation: Translation
+
+  private constructor(harness: Harness, definitionIds: readonly number[], startedAt: number) {
+    this.name = harness.adapter.name
+    this.harness = harness
+    this.#definitionIds = definitionIds
+    this.#translation = { graphOf: (id) => definitionIds.indexOf(id), startedAt }
+  }
+
+  static async prepare(harness: Harness): Promise<Side> {
+    const saved = await harness.adapter.saveDefinitions(GRAPHS)
+    return new Side(
+      harness,
+      saved.map(({ id }) => id),
+      await harness.adapter.now(),
+    )
+  }
+
+  get adapter(): Adapter {
+    return this.harness.adapter
+  }
+
+  /** The rows of these runs, in terms that both sides share. */
+  async read(runIds: readonly string[]): Promise<Readonly<Record<string, ComparableRun>>> {
+    const rows: Record<string, ComparableRun> = {}
+    for (const runId of runIds) {
+      const read = await this.adapter.readRun(runId)
+      if (read === null) throw new Error(`${this.name} lost run ${runId}.`)
+      rows[runId] = comparableRun(read, this.#translation)
+    }
+    return rows
+  }
+
+  /** The answer as the verb gave it, but for the numbers of definitions. */
+  async apply(command: Command): Promise<unknown> {
+    return this.#withGraphs(await this.#answer(command))
+  }
+
+  #answer(command: Command): Promise<unknown> {
+    switch (command.do) {
+      case 'start':
+        return this.adapter.startRuns(
+          command.runs.map(({ graph, ...run }) => ({
+            ...run,
+            definitionId: this.#definitionIds[graph]!,
+            workflow: GRAPHS[graph]!.name,
+          })),
+        )
+      case 'register':
+        return this.adapter.registerWorker({ workerId: command.workerId, name: 'w', leaseMs: LEASE_MS })
+      case 'renew':
+        return this.adapter.renew({ workerId: command.workerId, leaseMs: LEASE_MS })
+      case 'held':
+        return this.adapter.held({ workerId: command.workerId })
+      case 'claim':
+        return this.#claim(command)
+      case 'settle':
+        return this.#settle(command)
+      case 'advance':
+        return this.harness.advance(command.ms)
+      case 'sweep':
+        return this.#sweep()
+      case 'drain':
+        return this.adapter.drain({ definitionIds: this.#definitionIds, limit: UNLIMITED })
+      case 'undo':
+        return this.adapter.beginUndo(command.plans)
+      case 'cancel':
+        return this.adapter.cancelRuns({ runIds: command.runIds, cause: CANCELLED })
+      case 'stopping':
+        return this.adapter.stopping({ runIds: command.runIds })
+      case 'load':
+        return this.adapter.load([{ runId: command.runId, steps: [0, 1, 2] }])
+    }
+  }
+
+  #claim({ workerId, graphs }: Extract<Command, { do: 'claim' }>): Promise<unknown> {
+    const definitionIds = graphs.map((graph) => this.#definitionIds[graph]!)
+    return this.adapter.claim({ workerId, definitionIds, limit: UNLIMITED })
+  }
+
+  #settle({ workerId, outcomes, handBackMax }: Extract<Command, { do: 'settle' }>): Promise<unknown> {
+    const own = outcomes.map((outcome) => ({
+      ...outcome,
+      definitionId: this.#definitionIds[outcome.definitionId]!,
+    }))
+    return this.adapter.settle({ workerId, outcomes: own, handBackMax })
+  }
+
+  /** To the end: how much one sweep does is the store's choice. */
+  async #sweep(): Promise<unknown> {
+    const lostWorkers: string[] = []
+    const recovered: unknown[] = []
+    for (let sweeps = 0; sweeps < SWEEPS_MAX; sweeps += 1) {
+      const swept = await this.adapter.sweep({ limit: 5 })
+      lostWorkers.push(...swept.lostWorkers)
+      recovered.push(...swept.recovered)
+      if (!swept.more) break
+    }
+    return { lostWorkers, recovered }
+  }
+
+  #withGraphs(answer: unknown): unknown {
+    return JSON.parse(
+      JSON.stringify(answer ?? null, (key, value) =>
+        key === 'definitionId' ? this.#translation.graphOf(value) : value,
+      ),
+    )
+  }
+}

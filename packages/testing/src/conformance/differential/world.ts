@@ -1,0 +1,98 @@
+import type { Claim, DrainedRun, Outcome } from '@belay/workflow/adapter'
+import { Ids } from '../scenario/ids.ts'
+import type { Command } from './command.ts'
+
+/** An attempt that a worker was given, and what it has settled for it. */
+export interface KnownAttempt {
+  readonly claim: Claim
+  readonly workerId: string
+  settled: Outcome | undefined
+}
+
+// Older ones are of runs that have ended long ago.
+const ATTEMPTS_MAX = 150
+
+/** What the generator knows, learnt from the answers. */
+export class World {
+  readonly ids = new Ids()
+  readonly runIds: string[] = []
+  /** Runs that change no more, or only when an undo beside a failed one goes on. */
+  readonly quiet = new Set<string>()
+  /** The three workers; one that is lost gives its place to a new one. */
+  readonly workerIds: (string | undefined)[] = [undefined, undefined, undefined]
+  drained: readonly DrainedRun[] = []
+  #attempts: KnownAttempt[] = []
+
+  get attempts(): readonly KnownAttempt[] {
+    return this.#attempts
+  }
+
+  /** The runs that may change at any moment. */
+  get livelyRunIds(): readonly string[] {
+    return this.runIds.filter((runId) => !this.quiet.has(runId))
+  }
+
+  /** Tells whether a worker settles an attempt that it was given and has not settled. */
+  isFirst(workerId: string, outcome: Outcome): boolean {
+    const known = this.#find(workerId, outcome)
+    return known !== undefined && known.settled === undefined
+  }
+
+  learn(command: Command, answer: unknown): void {
+    switch (command.do) {
+      case 'start':
+        this.runIds.push(...(answer as StartAnswer).filter((run) => run.created).map((run) => run.runId))
+        break
+      case 'register':
+        this.workerIds[this.workerIds.indexOf(undefined)] = command.workerId
+        break
+      case 'claim':
+        if (answer === 'lost') this.#lose(command.workerId)
+        else this.#remember(command.workerId, answer as readonly Claim[])
+        break
+      case 'settle':
+        for (const outcome of command.outcomes) this.#settle(command.workerId, outcome)
+        this.#remember(command.workerId, (answer as { claims: readonly Claim[] }).claims)
+        break
+      case 'sweep':
+        for (const workerId of (answer as { lostWorkers: string[] }).lostWorkers) this.#outlive(workerId)
+        break
+      case 'drain':
+        this.drained = answer as readonly DrainedRun[]
+        break
+      default:
+        break
+    }
+  }
+
+  #remember(workerId: string, claims: readonly Claim[]): void {
+    for (const claim of claims) this.#attempts.push({ claim, workerId, settled: undefined })
+    this.#attempts = this.#attempts.slice(-ATTEMPTS_MAX)
+  }
+
+  #settle(workerId: string, outcome: Outcome): void {
+    const known = this.#find(workerId, outcome)
+    if (known !== undefined) known.settled ??= outcome
+  }
+
+  /** Its attempts are late from now on, as if they had been settled: but with what, nobody has said. */
+  #outlive(workerId: string): void {
+    for (const known of this.#attempts) {
+      if (known.workerId === workerId) known.settled ??= { ...known.claim, type: 'released' }
+    }
+  }
+
+  #lose(workerId: string): void {
+    const place = this.workerIds.indexOf(workerId)
+    if (place >= 0) this.workerIds[place] = undefined
+  }
+
+  #find(workerId: string, { runId, step, attempt }: Outcome): KnownAttempt | undefined {
+    return this.#attempts.find(
+      ({ claim, workerId: owner }) =>
+        owner === workerId && claim.runId === runId && claim.step === step && claim.attempt === attempt,
+    )
+  }
+}
+
+type StartAnswer = readonly { readonly runId: string; readonly created: boolean }[]

@@ -1,0 +1,15 @@
+export {
+  chainEdges,
+  DIAMOND,
+  definitionRecord,
+  type Edges,
+  fanEdges,
+  Graph,
+  looseEdges,
+  PAIR,
+} from './graph.ts'
+export { Ids } from './ids.ts'
+export * from './outcomes.ts'
+export { CaseRun } from './run.ts'
+export { LEASE_MS, planUndo, Scenario } from './scenario.ts'
+export { CaseWorker, UNLIMITED } from './worker.ts'

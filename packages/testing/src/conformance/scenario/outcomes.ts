@@ -1,0 +1,50 @@
+import type { AttemptRef, JsonText, Outcome, UndoneStatus } from '@belay/workflow/adapter'
+
+export function completed(attempt: AttemptRef, output: JsonText = '"output"'): Outcome {
+  return { ...refOf(attempt), type: 'completed', output }
+}
+
+export function failed(attempt: AttemptRef, message = 'broken'): Outcome {
+  return { ...refOf(attempt), type: 'failed', error: errorText(message), cause: causeText(attempt, message) }
+}
+
+export function retry(attempt: AttemptRef, delayMs: number, message = 'try again'): Outcome {
+  return { ...refOf(attempt), type: 'retry', error: errorText(message), delayMs }
+}
+
+export function released(attempt: AttemptRef): Outcome {
+  return { ...refOf(attempt), type: 'released' }
+}
+
+export function compensated(attempt: AttemptRef): Outcome {
+  return { ...refOf(attempt), type: 'compensated' }
+}
+
+export function relayed(attempt: AttemptRef, undoOf: UndoneStatus = 'completed'): Outcome {
+  return { ...refOf(attempt), type: 'relayed', undoOf }
+}
+
+export function parked(attempt: AttemptRef, message = 'cannot undo'): Outcome {
+  return { ...refOf(attempt), type: 'compensation_failed', error: errorText(message) }
+}
+
+export function errorText(message: string): string {
+  return JSON.stringify({ name: 'Error', message })
+}
+
+export function causeText(attempt: AttemptRef, message: string): string {
+  const error = { name: 'Error', message }
+  return JSON.stringify({
+    type: 'step_failed',
+    step: `step ${attempt.step}`,
+    attempt: attempt.attempt,
+    error,
+  })
+}
+
+export const CANCELLED = JSON.stringify({ type: 'cancelled', reason: 'changed my mind' })
+
+// Exactly the reference: what else a claim says is no part of an outcome.
+function refOf({ runId, step, attempt, direction, definitionId }: AttemptRef): AttemptRef {
+  return { runId, step, attempt, direction, definitionId }
+}

@@ -1,0 +1,153 @@
+import type { Adapter, DrainedRun, JsonText, UndoPlan } from '@belay/workflow/adapter'
+import { assertInvariants } from '../../invariants/check.ts'
+import { type Dump, readDump } from '../../invariants/dump.ts'
+import type { Harness } from '../harness.ts'
+import {
+  chainEdges,
+  DIAMOND,
+  definitionRecord,
+  type Edges,
+  fanEdges,
+  Graph,
+  looseEdges,
+  PAIR,
+} from './graph.ts'
+import { Ids } from './ids.ts'
+import { CANCELLED } from './outcomes.ts'
+import { CaseRun } from './run.ts'
+import { CaseWorker, UNLIMITED } from './worker.ts'
+
+/** Ten times shorter than the engine's: only its ratio to what a case advances matters. */
+export const LEASE_MS = 3_000
+
+interface StartOptions {
+  readonly key?: string
+  readonly input?: JsonText
+}
+
+/** What a case is given: a store, and short words for what happened in it before. */
+export class Scenario {
+  readonly harness: Harness
+  readonly ids = new Ids()
+  readonly #graphs: Graph[] = []
+
+  constructor(harness: Harness) {
+    this.harness = harness
+  }
+
+  get adapter(): Adapter {
+    return this.harness.adapter
+  }
+
+  advance(ms: number): Promise<void> {
+    return this.harness.advance(ms)
+  }
+
+  async graph(name: string, edges: Edges, version = 1): Promise<Graph> {
+    const [saved] = await this.adapter.saveDefinitions([definitionRecord(name, edges, version)])
+    const graph = new Graph(saved!)
+    this.#graphs.push(graph)
+    return graph
+  }
+
+  /** A started run of a → b, c → d. */
+  async diamond(): Promise<CaseRun> {
+    return this.start(await this.graph('diamond', DIAMOND))
+  }
+
+  /** A started run of a → b. */
+  async pair(): Promise<CaseRun> {
+    return this.start(await this.graph('pair', PAIR))
+  }
+
+  /** A started run of s0 → s1 → … */
+  async chain(length: number): Promise<CaseRun> {
+    return this.start(await this.graph('chain', chainEdges(length)))
+  }
+
+  /** A started run of root → s0 … sN → sink. */
+  async fan(width: number): Promise<CaseRun> {
+    return this.start(await this.graph('fan', fanEdges(width)))
+  }
+
+  /** A started run of s0 … sN, all of them roots. */
+  async loose(width: number): Promise<CaseRun> {
+    return this.start(await this.graph('loose', looseEdges(width)))
+  }
+
+  async start(graph: Graph, options: StartOptions = {}): Promise<CaseRun> {
+    const runId = this.ids.runId()
+    const { key = null, input = '"input"' } = options
+    await this.adapter.startRuns([{ runId, definitionId: graph.id, workflow: graph.name, key, input }])
+    return new CaseRun(this.adapter, runId, graph)
+  }
+
+  async worker(adapter = this.adapter): Promise<CaseWorker> {
+    const workerId = this.ids.workerId()
+    await adapter.registerWorker({ workerId, name: 'worker', leaseMs: LEASE_MS })
+    return new CaseWorker(adapter, workerId, this.#graphs)
+  }
+
+  /** Lets every lease run out that nobody renews. */
+  expireLeases(): Promise<void> {
+    return this.advance(LEASE_MS + 1)
+  }
+
+  /** Sweeps until there is nothing more to do. */
+  async sweep(adapter = this.adapter): Promise<{ lostWorkers: string[]; recovered: string[] }> {
+    const lostWorkers: string[] = []
+    const recovered: string[] = []
+    for (let round = 0; round < 1_000; round += 1) {
+      const swept = await adapter.sweep({ limit: 1_000 })
+      lostWorkers.push(...swept.lostWorkers)
+      recovered.push(...swept.recovered.map(({ runId, step }) => `${runId}/${step}`))
+      if (!swept.more) return { lostWorkers, recovered }
+    }
+    throw new Error('A thousand sweeps in a row said that there was more to do.')
+  }
+
+  async cancel(...runs: readonly CaseRun[]): Promise<readonly string[]> {
+    return this.adapter.cancelRuns({ runIds: runs.map(({ id }) => id), cause: CANCELLED })
+  }
+
+  drain(
+    options: { readonly limit?: number; readonly runs?: readonly CaseRun[] } = {},
+  ): Promise<readonly DrainedRun[]> {
+    return this.adapter.drain({
+      definitionIds: this.#graphs.map(({ id }) => id),
+      runIds: options.runs?.map(({ id }) => id),
+      limit: options.limit ?? UNLIMITED,
+    })
+  }
+
+  /** Begins the undo of a drained run: of everything that completed, unless `steps` names what else to undo. */
+  async undo(run: CaseRun, options: { readonly steps?: readonly string[] } = {}): Promise<void> {
+    const [drained] = await this.drain({ runs: [run] })
+    if (drained === undefined) throw new Error(`Run ${run.id} is not drained: ${await run.status()}.`)
+    await this.adapter.beginUndo([planUndo(drained, run.graph, options.steps)])
+  }
+
+  /** Everything the port shows, for cases about what must not change. */
+  snapshot(): Promise<Dump> {
+    return readDump(
+      this.adapter,
+      this.#graphs.map(({ saved }) => saved),
+    )
+  }
+
+  /** Checks what must hold after every case. */
+  async verify(): Promise<void> {
+    assertInvariants(await this.snapshot())
+  }
+}
+
+/** The plainest plan: undo these steps, or else all that completed, each after those that depend on it. */
+export function planUndo(drained: DrainedRun, graph: Graph, names?: readonly string[]): UndoPlan {
+  const completed = drained.steps.filter(({ status }) => status === 'completed').map(({ step }) => step)
+  const undone = names?.map((name) => graph.numberOf(name)) ?? completed
+  const undos = undone.map((step) => ({
+    step,
+    openDependents: graph.dependents(step).filter((dependent) => undone.includes(dependent)).length,
+  }))
+  return { runId: drained.runId, endsAs: drained.stop === 'failure' ? 'compensated' : 'cancelled', undos }
+}

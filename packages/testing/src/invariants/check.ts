@@ -1,0 +1,55 @@
+import type { Dump, RunDump } from './dump.ts'
+import { forwardFacts } from './forward.ts'
+import { queueFacts } from './queue.ts'
+import { rowFacts } from './rows.ts'
+import { runFacts } from './run.ts'
+import { undoFacts } from './undo.ts'
+import { type Reporter, viewOf } from './view.ts'
+
+/** A fact that must hold at any moment, and doesn't. */
+export interface Violation {
+  /** The fact's name. */
+  readonly invariant: string
+  readonly message: string
+  readonly runId?: string | undefined
+  /** The step's number. */
+  readonly step?: number | undefined
+}
+
+/**
+ * Looks for violations of what must hold between any two verbs, whatever happened before. Facts about what the dump
+ * doesn't show, like the queue of an SQL store, are not looked at.
+ */
+export function checkInvariants(source: Dump | { dump(): Dump }): readonly Violation[] {
+  const dump = 'dump' in source ? source.dump() : source
+  const violations = dump.runs.flatMap((run) => checkRun(dump, run))
+  queueFacts(dump, (invariant, message, at) => violations.push({ invariant, message, ...at }))
+  return violations
+}
+
+/** Throws an error that lists every violation, when there are any. */
+export function assertInvariants(source: Dump | { dump(): Dump }): void {
+  const violations = checkInvariants(source)
+  if (violations.length === 0) return
+  const lines = violations.map(
+    ({ invariant, message, runId, step }) => `- ${invariant}: run ${runId} step ${step}: ${message}`,
+  )
+  throw new Error(`${violations.length} broken invariants:\n${lines.join('\n')}`)
+}
+
+function checkRun(dump: Dump, run: RunDump): Violation[] {
+  const { runId, definitionId } = run.run
+  const definition = dump.definitions.find(({ id }) => id === definitionId)
+  if (definition === undefined) {
+    return [{ invariant: 'definition_exists', message: `definition ${definitionId} is unknown.`, runId }]
+  }
+  const violations: Violation[] = []
+  const report: Reporter = (invariant, message, step) => violations.push({ invariant, message, runId, step })
+  const view = viewOf(definition, run)
+  if (view === undefined) {
+    report('steps_are_those_of_the_definition', `it has ${run.steps.length} steps.`)
+    return violations
+  }
+  for (const facts of [rowFacts, runFacts, forwardFacts, undoFacts]) facts(view, report)
+  return violations
+}

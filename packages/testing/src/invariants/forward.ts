@@ -1,0 +1,23 @@
+import { describe } from './rows.ts'
+import { isOpen, isSatisfied, type Reporter, type RunView, type StepView } from './view.ts'
+
+/** What holds of steps on their way forward, given those they depend on. */
+export function forwardFacts(view: RunView, report: Reporter): void {
+  for (const step of view.steps) {
+    const fact = (name: string, holds: boolean) => {
+      if (!holds) report(name, describe(step), step.step)
+    }
+    if (view.stopped) {
+      fact('nothing_open_once_the_undo_has_begun', !view.undoBegun || !isOpen(step.status))
+      continue
+    }
+    fact('running_run_has_no_failed_step', isOpen(step.status) || isSatisfied(step.status))
+    const open = openDependencies(step)
+    fact('open_dependencies_count_is_right', !isOpen(step.status) || step.openDependencies === open)
+    fact('started_after_its_dependencies', step.status === 'pending' || open === 0)
+  }
+}
+
+function openDependencies({ dependencies }: StepView): number {
+  return dependencies.filter(({ status }) => !isSatisfied(status)).length
+}

@@ -1,0 +1,48 @@
+import type { RunRecord, StepRecord } from '@belay/workflow/adapter'
+import type { Dump } from './dump.ts'
+
+type Report = (
+  invariant: string,
+  message: string,
+  at: { readonly runId: string; readonly step: number },
+) => void
+
+/** What holds between steps, the queue and the workers, in stores that show the latter two. */
+export function queueFacts(dump: Dump, report: Report): void {
+  const queued = countEntries(dump, report)
+  const workers = new Set(dump.workers?.map(({ workerId }) => workerId))
+  for (const { run, steps } of dump.runs) {
+    for (const step of steps) {
+      const at = { runId: run.runId, step: step.step }
+      const missing = !queued.has(nameOf(at))
+      if (dump.queue !== undefined && isClaimable(run, step) && missing) {
+        report('claimable_step_is_queued', `${step.status}, but nothing would claim it.`, at)
+      }
+      if (dump.workers !== undefined && isLeased(step) && !workers.has(step.workerId!)) {
+        report('leased_step_has_a_known_worker', `${step.workerId} is not registered.`, at)
+      }
+    }
+  }
+}
+
+function countEntries(dump: Dump, report: Report): ReadonlySet<string> {
+  const queued = new Set<string>()
+  for (const { runId, step } of dump.queue ?? []) {
+    if (queued.has(nameOf({ runId, step }))) report('queued_once', 'queued twice.', { runId, step })
+    queued.add(nameOf({ runId, step }))
+  }
+  return queued
+}
+
+function isClaimable(run: RunRecord, step: StepRecord): boolean {
+  if (step.status === 'ready') return run.status === 'running'
+  return step.status === 'compensating' && step.workerId === null && step.openDependencies === 0
+}
+
+function isLeased({ status, workerId }: StepRecord): boolean {
+  return workerId !== null && (status === 'running' || status === 'compensating')
+}
+
+function nameOf({ runId, step }: { readonly runId: string; readonly step: number }): string {
+  return `${runId}/${step}`
+}

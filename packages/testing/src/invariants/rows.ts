@@ -1,0 +1,45 @@
+import type { StepStatus } from '@belay/workflow/adapter'
+import type { Reporter, RunView, StepView } from './view.ts'
+
+const IN_UNDO: ReadonlySet<StepStatus> = new Set(['compensating', 'compensated', 'compensation_failed'])
+const ENDED: ReadonlySet<StepStatus> = new Set(['completed', 'failed', 'compensated', 'compensation_failed'])
+
+type Fact = readonly [name: string, holds: (step: StepView) => boolean]
+
+// What holds of every step's row on its own.
+const FACTS: readonly Fact[] = [
+  ['counters_not_negative', (s) => Math.min(s.openDependencies, s.attempt, s.failures, s.losses) >= 0],
+  ['attempts_cover_failures_and_losses', (s) => s.attempt >= s.failures + s.losses],
+  ['pending_waits_for_something', (s) => s.status !== 'pending' || s.openDependencies > 0],
+  ['ready_waits_for_nothing', (s) => s.status !== 'ready' || s.openDependencies === 0],
+  ['ready_has_no_worker', (s) => s.status !== 'ready' || s.workerId === null],
+  [
+    'running_has_a_worker',
+    (s) => s.status !== 'running' || (s.workerId !== null && s.attempt > 0 && s.startedAt !== null),
+  ],
+  ['running_waits_for_nothing', (s) => s.status !== 'running' || s.openDependencies === 0],
+  ['running_has_not_finished', (s) => s.status !== 'running' || s.finishedAt === null],
+  ['ended_has_an_attempt', (s) => !ENDED.has(s.status) || (s.attempt > 0 && s.startedAt !== null)],
+  ['ended_has_finished_at', (s) => !ENDED.has(s.status) || s.finishedAt !== null],
+  [
+    'finished_after_started',
+    (s) => s.startedAt === null || s.finishedAt === null || s.finishedAt >= s.startedAt,
+  ],
+  ['failed_has_an_error', (s) => s.status !== 'failed' || s.error !== null],
+  ['undo_of_in_an_undo_only', (s) => (s.undoOf !== null) === IN_UNDO.has(s.status)],
+  ['no_output_without_completion', (s) => s.output === null || hasCompleted(s)],
+]
+
+export function rowFacts({ steps }: RunView, report: Reporter): void {
+  for (const step of steps) {
+    for (const [name, holds] of FACTS) if (!holds(step)) report(name, describe(step), step.step)
+  }
+}
+
+function hasCompleted(step: StepView): boolean {
+  return step.status === 'completed' || step.undoOf === 'completed'
+}
+
+export function describe({ dependencies, dependents, ...row }: StepView): string {
+  return JSON.stringify(row, (key, value) => (key === 'output' && value !== null ? '…' : value))
+}

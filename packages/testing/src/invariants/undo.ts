@@ -1,0 +1,25 @@
+import { describe } from './rows.ts'
+import { isUndoOpen, type Reporter, type RunView } from './view.ts'
+
+/** What holds of steps in an undo, given those that depended on them. */
+export function undoFacts({ run, steps, stopped }: RunView, report: Reporter): void {
+  for (const step of steps) {
+    const fact = (name: string, holds: boolean) => {
+      if (!holds) report(name, describe(step), step.step)
+    }
+    const openDependents = step.dependents.filter(({ status }) => isUndoOpen(status)).length
+    const leased = step.status === 'compensating' && step.workerId !== null
+    fact('undone_in_a_stopped_run_only', stopped || step.undoOf === null)
+    fact('undone_after_its_dependents', step.status !== 'compensated' || openDependents === 0)
+    fact('undo_leased_after_its_dependents', !leased || openDependents === 0)
+    fact(
+      'open_dependents_count_is_right',
+      step.status !== 'compensating' || step.openDependencies === openDependents,
+    )
+    fact('compensated_run_left_nothing', !isUndoOpen(step.status) || isUndoing(run.status))
+  }
+}
+
+function isUndoing(status: string): boolean {
+  return status === 'compensating' || status === 'compensation_failed'
+}

@@ -1,0 +1,108 @@
+import type { Adapter, RunStatus } from '@belay/workflow/adapter'
+import { describe, expect, test } from 'vitest'
+import { compareAdapters, type Harness, memoryHarness } from '../../src/conformance/index.ts'
+
+const STEPS = 400
+
+describe('differential test', () => {
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])('two memory stores agree on seed %i', async (seed) => {
+    await expect(compareAdapters(seed, memoryHarness(), memoryHarness(), STEPS)).resolves.toBeUndefined()
+  })
+
+  test('its commands bring runs to every end, and leave some on their way', async () => {
+    const reached = new Set<RunStatus>()
+    for (let seed = 1; seed <= 5; seed += 1) {
+      const harness = memoryHarness()
+      await compareAdapters(seed, harness, memoryHarness(), STEPS)
+      for (const { status } of await harness.adapter.listRuns({ limit: 1_000 })) reached.add(status)
+    }
+    expect([...reached].sort()).toEqual([
+      'cancelled',
+      'compensated',
+      'compensating',
+      'compensation_failed',
+      'completed',
+      'failed',
+      'running',
+    ])
+  })
+
+  test.each(Object.entries(breakages()))('finds an adapter that %s', async (_, broken) => {
+    await expect(compareAdapters(1, memoryHarness(), broken(), STEPS)).rejects.toThrow(
+      /differ in .*seed 1\.\n.*\n.*\nCommands that may concern it:/,
+    )
+  })
+
+  test('names the seed, the difference and the commands about the run in question', async () => {
+    const broken = breakages()['forgets a failure']!()
+
+    const error = await compareAdapters(7, memoryHarness(), broken, STEPS).catch((reason: unknown) => reason)
+
+    const message = String(error)
+    const runId = /the rows of run (\S+), after command (\d+) of seed 7/.exec(message)?.[1]
+    expect(runId).toBeDefined()
+    expect(message).toContain('"failures":1')
+    expect(message).toMatch(new RegExp(`\\d+\\. {"do":"start".*${runId}`))
+    expect(message).toMatch(new RegExp(`\\d+\\. {"do":"settle".*${runId}.*"type":"retry"`))
+  })
+})
+
+/** Adapters that are wrong in one way each. */
+function breakages(): Readonly<Record<string, () => Harness>> {
+  return {
+    'lets any attempt settle': () =>
+      altered((adapter) => ({
+        settle: async (settlement) => {
+          const outcomes = []
+          for (const outcome of settlement.outcomes) {
+            const read = await adapter.readRun(outcome.runId)
+            outcomes.push({ ...outcome, attempt: read!.steps[outcome.step]!.attempt })
+          }
+          return adapter.settle({ ...settlement, outcomes })
+        },
+      })),
+    'forgets a failure': () =>
+      altered((adapter) => ({
+        settle: (settlement) =>
+          adapter.settle({
+            ...settlement,
+            outcomes: settlement.outcomes.map((outcome) =>
+              outcome.type === 'retry' ? { ...outcome, type: 'released' as const } : outcome,
+            ),
+          }),
+      })),
+    'claims nothing of its last definition': () =>
+      altered((adapter) => ({
+        claim: (request) => adapter.claim({ ...request, definitionIds: request.definitionIds.slice(0, -1) }),
+      })),
+    'never declares a worker dead': () =>
+      altered(() => ({ sweep: async () => ({ lostWorkers: [], recovered: [], more: false }) })),
+    'ends every undo at once': () =>
+      altered((adapter) => ({
+        beginUndo: (plans) => adapter.beginUndo(plans.map((plan) => ({ ...plan, undos: [] }))),
+      })),
+    'throws now and then': () =>
+      altered((adapter) => {
+        let loads = 0
+        return {
+          load: async (requests) => {
+            loads += 1
+            if (loads === 3) throw new Error('gone')
+            return adapter.load(requests)
+          },
+        }
+      }),
+  }
+}
+
+function altered(alter: (adapter: Adapter) => Partial<Adapter>): Harness {
+  const harness = memoryHarness()
+  const changes = alter(harness.adapter)
+  const adapter = new Proxy(harness.adapter, {
+    get: (target, property) => {
+      const value: unknown = Reflect.get(changes, property) ?? Reflect.get(target, property)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  return { ...harness, adapter }
+}

@@ -1,0 +1,3 @@
+import { describeAdapter, memoryHarness } from '../../src/conformance/index.ts'
+
+describeAdapter('memory', { create: async () => memoryHarness() })

@@ -1,0 +1,96 @@
+import type { Adapter } from '@belay/workflow/adapter'
+import type { Connection } from './connection/connection.ts'
+import { openUntil } from './connection/open-connection.ts'
+import { type MigrationReport, migrateSchema } from './migrate/migrate.ts'
+import { checkSchemaVersion } from './migrate/schema-version.ts'
+import { settle } from './settle.ts'
+import { beginUndo } from './statements/begin-undo.ts'
+import { cancelRuns } from './statements/cancel-runs.ts'
+import { claim } from './statements/claim.ts'
+import { drain } from './statements/drain-runs.ts'
+import { load } from './statements/read-payloads.ts'
+import { listRuns, readRun } from './statements/read-runs.ts'
+import { held, now, readStatuses, stopping } from './statements/read-state.ts'
+import { saveDefinitions } from './statements/save-definitions.ts'
+import { startRuns } from './statements/start-runs.ts'
+import { sweep } from './statements/sweep-workers.ts'
+import { deregister, insertWorker, renew } from './statements/workers.ts'
+import type { Wakeup } from './wakeup.ts'
+
+/** What the two adapters of this package have in common: everything but how they connect. */
+export interface SqlAdapter extends Adapter {
+  readonly schema: string
+  /** Brings the schema up to this version of Belay. Safe when any number of processes call it at once. */
+  migrate(): Promise<MigrationReport>
+}
+
+export interface SqlAdapterParts {
+  readonly name: string
+  readonly schema: string
+  readonly connection: Connection
+  readonly wakeup: Wakeup
+  readonly autoMigrate: boolean
+  /** What to run when the schema is missing or outdated; ends the error's message. */
+  readonly remedy: string
+  /** Called first by `open` and `migrate`, any number of times. */
+  connect(): Promise<void>
+  /** Called once, when the schema is known to be right. */
+  onOpen?(): Promise<void>
+  /** Called last by `close`, once. */
+  disconnect(): Promise<void>
+}
+
+/** The verbs of the port over a connection. Each is one statement, or says why it is not. */
+export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
+  const { schema, wakeup } = parts
+  let closed: Promise<void> | undefined
+  const connection = openUntil(() => closed !== undefined, parts.connection)
+  let opening: Promise<void> | undefined
+  const open = async () => {
+    await parts.connect()
+    if (parts.autoMigrate) await migrateSchema(connection, schema)
+    else await checkSchemaVersion(connection, { schema, remedy: parts.remedy })
+    await parts.onOpen?.()
+  }
+  return {
+    name: parts.name,
+    schema,
+    open() {
+      opening ??= open().catch((error: unknown) => {
+        opening = undefined
+        throw error
+      })
+      return opening
+    },
+    async migrate() {
+      await parts.connect()
+      return migrateSchema(connection, schema)
+    },
+    now: () => now(connection),
+    saveDefinitions: (definitions) => saveDefinitions(connection, definitions),
+    startRuns: (runs) => startRuns(connection, runs),
+    async registerWorker({ workerId, name, leaseMs }) {
+      await connection.query(insertWorker, [workerId, name, leaseMs])
+    },
+    renew: (renewal) => renew(connection, renewal),
+    deregisterWorker: (worker) => deregister(connection, worker),
+    claim: (request) => claim(connection, request),
+    held: (request) => held(connection, request),
+    settle: (settlement) => settle(connection, settlement),
+    load: (requests) => load(connection, requests),
+    sweep: (request) => sweep(connection, request),
+    stopping: (request) => stopping(connection, request),
+    drain: (request) => drain(connection, request),
+    beginUndo: (plans) => beginUndo(connection, plans),
+    cancelRuns: (request) => cancelRuns(connection, request),
+    readRun: (runId) => readRun(connection, runId),
+    readStatuses: (runIds) => readStatuses(connection, runIds),
+    listRuns: (filter) => listRuns(connection, filter),
+    onWake: (listener) => wakeup.onWake(listener),
+    wake: () => wakeup.wake(),
+    close() {
+      closed ??= wakeup.close().then(() => parts.disconnect())
+      return closed
+    },
+  }
+}

@@ -1,0 +1,23 @@
+import pg from 'pg'
+
+const { builtins } = pg.types
+
+// Only what Belay's statements return. Their own, since an application may have changed pg's global parsers.
+const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
+  [builtins.BOOL]: (text) => text === 't',
+  [builtins.INT4]: Number,
+  [builtins.FLOAT8]: Number,
+  1000: (text) => parseList(text).map((element) => element === 't'),
+  1007: (text) => parseList(text).map(Number),
+  1009: parseList,
+}
+
+/** How column values become JavaScript: numbers, booleans, lists of both and of words; everything else stays text. */
+export const columnTypes = {
+  getTypeParser: (oid: number) => PARSERS[oid] ?? ((text: string) => text),
+}
+
+// Lists of statuses and booleans: words that Postgres never quotes.
+function parseList(text: string): string[] {
+  return text === '{}' ? [] : text.slice(1, -1).split(',')
+}

@@ -1,0 +1,15 @@
+import { BelayError } from '@belay/workflow/adapter'
+import type { Connection } from './connection.ts'
+
+/** A connection that says so once it is closed, whatever the driver below would say. */
+export function openUntil(isClosed: () => boolean, connection: Connection): Connection {
+  const whileOpen = async <Result>(run: () => Promise<Result>): Promise<Result> => {
+    if (!isClosed()) return run()
+    throw new BelayError('engine_closed', 'This adapter is closed. Create another one.')
+  }
+  return {
+    query: (statement, values) => whileOpen(() => connection.query(statement, values)),
+    script: (text) => whileOpen(() => connection.script(text)),
+    transaction: (work) => whileOpen(() => connection.transaction(work)),
+  }
+}

@@ -1,0 +1,102 @@
+import { BelayError, StoreUnavailableError } from '@belay/workflow/adapter'
+
+/** Where a database is, for messages. Never holds a password. */
+export interface DatabaseAddress {
+  readonly host: string
+  readonly port: number
+  readonly database: string
+  readonly user: string
+}
+
+// A later try may cure these: the server is starting, stopping, full, failed over, or out of some resource.
+const UNAVAILABLE_CLASSES = ['08', '53', '57P', '58']
+const UNAVAILABLE_CODES = new Set([
+  // The server answers, but as a standby: a failover is under way, and the address will lead to the new primary.
+  '25006',
+  '57014',
+  '55P03',
+  '25P03',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'ENETDOWN',
+  'EPIPE',
+  'EAI_AGAIN',
+])
+
+// pg reports these without a code.
+const UNAVAILABLE_MESSAGES =
+  /^(Connection terminated|Client has encountered a connection error|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client was closed and is not queryable|Server closed the connection)/
+
+/** A deadlock or a serialization failure: the transaction had no effect, and running it again may succeed. */
+export function isConflict(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === '40P01' || code === '40001'
+}
+
+/**
+ * What the database says when it refuses a statement for the values in it, else null. Classes 22 (data) and 23 (constraints), and 54
+ * (too deep, too large).
+ */
+export function refusalOf(error: unknown): string | null {
+  const code = codeOf(error)
+  return code !== null && /^(22|23|54)/.test(code) ? messageOf(error) : null
+}
+
+/** Turns what the driver throws into Belay's errors; what it doesn't know, and what already is one, stays as it is. */
+export function classified(error: unknown, address: DatabaseAddress): unknown {
+  if (BelayError.is(error)) return error
+  const code = codeOf(error)
+  const where = `the database "${address.database}" at ${address.host}:${address.port}`
+  if (isUnavailable(error, code)) {
+    return new StoreUnavailableError(
+      `Belay cannot reach ${where}: ${messageOf(error)}. It goes on trying; check that the server runs and accepts connections.`,
+      { cause: error },
+    )
+  }
+  const remedy = MISCONFIGURATIONS[code ?? '']
+  if (remedy === undefined) return error
+  return new BelayError(
+    'store_misconfigured',
+    `Belay cannot use ${where}: ${messageOf(error)}. ${remedy(address)}`,
+    {
+      cause: error,
+    },
+  )
+}
+
+const MISCONFIGURATIONS: Readonly<Record<string, (address: DatabaseAddress) => string>> = {
+  '28P01': ({ user }) => `Check the password of user "${user}" in the connection string.`,
+  '28000': ({ user }) => `Check that user "${user}" exists and that pg_hba.conf lets it in.`,
+  '3D000': ({ database }) => `Create it (createdb ${database}) or correct the connection string.`,
+  '42501': ({ user }) =>
+    `Grant user "${user}" the right to use Belay's schema, and to create in it for migrations.`,
+  '26000': () =>
+    'Prepared statements get lost on the way: with a pooler in transaction mode, set `prepare: false`.',
+  '42P05': () =>
+    'Prepared statements of others are in the way: with a pooler in transaction mode, set `prepare: false`.',
+  ENOTFOUND: ({ host }) => `The host name "${host}" is not known: correct the connection string.`,
+  ENOENT: ({ host }) => `There is no socket at "${host}": correct the connection string.`,
+}
+
+function isUnavailable(error: unknown, code: string | null): boolean {
+  if (code === null) return UNAVAILABLE_MESSAGES.test(messageOf(error))
+  return UNAVAILABLE_CODES.has(code) || UNAVAILABLE_CLASSES.some((prefix) => code.startsWith(prefix))
+}
+
+/** The SQLSTATE, or Node's code of a socket error, of an error or of the first of several attempts to connect. */
+export function codeOf(error: unknown): string | null {
+  if (typeof error !== 'object' || error === null) return null
+  if ('code' in error && typeof error.code === 'string') return error.code
+  // Node tries each address of a host, and reports them together.
+  return error instanceof AggregateError ? codeOf(error.errors[0]) : null
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return messageOf(error.errors[0])
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,9 @@
+export type { SqlAdapter } from './adapter.ts'
+export type { MigrationReport } from './migrate/migrate.ts'
+export { migrate } from './postgres/migrate.ts'
+export {
+  type PostgresAdapter,
+  type PostgresOptions,
+  type PostgresSource,
+  postgres,
+} from './postgres/postgres.ts'

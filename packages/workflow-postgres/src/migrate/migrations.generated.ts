@@ -1,0 +1,180 @@
+// Made by `pnpm db:generate` from the folder migrations/. Don't edit.
+export const MIGRATIONS: readonly { readonly tag: string; readonly hash: string; readonly sql: string }[] = [
+  {
+    tag: '0000_tables',
+    hash: '44865bf8332cfc48d77e0bdfecee5e814fb1d48ada9ebc220b569a7157931067',
+    sql: `CREATE SCHEMA IF NOT EXISTS "belay";
+--> statement-breakpoint
+CREATE TABLE "belay"."workflow_definition_steps" (
+	"definition_id" integer NOT NULL,
+	"step" integer NOT NULL,
+	"name" text NOT NULL,
+	"dependencies" integer[] NOT NULL,
+	"dependents" integer[] NOT NULL,
+	CONSTRAINT "workflow_definition_steps_pkey" PRIMARY KEY("definition_id","step")
+);
+--> statement-breakpoint
+CREATE TABLE "belay"."workflow_definitions" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "belay"."workflow_definitions_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"version" integer NOT NULL,
+	"created_at" timestamp with time zone NOT NULL,
+	"name" text NOT NULL,
+	"checksum" text NOT NULL,
+	"shape" json NOT NULL,
+	CONSTRAINT "workflow_definitions_name_version_key" UNIQUE("name","version"),
+	CONSTRAINT "workflow_definitions_version_allowed" CHECK ("belay"."workflow_definitions"."version" >= 1)
+);
+--> statement-breakpoint
+CREATE TABLE "belay"."workflow_ready" (
+	"available_at" timestamp with time zone NOT NULL,
+	"definition_id" integer NOT NULL,
+	"step" integer NOT NULL,
+	"attempt" integer NOT NULL,
+	"run_id" uuid NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "belay"."workflow_runs" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"definition_id" integer NOT NULL,
+	"open_steps" integer NOT NULL,
+	"created_at" timestamp with time zone NOT NULL,
+	"finished_at" timestamp with time zone,
+	"status" text NOT NULL,
+	"stop" text,
+	"ends_as" text,
+	"workflow" text NOT NULL,
+	"key" text,
+	"input" json,
+	"cause" json,
+	CONSTRAINT "workflow_runs_status_allowed" CHECK (("belay"."workflow_runs"."status" in ('scheduled', 'running', 'waiting', 'paused', 'compensating', 'completed', 'failed', 'compensated', 'compensation_failed', 'cancelled'))),
+	CONSTRAINT "workflow_runs_open_steps_counted" CHECK ("belay"."workflow_runs"."open_steps" >= 0),
+	CONSTRAINT "workflow_runs_stop_allowed" CHECK (("belay"."workflow_runs"."stop" in ('failure', 'cancellation'))),
+	CONSTRAINT "workflow_runs_ends_as_allowed" CHECK (("belay"."workflow_runs"."ends_as" in ('failed', 'compensated', 'cancelled'))),
+	CONSTRAINT "workflow_runs_stopped_has_cause" CHECK (("belay"."workflow_runs"."stop" is null) = ("belay"."workflow_runs"."cause" is null)),
+	CONSTRAINT "workflow_runs_undone_was_stopped" CHECK (("belay"."workflow_runs"."stop" is not null) = ("belay"."workflow_runs"."status" in ('compensating', 'compensation_failed', 'failed', 'compensated', 'cancelled'))),
+	CONSTRAINT "workflow_runs_undo_was_stopped" CHECK ("belay"."workflow_runs"."ends_as" is null or "belay"."workflow_runs"."stop" is not null),
+	CONSTRAINT "workflow_runs_finished_has_time" CHECK (("belay"."workflow_runs"."finished_at" is not null) = ("belay"."workflow_runs"."status" in ('completed', 'failed', 'compensated', 'cancelled')))
+);
+--> statement-breakpoint
+CREATE TABLE "belay"."workflow_steps" (
+	"run_id" uuid NOT NULL,
+	"step" integer NOT NULL,
+	"open_dependencies" integer NOT NULL,
+	"attempt" integer DEFAULT 0 NOT NULL,
+	"failures" integer DEFAULT 0 NOT NULL,
+	"losses" integer DEFAULT 0 NOT NULL,
+	"worker_id" uuid,
+	"started_at" timestamp with time zone,
+	"finished_at" timestamp with time zone,
+	"status" text NOT NULL,
+	"undo_of" text,
+	"output" json,
+	"error" json,
+	CONSTRAINT "workflow_steps_pkey" PRIMARY KEY("run_id","step"),
+	CONSTRAINT "workflow_steps_status_allowed" CHECK (("belay"."workflow_steps"."status" in ('pending', 'ready', 'running', 'waiting', 'completed', 'failed', 'skipped', 'cancelled', 'compensating', 'compensated', 'compensation_failed'))),
+	CONSTRAINT "workflow_steps_counters_counted" CHECK ("belay"."workflow_steps"."open_dependencies" >= 0 and "belay"."workflow_steps"."attempt" >= 0 and "belay"."workflow_steps"."failures" >= 0 and "belay"."workflow_steps"."losses" >= 0),
+	CONSTRAINT "workflow_steps_pending_has_dependencies" CHECK ("belay"."workflow_steps"."status" <> 'pending' or "belay"."workflow_steps"."open_dependencies" > 0),
+	CONSTRAINT "workflow_steps_started_has_no_dependencies" CHECK ("belay"."workflow_steps"."status" not in ('ready', 'running', 'completed') or "belay"."workflow_steps"."open_dependencies" = 0),
+	CONSTRAINT "workflow_steps_running_has_worker" CHECK ("belay"."workflow_steps"."status" <> 'running' or ("belay"."workflow_steps"."worker_id" is not null and "belay"."workflow_steps"."started_at" is not null)),
+	CONSTRAINT "workflow_steps_ready_has_no_worker" CHECK ("belay"."workflow_steps"."status" <> 'ready' or "belay"."workflow_steps"."worker_id" is null),
+	CONSTRAINT "workflow_steps_ended_has_time" CHECK ("belay"."workflow_steps"."status" not in ('completed', 'failed', 'compensated') or "belay"."workflow_steps"."finished_at" is not null),
+	CONSTRAINT "workflow_steps_undo_has_origin" CHECK (("belay"."workflow_steps"."undo_of" is not null) = ("belay"."workflow_steps"."status" in ('compensating', 'compensated', 'compensation_failed'))),
+	CONSTRAINT "workflow_steps_undo_of_allowed" CHECK (("belay"."workflow_steps"."undo_of" in ('completed', 'failed', 'skipped', 'cancelled')))
+);
+--> statement-breakpoint
+CREATE TABLE "belay"."workflow_workers" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"lease_expires_at" timestamp with time zone NOT NULL,
+	"started_at" timestamp with time zone NOT NULL,
+	"swept_through" uuid,
+	"status" text NOT NULL,
+	"name" text NOT NULL,
+	CONSTRAINT "workflow_workers_status_allowed" CHECK (("belay"."workflow_workers"."status" in ('live', 'dead')))
+);
+--> statement-breakpoint
+CREATE INDEX "workflow_ready_due_idx" ON "belay"."workflow_ready" USING btree ("definition_id","available_at","run_id","step");--> statement-breakpoint
+CREATE UNIQUE INDEX "workflow_runs_workflow_key_key" ON "belay"."workflow_runs" USING btree ("workflow","key") WHERE "belay"."workflow_runs"."key" is not null;--> statement-breakpoint
+CREATE INDEX "workflow_runs_workflow_status_idx" ON "belay"."workflow_runs" USING btree ("workflow","status","id");--> statement-breakpoint
+CREATE INDEX "workflow_runs_live_idx" ON "belay"."workflow_runs" USING btree ("id") WHERE ("belay"."workflow_runs"."status" in ('scheduled', 'running', 'waiting', 'paused', 'compensating', 'compensation_failed'));--> statement-breakpoint
+CREATE INDEX "workflow_runs_draining_idx" ON "belay"."workflow_runs" USING btree ("id") WHERE "belay"."workflow_runs"."status" = 'compensating' and "belay"."workflow_runs"."ends_as" is null;`,
+  },
+  {
+    tag: '0001_clock_views_and_storage',
+    hash: '611a5bfa632db384e0d6c20a4d4ab91b39832d75cca4050f2cc96b9968af0fb5',
+    sql: `-- What drizzle-kit cannot generate: the clock, the views for people, and storage settings.
+
+-- Every statement takes its time from here, so that a test can control time by replacing it.
+CREATE FUNCTION "belay"."store_now"() RETURNS timestamp with time zone
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$ select pg_catalog.now() $$;
+--> statement-breakpoint
+-- Room on each page for new versions of its rows: most updates of a step then touch no index.
+ALTER TABLE "belay"."workflow_steps" SET (fillfactor = 50);
+--> statement-breakpoint
+ALTER TABLE "belay"."workflow_runs" SET (fillfactor = 70);
+--> statement-breakpoint
+ALTER TABLE "belay"."workflow_workers" SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200);
+--> statement-breakpoint
+-- The queue lives by inserts and deletes: claims walk over every dead row that is left lying.
+ALTER TABLE "belay"."workflow_ready" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 10000);
+--> statement-breakpoint
+CREATE VIEW "belay"."workflow_run_overview" AS
+SELECT
+  r.id AS run_id,
+  r.workflow,
+  d.version,
+  r.key,
+  CASE WHEN r.status = 'compensating' AND r.ends_as IS NULL THEN 'compensating (draining)' ELSE r.status END AS status,
+  r.stop,
+  r.cause,
+  r.created_at,
+  r.finished_at,
+  coalesce(r.finished_at, "belay"."store_now"()) - r.created_at AS duration
+FROM "belay"."workflow_runs" r
+JOIN "belay"."workflow_definitions" d ON d.id = r.definition_id;
+--> statement-breakpoint
+CREATE VIEW "belay"."workflow_step_overview" AS
+SELECT
+  s.run_id,
+  r.workflow,
+  r.key,
+  s.step,
+  ds.name,
+  s.status,
+  s.undo_of,
+  ARRAY(
+    SELECT dependency.name
+    FROM unnest(ds.dependencies) AS number
+    JOIN "belay"."workflow_definition_steps" dependency
+      ON dependency.definition_id = r.definition_id AND dependency.step = number
+    ORDER BY number
+  ) AS depends_on,
+  s.open_dependencies,
+  s.attempt,
+  s.failures,
+  s.losses,
+  w.name AS worker,
+  s.worker_id,
+  s.started_at,
+  s.finished_at,
+  coalesce(s.finished_at, "belay"."store_now"()) - s.started_at AS duration,
+  s.output,
+  s.error
+FROM "belay"."workflow_steps" s
+JOIN "belay"."workflow_runs" r ON r.id = s.run_id
+JOIN "belay"."workflow_definition_steps" ds ON ds.definition_id = r.definition_id AND ds.step = s.step
+LEFT JOIN "belay"."workflow_workers" w ON w.id = s.worker_id;
+--> statement-breakpoint
+-- What has been applied. Each migration adds its own row, so that running the files by hand counts too; migrate() adds the hash.
+CREATE TABLE "belay"."workflow_migrations" (
+  id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  tag text NOT NULL,
+  hash text,
+  applied_at timestamp with time zone NOT NULL DEFAULT "belay"."store_now"(),
+  CONSTRAINT workflow_migrations_tag_key UNIQUE (tag)
+);
+--> statement-breakpoint
+INSERT INTO "belay"."workflow_migrations" (tag) VALUES ('0000_tables'), ('0001_clock_views_and_storage');
+`,
+  },
+]

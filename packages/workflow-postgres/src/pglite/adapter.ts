@@ -1,0 +1,152 @@
+import { BelayError } from '@belay/workflow/adapter'
+import { PGlite, type PGliteInterface } from '@electric-sql/pglite'
+import { type SqlAdapter, sqlAdapter } from '../adapter.ts'
+import { checkOptions, isBoolean } from '../options.ts'
+import { DEFAULT_SCHEMA } from '../schema.ts'
+import { checkSchemaName } from '../schema-name.ts'
+import { expireWorkers } from '../statements/workers.ts'
+import { localWakeup } from '../wakeup.ts'
+import { pgliteConnection } from './connection.ts'
+import type { DirectoryLock } from './directory-lock.ts'
+
+/** Where the database is: a directory, one of PGlite's other places (`memory://`, `idb://…`), or an instance of the application's. */
+export type PgliteSource = string | PGliteInterface | undefined
+
+export interface PgliteOptions {
+  /** The Postgres schema of Belay's tables. Default `'belay'`. */
+  readonly schema?: string | undefined
+  /** Bring the schema up to date when the engine starts. Default true. */
+  readonly autoMigrate?: boolean | undefined
+}
+
+export interface PgliteAdapter extends SqlAdapter {
+  /** The database, for tables of the application's own. There once `open()` has resolved. */
+  readonly db: PGliteInterface
+}
+
+/**
+ * Keeps workflows in PGlite, a PostgreSQL inside this process: in memory, in a directory, or in an instance that the application made,
+ * which Belay never closes.
+ *
+ * A directory belongs to one process at a time: `open()` throws `directory_in_use` when another has it. What a process that is gone held
+ * in it runs again at once, without waiting for a lease to run out.
+ *
+ * @throws BelayError `invalid_option` for an option that doesn't exist or fit.
+ */
+export function pglite(source?: PgliteSource, options: PgliteOptions = {}): PgliteAdapter {
+  checkOptions('pglite()', options, { schema: () => null, autoMigrate: isBoolean })
+  const schema = checkSchemaName(options.schema ?? DEFAULT_SCHEMA)
+  const database = typeof source === 'object' ? givenDatabase(source) : ownDatabase(source)
+  const connection = pgliteConnection(database.get, schema)
+  const adapter = sqlAdapter({
+    name: 'pglite',
+    schema,
+    connection,
+    wakeup: localWakeup(database.listeners),
+    autoMigrate: options.autoMigrate ?? true,
+    remedy: 'Call migrate() of this adapter, or leave out the option autoMigrate: false.',
+    connect: database.open,
+    async onOpen() {
+      // Workers of before can only have belonged to a process that is gone, unless this one has opened the store already.
+      if (isFirstToOpen(database.get(), schema)) await connection.query(expireWorkers, [])
+    },
+    disconnect: database.close,
+  })
+  return Object.defineProperty(adapter, 'db', { get: database.get, enumerable: true }) as PgliteAdapter
+}
+
+interface Database {
+  /** Everybody in this process who waits for work in it. */
+  readonly listeners: Set<() => void>
+  open(): Promise<void>
+  get(): PGliteInterface
+  close(): Promise<void>
+}
+
+function givenDatabase(instance: PGliteInterface): Database {
+  return {
+    listeners: sharedBy(instance).listeners,
+    async open() {
+      await instance.waitReady
+    },
+    get: () => instance,
+    async close() {},
+  }
+}
+
+function ownDatabase(place: string | undefined): Database {
+  let opening: Promise<{ readonly db: PGlite; readonly lock: DirectoryLock | null }> | undefined
+  let opened: PGlite | undefined
+  return {
+    listeners: new Set(),
+    async open() {
+      opening ??= openDatabase(place).catch((error: unknown) => {
+        opening = undefined
+        throw error
+      })
+      opened = (await opening).db
+    },
+    get() {
+      if (opened !== undefined) return opened
+      throw new BelayError(
+        'store_unavailable',
+        'The database is not open yet: await open() of the adapter first.',
+      )
+    },
+    async close() {
+      const open = await opening
+      await open?.db.close()
+      open?.lock?.release()
+    },
+  }
+}
+
+async function openDatabase(place: string | undefined) {
+  const path = directoryOf(place)
+  const lock = path === null ? null : await lockOf(path)
+  try {
+    const db = await (place === undefined ? PGlite.create() : PGlite.create(lock?.directory ?? place))
+    return { db, lock }
+  } catch (cause) {
+    lock?.release()
+    throw new BelayError(
+      'store_misconfigured',
+      `PGlite cannot open ${place ?? 'a database in memory'}: ${cause instanceof Error ? cause.message : String(cause)}. A directory must be empty or hold a database that this version of PGlite made.`,
+      { cause },
+    )
+  }
+}
+
+/** The path of a database in the file system; null for PGlite's other places. */
+function directoryOf(place: string | undefined): string | null {
+  if (place === undefined || place === '') return null
+  if (place.startsWith('file://')) return place.slice('file://'.length)
+  return /^[a-z-]+:\/\//.test(place) ? null : place
+}
+
+async function lockOf(path: string): Promise<DirectoryLock> {
+  // Loaded only here: it needs a file system, and browsers have none.
+  const { lockDirectory } = await import('./directory-lock.ts')
+  return lockDirectory(path)
+}
+
+interface Shared {
+  readonly listeners: Set<() => void>
+  readonly openedSchemas: Set<string>
+}
+
+// By instance, since an application may give one instance to several adapters.
+const shared = new WeakMap<PGliteInterface, Shared>()
+
+function sharedBy(database: PGliteInterface): Shared {
+  const known = shared.get(database) ?? { listeners: new Set(), openedSchemas: new Set() }
+  shared.set(database, known)
+  return known
+}
+
+function isFirstToOpen(database: PGliteInterface, schema: string): boolean {
+  const { openedSchemas } = sharedBy(database)
+  if (openedSchemas.has(schema)) return false
+  openedSchemas.add(schema)
+  return true
+}

@@ -1,0 +1,20 @@
+import type { MigrationReport } from '../migrate/migrate.ts'
+import { type PostgresSource, postgres } from './postgres.ts'
+
+/**
+ * Brings Belay's schema in a database up to this version: for a deployment step. Safe when any number of processes call it at once.
+ * `schema` is the Postgres schema of Belay's tables, `'belay'` by default; it is created when it isn't there.
+ *
+ * @throws BelayError `schema_too_new` when a newer version of Belay has been here; `store_unavailable`; `store_misconfigured`.
+ */
+export async function migrate(
+  source: PostgresSource,
+  options: { readonly schema?: string | undefined } = {},
+): Promise<MigrationReport> {
+  const adapter = postgres(source, { ...options, connectionsMax: 1, listen: false })
+  try {
+    return await adapter.migrate()
+  } finally {
+    await adapter.close()
+  }
+}

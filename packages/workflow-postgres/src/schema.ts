@@ -1,0 +1,270 @@
+import { type SQL, sql } from 'drizzle-orm'
+import {
+  check,
+  index,
+  integer,
+  json,
+  pgSchema,
+  primaryKey,
+  text,
+  timestamp,
+  unique,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core'
+
+/** The Postgres schema Belay's tables live in unless the user chooses another. Also the name the migrations are written with. */
+export const DEFAULT_SCHEMA = 'belay'
+
+const RUN_STATUSES = [
+  'scheduled',
+  'running',
+  'waiting',
+  'paused',
+  'compensating',
+  'completed',
+  'failed',
+  'compensated',
+  'compensation_failed',
+  'cancelled',
+]
+
+const STEP_STATUSES = [
+  'pending',
+  'ready',
+  'running',
+  'waiting',
+  'completed',
+  'failed',
+  'skipped',
+  'cancelled',
+  'compensating',
+  'compensated',
+  'compensation_failed',
+]
+
+// Runs that may still hold leased steps.
+const LIVE_RUN_STATUSES = ['scheduled', 'running', 'waiting', 'paused', 'compensating', 'compensation_failed']
+
+/**
+ * Belay's tables in the given Postgres schema, for drizzle queries on them.
+ *
+ * Payloads are `json`, not `jsonb`: stored as they came, cheaper to write, and `\u0000` in a string survives.
+ * Fixed, narrow columns come first, so that reading a hot one never walks over a payload.
+ */
+export function makeTables(schemaName: string) {
+  const schema = pgSchema(schemaName)
+  return {
+    schema,
+    definitions: makeDefinitions(schema),
+    definitionSteps: makeDefinitionSteps(schema),
+    runs: makeRuns(schema),
+    steps: makeSteps(schema),
+    ready: makeReady(schema),
+    workers: makeWorkers(schema),
+  }
+}
+
+type Schema = ReturnType<typeof pgSchema>
+
+/** One row per (name, version), never changed: runs are pinned to it. */
+function makeDefinitions(schema: Schema) {
+  return schema.table(
+    'workflow_definitions',
+    {
+      id: integer().primaryKey().generatedAlwaysAsIdentity(),
+      version: integer().notNull(),
+      createdAt: instant('created_at').notNull(),
+      name: text().notNull(),
+      checksum: text().notNull(),
+      shape: json().notNull(),
+    },
+    (table) => [
+      unique('workflow_definitions_name_version_key').on(table.name, table.version),
+      check('workflow_definitions_version_allowed', sql`${table.version} >= 1`),
+    ],
+  )
+}
+
+/** The edges of each definition, in both directions, so that SQL joins the graph instead of interpreting it. */
+function makeDefinitionSteps(schema: Schema) {
+  return schema.table(
+    'workflow_definition_steps',
+    {
+      definitionId: integer('definition_id').notNull(),
+      step: integer().notNull(),
+      name: text().notNull(),
+      dependencies: integer().array().notNull(),
+      dependents: integer().array().notNull(),
+    },
+    (table) => [
+      primaryKey({ name: 'workflow_definition_steps_pkey', columns: [table.definitionId, table.step] }),
+    ],
+  )
+}
+
+/** One row per run. No foreign key points here or from here: many sharers of one row make MultiXacts. */
+function makeRuns(schema: Schema) {
+  return schema.table(
+    'workflow_runs',
+    {
+      id: uuid().primaryKey(),
+      definitionId: integer('definition_id').notNull(),
+      /** Going forward the sinks that are open; in an undo the undos that are open. The run ends at zero. */
+      openSteps: integer('open_steps').notNull(),
+      createdAt: instant('created_at').notNull(),
+      finishedAt: instant('finished_at'),
+      status: text().notNull(),
+      /** Why the run stopped going forward: `failure` or `cancellation`. */
+      stop: text(),
+      /** How the run ends once its undo is done; null until the undo begins, so a stopped run without it is draining. */
+      endsAs: text('ends_as'),
+      workflow: text().notNull(),
+      key: text(),
+      input: json(),
+      cause: json(),
+    },
+    (table) => [
+      uniqueIndex('workflow_runs_workflow_key_key')
+        .on(table.workflow, table.key)
+        .where(sql`${table.key} is not null`),
+      index('workflow_runs_workflow_status_idx').on(table.workflow, table.status, table.id),
+      index('workflow_runs_live_idx').on(table.id).where(oneOf(table.status, LIVE_RUN_STATUSES)),
+      index('workflow_runs_draining_idx')
+        .on(table.id)
+        .where(sql`${table.status} = 'compensating' and ${table.endsAs} is null`),
+      check('workflow_runs_status_allowed', oneOf(table.status, RUN_STATUSES)),
+      check('workflow_runs_open_steps_counted', sql`${table.openSteps} >= 0`),
+      check('workflow_runs_stop_allowed', oneOf(table.stop, ['failure', 'cancellation'])),
+      check('workflow_runs_ends_as_allowed', oneOf(table.endsAs, ['failed', 'compensated', 'cancelled'])),
+      check('workflow_runs_stopped_has_cause', sql`(${table.stop} is null) = (${table.cause} is null)`),
+      check(
+        'workflow_runs_undone_was_stopped',
+        sql`(${table.stop} is not null) = ${oneOf(table.status, ['compensating', 'compensation_failed', 'failed', 'compensated', 'cancelled'])}`,
+      ),
+      check('workflow_runs_undo_was_stopped', sql`${table.endsAs} is null or ${table.stop} is not null`),
+      check(
+        'workflow_runs_finished_has_time',
+        sql`(${table.finishedAt} is not null) = ${oneOf(table.status, ['completed', 'failed', 'compensated', 'cancelled'])}`,
+      ),
+    ],
+  )
+}
+
+/**
+ * One row per step per run, and no index but the primary key: a hot write then touches one page and can stay on it.
+ * What may be claimed is in `workflow_ready`; a status index here would also mislead the planner.
+ */
+function makeSteps(schema: Schema) {
+  return schema.table(
+    'workflow_steps',
+    {
+      runId: uuid('run_id').notNull(),
+      step: integer().notNull(),
+      openDependencies: integer('open_dependencies').notNull(),
+      attempt: integer().notNull().default(0),
+      failures: integer().notNull().default(0),
+      losses: integer().notNull().default(0),
+      workerId: uuid('worker_id'),
+      startedAt: instant('started_at'),
+      finishedAt: instant('finished_at'),
+      status: text().notNull(),
+      undoOf: text('undo_of'),
+      output: json(),
+      error: json(),
+    },
+    (table) => [
+      primaryKey({ name: 'workflow_steps_pkey', columns: [table.runId, table.step] }),
+      check('workflow_steps_status_allowed', oneOf(table.status, STEP_STATUSES)),
+      check(
+        'workflow_steps_counters_counted',
+        sql`${table.openDependencies} >= 0 and ${table.attempt} >= 0 and ${table.failures} >= 0 and ${table.losses} >= 0`,
+      ),
+      check(
+        'workflow_steps_pending_has_dependencies',
+        sql`${table.status} <> 'pending' or ${table.openDependencies} > 0`,
+      ),
+      check(
+        'workflow_steps_started_has_no_dependencies',
+        sql`${table.status} not in ('ready', 'running', 'completed') or ${table.openDependencies} = 0`,
+      ),
+      check(
+        'workflow_steps_running_has_worker',
+        sql`${table.status} <> 'running' or (${table.workerId} is not null and ${table.startedAt} is not null)`,
+      ),
+      check(
+        'workflow_steps_ready_has_no_worker',
+        sql`${table.status} <> 'ready' or ${table.workerId} is null`,
+      ),
+      check(
+        'workflow_steps_ended_has_time',
+        sql`${table.status} not in ('completed', 'failed', 'compensated') or ${table.finishedAt} is not null`,
+      ),
+      check(
+        'workflow_steps_undo_has_origin',
+        sql`(${table.undoOf} is not null) = ${oneOf(table.status, ['compensating', 'compensated', 'compensation_failed'])}`,
+      ),
+      check(
+        'workflow_steps_undo_of_allowed',
+        oneOf(table.undoOf, ['completed', 'failed', 'skipped', 'cancelled']),
+      ),
+    ],
+  )
+}
+
+/**
+ * The ready queue: hints of what may be claimed, now or from `available_at` on. The step's row is the truth; a row whose `attempt` is
+ * not the step's any more is stale, and the claim that meets it removes it. Rows are only inserted and deleted.
+ */
+function makeReady(schema: Schema) {
+  return schema.table(
+    'workflow_ready',
+    {
+      availableAt: instant('available_at').notNull(),
+      definitionId: integer('definition_id').notNull(),
+      step: integer().notNull(),
+      attempt: integer().notNull(),
+      runId: uuid('run_id').notNull(),
+    },
+    (table) => [
+      // Not a primary key: nothing looks a row up by its step, and a second hint for one step does no harm.
+      index('workflow_ready_due_idx').on(table.definitionId, table.availableAt, table.runId, table.step),
+    ],
+  )
+}
+
+/** One row per worker process. It carries the lease of every step the worker holds. */
+function makeWorkers(schema: Schema) {
+  return schema.table(
+    'workflow_workers',
+    {
+      id: uuid().primaryKey(),
+      leaseExpiresAt: instant('lease_expires_at').notNull(),
+      startedAt: instant('started_at').notNull(),
+      /** How far the search for a dead worker's steps has come; null before it begins. */
+      sweptThrough: uuid('swept_through'),
+      status: text().notNull(),
+      name: text().notNull(),
+    },
+    (table) => [check('workflow_workers_status_allowed', oneOf(table.status, ['live', 'dead']))],
+  )
+}
+
+function instant(name: string) {
+  return timestamp(name, { withTimezone: true, mode: 'date' })
+}
+
+function oneOf(column: unknown, values: readonly string[]): SQL {
+  return sql`(${column} in (${sql.raw(values.map((value) => `'${value}'`).join(', '))}))`
+}
+
+const defaultTables = makeTables(DEFAULT_SCHEMA)
+
+// drizzle-kit generates the migrations from what this module exports.
+export const belay = defaultTables.schema
+export const workflowDefinitions = defaultTables.definitions
+export const workflowDefinitionSteps = defaultTables.definitionSteps
+export const workflowRuns = defaultTables.runs
+export const workflowSteps = defaultTables.steps
+export const workflowReady = defaultTables.ready
+export const workflowWorkers = defaultTables.workers

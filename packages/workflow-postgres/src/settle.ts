@@ -1,0 +1,180 @@
+import type { Outcome, Settlement } from '@belay/workflow/adapter'
+import { batchesBySize } from './batches.ts'
+import type { Connection } from './connection/connection.ts'
+import { refusalOf } from './errors.ts'
+import { type FailedOutcome, fail } from './statements/fail-attempts.ts'
+import { type FinishedOutcome, finish } from './statements/finish-attempts.ts'
+import { type ParkedOutcome, park } from './statements/park-undos.ts'
+import { settledBefore } from './statements/read-attempts.ts'
+import { readTries } from './statements/read-tries.ts'
+import { type RequeuedOutcome, requeue } from './statements/requeue-attempts.ts'
+
+export interface SettleRequest {
+  readonly workerId: string
+  readonly outcomes: readonly Outcome[]
+  readonly handBackMax: number
+}
+
+interface Recorded {
+  readonly outcome: readonly Outcome[]
+  readonly claims?: Settlement['claims']
+  readonly runs?: Settlement['runs']
+  readonly queued?: boolean
+}
+
+/**
+ * Records outcomes, one statement for each kind of them. Failures go first: what they cancel is then not handed out by the successes of
+ * the same batch.
+ */
+export async function settle(connection: Connection, request: SettleRequest): Promise<Settlement> {
+  const recorded: Recorded[] = []
+  let handBackMax = request.handBackMax
+  for (const { kind, outcomes } of batchesByKind(request.outcomes)) {
+    const batch = { workerId: request.workerId, outcomes, handBackMax }
+    for (const part of await recordEach(connection, kind, batch)) {
+      recorded.push(part)
+      handBackMax -= part.claims?.length ?? 0
+    }
+  }
+  return answer(connection, request, recorded)
+}
+
+async function answer(
+  connection: Connection,
+  { workerId, outcomes }: SettleRequest,
+  recorded: readonly Recorded[],
+): Promise<Settlement> {
+  const settled = new Set(recorded.flatMap((part) => part.outcome))
+  const open = outcomes.filter((outcome) => !settled.has(outcome))
+  for (const index of await settledBefore(connection, { workerId, outcomes: open })) settled.add(open[index]!)
+  return {
+    results: outcomes.map((outcome) => (settled.has(outcome) ? 'settled' : 'lost')),
+    claims: recorded.flatMap((part) => part.claims ?? []),
+    runs: recorded.flatMap((part) => part.runs ?? []),
+    queued: recorded.some((part) => part.queued === true),
+  }
+}
+
+type Kind = 'fail' | 'park' | 'requeue' | 'finish'
+
+const KIND_OF: Readonly<Record<Outcome['type'], Kind>> = {
+  failed: 'fail',
+  compensation_failed: 'park',
+  retry: 'requeue',
+  released: 'requeue',
+  completed: 'finish',
+  compensated: 'finish',
+  relayed: 'finish',
+}
+
+function batchesByKind(outcomes: readonly Outcome[]) {
+  return (['fail', 'park', 'requeue', 'finish'] as const).flatMap((kind) => {
+    const ofKind = outcomes.filter((outcome) => KIND_OF[outcome.type] === kind)
+    return batchesBySize(ofKind, payloadOf).map((batch) => ({ kind, outcomes: batch }))
+  })
+}
+
+function payloadOf(outcome: Outcome): number {
+  switch (outcome.type) {
+    case 'completed':
+      return outcome.output?.length ?? 0
+    case 'failed':
+      return outcome.error.length + outcome.cause.length
+    case 'retry':
+    case 'compensation_failed':
+      return outcome.error.length
+    default:
+      return 0
+  }
+}
+
+/** Records a batch; when the database refuses it for what it contains, halves it until the bad outcome stands alone. */
+async function recordEach(
+  connection: Connection,
+  kind: Kind,
+  batch: SettleRequest,
+): Promise<readonly Recorded[]> {
+  try {
+    return [await record(connection, kind, batch)]
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (refusal === null) throw error
+    const [only] = batch.outcomes
+    if (batch.outcomes.length === 1 && only !== undefined) {
+      return [await recordRefused(connection, batch.workerId, only, refusal)]
+    }
+    const middle = Math.ceil(batch.outcomes.length / 2)
+    const first = await recordEach(connection, kind, { ...batch, outcomes: batch.outcomes.slice(0, middle) })
+    const leased = first.reduce((sum, part) => sum + (part.claims?.length ?? 0), 0)
+    const rest = { ...batch, outcomes: batch.outcomes.slice(middle), handBackMax: batch.handBackMax - leased }
+    return [...first, ...(await recordEach(connection, kind, rest))]
+  }
+}
+
+async function record(connection: Connection, kind: Kind, batch: SettleRequest): Promise<Recorded> {
+  const { workerId, handBackMax } = batch
+  const pick = (indexes: readonly number[]) => indexes.map((index) => batch.outcomes[index]!)
+  switch (kind) {
+    case 'fail': {
+      const outcomes = batch.outcomes as readonly FailedOutcome[]
+      const { settled, runs } = await fail(connection, { workerId, outcomes })
+      return { outcome: pick(settled), runs }
+    }
+    case 'park': {
+      const outcomes = batch.outcomes as readonly ParkedOutcome[]
+      const { settled, runs } = await park(connection, { workerId, outcomes })
+      return { outcome: pick(settled), runs }
+    }
+    case 'requeue': {
+      const outcomes = batch.outcomes as readonly RequeuedOutcome[]
+      const settled = pick(await requeue(connection, { workerId, outcomes }))
+      return { outcome: settled, queued: settled.some(isDueNow) }
+    }
+    case 'finish': {
+      const outcomes = batch.outcomes as readonly FinishedOutcome[]
+      const { settled, ...rest } = await finish(connection, { workerId, outcomes, handBackMax })
+      return { outcome: pick(settled), ...rest }
+    }
+  }
+}
+
+function isDueNow(outcome: Outcome): boolean {
+  return outcome.type === 'released' || (outcome.type === 'retry' && outcome.delayMs === 0)
+}
+
+/** The step's handler succeeded, but its output can never be stored: that is a failure for good, and the step's own. */
+async function recordRefused(
+  connection: Connection,
+  workerId: string,
+  outcome: Outcome,
+  refusal: string,
+): Promise<Recorded> {
+  const error = {
+    name: 'BelayError',
+    code: 'payload_unserialisable',
+    message: `The database refused what the step gave back: ${refusal}`,
+  }
+  const { runId, attempt, step, definitionId, direction } = outcome
+  const ref = { runId, attempt, step, definitionId, direction }
+  if (outcome.direction === 'undo') {
+    return record(connection, 'park', {
+      workerId,
+      outcomes: [{ ...ref, type: 'compensation_failed', error: JSON.stringify(error) }],
+      handBackMax: 0,
+    }).then((recorded) => standIn(recorded, outcome))
+  }
+  const { name, tries } = await readTries(connection, ref)
+  const cause = { type: 'step_failed', step: name, attempt: tries, error }
+  const failed = {
+    ...ref,
+    type: 'failed',
+    error: JSON.stringify(error),
+    cause: JSON.stringify(cause),
+  } as const
+  const recorded = await record(connection, 'fail', { workerId, outcomes: [failed], handBackMax: 0 })
+  return standIn(recorded, outcome)
+}
+
+function standIn(recorded: Recorded, outcome: Outcome): Recorded {
+  return { ...recorded, outcome: recorded.outcome.length === 0 ? [] : [outcome] }
+}

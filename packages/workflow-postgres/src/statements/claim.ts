@@ -1,0 +1,123 @@
+import type { Claim, UndoneStatus } from '@belay/workflow/adapter'
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+
+/** A row that describes a claim; the columns of `Claim`. */
+export interface ClaimRow {
+  readonly run_id: string
+  readonly step: number
+  readonly attempt: number
+  readonly definition_id: number
+  readonly failures: number
+  readonly losses: number
+  readonly undo_of: UndoneStatus | null
+}
+
+/**
+ * Leases due steps to a live worker. Guarantee: a step is leased once, and never to a worker that was declared dead before.
+ * Index: the queue by (definition, available_at), steps and runs by primary key. Locks: the worker's row (shared), queue rows (skipping
+ * locked ones), then steps by (run, step).
+ *
+ * `= any (array[x])` instead of `= x` joins steps and runs: it can use the index but neither hash nor merge, so that statistics
+ * gathered at a bad moment cannot talk the planner into reading a whole table.
+ */
+export const claimSteps: Statement<
+  { readonly live: boolean; readonly dequeued: number } & {
+    readonly [Column in keyof ClaimRow]: ClaimRow[Column] | null
+  }
+> = {
+  name: 'claim_steps',
+  text: `
+with live_worker as materialized (
+  -- Declaring a worker dead needs this row exclusively: it comes wholly before this claim, or wholly after.
+  select w.id from belay.workflow_workers w where w.id = $1::uuid and w.status = 'live' for key share
+),
+due_definitions as materialized (
+  select wanted.definition_id, oldest.available_at
+  from live_worker
+  cross join unnest($2::int[]) as wanted (definition_id)
+  cross join lateral (
+    select r.available_at from belay.workflow_ready r
+    where r.definition_id = wanted.definition_id and r.available_at <= belay.store_now()
+    order by r.available_at
+    limit 1
+  ) oldest
+  order by oldest.available_at
+),
+due_rows as materialized (
+  select due.row_at
+  from due_definitions
+  cross join lateral (
+    select r.ctid as row_at from belay.workflow_ready r
+    where r.definition_id = due_definitions.definition_id and r.available_at <= belay.store_now()
+    order by r.available_at, r.run_id, r.step
+    limit $3::int
+    for update skip locked
+  ) due
+  limit $3::int
+),
+-- Queue rows are never updated, so the place of a locked row is its own until this statement ends.
+dequeued_rows as (
+  delete from belay.workflow_ready r
+  where r.ctid = any (array(select row_at from due_rows))
+  returning r.run_id, r.step, r.attempt, r.definition_id, r.available_at
+),
+due_steps as materialized (
+  select q.run_id, q.step, q.attempt, min(q.definition_id) as definition_id, min(q.available_at) as available_at,
+    (select r.status from belay.workflow_runs r where r.id = q.run_id) as run_status
+  from dequeued_rows q
+  group by q.run_id, q.step, q.attempt
+  order by q.run_id, q.step
+),
+claimed_steps as (
+  update belay.workflow_steps s
+  set status = case when s.status = 'ready' then 'running' else s.status end,
+    attempt = s.attempt + 1, worker_id = $1::uuid, started_at = belay.store_now(), finished_at = null
+  from due_steps due
+  where s.run_id = any (array[due.run_id]) and s.step = any (array[due.step])
+    -- A hint from before an earlier attempt is stale. The steps of a run that is stopping are left to the drain, which cancels them.
+    and s.attempt = any (array[due.attempt]) and s.open_dependencies = 0 and s.worker_id is null
+    and ((s.status = 'ready' and due.run_status = 'running')
+      or (s.status = 'compensating' and due.run_status in ('compensating', 'compensation_failed')))
+  returning s.run_id, s.step, s.attempt, due.definition_id, s.failures, s.losses, s.undo_of, due.available_at
+)
+select exists (select from live_worker) as live, (select count(*)::int from dequeued_rows) as dequeued,
+  c.run_id, c.step, c.attempt, c.definition_id, c.failures, c.losses, c.undo_of
+from (values (1)) as one_row
+left join claimed_steps c on true
+order by c.available_at, c.run_id, c.step`,
+}
+
+// Stale hints, left by runs that were stopped, must not hide the work behind them; each round removes as many as the limit.
+const ROUNDS_MAX = 10
+
+export async function claim(
+  connection: Connection,
+  request: { workerId: string; definitionIds: readonly number[]; limit: number },
+): Promise<readonly Claim[] | 'lost'> {
+  const claims: Claim[] = []
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const wanted = request.limit - claims.length
+    const rows = await connection.query(claimSteps, [request.workerId, request.definitionIds, wanted])
+    const [first] = rows
+    // Claims of an earlier round are the sweep's to give back, when the worker was declared dead in between.
+    if (first?.live !== true) return 'lost'
+    const claimed = rows.filter((row) => row.run_id !== null)
+    claims.push(...claimed.map((row) => decodeClaim(row as ClaimRow)))
+    if (claims.length >= request.limit || first.dequeued === claimed.length) break
+  }
+  return claims
+}
+
+export function decodeClaim(row: ClaimRow): Claim {
+  return {
+    runId: row.run_id,
+    step: row.step,
+    attempt: row.attempt,
+    direction: row.undo_of === null ? 'forward' : 'undo',
+    definitionId: row.definition_id,
+    failures: row.failures,
+    losses: row.losses,
+    undoOf: row.undo_of,
+  }
+}

@@ -1,0 +1,94 @@
+import type { DrainedRun, StepStatus } from '@belay/workflow/adapter'
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+
+interface DrainedRow {
+  readonly run_id: string
+  readonly definition_id: number
+  readonly stop: 'failure' | 'cancellation'
+  readonly leftovers: number
+  readonly steps: readonly number[]
+  readonly statuses: readonly StepStatus[]
+  readonly started: readonly boolean[]
+}
+
+/**
+ * Stopped runs in which nothing is in flight and whose undo has not begun, oldest first. Index: the partial index of draining runs, steps
+ * by primary key. No locks: nothing in such a run can start again, so what is seen here stays true.
+ */
+export const readDrainedRuns: Statement<DrainedRow> = {
+  name: 'read_drained_runs',
+  text: `
+select r.id as run_id, r.definition_id, r.stop, s.leftovers, s.steps, s.statuses, s.started
+from belay.workflow_runs r
+cross join lateral (
+  select (count(*) filter (where s.status in ('running', 'waiting')))::int as in_flight,
+    (count(*) filter (where s.status in ('pending', 'ready')))::int as leftovers,
+    array_agg(s.step order by s.step) as steps,
+    array_agg(s.status order by s.step) as statuses,
+    array_agg(s.attempt > 0 order by s.step) as started
+  from belay.workflow_steps s
+  where s.run_id = r.id
+) s
+where r.status = 'compensating' and r.ends_as is null and s.in_flight = 0
+  and r.definition_id = any ($1::int[]) and ($2::uuid[] is null or r.id = any ($2::uuid[]))
+order by r.id
+limit $3::int`,
+}
+
+/**
+ * Cancels steps that returned to the queue while their run was being stopped. Index: primary keys. Locks: steps by (run, step).
+ * A claim that was under way either has the step, and it is in flight, or finds it cancelled.
+ */
+export const cancelLeftovers: Statement<{ readonly run_id: string }> = {
+  name: 'cancel_leftovers',
+  text: `
+with stopped_runs as materialized (
+  select r.id from belay.workflow_runs r
+  where r.id = any ($1::uuid[]) and r.status = 'compensating' and r.ends_as is null
+),
+locked_steps as materialized (
+  select s.run_id, s.step
+  from stopped_runs
+  join belay.workflow_steps s on s.run_id = any (array[stopped_runs.id])
+  where s.status in ('pending', 'ready')
+  order by s.run_id, s.step
+  for update of s
+)
+update belay.workflow_steps s
+set status = 'cancelled'
+from locked_steps l
+where s.run_id = any (array[l.run_id]) and s.step = any (array[l.step])
+returning s.run_id`,
+}
+
+export async function drain(
+  connection: Connection,
+  request: {
+    definitionIds: readonly number[]
+    runIds?: readonly string[] | undefined
+    limit: number
+  },
+): Promise<readonly DrainedRun[]> {
+  const read = () =>
+    connection.query(readDrainedRuns, [request.definitionIds, request.runIds ?? null, request.limit])
+  const rows = await read()
+  const unclean = rows.filter((row) => row.leftovers > 0)
+  if (unclean.length === 0) return rows.map(decode)
+  // Leftovers are rare, so they are only looked for once they are seen; what they turned into needs a fresh snapshot.
+  await connection.query(cancelLeftovers, [unclean.map((row) => row.run_id)])
+  return (await read()).filter((row) => row.leftovers === 0).map(decode)
+}
+
+function decode(row: DrainedRow): DrainedRun {
+  return {
+    runId: row.run_id,
+    definitionId: row.definition_id,
+    stop: row.stop,
+    steps: row.steps.map((step, index) => ({
+      step,
+      status: row.statuses[index]!,
+      started: row.started[index]!,
+    })),
+  }
+}

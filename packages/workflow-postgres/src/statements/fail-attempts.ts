@@ -1,0 +1,92 @@
+import type { Outcome, RunStatus } from '@belay/workflow/adapter'
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+
+/**
+ * Records attempts that failed for good, cancels what has not started in their runs, and stops the runs. Guarantee: all of it commits
+ * together; the first failure of a run is its cause; a step that a concurrent settlement makes ready is either cancelled here or was
+ * leased before and is in flight, which the drain waits for. Index: primary keys only. Locks: own steps, other steps, runs, each by
+ * (run, step).
+ */
+export const failAttempts: Statement<
+  | { readonly kind: 'settled'; readonly position: number }
+  | { readonly kind: 'run'; readonly run_id: string; readonly status: RunStatus }
+> = {
+  name: 'fail_attempts',
+  text: `
+with failed_attempts as materialized (
+  select a.run_id, a.step, a.attempt, a.error, a.cause, a.position
+  from unnest($2::uuid[], $3::int[], $4::int[], $5::text[], $6::text[])
+    with ordinality as a (run_id, step, attempt, error, cause, position)
+  order by a.run_id, a.step
+),
+failed_steps as (
+  update belay.workflow_steps s
+  set status = 'failed', error = a.error::json, finished_at = belay.store_now()
+  from failed_attempts a
+  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.attempt = any (array[a.attempt])
+    and s.worker_id = $1::uuid and s.status = 'running'
+  returning a.run_id, a.cause, a.position
+),
+failed_runs as materialized (
+  select distinct on (f.run_id) f.run_id, f.cause
+  from failed_steps f
+  order by f.run_id, f.position
+),
+locked_steps as materialized (
+  select s.run_id, s.step
+  from failed_runs f
+  join belay.workflow_steps s on s.run_id = any (array[f.run_id])
+  where s.status in ('pending', 'ready')
+  order by s.run_id, s.step
+  for update of s
+),
+-- Their queue rows stay: a claim that meets one removes it.
+cancelled_steps as (
+  update belay.workflow_steps s
+  set status = 'cancelled'
+  from locked_steps l
+  where s.run_id = any (array[l.run_id]) and s.step = any (array[l.step])
+  returning 1
+),
+stopped_runs as (
+  update belay.workflow_runs r
+  set status = 'compensating', stop = 'failure', cause = f.cause::json
+  from (
+    select failed_runs.run_id, failed_runs.cause
+    from failed_runs
+    -- Makes the runs the last to be locked.
+    cross join (select count(*) from cancelled_steps) as steps_were_locked
+    order by failed_runs.run_id
+  ) f
+  where r.id = any (array[f.run_id]) and r.status in ('running', 'waiting', 'paused')
+  returning r.id as run_id, r.status
+)
+select 'settled' as kind, f.position::int as position, null::uuid as run_id, null as status from failed_steps f
+union all
+select 'run', null, r.run_id, r.status from stopped_runs r`,
+}
+
+export type FailedOutcome = Extract<Outcome, { type: 'failed' }>
+
+export async function fail(
+  connection: Connection,
+  request: { workerId: string; outcomes: readonly FailedOutcome[] },
+): Promise<{
+  readonly settled: readonly number[]
+  readonly runs: readonly { readonly runId: string; readonly status: RunStatus }[]
+}> {
+  const { workerId, outcomes } = request
+  const rows = await connection.query(failAttempts, [
+    workerId,
+    outcomes.map((outcome) => outcome.runId),
+    outcomes.map((outcome) => outcome.step),
+    outcomes.map((outcome) => outcome.attempt),
+    outcomes.map((outcome) => outcome.error),
+    outcomes.map((outcome) => outcome.cause),
+  ])
+  return {
+    settled: rows.flatMap((row) => (row.kind === 'settled' ? [row.position - 1] : [])),
+    runs: rows.flatMap((row) => (row.kind === 'run' ? [{ runId: row.run_id, status: row.status }] : [])),
+  }
+}

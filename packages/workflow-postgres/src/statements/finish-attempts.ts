@@ -1,0 +1,163 @@
+import type { Claim, Outcome, RunStatus, UndoneStatus } from '@belay/workflow/adapter'
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+import { type ClaimRow, decodeClaim } from './claim.ts'
+
+/**
+ * Records attempts that ended well, forward and undo alike, and everything that follows from it: dependents are counted down, steps that
+ * reach zero are leased to this worker or queued, and runs end. Guarantee: all of it commits together; an attempt that holds its step no
+ * more changes nothing; a dependent becomes ready exactly once, and never in a run that is stopping, whose pending steps were cancelled.
+ * Index: primary keys only. Locks: the worker's row (shared), own steps, dependents, runs, each by (run, step).
+ *
+ * An undo is the same walk with the edges turned round: it counts down the steps it depends on, and every undo counts as a sink.
+ */
+export const finishAttempts: Statement<FinishedRow> = {
+  name: 'finish_attempts',
+  text: `
+with live_worker as materialized (
+  -- First of all locks, as in a claim. A dead worker may still settle what nobody has taken from it, but is leased nothing new.
+  select w.id from belay.workflow_workers w where w.id = $1::uuid and w.status = 'live' for key share
+),
+finished_attempts as materialized (
+  select a.run_id, a.step, a.attempt, a.definition_id, a.undo, a.settles_as, a.output, a.position
+  from unnest($2::uuid[], $3::int[], $4::int[], $5::int[], $6::bool[], $7::text[], $8::text[])
+    with ordinality as a (run_id, step, attempt, definition_id, undo, settles_as, output, position)
+  cross join (select count(*) from live_worker) as worker_was_locked
+  order by a.run_id, a.step
+),
+settled_attempts as (
+  update belay.workflow_steps s
+  set status = a.settles_as,
+    undo_of = case when a.settles_as = 'compensated' then s.undo_of end,
+    output = case when a.undo then s.output else a.output::json end,
+    finished_at = belay.store_now()
+  from finished_attempts a
+  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.attempt = any (array[a.attempt])
+    and s.worker_id = $1::uuid and s.status = (case when a.undo then 'compensating' else 'running' end)
+  returning a.run_id, a.step, a.definition_id, a.undo, a.position
+),
+followed_edges as materialized (
+  select t.run_id, t.definition_id, t.undo,
+    (select case when t.undo then ds.dependencies else ds.dependents end
+     from belay.workflow_definition_steps ds
+     where ds.definition_id = t.definition_id and ds.step = t.step) as neighbours
+  from settled_attempts t
+),
+-- Two parents may settle in one batch, and UPDATE ... FROM applies one match per row only: sum first.
+satisfied_dependencies as materialized (
+  select e.run_id, n.step, bool_or(e.undo) as undo, min(e.definition_id) as definition_id, count(*)::int as satisfied
+  from followed_edges e
+  cross join lateral unnest(e.neighbours) as n (step)
+  group by e.run_id, n.step
+),
+locked_steps as materialized (
+  select s.run_id, s.step, d.undo, d.definition_id, s.open_dependencies - d.satisfied as open_dependencies
+  from satisfied_dependencies d
+  join belay.workflow_steps s on s.run_id = any (array[d.run_id]) and s.step = any (array[d.step])
+  where s.status = (case when d.undo then 'compensating' else 'pending' end) and s.open_dependencies > 0
+  order by s.run_id, s.step
+  for update of s
+),
+advanced_steps as materialized (
+  select l.run_id, l.step, l.undo, l.definition_id, l.open_dependencies,
+    l.open_dependencies = 0 as unblocked,
+    l.open_dependencies = 0 and exists (select from live_worker)
+      and row_number() over (partition by l.open_dependencies = 0 order by l.run_id, l.step) <= $9::int as handed_back
+  from locked_steps l
+),
+updated_steps as (
+  update belay.workflow_steps s
+  set open_dependencies = a.open_dependencies,
+    status = case when a.undo or not a.unblocked then s.status when a.handed_back then 'running' else 'ready' end,
+    attempt = s.attempt + a.handed_back::int,
+    worker_id = case when a.handed_back then $1::uuid else s.worker_id end,
+    started_at = case when a.handed_back then belay.store_now() else s.started_at end,
+    finished_at = case when a.handed_back then null else s.finished_at end
+  from advanced_steps a
+  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step])
+  returning s.run_id, s.step, s.attempt, a.definition_id, s.failures, s.losses, s.undo_of, a.unblocked, a.handed_back
+),
+queued_steps as (
+  insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
+  select belay.store_now(), u.definition_id, u.step, u.attempt, u.run_id
+  from updated_steps u
+  where u.unblocked and not u.handed_back
+),
+ended_steps as materialized (
+  select e.run_id, bool_or(e.undo) as undo, count(*)::int as ended
+  from followed_edges e
+  -- Makes the runs the last to be locked.
+  cross join (select count(*) from updated_steps) as steps_were_locked
+  where e.undo or cardinality(e.neighbours) = 0
+  group by e.run_id
+  order by e.run_id
+),
+updated_runs as (
+  update belay.workflow_runs r
+  set open_steps = r.open_steps - e.ended,
+    status = case when r.open_steps > e.ended then r.status when e.undo then r.ends_as else 'completed' end,
+    finished_at = case when r.open_steps > e.ended then r.finished_at else belay.store_now() end
+  from ended_steps e
+  where r.id = any (array[e.run_id])
+    and ((not e.undo and r.status = 'running') or (e.undo and r.status in ('compensating', 'compensation_failed')))
+  returning r.id as run_id, r.status, r.open_steps
+)
+select 'settled' as kind, t.position::int as position, null::uuid as run_id, null::int as step, null::int as attempt,
+  null::int as definition_id, null::int as failures, null::int as losses, null as undo_of, null as status
+from settled_attempts t
+union all
+select 'claim', null, u.run_id, u.step, u.attempt, u.definition_id, u.failures, u.losses, u.undo_of, null
+from updated_steps u where u.handed_back
+union all
+select 'queued', null, null, null, null, null, null, null, null, null
+where exists (select from updated_steps u where u.unblocked and not u.handed_back)
+union all
+select 'run', null, r.run_id, null, null, null, null, null, null, r.status
+from updated_runs r where r.open_steps = 0`,
+}
+
+type FinishedRow =
+  | { readonly kind: 'settled'; readonly position: number }
+  | (ClaimRow & { readonly kind: 'claim' })
+  | { readonly kind: 'queued' }
+  | { readonly kind: 'run'; readonly run_id: string; readonly status: RunStatus }
+
+/** An attempt that ended well: its step completed, was compensated, or was relayed. */
+export type FinishedOutcome = Extract<Outcome, { type: 'completed' | 'compensated' | 'relayed' }>
+
+export interface Finished {
+  /** Indexes into the outcomes that were recorded now. */
+  readonly settled: readonly number[]
+  readonly claims: readonly Claim[]
+  readonly runs: readonly { readonly runId: string; readonly status: RunStatus }[]
+  readonly queued: boolean
+}
+
+export async function finish(
+  connection: Connection,
+  request: { workerId: string; outcomes: readonly FinishedOutcome[]; handBackMax: number },
+): Promise<Finished> {
+  const { workerId, outcomes, handBackMax } = request
+  const rows = await connection.query(finishAttempts, [
+    workerId,
+    outcomes.map((outcome) => outcome.runId),
+    outcomes.map((outcome) => outcome.step),
+    outcomes.map((outcome) => outcome.attempt),
+    outcomes.map((outcome) => outcome.definitionId),
+    outcomes.map((outcome) => outcome.type !== 'completed'),
+    outcomes.map(statusOf),
+    outcomes.map((outcome) => (outcome.type === 'completed' ? outcome.output : null)),
+    handBackMax,
+  ])
+  return {
+    settled: rows.flatMap((row) => (row.kind === 'settled' ? [row.position - 1] : [])),
+    claims: rows.flatMap((row) => (row.kind === 'claim' ? [decodeClaim(row)] : [])),
+    runs: rows.flatMap((row) => (row.kind === 'run' ? [{ runId: row.run_id, status: row.status }] : [])),
+    queued: rows.some((row) => row.kind === 'queued'),
+  }
+}
+
+/** The status that a finished attempt leaves its step in. */
+export function statusOf(outcome: FinishedOutcome): 'completed' | 'compensated' | UndoneStatus {
+  return outcome.type === 'relayed' ? outcome.undoOf : outcome.type
+}

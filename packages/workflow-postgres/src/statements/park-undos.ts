@@ -1,0 +1,61 @@
+import type { Outcome, RunStatus } from '@belay/workflow/adapter'
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+
+/**
+ * Records undos that failed for good and parks their runs for an operator; undos of independent branches go on. Guarantee: step and run
+ * change together. Index: primary keys. Locks: own steps, then runs, each by (run, step).
+ */
+export const parkUndos: Statement<
+  | { readonly kind: 'settled'; readonly position: number }
+  | { readonly kind: 'run'; readonly run_id: string; readonly status: RunStatus }
+> = {
+  name: 'park_undos',
+  text: `
+with failed_attempts as materialized (
+  select a.run_id, a.step, a.attempt, a.error, a.position
+  from unnest($2::uuid[], $3::int[], $4::int[], $5::text[]) with ordinality as a (run_id, step, attempt, error, position)
+  order by a.run_id, a.step
+),
+parked_steps as (
+  update belay.workflow_steps s
+  set status = 'compensation_failed', error = a.error::json, finished_at = belay.store_now()
+  from failed_attempts a
+  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.attempt = any (array[a.attempt])
+    and s.worker_id = $1::uuid and s.status = 'compensating'
+  returning a.run_id, a.position
+),
+parked_runs as (
+  update belay.workflow_runs r
+  set status = 'compensation_failed'
+  from (select p.run_id from parked_steps p group by p.run_id order by p.run_id) parked
+  where r.id = any (array[parked.run_id]) and r.status = 'compensating'
+  returning r.id as run_id, r.status
+)
+select 'settled' as kind, p.position::int as position, null::uuid as run_id, null as status from parked_steps p
+union all
+select 'run', null, r.run_id, r.status from parked_runs r`,
+}
+
+export type ParkedOutcome = Extract<Outcome, { type: 'compensation_failed' }>
+
+export async function park(
+  connection: Connection,
+  request: { workerId: string; outcomes: readonly ParkedOutcome[] },
+): Promise<{
+  readonly settled: readonly number[]
+  readonly runs: readonly { readonly runId: string; readonly status: RunStatus }[]
+}> {
+  const { workerId, outcomes } = request
+  const rows = await connection.query(parkUndos, [
+    workerId,
+    outcomes.map((outcome) => outcome.runId),
+    outcomes.map((outcome) => outcome.step),
+    outcomes.map((outcome) => outcome.attempt),
+    outcomes.map((outcome) => outcome.error),
+  ])
+  return {
+    settled: rows.flatMap((row) => (row.kind === 'settled' ? [row.position - 1] : [])),
+    runs: rows.flatMap((row) => (row.kind === 'run' ? [{ runId: row.run_id, status: row.status }] : [])),
+  }
+}

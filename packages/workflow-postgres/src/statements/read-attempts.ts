@@ -1,0 +1,59 @@
+import type { Outcome, StepStatus, UndoneStatus } from '@belay/workflow/adapter'
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+
+interface AttemptRow {
+  readonly position: number
+  readonly attempt: number
+  readonly status: StepStatus
+  readonly undo_of: UndoneStatus | null
+  readonly worker_id: string | null
+}
+
+/** The state of steps whose attempts matched nothing when they were settled. Index: primary key. No locks. */
+export const readAttempts: Statement<AttemptRow> = {
+  name: 'read_attempts',
+  text: `
+select a.position::int as position, s.attempt, s.status, s.undo_of, s.worker_id
+from unnest($1::uuid[], $2::int[]) with ordinality as a (run_id, step, position)
+join belay.workflow_steps s on s.run_id = any (array[a.run_id]) and s.step = any (array[a.step])`,
+}
+
+/** Of outcomes that matched nothing, the indexes of those that an earlier call, whose answer was lost, had recorded. */
+export async function settledBefore(
+  connection: Connection,
+  request: { workerId: string; outcomes: readonly Outcome[] },
+): Promise<readonly number[]> {
+  const { workerId, outcomes } = request
+  if (outcomes.length === 0) return []
+  const rows = await connection.query(readAttempts, [
+    outcomes.map((outcome) => outcome.runId),
+    outcomes.map((outcome) => outcome.step),
+  ])
+  return rows
+    .filter((row) => wasSettled(outcomes[row.position - 1]!, row, workerId))
+    .map((row) => row.position - 1)
+}
+
+/**
+ * Tells whether a step looks as it does after this outcome was recorded. An attempt has one holder, so a step that has ended and still
+ * carries the attempt's number was ended by it. A step that was given back looks the same whether its holder or the sweep did it; either
+ * way the attempt is over, and nothing of it is lost.
+ */
+function wasSettled(outcome: Outcome, row: AttemptRow, workerId: string): boolean {
+  if (row.attempt !== outcome.attempt) return false
+  switch (outcome.type) {
+    case 'completed':
+    case 'failed':
+    case 'compensated':
+    case 'compensation_failed':
+      return row.status === outcome.type && row.worker_id === workerId
+    case 'relayed':
+      return row.status === outcome.undoOf && row.undo_of === null && row.worker_id === workerId
+    case 'retry':
+    case 'released':
+      return (
+        row.status === (outcome.direction === 'undo' ? 'compensating' : 'ready') && row.worker_id === null
+      )
+  }
+}

@@ -1,0 +1,172 @@
+import type {
+  JsonText,
+  RunFilter,
+  RunRecord,
+  RunStatus,
+  StepRecord,
+  StepStatus,
+  UndoneStatus,
+} from '@belay/workflow/adapter'
+import { and, asc, desc, eq, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import { QueryBuilder } from 'drizzle-orm/pg-core'
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+import { DEFAULT_SCHEMA, makeTables } from '../schema.ts'
+import { isUuid } from '../uuid.ts'
+
+// Reads are for people and for handles: built by drizzle, not prepared. They name the default schema, as every statement does.
+const { definitions, definitionSteps, runs, steps } = makeTables(DEFAULT_SCHEMA)
+const build = new QueryBuilder()
+
+interface RunRow {
+  readonly run_id: string
+  readonly workflow: string
+  readonly version: number
+  readonly definition_id: number
+  readonly key: string | null
+  readonly status: RunStatus
+  readonly input: JsonText
+  readonly cause: JsonText
+  readonly created_at: number
+  readonly finished_at: number | null
+}
+
+const runColumns = {
+  run_id: sql<string>`${runs.id}`.as('run_id'),
+  workflow: runs.workflow,
+  version: definitions.version,
+  definition_id: sql<number>`${runs.definitionId}`.as('definition_id'),
+  key: runs.key,
+  status: runs.status,
+  input: sql<JsonText>`${runs.input}::text`.as('input'),
+  cause: sql<JsonText>`${runs.cause}::text`.as('cause'),
+  created_at: epochMs(runs.createdAt).as('created_at'),
+  finished_at: epochMs(runs.finishedAt).as('finished_at'),
+}
+
+/** Runs, newest first. Index: primary key, or (workflow, status, id), or (workflow, key). No locks. */
+export async function listRuns(connection: Connection, filter: RunFilter): Promise<readonly RunRecord[]> {
+  const wanted = [
+    filter.workflow === undefined ? undefined : eq(runs.workflow, filter.workflow),
+    filter.status === undefined ? undefined : inArray(runs.status, [...filter.status]),
+    filter.key === undefined ? undefined : eq(runs.key, filter.key),
+    filter.before === undefined ? undefined : lt(runs.id, filter.before),
+  ]
+  const rows = await queryRuns(connection, and(...wanted), filter.limit)
+  return rows.map(decodeRun)
+}
+
+/** One run with its steps in order. Index: primary keys. No locks. */
+export async function readRun(
+  connection: Connection,
+  runId: string,
+): Promise<{ readonly run: RunRecord; readonly steps: readonly StepRecord[] } | null> {
+  if (!isUuid(runId)) return null
+  // One statement each would show the run of one moment with the steps of another.
+  return connection.transaction(async (snapshot) => {
+    await snapshot.query(freezeSnapshot, [])
+    const [run] = await queryRuns(snapshot, eq(runs.id, runId), 1)
+    if (run === undefined) return null
+    const rows = await querySteps(snapshot, runId)
+    return { run: decodeRun(run), steps: rows.map(decodeStep) }
+  })
+}
+
+const freezeSnapshot: Statement<never> = {
+  name: null,
+  text: 'set transaction isolation level repeatable read, read only',
+}
+
+function queryRuns(connection: Connection, where: SQL | undefined, limit: number) {
+  const query = build
+    .select(runColumns)
+    .from(runs)
+    .innerJoin(definitions, eq(definitions.id, runs.definitionId))
+    .where(where)
+    .orderBy(desc(runs.id))
+    .limit(limit)
+    .toSQL()
+  return connection.query<RunRow>({ name: null, text: query.sql }, query.params)
+}
+
+interface StepRow {
+  readonly step: number
+  readonly name: string
+  readonly status: StepStatus
+  readonly attempt: number
+  readonly failures: number
+  readonly losses: number
+  readonly open_dependencies: number
+  readonly worker_id: string | null
+  readonly undo_of: UndoneStatus | null
+  readonly output: JsonText
+  readonly error: JsonText
+  readonly started_at: number | null
+  readonly finished_at: number | null
+}
+
+function querySteps(connection: Connection, runId: string) {
+  const query = build
+    .select({
+      step: steps.step,
+      name: definitionSteps.name,
+      status: steps.status,
+      attempt: steps.attempt,
+      failures: steps.failures,
+      losses: steps.losses,
+      open_dependencies: sql<number>`${steps.openDependencies}`.as('open_dependencies'),
+      worker_id: sql<string>`${steps.workerId}`.as('worker_id'),
+      undo_of: sql<string>`${steps.undoOf}`.as('undo_of'),
+      output: sql<JsonText>`${steps.output}::text`.as('output'),
+      error: sql<JsonText>`${steps.error}::text`.as('error'),
+      started_at: epochMs(steps.startedAt).as('started_at'),
+      finished_at: epochMs(steps.finishedAt).as('finished_at'),
+    })
+    .from(steps)
+    .innerJoin(runs, eq(runs.id, steps.runId))
+    .innerJoin(
+      definitionSteps,
+      and(eq(definitionSteps.definitionId, runs.definitionId), eq(definitionSteps.step, steps.step)),
+    )
+    .where(eq(steps.runId, runId))
+    .orderBy(asc(steps.step))
+    .toSQL()
+  return connection.query<StepRow>({ name: null, text: query.sql }, query.params)
+}
+
+function epochMs(column: unknown): SQL<number> {
+  return sql<number>`(extract(epoch from ${column}) * 1000)::float8`
+}
+
+function decodeRun(row: RunRow): RunRecord {
+  return {
+    runId: row.run_id,
+    workflow: row.workflow,
+    version: row.version,
+    definitionId: row.definition_id,
+    key: row.key,
+    status: row.status,
+    input: row.input,
+    cause: row.cause,
+    createdAt: row.created_at,
+    finishedAt: row.finished_at,
+  }
+}
+
+function decodeStep(row: StepRow): StepRecord {
+  return {
+    step: row.step,
+    name: row.name,
+    status: row.status,
+    attempt: row.attempt,
+    failures: row.failures,
+    losses: row.losses,
+    openDependencies: row.open_dependencies,
+    workerId: row.worker_id,
+    undoOf: row.undo_of,
+    output: row.output,
+    error: row.error,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+  }
+}

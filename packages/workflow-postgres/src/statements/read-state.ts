@@ -1,0 +1,71 @@
+import type { Claim, RunStatus } from '@belay/workflow/adapter'
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+import { isUuid } from '../uuid.ts'
+import { type ClaimRow, decodeClaim } from './claim.ts'
+
+/** The store's clock, epoch milliseconds. */
+export const readNow: Statement<{ readonly now: number }> = {
+  name: 'read_now',
+  text: 'select (extract(epoch from belay.store_now()) * 1000)::float8 as now',
+}
+
+/** Statuses of runs. Index: primary key. No locks. */
+export const readStatusesStatement: Statement<{ readonly run_id: string; readonly status: RunStatus }> = {
+  name: 'read_statuses',
+  text: `
+select r.id as run_id, r.status
+from unnest($1::uuid[]) as wanted (run_id)
+join belay.workflow_runs r on r.id = any (array[wanted.run_id])`,
+}
+
+/** Of these runs, those that no longer go forward. Index: primary key. No locks. */
+export const readStoppingRuns: Statement<{ readonly run_id: string }> = {
+  name: 'read_stopping_runs',
+  text: `
+select r.id as run_id
+from unnest($1::uuid[]) as wanted (run_id)
+join belay.workflow_runs r on r.id = any (array[wanted.run_id])
+where r.status not in ('scheduled', 'running', 'waiting', 'paused')`,
+}
+
+/** Everything a worker holds. Reads every live run: for the rare case that an answer was lost. Index: live runs, then primary key. No locks. */
+export const readHeldSteps: Statement<ClaimRow> = {
+  name: 'read_held_steps',
+  text: `
+select s.run_id, s.step, s.attempt, r.definition_id, s.failures, s.losses, s.undo_of
+from belay.workflow_runs r
+join belay.workflow_steps s on s.run_id = any (array[r.id])
+where r.status in ('scheduled', 'running', 'waiting', 'paused', 'compensating', 'compensation_failed')
+  and s.worker_id = $1::uuid and s.status in ('running', 'compensating')
+order by s.run_id, s.step`,
+}
+
+export async function now(connection: Connection): Promise<number> {
+  const [row] = await connection.query(readNow, [])
+  return row!.now
+}
+
+export async function readStatuses(
+  connection: Connection,
+  runIds: readonly string[],
+): Promise<readonly { readonly runId: string; readonly status: RunStatus }[]> {
+  const known = runIds.filter(isUuid)
+  if (known.length === 0) return []
+  const rows = await connection.query(readStatusesStatement, [[...new Set(known)]])
+  return rows.map((row) => ({ runId: row.run_id, status: row.status }))
+}
+
+export async function stopping(
+  connection: Connection,
+  request: { runIds: readonly string[] },
+): Promise<readonly string[]> {
+  if (request.runIds.length === 0) return []
+  const rows = await connection.query(readStoppingRuns, [[...new Set(request.runIds)]])
+  return rows.map((row) => row.run_id)
+}
+
+export async function held(connection: Connection, request: { workerId: string }): Promise<readonly Claim[]> {
+  const rows = await connection.query(readHeldSteps, [request.workerId])
+  return rows.map(decodeClaim)
+}

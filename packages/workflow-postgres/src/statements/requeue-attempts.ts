@@ -1,0 +1,57 @@
+import type { Outcome } from '@belay/workflow/adapter'
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+
+/**
+ * Gives steps back to the queue: retries, from their delay on, and released leases. Either direction. Guarantee: the step and its queue
+ * row change together; an attempt that holds its step no more changes nothing. Index: primary key. Locks: own steps by (run, step).
+ */
+export const requeueAttempts: Statement<{ readonly position: number }> = {
+  name: 'requeue_attempts',
+  text: `
+with returned_attempts as materialized (
+  select a.run_id, a.step, a.attempt, a.definition_id, a.undo, a.is_failure, a.error, a.delay_ms, a.position
+  from unnest($2::uuid[], $3::int[], $4::int[], $5::int[], $6::bool[], $7::bool[], $8::text[], $9::float8[])
+    with ordinality as a (run_id, step, attempt, definition_id, undo, is_failure, error, delay_ms, position)
+  order by a.run_id, a.step
+),
+returned_steps as (
+  update belay.workflow_steps s
+  set status = case when a.undo then s.status else 'ready' end,
+    failures = s.failures + a.is_failure::int,
+    error = case when a.is_failure then a.error::json else s.error end,
+    worker_id = null, finished_at = belay.store_now()
+  from returned_attempts a
+  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.attempt = any (array[a.attempt])
+    and s.worker_id = $1::uuid and s.status = (case when a.undo then 'compensating' else 'running' end)
+  returning a.run_id, a.step, a.attempt, a.definition_id, a.delay_ms, a.position
+),
+queued_steps as (
+  insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
+  select belay.store_now() + r.delay_ms * interval '1 millisecond', r.definition_id, r.step, r.attempt, r.run_id
+  from returned_steps r
+)
+select position::int as position from returned_steps`,
+}
+
+export type RequeuedOutcome = Extract<Outcome, { type: 'retry' | 'released' }>
+
+/** Returns the indexes of the outcomes that were recorded. */
+export async function requeue(
+  connection: Connection,
+  request: { workerId: string; outcomes: readonly RequeuedOutcome[] },
+): Promise<readonly number[]> {
+  const { workerId, outcomes } = request
+  const rows = await connection.query(requeueAttempts, [
+    workerId,
+    outcomes.map((outcome) => outcome.runId),
+    outcomes.map((outcome) => outcome.step),
+    outcomes.map((outcome) => outcome.attempt),
+    outcomes.map((outcome) => outcome.definitionId),
+    outcomes.map((outcome) => outcome.direction === 'undo'),
+    outcomes.map((outcome) => outcome.type === 'retry'),
+    outcomes.map((outcome) => (outcome.type === 'retry' ? outcome.error : null)),
+    outcomes.map((outcome) => (outcome.type === 'retry' ? outcome.delayMs : 0)),
+  ])
+  return rows.map((row) => row.position - 1)
+}

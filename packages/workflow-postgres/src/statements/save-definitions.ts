@@ -1,0 +1,108 @@
+import type { DefinitionRecord, SavedDefinition } from '@belay/workflow/adapter'
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+
+/**
+ * Inserts the definitions that are missing, with their edges. Guarantee: never overwrites, and a definition is never seen without its
+ * edges, since both commit together. Index: unique (name, version). Locks: rows inserted in the order of (name, version), so that
+ * processes which start at once cannot wait for each other in a circle.
+ */
+export const insertDefinitions: Statement<{ readonly id: number }> = {
+  name: 'insert_definitions',
+  text: `
+with new_definitions as (
+  select n.name, n.version, n.checksum, n.shape
+  from unnest($1::text[], $2::int[], $3::text[], $4::text[]) as n (name, version, checksum, shape)
+  -- Read first, since each refused insert would use up an id.
+  where not exists (
+    select from belay.workflow_definitions d where d.name = n.name and d.version = n.version
+  )
+  order by n.name, n.version
+),
+created_definitions as (
+  insert into belay.workflow_definitions (name, version, checksum, shape, created_at)
+  select n.name, n.version, n.checksum, n.shape::json, belay.store_now()
+  from new_definitions n
+  on conflict (name, version) do nothing
+  returning id, name, version
+),
+new_steps as (
+  select s.name, s.version, s.step, s.step_name,
+    array(select value::int from json_array_elements_text(s.dependencies::json) as value) as dependencies,
+    array(select value::int from json_array_elements_text(s.dependents::json) as value) as dependents
+  from unnest($5::text[], $6::int[], $7::int[], $8::text[], $9::text[], $10::text[])
+    as s (name, version, step, step_name, dependencies, dependents)
+),
+created_steps as (
+  insert into belay.workflow_definition_steps (definition_id, step, name, dependencies, dependents)
+  select c.id, s.step, s.step_name, s.dependencies, s.dependents
+  from created_definitions c
+  join new_steps s on s.name = c.name and s.version = c.version
+  order by c.id, s.step
+)
+select id from created_definitions`,
+}
+
+/** What the store holds for each (name, version). Index: unique (name, version). No locks. */
+export const readDefinitions: Statement<{
+  readonly id: number
+  readonly name: string
+  readonly version: number
+  readonly checksum: string
+  readonly shape: string
+}> = {
+  name: 'read_definitions',
+  text: `
+select d.id, d.name, d.version, d.checksum, d.shape::text as shape
+from unnest($1::text[], $2::int[]) with ordinality as wanted (name, version, position)
+join belay.workflow_definitions d on d.name = wanted.name and d.version = wanted.version
+order by wanted.position`,
+}
+
+export async function saveDefinitions(
+  connection: Connection,
+  definitions: readonly DefinitionRecord[],
+): Promise<readonly SavedDefinition[]> {
+  if (definitions.length === 0) return []
+  const names = definitions.map((definition) => definition.name)
+  const versions = definitions.map((definition) => definition.version)
+  const distinct = [...new Map(definitions.map((definition) => [nameOf(definition), definition])).values()]
+  await connection.query(insertDefinitions, [
+    distinct.map((definition) => definition.name),
+    distinct.map((definition) => definition.version),
+    distinct.map((definition) => definition.checksum),
+    distinct.map((definition) => JSON.stringify(definition.shape)),
+    ...columnsOfSteps(distinct),
+  ])
+  // A second statement, with a fresh snapshot: it also sees what another process inserted meanwhile.
+  const rows = await connection.query(readDefinitions, [names, versions])
+  return rows.map((row) => ({ ...row, shape: JSON.parse(row.shape) }))
+}
+
+function nameOf({ name, version }: DefinitionRecord): string {
+  return `${name}@${version}`
+}
+
+function columnsOfSteps(definitions: readonly DefinitionRecord[]): readonly unknown[] {
+  const rows = definitions.flatMap(({ name, version, shape }) => {
+    const dependents: number[][] = shape.steps.map(() => [])
+    for (const [step, { dependsOn }] of shape.steps.entries()) {
+      for (const dependency of dependsOn) dependents[dependency]?.push(step)
+    }
+    return shape.steps.map((step, number) => ({
+      name,
+      version,
+      number,
+      step,
+      dependents: dependents[number],
+    }))
+  })
+  return [
+    rows.map((row) => row.name),
+    rows.map((row) => row.version),
+    rows.map((row) => row.number),
+    rows.map((row) => row.step.name),
+    rows.map((row) => JSON.stringify(row.step.dependsOn)),
+    rows.map((row) => JSON.stringify(row.dependents)),
+  ]
+}

@@ -1,0 +1,169 @@
+import { BelayError, type NewRun, type StartedRun } from '@belay/workflow/adapter'
+import { batchesBySize } from '../batches.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+import { refusalOf } from '../errors.ts'
+
+/**
+ * Creates runs with all their step rows and queues their roots. Guarantee: a run is never seen without its steps, and a taken key or id
+ * makes nothing. Index: unique (workflow, key), and the definition's edges by primary key. Locks: runs inserted in the order of their
+ * keys, so that two batches with the same keys wait for each other in one direction only.
+ */
+export const insertRuns: Statement<{ readonly id: string }> = {
+  name: 'insert_runs',
+  text: `
+with new_runs as materialized (
+  select n.run_id, n.definition_id, n.workflow, n.key, n.input, n.position
+  from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[])
+    with ordinality as n (run_id, definition_id, workflow, key, input, position)
+),
+sinks as materialized (
+  select ds.definition_id, (count(*) filter (where cardinality(ds.dependents) = 0))::int as open_steps
+  from (select distinct definition_id from new_runs) used
+  join belay.workflow_definition_steps ds on ds.definition_id = any (array[used.definition_id])
+  group by ds.definition_id
+),
+created_runs as (
+  insert into belay.workflow_runs (id, definition_id, open_steps, created_at, status, workflow, key, input)
+  select n.run_id, n.definition_id, sinks.open_steps, belay.store_now(), 'running', n.workflow, n.key, n.input::json
+  from new_runs n
+  join sinks on sinks.definition_id = n.definition_id
+  -- All or nothing: a run of a definition the store doesn't know would have no steps and never end.
+  where (select count(*) from sinks) = (select count(distinct definition_id) from new_runs)
+  order by n.workflow, n.key, n.position
+  on conflict do nothing
+  returning id, definition_id
+),
+created_steps as (
+  insert into belay.workflow_steps (run_id, step, open_dependencies, status)
+  select c.id, ds.step, cardinality(ds.dependencies),
+    case when cardinality(ds.dependencies) = 0 then 'ready' else 'pending' end
+  from created_runs c
+  join belay.workflow_definition_steps ds on ds.definition_id = any (array[c.definition_id])
+  order by c.id, ds.step
+),
+queued_steps as (
+  insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
+  select belay.store_now(), c.definition_id, ds.step, 0, c.id
+  from created_runs c
+  join belay.workflow_definition_steps ds on ds.definition_id = any (array[c.definition_id])
+  where cardinality(ds.dependencies) = 0
+  order by c.id, ds.step
+)
+select id from created_runs`,
+}
+
+/**
+ * The runs that hold the ids or keys of runs that were not created. Index: primary key, then unique (workflow, key). No locks.
+ * Run after the insert, with a fresh snapshot: a holder that committed during the insert was not visible to it.
+ */
+export const readHolders: Statement<{
+  readonly asked_id: string
+  readonly run_id: string
+  readonly definition_id: number
+  readonly input: string | null
+}> = {
+  name: 'read_holders',
+  text: `
+select asked.run_id as asked_id, holder.id as run_id, holder.definition_id, holder.input::text as input
+from unnest($1::uuid[], $2::text[], $3::text[]) as asked (run_id, workflow, key)
+cross join lateral (
+  select r.id, r.definition_id, r.input from belay.workflow_runs r where r.id = asked.run_id
+  union all
+  select r.id, r.definition_id, r.input from belay.workflow_runs r
+  where r.workflow = asked.workflow and r.key = asked.key
+  limit 1
+) holder`,
+}
+
+// A holder may vanish between the insert that met it and the read: then the key is free again.
+const ROUNDS_MAX = 10
+
+/** Starts runs, in one transaction however large their inputs are. */
+export async function startRuns(
+  connection: Connection,
+  runs: readonly NewRun[],
+): Promise<readonly StartedRun[]> {
+  const [batch, ...more] = batchesBySize(runs, (run) => run.input?.length ?? 0)
+  if (batch === undefined) return []
+  if (more.length === 0) return startBatch(connection, batch)
+  return connection.transaction(async (transaction) => {
+    const started: StartedRun[] = []
+    for (const part of [batch, ...more]) started.push(...(await startBatch(transaction, part)))
+    return started
+  })
+}
+
+async function startBatch(connection: Connection, runs: readonly NewRun[]): Promise<readonly StartedRun[]> {
+  const started = new Map<string, StartedRun>()
+  let open = runs
+  for (let round = 0; round < ROUNDS_MAX && open.length > 0; round += 1) {
+    for (const run of await insert(connection, open)) started.set(run.runId, { ...run, created: true })
+    open = open.filter((run) => !started.has(run.runId))
+    for (const [askedId, holder] of await holdersOf(connection, open)) started.set(askedId, holder)
+    open = open.filter((run) => !started.has(run.runId))
+  }
+  if (open[0] !== undefined) throw notStartable(open[0])
+  return runs.map((run) => started.get(run.runId)!)
+}
+
+async function insert(connection: Connection, runs: readonly NewRun[]) {
+  const created = await connection
+    .query(insertRuns, [
+      runs.map((run) => run.runId),
+      runs.map((run) => run.definitionId),
+      runs.map((run) => run.workflow),
+      runs.map((run) => run.key),
+      runs.map((run) => run.input),
+    ])
+    .catch((error: unknown) => {
+      throw refusedInput(error, runs)
+    })
+  const ids = new Set(created.map((row) => row.id))
+  return runs
+    .filter((run) => ids.has(run.runId))
+    .map(({ runId, definitionId, input }) => ({ runId, definitionId, input }))
+}
+
+async function holdersOf(
+  connection: Connection,
+  runs: readonly NewRun[],
+): Promise<readonly (readonly [askedId: string, holder: StartedRun])[]> {
+  if (runs.length === 0) return []
+  const rows = await connection.query(readHolders, [
+    runs.map((run) => run.runId),
+    runs.map((run) => run.workflow),
+    runs.map((run) => run.key),
+  ])
+  return rows.map((row) => [
+    row.asked_id,
+    {
+      runId: row.run_id,
+      // Also when it is its own: an earlier call made the run, and only the answer was lost.
+      created: false,
+      definitionId: row.definition_id,
+      input: row.input,
+    },
+  ])
+}
+
+function refusedInput(error: unknown, runs: readonly NewRun[]): unknown {
+  const refusal = refusalOf(error)
+  if (refusal === null) return error
+  const what = runs.length === 1 ? `Run ${runs[0]!.runId} was` : `None of ${runs.length} runs was`
+  return new BelayError(
+    'invalid_input',
+    `${what} started: the database refused an input or key: ${refusal}.`,
+    {
+      cause: error,
+    },
+  )
+}
+
+function notStartable(run: NewRun): BelayError {
+  return new BelayError(
+    'unknown_workflow',
+    `Run ${run.runId} of workflow "${run.workflow}" was not started: the store has no definition ${run.definitionId}. Save the workflow's definition first; if it was saved, the database was reset since, and the process must be started again.`,
+    { runId: run.runId },
+  )
+}

@@ -1,0 +1,75 @@
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+import { held } from './read-state.ts'
+
+/** Registers a worker. A live one gets a fresh lease; a dead one stays dead. Index: primary key. Locks: the worker's row. */
+export const insertWorker: Statement<{ readonly id: string }> = {
+  name: 'insert_worker',
+  text: `
+insert into belay.workflow_workers as w (id, name, status, lease_expires_at, started_at)
+values ($1::uuid, $2::text, 'live', belay.store_now() + $3::float8 * interval '1 millisecond', belay.store_now())
+on conflict (id) do update
+set name = excluded.name, lease_expires_at = excluded.lease_expires_at
+where w.status = 'live'
+returning w.id`,
+}
+
+/**
+ * Extends a worker's lease, and with it every step the worker holds. Guarantee: a worker that was declared dead stays dead; one that
+ * expired but was not declared dead yet lives on. Index: primary key. Locks: the worker's row.
+ */
+export const renewWorker: Statement<{ readonly id: string }> = {
+  name: 'renew_worker',
+  text: `
+update belay.workflow_workers
+set lease_expires_at = belay.store_now() + $2::float8 * interval '1 millisecond'
+where id = $1::uuid and status = 'live'
+returning id`,
+}
+
+/** Ends the lease of a worker that leaves. Index: primary key. Locks: the worker's row. */
+export const endLease: Statement<{ readonly id: string }> = {
+  name: 'end_lease',
+  text: `
+update belay.workflow_workers
+set lease_expires_at = '-infinity'
+where id = $1::uuid and status = 'live'
+returning id`,
+}
+
+/** Forgets a worker whose lease was ended. One that was declared dead meanwhile is the sweep's. Locks: the worker's row. */
+export const deleteWorker: Statement<{ readonly id: string }> = {
+  name: 'delete_worker',
+  text: `
+delete from belay.workflow_workers
+where id = $1::uuid and status = 'live' and lease_expires_at = '-infinity'
+returning id`,
+}
+
+/** Ends the lease of every live worker, for a store that a single process owns and has just opened. Locks: all workers' rows. */
+export const expireWorkers: Statement<{ readonly id: string }> = {
+  name: 'expire_workers',
+  text: `
+update belay.workflow_workers
+set lease_expires_at = belay.store_now()
+where status = 'live'
+returning id`,
+}
+
+export async function renew(
+  connection: Connection,
+  renewal: { workerId: string; leaseMs: number },
+): Promise<'held' | 'lost'> {
+  const rows = await connection.query(renewWorker, [renewal.workerId, renewal.leaseMs])
+  return rows.length === 1 ? 'held' : 'lost'
+}
+
+/**
+ * Forgets a worker that holds nothing. One that leaves while it holds steps must not take them with it: its lease is at an end, and the
+ * next sweep gives them back.
+ */
+export async function deregister(connection: Connection, worker: { workerId: string }): Promise<void> {
+  await connection.query(endLease, [worker.workerId])
+  const steps = await held(connection, worker)
+  if (steps.length === 0) await connection.query(deleteWorker, [worker.workerId])
+}

@@ -1,0 +1,20 @@
+/** Takes over a store's clock: it stands still, and moves only when told. */
+export async function setClock(
+  run: (text: string) => Promise<unknown>,
+  schema: string,
+): Promise<{ advance(ms: number): Promise<void> }> {
+  let now = Date.UTC(2025, 0, 1)
+  const show = async () => {
+    await run(
+      `create or replace function "${schema}".store_now() returns timestamptz language sql stable parallel safe
+       as $$ select timestamptz '${new Date(now).toISOString()}' $$`,
+    )
+  }
+  await show()
+  return {
+    async advance(ms) {
+      now += ms
+      await show()
+    },
+  }
+}

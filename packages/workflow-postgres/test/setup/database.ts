@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { inject } from 'vitest'
+import { type PostgresAdapter, type PostgresOptions, postgres } from '../../src/index.ts'
+
+/** The servers the tests run on: `describe.each(servers)('… on $name', ({ url }) => …)`. */
+export const servers = inject('servers')
+
+export interface TestDatabase {
+  readonly url: string
+  readonly pool: pg.Pool
+  drop(): Promise<void>
+}
+
+/** A new, empty database on a server. */
+export async function createDatabase(serverUrl: string): Promise<TestDatabase> {
+  const name = `belay_test_${randomBytes(6).toString('hex')}`
+  await administer(serverUrl, `create database ${name} template template0`)
+  const location = new URL(serverUrl)
+  location.pathname = `/${name}`
+  const pool = new pg.Pool({ connectionString: location.href, max: 10 })
+  pool.on('error', () => {})
+  return {
+    url: location.href,
+    pool,
+    async drop() {
+      await pool.end()
+      await administer(serverUrl, `drop database ${name} with (force)`)
+    },
+  }
+}
+
+async function administer(serverUrl: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+/** An adapter with a migrated schema of its own in a database: cheaper than a database for each test. */
+export async function createStore(
+  database: TestDatabase,
+  options: PostgresOptions = {},
+): Promise<PostgresAdapter> {
+  const schema = `belay_${randomBytes(6).toString('hex')}`
+  const adapter = postgres(database.pool, { schema, ...options })
+  await adapter.migrate()
+  await adapter.open()
+  return adapter
+}

@@ -1,0 +1,55 @@
+import { readdir } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inSchema, type Statement } from '../src/connection/statement.ts'
+import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
+
+const FOLDER = new URL('../src/statements/', import.meta.url)
+
+/** Every statement that a module of src/statements exports. */
+async function exportedStatements(): Promise<readonly Statement<unknown>[]> {
+  const files = await readdir(FOLDER)
+  const modules = await Promise.all(files.map((file) => import(new URL(file, FOLDER).href)))
+  return modules.flatMap((module) => Object.values(module).filter(isStatement))
+}
+
+function isStatement(value: unknown): value is Statement<unknown> {
+  return typeof value === 'object' && value !== null && 'text' in value && 'name' in value
+}
+
+describe('the statements', () => {
+  it('have names that are theirs alone and fit what Postgres keeps of a name', async () => {
+    const names = (await exportedStatements()).map(({ name }) => name)
+
+    expect(names.length).toBeGreaterThan(20)
+    expect(new Set(names).size).toBe(names.length)
+    for (const name of names) expect(`belay_${name}_${'0'.repeat(16)}`.length).toBeLessThanOrEqual(63)
+  })
+
+  it('name the schema wherever they name a table', async () => {
+    for (const { name, text } of await exportedStatements()) {
+      expect(inSchema(text, 'other'), `statement ${name}`).not.toMatch(/belay\.|(?<!"other"\.)\bworkflow_/)
+    }
+  })
+})
+
+describe.each(servers)('the statements on $name', ({ url }) => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await createDatabase(url)
+  })
+  afterAll(() => database.drop())
+
+  it('are all accepted by the server for the migrated schema', async () => {
+    const { schema } = await createStore(database)
+    const statements = await exportedStatements()
+
+    const refused: string[] = []
+    for (const { name, text } of statements) {
+      await database.pool
+        .query(`prepare check_${name} as ${inSchema(text, schema)}`)
+        .catch((error: Error) => refused.push(`${name}: ${error.message}`))
+    }
+
+    expect(refused).toEqual([])
+  })
+})

@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest'
+import { define, type Workflow } from '../../src/definition/index.ts'
+import { STEPS_MAX } from '../../src/graph/index.ts'
+
+const run = () => null
+const empty = define('w', { version: 1 })
+/** As plain JavaScript sees it. */
+type Untyped = { step(name: unknown, options?: unknown): Untyped & typeof empty }
+/** For steps made in a loop, of which the compiler knows nothing. */
+type Loose = Workflow<'w', unknown, Readonly<Record<string, unknown>>>
+
+describe('a definition', () => {
+  it('has its steps in canonical order, with the defaults', () => {
+    const definition = define('checkout', { version: 7 })
+      .step('stock', { run })
+      .step('fraud', { run })
+      .step('charge', { dependsOn: ['stock', 'fraud'], run })
+    expect(definition.name).toBe('checkout')
+    expect(definition.version).toBe(7)
+    expect(definition.runnable).toBe(true)
+    expect(definition.steps.map((step) => [step.number, step.name])).toEqual([
+      [0, 'fraud'],
+      [1, 'stock'],
+      [2, 'charge'],
+    ])
+    expect(definition.steps[2]).toEqual({
+      name: 'charge',
+      number: 2,
+      dependsOn: ['stock', 'fraud'],
+      retry: { attempts: 4, backoff: 'exponential', initialMs: 1_000, maxMs: 30_000, jitter: true },
+      timeoutMs: null,
+      lossesMax: 5,
+      run,
+      compensation: null,
+    })
+    expect(definition.record).toMatchObject({ name: 'checkout', version: 7 })
+    expect(definition.graph.dependencies).toEqual([[], [], [0, 1]])
+  })
+
+  it('is not changed by a further step', () => {
+    const one = empty.step('a', { run })
+    const two = one.step('b', { run })
+    expect(one.steps.map((step) => step.name)).toEqual(['a'])
+    expect(two.steps.map((step) => step.name)).toEqual(['a', 'b'])
+    expect(one.record.checksum).not.toBe(two.record.checksum)
+  })
+
+  it('may branch: each branch has its own steps', () => {
+    const trunk = empty.step('a', { run })
+    const left = trunk.step('left', { run }).step('end', { dependsOn: ['left'], run })
+    const right = trunk.step('right', { run }).step('end', { dependsOn: ['right'], run })
+    expect(trunk.graph.names).toEqual(['a'])
+    expect(left.graph.names).toEqual(['a', 'left', 'end'])
+    expect(right.graph.names).toEqual(['a', 'right', 'end'])
+    expect(() => (right as unknown as Untyped).step('x', { dependsOn: ['left'], run })).toThrow(
+      'it depends on "left", which is not defined.',
+    )
+  })
+
+  it('may branch where the other branch has the same step', () => {
+    const trunk = empty.step('a', { run })
+    const first = trunk.step('b', { run })
+    const second = trunk.step('b', { dependsOn: ['a'], run })
+    expect(first.graph.dependencies).toEqual([[], []])
+    expect(second.graph.dependencies).toEqual([[], [0]])
+  })
+
+  it('does not follow changes of the objects it was made from', () => {
+    const dependsOn = ['a']
+    const definition = (empty.step('a', { run }) as unknown as Untyped).step('b', { dependsOn, run })
+    dependsOn.push('nobody')
+    expect(definition.steps[1]!.dependsOn).toEqual(['a'])
+  })
+
+  it('cannot be changed from outside', () => {
+    const definition = empty.step('a', { run, compensate: run })
+    expect(() => (definition.steps as unknown[]).push(1)).toThrow(TypeError)
+    expect(() => Object.assign(definition.steps[0]!, { name: 'b' })).toThrow(TypeError)
+    expect(() => Object.assign(definition.steps[0]!.compensation!, { on: 'started' })).toThrow(TypeError)
+    expect(() => Object.assign(definition, { version: 2 })).toThrow(TypeError)
+    expect(() => (definition.record.shape.steps as unknown[]).pop()).toThrow(TypeError)
+  })
+
+  it('without steps can be extended, but has no graph', () => {
+    expect(() => empty.record).toThrow('Workflow "w": it has no steps. Define at least one.')
+  })
+
+  it('draws itself', () => {
+    expect(empty.step('a', { run }).toMermaid({ statuses: { a: 'running' } })).toContain(
+      's0["a<br/>running"]:::running',
+    )
+  })
+
+  it('of 10,000 steps in a chain takes time in proportion to its length', () => {
+    const [small, large] = [chainMs(1_000), chainMs(10_000)]
+    // Ten times the steps; a quadratic builder takes a hundred times as long.
+    expect(large).toBeLessThan(40 * Math.max(small, 2))
+  })
+
+  it('has a limited number of steps', () => {
+    const full = chain(STEPS_MAX)
+    expect(() => full.step('one-more', { run })).toThrow(
+      `it has ${STEPS_MAX + 1} steps, and ${STEPS_MAX} is the most.`,
+    )
+  })
+})
+
+function chain(length: number): Loose {
+  let definition: Loose = empty
+  for (let index = 0; index < length; index++) {
+    const dependsOn: string[] = index === 0 ? [] : [`s${index - 1}`]
+    definition = definition.step(`s${index}`, { dependsOn, run })
+  }
+  return definition
+}
+
+function chainMs(length: number): number {
+  const startedAt = performance.now()
+  expect(chain(length).graph.size).toBe(length)
+  return performance.now() - startedAt
+}
+
+describe('a compensation', () => {
+  it('is attempted like its step', () => {
+    const { steps } = empty.step('a', { run, compensate: run, retry: { attempts: 9 }, timeout: '5s' })
+    expect(steps[0]!.compensation).toEqual({ run, on: 'completed', retry: steps[0]!.retry, timeoutMs: 5_000 })
+    expect(steps[0]!.retry.attempts).toBe(9)
+  })
+
+  it('may have attempts of its own', () => {
+    const { steps, record } = empty.step('a', {
+      run,
+      timeout: '5s',
+      retry: { initial: '2s' },
+      compensate: { run, retry: { attempts: 20 }, timeout: false },
+      compensateOn: 'started',
+    })
+    expect(steps[0]!.compensation).toMatchObject({
+      on: 'started',
+      retry: { attempts: 20, initialMs: 2_000 },
+      timeoutMs: null,
+    })
+    expect(record.shape.steps[0]!.compensate).toBe('started')
+  })
+})
+
+describe('defaults of the workflow', () => {
+  const definition = define('w', {
+    version: 1,
+    retry: { retries: 1, initial: '5s' },
+    timeout: '1m',
+    lossesMax: 2,
+  })
+  const only = (options: object) =>
+    (definition as unknown as Untyped).step('a', { run, ...options }).steps[0]!
+
+  it('hold for steps that say nothing', () => {
+    expect(only({})).toMatchObject({
+      retry: { attempts: 2, initialMs: 5_000 },
+      timeoutMs: 60_000,
+      lossesMax: 2,
+    })
+  })
+
+  it('are replaced one by one', () => {
+    expect(only({ retry: { backoff: 'linear' }, timeout: false, lossesMax: 0 })).toMatchObject({
+      retry: { attempts: 2, initialMs: 5_000, backoff: 'linear' },
+      timeoutMs: null,
+      lossesMax: 0,
+    })
+  })
+
+  it('give way to retry: false', () => {
+    expect(only({ retry: false }).retry.attempts).toBe(1)
+  })
+
+  it('let a first delay be longer than the default limit', () => {
+    expect(only({ retry: { initial: '2m' } }).retry).toMatchObject({ initialMs: 120_000, maxMs: 120_000 })
+  })
+})

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { toMermaid } from '../../src/graph/index.ts'
+
+const record = {
+  name: 'checkout',
+  version: 2,
+  checksum: '',
+  shape: {
+    steps: [
+      { name: 'reserve', dependsOn: [], compensate: 'completed' as const },
+      { name: 'end', dependsOn: [0], compensate: 'never' as const },
+    ],
+  },
+}
+
+describe('a Mermaid flowchart', () => {
+  it('has steps, dependencies, and a mark on what can be undone', () => {
+    expect(toMermaid({ record })).toBe(`---
+title: "checkout v2"
+---
+flowchart TD
+  s0[["reserve ↩"]]
+  s1["end"]
+  s0 --> s1
+`)
+  })
+
+  it('is coloured by the statuses of a run', () => {
+    const chart = toMermaid(
+      { record },
+      { statuses: { reserve: 'compensated', end: 'failed' }, direction: 'LR' },
+    )
+    expect(chart).toContain('flowchart LR')
+    expect(chart).toContain('s0[["reserve ↩<br/>compensated"]]:::compensated')
+    expect(chart).toContain('s1["end<br/>failed"]:::failed')
+    expect(chart).toMatch(/classDef compensated fill:\S+\n {2}classDef failed fill:\S+\n$/)
+  })
+
+  it('escapes what would end a label', () => {
+    const name = 'a"]; click <b>&#'
+    const shape = { steps: [{ name, dependsOn: [], compensate: 'never' as const }] }
+    expect(toMermaid({ record: { ...record, shape } })).toContain(
+      's0["a#34;#93;#59; click #60;b#62;#38;#35;"]',
+    )
+  })
+
+  it('refuses statuses of steps that do not exist, and statuses that do not exist', () => {
+    expect(() => toMermaid({ record }, { statuses: { reserv: 'failed' } })).toThrow('Did you mean "reserve"?')
+    expect(() => toMermaid({ record }, { statuses: { end: 'complete' as never } })).toThrow(
+      '"complete" of step "end" is not a status of a step. Did you mean "completed"?',
+    )
+  })
+})

@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+
+it('the compiler says in a sentence what is wrong with a name', () => {
+  expect(compileErrors(fileOf('must-not-compile/names.ts'))).toEqual([
+    `5: Step "reserveStok" is not defined before this step: define it first, or correct the name.`,
+    `6: Step "own" is not defined before this step: define it first, or correct the name.`,
+    `7: Step "late" is not defined before this step: define it first, or correct the name.`,
+    `8: Step "reserveStock" is defined already: give one of them another name.`,
+    `9: Step "second" is not defined before this step: define it first, or correct the name.`,
+  ])
+})
+
+it('the compiler follows types through a chain of 150 steps', () => {
+  const steps = Array.from({ length: 150 }, (_, index) =>
+    index === 0
+      ? `.step('s0', { run: () => ({ n: 1 }) })`
+      : `.step('s${index}', { dependsOn: ['s${index - 1}'], run: async ({ deps }) => ({ n: deps.s${index - 1}.n }), compensate: ({ output }) => output.n.toFixed() })`,
+  )
+  const program = [
+    `import { define } from '${fileOf('../../src/definition/index.ts')}'`,
+    `const chain = define('chain', { version: 1 })`,
+    ...steps,
+    `chain.step('right', { dependsOn: ['s149'], run: ({ deps }) => deps.s149.n.toFixed() })`,
+    `chain.step('wrong', { dependsOn: ['s150'], run: () => 1 })`,
+  ]
+  expect(compileErrorsOf(program.join('\n'))).toEqual([
+    `154: Step "s150" is not defined before this step: define it first, or correct the name.`,
+  ])
+})
+
+function fileOf(path: string): string {
+  return fileURLToPath(new URL(path, import.meta.url))
+}
+
+function compileErrorsOf(source: string): string[] {
+  const directory = mkdtempSync(join(tmpdir(), 'belay-types-'))
+  try {
+    const file = join(directory, 'program.ts')
+    writeFileSync(file, source)
+    return compileErrors(file)
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+}
+
+/** The lines of a program that do not compile, with the last text in quotes of each error. */
+function compileErrors(file: string): string[] {
+  return tscOutput(file)
+    .split('\n')
+    .filter((line) => line.includes('error TS'))
+    .map((line) => {
+      const [, number, sentence] = /\((\d+),\d+\): error .*'"(.*)"'\.$/.exec(line) ?? ['', '', line]
+      return `${number}: ${sentence!.replaceAll('\\"', '"')}`
+    })
+}
+
+function tscOutput(file: string): string {
+  const tsc = fileOf('../../../../node_modules/typescript/bin/tsc')
+  const options = '--ignoreConfig --noEmit --strict --skipLibCheck --allowImportingTsExtensions'.split(' ')
+  const target = '--target es2022 --module nodenext'.split(' ')
+  try {
+    execFileSync(process.execPath, [tsc, ...options, ...target, file], { encoding: 'utf8' })
+  } catch (error) {
+    return (error as { readonly stdout: string }).stdout
+  }
+  return ''
+}

@@ -1,0 +1,73 @@
+import { describe, expectTypeOf, it } from 'vitest'
+import { z } from 'zod'
+import { define, defineGraph } from '../../src/definition/index.ts'
+
+const base = define('w', { version: 1, input: z.object({ id: z.string() }) }).step('a', { run: () => 1 })
+const run = () => 2
+
+describe('does not compile', () => {
+  it('a dependency that is read but not declared', () => {
+    base.step('b', {
+      run: ({ deps }) => {
+        // @ts-expect-error a is not in dependsOn
+        deps.a
+      },
+    })
+  })
+
+  it('a dependency used as another type', () => {
+    base.step('b', {
+      dependsOn: ['a'],
+      // @ts-expect-error a returns a number
+      run: ({ deps }) => deps.a.toUpperCase(),
+    })
+  })
+
+  it('an input used as another type', () => {
+    // @ts-expect-error the schema has no such property
+    base.step('b', { run: ({ input }) => input.items })
+  })
+
+  it('an output that may be missing, used as if it were there', () => {
+    base.step('b', {
+      run: () => 'x',
+      compensateOn: 'started',
+      // @ts-expect-error a step that was only started may have no output
+      compensate: ({ output }) => output.toUpperCase(),
+    })
+  })
+
+  it('names of options, and their values', () => {
+    // @ts-expect-error retires is not an option
+    base.step('b', { run, retires: 3 })
+    // @ts-expect-error a duration has a unit
+    base.step('b', { run, timeout: '5' })
+    // @ts-expect-error there is no such backoff
+    base.step('b', { run, retry: { backoff: 'quadratic' } })
+    // @ts-expect-error only completed or started
+    base.step('b', { run, compensate: run, compensateOn: 'failed' })
+    // @ts-expect-error run is missing
+    base.step('b', {})
+    // @ts-expect-error version is missing
+    define('w', {})
+    // @ts-expect-error this is no schema
+    define('w', { version: 1, input: { id: 'string' } })
+  })
+
+  it('a change of a definition', () => {
+    // @ts-expect-error definitions are immutable
+    base.version = 2
+    // @ts-expect-error and so are their steps
+    base.steps.push(base.steps[0]!)
+  })
+
+  it('a graph as data without its parts, or with wrong ones', () => {
+    // @ts-expect-error dag is missing
+    defineGraph('w', { steps: {} })
+    // @ts-expect-error handler is missing
+    defineGraph('w', { steps: { a: {} }, dag: {} })
+    // @ts-expect-error a handler is a function
+    defineGraph('w', { steps: { a: { handler: 'x' } }, dag: {} }, { x: 'x' })
+    expectTypeOf(defineGraph).toBeFunction()
+  })
+})

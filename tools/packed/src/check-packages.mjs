@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import { contentProblems } from './contents.mjs'
+import { packPackages, root } from './pack.mjs'
+
+const execute = promisify(execFile)
+
+/** Looks at each package as npm would deliver it: what it contains, and how Node and TypeScript find their way in it. */
+async function main() {
+  const destination = await mkdtemp(join(tmpdir(), 'belay-packages-'))
+  try {
+    let problems = 0
+    for (const packed of await packPackages(destination)) {
+      const found = await problemsOf(packed)
+      problems += found.length
+      console.log(`${found.length === 0 ? 'ok ' : 'BAD'} ${packed.name}: ${packed.files.length} files`)
+      for (const problem of found) console.error(`    ${problem}`)
+    }
+    if (problems > 0) process.exitCode = 1
+  } finally {
+    await rm(destination, { recursive: true, force: true })
+  }
+}
+
+/** @param {import('./pack.mjs').PackedPackage} packed */
+async function problemsOf({ tarball, files }) {
+  const manifest = JSON.parse((await execute('tar', ['-xOzf', tarball, 'package/package.json'])).stdout)
+  const { buffer } = new Uint8Array(await readFile(tarball))
+  const { messages } = await publint({ pack: { tarball: buffer }, strict: true })
+  return [
+    ...contentProblems({ files, manifest }),
+    ...messages.map((message) => `publint: ${formatMessage(message, manifest)}`),
+    ...(await typeProblems(tarball)),
+  ]
+}
+
+/**
+ * The packages are ESM only, so what CommonJS and old resolvers would find doesn't count.
+ * @param {string} tarball
+ */
+async function typeProblems(tarball) {
+  const attw = join(root, 'tools/packed/node_modules/.bin/attw')
+  try {
+    await execute(attw, [tarball, '--profile', 'esm-only', '--format', 'ascii', '--no-color', '--no-emoji'])
+    return []
+  } catch (error) {
+    const { stdout = '', stderr = '' } = /** @type {{ stdout?: string, stderr?: string }} */ (error)
+    return [`attw:\n${(stdout + stderr).trim()}`]
+  }
+}
+
+await main()

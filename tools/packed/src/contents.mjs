@@ -1,0 +1,37 @@
+/** @typedef {{ dependencies?: Record<string, string>, peerDependencies?: Record<string, string>, optionalDependencies?: Record<string, string>, devDependencies?: Record<string, string> }} Manifest */
+
+/**
+ * What is wrong with the contents of a tarball, one sentence each.
+ * @param {{ files: readonly string[], manifest: Manifest }} tarball
+ */
+export function contentProblems({ files, manifest }) {
+  const has = new Set(files)
+  const built = files.filter((file) => /^dist\/.*\.js$/.test(file))
+  return [
+    ...['LICENSE', 'README.md'].filter((file) => !has.has(file)).map((file) => `has no ${file}`),
+    ...(built.length === 0 ? ['has nothing in dist: build it first (npm run build)'] : []),
+    ...files
+      .filter((file) => /\.tsbuildinfo$|(^|\/)node_modules\/|\.test\.|^test\//.test(file))
+      .map((file) => `contains ${file}, which nobody needs who installs it`),
+    // The compiler never deletes: what a moved source left behind would be published for ever.
+    ...built
+      .filter((file) => !has.has(file.replace(/^dist\/(.*)\.js$/, 'src/$1.ts')))
+      .map((file) => `contains ${file}, whose source is gone: npm run clean && npm run build`),
+    ...workspaceRanges(manifest),
+  ]
+}
+
+/** @param {Manifest} manifest */
+function workspaceRanges(manifest) {
+  const sections = [
+    manifest.dependencies,
+    manifest.peerDependencies,
+    manifest.optionalDependencies,
+    manifest.devDependencies,
+  ]
+  return sections.flatMap((section) =>
+    Object.entries(section ?? {})
+      .filter(([, range]) => /^(workspace|file|link|catalog):/.test(range))
+      .map(([name, range]) => `asks for ${name} as "${range}", which means nothing outside this repository`),
+  )
+}

@@ -1,0 +1,21 @@
+export interface PostgresServer {
+  /** Of the database `postgres`. */
+  readonly url: string
+  readonly port: number
+  /** Ends the server and removes its files; idempotent. */
+  stop(): Promise<void>
+  /** The way a crash or a failover looks to clients: every connection is cut, nothing is lost; it comes back when `whileDown` has ended. */
+  restart(options?: { readonly whileDown?: () => Promise<void> }): Promise<void>
+  /** A fresh database's url. */
+  createDatabase(options?: { readonly template?: string }): Promise<string>
+}
+
+/**
+ * Starts a throw-away PostgreSQL server from npm's binaries, on a free loopback port and without a socket, as root or not. It ends with
+ * this process, however that ends. `durable` keeps fsync on, as benchmarks need it; without it commits don't reach the disk.
+ */
+export function startPostgres(options?: {
+  readonly major?: 14 | 18
+  readonly settings?: Readonly<Record<string, string>>
+  readonly durable?: boolean
+}): Promise<PostgresServer>

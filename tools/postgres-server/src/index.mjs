@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto'
+import { chmod, chown, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { locateBinaries } from './binaries.mjs'
+import { guardAgainstOrphans, run, spawnServer } from './process.mjs'
+import { unprivilegedUser } from './user.mjs'
+
+/**
+ * @typedef {object} PostgresServer
+ * @property {string} url of the database `postgres`
+ * @property {number} port
+ * @property {() => Promise<void>} stop ends the server and removes its files; idempotent
+ * @property {(options?: { whileDown?: () => Promise<void> }) => Promise<void>} restart the way a crash or a failover looks to clients: every
+ *   connection is cut, nothing is lost; it comes back when `whileDown` has ended
+ * @property {(options?: { template?: string }) => Promise<string>} createDatabase a fresh database's url
+ */
+
+/**
+ * Starts a throw-away PostgreSQL server from npm's binaries, on a free loopback port and without a socket, as root or not.
+ * It ends with this process, however that ends.
+ *
+ * @param {{ major?: 14 | 18, settings?: Record<string, string>, durable?: boolean }} [options]
+ *   `durable` keeps fsync on, as benchmarks need it; without it commits don't reach the disk.
+ * @returns {Promise<PostgresServer>}
+ */
+export async function startPostgres({ major = 18, settings = {}, durable = false } = {}) {
+  const user = await unprivilegedUser()
+  const home = await mkdtemp(join(tmpdir(), `belay-postgres-${major}-`))
+  // postgres opens its data directory by full path, so the user it runs as must be able to reach it.
+  await chmod(home, 0o755)
+  const binaries = await locateBinaries(major, home, user)
+  const data = join(home, 'data')
+  await mkdir(data, { mode: 0o700 })
+  if (user !== null) await chown(data, user.uid, user.gid)
+
+  await run(
+    binaries.initdb,
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '--encoding=UTF8', '--locale=C', '--no-sync'],
+    user,
+  )
+  const port = await freePort()
+  const args = serverArguments({ data, port, durable, settings })
+  let server = await spawnServer(binaries.postgres, args, user)
+  const guard = guardAgainstOrphans(data, home)
+
+  const url = (database) => `postgres://postgres@127.0.0.1:${port}/${database}`
+  let stopped = false
+  return {
+    url: url('postgres'),
+    port,
+    async stop() {
+      if (stopped) return
+      stopped = true
+      await server.end('SIGINT')
+      guard.dismiss()
+      await rm(home, { recursive: true, force: true })
+    },
+    async restart({ whileDown } = {}) {
+      await server.end('SIGINT')
+      await whileDown?.()
+      server = await spawnServer(binaries.postgres, args, user)
+    },
+    async createDatabase({ template } = {}) {
+      const name = `db_${randomBytes(6).toString('hex')}`
+      await createDatabase({ url: url('postgres'), name, template, copyFiles: major >= 15 })
+      return url(name)
+    },
+  }
+}
+
+function serverArguments({ data, port, durable, settings }) {
+  const all = {
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: '',
+    max_connections: '200',
+    shared_buffers: '128MB',
+    ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+    ...settings,
+  }
+  return ['-D', data, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
+}
+
+async function createDatabase({ url, name, template, copyFiles }) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const from = template === undefined ? 'template0' : template
+    // Copying files beats writing the whole template through the log, and is the only way before 15.
+    await client.query(`create database ${name} template ${from}${copyFiles ? ' strategy file_copy' : ''}`)
+  } finally {
+    await client.end()
+  }
+}
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = /** @type {import('node:net').AddressInfo} */ (probe.address())
+      probe.close(() => resolve(port))
+    })
+  })
+}

@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+/**
+ * Runs a program to its end.
+ *
+ * @param {string} program
+ * @param {string[]} args
+ * @param {import('./user.mjs').User | null} user
+ */
+export async function run(program, args, user) {
+  const child = spawn(program, args, { ...identity(user), stdio: ['ignore', 'pipe', 'pipe'] })
+  const output = collect(child)
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`${program} ended with ${code}:\n${output()}`)
+}
+
+/**
+ * Starts the server and resolves once it accepts connections.
+ *
+ * @param {string} program
+ * @param {string[]} args
+ * @param {import('./user.mjs').User | null} user
+ */
+export async function spawnServer(program, args, user) {
+  // Its own process group: a Ctrl-C in the terminal is for the tests, which then stop the server in order.
+  const child = spawn(program, args, { ...identity(user), stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  const output = collect(child)
+  const ended = once(child, 'close')
+  await new Promise((resolve, reject) => {
+    child.stderr.on('data', () => {
+      if (output().includes('database system is ready to accept connections')) resolve(undefined)
+    })
+    child.once('error', reject)
+    child.once('close', (code) =>
+      reject(new Error(`PostgreSQL ended with ${code} before it was ready:\n${output()}`)),
+    )
+  })
+  child.unref()
+  for (const stream of [child.stdout, child.stderr]) stream.removeAllListeners('data').resume().unref?.()
+  return {
+    /** @param {NodeJS.Signals} signal */
+    async end(signal) {
+      child.ref()
+      child.kill(signal)
+      await ended
+    },
+  }
+}
+
+/**
+ * A shell that waits for this process to end, by whatever cause, SIGKILL included (its standard input then closes), and then ends the
+ * server and removes its files. It reads the server's id at that moment, since a restart changes it.
+ *
+ * @param {string} data
+ * @param {string} home
+ */
+export function guardAgainstOrphans(data, home) {
+  if (process.platform === 'win32') return { dismiss() {} }
+  const script = `read -r word; [ "$word" = dismissed ] && exit
+pid=$(head -n 1 "$1/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid"
+while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
+rm -rf "$2"`
+  const child = spawn('sh', ['-c', script, 'belay-postgres-guard', data, home], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
+  child.unref()
+  child.stdin.unref?.()
+  return {
+    dismiss() {
+      child.stdin.end('dismissed\n')
+    },
+  }
+}
+
+function identity(user) {
+  return user === null ? {} : { uid: user.uid, gid: user.gid }
+}
+
+function collect(child) {
+  let text = ''
+  const add = (chunk) => {
+    text += chunk
+  }
+  child.stdout.on('data', add)
+  child.stderr.on('data', add)
+  return () => text
+}
