@@ -1,25 +1,25 @@
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { BelayError } from '@belay/workflow'
-import { type Flags, HELP, PARTS, type Part, readFlags, UsageError } from './demonstration/flags.ts'
+import { type Flags, HELP, PARTS, type PartName, readFlags, UsageError } from './demonstration/flags.ts'
+import type { Part } from './demonstration/part.ts'
+import { perform } from './demonstration/perform.ts'
 import type { Stage } from './demonstration/stage.ts'
 import { openEmbedded, openPostgres, type Store } from './demonstration/store.ts'
-import { demonstrateImport } from './import/demonstrate-import.ts'
-import { demonstrateOrders } from './order/demonstrate-orders.ts'
+import { importPart } from './import/import-part.ts'
+import { orderPart } from './order/order-part.ts'
 import { Screen } from './terminal/screen.ts'
 
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url))
 
-const DEMONSTRATIONS: Readonly<Record<Part, (stage: Stage) => Promise<boolean>>> = {
-  order: demonstrateOrders,
-  import: demonstrateImport,
-}
+const OPEN: Readonly<Record<PartName, (stage: Stage) => Part>> = { order: orderPart, import: importPart }
 
 process.exitCode = await main(new Screen(process.stdout, process.env))
 
 async function main(screen: Screen): Promise<number> {
   const interrupted = hearInterrupts(screen)
   try {
-    const flags = readFlags(process.argv.slice(2), `${REPOSITORY}.belay`)
+    const flags = readFlags(process.argv.slice(2), join(REPOSITORY, '.belay', 'database'))
     if (flags.help) screen.print(HELP)
     return flags.help ? 0 : await demonstrate(flags, screen, interrupted)
   } catch (error) {
@@ -37,10 +37,9 @@ async function demonstrate(flags: Flags, screen: Screen, interrupted: AbortSigna
     screen.print(`Belay works on ${store.description}.`)
     const { adapter, database } = store
     const stage = { adapter, database, screen, interrupted, paceMs: flags.paceMs }
-    let kept = true
-    for (const part of flags.only === undefined ? PARTS : [flags.only]) {
-      kept = (await DEMONSTRATIONS[part](stage)) && kept
-    }
+    const names = flags.only === undefined ? PARTS : [flags.only]
+    const parts = names.map((name) => OPEN[name](stage))
+    const kept = await perform(stage, parts)
     screen.print(
       '',
       kept ? 'All that was promised happened.' : 'Not all that was promised happened: see ✘ above.',

@@ -2,11 +2,11 @@ import { isAbsolute, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
 export const PARTS = ['order', 'import'] as const
-export type Part = (typeof PARTS)[number]
+export type PartName = (typeof PARTS)[number]
 
 export interface Flags {
   readonly help: boolean
-  readonly only: Part | undefined
+  readonly only: PartName | undefined
   readonly fresh: boolean
   /** Where the embedded database lives. */
   readonly folder: string
@@ -23,7 +23,7 @@ Runs two demonstrations, one after the other, and checks what they promise:
 Options:
   --only order|import   run one of them
   --fresh               throw the embedded database away first
-  --folder <path>       where the embedded database lives (default: .belay in the repository)
+  --folder <path>       where the embedded database lives (default: .belay/database in the repository)
   --pace <ms>           how long each service of the shop takes to answer (default: 350)
   --help                show this
 
@@ -69,7 +69,7 @@ function parse(argv: readonly string[]) {
   }
 }
 
-function isPart(text: string): text is Part {
+function isPart(text: string): text is PartName {
   return PARTS.some((part) => part === text)
 }
 

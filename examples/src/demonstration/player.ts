@@ -10,9 +10,6 @@ import { plainLine } from '../terminal/plain-lines.ts'
 import { type Happening, type RunView, viewAfter, viewOf } from '../terminal/run-view.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { Journal } from './journal.ts'
-import type { Stage } from './stage.ts'
-
-const STOP_TIMEOUT = '5s'
 
 /** Shows a run while it goes on. */
 export interface RunDisplay {
@@ -28,12 +25,10 @@ export class Player {
   readonly #screen: Screen
   readonly #journal: Journal
 
-  constructor(engine: Engine, { screen, interrupted }: Stage) {
-    interrupted.throwIfAborted()
+  constructor(engine: Engine, screen: Screen) {
     this.#engine = engine
     this.#screen = screen
     this.#journal = new Journal(engine)
-    interrupted.addEventListener('abort', () => void engine.close({ timeout: STOP_TIMEOUT }))
   }
 
   /** Follows a run to its end and tells how it ended. `display` replaces the live graph on a terminal. */
@@ -48,11 +43,6 @@ export class Player {
     if (found.finishedAt === undefined) await this.#engine.start()
     await this.#show(run, workflow, { view: viewOf(workflow, found), display })
     return run.status()
-  }
-
-  /** Lets go of everything; the database stays open for others. */
-  stop(): Promise<void> {
-    return this.#engine.stop({ timeout: STOP_TIMEOUT })
   }
 
   async #show(

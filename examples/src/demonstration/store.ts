@@ -1,6 +1,5 @@
-import { mkdir, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
-import type { Adapter } from '@belay/workflow/adapter'
+import { rm } from 'node:fs/promises'
+import { type Adapter, BelayError } from '@belay/workflow/adapter'
 import { postgres } from '@belay/workflow-postgres'
 import { pglite } from '@belay/workflow-postgres/pglite'
 import pg from 'pg'
@@ -37,7 +36,6 @@ export async function openPostgres(url: string): Promise<Store> {
 /** Opens the embedded database in a folder. A folder that another process has open is an error, also when `fresh`. */
 export async function openEmbedded(folder: string, { fresh }: { readonly fresh: boolean }): Promise<Store> {
   if (fresh) await discard(folder)
-  await mkdir(dirname(folder), { recursive: true })
   const adapter = pglite(folder)
   await adapter.open()
   return {
@@ -48,6 +46,15 @@ export async function openEmbedded(folder: string, { fresh }: { readonly fresh: 
   }
 }
 
+/** Throws away what is in a folder, unless another process works on it. */
 async function discard(folder: string): Promise<void> {
+  const former = pglite(folder, { autoMigrate: false })
+  try {
+    await former.open()
+  } catch (error) {
+    // Whatever else is wrong with it, it is to be thrown away.
+    if (BelayError.is(error) && error.code === 'directory_in_use') throw error
+  }
+  await former.close()
   await rm(folder, { recursive: true, force: true })
 }

@@ -17,35 +17,54 @@ const MARKS: Readonly<Record<StepState, string>> = {
 
 const FRAME_MS = 50
 
-/** One line for a run of many loads: a mark for each chunk, and how many rows the table holds of the edition. */
+/** How many rows the table holds of the edition that is being imported. */
+export class RowCounter {
+  stored = 0
+  total = 0
+  onChange: () => void = () => {}
+
+  begin({ stored, total }: { readonly stored: number; readonly total: number }): void {
+    this.stored = stored
+    this.total = total
+  }
+
+  /** Negative when rows were removed. */
+  add(rows: number): void {
+    this.stored += rows
+    this.onChange()
+  }
+}
+
+/** One line for a run of many loads: a mark for each chunk, and the rows. */
 export class LoadProgress implements RunDisplay {
   #view: RunView
   #drawnAtMs = 0
   readonly #screen: Screen
-  readonly #rows: { readonly stored: number; readonly total: number }
+  readonly #rows: RowCounter
 
-  constructor(screen: Screen, view: RunView, rows: { readonly stored: number; readonly total: number }) {
+  constructor(screen: Screen, view: RunView, rows: RowCounter) {
     this.#screen = screen
     this.#view = view
     this.#rows = rows
+    rows.onChange = () => this.#drawSoon()
     this.#draw()
-  }
-
-  /** `rows.stored` has changed. */
-  advance(): void {
-    // The embedded database leaves little time between two batches: don't spend it on drawing each of them.
-    if (performance.now() - this.#drawnAtMs >= FRAME_MS) this.#draw()
   }
 
   show(view: RunView): void {
     this.#view = view
-    this.advance()
+    this.#drawSoon()
   }
 
   end(view: RunView): void {
     this.#view = view
+    this.#rows.onChange = () => {}
     this.#draw()
     this.#screen.keep()
+  }
+
+  #drawSoon(): void {
+    // The embedded database leaves little time between two batches: don't spend it on drawing each of them.
+    if (performance.now() - this.#drawnAtMs >= FRAME_MS) this.#draw()
   }
 
   #draw(): void {

