@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Cases } from '../case.ts'
-import { errorText, released, retry, type Scenario } from '../scenario/index.ts'
+import { completed, errorText, released, retry, type Scenario } from '../scenario/index.ts'
 
 const A_MONTH_MS = 30 * 86_400_000
 
@@ -118,6 +118,20 @@ export const requeueCases: Cases = {
     }
 
     expect(order).toEqual([2, 1, 0])
+  },
+
+  'a step that was handed back waits for its time when it is retried': async (given) => {
+    const run = await given.pair()
+    const worker = await given.worker()
+    const { claims } = await worker.settle([completed(await worker.claimOf(run, 'a'))], 5)
+
+    await worker.settle([retry(claims[0]!, 800)])
+    const early = await worker.take()
+    await given.advance(800)
+
+    expect(early).toEqual([])
+    expect(await worker.take()).toMatchObject([{ step: 1, attempt: 2, failures: 1 }])
+    expect(await worker.take()).toEqual([])
   },
 
   'a step of a stopped run that asks for a retry is cancelled instead of run again': async (given) => {

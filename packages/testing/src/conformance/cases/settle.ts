@@ -1,6 +1,15 @@
 import { expect } from 'vitest'
 import type { Cases } from '../case.ts'
-import { completed, DIAMOND, PAIR, retry, type Scenario, UNLIMITED } from '../scenario/index.ts'
+import {
+  completed,
+  DIAMOND,
+  failed,
+  PAIR,
+  released,
+  retry,
+  type Scenario,
+  UNLIMITED,
+} from '../scenario/index.ts'
 
 export const settleCases: Cases = {
   'a completion makes ready the dependents that wait for nothing else': async (given) => {
@@ -189,6 +198,30 @@ export const settleCases: Cases = {
     expect(results).toEqual(['lost', 'settled', 'lost', 'settled'])
     const statuses = Object.values(await run.statuses())
     expect(statuses.filter((status) => status === 'completed')).toHaveLength(2)
+  },
+
+  'results keep their order whatever kinds of outcomes a batch mixes': async (given) => {
+    const graph = await given.graph('loose', { a: [], b: [] })
+    const runs = [await given.start(graph), await given.start(graph)]
+    const worker = await given.worker()
+    const [a, b] = await worker.claimsOf(runs[0]!, 'a', 'b')
+    const [c, d] = await worker.claimsOf(runs[1]!, 'a', 'b')
+    const gone = { ...a!, attempt: 7 }
+
+    const { results } = await worker.settle([
+      retry(gone, 0),
+      completed(a!),
+      completed(gone),
+      failed(c!),
+      failed(gone),
+      retry(b!, 0),
+      released(gone),
+      released(d!),
+    ])
+
+    expect(results).toEqual(['lost', 'settled', 'lost', 'settled', 'lost', 'settled', 'lost', 'settled'])
+    expect(await runs[0]!.statuses()).toEqual({ a: 'completed', b: 'ready' })
+    expect((await runs[1]!.statuses())['a']).toBe('failed')
   },
 
   'a retried step that completes makes its dependents ready like any other': async (given) => {
