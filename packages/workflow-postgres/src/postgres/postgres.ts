@@ -43,7 +43,7 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
     ? givenPool(source)
     : ownPool(typeof source === 'object' ? source : checkUrl(source), options)
   const connection = poolConnection({ pool: database.pool, schema, prepare, address: database.address })
-  database.pool.on('error', ignore)
+  surviveErrors(database.pool)
   const wakeup = listenNotify({
     schema,
     connect: (options.listen ?? prepare) ? database.listen : null,
@@ -58,7 +58,6 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
     remedy: `Run migrate() of @belay/workflow-postgres on it, or set the option autoMigrate.`,
     async connect() {},
     async disconnect() {
-      database.pool.removeListener('error', ignore)
       await database.end()
     },
   })
@@ -126,6 +125,15 @@ async function listenOn(pool: pg.Pool): Promise<ListeningClient> {
     // Not to be used again by others: it listens.
     end: async () => client.release(true),
   }
+}
+
+const survivors = new WeakSet<pg.Pool>()
+
+/** A pool reports a connection that breaks while idle as an error that ends the process unless somebody listens. It opens another. */
+function surviveErrors(pool: pg.Pool): void {
+  if (survivors.has(pool)) return
+  survivors.add(pool)
+  pool.on('error', ignore)
 }
 
 function isPool(source: PostgresSource): source is pg.Pool {
