@@ -22,7 +22,7 @@ const KEEP_ALIVE_MS = 10_000
  * Belay's statements look rows up by primary key, however few or many the statistics claim there are. With these, plans that were made
  * when a table was empty are still right when it holds millions.
  */
-const SESSION_SETTINGS = `
+export const SESSION_SETTINGS = `
 set plan_cache_mode = force_generic_plan;
 set enable_seqscan = off;
 set enable_hashjoin = off;

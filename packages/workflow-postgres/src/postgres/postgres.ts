@@ -43,6 +43,7 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
     ? givenPool(source)
     : ownPool(typeof source === 'object' ? source : checkUrl(source), options)
   const connection = poolConnection({ pool: database.pool, schema, prepare, address: database.address })
+  surviveErrors(database.pool)
   const wakeup = listenNotify({
     schema,
     connect: (options.listen ?? prepare) ? database.listen : null,
@@ -56,7 +57,9 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
     autoMigrate: options.autoMigrate ?? false,
     remedy: `Run migrate() of @belay/workflow-postgres on it, or set the option autoMigrate.`,
     async connect() {},
-    disconnect: () => database.end(),
+    async disconnect() {
+      await database.end()
+    },
   })
   return Object.assign(adapter, { pool: database.pool })
 }
@@ -91,8 +94,6 @@ function ownPool(source: PoolSource, options: PostgresOptions): Database {
     queryTimeoutMs: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS,
     ownsSessions: options.prepare ?? true,
   })
-  // For good: connections that are still closing when end() has resolved may report an error too.
-  pool.on('error', ignore)
   return {
     pool,
     address,
@@ -108,15 +109,12 @@ function ownPool(source: PoolSource, options: PostgresOptions): Database {
 
 function givenPool(pool: pg.Pool): Database {
   const { max } = pool.options
-  pool.on('error', ignore)
   return {
     pool,
     address: addressOf(pool.options),
     // The only connection of a pool must stay free for statements.
     listen: max < 2 ? null : () => listenOn(pool),
-    async end() {
-      pool.removeListener('error', ignore)
-    },
+    async end() {},
   }
 }
 
@@ -127,6 +125,15 @@ async function listenOn(pool: pg.Pool): Promise<ListeningClient> {
     // Not to be used again by others: it listens.
     end: async () => client.release(true),
   }
+}
+
+const survivors = new WeakSet<pg.Pool>()
+
+/** A pool reports a connection that breaks while idle as an error that ends the process unless somebody listens. It opens another. */
+function surviveErrors(pool: pg.Pool): void {
+  if (survivors.has(pool)) return
+  survivors.add(pool)
+  pool.on('error', ignore)
 }
 
 function isPool(source: PostgresSource): source is pg.Pool {

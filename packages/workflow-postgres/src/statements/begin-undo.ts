@@ -24,7 +24,8 @@ with locked_runs as materialized (
   for update of r
 ),
 planned_undos as materialized (
-  select undo.run_id, undo.step, undo.open_dependents, l.definition_id
+  select undo.run_id, undo.step, undo.open_dependents, l.definition_id,
+    array['completed', 'failed', 'skipped', 'cancelled'] as ended_statuses
   from locked_runs l
   join unnest($3::uuid[], $4::int[], $5::int[]) as undo (run_id, step, open_dependents) on undo.run_id = l.id
   order by undo.run_id, undo.step
@@ -35,7 +36,7 @@ begun_undos as (
     failures = 0, losses = 0, worker_id = null
   from planned_undos p
   where s.run_id = any (array[p.run_id]) and s.step = any (array[p.step])
-    and s.status in ('completed', 'failed', 'skipped', 'cancelled')
+    and s.status = any (p.ended_statuses)
   returning s.run_id, s.step, s.attempt, p.definition_id, s.open_dependencies
 ),
 queued_undos as (

@@ -10,7 +10,8 @@ export const cancelRunsStatement: Statement<{ readonly run_id: string }> = {
   name: 'cancel_runs',
   text: `
 with asked_runs as materialized (
-  select r.id from belay.workflow_runs r
+  select r.id, array['pending', 'ready'] as open_statuses
+  from belay.workflow_runs r
   where r.id = any ($1::uuid[]) and r.status in ('scheduled', 'running', 'waiting', 'paused')
   order by r.id
 ),
@@ -18,7 +19,7 @@ locked_steps as materialized (
   select s.run_id, s.step
   from asked_runs
   join belay.workflow_steps s on s.run_id = any (array[asked_runs.id])
-  where s.status in ('pending', 'ready')
+  where s.status = any (asked_runs.open_statuses)
   order by s.run_id, s.step
   for update of s
 ),

@@ -17,9 +17,6 @@ export interface ClaimRow {
  * Leases due steps to a live worker. Guarantee: a step is leased once, and never to a worker that was declared dead before.
  * Index: the queue by (definition, available_at), steps and runs by primary key. Locks: the worker's row (shared), queue rows (skipping
  * locked ones), then steps by (run, step).
- *
- * `= any (array[x])` instead of `= x` joins steps and runs: it can use the index but neither hash nor merge, so that statistics
- * gathered at a bad moment cannot talk the planner into reading a whole table.
  */
 export const claimSteps: Statement<
   { readonly live: boolean; readonly dequeued: number } & {
@@ -64,7 +61,10 @@ dequeued_rows as (
 ),
 due_steps as materialized (
   select q.run_id, q.step, q.attempt, min(q.definition_id) as definition_id, min(q.available_at) as available_at,
-    (select r.status from belay.workflow_runs r where r.id = q.run_id) as run_status
+    -- The steps of a run that is stopping are left to the drain, which cancels them.
+    (select case when r.status = 'running' then 'ready'
+        when r.status in ('compensating', 'compensation_failed') then 'compensating' end
+      from belay.workflow_runs r where r.id = q.run_id) as claimable_status
   from dequeued_rows q
   group by q.run_id, q.step, q.attempt
   order by q.run_id, q.step
@@ -75,10 +75,9 @@ claimed_steps as (
     attempt = s.attempt + 1, worker_id = $1::uuid, started_at = belay.store_now(), finished_at = null
   from due_steps due
   where s.run_id = any (array[due.run_id]) and s.step = any (array[due.step])
-    -- A hint from before an earlier attempt is stale. The steps of a run that is stopping are left to the drain, which cancels them.
-    and s.attempt = any (array[due.attempt]) and s.open_dependencies = 0 and s.worker_id is null
-    and ((s.status = 'ready' and due.run_status = 'running')
-      or (s.status = 'compensating' and due.run_status in ('compensating', 'compensation_failed')))
+    -- A hint from before an earlier attempt is stale.
+    and s.attempt = any (array[due.attempt]) and s.status = any (array[due.claimable_status])
+    and case s.status when 'compensating' then s.worker_id is null and s.open_dependencies = 0 else true end
   returning s.run_id, s.step, s.attempt, due.definition_id, s.failures, s.losses, s.undo_of, due.available_at
 )
 select exists (select from live_worker) as live, (select count(*)::int from dequeued_rows) as dequeued,

@@ -44,14 +44,15 @@ export const cancelLeftovers: Statement<{ readonly run_id: string }> = {
   name: 'cancel_leftovers',
   text: `
 with stopped_runs as materialized (
-  select r.id from belay.workflow_runs r
+  select r.id, array['pending', 'ready'] as open_statuses
+  from belay.workflow_runs r
   where r.id = any ($1::uuid[]) and r.status = 'compensating' and r.ends_as is null
 ),
 locked_steps as materialized (
   select s.run_id, s.step
   from stopped_runs
   join belay.workflow_steps s on s.run_id = any (array[stopped_runs.id])
-  where s.status in ('pending', 'ready')
+  where s.status = any (stopped_runs.open_statuses)
   order by s.run_id, s.step
   for update of s
 )

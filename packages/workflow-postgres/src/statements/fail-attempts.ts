@@ -15,7 +15,7 @@ export const failAttempts: Statement<
   name: 'fail_attempts',
   text: `
 with failed_attempts as materialized (
-  select a.run_id, a.step, a.attempt, a.error, a.cause, a.position
+  select a.run_id, a.step, a.attempt, a.error, a.cause, a.position, $1::uuid as worker_id, 'running' as leased_status
   from unnest($2::uuid[], $3::int[], $4::int[], $5::text[], $6::text[])
     with ordinality as a (run_id, step, attempt, error, cause, position)
   order by a.run_id, a.step
@@ -25,11 +25,12 @@ failed_steps as (
   set status = 'failed', error = a.error::json, finished_at = belay.store_now()
   from failed_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.attempt = any (array[a.attempt])
-    and s.worker_id = $1::uuid and s.status = 'running'
+    and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
   returning a.run_id, a.cause, a.position
 ),
 failed_runs as materialized (
-  select distinct on (f.run_id) f.run_id, f.cause
+  select distinct on (f.run_id) f.run_id, f.cause, array['pending', 'ready'] as open_statuses,
+    array['running', 'waiting', 'paused'] as forward_statuses
   from failed_steps f
   order by f.run_id, f.position
 ),
@@ -37,7 +38,7 @@ locked_steps as materialized (
   select s.run_id, s.step
   from failed_runs f
   join belay.workflow_steps s on s.run_id = any (array[f.run_id])
-  where s.status in ('pending', 'ready')
+  where s.status = any (f.open_statuses)
   order by s.run_id, s.step
   for update of s
 ),
@@ -53,13 +54,13 @@ stopped_runs as (
   update belay.workflow_runs r
   set status = 'compensating', stop = 'failure', cause = f.cause::json
   from (
-    select failed_runs.run_id, failed_runs.cause
+    select failed_runs.run_id, failed_runs.cause, failed_runs.forward_statuses
     from failed_runs
     -- Makes the runs the last to be locked.
     cross join (select count(*) from cancelled_steps) as steps_were_locked
     order by failed_runs.run_id
   ) f
-  where r.id = any (array[f.run_id]) and r.status in ('running', 'waiting', 'paused')
+  where r.id = any (array[f.run_id]) and r.status = any (f.forward_statuses)
   returning r.id as run_id, r.status
 )
 select 'settled' as kind, f.position::int as position, null::uuid as run_id, null as status from failed_steps f

@@ -19,7 +19,8 @@ with live_worker as materialized (
   select w.id from belay.workflow_workers w where w.id = $1::uuid and w.status = 'live' for key share
 ),
 finished_attempts as materialized (
-  select a.run_id, a.step, a.attempt, a.definition_id, a.undo, a.settles_as, a.output, a.position
+  select a.run_id, a.step, a.attempt, a.definition_id, a.undo, a.settles_as, a.output, a.position,
+    $1::uuid as worker_id, case when a.undo then 'compensating' else 'running' end as leased_status
   from unnest($2::uuid[], $3::int[], $4::int[], $5::int[], $6::bool[], $7::text[], $8::text[])
     with ordinality as a (run_id, step, attempt, definition_id, undo, settles_as, output, position)
   cross join (select count(*) from live_worker) as worker_was_locked
@@ -33,7 +34,7 @@ settled_attempts as (
     finished_at = belay.store_now()
   from finished_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.attempt = any (array[a.attempt])
-    and s.worker_id = $1::uuid and s.status = (case when a.undo then 'compensating' else 'running' end)
+    and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
   returning a.run_id, a.step, a.definition_id, a.undo, a.position
 ),
 followed_edges as materialized (
@@ -54,7 +55,8 @@ locked_steps as materialized (
   select s.run_id, s.step, d.undo, d.definition_id, s.open_dependencies - d.satisfied as open_dependencies
   from satisfied_dependencies d
   join belay.workflow_steps s on s.run_id = any (array[d.run_id]) and s.step = any (array[d.step])
-  where s.status = (case when d.undo then 'compensating' else 'pending' end) and s.open_dependencies > 0
+  where s.status = any (array[case when d.undo then 'compensating' else 'pending' end])
+    and case s.status when 'compensating' then s.open_dependencies > 0 else true end
   order by s.run_id, s.step
   for update of s
 ),
@@ -99,7 +101,7 @@ updated_runs as (
     finished_at = case when r.open_steps > e.ended then r.finished_at else belay.store_now() end
   from ended_steps e
   where r.id = any (array[e.run_id])
-    and ((not e.undo and r.status = 'running') or (e.undo and r.status in ('compensating', 'compensation_failed')))
+    and r.status = any (case when e.undo then array['compensating', 'compensation_failed'] else array['running'] end)
   returning r.id as run_id, r.status, r.open_steps
 )
 select 'settled' as kind, t.position::int as position, null::uuid as run_id, null::int as step, null::int as attempt,

@@ -13,7 +13,7 @@ export const parkUndos: Statement<
   name: 'park_undos',
   text: `
 with failed_attempts as materialized (
-  select a.run_id, a.step, a.attempt, a.error, a.position
+  select a.run_id, a.step, a.attempt, a.error, a.position, $1::uuid as worker_id, 'compensating' as leased_status
   from unnest($2::uuid[], $3::int[], $4::int[], $5::text[]) with ordinality as a (run_id, step, attempt, error, position)
   order by a.run_id, a.step
 ),
@@ -22,14 +22,14 @@ parked_steps as (
   set status = 'compensation_failed', error = a.error::json, finished_at = belay.store_now()
   from failed_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.attempt = any (array[a.attempt])
-    and s.worker_id = $1::uuid and s.status = 'compensating'
+    and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
   returning a.run_id, a.position
 ),
 parked_runs as (
   update belay.workflow_runs r
   set status = 'compensation_failed'
-  from (select p.run_id from parked_steps p group by p.run_id order by p.run_id) parked
-  where r.id = any (array[parked.run_id]) and r.status = 'compensating'
+  from (select p.run_id, 'compensating' as status from parked_steps p group by p.run_id order by p.run_id) parked
+  where r.id = any (array[parked.run_id]) and r.status = any (array[parked.status])
   returning r.id as run_id, r.status
 )
 select 'settled' as kind, p.position::int as position, null::uuid as run_id, null as status from parked_steps p

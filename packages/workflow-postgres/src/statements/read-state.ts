@@ -37,7 +37,8 @@ select s.run_id, s.step, s.attempt, r.definition_id, s.failures, s.losses, s.und
 from belay.workflow_runs r
 join belay.workflow_steps s on s.run_id = any (array[r.id])
 where r.status in ('scheduled', 'running', 'waiting', 'paused', 'compensating', 'compensation_failed')
-  and s.worker_id = $1::uuid and s.status in ('running', 'compensating')
+  -- Named through the run, so that it is not the steps that are searched.
+  and s.worker_id = any (array[case when r.id is not null then $1::uuid end]) and s.status in ('running', 'compensating')
 order by s.run_id, s.step`,
 }
 

@@ -10,7 +10,8 @@ export const requeueAttempts: Statement<{ readonly position: number }> = {
   name: 'requeue_attempts',
   text: `
 with returned_attempts as materialized (
-  select a.run_id, a.step, a.attempt, a.definition_id, a.undo, a.is_failure, a.error, a.delay_ms, a.position
+  select a.run_id, a.step, a.attempt, a.definition_id, a.undo, a.is_failure, a.error, a.delay_ms, a.position,
+    $1::uuid as worker_id, case when a.undo then 'compensating' else 'running' end as leased_status
   from unnest($2::uuid[], $3::int[], $4::int[], $5::int[], $6::bool[], $7::bool[], $8::text[], $9::float8[])
     with ordinality as a (run_id, step, attempt, definition_id, undo, is_failure, error, delay_ms, position)
   order by a.run_id, a.step
@@ -23,7 +24,7 @@ returned_steps as (
     worker_id = null, finished_at = belay.store_now()
   from returned_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.attempt = any (array[a.attempt])
-    and s.worker_id = $1::uuid and s.status = (case when a.undo then 'compensating' else 'running' end)
+    and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
   returning a.run_id, a.step, a.attempt, a.definition_id, a.delay_ms, a.position
 ),
 queued_steps as (

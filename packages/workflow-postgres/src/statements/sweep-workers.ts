@@ -49,7 +49,7 @@ with dead_worker as materialized (
   for update skip locked
 ),
 searched_runs as materialized (
-  select r.id, r.definition_id
+  select r.id, r.definition_id, d.id as worker_id, array['running', 'compensating'] as leased_statuses
   from dead_worker d
   cross join lateral (
     select live.id, live.definition_id from belay.workflow_runs live
@@ -61,10 +61,9 @@ searched_runs as materialized (
 ),
 held_steps as materialized (
   select s.run_id, s.step, r.definition_id
-  from dead_worker d
-  cross join searched_runs r
+  from searched_runs r
   join belay.workflow_steps s on s.run_id = any (array[r.id])
-  where s.worker_id = d.id and s.status in ('running', 'compensating')
+  where s.worker_id = any (array[r.worker_id]) and s.status = any (r.leased_statuses)
   order by s.run_id, s.step
   -- One more than will be given back tells whether there is more.
   limit $2::int + 1
@@ -103,12 +102,12 @@ advanced_worker as (
   update belay.workflow_workers w
   set swept_through = p.swept_through
   from progress p
-  where w.id = p.id and not p.is_done
+  where w.id = any (array[p.id]) and not p.is_done
 ),
 forgotten_worker as (
   delete from belay.workflow_workers w
   using progress p
-  where w.id = p.id and p.is_done
+  where w.id = any (array[p.id]) and p.is_done
 )
 select 'recovered' as kind, null::bool as is_done,
   s.run_id, s.step, s.attempt, s.definition_id, s.failures, s.losses, s.undo_of

@@ -1,0 +1,129 @@
+import type { PoolClient } from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inSchema, type Statement } from '../src/connection/statement.ts'
+import { SESSION_SETTINGS } from '../src/postgres/pool.ts'
+import { claimSteps } from '../src/statements/claim.ts'
+import { readDrainedRuns } from '../src/statements/drain-runs.ts'
+import { failAttempts } from '../src/statements/fail-attempts.ts'
+import { finishAttempts } from '../src/statements/finish-attempts.ts'
+import { requeueAttempts } from '../src/statements/requeue-attempts.ts'
+import { recoverSteps } from '../src/statements/sweep-workers.ts'
+import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
+
+const WORKER = '00000000-0000-7000-8000-00000000000a'
+
+// A batch as a busy worker sends it: the planner of a custom plan sees its size.
+const BATCH = 500
+const RUN_IDS = list((index) => index.toString(16).padStart(32, '0'))
+const many = (element: string) => list(() => element)
+
+function list(element: (index: number) => string): string {
+  return `'{${Array.from({ length: BATCH }, (_, index) => `"${element(index + 1)}"`).join()}}'`
+}
+
+/** The statements that run all day, with arguments as SQL. */
+const HOT: readonly (readonly [Statement<unknown>, string])[] = [
+  [claimSteps, `'${WORKER}', '{1,2}', ${BATCH}`],
+  [
+    finishAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('completed')}, ${many('{}')}, ${BATCH}`,
+  ],
+  [failAttempts, `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, ${many('{}')}`],
+  [
+    requeueAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('true')}, ${many('{}')}, ${many('1')}`,
+  ],
+  [recoverSteps, '500, 1000'],
+  [readDrainedRuns, `'{1,2}', null, 100`],
+]
+
+const STEPS = 200_000
+
+describe.each(servers)('plans on $name', ({ url }) => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await createDatabase(url)
+  })
+  afterAll(() => database.drop())
+
+  /** A schema with a history, gathered with statistics at the given moment. */
+  async function storeWithHistory(analysed: 'never' | 'when empty' | 'when full'): Promise<string> {
+    const { schema } = await createStore(database)
+    const run = (text: string) => database.pool.query(inSchema(text, schema))
+    for (const table of ['runs', 'steps', 'ready', 'definition_steps', 'workers']) {
+      await run(`alter table belay.workflow_${table} set (autovacuum_enabled = false)`)
+    }
+    if (analysed === 'when empty') await run('analyze')
+    await run(`
+insert into belay.workflow_definition_steps values
+  (1, 0, 'a', '{}', '{1}'), (1, 1, 'b', '{0}', '{2}'), (1, 2, 'c', '{1}', '{}');
+insert into belay.workflow_workers (id, lease_expires_at, started_at, status, name) values ('${WORKER}', now(), now(), 'live', 'w');
+insert into belay.workflow_runs (id, definition_id, open_steps, created_at, finished_at, status, workflow)
+  select lpad(to_hex(n), 32, '0')::uuid, 1, 0, now(), now(), 'completed', 'w' from generate_series(1, ${STEPS / 4}) n;
+insert into belay.workflow_steps (run_id, step, open_dependencies, attempt, worker_id, started_at, finished_at, status, output)
+  select lpad(to_hex(n), 32, '0')::uuid, step, 0, 1, '${WORKER}', now(), now(), 'completed', '{}'
+  from generate_series(1, ${STEPS / 4}) n, generate_series(0, 3) step;
+insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
+  select now(), 1, 0, 0, lpad(to_hex(n), 32, '0')::uuid from generate_series(1, 20000) n;`)
+    if (analysed === 'when full') await run('analyze')
+    return schema
+  }
+
+  /** What of each hot statement's plan reads a table as a whole, or joins by anything but a look-up. */
+  async function flawsOfPlans(schema: string, settings: string): Promise<readonly string[]> {
+    const client = await database.pool.connect()
+    try {
+      await client.query(settings)
+      const flaws: string[] = []
+      for (const [statement, values] of HOT) {
+        const plan = await explain(client, inSchema(statement.text, schema), values)
+        flaws.push(...flawsOf(plan).map((line) => `${statement.name}: ${line}`))
+      }
+      return flaws
+    } finally {
+      client.release(true)
+    }
+  }
+
+  // Of a given pool both: what it plans at first, for the values it sees, and what it keeps from then on.
+  const SESSIONS = {
+    'its own pool': SESSION_SETTINGS,
+    'a given pool': 'set plan_cache_mode = force_custom_plan',
+    'a given pool, later': 'set plan_cache_mode = force_generic_plan',
+  }
+
+  it.each(['never', 'when empty', 'when full'] as const)(
+    `look rows up among ${STEPS} finished steps, analysed %s`,
+    async (analysed) => {
+      const schema = await storeWithHistory(analysed)
+
+      for (const [session, settings] of Object.entries(SESSIONS)) {
+        expect(await flawsOfPlans(schema, settings), session).toEqual([])
+      }
+    },
+  )
+
+  it('that its own pool made while everything was empty and analysed stay right', async () => {
+    const { schema } = await createStore(database)
+    await database.pool.query('analyze')
+    expect(await flawsOfPlans(schema, SESSION_SETTINGS)).toEqual([])
+  })
+})
+
+async function explain(client: PoolClient, text: string, values: string): Promise<string> {
+  await client.query(`prepare planned as ${text}`)
+  const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute planned(${values})`)
+  await client.query('deallocate planned')
+  return rows.map((row) => row['QUERY PLAN']).join('\n')
+}
+
+const BIG_TABLES = 'workflow_(steps|runs|ready)'
+
+function flawsOf(plan: string): readonly string[] {
+  return plan
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(
+      (line) => new RegExp(`Seq Scan on .*${BIG_TABLES}|(Hash|Merge) Join`).test(line) && !/CTE/.test(line),
+    )
+}
