@@ -89,7 +89,7 @@ function isUnavailable(error: unknown, code: string | null): boolean {
 }
 
 /** The SQLSTATE, or Node's code of a socket error, of an error or of the first of several attempts to connect. */
-export function codeOf(error: unknown): string | null {
+function codeOf(error: unknown): string | null {
   if (typeof error !== 'object' || error === null) return null
   if ('code' in error && typeof error.code === 'string') return error.code
   // Node tries each address of a host, and reports them together.

@@ -4,7 +4,7 @@ import type { Rows, RunRow } from './rows.ts'
 
 const FORWARD: ReadonlySet<RunStatus> = new Set(['scheduled', 'running', 'waiting', 'paused'])
 
-export function goesForward(run: RunRow): boolean {
+function goesForward(run: RunRow): boolean {
   return FORWARD.has(run.status)
 }
 

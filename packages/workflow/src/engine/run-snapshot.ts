@@ -72,12 +72,18 @@ function stepSnapshot(step: StepRecord): StepSnapshot {
   }
 }
 
-function attemptsOf(step: StepRecord): number {
-  // Failures and losses are ended tries; a step that is running or that ended well has one more.
-  const unfailed = step.status === 'running' || step.status === 'completed' || step.status === 'compensated'
-  const undoing = step.status === 'compensating' && step.workerId !== null
-  return step.failures + step.losses + (unfailed || undoing ? 1 : 0)
+function attemptsOf({ status, workerId, failures, losses }: StepRecord): number {
+  // `failures` counts the tries that were followed by another: the one under way, or the last one, comes on top.
+  const underWay = status === 'running' || (status === 'compensating' && workerId !== null)
+  return failures + losses + (underWay || ENDED.has(status) ? 1 : 0)
 }
+
+const ENDED: ReadonlySet<StepRecord['status']> = new Set([
+  'completed',
+  'failed',
+  'compensated',
+  'compensation_failed',
+])
 
 function instant(epochMs: number | null): Date | undefined {
   return epochMs === null ? undefined : new Date(epochMs)

@@ -9,7 +9,7 @@ export const STEPS_MAX = 20_000
 export const DEPENDENCIES_MAX = 200_000
 
 /** The most characters a name of a workflow or step may have. */
-export const NAME_LENGTH_MAX = 128
+const NAME_LENGTH_MAX = 128
 
 const NAME = /^[A-Za-z][A-Za-z0-9_.:-]*$/
 

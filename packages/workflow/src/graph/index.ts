@@ -1,5 +1,5 @@
 export { buildGraph } from './build.ts'
-export { DEPENDENCIES_MAX, type GraphNode, NAME_LENGTH_MAX, STEPS_MAX } from './check.ts'
+export { DEPENDENCIES_MAX, type GraphNode, STEPS_MAX } from './check.ts'
 export type { StepGraph } from './graph.ts'
 export { type MermaidOptions, toMermaid } from './mermaid.ts'
 export { didYouMean, nearest } from './nearest.ts'

@@ -7,7 +7,7 @@ import { type ComparableRun, comparableRun, type Translation } from './comparabl
 import { GRAPHS } from './graphs.ts'
 
 // No sum of what time moves by, which is a multiple of three: whether a lease is over at its last instant stays open.
-export const LEASE_MS = 10_000
+const LEASE_MS = 10_000
 const SWEEPS_MAX = 1_000
 
 /** One of the two adapters, answering in terms that both share. */

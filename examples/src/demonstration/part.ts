@@ -1,0 +1,20 @@
+import type { Engine, WorkflowDefinition } from '@belay/workflow'
+import type { Player } from './player.ts'
+
+/** One of the things that `npm start` shows. */
+export interface Part {
+  readonly workflow: WorkflowDefinition
+  show(players: Players): Promise<Outcome>
+}
+
+export interface Players {
+  readonly engine: Engine
+  readonly player: Player
+}
+
+export interface Outcome {
+  /** Whether everything that was promised happened. */
+  readonly kept: boolean
+  /** Ends the showing: the next start begins another. */
+  finish(): Promise<void>
+}

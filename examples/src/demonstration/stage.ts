@@ -1,0 +1,14 @@
+import type { Adapter } from '@belay/workflow/adapter'
+import type { Database } from '../database.ts'
+import type { Screen } from '../terminal/screen.ts'
+
+/** What a demonstration is given. */
+export interface Stage {
+  readonly adapter: Adapter
+  readonly database: Database
+  readonly screen: Screen
+  /** How long each service of the shop takes to answer. */
+  readonly paceMs: number
+  /** Aborted when the user wants to stop. */
+  readonly interrupted: AbortSignal
+}

@@ -1,0 +1,47 @@
+import type { Database } from '../../database.ts'
+import { type ChunkDigest, digestSql } from './city.ts'
+import type { Source } from './source.ts'
+
+/** Announces an edition. Repeating it changes nothing. */
+export async function openEdition(database: Database, edition: number, source: Source): Promise<void> {
+  await database.query(
+    'insert into atlas.editions (edition, source) values ($1, $2) on conflict (edition) do nothing',
+    [edition, source],
+  )
+}
+
+/** Takes the announcement back. */
+export async function closeEdition(database: Database, edition: number): Promise<void> {
+  await database.query('delete from atlas.editions where edition = $1', [edition])
+}
+
+/** Indexes a loaded edition for its readers; the unique one also proves that no city is in two chunks. */
+export async function indexEdition(database: Database, edition: number): Promise<void> {
+  const { byId, byName } = indexNames(edition)
+  await database.query(
+    `create unique index if not exists ${byId} on atlas.cities (city_id) where edition = ${edition}`,
+  )
+  await database.query(
+    `create index if not exists ${byName} on atlas.cities (name) where edition = ${edition}`,
+  )
+}
+
+export async function dropIndexes(database: Database, edition: number): Promise<void> {
+  const { byId, byName } = indexNames(edition)
+  await database.query(`drop index if exists atlas.${byId}, atlas.${byName}`)
+}
+
+/** What the table holds of an edition, chunk by chunk. */
+export function readDigests(database: Database, edition: number): Promise<readonly ChunkDigest[]> {
+  return database.query<ChunkDigest>(
+    `select chunk, count(*)::int as rows, ${digestSql} as digest
+     from atlas.cities where edition = $1 group by chunk order by chunk`,
+    [edition],
+  )
+}
+
+// Names cannot be parameters in DDL: the edition is part of the text, so it must be a number and nothing else.
+function indexNames(edition: number) {
+  if (!Number.isSafeInteger(edition)) throw new TypeError(`An edition is a whole number, got ${edition}.`)
+  return { byId: `cities_${edition}_by_id`, byName: `cities_${edition}_by_name` }
+}

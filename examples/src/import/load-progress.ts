@@ -1,0 +1,82 @@
+import type { RunDisplay } from '../demonstration/player.ts'
+import { isBackwards, type RunView, type StepState } from '../terminal/run-view.ts'
+import type { Screen } from '../terminal/screen.ts'
+
+const MARKS: Readonly<Record<StepState, string>> = {
+  waiting: '·',
+  running: '▒',
+  retrying: '▒',
+  done: '█',
+  failed: '✘',
+  'not done': '-',
+  'to undo': '█',
+  undoing: '▒',
+  undone: '↩',
+  'undo failed': '✘',
+}
+
+const FRAME_MS = 50
+
+/** How many rows the table holds of the edition that is being imported. */
+export class RowCounter {
+  stored = 0
+  total = 0
+  onChange: () => void = () => {}
+
+  begin({ stored, total }: { readonly stored: number; readonly total: number }): void {
+    this.stored = stored
+    this.total = total
+  }
+
+  /** Negative when rows were removed. */
+  add(rows: number): void {
+    this.stored += rows
+    this.onChange()
+  }
+}
+
+/** One line for a run of many loads: a mark for each chunk, and the rows. */
+export class LoadProgress implements RunDisplay {
+  #view: RunView
+  #drawnAtMs = 0
+  readonly #screen: Screen
+  readonly #rows: RowCounter
+
+  constructor(screen: Screen, view: RunView, rows: RowCounter) {
+    this.#screen = screen
+    this.#view = view
+    this.#rows = rows
+    rows.onChange = () => this.#drawSoon()
+    this.#draw()
+  }
+
+  show(view: RunView): void {
+    this.#view = view
+    this.#drawSoon()
+  }
+
+  end(view: RunView): void {
+    this.#view = view
+    this.#rows.onChange = () => {}
+    this.#draw()
+    this.#screen.keep()
+  }
+
+  #drawSoon(): void {
+    // The embedded database leaves little time between two batches: don't spend it on drawing each of them.
+    if (performance.now() - this.#drawnAtMs >= FRAME_MS) this.#draw()
+  }
+
+  #draw(): void {
+    this.#drawnAtMs = performance.now()
+    const { stored, total } = this.#rows
+    const { dim, green, yellow } = this.#screen.colours
+    const paint = isBackwards(this.#view) ? yellow : green
+    const loads = this.#view.steps.filter(({ name }) => name.startsWith('load:'))
+    const others = this.#view.steps.filter(({ name }) => !name.startsWith('load:'))
+    const marks = loads.map(({ state }) => MARKS[state]).join('')
+    const states = others.map(({ name, state }) => `${name} ${state}`).join(', ')
+    const rows = `${stored.toLocaleString('en')} of ${total.toLocaleString('en')} rows`
+    this.#screen.draw([`  ${paint(marks)}  ${rows}  ${dim(`${states}; run ${this.#view.status}`)}`])
+  }
+}

@@ -1,0 +1,86 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { BelayError } from '@belay/workflow'
+import { type Flags, HELP, PARTS, type PartName, readFlags, UsageError } from './demonstration/flags.ts'
+import type { Part } from './demonstration/part.ts'
+import { perform } from './demonstration/perform.ts'
+import type { Stage } from './demonstration/stage.ts'
+import { openEmbedded, openPostgres, type Store } from './demonstration/store.ts'
+import { importPart } from './import/import-part.ts'
+import { orderPart } from './order/order-part.ts'
+import { Screen } from './terminal/screen.ts'
+
+const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url))
+
+const OPEN: Readonly<Record<PartName, (stage: Stage) => Part>> = { order: orderPart, import: importPart }
+
+process.exitCode = await main(new Screen(process.stdout, process.env))
+
+async function main(screen: Screen): Promise<number> {
+  const interrupted = hearInterrupts(screen)
+  try {
+    const flags = readFlags(process.argv.slice(2), join(REPOSITORY, '.belay', 'database'))
+    if (flags.help) screen.print(HELP)
+    return flags.help ? 0 : await demonstrate(flags, screen, interrupted)
+  } catch (error) {
+    if (interrupted.aborted) {
+      screen.print('', 'Stopped half-way. Run the same command again to go on from here.')
+      return 130
+    }
+    return complain(error)
+  }
+}
+
+async function demonstrate(flags: Flags, screen: Screen, interrupted: AbortSignal): Promise<number> {
+  const store = await openStore(flags)
+  try {
+    screen.print(`Belay works on ${store.description}.`)
+    const { adapter, database } = store
+    const stage = { adapter, database, screen, interrupted, paceMs: flags.paceMs }
+    const names = flags.only === undefined ? PARTS : [flags.only]
+    const parts = names.map((name) => OPEN[name](stage))
+    const kept = await perform(stage, parts)
+    screen.print(
+      '',
+      kept ? 'All that was promised happened.' : 'Not all that was promised happened: see ✘ above.',
+    )
+    return kept ? 0 : 1
+  } finally {
+    await store.close()
+  }
+}
+
+function openStore({ fresh, folder }: Flags): Promise<Store> {
+  const url = process.env['DATABASE_URL']
+  if (url === undefined || url === '') return openEmbedded(folder, { fresh })
+  if (!fresh) return openPostgres(url)
+  throw new UsageError(
+    '--fresh throws away the embedded database only. On the PostgreSQL of DATABASE_URL, drop the schemas belay, shop and atlas yourself.',
+  )
+}
+
+/** The first Ctrl-C asks to stop, the second one doesn't ask. */
+function hearInterrupts(screen: Screen): AbortSignal {
+  const controller = new AbortController()
+  const interrupt = () => {
+    if (controller.signal.aborted) process.exit(130)
+    screen.print(
+      '',
+      'Stopping: steps that are running may end, up to 5 seconds. Ctrl-C again leaves at once.',
+    )
+    controller.abort()
+  }
+  process.on('SIGINT', interrupt)
+  process.on('SIGTERM', interrupt)
+  return controller.signal
+}
+
+/** Says what is wrong, in the words of the error; a stack only for what nobody foresaw. Gives the exit code. */
+function complain(error: unknown): number {
+  if (error instanceof UsageError) {
+    console.error(`${error.message}\nTry --help.`)
+    return 2
+  }
+  console.error(BelayError.is(error) ? error.message : error)
+  return 1
+}

@@ -1,0 +1,106 @@
+import { isBackwards, type RunView, type StepState, type StepView } from './run-view.ts'
+import type { Colours, Screen } from './screen.ts'
+
+const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+const FRAME_MS = 100
+
+/** Draws a run's graph on the terminal, over and over, until it is told to stop. */
+export class LiveGraph {
+  #view: RunView
+  #frame = 0
+  readonly #screen: Screen
+  readonly #timer: NodeJS.Timeout
+
+  constructor(screen: Screen, view: RunView) {
+    this.#screen = screen
+    this.#view = view
+    this.#timer = setInterval(() => this.#draw(), FRAME_MS)
+    this.#draw()
+  }
+
+  show(view: RunView): void {
+    this.#view = view
+    this.#draw()
+  }
+
+  /** Draws a last time and leaves the drawing on the screen. */
+  end(view: RunView): void {
+    clearInterval(this.#timer)
+    this.show(view)
+    this.#screen.keep()
+  }
+
+  #draw(): void {
+    this.#frame += 1
+    this.#screen.draw(graphLines(this.#view, { colours: this.#screen.colours, frame: this.#frame }))
+  }
+}
+
+/** The graph as lines: steps that can run side by side stand together, and arrows between them show which way the run goes. */
+export function graphLines(
+  view: RunView,
+  { colours, frame }: { readonly colours: Colours; readonly frame: number },
+): readonly string[] {
+  const arrow = isBackwards(view) ? colours.yellow('▲') : colours.dim('▼')
+  const nameWidth = Math.max(...view.steps.map(({ name }) => name.length))
+  const graph = ranksOf(view.steps).flatMap((rank, index) => [
+    ...(index === 0 ? [] : [`   ${arrow}`]),
+    ...rank.map((step, position) => {
+      const bracket =
+        rank.length === 1 ? '─' : position === 0 ? '┌' : position === rank.length - 1 ? '└' : '├'
+      return `  ${colours.dim(bracket)} ${stepLine(step, { colours, frame, nameWidth })}`
+    }),
+  ])
+  return [...graph, `  ${colours.dim(`run ${view.status}`)}`]
+}
+
+function stepLine(
+  step: StepView,
+  { colours, frame, nameWidth }: { colours: Colours; frame: number; nameWidth: number },
+): string {
+  const { symbol, paint } = look(step.state, colours)
+  const mark = symbol === SPINNER[0] ? SPINNER[frame % SPINNER.length]! : symbol
+  const tries = step.attempt === 0 ? '' : step.attempt === 1 ? '1 attempt' : `${step.attempt} attempts`
+  const took = step.durationMs === undefined ? '' : `${Math.round(step.durationMs)} ms`
+  const error = step.error === undefined || step.state === 'undone' ? '' : colours.dim(step.error)
+  return `${paint(mark)} ${step.name.padEnd(nameWidth)}  ${paint(step.state.padEnd(11))}  ${tries.padEnd(10)}  ${took.padStart(8)}  ${error}`
+}
+
+function look(state: StepState, { dim, cyan, green, red, yellow }: Colours) {
+  switch (state) {
+    case 'waiting':
+      return { symbol: '·', paint: dim }
+    case 'running':
+      return { symbol: SPINNER[0], paint: cyan }
+    case 'retrying':
+      return { symbol: '↻', paint: yellow }
+    case 'done':
+      return { symbol: '✔', paint: green }
+    case 'failed':
+    case 'undo failed':
+      return { symbol: '✘', paint: red }
+    case 'not done':
+      return { symbol: '-', paint: dim }
+    case 'to undo':
+      return { symbol: '·', paint: yellow }
+    case 'undoing':
+      return { symbol: SPINNER[0], paint: yellow }
+    case 'undone':
+      return { symbol: '↩', paint: yellow }
+  }
+}
+
+/** Steps by how deep they lie: a step stands one rank below the deepest of those it depends on. */
+function ranksOf(steps: readonly StepView[]): readonly (readonly StepView[])[] {
+  const rankOf = new Map<string, number>()
+  const ranks: StepView[][] = []
+  // Steps come in topological order, so what a step depends on has its rank already.
+  for (const step of steps) {
+    const rank = Math.max(-1, ...step.dependsOn.map((name) => rankOf.get(name)!)) + 1
+    rankOf.set(step.name, rank)
+    const members = ranks[rank] ?? []
+    members.push(step)
+    ranks[rank] = members
+  }
+  return ranks
+}

@@ -1,0 +1,52 @@
+import type { Happening } from './run-view.ts'
+
+/** What happened, as one line of text; undefined for what only the engine cares about. `stepNames` are by number. */
+export function plainLine(happening: Happening, stepNames: readonly string[]): string | undefined {
+  const text = describe(happening, stepNames)
+  return text === undefined ? undefined : `  ${(happening.atMs / 1000).toFixed(2).padStart(6)} s  ${text}`
+}
+
+function describe({ name, event }: Happening, stepNames: readonly string[]): string | undefined {
+  switch (name) {
+    case 'step.started':
+      return `${event.step}: ${event.direction === 'undo' ? 'undo started' : 'started'}${ordinal(event.attempt)}`
+    case 'step.completed':
+      return `${event.step}: completed after ${ms(event.durationMs)}${ordinal(event.attempt)}`
+    case 'step.compensated':
+      return `${event.step}: undone after ${ms(event.durationMs)}${ordinal(event.attempt)}`
+    case 'step.retrying':
+      // Told to stop, its handler did: there is no next attempt in a run that is to be undone.
+      if (event.error.code === 'run_stopping') return `${event.step}: stopped, not done`
+      return `${event.step}: attempt ${event.attempt} failed (${event.error.message}); next one in ${ms(event.delayMs)}`
+    case 'step.failed':
+      return `${event.step}: failed for good after attempt ${event.attempt} (${event.error.message})`
+    case 'step.compensation_failed':
+      return `${event.step}: undo failed for good after attempt ${event.attempt} (${event.error.message})`
+    case 'step.released':
+      return `${event.step}: stopped, not done`
+    case 'step.discarded':
+      return `${event.step}: late result discarded`
+    case 'step.recovered':
+      return `${stepNames[event.step]}: taken back from a worker that died`
+    case 'run.compensating':
+      return 'run: stopped; what was done will be undone'
+    case 'run.completed':
+    case 'run.failed':
+    case 'run.compensated':
+    case 'run.cancelled':
+    case 'run.compensation_failed':
+      return `run: ${event.status}`
+    case 'store.unavailable':
+      return `database: ${event.message}`
+    default:
+      return undefined
+  }
+}
+
+function ordinal(attempt: number): string {
+  return attempt === 1 ? '' : `, attempt ${attempt}`
+}
+
+function ms(durationMs: number): string {
+  return `${Math.round(durationMs)} ms`
+}

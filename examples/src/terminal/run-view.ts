@@ -1,0 +1,117 @@
+import type { EngineEvents, RunSnapshot, WorkflowDefinition } from '@belay/workflow'
+
+/** Where a step stands, in the words of a reader who watches it. */
+export type StepState =
+  | 'waiting'
+  | 'running'
+  | 'retrying'
+  | 'done'
+  | 'failed'
+  | 'not done'
+  | 'to undo'
+  | 'undoing'
+  | 'undone'
+  | 'undo failed'
+
+export interface StepView {
+  readonly name: string
+  readonly dependsOn: readonly string[]
+  readonly state: StepState
+  /** Tries made, forward or, in an undo, of the undo. */
+  readonly attempt: number
+  /** Of the try that ended last. */
+  readonly durationMs: number | undefined
+  readonly error: string | undefined
+}
+
+export interface RunView {
+  readonly status: RunSnapshot['status']
+  readonly steps: readonly StepView[]
+}
+
+/** Tells whether a run goes backwards, or has. */
+export function isBackwards({ status }: RunView): boolean {
+  return status !== 'running' && status !== 'completed'
+}
+
+/** What happened to a run, as the engine told it. */
+export type Happening = {
+  [Name in keyof EngineEvents]: {
+    readonly name: Name
+    readonly event: EngineEvents[Name]
+    readonly atMs: number
+  }
+}[keyof EngineEvents]
+
+/** The view of a run as it was read from the store. */
+export function viewOf(workflow: WorkflowDefinition, snapshot: RunSnapshot): RunView {
+  return {
+    status: snapshot.status,
+    steps: snapshot.steps.map(({ name, status, attempts, startedAt, finishedAt, error }, number) => ({
+      name,
+      dependsOn: workflow.steps[number]!.dependsOn,
+      state: STATES[status],
+      attempt: attempts,
+      durationMs: startedAt && finishedAt ? finishedAt.getTime() - startedAt.getTime() : undefined,
+      error: error?.message,
+    })),
+  }
+}
+
+const STATES: Readonly<Record<RunSnapshot['steps'][number]['status'], StepState>> = {
+  pending: 'waiting',
+  ready: 'waiting',
+  waiting: 'waiting',
+  running: 'running',
+  completed: 'done',
+  failed: 'failed',
+  skipped: 'not done',
+  cancelled: 'not done',
+  compensating: 'to undo',
+  compensated: 'undone',
+  compensation_failed: 'undo failed',
+}
+
+/** The view after something happened: a pure function. */
+export function viewAfter(view: RunView, { name, event }: Happening): RunView {
+  switch (name) {
+    case 'run.compensating':
+      return { status: event.status, steps: view.steps.map(stopped) }
+    case 'run.completed':
+    case 'run.failed':
+    case 'run.compensated':
+    case 'run.cancelled':
+    case 'run.compensation_failed':
+      return { ...view, status: event.status }
+    case 'step.started':
+      return change(view, event.step, {
+        state: event.direction === 'undo' ? 'undoing' : 'running',
+        attempt: event.attempt,
+        durationMs: undefined,
+      })
+    case 'step.completed':
+      return change(view, event.step, { state: 'done', durationMs: event.durationMs, error: undefined })
+    case 'step.compensated':
+      return change(view, event.step, { state: 'undone', durationMs: event.durationMs })
+    case 'step.retrying':
+      return isBackwards(view) && event.direction === 'forward'
+        ? change(view, event.step, { state: 'not done' })
+        : change(view, event.step, { state: 'retrying', error: event.error.message })
+    case 'step.failed':
+      return change(view, event.step, { state: 'failed', error: event.error.message })
+    case 'step.compensation_failed':
+      return change(view, event.step, { state: 'undo failed', error: event.error.message })
+    case 'step.released':
+      return change(view, event.step, { state: 'waiting' })
+    default:
+      return view
+  }
+}
+
+function change(view: RunView, name: string, changes: Partial<StepView>): RunView {
+  return { ...view, steps: view.steps.map((step) => (step.name === name ? { ...step, ...changes } : step)) }
+}
+
+function stopped(step: StepView): StepView {
+  return step.state === 'waiting' || step.state === 'retrying' ? { ...step, state: 'not done' } : step
+}

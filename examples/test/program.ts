@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const WAIT_MAX_MS = 30_000
+
+/** How a process ended, and all it said. */
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly out: string
+  readonly err: string
+}
+
+/** An example as a process of its own, which a test can listen to and kill. */
+export class Program {
+  readonly ended: Promise<Ended>
+  readonly #child: ChildProcess
+  readonly #listeners = new Set<() => void>()
+  #out = ''
+  #err = ''
+
+  /** `file` is a file of examples/dist. */
+  constructor(
+    file: string,
+    args: readonly string[] = [],
+    environment: Readonly<Record<string, string>> = {},
+  ) {
+    const { DATABASE_URL: _, NO_COLOR: __, FORCE_COLOR: ___, ...inherited } = process.env
+    const path = fileURLToPath(new URL(`../dist/${file}`, import.meta.url))
+    this.#child = spawn(process.execPath, [path, ...args], {
+      env: { ...inherited, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      this.#out += text
+      for (const listener of this.#listeners) listener()
+    })
+    this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      this.#err += text
+    })
+    this.ended = new Promise((resolve) => {
+      this.#child.on('close', (code, signal) => {
+        resolve({ code, signal, out: this.#out, err: this.#err })
+      })
+    })
+  }
+
+  /** Waits until the process has said this. Rejects when it ends before, or says nothing of the kind in time. */
+  async says(text: string): Promise<void> {
+    const heard = new Promise<void>((resolve, reject) => {
+      const listener = () => {
+        if (this.#out.includes(text)) resolve()
+      }
+      this.#listeners.add(listener)
+      listener()
+      const timer = setTimeout(() => reject(this.#unheard(text, 'in time')), WAIT_MAX_MS)
+      timer.unref()
+    })
+    await Promise.race([
+      heard,
+      this.ended.then(() => {
+        if (!this.#out.includes(text)) throw this.#unheard(text, 'before it ended')
+      }),
+    ])
+  }
+
+  kill(signal: NodeJS.Signals): Promise<Ended> {
+    this.#child.kill(signal)
+    return this.ended
+  }
+
+  #unheard(text: string, when: string): Error {
+    return new Error(`The process did not say "${text}" ${when}. It said:\n${this.#out}\n${this.#err}`)
+  }
+}

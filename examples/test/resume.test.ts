@@ -1,0 +1,66 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Program } from './program.ts'
+
+const TIMEOUT = { timeout: 40_000 }
+
+// One story, told in order: each test goes on where the one before left the folder.
+describe('a start that is killed', () => {
+  let folder: string
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'belay-examples-'))
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  function start(part: 'order' | 'import', paceMs: number): Program {
+    const flags = ['--only', part, '--folder', join(folder, 'database'), '--pace', String(paceMs)]
+    return new Program('start.js', flags)
+  }
+
+  test('goes on after kill -9 without running again what was done', TIMEOUT, async () => {
+    const killed = start('order', 100)
+    await killed.says('chargeCard: completed')
+    expect((await killed.kill('SIGKILL')).signal).toBe('SIGKILL')
+
+    const resumed = start('order', 100)
+    await resumed.says('sendMail: attempt 1 failed')
+    const { code, out } = await resumed.kill('SIGINT')
+
+    expect(out).toContain('Resuming order-1-a')
+    expect(out).toContain('Already done, and not run again: checkFraud, reserveStock, chargeCard')
+    const [first] = out.split('Order 2 of 2')
+    expect(first).not.toMatch(/(checkFraud|reserveStock|chargeCard): started/)
+    expect(first).toContain('run: completed')
+    // And Ctrl-C ends it kindly, half-way through the second order.
+    expect(code, out).toBe(130)
+    expect(out).toContain('Run the same command again to go on from here.')
+  })
+
+  test('goes on after Ctrl-C, and keeps all promises', TIMEOUT, async () => {
+    const { code, out, err } = await start('order', 0).ended
+
+    expect(code, out + err).toBe(0)
+    expect(out).toContain('order-1-a to its end already: completed. It is not run again.')
+    expect(out).toContain('Resuming order-1-b')
+    expect(out).not.toContain('✘')
+  })
+
+  test('finishes the undo that kill -9 interrupted', TIMEOUT, async () => {
+    const killed = start('import', 0)
+    await killed.says('load:AD-BH: undone')
+    await killed.kill('SIGKILL')
+
+    const { code, out, err } = await start('import', 0).ended
+
+    expect(code, out + err).toBe(0)
+    expect(out).toMatch(
+      /Resuming edition-2, which an earlier start left (compensating|compensated)|edition-2 to its end/,
+    )
+    expect(out).not.toContain('load:AD-BH: undo started')
+    expect(out).toContain('All that was promised happened.')
+    expect(out).not.toContain('\u001b')
+  })
+})
