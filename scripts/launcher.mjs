@@ -3,20 +3,22 @@ import { readFileSync } from 'node:fs'
 // npm passes on the Ctrl-C that the terminal has already sent to this process. Nobody presses it twice this fast.
 const SAME_KEYSTROKE_MS = 100
 
-/** Makes one Ctrl-C one SIGINT, so that a program may take a second one for "leave now". */
-export function hearSignalsOnce() {
-  const emit = process.emit
+/**
+ * Makes one Ctrl-C one SIGINT, so that a program may take a second one for "leave now".
+ * @param {import('node:events').EventEmitter} program
+ * @param {() => number} now
+ */
+export function hearSignalsOnce(program = process, now = () => performance.now()) {
+  const emit = program.emit
   let heardAt = Number.NEGATIVE_INFINITY
-  process.emit = /** @type {typeof process.emit} */ (
-    (/** @type {string} */ event, /** @type {unknown[]} */ ...rest) => {
-      if (event === 'SIGINT') {
-        const now = performance.now()
-        if (now - heardAt < SAME_KEYSTROKE_MS) return true
-        heardAt = now
-      }
-      return Reflect.apply(emit, process, [event, ...rest])
+  program.emit = (event, ...rest) => {
+    if (event === 'SIGINT') {
+      const isEcho = now() - heardAt < SAME_KEYSTROKE_MS
+      if (isEcho) return true
+      heardAt = now()
     }
-  )
+    return Reflect.apply(emit, program, [event, ...rest])
+  }
 }
 
 const LOOK_EVERY_MS = 200
