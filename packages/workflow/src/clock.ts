@@ -14,7 +14,7 @@ export interface Clock {
 // Timers longer than this overflow and fire at once in every JavaScript runtime.
 const TIMER_MAX_MS = 2_147_483_647
 
-/** The clock of the process: monotonic, and its timers don't keep the process alive on their own. */
+/** The clock of the process: monotonic. Its timers keep the process alive: a worker that waits is at work. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   after(delayMs, fire) {

@@ -26,7 +26,7 @@ export interface PostgresOptions {
 }
 
 export interface PostgresAdapter extends SqlAdapter {
-  /** The pool Belay uses: its own, or the one it was given. */
+  /** The pool Belay uses: the one it was given, or its own, whose sessions plan for Belay's statements only: run others elsewhere. */
   readonly pool: pg.Pool
 }
 

@@ -7,6 +7,8 @@ export interface LoopOptions {
   readonly work: () => Promise<void>
   /** Told of a round that threw; returns after how many milliseconds to try again. Until then the loop can't be woken. */
   readonly onError: (error: unknown) => number
+  /** True when there is nothing to look after until somebody wakes the loop: it then keeps no timer, nor the process alive. */
+  readonly mayRest?: () => boolean
 }
 
 /** Repeats a piece of work: at once when woken, else after an interval; one round at a time. */
@@ -52,7 +54,7 @@ export class Loop {
       }
     } while (this.#wokenMeanwhile && !this.#backingOff && !this.#stopped)
     this.#round = undefined
-    if (this.#stopped) return
+    if (this.#stopped || (!this.#backingOff && this.#options.mayRest?.() === true)) return
     this.#timer = this.#options.clock.after(delayMs, () => {
       this.#backingOff = false
       this.wake()

@@ -55,7 +55,16 @@ function utf8Bytes(text: string, maxBytes: number): number {
 }
 
 /** An error as it is stored: name, message, code and causes, without stacks. Never throws, whatever was thrown. */
-export function serialiseError(thrown: unknown, depth = 1): SerialisedError {
+export function serialiseError(thrown: unknown): SerialisedError {
+  try {
+    return serialise(thrown, 1)
+  } catch {
+    // Its own getters or toString() throw.
+    return { name: 'Error', message: `a thrown ${typeof thrown} that cannot be shown` }
+  }
+}
+
+function serialise(thrown: unknown, depth: number): SerialisedError {
   if (!(thrown instanceof Error) && !BelayError.is(thrown)) {
     return { name: 'Error', message: cut(describe(thrown)) }
   }
@@ -64,16 +73,12 @@ export function serialiseError(thrown: unknown, depth = 1): SerialisedError {
     name: cut(String(thrown.name)),
     message: cut(String(thrown.message)),
     ...(typeof code === 'string' || typeof code === 'number' ? { code: cut(String(code)) } : {}),
-    ...(cause !== undefined && depth < CAUSE_DEPTH_MAX ? { cause: serialiseError(cause, depth + 1) } : {}),
+    ...(cause !== undefined && depth < CAUSE_DEPTH_MAX ? { cause: serialise(cause, depth + 1) } : {}),
   }
 }
 
 function describe(thrown: unknown): string {
-  try {
-    return typeof thrown === 'string' ? thrown : (JSON.stringify(thrown) ?? String(thrown))
-  } catch {
-    return `a thrown ${typeof thrown} that cannot be shown`
-  }
+  return typeof thrown === 'string' ? thrown : (JSON.stringify(thrown) ?? String(thrown))
 }
 
 function cut(text: string): string {

@@ -34,6 +34,7 @@ export class RunWatch {
         if (this.#waiters.size > 0) parts.outage.succeeded()
       },
       onError: (error) => parts.outage.failed(error),
+      mayRest: () => this.#waiters.size === 0,
     })
   }
 
