@@ -13,5 +13,5 @@ export default defineConfig({
       { find: /^@belay\/workflow-postgres\/pglite$/, replacement: source('workflow-postgres/src/pglite.ts') },
     ],
   },
-  test: { name: 'examples', include: ['test/**/*.test.ts'] },
+  test: { name: 'examples', include: ['test/**/*.test.ts'], globalSetup: 'test/global-setup.ts' },
 })

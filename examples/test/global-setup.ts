@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** Some tests start the examples as a newcomer does, as processes: those run what is built, so build what is written. */
 export default function setup(): void {
   const root = fileURLToPath(new URL('../..', import.meta.url))
-  const compiler = fileURLToPath(import.meta.resolve('typescript/package.json')).replace(
-    'package.json',
-    'bin/tsc',
-  )
-  execFileSync(process.execPath, [compiler, '-b', 'examples'], { cwd: root, stdio: 'inherit' })
+  const compiler = createRequire(import.meta.url).resolve('typescript/package.json')
+  execFileSync(process.execPath, [join(dirname(compiler), 'bin', 'tsc'), '-b', 'examples'], {
+    cwd: root,
+    stdio: 'inherit',
+  })
 }

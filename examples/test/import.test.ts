@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chunkOf } from '../src/import/atlas/chunks.ts'
 import { CHUNKS, countRecords } from '../src/import/atlas/index.ts'
 import { readChunk } from '../src/import/atlas/source.ts'
-import { demonstrateImport } from '../src/import/demonstrate-import.ts'
-import { openStage } from './stage.ts'
+import { importPart } from '../src/import/import-part.ts'
+import { openTheatre } from './theatre.ts'
 
 const CITIES = 135_233
 
@@ -24,20 +24,20 @@ describe('the chunks', () => {
 })
 
 describe('the import demonstration', () => {
-  let opened: Awaited<ReturnType<typeof openStage>>
+  let theatre: Awaited<ReturnType<typeof openTheatre>>
+  let text = ''
 
   beforeAll(async () => {
-    opened = await openStage()
+    theatre = await openTheatre()
   }, 30_000)
-  afterAll(() => opened.close())
+  afterAll(() => theatre.close())
 
   test('loads all cities, then undoes a damaged edition to the last row', { timeout: 30_000 }, async () => {
-    const { stage, paper } = opened
+    const performance = await theatre.perform(importPart)
+    text = performance.text
 
-    const kept = await demonstrateImport(stage)
-
-    expect(kept, paper.text).toBe(true)
-    const { database } = stage
+    expect(performance.kept, text).toBe(true)
+    const { database } = theatre
     expect(
       await database.query('select edition, count(*)::int as cities from atlas.cities group by edition'),
     ).toEqual([{ edition: 1, cities: CITIES }])
@@ -59,7 +59,6 @@ describe('the import demonstration', () => {
   })
 
   test('says so with counts', () => {
-    const { text } = opened.paper
     expect(text).toMatch(/load:PH-RE failed: 3 bad records: city \d+: latitude/)
     const told =
       /Cities before: 135,233\. Rows loaded: ([\d,]+), removed: ([\d,]+)\. Cities after: 135,233\./.exec(text)

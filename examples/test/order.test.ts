@@ -1,26 +1,26 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { demonstrateOrders } from '../src/order/demonstrate-orders.ts'
+import { orderPart } from '../src/order/order-part.ts'
 import { CATALOGUE } from '../src/order/shop/index.ts'
-import { losing, openStage } from './stage.ts'
+import { losing, openTheatre } from './theatre.ts'
 
-let opened: Awaited<ReturnType<typeof openStage>>
+let theatre: Awaited<ReturnType<typeof openTheatre>>
+let firstText = ''
 
 beforeAll(async () => {
-  opened = await openStage()
+  theatre = await openTheatre()
 }, 30_000)
-afterAll(() => opened.close())
+afterAll(() => theatre.close())
 
 describe('the order demonstration', () => {
   test('fulfils one order, undoes another, and leaves the rows it promises', {
     timeout: 20_000,
   }, async () => {
-    const { stage, paper } = opened
+    const { kept, text } = await theatre.perform(orderPart)
+    firstText = text
 
-    const kept = await demonstrateOrders(stage)
-
-    expect(kept, paper.text).toBe(true)
+    expect(kept, text).toBe(true)
     // Then: the shop's own rows, read here and not by what is under test.
-    const { database } = stage
+    const { database } = theatre
     expect(
       await database.query('select order_id, kind, amount_cents from shop.payments order by 1, 2'),
     ).toEqual([
@@ -50,25 +50,22 @@ describe('the order demonstration', () => {
   })
 
   test('notices when an undo did not do what it promised', { timeout: 20_000 }, async () => {
-    const { stage, paper } = opened
-    const database = losing(stage.database, /set released_at/)
-
-    const kept = await demonstrateOrders({ ...stage, database })
+    const { kept, text } = await theatre.perform(orderPart, (database) => losing(database, /set released_at/))
 
     expect(kept).toBe(false)
-    expect(paper.text).toContain('✘ all that was reserved is released: expected 4, found 0')
-    expect(paper.text).toContain('✘ every shelf holds what it held before')
+    expect(text).toContain('✘ all that was reserved is released: expected 4, found 0')
+    expect(text).toContain('✘ every shelf holds what it held before')
   })
 
   test('begins anew once a demonstration has ended', async () => {
-    const keys = await opened.stage.database.query<{ key: string }>(
+    const keys = await theatre.database.query<{ key: string }>(
       'select key from belay.workflow_run_overview order by key',
     )
     expect(keys.map(({ key }) => key)).toEqual(['order-1-a', 'order-1-b', 'order-2-a', 'order-2-b'])
   })
 
   test('shows every step as plain lines, without escape codes', () => {
-    const { text } = opened.paper
+    const text = firstText
     expect(text).toMatch(/chargeCard: attempt 1 failed \(504: .*\); next one in \d+ ms/)
     expect(text).toMatch(/sendMail: failed for good after attempt 3/)
     expect(text).toMatch(/reserveStock: undone after \d+ ms/)

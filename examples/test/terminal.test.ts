@@ -5,7 +5,7 @@ import { graphLines } from '../src/terminal/live-graph.ts'
 import type { RunView, StepState } from '../src/terminal/run-view.ts'
 import { type OutputStream, Screen } from '../src/terminal/screen.ts'
 import { table } from '../src/terminal/table.ts'
-import { Paper } from './stage.ts'
+import { Paper } from './paper.ts'
 
 const colours = picocolors.createColors(false)
 

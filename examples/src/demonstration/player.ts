@@ -7,7 +7,7 @@ import {
 } from '@belay/workflow'
 import { LiveGraph } from '../terminal/live-graph.ts'
 import { plainLine } from '../terminal/plain-lines.ts'
-import { type Happening, type RunView, viewAfter, viewOf } from '../terminal/run-view.ts'
+import { type Happening, type RunView, viewAfter, viewOf, viewRefreshed } from '../terminal/run-view.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { Journal } from './journal.ts'
 
@@ -60,7 +60,7 @@ export class Player {
     })
     try {
       await endOf(run)
-      view = viewOf(workflow, await run.status())
+      view = viewRefreshed(view, viewOf(workflow, await run.status()))
     } finally {
       stopReading()
       display?.end(view)

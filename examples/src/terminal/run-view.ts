@@ -72,6 +72,19 @@ const STATES: Readonly<Record<RunSnapshot['steps'][number]['status'], StepState>
   compensation_failed: 'undo failed',
 }
 
+/** The view once the store was asked again. Other processes may have made tries that this one never heard of. */
+export function viewRefreshed(view: RunView, stored: RunView): RunView {
+  const steps = stored.steps.map((step, number) => {
+    const seen = view.steps[number]!
+    return {
+      ...step,
+      attempt: Math.max(step.attempt, seen.attempt),
+      durationMs: step.durationMs ?? seen.durationMs,
+    }
+  })
+  return { ...stored, steps }
+}
+
 /** The view after something happened: a pure function. */
 export function viewAfter(view: RunView, { name, event }: Happening): RunView {
   switch (name) {

@@ -1,0 +1,25 @@
+import { type PostgresServer, startPostgres } from '@belay/postgres-server'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Program } from './program.ts'
+
+let server: PostgresServer
+
+beforeAll(async () => {
+  server = await startPostgres({ major: 18 })
+}, 30_000)
+afterAll(() => server.stop())
+
+test('on PostgreSQL, too, a killed import goes on and keeps all promises', { timeout: 60_000 }, async () => {
+  const start = () => new Program('start.js', ['--only', 'import'], { DATABASE_URL: server.url })
+  const killed = start()
+  await killed.says('load:PH-RE: failed for good')
+  await killed.kill('SIGKILL')
+
+  // Its lease runs out first: a server shared by many cannot know that its process is gone.
+  const { code, out, err } = await start().ended
+
+  expect(code, out + err).toBe(0)
+  expect(out).toContain('edition-1 to its end already: completed. It is not run again.')
+  expect(out).toContain('Resuming edition-2, which an earlier start left')
+  expect(out).toContain('All that was promised happened.')
+})

@@ -1,0 +1,40 @@
+import { pglite } from '@belay/workflow-postgres/pglite'
+import { PGlite } from '@electric-sql/pglite'
+import { type Database, databaseOver } from '../src/database.ts'
+import type { Part } from '../src/demonstration/part.ts'
+import { perform } from '../src/demonstration/perform.ts'
+import type { Stage } from '../src/demonstration/stage.ts'
+import { type OutputStream, Screen } from '../src/terminal/screen.ts'
+import { Paper } from './paper.ts'
+
+/** A database in memory on which parts can be performed, again and again, before an audience that reads. */
+export async function openTheatre() {
+  const db = await PGlite.create()
+  const database = databaseOver(db)
+  return {
+    database,
+    /** `through` stands between the part and its database. */
+    async perform(
+      open: (stage: Stage) => Part,
+      through: (database: Database) => Database = (given) => given,
+    ) {
+      const paper = new Paper()
+      const stage: Stage = {
+        adapter: pglite(db),
+        database: through(database),
+        screen: new Screen(paper as unknown as OutputStream),
+        paceMs: 0,
+        interrupted: new AbortController().signal,
+      }
+      return { kept: await perform(stage, [open(stage)]), text: paper.text }
+    },
+    close: () => db.close(),
+  }
+}
+
+/** The database as it is, but for one statement, which is lost on the way. */
+export function losing(database: Database, statement: RegExp): Database {
+  return {
+    query: (sql, parameters) => (statement.test(sql) ? Promise.resolve([]) : database.query(sql, parameters)),
+  }
+}
