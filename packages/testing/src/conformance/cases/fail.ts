@@ -121,6 +121,7 @@ export const failCases: Cases = {
     const graph = await given.graph('pair', PAIR)
     const runs = [await given.start(graph), await given.start(graph), await given.start(graph)]
     const worker = await given.worker()
+    await worker.take()
     const claims = await Promise.all(runs.map((run) => worker.claimOf(run, 'a')))
 
     const { runs: moved } = await worker.settle([
