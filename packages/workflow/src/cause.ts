@@ -1,5 +1,3 @@
-import type { SerialisedError } from './definition/step.ts'
-
 /** Why a run stopped going forward. */
 export type RunCause =
   | {
@@ -10,3 +8,11 @@ export type RunCause =
       readonly error: SerialisedError
     }
   | { readonly type: 'cancelled'; readonly reason: string | undefined }
+
+/** An error as it is stored: no stack, and causes up to a depth of 5. */
+export interface SerialisedError {
+  readonly name: string
+  readonly message: string
+  readonly code?: string | undefined
+  readonly cause?: SerialisedError | undefined
+}

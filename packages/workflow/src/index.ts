@@ -1,4 +1,4 @@
-export type { RunCause } from './cause.ts'
+export type { RunCause, SerialisedError } from './cause.ts'
 export type { Clock, Timer } from './clock.ts'
 export * from './definition/index.ts'
 export { type Duration, durationMs } from './duration.ts'

@@ -19,7 +19,6 @@ export type {
   CompensationHandler,
   Handler,
   RetryPolicy,
-  SerialisedError,
   StepContext,
   StepDefinition,
 } from './step.ts'

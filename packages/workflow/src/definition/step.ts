@@ -1,4 +1,4 @@
-import type { RunCause } from '../cause.ts'
+import type { RunCause, SerialisedError } from '../cause.ts'
 import type { Logger } from '../logger.ts'
 
 /** What the engine needs to know of one step. Made by `define()` and `defineGraph()`; all durations are milliseconds. */
@@ -70,12 +70,4 @@ export interface CompensationContext<
   readonly error: SerialisedError | undefined
   /** Why the run is being undone. */
   readonly cause: RunCause
-}
-
-/** An error as it is stored: no stack, and causes up to a depth of 5. */
-export interface SerialisedError {
-  readonly name: string
-  readonly message: string
-  readonly code?: string | undefined
-  readonly cause?: SerialisedError | undefined
 }

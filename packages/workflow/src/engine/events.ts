@@ -1,5 +1,5 @@
 import type { Direction, RunStatus } from '../adapter/index.ts'
-import type { SerialisedError } from '../definition/step.ts'
+import type { SerialisedError } from '../cause.ts'
 import type { Logger } from '../logger.ts'
 
 export interface RunEvent {

@@ -1,5 +1,5 @@
 import type { JsonText } from '../adapter/records.ts'
-import type { SerialisedError } from '../definition/step.ts'
+import type { SerialisedError } from '../cause.ts'
 import { BelayError } from '../errors.ts'
 
 const MESSAGE_MAX_CHARS = 4_000

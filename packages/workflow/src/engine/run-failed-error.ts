@@ -1,6 +1,5 @@
 import type { RunStatus } from '../adapter/index.ts'
-import type { RunCause } from '../cause.ts'
-import type { SerialisedError } from '../definition/step.ts'
+import type { RunCause, SerialisedError } from '../cause.ts'
 import { BelayError } from '../errors.ts'
 import type { RunSnapshot } from './run-snapshot.ts'
 

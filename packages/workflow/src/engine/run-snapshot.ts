@@ -1,6 +1,5 @@
 import type { RunRecord, RunStatus, StepRecord, StepStatus } from '../adapter/index.ts'
-import type { RunCause } from '../cause.ts'
-import type { SerialisedError } from '../definition/step.ts'
+import type { RunCause, SerialisedError } from '../cause.ts'
 import { fromJsonText } from './payload.ts'
 
 /** A run as it stood when it was read. */

@@ -12,6 +12,14 @@ export interface Runtime {
 
 export const systemRuntime: Runtime = { clock: systemClock, random: Math.random, newId: () => v7() }
 
+/** Waits for a promise, but no longer than `limitMs` milliseconds of this clock. */
+export async function within(clock: Clock, limitMs: number, promise: Promise<unknown>): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const timer = clock.after(limitMs, resolve)
+    promise.then(() => resolve(), reject).finally(() => timer.cancel())
+  })
+}
+
 /** Resolves after `delayMs` milliseconds of this clock. */
 export function pause(clock: Clock, delayMs: number): Promise<void> {
   return new Promise((resolve) => clock.after(delayMs, resolve))

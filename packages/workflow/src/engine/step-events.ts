@@ -1,5 +1,5 @@
 import type { Outcome } from '../adapter/index.ts'
-import type { SerialisedError } from '../definition/step.ts'
+import type { SerialisedError } from '../cause.ts'
 import type { Attempt } from './attempt.ts'
 import { tryNumber } from './decide.ts'
 import type { EventHub, StepEvent } from './events.ts'

@@ -5,7 +5,7 @@ import type { EventHub } from './events.ts'
 import { Loop } from './loop.ts'
 import { OutageWatch } from './outage.ts'
 import type { PayloadCache } from './payload-cache.ts'
-import { pause, type Runtime } from './runtime.ts'
+import { pause, type Runtime, within } from './runtime.ts'
 import { beginDueUndos } from './saga.ts'
 import { Session } from './session.ts'
 
@@ -130,10 +130,10 @@ export class Worker {
       session.releaseAll()
       await this.#until(settled, FLUSH_MS)
     }
-    await Promise.race([loopsEnded, pause(clock, FLUSH_MS)])
+    await within(clock, FLUSH_MS, loopsEnded)
     // A claim that was under way when the stop began has been answered, and its steps let go of, only now.
     await this.#until(settled, FLUSH_MS)
-    await Promise.race([this.#loops.lease.stop(), pause(clock, FLUSH_MS)])
+    await within(clock, FLUSH_MS, this.#loops.lease.stop())
     await this.#deregister(session)
     this.#parts.events.emit('worker.stopped', { workerId: session.workerId })
   }

@@ -23,8 +23,7 @@
 const CORE_ROOMS = [
   { name: 'index', files: /^index\.ts$/, mayImport: ['base', 'adapter', 'graph', 'definition', 'engine'] },
   { name: 'engine', files: /^engine\//, mayImport: ['base', 'adapter', 'graph', 'definition'] },
-  // A run's cause is told to compensations in the terms of a definition.
-  { name: 'definition', files: /^(definition\/|cause\.ts$)/, mayImport: ['base', 'adapter', 'graph'] },
+  { name: 'definition', files: /^definition\//, mayImport: ['base', 'adapter', 'graph'] },
   { name: 'graph', files: /^graph\//, mayImport: ['base', 'adapter'] },
   { name: 'adapter', files: /^adapter\//, mayImport: ['base'] },
   { name: 'base', files: /^[^/]+\.ts$/, mayImport: [] },
