@@ -1,10 +1,10 @@
 import { describe, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
+import type { SerialisedError } from '../../src/cause.ts'
 import {
   define,
   type InputOf,
   type OutputsOf,
-  type SerialisedError,
   type Stored,
   unchecked,
   type Workflow,
