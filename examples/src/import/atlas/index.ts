@@ -11,7 +11,6 @@ export {
   type AtlasState,
   createAtlasTables,
   dropAtlasTables,
-  type LoadLog,
   readLoadLog,
   readState,
 } from './tables.ts'
