@@ -50,7 +50,8 @@ export async function spawnServer(program, args, user) {
 
 /**
  * A shell that waits for this process to end, by whatever cause, SIGKILL included (its standard input then closes), and then ends the
- * server and removes its files. It reads the server's id at that moment, since a restart changes it.
+ * server and removes its files. It reads the server's id at that moment, since a restart changes it, and waits for the file with it to
+ * go: the process itself may stay a zombie where nobody collects orphans.
  *
  * @param {string} data
  * @param {string} home
@@ -59,7 +60,8 @@ export function guardAgainstOrphans(data, home) {
   if (process.platform === 'win32') return { dismiss() {} }
   const script = `read -r word; [ "$word" = dismissed ] && exit
 pid=$(head -n 1 "$1/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid"
-while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
+tries=0
+while [ -e "$1/postmaster.pid" ] && [ $tries -lt 200 ]; do sleep 0.05; tries=$((tries + 1)); done
 rm -rf "$2"`
   const child = spawn('sh', ['-c', script, 'belay-postgres-guard', data, home], {
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -103,18 +103,23 @@ function ownDatabase(place: string | undefined): Database {
 
 async function openDatabase(place: string | undefined) {
   const path = directoryOf(place)
-  const lock = path === null ? null : await lockOf(path)
+  let lock: DirectoryLock | null = null
   try {
+    lock = path === null ? null : await lockOf(path)
     const db = await (place === undefined ? PGlite.create() : PGlite.create(lock?.directory ?? place))
     return { db, lock }
-  } catch (cause) {
+  } catch (error) {
     lock?.release()
-    throw new BelayError(
-      'store_misconfigured',
-      `PGlite cannot open ${place ?? 'a database in memory'}: ${cause instanceof Error ? cause.message : String(cause)}. A directory must be empty or hold a database that this version of PGlite made.`,
-      { cause },
-    )
+    throw BelayError.is(error) ? error : notOpened(place, error)
   }
+}
+
+function notOpened(place: string | undefined, cause: unknown): BelayError {
+  return new BelayError(
+    'store_misconfigured',
+    `PGlite cannot open ${place ?? 'a database in memory'}: ${cause instanceof Error ? cause.message : String(cause)}. A directory must be writable, and be empty or hold a database that this version of PGlite made.`,
+    { cause },
+  )
 }
 
 /** The path of a database in the file system; null for PGlite's other places. */

@@ -42,17 +42,18 @@ function comparableStep(
   const { status, workerId } = step
   const leased = workerId !== null && (status === 'running' || status === 'compensating')
   const ended = status === 'completed' || status === 'failed' || status === 'compensated'
-  const unstarted = status === 'pending' || status === 'ready' || status === 'cancelled'
+  const waits = status === 'pending' || status === 'ready'
+  // Whether a stopped run's waiting steps are cancelled by what stops it, by the requeue or by the drain.
+  const dropped = status === 'cancelled' || (draining && waits)
   return {
     ...step,
-    // Whether a stopped run's waiting steps are cancelled by what stops it or by the drain.
-    status: draining && unstarted ? OPEN : status,
-    openDependencies: draining || status === 'cancelled' ? OPEN : step.openDependencies,
+    status: draining && dropped ? OPEN : status,
+    openDependencies: draining || dropped ? OPEN : step.openDependencies,
     // Whether a step that is done keeps the error of an earlier try.
-    error: keepsError(step) ? step.error : OPEN,
+    error: !dropped && keepsError(step) ? step.error : OPEN,
     startedAt: leased || ended ? instant(step.startedAt) : OPEN,
     finishedAt: leased || ended ? instant(step.finishedAt) : OPEN,
-    workerId: leased || ended || status === 'pending' || status === 'ready' ? workerId : OPEN,
+    workerId: leased || ended || (waits && !dropped) ? workerId : OPEN,
   }
 }
 

@@ -1,0 +1,115 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { BelayError } from '@belay/workflow/adapter'
+import { PGlite } from '@electric-sql/pglite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pglite } from '../src/pglite.ts'
+import { compile, spawnScript } from './setup/children.ts'
+import { chain } from './setup/graphs.ts'
+
+describe('PGlite', () => {
+  let home: string
+  // One database for all tests: to make one takes seconds.
+  let directory: string
+  let db: PGlite
+  beforeAll(async () => {
+    compile()
+    home = mkdtempSync(join(tmpdir(), 'belay-pglite-'))
+    directory = join(home, 'data')
+    db = await PGlite.create()
+  }, 30_000)
+  afterAll(async () => {
+    await db.close()
+    rmSync(home, { recursive: true })
+  })
+
+  it('recovers at once what a killed process held in a directory', { timeout: 30_000 }, async () => {
+    const doomed = spawnScript('hold-step.mjs', directory)
+    const { runId, workerId } = (await doomed.line()) as { runId: string; workerId: string }
+    await doomed.kill('SIGKILL')
+
+    const adapter = pglite(directory)
+    await adapter.open()
+    const swept = await adapter.sweep({ limit: 10 })
+
+    expect(swept).toMatchObject({ lostWorkers: [workerId], recovered: [{ runId, step: 0, losses: 1 }] })
+    expect((await adapter.readRun(runId))?.steps).toMatchObject([{ status: 'ready', losses: 1 }])
+    await adapter.close()
+  })
+
+  it('keeps a directory for the next time, and its lock only while it is open', {
+    timeout: 30_000,
+  }, async () => {
+    const first = pglite(directory)
+    await first.open()
+    await first.open()
+    await chain.runThrough(first)
+    await expect(pglite(directory).open()).rejects.toMatchObject({ code: 'directory_in_use' })
+    expect(existsSync(`${directory}.lock`)).toBe(true)
+    await first.close()
+    expect(existsSync(`${directory}.lock`)).toBe(false)
+
+    const second = pglite(directory)
+    await second.open()
+
+    expect(await second.listRuns({ limit: 10, status: ['completed'] })).toHaveLength(1)
+    await second.close()
+    await expect(second.now()).rejects.toMatchObject({ code: 'engine_closed' })
+  })
+
+  it('says what is wrong with a directory that holds something else, and lets go of it', async () => {
+    const file = join(home, 'other')
+    writeFileSync(file, 'not a directory')
+    const error = await pglite(file)
+      .open()
+      .then(
+        () => expect.fail('was expected to fail'),
+        (failure: unknown) => failure,
+      )
+    expect(BelayError.is(error)).toBe(true)
+    expect(error).toMatchObject({ code: 'store_misconfigured' })
+    expect(existsSync(`${file}.lock`)).toBe(false)
+  })
+
+  it('shares an instance with the application, and never closes it', async () => {
+    const adapter = pglite(db)
+    await adapter.open()
+    await adapter.db.exec('create table mine (id int); insert into mine values (1)')
+    await chain.runThrough(adapter)
+    expect(adapter.db).toBe(db)
+    await adapter.close()
+
+    expect((await db.query('select id from mine')).rows).toEqual([{ id: 1 }])
+
+    // A second adapter on it must not take the first one's workers for those of a process that is gone.
+    const [one, two] = [pglite(db), pglite(db)]
+    await one.open()
+    await one.registerWorker({
+      workerId: '00000000-0000-7000-8000-000000000001',
+      name: 'one',
+      leaseMs: 60_000,
+    })
+    await two.open()
+    expect(await two.sweep({ limit: 10 })).toMatchObject({ lostWorkers: [] })
+  })
+
+  it('migrates when it opens, unless told not to', async () => {
+    expect(() => pglite().db).toThrow('open()')
+    const adapter = pglite(db, { schema: 'by_hand', autoMigrate: false })
+
+    await expect(adapter.open()).rejects.toMatchObject({
+      code: 'schema_missing',
+      message: expect.stringContaining('migrate()'),
+    })
+    await adapter.migrate()
+    await adapter.open()
+
+    expect(await adapter.listRuns({ limit: 1 })).toEqual([])
+    await adapter.close()
+  })
+
+  it('refuses options that do not exist', () => {
+    expect(() => pglite(undefined, { pool: 3 } as object)).toThrow('pglite() has no option "pool"')
+  })
+})

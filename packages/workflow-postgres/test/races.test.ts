@@ -1,0 +1,306 @@
+import { randomUUID } from 'node:crypto'
+import type { Adapter, Claim, Outcome, SavedDefinition } from '@belay/workflow/adapter'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type PostgresAdapter, postgres } from '../src/index.ts'
+import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
+import { definitionOf } from './setup/graphs.ts'
+
+// DESIGN.md §8, on real connections. Each race is run often enough to meet both of its ends; what is checked is the rows.
+const ROUNDS = 150
+
+describe.each(servers)('races on $name', ({ url }) => {
+  let database: TestDatabase
+  let store: PostgresAdapter
+
+  beforeAll(async () => {
+    database = await createDatabase(url)
+    store = await createStore(database)
+  })
+  afterAll(() => database.drop())
+
+  /** Two workers, each with its own pool, as two processes have them. */
+  async function twoProcesses() {
+    const processes = await Promise.all(
+      ['one', 'two'].map(async (name) => {
+        const adapter = postgres(database.url, { schema: store.schema, listen: false, connectionsMax: 3 })
+        const workerId = randomUUID()
+        await adapter.registerWorker({ workerId, name, leaseMs: 600_000 })
+        return { adapter, workerId }
+      }),
+    )
+    return { processes, close: () => Promise.all(processes.map(({ adapter }) => adapter.close())) }
+  }
+
+  async function start(definition: SavedDefinition, key: string | null = null): Promise<string> {
+    const runId = randomUUID()
+    const { id: definitionId, name: workflow } = definition
+    await store.startRuns([{ runId, definitionId, workflow, key, input: null }])
+    return runId
+  }
+
+  async function claim(
+    process: { adapter: Adapter; workerId: string },
+    definition: SavedDefinition,
+    limit: number,
+  ) {
+    const { adapter, workerId } = process
+    const claims = await adapter.claim({ workerId, definitionIds: [definition.id], limit })
+    if (claims === 'lost') return expect.fail('The worker was lost.')
+    return claims
+  }
+
+  const save = async (name: string, edges: Record<string, string[]>) =>
+    (await store.saveDefinitions([definitionOf(name, edges)]))[0]!
+
+  const statusesOf = async (runId: string) => {
+    const read = await store.readRun(runId)
+    return { run: read!.run.status, steps: read!.steps.map(({ status }) => status), read: read! }
+  }
+
+  it('two parents of one step settled at once, and one of them twice, make it ready once (question 1)', async () => {
+    const definition = await save('join', { a: [], b: [], c: ['a', 'b'] })
+    const { processes, close } = await twoProcesses()
+    const [one, two] = processes as [(typeof processes)[0], (typeof processes)[0]]
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const runId = await start(definition)
+      const [a] = await claim(one, definition, 1)
+      const [b] = await claim(two, definition, 1)
+      const settle = (process: typeof one, step: Claim) =>
+        process.adapter.settle({ workerId: process.workerId, outcomes: [completed(step)], handBackMax: 10 })
+
+      const settlements = await Promise.all([settle(one, a!), settle(two, b!), settle(one, a!)])
+
+      expect(settlements.flatMap(({ results }) => results)).toEqual(['settled', 'settled', 'settled'])
+      const handed = settlements.flatMap(({ claims }) => claims)
+      expect(handed).toMatchObject([{ runId, step: 2, attempt: 1 }])
+      const { steps, read } = await statusesOf(runId)
+      expect(steps).toEqual(['completed', 'completed', 'running'])
+      expect(read.steps[2]!.openDependencies).toBe(0)
+      const holder = processes.find(({ workerId }) => workerId === read.steps[2]!.workerId)!
+      expect(await settle(holder, handed[0]!)).toMatchObject({ runs: [{ runId, status: 'completed' }] })
+    }
+    await close()
+  })
+
+  it('a completion against the failure of its sibling: nothing that it made ready runs on (question 2)', async () => {
+    const definition = await save('fork', { a: [], b: [], c: ['a'], d: ['a', 'b'], e: ['c', 'd'] })
+    const { processes, close } = await twoProcesses()
+    const [one, two] = processes as [(typeof processes)[0], (typeof processes)[0]]
+    const ends = new Set<string>()
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const runId = await start(definition)
+      const [a] = await claim(one, definition, 1)
+      const [b] = await claim(two, definition, 1)
+
+      const [completion, failure] = await Promise.all([
+        one.adapter.settle({ workerId: one.workerId, outcomes: [completed(a!)], handBackMax: round % 2 }),
+        two.adapter.settle({ workerId: two.workerId, outcomes: [failed(b!)], handBackMax: 0 }),
+      ])
+
+      expect([...completion.results, ...failure.results]).toEqual(['settled', 'settled'])
+      expect(failure.runs).toEqual([{ runId, status: 'compensating' }])
+      const { run, steps } = await statusesOf(runId)
+      expect(run).toBe('compensating')
+      expect(steps.slice(0, 2)).toEqual(['completed', 'failed'])
+      // Either c was leased before the failure committed, and is in flight, or it never starts.
+      expect(steps.slice(2)).toEqual([
+        completion.claims.length === 1 ? 'running' : 'cancelled',
+        'cancelled',
+        'cancelled',
+      ])
+      expect(await claim(one, definition, 10)).toEqual([])
+      ends.add(steps[2]!)
+
+      // It drains once what is in flight has ended, and not before.
+      const drained = () => store.drain({ definitionIds: [definition.id], runIds: [runId], limit: 10 })
+      for (const inFlight of completion.claims) {
+        expect(await drained()).toEqual([])
+        await one.adapter.settle({ workerId: one.workerId, outcomes: [completed(inFlight)], handBackMax: 10 })
+      }
+      expect(await drained()).toMatchObject([{ runId, stop: 'failure' }])
+    }
+    expect([...ends].sort()).toEqual(['cancelled', 'running'])
+    await close()
+  })
+
+  it('of several who see that a run is drained, one begins its undo (question 3)', async () => {
+    const definition = await save('pairs', { a: [], b: [], c: ['a'] })
+    const { processes, close } = await twoProcesses()
+    const [one, two] = processes as [(typeof processes)[0], (typeof processes)[0]]
+    for (let round = 0; round < ROUNDS / 3; round += 1) {
+      const runId = await start(definition)
+      const [a, b] = await claim(one, definition, 2)
+      await Promise.all([
+        one.adapter.settle({ workerId: one.workerId, outcomes: [completed(a!)], handBackMax: 0 }),
+        one.adapter.settle({ workerId: one.workerId, outcomes: [failed(b!)], handBackMax: 0 }),
+      ])
+
+      const begun = await Promise.all(
+        [one, two, one, two].map(async ({ adapter }) => {
+          const [drained] = await adapter.drain({ definitionIds: [definition.id], runIds: [runId], limit: 1 })
+          if (drained === undefined) return []
+          return adapter.beginUndo([
+            { runId, endsAs: 'compensated', undos: [{ step: 0, openDependents: 0 }] },
+          ])
+        }),
+      )
+
+      expect(begun.flat()).toEqual([{ runId, status: 'compensating' }])
+      const undos = [...(await claim(one, definition, 10)), ...(await claim(two, definition, 10))]
+      expect(undos).toMatchObject([{ runId, step: 0, direction: 'undo', undoOf: 'completed' }])
+      const settled = await store.settle({
+        workerId: one.workerId,
+        outcomes: [{ ...undos[0]!, type: 'compensated' }],
+        handBackMax: 0,
+      })
+      expect(settled).toMatchObject({ results: ['settled'], runs: [{ runId, status: 'compensated' }] })
+    }
+    await close()
+  })
+
+  it('one key in two transactions, of which one rolls back: the other starts (question 6)', async () => {
+    const definition = await save('keyed', { a: [] })
+    const { schema } = store
+    for (const end of ['rollback', 'commit'] as const) {
+      const key = randomUUID()
+      const other = await database.pool.connect()
+      const theirs = randomUUID()
+      const pid = (await other.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid
+      await other.query('begin')
+      await other.query(
+        `insert into ${schema}.workflow_runs (id, definition_id, open_steps, created_at, status, workflow, key)
+         values ($1, $2, 1, now(), 'running', 'keyed', $3)`,
+        [theirs, definition.id, key],
+      )
+      const mine = randomUUID()
+      const starting = store.startRuns([
+        { runId: mine, definitionId: definition.id, workflow: 'keyed', key, input: null },
+      ])
+      // It waits for the other transaction, as the server shows.
+      await expect.poll(() => isBlocking(pid)).toBe(true)
+
+      await other.query(end)
+      other.release()
+
+      const started = await starting
+      expect(started).toMatchObject([
+        end === 'rollback' ? { runId: mine, created: true } : { runId: theirs, created: false },
+      ])
+      expect(await store.listRuns({ key, limit: 10 })).toHaveLength(1)
+    }
+  })
+
+  it('many processes start the same keys in any order: each key has one run (question 6)', async () => {
+    const definition = await save('crowd', { a: [] })
+    const keys = Array.from({ length: 40 }, () => randomUUID())
+    const batches = Array.from({ length: 8 }, (_, batch) =>
+      [...keys.slice(batch * 5), ...keys.slice(0, batch * 5)].map((key) => ({
+        runId: randomUUID(),
+        definitionId: definition.id,
+        workflow: 'crowd',
+        key,
+        input: null,
+      })),
+    )
+
+    const started = await Promise.all(batches.map((runs) => store.startRuns(runs)))
+
+    expect(started.flat().filter(({ created }) => created)).toHaveLength(keys.length)
+    const holders = new Set(started.flat().map(({ runId }) => runId))
+    expect(holders.size).toBe(keys.length)
+  })
+
+  it('a claim handed back in an answer that was lost is held, and drains, when the run fails (question 7)', async () => {
+    const definition = await save('lost-answer', { a: [], b: [], c: ['a'] })
+    const { processes, close } = await twoProcesses()
+    const [one, two] = processes as [(typeof processes)[0], (typeof processes)[0]]
+    const runId = await start(definition)
+    const [a] = await claim(one, definition, 1)
+    const [b] = await claim(two, definition, 1)
+    const settlement = { workerId: one.workerId, outcomes: [completed(a!)], handBackMax: 10 }
+    const lost = await one.adapter.settle(settlement)
+    await two.adapter.settle({ workerId: two.workerId, outcomes: [failed(b!)], handBackMax: 0 })
+
+    // The first worker only knows that it got no answer.
+    expect(await one.adapter.settle(settlement)).toEqual({
+      results: ['settled'],
+      claims: [],
+      runs: [],
+      queued: false,
+    })
+    const held = await one.adapter.held({ workerId: one.workerId })
+
+    expect(held).toEqual(lost.claims)
+    expect(await one.adapter.stopping({ runIds: [runId] })).toEqual([runId])
+    const drain = () => store.drain({ definitionIds: [definition.id], runIds: [runId], limit: 1 })
+    expect(await drain()).toEqual([])
+    const released: Outcome = { ...held[0]!, type: 'released' }
+    await one.adapter.settle({ workerId: one.workerId, outcomes: [released], handBackMax: 0 })
+    expect(await drain()).toMatchObject([{ runId, steps: [{}, {}, { status: 'cancelled', started: true }] }])
+    await close()
+  })
+
+  it('settles of one wide fan-in by many workers end in one completion, and no deadlock shows (questions 1, 3)', async () => {
+    const width = 120
+    const roots = Array.from({ length: width }, (_, index) => `r${index}`)
+    const mids = Array.from({ length: 12 }, (_, index) => `m${index}`)
+    const edges = Object.fromEntries([
+      ...roots.map((root) => [root, []]),
+      ...mids.map((mid) => [mid, roots]),
+      ['end', mids],
+    ])
+    const definition = await save('fan-in', edges)
+    const { processes, close } = await twoProcesses()
+    const runIds = await Promise.all([start(definition), start(definition), start(definition)])
+
+    let ended = 0
+    const work = async (process: (typeof processes)[0]) => {
+      for (let idle = 0; ended < runIds.length && idle < 2_000; idle += 1) {
+        const claims = await claim(process, definition, 7)
+        // Backwards, so that only the store's own order keeps two batches from waiting for each other.
+        for (let open: readonly Claim[] = [...claims].reverse(); open.length > 0; ) {
+          const { workerId, adapter } = process
+          const settlement = await adapter.settle({ workerId, outcomes: open.map(completed), handBackMax: 5 })
+          expect(settlement.results.every((result) => result === 'settled')).toBe(true)
+          ended += settlement.runs.length
+          open = settlement.claims
+        }
+      }
+    }
+    await Promise.all(processes.flatMap((process) => [work(process), work(process), work(process)]))
+
+    for (const runId of runIds) {
+      const { run, steps, read } = await statusesOf(runId)
+      expect(run).toBe('completed')
+      expect(new Set(steps)).toEqual(new Set(['completed']))
+      expect(read.steps.every(({ attempt }) => attempt === 1)).toBe(true)
+    }
+    await close()
+  })
+
+  it('no race met a deadlock that its lock order should have kept away', async () => {
+    const { rows } = await database.pool.query<{ deadlocks: string }>(
+      'select deadlocks from pg_stat_database where datname = current_database()',
+    )
+    expect(Number(rows[0]!.deadlocks)).toBe(0)
+  })
+
+  /** Tells whether somebody waits for the server process with this id. Asked from outside its transaction, which sees one moment only. */
+  async function isBlocking(pid: number): Promise<boolean> {
+    const { rows } = await database.pool.query(
+      'select 1 from pg_stat_activity where $1::int = any (pg_blocking_pids(pid))',
+      [pid],
+    )
+    return rows.length === 1
+  }
+})
+
+function completed(claim: Claim): Outcome {
+  return { ...claim, type: 'completed', output: '"done"' }
+}
+
+function failed(claim: Claim): Outcome {
+  const error = { name: 'Error', message: 'no' }
+  const cause = { type: 'step_failed', step: 'b', attempt: 1, error }
+  return { ...claim, type: 'failed', error: JSON.stringify(error), cause: JSON.stringify(cause) }
+}

@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { describe, expect, it, vi } from 'vitest'
+import { startPostgres } from '../src/index.mjs'
+
+const SCRIPT = fileURLToPath(new URL('keep-running.mjs', import.meta.url))
+
+async function ask(url, text) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+describe.each([18, 14])('PostgreSQL %i', (major) => {
+  it('starts with its settings, makes databases, survives a restart, and leaves nothing behind', async () => {
+    const server = await startPostgres({ major, settings: { max_connections: '42' } })
+
+    const [facts] = await ask(
+      server.url,
+      `select current_setting('server_version') as version, current_setting('max_connections') as connections,
+         current_setting('fsync') as fsync, current_setting('data_directory') as data`,
+    )
+    expect(facts).toMatchObject({ connections: '42', fsync: 'off' })
+    expect(facts.version).toMatch(new RegExp(`^${major}\\.`))
+
+    const template = await server.createDatabase()
+    await ask(template, 'create table t as select 7 as seven')
+    const copy = await server.createDatabase({ template: new URL(template).pathname.slice(1) })
+    await server.restart()
+    expect(await ask(copy, 'select seven from t')).toEqual([{ seven: 7 }])
+
+    await server.stop()
+    await server.stop()
+    expect(existsSync(dirname(facts.data))).toBe(false)
+    await expect(ask(server.url, 'select 1')).rejects.toThrow('ECONNREFUSED')
+  })
+})
+
+it('writes to the disk when it is to be durable', async () => {
+  const server = await startPostgres({ durable: true })
+  expect(await ask(server.url, 'show fsync')).toEqual([{ fsync: 'on' }])
+  expect(await ask(server.url, 'show synchronous_commit')).toEqual([{ synchronous_commit: 'on' }])
+  await server.stop()
+})
+
+it.skipIf(process.platform === 'win32').each(['SIGINT', 'SIGTERM', 'SIGKILL'])(
+  'ends with the process that started it, also by %s (skipped on Windows, which has no such guard)',
+  async (signal) => {
+    const owner = spawn(process.execPath, [SCRIPT], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [line] = await once(createInterface({ input: owner.stdout }), 'line')
+    const { url, data } = JSON.parse(line)
+    expect(existsSync(data)).toBe(true)
+
+    owner.kill(signal)
+    await once(owner, 'close')
+
+    await vi.waitFor(() => expect(existsSync(dirname(data))).toBe(false), 10_000)
+    await expect(ask(url, 'select 1')).rejects.toThrow('ECONNREFUSED')
+  },
+)
