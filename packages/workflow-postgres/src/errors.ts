@@ -52,7 +52,7 @@ export function classified(error: unknown, address: DatabaseAddress): unknown {
   if (BelayError.is(error)) return error
   const code = codeOf(error)
   const where = `the database "${address.database}" at ${address.host}:${address.port}`
-  if (isUnavailable(error, code)) {
+  if (isUnavailable(error)) {
     return new StoreUnavailableError(
       `Belay cannot reach ${where}: ${messageOf(error)}. It goes on trying; check that the server runs and accepts connections.`,
       { cause: error },
@@ -83,13 +83,15 @@ const MISCONFIGURATIONS: Readonly<Record<string, (address: DatabaseAddress) => s
   ENOENT: ({ host }) => `There is no socket at "${host}": correct the connection string.`,
 }
 
-function isUnavailable(error: unknown, code: string | null): boolean {
+/** Tells whether an error of the driver is one that a later try may cure. */
+export function isUnavailable(error: unknown): boolean {
+  const code = codeOf(error)
   if (code === null) return UNAVAILABLE_MESSAGES.test(messageOf(error))
   return UNAVAILABLE_CODES.has(code) || UNAVAILABLE_CLASSES.some((prefix) => code.startsWith(prefix))
 }
 
 /** The SQLSTATE, or Node's code of a socket error, of an error or of the first of several attempts to connect. */
-export function codeOf(error: unknown): string | null {
+function codeOf(error: unknown): string | null {
   if (typeof error !== 'object' || error === null) return null
   if ('code' in error && typeof error.code === 'string') return error.code
   // Node tries each address of a host, and reports them together.
