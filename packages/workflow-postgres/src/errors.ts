@@ -52,7 +52,7 @@ export function classified(error: unknown, address: DatabaseAddress): unknown {
   if (BelayError.is(error)) return error
   const code = codeOf(error)
   const where = `the database "${address.database}" at ${address.host}:${address.port}`
-  if (isUnavailable(error, code)) {
+  if (isUnavailable(error)) {
     return new StoreUnavailableError(
       `Belay cannot reach ${where}: ${messageOf(error)}. It goes on trying; check that the server runs and accepts connections.`,
       { cause: error },
@@ -83,7 +83,9 @@ const MISCONFIGURATIONS: Readonly<Record<string, (address: DatabaseAddress) => s
   ENOENT: ({ host }) => `There is no socket at "${host}": correct the connection string.`,
 }
 
-function isUnavailable(error: unknown, code: string | null): boolean {
+/** Tells whether an error of the driver is one that a later try may cure. */
+export function isUnavailable(error: unknown): boolean {
+  const code = codeOf(error)
   if (code === null) return UNAVAILABLE_MESSAGES.test(messageOf(error))
   return UNAVAILABLE_CODES.has(code) || UNAVAILABLE_CLASSES.some((prefix) => code.startsWith(prefix))
 }

@@ -111,8 +111,8 @@ describe.each(servers)('migrating on $name', ({ url }) => {
     await migrate(database.pool, { schema: 'newer' })
     await database.pool.query(`insert into newer.workflow_migrations (tag) values ('9999_tomorrow')`)
 
-    for (const attempt of [migrate(database.pool, { schema: 'newer' }), open('newer')]) {
-      const error = await rejection(attempt)
+    for (const attempt of [() => migrate(database.pool, { schema: 'newer' }), () => open('newer')]) {
+      const error = await rejection(attempt())
       expect(error).toMatchObject({ code: 'schema_too_new' })
       expect(error.message).toContain('9999_tomorrow')
     }

@@ -27,7 +27,9 @@ describe('the statements', () => {
 
   it('name the schema wherever they name a table', async () => {
     for (const { name, text } of await exportedStatements()) {
-      expect(inSchema(text, 'other'), `statement ${name}`).not.toMatch(/belay\.|(?<!"other"\.)\bworkflow_/)
+      expect(inSchema(text, 'other'), `statement ${name}`).not.toMatch(
+        /belay\.|"belay"|(?<!"other"\."?)\bworkflow_/,
+      )
     }
   })
 })

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient, QueryConfig } from 'pg'
-import { classified, type DatabaseAddress } from '../errors.ts'
+import { classified, type DatabaseAddress, isUnavailable } from '../errors.ts'
 import { columnTypes } from './column-types.ts'
 import type { Connection } from './connection.ts'
 import { repeatOnConflict } from './repeat.ts'
@@ -48,9 +48,9 @@ export function poolConnection(options: PoolConnectionOptions): Connection {
       await client.query('commit')
       return result
     } catch (error) {
-      await client.query('rollback').catch((failure: Error) => {
-        broken = failure
-      })
+      // What cannot be reached cannot be told to roll back either; closing the connection does it.
+      if (isUnavailable(error)) broken = error as Error
+      else await client.query('rollback').catch((failure: Error) => (broken = failure))
       throw error
     } finally {
       client.removeListener('error', ignore)

@@ -13,7 +13,7 @@ export interface PoolOptions {
 }
 
 // How long to wait for a connection, the wait for a free one in the pool included.
-const CONNECT_TIMEOUT_MS = 10_000
+export const CONNECT_TIMEOUT_MS = 10_000
 
 // A firewall that drops idle connections does so silently: probe before it thinks of it.
 const KEEP_ALIVE_MS = 10_000

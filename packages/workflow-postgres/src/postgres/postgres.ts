@@ -5,7 +5,7 @@ import { checkOptions, isBoolean, isIntegerBetween } from '../options.ts'
 import { DEFAULT_SCHEMA } from '../schema.ts'
 import { checkSchemaName } from '../schema-name.ts'
 import { type ListeningClient, listenNotify } from './listener.ts'
-import { addressOf, checkUrl, clientConfig, openPool, type PoolSource } from './pool.ts'
+import { addressOf, CONNECT_TIMEOUT_MS, checkUrl, clientConfig, openPool, type PoolSource } from './pool.ts'
 
 /** Where the database is: a url, `pg`'s configuration, or a Pool of the application's, which Belay never ends. */
 export type PostgresSource = PoolSource | pg.Pool | undefined
@@ -98,7 +98,11 @@ function ownPool(source: PoolSource, options: PostgresOptions): Database {
     pool,
     address,
     async listen() {
-      const client = new pg.Client({ ...config, query_timeout: QUERY_TIMEOUT_MS })
+      const client = new pg.Client({
+        ...config,
+        connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+        query_timeout: QUERY_TIMEOUT_MS,
+      })
       client.on('error', ignore)
       await client.connect()
       return { client, end: () => client.end() }

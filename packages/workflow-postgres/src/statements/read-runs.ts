@@ -56,25 +56,16 @@ export async function listRuns(connection: Connection, filter: RunFilter): Promi
   return rows.map(decodeRun)
 }
 
-/** One run with its steps in order. Index: primary keys. No locks. */
+/** One run with its steps in order, as of one moment. Index: primary keys. No locks. */
 export async function readRun(
   connection: Connection,
   runId: string,
 ): Promise<{ readonly run: RunRecord; readonly steps: readonly StepRecord[] } | null> {
   if (!isUuid(runId)) return null
-  // One statement each would show the run of one moment with the steps of another.
-  return connection.transaction(async (snapshot) => {
-    await snapshot.query(freezeSnapshot, [])
-    const [run] = await queryRuns(snapshot, eq(runs.id, runId), 1)
-    if (run === undefined) return null
-    const rows = await querySteps(snapshot, runId)
-    return { run: decodeRun(run), steps: rows.map(decodeStep) }
-  })
-}
-
-const freezeSnapshot: Statement<never> = {
-  name: null,
-  text: 'set transaction isolation level repeatable read, read only',
+  const rows = await connection.query(readRunStatement, [runId])
+  const [first] = rows
+  // Every run has a step 0, which carries the run's payloads.
+  return first === undefined ? null : { run: decodeRun(first), steps: rows.map(decodeStep) }
 }
 
 function queryRuns(connection: Connection, where: SQL | undefined, limit: number) {
@@ -92,7 +83,7 @@ function queryRuns(connection: Connection, where: SQL | undefined, limit: number
 interface StepRow {
   readonly step: number
   readonly name: string
-  readonly status: StepStatus
+  readonly step_status: StepStatus
   readonly attempt: number
   readonly failures: number
   readonly losses: number
@@ -101,37 +92,46 @@ interface StepRow {
   readonly undo_of: UndoneStatus | null
   readonly output: JsonText
   readonly error: JsonText
-  readonly started_at: number | null
-  readonly finished_at: number | null
+  readonly step_started_at: number | null
+  readonly step_finished_at: number | null
 }
 
-function querySteps(connection: Connection, runId: string) {
-  const query = build
+const stepColumns = {
+  step: steps.step,
+  name: definitionSteps.name,
+  step_status: sql<StepStatus>`${steps.status}`.as('step_status'),
+  attempt: steps.attempt,
+  failures: steps.failures,
+  losses: steps.losses,
+  open_dependencies: sql<number>`${steps.openDependencies}`.as('open_dependencies'),
+  worker_id: sql<string>`${steps.workerId}`.as('worker_id'),
+  undo_of: sql<string>`${steps.undoOf}`.as('undo_of'),
+  output: sql<JsonText>`${steps.output}::text`.as('output'),
+  error: sql<JsonText>`${steps.error}::text`.as('error'),
+  step_started_at: epochMs(steps.startedAt).as('step_started_at'),
+  step_finished_at: epochMs(steps.finishedAt).as('step_finished_at'),
+}
+
+/** One row per step, each with the run's facts; the run's payloads, which may be large, only with the first. */
+export const readRunStatement: Statement<RunRow & StepRow> = {
+  name: 'read_run',
+  text: build
     .select({
-      step: steps.step,
-      name: definitionSteps.name,
-      status: steps.status,
-      attempt: steps.attempt,
-      failures: steps.failures,
-      losses: steps.losses,
-      open_dependencies: sql<number>`${steps.openDependencies}`.as('open_dependencies'),
-      worker_id: sql<string>`${steps.workerId}`.as('worker_id'),
-      undo_of: sql<string>`${steps.undoOf}`.as('undo_of'),
-      output: sql<JsonText>`${steps.output}::text`.as('output'),
-      error: sql<JsonText>`${steps.error}::text`.as('error'),
-      started_at: epochMs(steps.startedAt).as('started_at'),
-      finished_at: epochMs(steps.finishedAt).as('finished_at'),
+      ...runColumns,
+      input: sql<JsonText>`case when ${steps.step} = 0 then ${runs.input}::text end`.as('input'),
+      cause: sql<JsonText>`case when ${steps.step} = 0 then ${runs.cause}::text end`.as('cause'),
+      ...stepColumns,
     })
     .from(steps)
     .innerJoin(runs, eq(runs.id, steps.runId))
+    .innerJoin(definitions, eq(definitions.id, runs.definitionId))
     .innerJoin(
       definitionSteps,
       and(eq(definitionSteps.definitionId, runs.definitionId), eq(definitionSteps.step, steps.step)),
     )
-    .where(eq(steps.runId, runId))
+    .where(eq(steps.runId, sql.placeholder('runId')))
     .orderBy(asc(steps.step))
-    .toSQL()
-  return connection.query<StepRow>({ name: null, text: query.sql }, query.params)
+    .toSQL().sql,
 }
 
 function epochMs(column: unknown): SQL<number> {
@@ -157,7 +157,7 @@ function decodeStep(row: StepRow): StepRecord {
   return {
     step: row.step,
     name: row.name,
-    status: row.status,
+    status: row.step_status,
     attempt: row.attempt,
     failures: row.failures,
     losses: row.losses,
@@ -166,7 +166,7 @@ function decodeStep(row: StepRow): StepRecord {
     undoOf: row.undo_of,
     output: row.output,
     error: row.error,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
+    startedAt: row.step_started_at,
+    finishedAt: row.step_finished_at,
   }
 }

@@ -1,35 +1,20 @@
-import { randomBytes } from 'node:crypto'
-import { describeAdapter } from '@belay/testing/conformance'
+import { compareAdapters, describeAdapter, memoryHarness } from '@belay/testing/conformance'
 import { PGlite } from '@electric-sql/pglite'
-import { afterAll, beforeAll } from 'vitest'
-import { pglite } from '../../src/pglite.ts'
-import { setClock } from '../setup/clock.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Harnesses, pgliteHarnesses } from '../setup/harness.ts'
 
-// One instance for all: it takes seconds to start. Each test has a schema of its own in it.
 let db: PGlite
+let harnesses: Harnesses
 beforeAll(async () => {
   db = await PGlite.create()
-})
+  harnesses = pgliteHarnesses(db)
+}, 30_000)
 afterAll(() => db.close())
 
-describeAdapter('PGlite', {
-  async create() {
-    const schema = `belay_${randomBytes(6).toString('hex')}`
-    const adapter = pglite(db, { schema })
-    await adapter.open()
-    const { advance } = await setClock((text) => db.exec(text), schema)
-    const other = pglite(db, { schema })
-    return {
-      adapter,
-      advance,
-      async second() {
-        await other.open()
-        return other
-      },
-      async close() {
-        await Promise.all([adapter.close(), other.close()])
-        await db.exec(`drop schema "${schema}" cascade`)
-      },
-    }
-  },
+describeAdapter('PGlite', { create: () => harnesses.create() })
+
+test('random commands do the same in PGlite as in memory', async () => {
+  const [reference, sql] = [memoryHarness(), await harnesses.create()]
+  await expect(compareAdapters(1, reference, sql, 100)).resolves.toBeUndefined()
+  await sql.close()
 })

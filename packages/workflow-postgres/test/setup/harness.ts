@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto'
+import type { Harness } from '@belay/testing/conformance'
+import type { PGlite } from '@electric-sql/pglite'
+import { type PostgresAdapter, postgres } from '../../src/index.ts'
+import { pglite } from '../../src/pglite.ts'
+import { setClock } from './clock.ts'
+import type { TestDatabase } from './database.ts'
+
+/** Makes harnesses in one database. */
+export interface Harnesses {
+  create(): Promise<Harness>
+}
+
+/** Each harness has a schema to itself; a second adapter has its own pool, as another process would. */
+export function postgresHarnesses(database: TestDatabase): Harnesses {
+  const schemas = emptySchemas((text) => database.pool.query(text))
+  return {
+    async create() {
+      const schema = schemas.take()
+      const adapter = postgres(database.pool, { schema, autoMigrate: true })
+      await adapter.open()
+      const { advance } = await setClock((text) => database.pool.query(text), schema)
+      const others: PostgresAdapter[] = []
+      return {
+        adapter,
+        advance,
+        async second() {
+          const other = postgres(database.url, { schema })
+          others.push(other)
+          await other.open()
+          return other
+        },
+        async close() {
+          await Promise.all([adapter, ...others].map((open) => open.close()))
+          await schemas.giveBack(schema)
+        },
+      }
+    },
+  }
+}
+
+/** The same in an instance of PGlite, where there is only one session. */
+export function pgliteHarnesses(db: PGlite): Harnesses {
+  const schemas = emptySchemas((text) => db.exec(text))
+  return {
+    async create() {
+      const schema = schemas.take()
+      const [adapter, other] = [pglite(db, { schema }), pglite(db, { schema })]
+      await adapter.open()
+      const { advance } = await setClock((text) => db.exec(text), schema)
+      return {
+        adapter,
+        advance,
+        async second() {
+          await other.open()
+          return other
+        },
+        async close() {
+          await Promise.all([adapter.close(), other.close()])
+          await schemas.giveBack(schema)
+        },
+      }
+    },
+  }
+}
+
+const TABLES = ['definitions', 'definition_steps', 'runs', 'steps', 'ready', 'workers']
+
+/** Names of schemas that hold nothing. One that is given back is emptied and used again: to make one takes longer than most tests. */
+function emptySchemas(run: (text: string) => Promise<unknown>) {
+  const idle: string[] = []
+  return {
+    take: () => idle.pop() ?? `belay_${randomBytes(6).toString('hex')}`,
+    async giveBack(schema: string) {
+      await run(TABLES.map((table) => `delete from ${schema}.workflow_${table}`).join(';'))
+      idle.push(schema)
+    },
+  }
+}
