@@ -112,7 +112,7 @@ it('asks for the migration on a database that has none, and says how', async ({ 
   })
 })
 
-it('a run costs no DDL and a bounded number of statements', async ({ onTestFinished }) => {
+it('a run costs one statement, and no DDL', async ({ onTestFinished }) => {
   const database = await createDatabase(servers[0]!.url)
   onTestFinished(() => database.drop())
   const texts: string[] = []
@@ -134,6 +134,7 @@ it('a run costs no DDL and a bounded number of statements', async ({ onTestFinis
 
   await engine.run(workflow)
 
-  expect(texts).toHaveLength(2)
+  // Notifications are sent on their own time, and may belong to the run before.
+  expect(texts.filter((text) => !text.includes('pg_notify'))).toHaveLength(1)
   expect(texts.join('\n')).not.toMatch(/\b(create|alter|drop)\b/i)
 })
