@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type PostgresAdapter, postgres } from '../src/index.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
 import { definitionOf } from './setup/graphs.ts'
+import { completed, failed } from './setup/outcomes.ts'
 
 // DESIGN.md §8, on real connections. Each race is run often enough to meet both of its ends; what is checked is the rows.
 const ROUNDS = 150
@@ -294,13 +295,3 @@ describe.each(servers)('races on $name', ({ url }) => {
     return rows.length === 1
   }
 })
-
-function completed(claim: Claim): Outcome {
-  return { ...claim, type: 'completed', output: '"done"' }
-}
-
-function failed(claim: Claim): Outcome {
-  const error = { name: 'Error', message: 'no' }
-  const cause = { type: 'step_failed', step: 'b', attempt: 1, error }
-  return { ...claim, type: 'failed', error: JSON.stringify(error), cause: JSON.stringify(cause) }
-}

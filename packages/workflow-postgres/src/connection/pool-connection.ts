@@ -42,7 +42,7 @@ export function poolConnection(options: PoolConnectionOptions): Connection {
     client.on('error', ignore)
     let broken: Error | undefined
     try {
-      await client.query('begin')
+      await client.query('begin isolation level read committed')
       const own: Connection = { ...over(client), transaction: (nested) => nested(own) }
       const result = await work(own)
       await client.query('commit')

@@ -34,7 +34,7 @@ export function listenNotify(parts: ListenerParts): Wakeup {
   const call = () => {
     for (const listener of listeners) listener()
   }
-  let connection: Reconnecting | undefined
+  let connection: Listening | undefined
   const send = coalesced(() => {
     parts.notify(channel).catch(ignore)
   })
@@ -43,7 +43,7 @@ export function listenNotify(parts: ListenerParts): Wakeup {
       // A function of its own, so that one listener given twice is two.
       const added = () => listener()
       listeners.add(added)
-      if (parts.connect !== null) connection ??= keepListening({ connect: parts.connect, channel, call })
+      if (parts.connect !== null) connection ??= new Listening({ connect: parts.connect, channel, call })
       return () => {
         listeners.delete(added)
         if (listeners.size > 0) return
@@ -60,68 +60,91 @@ export function listenNotify(parts: ListenerParts): Wakeup {
   }
 }
 
-interface Reconnecting {
-  close(): Promise<void>
+interface ListeningParts {
+  readonly connect: () => Promise<ListeningClient>
+  readonly channel: string
+  readonly call: () => void
 }
 
-function keepListening(parts: {
-  connect: () => Promise<ListeningClient>
-  channel: string
-  call: () => void
-}): Reconnecting {
-  let closed = false
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let listening: ListeningClient | undefined
-  let delayMs = RECONNECT_INITIAL_MS
-  let isFirst = true
+/** One connection that listens, replaced by another whenever it breaks, until it is closed. */
+class Listening {
+  readonly #parts: ListeningParts
+  #opening: Promise<void>
+  #current: ListeningClient | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #delayMs = RECONNECT_INITIAL_MS
+  #wasListening = false
+  #closed = false
 
-  const later = (ms: number, run: () => void) => {
-    timer = setTimeout(run, ms)
-    timer.unref()
+  constructor(parts: ListeningParts) {
+    this.#parts = parts
+    this.#opening = this.#open()
   }
-  const drop = () => {
-    clearTimeout(timer)
-    const dropped = listening
-    listening = undefined
-    if (!closed) {
-      later(delayMs, attempt)
-      delayMs = Math.min(delayMs * 2, RECONNECT_MAX_MS)
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    await this.#opening
+    await this.#drop()
+  }
+
+  async #open(): Promise<void> {
+    try {
+      const opened = await this.#parts.connect()
+      this.#current = opened
+      this.#follow(opened)
+      if (this.#closed) return await this.#drop()
+      await opened.client.query(`listen ${quoteIdentifier(this.#parts.channel)}`)
+      this.#delayMs = RECONNECT_INITIAL_MS
+      this.#later(PROBE_EVERY_MS, () => this.#probe(opened))
+      // Something may have been said while nobody listened.
+      if (this.#wasListening) this.#parts.call()
+      this.#wasListening = true
+    } catch {
+      await this.#drop()
     }
-    return dropped?.end().catch(ignore)
   }
-  const probe = () => {
-    const current = listening
+
+  #follow(opened: ListeningClient): void {
+    const broken = () => {
+      if (opened === this.#current) void this.#drop()
+    }
+    opened.client.on('error', broken)
+    opened.client.on('end', broken)
+    opened.client.on('notification', ({ channel }) => {
+      if (channel === this.#parts.channel) this.#parts.call()
+    })
+  }
+
+  #probe(opened: ListeningClient): void {
     const query = { text: 'select 1', query_timeout: PROBE_TIMEOUT_MS }
-    current?.client.query(query).then(
-      () => current === listening && later(PROBE_EVERY_MS, probe),
-      () => current === listening && void drop(),
+    opened.client.query(query).then(
+      () => {
+        if (opened === this.#current) this.#later(PROBE_EVERY_MS, () => this.#probe(opened))
+      },
+      () => {
+        if (opened === this.#current) void this.#drop()
+      },
     )
   }
-  const attempt = async () => {
-    try {
-      const opened = await parts.connect()
-      listening = opened
-      opened.client.on('error', () => opened === listening && drop())
-      opened.client.on('end', () => opened === listening && drop())
-      opened.client.on('notification', ({ channel }) => channel === parts.channel && parts.call())
-      if (closed) return void (await drop())
-      await opened.client.query(`listen ${quoteIdentifier(parts.channel)}`)
-      delayMs = RECONNECT_INITIAL_MS
-      later(PROBE_EVERY_MS, probe)
-      if (!isFirst) parts.call()
-      isFirst = false
-    } catch {
-      await drop()
+
+  /** Lets the connection go and, unless closed, opens another after a while. */
+  async #drop(): Promise<void> {
+    clearTimeout(this.#timer)
+    const dropped = this.#current
+    this.#current = undefined
+    if (!this.#closed) {
+      this.#later(this.#delayMs, () => {
+        this.#opening = this.#open()
+      })
+      this.#delayMs = Math.min(this.#delayMs * 2, RECONNECT_MAX_MS)
     }
+    await dropped?.end().catch(ignore)
   }
-  const opening = attempt()
-  return {
-    async close() {
-      closed = true
-      clearTimeout(timer)
-      await opening
-      await drop()
-    },
+
+  #later(ms: number, run: () => void): void {
+    this.#timer = setTimeout(run, ms)
+    this.#timer.unref()
   }
 }
 

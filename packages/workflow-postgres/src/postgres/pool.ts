@@ -20,9 +20,11 @@ const KEEP_ALIVE_MS = 10_000
 
 /**
  * Belay's statements look rows up by primary key, however few or many the statistics claim there are. With these, plans that were made
- * when a table was empty are still right when it holds millions.
+ * when a table was empty are still right when it holds millions. The isolation is the one the statements are written for: under a
+ * stricter one of the database's, they would be repeated for every conflict instead of waiting for it.
  */
 export const SESSION_SETTINGS = `
+set default_transaction_isolation = 'read committed';
 set plan_cache_mode = force_generic_plan;
 set enable_seqscan = off;
 set enable_hashjoin = off;

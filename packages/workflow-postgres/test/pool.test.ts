@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type Server, type Socket } from 'node:net'
+import { startPostgres } from '@belay/postgres-server'
+import { StoreUnavailableError } from '@belay/workflow/adapter'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { migrate, postgres } from '../src/index.ts'
+import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
+import { chain } from './setup/graphs.ts'
+
+const [server] = servers
+
+describe('the pool', () => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await createDatabase(server!.url)
+  })
+  afterAll(() => database.drop())
+
+  it('of the application is used, shown and left open', async () => {
+    const pool = new pg.Pool({ connectionString: database.url, max: 1 })
+    const adapter = postgres(pool, { schema: 'given', autoMigrate: true })
+    await adapter.open()
+    // A listener must not take the only connection there is.
+    const stop = adapter.onWake(() => {})
+
+    expect(adapter.pool).toBe(pool)
+    expect(await adapter.now()).toBeGreaterThan(0)
+    stop()
+    await adapter.close()
+    await adapter.close()
+
+    expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+    await expect(adapter.now()).rejects.toMatchObject({ code: 'engine_closed' })
+    await pool.end()
+  })
+
+  it('serves adapters with different schemas, which see nothing of each other', async () => {
+    const [one, two] = [await createStore(database), await createStore(database)]
+    const [definition] = await one.saveDefinitions([chain.record])
+    const runId = randomUUID()
+    const run = { runId, definitionId: definition!.id, workflow: 'chain', key: null, input: null }
+    await one.startRuns([run])
+
+    expect(await two.listRuns({ limit: 10 })).toEqual([])
+    await expect(two.startRuns([run])).rejects.toMatchObject({ code: 'unknown_workflow' })
+    expect(await one.listRuns({ limit: 10 })).toMatchObject([{ runId }])
+  })
+
+  it('works without prepared statements, as poolers in transaction mode need', async () => {
+    await migrate(database.url, { schema: 'pooled' })
+    const adapter = postgres(database.url, { schema: 'pooled', prepare: false })
+    await adapter.open()
+
+    await chain.runThrough(adapter)
+
+    const { rows } = await adapter.pool.query('select count(*)::int as count from pg_prepared_statements')
+    expect(rows).toEqual([{ count: 0 }])
+    await adapter.close()
+  })
+
+  it('is not disturbed by what an application does to pg’s type parsers', async () => {
+    const original = pg.types.getTypeParser(23)
+    pg.types.setTypeParser(23, (text) => `int ${text}`)
+    try {
+      await chain.runThrough(await createStore(database))
+    } finally {
+      pg.types.setTypeParser(23, original)
+    }
+  })
+
+  it('repeats what the database gave up for a deadlock', async () => {
+    const store = await createStore(database)
+    const query = vi.spyOn(pg.Pool.prototype, 'query')
+    query.mockImplementationOnce(() =>
+      Promise.reject(Object.assign(new Error('deadlock detected'), { code: '40P01' })),
+    )
+    expect(await store.now()).toBeGreaterThan(0)
+    expect(query).toHaveBeenCalledTimes(2)
+    query.mockRestore()
+  })
+})
+
+describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
+  'a server (skipped on a given server: it is not ours to stop)',
+  () => {
+    it('that restarts is survived, by pools and listeners', async () => {
+      const own = await startPostgres({ major: 18 })
+      const adapter = postgres(own.url, { autoMigrate: true })
+      const pool = new pg.Pool({ connectionString: own.url })
+      const onGivenPool = postgres(pool)
+      await adapter.open()
+      await onGivenPool.open()
+      let woken = 0
+      adapter.onWake(() => {
+        woken += 1
+      })
+      await chain.runThrough(adapter)
+
+      await own.restart()
+
+      // Whichever statement meets a connection that was cut is told so; the next ones work again.
+      for (const each of [adapter, onGivenPool]) {
+        await vi.waitFor(
+          () =>
+            each.now().catch((error: unknown) => {
+              expect(error).toBeInstanceOf(StoreUnavailableError)
+              throw error
+            }),
+          5_000,
+        )
+      }
+      await chain.runThrough(adapter)
+      await vi.waitFor(() => expect(woken).toBeGreaterThan(0), 10_000)
+      await Promise.all([adapter.close(), onGivenPool.close()])
+      await pool.end()
+      await own.stop()
+    })
+  },
+)
+
+describe('a connection that died without a word', () => {
+  /** Passes everything on until told to swallow it, as a firewall does. */
+  async function halfOpenProxy(target: URL): Promise<{ port: number; swallow(): void; server: Server }> {
+    const { connect } = await import('node:net')
+    let swallowing = false
+    const sockets = new Set<Socket>()
+    const proxy = createServer((client) => {
+      const upstream = connect(Number(target.port), target.hostname)
+      sockets.add(client).add(upstream)
+      client.on('data', (bytes) => swallowing || upstream.write(bytes))
+      upstream.on('data', (bytes) => swallowing || client.write(bytes))
+      for (const [one, other] of [
+        [client, upstream],
+        [upstream, client],
+      ] as const) {
+        one.on('error', () => {})
+        one.on('close', () => other.destroy())
+      }
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    const { port } = proxy.address() as { port: number }
+    return {
+      port,
+      swallow() {
+        swallowing = true
+      },
+      server: proxy,
+    }
+  }
+
+  it('fails its statement after the time a statement may take, instead of never', async () => {
+    const database = await createDatabase(server!.url)
+    const proxy = await halfOpenProxy(new URL(database.url))
+    const url = new URL(database.url)
+    url.hostname = '127.0.0.1'
+    url.port = String(proxy.port)
+    const adapter = postgres(url.href, { autoMigrate: true, queryTimeoutMs: 150, listen: false })
+    await adapter.open()
+
+    proxy.swallow()
+
+    await expect(adapter.now()).rejects.toBeInstanceOf(StoreUnavailableError)
+    await adapter.close()
+    proxy.server.close()
+    await database.drop()
+  })
+})
