@@ -72,7 +72,7 @@ async function describe(url: string): Promise<void> {
   const client = new pg.Client(url)
   await client.connect()
   const { rows } = await client.query(
-    `select current_setting('server_version') as version, string_agg(name || '=' || setting || coalesce(unit, ''), ' ' order by name) as settings
+    `select current_setting('server_version') as version, string_agg(name || '=' || current_setting(name), ' ' order by name) as settings
      from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers', 'max_wal_size')`,
   )
   await client.end()
