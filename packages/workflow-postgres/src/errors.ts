@@ -54,7 +54,7 @@ export function classified(error: unknown, address: DatabaseAddress): unknown {
   const where = `the database "${address.database}" at ${address.host}:${address.port}`
   if (isUnavailable(error)) {
     return new StoreUnavailableError(
-      `Belay cannot reach ${where}: ${messageOf(error)}. It goes on trying; check that the server runs and accepts connections.`,
+      `Belay cannot reach ${where}: ${messageOf(error)}. A running worker goes on trying; check that the server runs and accepts connections.`,
       { cause: error },
     )
   }

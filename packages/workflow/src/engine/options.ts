@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { type Duration, durationMs } from '../duration.ts'
 import { BelayError } from '../errors.ts'
+import { didYouMean } from '../graph/index.ts'
 import { type Logger, silentLogger } from '../logger.ts'
 import { type Runtime, systemRuntime } from './runtime.ts'
 
@@ -104,7 +105,7 @@ function rejectUnknown(options: object): void {
     if (name in KNOWN) continue
     throw new BelayError(
       'invalid_option',
-      `createEngine() has no option "${name}". It takes ${Object.keys(KNOWN).join(', ')}.`,
+      `createEngine() has no option "${name}".${didYouMean(name, Object.keys(KNOWN))} It takes ${Object.keys(KNOWN).join(', ')}.`,
     )
   }
 }
