@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
+const READY_MS = 60_000
+
 /**
  * Runs a program to its end.
  *
@@ -28,8 +30,17 @@ export async function spawnServer(program, args, user) {
   const output = collect(child)
   const ended = once(child, 'close')
   await new Promise((resolve, reject) => {
+    // A setting that sends the log elsewhere, like logging_collector, would keep us waiting for ever.
+    const timer = setTimeout(() => {
+      child.kill('SIGQUIT')
+      reject(new Error(`PostgreSQL did not say that it is ready within ${READY_MS} ms:\n${output()}`))
+    }, READY_MS)
+    child.once('close', () => clearTimeout(timer))
     child.stderr.on('data', () => {
-      if (output().includes('database system is ready to accept connections')) resolve(undefined)
+      if (output().includes('database system is ready to accept connections')) {
+        clearTimeout(timer)
+        resolve(undefined)
+      }
     })
     child.once('error', reject)
     child.once('close', (code) =>
