@@ -65,22 +65,11 @@ it('connections that the server ends while they are idle neither end the process
   const { rows } = await database.pool.query(
     'select count(pg_terminate_backend(pid))::int as ended from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
   )
-  const run = await engineRunAgain(() => engine.run(workflow))
+  const run = await engine.run(workflow)
 
   expect(rows[0].ended).toBeGreaterThan(0)
   expect(await run.result()).toEqual({ before: 1, during: 2, after: 3 })
 })
-
-/** What an application does with a start that met a broken connection: it tries again, at most once for each connection of the pool. */
-async function engineRunAgain<Run>(start: () => Promise<Run>, triesLeft = 5): Promise<Run> {
-  try {
-    return await start()
-  } catch (error) {
-    expect(error).toMatchObject({ code: 'store_unavailable' })
-    if (triesLeft === 0) throw error
-    return engineRunAgain(start, triesLeft - 1)
-  }
-}
 
 it('says what is wrong with a database that it cannot use, without the password', async () => {
   const { hostname, port } = new URL(servers[0]!.url)

@@ -17,9 +17,9 @@ export interface AttemptParts {
   readonly payloadMaxBytes: number
   readonly log: Logger
   /** The handler is about to be called. */
-  readonly onCall: () => void
+  readonly onCall: (attempt: Attempt) => void
   /** The handler ended after its attempt had timed out. */
-  readonly onLateResult: () => void
+  readonly onLateResult: (attempt: Attempt) => void
 }
 
 /** `relay`: the step only keeps the undo's order and has nothing to call. */
@@ -31,6 +31,8 @@ export type Performance = AttemptEnd | { readonly type: 'relay' }
  */
 export class Attempt {
   readonly claim: Claim
+  /** Names the attempt among all others. */
+  readonly key: string
   readonly definition: WorkflowDefinition
   readonly step: StepDefinition
   /** `queued` until its handler is about to be called; `settling` once its outcome is decided. */
@@ -38,11 +40,13 @@ export class Attempt {
   /** Instant of the engine's clock. */
   startedAt = 0
   readonly #parts: AttemptParts
-  readonly #controller = new AbortController()
+  #controller: AbortController | undefined
+  #interruptedBy: BelayError | undefined
   #interruption: Interruption | undefined
 
   constructor(claim: Claim, definition: WorkflowDefinition, parts: AttemptParts) {
     this.claim = claim
+    this.key = attemptKey(claim)
     this.definition = definition
     this.step = definition.steps[claim.step]!
     this.#parts = parts
@@ -50,9 +54,19 @@ export class Attempt {
 
   /** Fires the handler's signal. Only the first reason counts. */
   interrupt(reason: BelayError): void {
-    if (this.#controller.signal.aborted) return
+    if (this.#interruptedBy !== undefined) return
+    this.#interruptedBy = reason
     if (reason.code === 'run_stopping' || reason.code === 'worker_stopping') this.#interruption = reason.code
-    this.#controller.abort(reason)
+    this.#controller?.abort(reason)
+  }
+
+  /** Made when somebody asks for it: most handlers don't, and signals are dear. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#interruptedBy !== undefined) this.#controller.abort(this.#interruptedBy)
+    }
+    return this.#controller.signal
   }
 
   /** Calls the handler, or finds out why not. Rejects only when payloads cannot be read. */
@@ -76,7 +90,8 @@ export class Attempt {
   async #forwardCall(): Promise<() => unknown> {
     const { claim, definition, step } = this
     const numbers = definition.graph.dependencies[claim.step]!
-    const payloads = await this.#parts.payloads.forward(claim.runId, numbers)
+    const { payloads: cache } = this.#parts
+    const payloads = cache.knownForward(claim.runId, numbers) ?? (await cache.forward(claim.runId, numbers))
     if (payloads === undefined) throw this.#runIsGone()
     const context = this.#context(payloads.input, numbers, payloads.outputs, claim.runId)
     return () => step.run?.(context)
@@ -114,6 +129,8 @@ export class Attempt {
       numbers.map((number, index) => [names[number]!, fromJsonText(outputs[index] ?? null)]),
     )
     const attempt = tryNumber(claim)
+    const { log } = this.#parts
+    const signalOf = () => this.signal
     return {
       runId,
       step: step.name,
@@ -121,39 +138,57 @@ export class Attempt {
       deps,
       attempt,
       idempotencyKey: claim.direction === 'undo' ? `${runId}:${step.name}:undo` : `${runId}:${step.name}`,
-      signal: this.#controller.signal,
-      log: withFields(this.#parts.log, {
-        runId,
-        workflow: definition.name,
-        step: step.name,
-        direction: claim.direction,
-        attempt,
-      }),
+      get signal() {
+        return signalOf()
+      },
+      get log() {
+        const { direction } = claim
+        return withFields(log, { runId, workflow: definition.name, step: step.name, direction, attempt })
+      },
     }
   }
 
-  #call(handler: () => unknown, timeoutMs: number | null): Promise<AttemptEnd> {
+  #call(handler: () => unknown, timeoutMs: number | null): AttemptEnd | Promise<AttemptEnd> {
     // Interrupted while it read its payloads: the handler is not called at all.
-    if (this.#controller.signal.aborted && this.#interruption !== undefined) {
-      return Promise.resolve({ type: 'given_up' })
+    if (this.#interruption !== undefined) return { type: 'given_up' }
+    this.#parts.onCall(this)
+    try {
+      const returned = handler()
+      return isThenable(returned) ? this.#await(returned, timeoutMs) : this.#returned(returned)
+    } catch (error) {
+      return this.#threw(error)
     }
-    this.#parts.onCall()
+  }
+
+  #await(returned: PromiseLike<unknown>, timeoutMs: number | null): Promise<AttemptEnd> {
     return new Promise((resolve) => {
       let timedOut = false
       const timer = this.#startTimeout(timeoutMs, (error) => {
         timedOut = true
         resolve({ type: 'threw', error })
       })
-      // An async wrapper, so that a handler that throws before its first await is caught too.
-      void (async () => handler())()
-        .then((value) => ({ type: 'returned' as const, output: this.#serialise(value) }))
-        .catch((error: unknown) => ({ type: 'threw' as const, error, interrupted: this.#interruption }))
-        .then((end) => {
-          timer?.cancel()
-          if (timedOut) this.#parts.onLateResult()
-          else resolve(end)
-        })
+      const end = (ended: AttemptEnd) => {
+        timer?.cancel()
+        if (timedOut) this.#parts.onLateResult(this)
+        else resolve(ended)
+      }
+      returned.then(
+        (value) => end(this.#returned(value)),
+        (error: unknown) => end(this.#threw(error)),
+      )
     })
+  }
+
+  #returned(value: unknown): AttemptEnd {
+    try {
+      return { type: 'returned', output: this.#serialise(value) }
+    } catch (error) {
+      return this.#threw(error)
+    }
+  }
+
+  #threw(error: unknown): AttemptEnd {
+    return { type: 'threw', error, interrupted: this.#interruption }
   }
 
   #startTimeout(timeoutMs: number | null, onTimeout: (error: BelayError) => void): Timer | undefined {
@@ -188,6 +223,14 @@ export class Attempt {
     const { runId } = this.claim
     return new BelayError('unknown_run', `Run ${runId} is not in the store any more.`, { runId })
   }
+}
+
+function attemptKey({ runId, step, attempt }: Claim): string {
+  return `${runId}/${step}/${attempt}`
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
 }
 
 function withFields(log: Logger, fields: Readonly<Record<string, unknown>>): Logger {

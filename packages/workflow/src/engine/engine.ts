@@ -9,9 +9,10 @@ import { checkEngineOptions, type EngineOptions, type EngineSettings } from './o
 import { OutageWatch } from './outage.ts'
 import { PayloadCache } from './payload-cache.ts'
 import { type RunHandle, runHandle } from './run-handle.ts'
+import { RunStarter } from './run-starter.ts'
 import { RunWatch } from './run-watch.ts'
 import { Runs } from './runs.ts'
-import { type RunOptions, startRun } from './start-run.ts'
+import { type RunOptions, type StartedHandle, type StartRunParts, startRun, startRuns } from './start-run.ts'
 import { Worker } from './worker.ts'
 
 /** Makes an engine. It touches the store first when it is started or asked for something. Throws `invalid_option`. */
@@ -24,6 +25,10 @@ export type RunArguments<Input> = undefined extends Input
   ? [input?: Input, options?: RunOptions]
   : [input: Input, options?: RunOptions]
 
+/** One run of `runMany()`: its input, which may be left out where it may be undefined, and its key. */
+export type NewRunOf<Input> = RunOptions &
+  (undefined extends Input ? { readonly input?: Input } : { readonly input: Input })
+
 /** Starts and follows runs; once started, it is also a worker that runs steps. Made by {@link createEngine}. */
 export class Engine implements AsyncDisposable {
   /** Runs as the store holds them. */
@@ -33,6 +38,7 @@ export class Engine implements AsyncDisposable {
   readonly #events: EventHub
   readonly #payloads: PayloadCache
   readonly #registry: DefinitionRegistry
+  readonly #starter: RunStarter
   readonly #watch: RunWatch
   #worker: Worker | undefined
   #starting: Promise<void> | undefined
@@ -45,13 +51,10 @@ export class Engine implements AsyncDisposable {
     this.#events = new EventHub(log)
     this.#payloads = new PayloadCache(adapter)
     this.#registry = new DefinitionRegistry(adapter)
-    const outage = new OutageWatch({
-      during: 'awaiting runs',
-      log,
-      events: this.#events,
-      random: runtime.random,
-    })
-    this.#watch = new RunWatch({ adapter, runtime, tickMs, outage })
+    const outage = (during: string) =>
+      new OutageWatch({ during, log, events: this.#events, random: runtime.random })
+    this.#starter = new RunStarter({ adapter, runtime, outage: outage('starting runs') })
+    this.#watch = new RunWatch({ adapter, runtime, tickMs, outage: outage('awaiting runs') })
     this.runs = new Runs(adapter, (id) => this.#handle(id, false))
   }
 
@@ -80,23 +83,23 @@ export class Engine implements AsyncDisposable {
     ...[input, options = {}]: RunArguments<InputOf<W>>
   ): Promise<RunHandle<OutputsOf<W>>> {
     this.#assertOpen()
-    const started = await startRun(
-      {
-        adapter: this.#adapter,
-        registry: this.#registry,
-        payloads: this.#payloads,
-        settings: this.#settings,
-      },
-      workflow,
-      input,
-      options,
-    )
-    if (started.created) {
-      const { name, version } = workflow
-      this.#events.emit('run.started', { runId: started.id, workflow: name, version, key: options.key })
-      this.#wakeFor(started.definition)
-    }
-    return this.#handle(started.id, started.created)
+    const started = await startRun(this.#startParts(), workflow, input, options)
+    return this.#follow(workflow, started, options.key)
+  }
+
+  /**
+   * Starts many runs of one workflow, a thousand in one commit. All are checked before the first is stored; handles are in order.
+   * When one is refused, the others are started all the same: call again with the same keys to get their handles.
+   *
+   * @throws what `run()` throws, for the first run that it is thrown for.
+   */
+  async runMany<W extends WorkflowDefinition>(
+    workflow: W,
+    runs: readonly NewRunOf<InputOf<W>>[],
+  ): Promise<readonly RunHandle<OutputsOf<W>>[]> {
+    this.#assertOpen()
+    const started = await startRuns(this.#startParts(), workflow, runs)
+    return started.map((run, index) => this.#follow(workflow, run, runs[index]?.key))
   }
 
   /** Calls back on everything that happens in this engine. Returns how to stop it. A listener that throws is logged. */
@@ -129,6 +132,28 @@ export class Engine implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  #startParts(): StartRunParts {
+    return {
+      adapter: this.#adapter,
+      registry: this.#registry,
+      payloads: this.#payloads,
+      starter: this.#starter,
+      settings: this.#settings,
+    }
+  }
+
+  #follow<Outputs>(
+    { name, version }: WorkflowDefinition,
+    { id, created, definition }: StartedHandle,
+    key: string | undefined,
+  ): RunHandle<Outputs> {
+    if (created) {
+      this.#events.emit('run.started', { runId: id, workflow: name, version, key })
+      this.#wakeFor(definition)
+    }
+    return this.#handle(id, created)
   }
 
   async #startWorker(): Promise<void> {

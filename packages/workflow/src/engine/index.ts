@@ -1,4 +1,4 @@
-export { createEngine, type Engine, type RunArguments } from './engine.ts'
+export { createEngine, type Engine, type NewRunOf, type RunArguments } from './engine.ts'
 export type { EngineEvents, EventListener, RunEvent, StepEvent } from './events.ts'
 export type { EngineOptions } from './options.ts'
 export { RunFailedError, type UndoReport } from './run-failed-error.ts'

@@ -9,6 +9,13 @@ interface Entry {
   chars: number
 }
 
+/** What a forward attempt reads. */
+export interface ForwardPayloads {
+  readonly input: JsonText
+  /** In the order of the steps asked for. */
+  readonly outputs: readonly JsonText[]
+}
+
 interface Pending {
   readonly request: PayloadRequest
   readonly resolve: (payloads: RunPayloads | undefined) => void
@@ -50,15 +57,15 @@ export class PayloadCache {
     this.#chars -= entry.chars
   }
 
-  /** The run's input and the outputs of these steps, in their order. Undefined when the run is gone. */
-  async forward(
-    runId: string,
-    steps: readonly number[],
-  ): Promise<{ input: JsonText; outputs: readonly JsonText[] } | undefined> {
+  /** What `forward` gives, when this process knows all of it. */
+  knownForward(runId: string, steps: readonly number[]): ForwardPayloads | undefined {
     const entry = this.#runs.get(runId)
-    if (entry?.input !== undefined && steps.every((step) => entry.outputs.has(step))) {
-      return { input: entry.input, outputs: steps.map((step) => entry.outputs.get(step) ?? null) }
-    }
+    if (entry?.input === undefined || !steps.every((step) => entry.outputs.has(step))) return undefined
+    return { input: entry.input, outputs: steps.map((step) => entry.outputs.get(step) ?? null) }
+  }
+
+  /** The run's input and the outputs of these steps, in their order, from the store. Undefined when the run is gone. */
+  async forward(runId: string, steps: readonly number[]): Promise<ForwardPayloads | undefined> {
     const payloads = await this.load({ runId, steps })
     if (payloads === undefined) return undefined
     const byStep = new Map(payloads.steps.map((step) => [step.step, step.output]))

@@ -39,6 +39,7 @@ export class Session {
   /** Claims may exist that this session has not heard of: see `adopt`. */
   unsure = false
   readonly #parts: SessionParts
+  readonly #attemptParts: AttemptParts
   readonly #settler: Settler
   readonly #limit: LimitFunction
   readonly #attempts = new Map<string, Attempt>()
@@ -50,6 +51,11 @@ export class Session {
     this.#parts = parts
     this.workerId = parts.workerId
     this.#limit = pLimit(parts.concurrency)
+    this.#attemptParts = {
+      ...parts,
+      onCall: (attempt) => parts.events.emit('step.started', () => stepEvent(attempt, this.workerId)),
+      onLateResult: (attempt) => this.#discard(attempt, 'timed_out'),
+    }
     this.#settler = new Settler({
       adapter: parts.adapter,
       runtime: parts.runtime,
@@ -124,10 +130,7 @@ export class Session {
   }
 
   accept(claims: readonly Claim[]): void {
-    for (const claim of claims) {
-      const key = attemptKey(claim)
-      if (!this.#attempts.has(key)) this.#begin(key, claim)
-    }
+    for (const claim of claims) this.#begin(claim)
   }
 
   /** The run goes forward no more: signals its forward handlers, and lets go of what has not started. */
@@ -177,16 +180,13 @@ export class Session {
     this.#settler.abandon()
   }
 
-  #begin(key: string, claim: Claim): void {
+  #begin(claim: Claim): void {
     const definition = this.#parts.definitions.get(claim.definitionId)
     // Claims are asked for by definition, so this is a claim of somebody else's making: not ours to run, nor to lose.
     if (definition === undefined) return
-    const attempt = new Attempt(claim, definition, {
-      ...this.#parts,
-      onCall: () => this.#parts.events.emit('step.started', stepEvent(attempt, this.workerId)),
-      onLateResult: () => this.#discard(attempt, 'timed_out'),
-    })
-    this.#attempts.set(key, attempt)
+    const attempt = new Attempt(claim, definition, this.#attemptParts)
+    if (this.#attempts.has(attempt.key)) return
+    this.#attempts.set(attempt.key, attempt)
     const stopping = claim.direction === 'forward' && this.#stoppingRuns.has(claim.runId)
     if (this.#leaving || stopping) {
       this.#end(attempt, { type: 'given_up' })
@@ -225,12 +225,12 @@ export class Session {
 
   #settled(attempt: Attempt, outcome: Outcome, result: SettleResult): void {
     const { payloads, events } = this.#parts
-    this.#attempts.delete(attemptKey(attempt.claim))
+    this.#attempts.delete(attempt.key)
     if (result === 'lost') this.#discard(attempt, 'lease_lost')
     if (result === 'settled') {
       if (outcome.type === 'completed') payloads.rememberOutput(outcome.runId, outcome.step, outcome.output)
       const durationMs = this.#parts.runtime.clock.now() - attempt.startedAt
-      outcomeEvent(events, outcome, { ...stepEvent(attempt, this.workerId), durationMs })
+      outcomeEvent(events, outcome, () => ({ ...stepEvent(attempt, this.workerId), durationMs }))
     }
     if (this.#stoppingRuns.has(outcome.runId)) this.#parts.onStoppingRunMoved(outcome.runId)
     this.#parts.onRoom()
@@ -247,10 +247,6 @@ function outcomeOf(attempt: Attempt, end: Performance, random: () => number): Ou
   if (end.type !== 'relay') return decideOutcome(attempt.claim, attempt.step, end, random)
   const { failures: _, losses: __, undoOf, ...ref } = attempt.claim
   return { ...ref, type: 'relayed', undoOf: undoOf ?? 'completed' }
-}
-
-function attemptKey(claim: Claim): string {
-  return `${claim.runId}/${claim.step}/${claim.attempt}`
 }
 
 function leaseLost({ claim, step }: Attempt): BelayError {

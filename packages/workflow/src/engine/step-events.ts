@@ -21,7 +21,7 @@ export function stepEvent(attempt: Attempt, workerId: string): StepEvent {
 export function outcomeEvent(
   events: EventHub,
   outcome: Outcome,
-  event: StepEvent & { readonly durationMs: number },
+  event: () => StepEvent & { readonly durationMs: number },
 ): void {
   switch (outcome.type) {
     case 'completed':
@@ -30,10 +30,14 @@ export function outcomeEvent(
       break
     case 'failed':
     case 'compensation_failed':
-      events.emit(`step.${outcome.type}`, { ...event, error: parse(outcome.error) })
+      events.emit(`step.${outcome.type}`, () => ({ ...event(), error: parse(outcome.error) }))
       break
     case 'retry':
-      events.emit('step.retrying', { ...event, error: parse(outcome.error), delayMs: outcome.delayMs })
+      events.emit('step.retrying', () => ({
+        ...event(),
+        error: parse(outcome.error),
+        delayMs: outcome.delayMs,
+      }))
       break
     case 'released':
       events.emit('step.released', event)

@@ -1,0 +1,95 @@
+import { define, PermanentError, RetryLaterError, RunFailedError } from '@belay/workflow'
+import { describe, expect, it } from 'vitest'
+import { engines, gate } from './bench-of-engines.ts'
+
+describe('retries', () => {
+  it('waits its backoff before each attempt and gives every attempt the same idempotency key', async () => {
+    const { clock, worker } = engines()
+    const calls: { at: number; attempt: number; key: string }[] = []
+    const workflow = define('flaky', { version: 1 }).step('flaky', {
+      retry: { attempts: 4, initial: '1s', max: '30s', jitter: false },
+      run: ({ attempt, idempotencyKey }) => {
+        calls.push({ at: clock.now(), attempt, key: idempotencyKey })
+        if (attempt < 4) throw new Error('not yet')
+        return attempt
+      },
+    })
+    const engine = await worker({ workflows: [workflow] })
+
+    const run = await engine.run(workflow, undefined)
+    await clock.runUntil(run.result())
+
+    const gaps = calls.slice(1).map(({ at }, n) => at - calls[n]!.at)
+    expect(calls.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4])
+    expect(new Set(calls.map(({ key }) => key))).toEqual(new Set([`${run.id}:flaky`]))
+    for (const [n, plain] of [1_000, 2_000, 4_000].entries()) {
+      expect(gaps[n]).toBeGreaterThanOrEqual(plain)
+      expect(gaps[n]).toBeLessThanOrEqual(plain + 200)
+    }
+  })
+
+  it('fails at once on PermanentError', async () => {
+    const { clock, worker } = engines()
+    let calls = 0
+    const workflow = define('permanent', { version: 1 }).step('no', {
+      run: () => {
+        calls += 1
+        throw new PermanentError('card stolen')
+      },
+    })
+    const engine = await worker({ workflows: [workflow] })
+
+    const error = await clock.runUntil(
+      (await engine.run(workflow, undefined)).result().catch((e: unknown) => e),
+    )
+
+    expect(calls).toBe(1)
+    expect(RunFailedError.is(error) && error.message).toMatch(
+      /step "no" gave up after 1 attempt with PermanentError: card stolen/,
+    )
+  })
+
+  it('waits as long as RetryLaterError says', async () => {
+    const { clock, worker } = engines()
+    const calls: number[] = []
+    const workflow = define('later', { version: 1 }).step('later', {
+      run: () => {
+        calls.push(clock.now())
+        if (calls.length === 1) throw new RetryLaterError({ after: '10m' })
+      },
+    })
+    const engine = await worker({ workflows: [workflow] })
+
+    await clock.runUntil((await engine.run(workflow, undefined)).result())
+
+    expect(calls[1]! - calls[0]!).toBeGreaterThanOrEqual(600_000)
+    expect(calls[1]! - calls[0]!).toBeLessThanOrEqual(600_200)
+  })
+
+  it('times an attempt out, signals it, tries again, and discards what comes late', async () => {
+    const { clock, worker } = engines()
+    const late = gate()
+    const signals: unknown[] = []
+    const discarded: unknown[] = []
+    const workflow = define('timeout', { version: 1 }).step('slow', {
+      timeout: '5s',
+      retry: { initial: '1s' },
+      run: async ({ attempt, signal }) => {
+        if (attempt === 2) return 'second'
+        signal.addEventListener('abort', () => signals.push(signal.reason.code))
+        await late.passed
+        return 'first, late'
+      },
+    })
+    const engine = await worker({ workflows: [workflow] })
+    engine.on('step.discarded', ({ reason }) => discarded.push(reason))
+
+    const result = await clock.runUntil((await engine.run(workflow, undefined)).result())
+    late.open()
+    await clock.advance(1)
+
+    expect(result).toEqual({ slow: 'second' })
+    expect(signals).toEqual(['step_timeout'])
+    expect(discarded).toEqual(['timed_out'])
+  })
+})

@@ -1,0 +1,163 @@
+import { createEngine, define, StoreUnavailableError } from '@belay/workflow'
+import { describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { engines, statuses } from './bench-of-engines.ts'
+
+describe('starting', () => {
+  const workflow = define('keyed', { version: 1 }).step('a', { run: () => 1 })
+
+  it('the same key and input give the first run; another input is refused', async () => {
+    const { engine } = engines()
+    const made = engine()
+
+    const first = await made.run(workflow, { a: 1, b: 2 }, { key: 'order:1' })
+    const second = await made.run(workflow, { b: 2, a: 1 }, { key: 'order:1' })
+
+    expect(first.created).toBe(true)
+    expect(second).toMatchObject({ id: first.id, created: false })
+    await expect(made.run(workflow, { a: 2 }, { key: 'order:1' })).rejects.toMatchObject({
+      code: 'key_conflict',
+      runId: first.id,
+    })
+    expect(await made.runs.list()).toHaveLength(1)
+  })
+
+  it('refuses a changed shape under the same version, with the difference', async () => {
+    const { engine } = engines()
+    await engine().run(workflow, undefined)
+    const changed = define('keyed', { version: 1 })
+      .step('a', { run: () => 1 })
+      .step('b', { dependsOn: ['a'], run: () => 1 })
+
+    await expect(engine({ workflows: [changed] }).start()).rejects.toMatchObject({
+      code: 'definition_changed',
+      message: expect.stringMatching(/needs a new version: give version 2[\s\S]*b/),
+    })
+  })
+
+  it('runs in flight go on by the version they started with when a newer one is registered', async () => {
+    const { clock, engine, worker } = engines()
+    const run = await engine().run(workflow, undefined)
+    const newer = define('keyed', { version: 2 }).step('z', { run: () => 26 })
+
+    const worked = await worker({ workflows: [newer, workflow] })
+    const other = await worked.run(newer, undefined)
+
+    expect(await clock.runUntil(run.result())).toEqual({ a: 1 })
+    expect(await clock.runUntil(other.result())).toEqual({ z: 26 })
+  })
+
+  it('a version nobody can run is left alone, not failed', async () => {
+    const { clock, engine, worker } = engines()
+    const run = await engine().run(workflow, undefined)
+    await worker({ workflows: [define('keyed', { version: 2 }).step('z', { run: () => 26 })] })
+
+    await clock.advance('10m')
+
+    expect(statuses(await run.status())).toEqual({ a: 'ready' })
+  })
+
+  it.each([
+    [{ concurrency: 0 }, /concurrency must be a whole number from 1 to 10000; got 0/],
+    [{ tick: 'soon' }, /tick is "soon", which is not a duration/],
+    [{ lease: '1ms' }, /lease must be a duration from 100 ms/],
+    [{ workflow: [] }, /no option "workflow"/],
+    [{ workflows: [{}] }, /definitions made by define/],
+    [{ adapter: 'postgres://' }, /adapter must be an adapter/],
+  ])('refuses the options %j', (options, message) => {
+    const { adapter } = engines()
+    expect(() => createEngine({ adapter, ...options } as never)).toThrow(message)
+  })
+})
+
+describe('starting many', () => {
+  const workflow = define('many', { version: 1, input: z.object({ n: z.number() }) }).step('a', {
+    run: ({ input }) => input.n * 2,
+  })
+
+  it('runMany() gives handles in order, and each run its own input', async () => {
+    const { clock, worker } = engines()
+    const engine = await worker({ workflows: [workflow] })
+
+    const runs = await engine.runMany(
+      workflow,
+      Array.from({ length: 1_500 }, (_, n) => ({ input: { n } })),
+    )
+    const results = await clock.runUntil(Promise.all(runs.map((run) => run.result())))
+
+    expect(results).toEqual(Array.from({ length: 1_500 }, (_, n) => ({ a: n * 2 })))
+  })
+
+  it('a thousand runs, and single starts of one moment, are one call to the store', async () => {
+    const { adapter, engine } = engines()
+    const made = engine()
+    const startRuns = vi.spyOn(adapter, 'startRuns')
+
+    await made.runMany(
+      workflow,
+      Array.from({ length: 1_000 }, (_, n) => ({ input: { n } })),
+    )
+    await Promise.all([1, 2, 3].map((n) => made.run(workflow, { n })))
+
+    expect(startRuns.mock.calls.map(([runs]) => runs.length)).toEqual([1_000, 3])
+  })
+
+  it('one bad input keeps all from starting', async () => {
+    const { engine } = engines()
+    const made = engine()
+
+    const starting = made.runMany(workflow, [{ input: { n: 1 } }, { input: { n: 'two' as never } }])
+
+    await expect(starting).rejects.toMatchObject({ code: 'invalid_input' })
+    expect(await made.runs.list()).toEqual([])
+  })
+
+  it('a key given twice in one call is one run; with another input it is refused, and the others start', async () => {
+    const { engine } = engines()
+    const made = engine()
+
+    const [first, again] = await made.runMany(workflow, [
+      { key: 'k', input: { n: 1 } },
+      { key: 'k', input: { n: 1 } },
+    ])
+    const starting = made.runMany(workflow, [
+      { key: 'k', input: { n: 2 } },
+      { key: 'other', input: { n: 3 } },
+    ])
+
+    expect(again).toMatchObject({ id: first!.id, created: false })
+    await expect(starting).rejects.toMatchObject({ code: 'key_conflict', runId: first!.id })
+    expect(await made.runs.list({ key: 'other' })).toHaveLength(1)
+  })
+})
+
+describe('a start whose answer is lost', () => {
+  const workflow = define('lost', { version: 1 }).step('a', { run: () => 1 })
+
+  it('is made again, and is one run', async () => {
+    const { adapter, clock, engine } = engines()
+    const startRuns = adapter.startRuns.bind(adapter)
+    vi.spyOn(adapter, 'startRuns').mockImplementationOnce(async (runs) => {
+      await startRuns(runs)
+      throw new StoreUnavailableError('the connection broke')
+    })
+    const made = engine()
+
+    const run = await clock.runUntil(made.run(workflow))
+
+    expect(run.created).toBe(true)
+    expect((await made.runs.list()).map(({ id }) => id)).toEqual([run.id])
+  })
+
+  it('is told to the caller when the store stays away', async () => {
+    const { adapter, clock, engine } = engines()
+    const told: string[] = []
+    vi.spyOn(adapter, 'startRuns').mockRejectedValue(new StoreUnavailableError('gone'))
+    const made = engine()
+    made.on('store.unavailable', ({ during }) => told.push(during))
+
+    await expect(clock.runUntil(made.run(workflow))).rejects.toMatchObject({ code: 'store_unavailable' })
+
+    expect(told).toEqual(['starting runs'])
+  })
+})
