@@ -5,12 +5,16 @@ import { createEngine, define } from '@belay/workflow'
 import { postgres } from '@belay/workflow-postgres'
 import pg from 'pg'
 import { median, quantile, spread, whole } from './figures.ts'
+import { comparePeers } from './peers/compare.ts'
 import { measureReference, prepareReference, type Reference } from './reference.ts'
 
 const HELP = `Measures Belay on PostgreSQL, next to single-row updates on the same server in the same run.
 
   npm run bench              three rounds of 10,000 runs, 500 single runs, 20 s of idling
   npm run bench -- --quick   one short round: shows that it works, not how fast it is
+  npm run bench -- --peers   instead: Belay and other systems by turns, about 15 minutes (with --quick about 2). The first time it
+                             installs them into bench/peers/node_modules (about 35 MB), where npm start and npm test never look.
+                             absurd's schema isn't on npm: have absurdctl on the PATH, or ABSURD_SQL name the file.
 
 DATABASE_URL measures that server instead of a PostgreSQL 18 from npm with durable settings.
 The database needs to be empty: the benchmark makes tables and schemas in it.`
@@ -26,13 +30,14 @@ const chain = define('chain', { version: 1 })
 const { values: flags } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
+    peers: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
 })
 if (flags.help) console.log(HELP)
-else await main(flags.quick)
+else await main(flags)
 
-async function main(quick: boolean): Promise<void> {
+async function main({ quick, peers }: { quick: boolean; peers: boolean }): Promise<void> {
   const rounds = quick ? 1 : 3
   const server = process.env['DATABASE_URL']
     ? undefined
@@ -40,6 +45,7 @@ async function main(quick: boolean): Promise<void> {
   const url = process.env['DATABASE_URL'] ?? (await server!.createDatabase())
   try {
     await describe(url)
+    if (peers) return await comparePeers({ url, quick })
     await prepareReference(url)
     const references: Reference[] = []
     const drains: number[] = []

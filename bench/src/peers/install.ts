@@ -1,0 +1,33 @@
+import { type SpawnSyncOptions, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { PEERS_FOLDER } from './contenders.ts'
+
+const folder = fileURLToPath(PEERS_FOLDER)
+const stamp = new URL('node_modules/.belay-installed', PEERS_FOLDER)
+const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', PEERS_FOLDER))
+
+/** Installs and builds the peers, unless exactly these are installed. Answers why it can't, undefined when they are there. */
+export function installPeers(): string | undefined {
+  const lock = readFileSync(new URL('package-lock.json', PEERS_FOLDER))
+  const wanted = createHash('sha256').update(lock).digest('hex')
+  if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
+    console.log('installing the peers (once, about 35 MB in bench/peers/node_modules)…')
+    // They say what Node they want: whether they run on this one is seen below, and told.
+    const failure = run('npm', ['ci', '--ignore-scripts', '--engine-strict=false', '--loglevel=error'])
+    if (failure !== undefined) return `not installed: ${failure}`
+    writeFileSync(stamp, wanted)
+  }
+  const failure = run(process.execPath, [tsc, '-b', '.'])
+  return failure === undefined ? undefined : `not built: ${failure}`
+}
+
+/** Answers the first line of what went wrong. */
+function run(command: string, args: readonly string[]): string | undefined {
+  const options: SpawnSyncOptions = { cwd: folder, shell: process.platform === 'win32' && command === 'npm' }
+  const { status, stdout, stderr, error } = spawnSync(command, args, { ...options, encoding: 'utf8' })
+  if (status === 0) return undefined
+  const firstLine = `${stderr}\n${stdout}`.split('\n').find((line) => line.trim() !== '')
+  return error?.message ?? firstLine?.trim() ?? `${command} ended with ${status}`
+}
