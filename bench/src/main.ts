@@ -1,16 +1,18 @@
 import { cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { startPostgres } from '@belay/postgres-server'
-import { createEngine, define } from '@belay/workflow'
+import { createEngine } from '@belay/workflow'
 import { postgres } from '@belay/workflow-postgres'
 import pg from 'pg'
+import { type DrainResult, drain } from './drain.ts'
 import { median, quantile, spread, whole } from './figures.ts'
 import { comparePeers } from './peers/compare.ts'
 import { measureReference, prepareReference, type Reference } from './reference.ts'
+import { chain, WORKLOADS, type Workload } from './workloads.ts'
 
 const HELP = `Measures Belay on PostgreSQL, next to single-row updates on the same server in the same run.
 
-  npm run bench              three rounds of 10,000 runs, 500 single runs, 20 s of idling
+  npm run bench              three rounds of each workload, 500 single runs, 20 s of idling; about 2 minutes
   npm run bench -- --quick   one short round: shows that it works, not how fast it is
   npm run bench -- --peers   instead: Belay and other systems by turns, about 15 minutes (with --quick about 2). The first time it
                              installs them into bench/peers/node_modules (about 35 MB), where npm start and npm test never look.
@@ -21,11 +23,6 @@ The database needs to be empty: the benchmark makes tables and schemas in it.`
 
 // What people set on a small production server; durability is left as it is by default: on.
 const SETTINGS = { shared_buffers: '1GB', max_wal_size: '4GB', checkpoint_timeout: '30min' }
-
-const chain = define('chain', { version: 1 })
-  .step('a', { run: () => 1 })
-  .step('b', { dependsOn: ['a'], run: () => 2 })
-  .step('c', { dependsOn: ['b'], run: () => 3 })
 
 const { values: flags } = parseArgs({
   options: {
@@ -48,14 +45,21 @@ async function main({ quick, peers }: { quick: boolean; peers: boolean }): Promi
     if (peers) return await comparePeers({ url, quick })
     await prepareReference(url)
     const references: Reference[] = []
-    const drains: number[] = []
-    const ratios: number[] = []
+    const drained = new Map<Workload, Drained[]>(WORKLOADS.map((workload) => [workload, []]))
     for (let round = 1; round <= rounds; round += 1) {
-      const reference = await measureReference(url, quick ? 2 : 5)
-      const stepsPerSecond = await drain(url, { round, runs: quick ? 1_000 : 10_000 })
-      references.push(reference)
-      drains.push(stepsPerSecond)
-      ratios.push(stepsPerSecond / reference.updatesPerSecond)
+      for (const [number, workload] of WORKLOADS.entries()) {
+        const reference = await measureReference(url, quick ? 2 : 5)
+        const schema = `belay_${round}_${number}`
+        const result = await drain({
+          url,
+          schema,
+          workload,
+          runs: quick ? workload.runs / 10 : workload.runs,
+        })
+        console.log(`round ${round}   ${workload.name}: ${whole(result.stepsPerSecond)} steps/s`)
+        references.push(reference)
+        drained.get(workload)!.push({ ...result, ratio: result.stepsPerSecond / reference.updatesPerSecond })
+      }
     }
     const latency = await measureLatency(url, quick ? 50 : 500)
     const idle = await measureIdle(url, quick ? 3_000 : 20_000)
@@ -64,14 +68,25 @@ async function main({ quick, peers }: { quick: boolean; peers: boolean }): Promi
 | measured | median (min to max of ${rounds} ${rounds === 1 ? 'round' : 'rounds'}) |
 |---|---|
 | reference: single-row updates/s (${by}, 4 clients) | ${spread(references.map((r) => r.updatesPerSecond))} |
-| chain of 3, no-op handlers, one worker, concurrency 1,000: steps/s | ${spread(drains)} |
-| the same as a multiple of the reference | ${median(ratios).toFixed(2)} (${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}) |
+${WORKLOADS.map((workload) => rowsOf(workload, drained.get(workload)!)).join('\n')}
 | idle latency of one 3-step run, \`run()\` to \`run.completed\`: p50 / p95 / p99 ms | ${latency.completed} |
 | the same to \`result()\` | ${latency.result} |
 | statements/s of an idle worker (transactions the server counted) | ${idle.toFixed(1)} |`)
   } finally {
     await server?.stop()
   }
+}
+
+type Drained = DrainResult & { readonly ratio: number }
+
+function rowsOf({ name, what }: Workload, results: readonly Drained[]): string {
+  const ratios = results.map(({ ratio }) => ratio)
+  const range = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`
+  return [
+    `| ${name}, ${what}/s | ${spread(results.map(({ stepsPerSecond }) => stepsPerSecond))} |`,
+    `| … as a multiple of the reference | ${median(ratios).toFixed(2)} (${range}) |`,
+    `| … runs started/s by \`runMany()\` | ${spread(results.map(({ startsPerSecond }) => startsPerSecond))} |`,
+  ].join('\n')
 }
 
 async function describe(url: string): Promise<void> {
@@ -86,29 +101,6 @@ async function describe(url: string): Promise<void> {
   console.log(`machine   ${cpus().length} × ${cpus()[0]?.model.trim()}, ${memoryGiB} GiB`)
   console.log(`versions  node ${process.versions.node}, PostgreSQL ${rows[0].version}`)
   console.log(`settings  ${rows[0].settings}`)
-}
-
-/** Starts all runs first, then one worker, and takes the time until the last run has completed. Returns steps a second. */
-async function drain(url: string, size: { round: number; runs: number }): Promise<number> {
-  const adapter = postgres(url, { autoMigrate: true, schema: `belay_${size.round}` })
-  const engine = createEngine({ adapter, workflows: [chain], concurrency: 1_000 })
-  for (let started = 0; started < size.runs; started += 200) {
-    await Promise.all(Array.from({ length: 200 }, () => engine.run(chain, undefined)))
-  }
-  let open = size.runs
-  const drained = new Promise<void>((resolve) => {
-    engine.on('run.completed', () => {
-      open -= 1
-      if (open === 0) resolve()
-    })
-  })
-  const startedAt = performance.now()
-  await engine.start()
-  await drained
-  const seconds = (performance.now() - startedAt) / 1_000
-  await engine.close()
-  console.log(`round ${size.round}   ${whole(size.runs)} runs of 3 steps in ${seconds.toFixed(2)} s`)
-  return (size.runs * 3) / seconds
 }
 
 async function measureLatency(url: string, runs: number): Promise<{ completed: string; result: string }> {
