@@ -1,5 +1,5 @@
 import { define } from '@belay/workflow'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { engines, gate, StoppableClock, statuses } from './bench-of-engines.ts'
 
 describe('workers that die or stall', () => {
@@ -122,5 +122,31 @@ describe('workers that die or stall', () => {
 
     expect(result).toEqual({ work: 2 })
     expect(statuses(await run.status())).toEqual({ work: 'completed' })
+  })
+
+  it('an outcome that the store refuses for ever costs the worker its identity, and holds up no run', async () => {
+    const { adapter, clock, worker } = engines()
+    const lost: number[] = []
+    const errors: string[] = []
+    const refused = define('refused', { version: 1 }).step('bad', { lossesMax: 1, run: () => 'bad' })
+    const other = define('other', { version: 1 }).step('good', { run: () => 'good' })
+    const settle = adapter.settle.bind(adapter)
+    vi.spyOn(adapter, 'settle').mockImplementation((request) => {
+      const bad = request.outcomes.some(
+        (outcome) => outcome.type === 'completed' && outcome.output === '"bad"',
+      )
+      return bad ? Promise.reject(new Error('broken store')) : settle(request)
+    })
+    const engine = await worker({ workflows: [refused, other], lease: '2s' })
+    engine.on('lease.lost', ({ steps }) => lost.push(steps))
+    engine.on('error', ({ during }) => errors.push(during))
+
+    const [bad, good] = await Promise.all([engine.run(refused), engine.run(other)])
+    await clock.runUntil(bad.result().catch(() => {}))
+
+    expect(await good.result()).toEqual({ good: 'good' })
+    expect((await bad.status()).cause).toMatchObject({ error: { code: 'worker_lost' } })
+    expect(lost).toHaveLength(1)
+    expect(errors).toContain('settling')
   })
 })

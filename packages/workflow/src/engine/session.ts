@@ -46,6 +46,7 @@ export class Session {
   readonly #stoppingRuns = new Set<string>()
   #reserved = 0
   #leaving = false
+  #lost = false
 
   constructor(parts: SessionParts) {
     this.#parts = parts
@@ -123,7 +124,8 @@ export class Session {
     try {
       const held = await this.#parts.adapter.held({ workerId: this.workerId })
       this.unsure = false
-      this.accept(held)
+      // Of a lost identity nothing is taken up or given back any more: the sweep does that, and counts the loss.
+      if (!this.#lost) this.accept(held)
     } finally {
       this.#settler.resume()
     }
@@ -147,6 +149,7 @@ export class Session {
   /** The identity is gone: signals every handler. Their results are still sent, and the store discards them. */
   lose(): number {
     this.#leaving = true
+    this.#lost = true
     for (const attempt of this.#attempts.values()) attempt.interrupt(leaseLost(attempt))
     return this.#attempts.size
   }

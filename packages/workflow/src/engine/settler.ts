@@ -126,8 +126,9 @@ export class Settler {
         return this.#again(batch.slice(middle), 0)
       }
       await pause(runtime.clock, delayMs)
-      if (refusals + 1 >= REFUSALS_MAX) this.#options.onRefused(error)
-      return this.#again(batch, refusals + 1)
+      if (refusals + 1 < REFUSALS_MAX) return this.#again(batch, refusals + 1)
+      this.#options.onRefused(error)
+      for (const entry of batch) entry.done('abandoned')
     }
   }
 

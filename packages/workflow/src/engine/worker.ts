@@ -157,7 +157,7 @@ export class Worker {
   }
 
   #openSession(): Session {
-    return new Session({
+    const session: Session = new Session({
       ...this.#parts,
       workerId: this.#parts.runtime.newId(),
       outage: this.#outage('settling'),
@@ -171,9 +171,16 @@ export class Worker {
       },
       onRefused: (error) => {
         this.#parts.log.error('The store refuses an outcome; this worker gives up its identity.', { error })
-        void this.#replaceSession()
+        // The old identity's lease then runs out, and the step goes to whoever sweeps it.
+        if (session === this.#session) this.#replaceSession().catch((failure) => this.#unexpected(failure))
       },
     })
+    return session
+  }
+
+  #unexpected(error: unknown): void {
+    this.#parts.log.error('A new identity could not be registered; the next claim tries again.', { error })
+    this.#parts.events.emit('error', { during: 'registering', error })
   }
 
   async #register(workerId: string): Promise<void> {
