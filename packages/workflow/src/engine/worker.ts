@@ -1,11 +1,12 @@
 import type { Adapter, RunStatus, Settlement } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import type { Logger } from '../logger.ts'
+import { depart, type WorkerLoops } from './depart.ts'
 import type { EventHub } from './events.ts'
 import { Loop } from './loop.ts'
 import { OutageWatch } from './outage.ts'
 import type { PayloadCache } from './payload-cache.ts'
-import { pause, type Runtime, within } from './runtime.ts'
+import type { Runtime } from './runtime.ts'
 import { beginDueUndos } from './saga.ts'
 import { Session } from './session.ts'
 
@@ -15,10 +16,6 @@ const CLAIM_MAX = 500
 const SWEEP_MAX = 1_000
 /** How often at the least a worker looks after what others left behind, whatever the tick. */
 const HOUSEKEEPING_MS = 1_000
-/** How long handlers get to react to their signal before the worker leaves without them. */
-const GRACE_MS = 500
-/** How long a leaving worker tries to record what it has. */
-const FLUSH_MS = 5_000
 
 export interface WorkerParts {
   readonly adapter: Adapter
@@ -42,12 +39,7 @@ export interface WorkerParts {
  */
 export class Worker {
   readonly #parts: WorkerParts
-  readonly #loops: {
-    readonly lease: Loop
-    readonly claim: Loop
-    readonly saga: Loop
-    readonly housekeeping: Loop
-  }
+  readonly #loops: WorkerLoops
   readonly #stoppingRuns = new Set<string>()
   #session: Session
   #rotation = 0
@@ -114,27 +106,9 @@ export class Worker {
   async stop(timeoutMs: number): Promise<void> {
     if (this.#stopping) return
     this.#stopping = true
-    const { clock } = this.#parts.runtime
     this.#stopWake()
     const session = this.#session
-    session.leave()
-    const loopsEnded = Promise.all([
-      this.#loops.claim.stop(),
-      this.#loops.saga.stop(),
-      this.#loops.housekeeping.stop(),
-    ])
-    const settled = () => session.size === 0
-    if (!(await this.#until(settled, timeoutMs))) {
-      session.interruptAll()
-      await this.#until(settled, GRACE_MS)
-      session.releaseAll()
-      await this.#until(settled, FLUSH_MS)
-    }
-    await within(clock, FLUSH_MS, loopsEnded)
-    // A claim that was under way when the stop began has been answered, and its steps let go of, only now.
-    await this.#until(settled, FLUSH_MS)
-    await within(clock, FLUSH_MS, this.#loops.lease.stop())
-    await this.#deregister(session)
+    await depart({ ...this.#parts, session, loops: this.#loops, timeoutMs })
     this.#parts.events.emit('worker.stopped', { workerId: session.workerId })
   }
 
@@ -278,32 +252,6 @@ export class Worker {
       }
       if (swept.recovered.length > 0) this.wake()
       if (!swept.more || this.#stopping) return
-    }
-  }
-
-  /** Waits until a condition holds, looking at it whenever something may have changed. Resolves to whether it holds. */
-  async #until(condition: () => boolean, timeoutMs: number): Promise<boolean> {
-    const { clock } = this.#parts.runtime
-    const endsAt = clock.now() + timeoutMs
-    while (!condition() && clock.now() < endsAt) await pause(clock, Math.min(20, timeoutMs))
-    return condition()
-  }
-
-  async #deregister(session: Session): Promise<void> {
-    const { adapter, log, events } = this.#parts
-    if (session.size > 0 || session.unsure) {
-      session.abandon()
-      log.warn('Left without recording everything; the steps return when the lease ends.', {
-        steps: session.size,
-      })
-      return
-    }
-    try {
-      await adapter.deregisterWorker({ workerId: session.workerId })
-    } catch (error) {
-      // The row expires on its own: nothing depends on this.
-      log.warn('Could not sign off at the store.', { error })
-      events.emit('error', { during: 'signing off', error })
     }
   }
 }
