@@ -1,4 +1,4 @@
-import { define } from '@belay/workflow'
+import { define, StoreUnavailableError } from '@belay/workflow'
 import { describe, expect, it, vi } from 'vitest'
 import { engines, gate, StoppableClock, statuses } from './bench-of-engines.ts'
 
@@ -122,6 +122,32 @@ describe('workers that die or stall', () => {
 
     expect(result).toEqual({ work: 2 })
     expect(statuses(await run.status())).toEqual({ work: 'completed' })
+  })
+
+  it('stops within bounds while the store is away, and the lease’s end gives back what it could not record', async () => {
+    const { adapter, clock, worker, sleep } = engines()
+    let calls = 0
+    const workflow = define('away', { version: 1 }).step('work', {
+      run: async () => {
+        calls += 1
+        await sleep(2_000)
+        return calls
+      },
+    })
+    const leaving = await worker({ workflows: [workflow], lease: '5s' })
+    const run = await leaving.run(workflow)
+    await clock.advance('100ms')
+    const away = () => Promise.reject(new StoreUnavailableError('away'))
+    const verbs = ['settle', 'claim', 'renew', 'sweep', 'drain', 'stopping', 'deregisterWorker'] as const
+    for (const verb of verbs) vi.spyOn(adapter, verb).mockImplementation(away)
+    const startedAt = clock.now()
+
+    await clock.runUntil(leaving.stop({ timeout: '1s' }))
+    vi.restoreAllMocks()
+    const next = await worker({ workflows: [workflow], lease: '5s' })
+
+    expect(clock.now() - startedAt).toBeLessThan(30_000)
+    expect(await clock.runUntil(next.runs.handle(run.id).result())).toEqual({ work: 2 })
   })
 
   it('an outcome that the store refuses for ever costs the worker its identity, and holds up no run', async () => {
