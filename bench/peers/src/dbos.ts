@@ -2,7 +2,8 @@ import type { Peer, PeerSetup } from '@belay/bench/peer'
 import { DBOS, DBOSClient } from '@dbos-inc/dbos-sdk'
 
 const QUEUE = 'chains'
-const CONCURRENCY = 100
+// The best of 20, 100 and 300 with pools of 10, 20 and 40.
+const CONCURRENCY = 300
 const POOL = 20
 const NAME = 'bench'
 const quiet = { info() {}, debug() {}, warn() {}, error() {} }

@@ -2,8 +2,9 @@ import type { Peer } from '@belay/bench/peer'
 import { OpenWorkflow } from 'openworkflow'
 import { BackendPostgres } from 'openworkflow/postgres'
 
-// https://openworkflow.dev/docs/production: "Start with concurrency: 10 and adjust based on workload", above all upwards while handlers wait.
-const CONCURRENCY = 10
+// https://openworkflow.dev/docs/production: "Start with concurrency: 10 and adjust based on workload". 100 drains four times as fast as 10
+// and as fast as 200.
+const CONCURRENCY = 100
 
 export function createPeer(): Peer {
   let backend: BackendPostgres

@@ -2,7 +2,8 @@ import type { Peer } from '@belay/bench/peer'
 import { PgBoss } from 'pg-boss'
 
 const QUEUE = 'jobs'
-const BATCH = 1_000
+// The best of batches of 1,000 and 5,000 with 1, 2 and 4 fetchers.
+const BATCH = 5_000
 const FETCHERS = 2
 
 /** Single jobs, inserted in bulk and fetched in batches: https://pgboss.io/api/workers, https://pgboss.io/api/jobs. */
