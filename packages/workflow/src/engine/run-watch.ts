@@ -21,16 +21,25 @@ interface Waiter {
 export class RunWatch {
   readonly #adapter: Adapter
   readonly #loop: Loop
+  readonly #runtime: Runtime
+  readonly #tickMs: number
   readonly #waiters = new Map<string, Waiter[]>()
+  /** Runs whose status this process has just seen: they need not be asked about. */
+  readonly #told = new Map<string, RunStatus>()
+  /** Runs that somebody has begun to await since the last round. */
+  readonly #unasked = new Set<string>()
+  #asksAllAt = 0
   #closed = false
 
   constructor(parts: { adapter: Adapter; runtime: Runtime; tickMs: number; outage: OutageWatch }) {
     this.#adapter = parts.adapter
+    this.#runtime = parts.runtime
+    this.#tickMs = parts.tickMs
     this.#loop = new Loop({
       clock: parts.runtime.clock,
       intervalMs: parts.tickMs,
       work: async () => {
-        await this.#ask()
+        await this.#round()
         if (this.#waiters.size > 0) parts.outage.succeeded()
       },
       onError: (error) => parts.outage.failed(error),
@@ -44,13 +53,17 @@ export class RunWatch {
     return new Promise((resolve, reject) => {
       const waiters = this.#waiters.get(runId) ?? []
       this.#waiters.set(runId, [...waiters, { resolve, reject }])
+      this.#unasked.add(runId)
       this.#loop.wake()
     })
   }
 
   /** Statuses that this process has just seen. */
   changed(runs: readonly { readonly runId: string; readonly status: RunStatus }[]): void {
-    if (runs.some(({ runId, status }) => mayBeOver(status) && this.#waiters.has(runId))) this.#loop.wake()
+    for (const { runId, status } of runs) {
+      if (mayBeOver(status) && this.#waiters.has(runId)) this.#told.set(runId, status)
+    }
+    if (this.#told.size > 0) this.#loop.wake()
   }
 
   async close(): Promise<void> {
@@ -61,13 +74,25 @@ export class RunWatch {
     }
   }
 
-  async #ask(): Promise<void> {
-    const awaited = [...this.#waiters.keys()]
+  /** Reads the runs that are known to have ended, asks about those newly awaited, and about all others once a tick. */
+  async #round(): Promise<void> {
+    const told = [...this.#told]
+    this.#told.clear()
+    await Promise.all(told.map(([runId, status]) => this.#look(runId, status)))
+    const now = this.#runtime.clock.now()
+    const all = now >= this.#asksAllAt
+    if (all) this.#asksAllAt = now + this.#tickMs
+    const asked = [...(all ? this.#waiters.keys() : this.#unasked)]
+    this.#unasked.clear()
+    await this.#ask(asked)
+  }
+
+  async #ask(awaited: readonly string[]): Promise<void> {
     for (let start = 0; start < awaited.length; start += ASK_MAX) {
       const asked = awaited.slice(start, start + ASK_MAX)
       const found = await this.#adapter.readStatuses(asked)
       const statuses = new Map(found.map(({ runId, status }) => [runId, status]))
-      for (const runId of asked) await this.#look(runId, statuses.get(runId))
+      await Promise.all(asked.map((runId) => this.#look(runId, statuses.get(runId))))
     }
   }
 
