@@ -1,4 +1,4 @@
-import type { Claim } from '../adapter/index.ts'
+import type { Claim, RunPayloads } from '../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../cause.ts'
 import type { Timer } from '../clock.ts'
 import type { CompensationContext, StepContext, StepDefinition } from '../definition/step.ts'
@@ -6,28 +6,32 @@ import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { type AttemptEnd, type Interruption, poisonError, tryNumber } from './decide.ts'
-import { fromJsonText, toJsonText } from './payload.ts'
-import type { PayloadCache } from './payload-cache.ts'
+import { handlerContext } from './handler-context.ts'
+import { fromJsonText, type PayloadOwner, toJsonText } from './payload.ts'
+import type { ForwardPayloads, PayloadCache } from './payload-cache.ts'
 import { owesUndo } from './plan-undo.ts'
 import type { Runtime } from './runtime.ts'
 
+/** What all attempts of a session have in common. */
 export interface AttemptParts {
   readonly runtime: Runtime
   readonly payloads: PayloadCache
   readonly payloadMaxBytes: number
   readonly log: Logger
   /** The handler is about to be called. */
-  readonly onCall: () => void
+  readonly onCall: (attempt: Attempt) => void
   /** The handler ended after its attempt had timed out. */
-  readonly onLateResult: () => void
+  readonly onLateResult: (attempt: Attempt) => void
 }
 
 /** `relay`: the step only keeps the undo's order and has nothing to call. */
 export type Performance = AttemptEnd | { readonly type: 'relay' }
 
 /**
- * One attempt of one step, from claim to outcome: is it poison? → read its payloads → call its handler under a timeout and a signal →
+ * One attempt of one step, from claim to outcome: read its payloads → is it poison? → call its handler under a timeout and a signal →
  * serialise what it returned. Deciding what follows, and recording it, is the session's.
+ *
+ * There are a hundred thousand a second of these: nothing is made that is not needed, and nothing awaited that is at hand.
  */
 export class Attempt {
   readonly claim: Claim
@@ -39,6 +43,9 @@ export class Attempt {
   startedAt = 0
   readonly #parts: AttemptParts
   readonly #controller = new AbortController()
+  #payloads: ForwardPayloads | undefined
+  #stored: RunPayloads | undefined
+  #interrupted = false
   #interruption: Interruption | undefined
 
   constructor(claim: Claim, definition: WorkflowDefinition, parts: AttemptParts) {
@@ -48,23 +55,41 @@ export class Attempt {
     this.#parts = parts
   }
 
+  /** Steps that may become ready when this attempt ends well, by number; in an undo, the steps it depended on. */
+  get dependents(): readonly number[] {
+    const { graph } = this.definition
+    return (this.claim.direction === 'undo' ? graph.dependencies : graph.dependents)[this.claim.step]!
+  }
+
   /** Fires the handler's signal. Only the first reason counts. */
   interrupt(reason: BelayError): void {
-    if (this.#controller.signal.aborted) return
+    if (this.#interrupted) return
+    this.#interrupted = true
     if (reason.code === 'run_stopping' || reason.code === 'worker_stopping') this.#interruption = reason.code
     this.#controller.abort(reason)
   }
 
-  /** Calls the handler, or finds out why not. Rejects only when payloads cannot be read. */
-  async perform(): Promise<Performance> {
+  /** Finds what the handler is to be called with. A promise when it must be read; it rejects when that fails, or with `unknown_run`. */
+  prepare(): Promise<void> | undefined {
+    const { claim, definition } = this
+    const dependencies = definition.graph.dependencies[claim.step]!
+    if (claim.direction === 'undo') return this.#owesUndo() ? this.#readForUndo(dependencies) : undefined
+    this.#payloads = this.#parts.payloads.known(claim.runId, dependencies)
+    return this.#payloads === undefined ? this.#readForward(dependencies) : undefined
+  }
+
+  /** Calls the handler, or finds out why not. Once prepared. Ends at once unless there is something to wait for. */
+  perform(): Performance | Promise<Performance> {
     this.phase = 'running'
     this.startedAt = this.#parts.runtime.clock.now()
+    // Interrupted before its turn came: the handler is not called at all.
+    if (this.#interrupted) return { type: 'given_up' }
     const poison = poisonError(this.claim, this.step)
     if (poison !== undefined) return { type: 'threw', error: poison }
-    if (this.claim.direction === 'forward') return this.#call(await this.#forwardCall(), this.step.timeoutMs)
+    if (this.claim.direction === 'forward') return this.#call(this.step.run, this.step.timeoutMs)
     const { compensation } = this.step
     if (!this.#owesUndo() || compensation === null) return { type: 'relay' }
-    return this.#call(await this.#undoCall(), compensation.timeoutMs)
+    return this.#call(compensation.run as (context: StepContext) => unknown, compensation.timeoutMs)
   }
 
   #owesUndo(): boolean {
@@ -73,86 +98,79 @@ export class Attempt {
     return owesUndo(this.claim.undoOf ?? 'completed', true, compensate)
   }
 
-  async #forwardCall(): Promise<() => unknown> {
-    const { claim, definition, step } = this
-    const numbers = definition.graph.dependencies[claim.step]!
-    const payloads = await this.#parts.payloads.forward(claim.runId, numbers)
-    if (payloads === undefined) throw this.#runIsGone()
-    const context = this.#context(payloads.input, numbers, payloads.outputs, claim.runId)
-    return () => step.run?.(context)
+  async #readForward(dependencies: readonly number[]): Promise<void> {
+    this.#payloads = await this.#parts.payloads.read(this.claim.runId, dependencies)
+    if (this.#payloads === undefined) throw this.#runIsGone()
   }
 
-  async #undoCall(): Promise<() => unknown> {
-    const { claim, definition, step } = this
-    const numbers = definition.graph.dependencies[claim.step]!
-    const payloads = await this.#parts.payloads.load({ runId: claim.runId, steps: [...numbers, claim.step] })
-    if (payloads === undefined) throw this.#runIsGone()
-    const byStep = new Map(payloads.steps.map((found) => [found.step, found]))
-    const outputs = numbers.map((number) => byStep.get(number)?.output ?? null)
-    const own = byStep.get(claim.step)
-    const completed = claim.undoOf === 'completed'
-    const context: CompensationContext = {
-      ...this.#context(payloads.input, numbers, outputs, claim.runId),
-      undoOf: claim.undoOf as CompensationContext['undoOf'],
+  async #readForUndo(dependencies: readonly number[]): Promise<void> {
+    const { runId, step } = this.claim
+    const stored = await this.#parts.payloads.load({ runId, steps: [...dependencies, step] })
+    if (stored === undefined) throw this.#runIsGone()
+    const byStep = new Map(stored.steps.map((found) => [found.step, found.output]))
+    this.#stored = stored
+    this.#payloads = {
+      input: stored.input,
+      outputs: dependencies.map((dependency) => byStep.get(dependency) ?? null),
+    }
+  }
+
+  #call(
+    handler: ((context: StepContext) => unknown) | null,
+    timeoutMs: number | null,
+  ): AttemptEnd | Promise<AttemptEnd> {
+    try {
+      const context = this.#context()
+      this.#parts.onCall(this)
+      const returned = handler?.(context)
+      return isThenable(returned) ? this.#settled(returned, timeoutMs) : this.#returned(returned)
+    } catch (error) {
+      return this.#threw(error)
+    }
+  }
+
+  #context(): StepContext {
+    const { claim, definition } = this
+    const context = handlerContext({
+      claim,
+      definition,
+      payloads: this.#payloads!,
+      controller: this.#controller,
+      log: this.#parts.log,
+    })
+    return claim.direction === 'forward' ? context : Object.assign(context, this.#undoContext())
+  }
+
+  #undoContext(): Pick<CompensationContext, 'undoOf' | 'output' | 'error' | 'cause'> {
+    const stored = this.#stored!
+    const own = stored.steps.find(({ step }) => step === this.claim.step)
+    const completed = this.claim.undoOf === 'completed'
+    return {
+      undoOf: this.claim.undoOf as CompensationContext['undoOf'],
       output: completed ? fromJsonText(own?.output ?? null) : undefined,
       error: completed ? undefined : (fromJsonText(own?.error ?? null) as SerialisedError | undefined),
-      cause: fromJsonText(payloads.cause) as RunCause,
-    }
-    return () => step.compensation?.run?.(context)
-  }
-
-  #context(
-    input: string | null,
-    numbers: readonly number[],
-    outputs: readonly (string | null)[],
-    runId: string,
-  ): StepContext {
-    const { claim, step, definition } = this
-    const names = definition.graph.names
-    // Parsed afresh for every attempt: a handler that changes what it was given must not change it for others.
-    const deps = Object.fromEntries(
-      numbers.map((number, index) => [names[number]!, fromJsonText(outputs[index] ?? null)]),
-    )
-    const attempt = tryNumber(claim)
-    return {
-      runId,
-      step: step.name,
-      input: fromJsonText(input),
-      deps,
-      attempt,
-      idempotencyKey: claim.direction === 'undo' ? `${runId}:${step.name}:undo` : `${runId}:${step.name}`,
-      signal: this.#controller.signal,
-      log: withFields(this.#parts.log, {
-        runId,
-        workflow: definition.name,
-        step: step.name,
-        direction: claim.direction,
-        attempt,
-      }),
+      cause: fromJsonText(stored.cause) as RunCause,
     }
   }
 
-  #call(handler: () => unknown, timeoutMs: number | null): Promise<AttemptEnd> {
-    // Interrupted while it read its payloads: the handler is not called at all.
-    if (this.#controller.signal.aborted && this.#interruption !== undefined) {
-      return Promise.resolve({ type: 'given_up' })
-    }
-    this.#parts.onCall()
+  /** Waits for the handler's promise, but no longer than its timeout. */
+  #settled(promise: PromiseLike<unknown>, timeoutMs: number | null): Promise<AttemptEnd> {
     return new Promise((resolve) => {
       let timedOut = false
       const timer = this.#startTimeout(timeoutMs, (error) => {
         timedOut = true
         resolve({ type: 'threw', error })
       })
-      // An async wrapper, so that a handler that throws before its first await is caught too.
-      void (async () => handler())()
-        .then((value) => ({ type: 'returned' as const, output: this.#serialise(value) }))
-        .catch((error: unknown) => ({ type: 'threw' as const, error, interrupted: this.#interruption }))
-        .then((end) => {
-          timer?.cancel()
-          if (timedOut) this.#parts.onLateResult()
-          else resolve(end)
-        })
+      const end = (ended: AttemptEnd) => {
+        timer?.cancel()
+        if (timedOut) this.#parts.onLateResult(this)
+        else resolve(ended)
+      }
+      // Not the promise's own `then`: it may be anybody's.
+      Promise.resolve(promise).then(
+        (value) => end(this.#returned(value)),
+        (error: unknown) => end(this.#threw(error)),
+      )
     })
   }
 
@@ -165,14 +183,25 @@ export class Attempt {
     })
   }
 
-  #serialise(value: unknown): string | null {
+  #threw(error: unknown): AttemptEnd {
+    return { type: 'threw', error, interrupted: this.#interruption }
+  }
+
+  #returned(value: unknown): AttemptEnd {
     // What a compensation returns is nobody's input.
-    if (this.claim.direction === 'undo') return null
-    return toJsonText(value, this.#parts.payloadMaxBytes, {
-      what: `Output of step "${this.step.name}" of run ${this.claim.runId}`,
-      runId: this.claim.runId,
-      step: this.step.name,
-    })
+    if (this.claim.direction === 'undo' || value === undefined) return { type: 'returned', output: null }
+    try {
+      const output = toJsonText(value, this.#parts.payloadMaxBytes, () => this.#outputOwner())
+      return { type: 'returned', output }
+    } catch (error) {
+      return this.#threw(error)
+    }
+  }
+
+  #outputOwner(): PayloadOwner {
+    const { runId } = this.claim
+    const step = this.step.name
+    return { what: `Output of step "${step}" of run ${runId}`, runId, step }
   }
 
   #timeoutError(timeoutMs: number): BelayError {
@@ -190,11 +219,7 @@ export class Attempt {
   }
 }
 
-function withFields(log: Logger, fields: Readonly<Record<string, unknown>>): Logger {
-  return {
-    debug: (message, more) => log.debug(message, { ...fields, ...more }),
-    info: (message, more) => log.info(message, { ...fields, ...more }),
-    warn: (message, more) => log.warn(message, { ...fields, ...more }),
-    error: (message, more) => log.error(message, { ...fields, ...more }),
-  }
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false
+  return typeof (value as { then?: unknown }).then === 'function'
 }

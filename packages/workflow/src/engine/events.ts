@@ -81,6 +81,11 @@ export class EventHub {
     return () => listeners.delete(own)
   }
 
+  /** Tells whether anybody listens. Events that come with every step are only made then. */
+  has(name: keyof EngineEvents): boolean {
+    return (this.#listeners.get(name)?.size ?? 0) > 0
+  }
+
   emit<Name extends keyof EngineEvents>(name: Name, event: EngineEvents[Name]): void {
     for (const listener of this.#listeners.get(name) ?? []) {
       try {

@@ -31,9 +31,9 @@ export async function startRun(
   checkWorkflow(workflow)
   const key = checkRunOptions(options)
   const valid = await workflow.validate(input)
-  const text = toJsonText(valid, parts.settings.payloadMaxBytes, {
+  const text = toJsonText(valid, parts.settings.payloadMaxBytes, () => ({
     what: `Input of workflow "${workflow.name}"`,
-  })
+  }))
   await parts.adapter.open()
   const definition = await parts.registry.save(workflow)
   const runId = parts.settings.runtime.newId()
