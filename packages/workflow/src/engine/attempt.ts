@@ -1,4 +1,4 @@
-import type { Claim } from '../adapter/index.ts'
+import type { Claim, RunPayloads } from '../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../cause.ts'
 import type { Timer } from '../clock.ts'
 import type { CompensationContext, StepContext, StepDefinition } from '../definition/step.ts'
@@ -6,11 +6,13 @@ import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { type AttemptEnd, type Interruption, poisonError, tryNumber } from './decide.ts'
-import { fromJsonText, toJsonText } from './payload.ts'
-import type { PayloadCache } from './payload-cache.ts'
+import { handlerContext } from './handler-context.ts'
+import { fromJsonText, type PayloadOwner, toJsonText } from './payload.ts'
+import type { ForwardPayloads, PayloadCache } from './payload-cache.ts'
 import { owesUndo } from './plan-undo.ts'
 import type { Runtime } from './runtime.ts'
 
+/** What all attempts of a session have in common. */
 export interface AttemptParts {
   readonly runtime: Runtime
   readonly payloads: PayloadCache
@@ -26,13 +28,13 @@ export interface AttemptParts {
 export type Performance = AttemptEnd | { readonly type: 'relay' }
 
 /**
- * One attempt of one step, from claim to outcome: is it poison? → read its payloads → call its handler under a timeout and a signal →
+ * One attempt of one step, from claim to outcome: read its payloads → is it poison? → call its handler under a timeout and a signal →
  * serialise what it returned. Deciding what follows, and recording it, is the session's.
+ *
+ * There are a hundred thousand a second of these: nothing is made that is not needed, and nothing awaited that is at hand.
  */
 export class Attempt {
   readonly claim: Claim
-  /** Names the attempt among all others. */
-  readonly key: string
   readonly definition: WorkflowDefinition
   readonly step: StepDefinition
   /** `queued` until its handler is about to be called; `settling` once its outcome is decided. */
@@ -40,45 +42,54 @@ export class Attempt {
   /** Instant of the engine's clock. */
   startedAt = 0
   readonly #parts: AttemptParts
-  #controller: AbortController | undefined
-  #interruptedBy: BelayError | undefined
+  readonly #controller = new AbortController()
+  #payloads: ForwardPayloads | undefined
+  #stored: RunPayloads | undefined
+  #interrupted = false
   #interruption: Interruption | undefined
 
   constructor(claim: Claim, definition: WorkflowDefinition, parts: AttemptParts) {
     this.claim = claim
-    this.key = attemptKey(claim)
     this.definition = definition
     this.step = definition.steps[claim.step]!
     this.#parts = parts
   }
 
+  /** Steps that may become ready when this attempt ends well, by number; in an undo, the steps it depended on. */
+  get dependents(): readonly number[] {
+    const { graph } = this.definition
+    return (this.claim.direction === 'undo' ? graph.dependencies : graph.dependents)[this.claim.step]!
+  }
+
   /** Fires the handler's signal. Only the first reason counts. */
   interrupt(reason: BelayError): void {
-    if (this.#interruptedBy !== undefined) return
-    this.#interruptedBy = reason
+    if (this.#interrupted) return
+    this.#interrupted = true
     if (reason.code === 'run_stopping' || reason.code === 'worker_stopping') this.#interruption = reason.code
-    this.#controller?.abort(reason)
+    this.#controller.abort(reason)
   }
 
-  /** Made when somebody asks for it: most handlers don't, and signals are dear. */
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController()
-      if (this.#interruptedBy !== undefined) this.#controller.abort(this.#interruptedBy)
-    }
-    return this.#controller.signal
+  /** Finds what the handler is to be called with. A promise when it must be read; it rejects when that fails, or with `unknown_run`. */
+  prepare(): Promise<void> | undefined {
+    const { claim, definition } = this
+    const dependencies = definition.graph.dependencies[claim.step]!
+    if (claim.direction === 'undo') return this.#owesUndo() ? this.#readForUndo(dependencies) : undefined
+    this.#payloads = this.#parts.payloads.known(claim.runId, dependencies)
+    return this.#payloads === undefined ? this.#readForward(dependencies) : undefined
   }
 
-  /** Calls the handler, or finds out why not. Rejects only when payloads cannot be read. */
-  async perform(): Promise<Performance> {
+  /** Calls the handler, or finds out why not. Once prepared. Ends at once unless there is something to wait for. */
+  perform(): Performance | Promise<Performance> {
     this.phase = 'running'
     this.startedAt = this.#parts.runtime.clock.now()
+    // Interrupted before its turn came: the handler is not called at all.
+    if (this.#interrupted) return { type: 'given_up' }
     const poison = poisonError(this.claim, this.step)
     if (poison !== undefined) return { type: 'threw', error: poison }
-    if (this.claim.direction === 'forward') return this.#call(await this.#forwardCall(), this.step.timeoutMs)
+    if (this.claim.direction === 'forward') return this.#call(this.step.run, this.step.timeoutMs)
     const { compensation } = this.step
     if (!this.#owesUndo() || compensation === null) return { type: 'relay' }
-    return this.#call(await this.#undoCall(), compensation.timeoutMs)
+    return this.#call(compensation.run as (context: StepContext) => unknown, compensation.timeoutMs)
   }
 
   #owesUndo(): boolean {
@@ -87,80 +98,63 @@ export class Attempt {
     return owesUndo(this.claim.undoOf ?? 'completed', true, compensate)
   }
 
-  async #forwardCall(): Promise<() => unknown> {
-    const { claim, definition, step } = this
-    const numbers = definition.graph.dependencies[claim.step]!
-    const { payloads: cache } = this.#parts
-    const payloads = cache.knownForward(claim.runId, numbers) ?? (await cache.forward(claim.runId, numbers))
-    if (payloads === undefined) throw this.#runIsGone()
-    const context = this.#context(payloads.input, numbers, payloads.outputs, claim.runId)
-    return () => step.run?.(context)
+  async #readForward(dependencies: readonly number[]): Promise<void> {
+    this.#payloads = await this.#parts.payloads.read(this.claim.runId, dependencies)
+    if (this.#payloads === undefined) throw this.#runIsGone()
   }
 
-  async #undoCall(): Promise<() => unknown> {
-    const { claim, definition, step } = this
-    const numbers = definition.graph.dependencies[claim.step]!
-    const payloads = await this.#parts.payloads.load({ runId: claim.runId, steps: [...numbers, claim.step] })
-    if (payloads === undefined) throw this.#runIsGone()
-    const byStep = new Map(payloads.steps.map((found) => [found.step, found]))
-    const outputs = numbers.map((number) => byStep.get(number)?.output ?? null)
-    const own = byStep.get(claim.step)
-    const completed = claim.undoOf === 'completed'
-    const context: CompensationContext = {
-      ...this.#context(payloads.input, numbers, outputs, claim.runId),
-      undoOf: claim.undoOf as CompensationContext['undoOf'],
-      output: completed ? fromJsonText(own?.output ?? null) : undefined,
-      error: completed ? undefined : (fromJsonText(own?.error ?? null) as SerialisedError | undefined),
-      cause: fromJsonText(payloads.cause) as RunCause,
-    }
-    return () => step.compensation?.run?.(context)
-  }
-
-  #context(
-    input: string | null,
-    numbers: readonly number[],
-    outputs: readonly (string | null)[],
-    runId: string,
-  ): StepContext {
-    const { claim, step, definition } = this
-    const names = definition.graph.names
-    // Parsed afresh for every attempt: a handler that changes what it was given must not change it for others.
-    const deps = Object.fromEntries(
-      numbers.map((number, index) => [names[number]!, fromJsonText(outputs[index] ?? null)]),
-    )
-    const attempt = tryNumber(claim)
-    const { log } = this.#parts
-    const signalOf = () => this.signal
-    return {
-      runId,
-      step: step.name,
-      input: fromJsonText(input),
-      deps,
-      attempt,
-      idempotencyKey: claim.direction === 'undo' ? `${runId}:${step.name}:undo` : `${runId}:${step.name}`,
-      get signal() {
-        return signalOf()
-      },
-      get log() {
-        const { direction } = claim
-        return withFields(log, { runId, workflow: definition.name, step: step.name, direction, attempt })
-      },
+  async #readForUndo(dependencies: readonly number[]): Promise<void> {
+    const { runId, step } = this.claim
+    const stored = await this.#parts.payloads.load({ runId, steps: [...dependencies, step] })
+    if (stored === undefined) throw this.#runIsGone()
+    const byStep = new Map(stored.steps.map((found) => [found.step, found.output]))
+    this.#stored = stored
+    this.#payloads = {
+      input: stored.input,
+      outputs: dependencies.map((dependency) => byStep.get(dependency) ?? null),
     }
   }
 
-  #call(handler: () => unknown, timeoutMs: number | null): AttemptEnd | Promise<AttemptEnd> {
-    // Interrupted while it read its payloads: the handler is not called at all.
-    if (this.#interruption !== undefined) return { type: 'given_up' }
-    this.#parts.onCall(this)
+  #call(
+    handler: ((context: StepContext) => unknown) | null,
+    timeoutMs: number | null,
+  ): AttemptEnd | Promise<AttemptEnd> {
     try {
-      const returned = handler()
-      return isThenable(returned) ? this.#await(returned, timeoutMs) : this.#returned(returned)
+      const context = this.#context()
+      this.#parts.onCall(this)
+      const returned = handler?.(context)
+      return isThenable(returned) ? this.#settled(returned, timeoutMs) : this.#returned(returned)
     } catch (error) {
       return this.#threw(error)
     }
   }
 
-  #await(returned: PromiseLike<unknown>, timeoutMs: number | null): Promise<AttemptEnd> {
+  #context(): StepContext {
+    const { claim, definition } = this
+    const context = handlerContext({
+      claim,
+      definition,
+      payloads: this.#payloads!,
+      controller: this.#controller,
+      log: this.#parts.log,
+    })
+    return claim.direction === 'forward' ? context : Object.assign(context, this.#undoContext())
+  }
+
+  #undoContext(): Pick<CompensationContext, 'undoOf' | 'output' | 'error' | 'cause'> {
+    const stored = this.#stored!
+    const own = stored.steps.find(({ step }) => step === this.claim.step)
+    const completed = this.claim.undoOf === 'completed'
+    return {
+      undoOf: this.claim.undoOf as CompensationContext['undoOf'],
+      output: completed ? fromJsonText(own?.output ?? null) : undefined,
+      error: completed ? undefined : (fromJsonText(own?.error ?? null) as SerialisedError | undefined),
+      cause: fromJsonText(stored.cause) as RunCause,
+    }
+  }
+
+  /** Waits for the handler's promise, but no longer than its timeout. */
+  #settled(promise: PromiseLike<unknown>, timeoutMs: number | null): Promise<AttemptEnd> {
     return new Promise((resolve) => {
       let timedOut = false
       const timer = this.#startTimeout(timeoutMs, (error) => {
@@ -172,23 +166,12 @@ export class Attempt {
         if (timedOut) this.#parts.onLateResult(this)
         else resolve(ended)
       }
-      returned.then(
+      // Not the promise's own `then`: it may be anybody's.
+      Promise.resolve(promise).then(
         (value) => end(this.#returned(value)),
         (error: unknown) => end(this.#threw(error)),
       )
     })
-  }
-
-  #returned(value: unknown): AttemptEnd {
-    try {
-      return { type: 'returned', output: this.#serialise(value) }
-    } catch (error) {
-      return this.#threw(error)
-    }
-  }
-
-  #threw(error: unknown): AttemptEnd {
-    return { type: 'threw', error, interrupted: this.#interruption }
   }
 
   #startTimeout(timeoutMs: number | null, onTimeout: (error: BelayError) => void): Timer | undefined {
@@ -200,14 +183,25 @@ export class Attempt {
     })
   }
 
-  #serialise(value: unknown): string | null {
+  #threw(error: unknown): AttemptEnd {
+    return { type: 'threw', error, interrupted: this.#interruption }
+  }
+
+  #returned(value: unknown): AttemptEnd {
     // What a compensation returns is nobody's input.
-    if (this.claim.direction === 'undo') return null
-    return toJsonText(value, this.#parts.payloadMaxBytes, {
-      what: `Output of step "${this.step.name}" of run ${this.claim.runId}`,
-      runId: this.claim.runId,
-      step: this.step.name,
-    })
+    if (this.claim.direction === 'undo' || value === undefined) return { type: 'returned', output: null }
+    try {
+      const output = toJsonText(value, this.#parts.payloadMaxBytes, () => this.#outputOwner())
+      return { type: 'returned', output }
+    } catch (error) {
+      return this.#threw(error)
+    }
+  }
+
+  #outputOwner(): PayloadOwner {
+    const { runId } = this.claim
+    const step = this.step.name
+    return { what: `Output of step "${step}" of run ${runId}`, runId, step }
   }
 
   #timeoutError(timeoutMs: number): BelayError {
@@ -225,19 +219,7 @@ export class Attempt {
   }
 }
 
-function attemptKey({ runId, step, attempt }: Claim): string {
-  return `${runId}/${step}/${attempt}`
-}
-
 function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
-}
-
-function withFields(log: Logger, fields: Readonly<Record<string, unknown>>): Logger {
-  return {
-    debug: (message, more) => log.debug(message, { ...fields, ...more }),
-    info: (message, more) => log.info(message, { ...fields, ...more }),
-    warn: (message, more) => log.warn(message, { ...fields, ...more }),
-    error: (message, more) => log.error(message, { ...fields, ...more }),
-  }
+  if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false
+  return typeof (value as { then?: unknown }).then === 'function'
 }

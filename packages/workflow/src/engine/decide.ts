@@ -32,13 +32,13 @@ export function decideOutcome(
   random: () => number,
 ): Outcome {
   const { runId, step: number, attempt, direction, definitionId } = claim
-  const ref = { runId, step: number, attempt, direction, definitionId }
-  if (end.type === 'given_up') return { ...ref, type: 'released' }
   if (end.type === 'returned') {
     return direction === 'undo'
-      ? { ...ref, type: 'compensated' }
-      : { ...ref, type: 'completed', output: end.output }
+      ? { runId, step: number, attempt, direction, definitionId, type: 'compensated' }
+      : { runId, step: number, attempt, direction, definitionId, type: 'completed', output: end.output }
   }
+  const ref = { runId, step: number, attempt, direction, definitionId }
+  if (end.type === 'given_up') return { ...ref, type: 'released' }
   // The handler was told to stop and did: that is no failure of its own.
   if (end.interrupted === 'worker_stopping') return { ...ref, type: 'released' }
   const error = serialiseError(end.error)

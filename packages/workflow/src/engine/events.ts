@@ -81,15 +81,13 @@ export class EventHub {
     return () => listeners.delete(own)
   }
 
-  /** Takes the event, or how to make it: what nobody listens to need not be made. */
-  emit<Name extends keyof EngineEvents>(
-    name: Name,
-    of: EngineEvents[Name] | (() => EngineEvents[Name]),
-  ): void {
-    const listeners = this.#listeners.get(name)
-    if (listeners === undefined || listeners.size === 0) return
-    const event = typeof of === 'function' ? of() : of
-    for (const listener of listeners) {
+  /** Tells whether anybody listens. Events that come with every step are only made then. */
+  has(name: keyof EngineEvents): boolean {
+    return (this.#listeners.get(name)?.size ?? 0) > 0
+  }
+
+  emit<Name extends keyof EngineEvents>(name: Name, event: EngineEvents[Name]): void {
+    for (const listener of this.#listeners.get(name) ?? []) {
       try {
         ;(listener as EventListener<Name>)(event)
       } catch (error) {

@@ -1,19 +1,15 @@
 import type { Adapter, JsonText, PayloadRequest, RunPayloads } from '../adapter/index.ts'
 
-/** What the cache may hold, in characters of JSON text. About twice that in bytes. */
-const CHARS_MAX = 16 * 1024 * 1024
+/** What each of the two generations may hold, in characters of JSON text. About twice that in bytes. */
+const CHARS_MAX = 8 * 1024 * 1024
+/** A flat charge per run and per value, so that a million tiny ones are bounded too. */
+const OVERHEAD_CHARS = 64
 
 interface Entry {
   input: JsonText | undefined
-  readonly outputs: Map<number, JsonText>
+  /** By the step's number; undefined where it is not known. */
+  readonly outputs: (JsonText | undefined)[]
   chars: number
-}
-
-/** What a forward attempt reads. */
-export interface ForwardPayloads {
-  readonly input: JsonText
-  /** In the order of the steps asked for. */
-  readonly outputs: readonly JsonText[]
 }
 
 interface Pending {
@@ -22,14 +18,24 @@ interface Pending {
   readonly reject: (error: unknown) => void
 }
 
+/** What a forward attempt is called with. `outputs` are in the order they were asked for. */
+export interface ForwardPayloads {
+  readonly input: JsonText
+  readonly outputs: readonly JsonText[]
+}
+
 /**
  * Inputs and outputs that this process has seen, so that a chain of steps in one worker never reads back what it just wrote.
- * Both never change once they are stored. Bounded; the least recently used run goes first. Misses of one moment share a read.
+ * Both never change once they are stored.
+ *
+ * Bounded by two generations: what is used moves to the young one, and when that is full the old one is dropped whole. Runs come and go
+ * by the thousand, and a map that gives up its oldest entry each time walks over all it has given up before.
  */
 export class PayloadCache {
   readonly #adapter: Adapter
-  readonly #runs = new Map<string, Entry>()
-  #chars = 0
+  #young = new Map<string, Entry>()
+  #old = new Map<string, Entry>()
+  #youngChars = 0
   #pending: Pending[] = []
 
   constructor(adapter: Adapter) {
@@ -37,35 +43,43 @@ export class PayloadCache {
   }
 
   rememberInput(runId: string, input: JsonText): void {
-    const entry = this.#touch(runId)
+    const entry = this.#find(runId) ?? this.#create(runId)
     if (entry.input !== undefined) return
     entry.input = input
-    this.#grow(entry, input)
+    this.#grow(runId, entry, input)
   }
 
   rememberOutput(runId: string, step: number, output: JsonText): void {
-    const entry = this.#touch(runId)
-    if (entry.outputs.has(step)) return
-    entry.outputs.set(step, output)
-    this.#grow(entry, output)
+    const entry = this.#find(runId) ?? this.#create(runId)
+    if (entry.outputs[step] !== undefined) return
+    entry.outputs[step] = output
+    this.#grow(runId, entry, output)
   }
 
   forget(runId: string): void {
-    const entry = this.#runs.get(runId)
-    if (entry === undefined) return
-    this.#runs.delete(runId)
-    this.#chars -= entry.chars
+    const entry = this.#young.get(runId)
+    if (entry !== undefined) {
+      this.#youngChars -= entry.chars
+      this.#young.delete(runId)
+    }
+    this.#old.delete(runId)
   }
 
-  /** What `forward` gives, when this process knows all of it. */
-  knownForward(runId: string, steps: readonly number[]): ForwardPayloads | undefined {
-    const entry = this.#runs.get(runId)
-    if (entry?.input === undefined || !steps.every((step) => entry.outputs.has(step))) return undefined
-    return { input: entry.input, outputs: steps.map((step) => entry.outputs.get(step) ?? null) }
+  /** The run's input and the outputs of these steps, if all of them are here. */
+  known(runId: string, steps: readonly number[]): ForwardPayloads | undefined {
+    const entry = this.#find(runId)
+    if (entry?.input === undefined) return undefined
+    const outputs: JsonText[] = []
+    for (const step of steps) {
+      const output = entry.outputs[step]
+      if (output === undefined) return undefined
+      outputs.push(output)
+    }
+    return { input: entry.input, outputs }
   }
 
-  /** The run's input and the outputs of these steps, in their order, from the store. Undefined when the run is gone. */
-  async forward(runId: string, steps: readonly number[]): Promise<ForwardPayloads | undefined> {
+  /** The same from the store. Undefined when the run is gone. */
+  async read(runId: string, steps: readonly number[]): Promise<ForwardPayloads | undefined> {
     const payloads = await this.load({ runId, steps })
     if (payloads === undefined) return undefined
     const byStep = new Map(payloads.steps.map((step) => [step.step, step.output]))
@@ -100,21 +114,40 @@ export class PayloadCache {
     }
   }
 
-  #touch(runId: string): Entry {
-    const entry = this.#runs.get(runId) ?? { input: undefined, outputs: new Map(), chars: 0 }
-    this.#runs.delete(runId)
-    this.#runs.set(runId, entry)
+  #find(runId: string): Entry | undefined {
+    const young = this.#young.get(runId)
+    if (young !== undefined || this.#old.size === 0) return young
+    const old = this.#old.get(runId)
+    if (old === undefined) return undefined
+    this.#old.delete(runId)
+    this.#keep(runId, old)
+    return old
+  }
+
+  #create(runId: string): Entry {
+    const entry: Entry = { input: undefined, outputs: [], chars: OVERHEAD_CHARS }
+    this.#keep(runId, entry)
     return entry
   }
 
-  #grow(entry: Entry, text: JsonText): void {
-    // A flat charge per value, so that a million tiny ones are bounded too.
-    const chars = (text?.length ?? 0) + 64
+  #keep(runId: string, entry: Entry): void {
+    this.#young.set(runId, entry)
+    this.#youngChars += entry.chars
+    if (this.#youngChars > CHARS_MAX) this.#turn()
+  }
+
+  #grow(runId: string, entry: Entry, text: JsonText): void {
+    const chars = (text?.length ?? 0) + OVERHEAD_CHARS
     entry.chars += chars
-    this.#chars += chars
-    for (const runId of this.#runs.keys()) {
-      if (this.#chars <= CHARS_MAX) return
-      this.forget(runId)
-    }
+    this.#youngChars += chars
+    // A run that fills a generation on its own would only push out all others.
+    if (entry.chars > CHARS_MAX) this.forget(runId)
+    else if (this.#youngChars > CHARS_MAX) this.#turn()
+  }
+
+  #turn(): void {
+    this.#old = this.#young
+    this.#young = new Map()
+    this.#youngChars = 0
   }
 }

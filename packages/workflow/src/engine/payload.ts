@@ -13,15 +13,16 @@ export interface PayloadOwner {
 }
 
 /**
- * Turns a value into JSON text; `undefined` becomes "no value".
+ * Turns a value into JSON text; `undefined` becomes "no value". `ownerOf` is asked only for an error.
  *
  * @throws BelayError `payload_unserialisable` for functions, symbols, bigints and cycles, `payload_too_large` above `maxBytes` (UTF-8).
  */
-export function toJsonText(value: unknown, maxBytes: number, owner: PayloadOwner): JsonText {
+export function toJsonText(value: unknown, maxBytes: number, ownerOf: () => PayloadOwner): JsonText {
   if (value === undefined) return null
-  const text = stringify(value, owner)
+  const text = stringify(value, ownerOf)
   const bytes = utf8Bytes(text, maxBytes)
   if (bytes <= maxBytes) return text
+  const owner = ownerOf()
   throw new BelayError(
     'payload_too_large',
     `${owner.what} is ${bytes} bytes as JSON; the limit is ${maxBytes}. Store the content elsewhere and return a reference to it, or raise \`payloadMaxBytes\`.`,
@@ -33,7 +34,7 @@ export function fromJsonText(text: JsonText): unknown {
   return text === null ? undefined : JSON.parse(text)
 }
 
-function stringify(value: unknown, owner: PayloadOwner): string {
+function stringify(value: unknown, ownerOf: () => PayloadOwner): string {
   let reason = `a ${typeof value} has no JSON form`
   try {
     // Top-level functions and symbols give undefined instead of text, whatever the type says.
@@ -42,6 +43,7 @@ function stringify(value: unknown, owner: PayloadOwner): string {
   } catch (error) {
     reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
   }
+  const owner = ownerOf()
   throw new BelayError(
     'payload_unserialisable',
     `${owner.what} cannot be stored as JSON: ${reason}. Return plain data: objects, arrays, strings, numbers, booleans, null.`,

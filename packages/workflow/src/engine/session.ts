@@ -1,13 +1,14 @@
-import pLimit, { type LimitFunction } from 'p-limit'
 import type { Adapter, Claim, Outcome, Settlement } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import { Attempt, type AttemptParts, type Performance } from './attempt.ts'
-import { decideOutcome, tryNumber } from './decide.ts'
+import { decideOutcome } from './decide.ts'
 import type { EventHub } from './events.ts'
+import { leaseLost, runStopping, workerStopping } from './interruption.ts'
 import type { OutageWatch } from './outage.ts'
 import { pause } from './runtime.ts'
-import { type SettleResult, Settler } from './settler.ts'
+import { type SettleResult, Settler, type SettlerEntry } from './settler.ts'
+import { Slots } from './slots.ts'
 import { outcomeEvent, stepEvent } from './step-events.ts'
 
 /** Outcomes that may wait for the store before the session takes on no more work. */
@@ -40,47 +41,44 @@ export class Session {
   unsure = false
   readonly #parts: SessionParts
   readonly #attemptParts: AttemptParts
-  readonly #settler: Settler
-  readonly #limit: LimitFunction
-  readonly #attempts = new Map<string, Attempt>()
+  readonly #settler: Settler<Attempt>
+  readonly #slots: Slots<Attempt, Performance | undefined>
+  readonly #attempts = new Set<Attempt>()
   readonly #stoppingRuns = new Set<string>()
+  /** Attempts that wait for their payloads. */
+  #preparing = 0
+  /** Room kept for steps that calls under way may lease to this worker. */
   #reserved = 0
   #leaving = false
   #lost = false
+  #roomTold = false
 
   constructor(parts: SessionParts) {
     this.#parts = parts
     this.workerId = parts.workerId
-    this.#limit = pLimit(parts.concurrency)
     this.#attemptParts = {
       ...parts,
-      onCall: (attempt) => parts.events.emit('step.started', () => stepEvent(attempt, this.workerId)),
+      onCall: (attempt) => {
+        if (parts.events.has('step.started'))
+          parts.events.emit('step.started', stepEvent(attempt, this.workerId))
+      },
       onLateResult: (attempt) => this.#discard(attempt, 'timed_out'),
     }
-    this.#settler = new Settler({
-      adapter: parts.adapter,
-      runtime: parts.runtime,
-      outage: parts.outage,
-      workerId: parts.workerId,
-      room: () => this.room,
-      onSettled: (settlement) => {
-        this.accept(settlement.claims)
-        parts.onSettled(settlement)
+    this.#slots = new Slots({
+      concurrency: parts.concurrency,
+      perform: (attempt) => (attempt.phase === 'settling' ? undefined : attempt.perform()),
+      onEnd: (attempt, end) => {
+        if (end !== undefined) this.#end(attempt, end)
+        this.#tellRoom()
       },
-      onUnsure: () => {
-        this.unsure = true
-      },
-      onRefused: parts.onRefused,
     })
+    this.#settler = this.#openSettler(parts)
   }
 
   /** How many more steps it could take on. Attempts that only wait for their outcome to be recorded need no slot. */
   get room(): number {
     if (this.#leaving || this.#settler.backlog > BACKLOG_MAX) return 0
-    return Math.max(
-      0,
-      this.#parts.concurrency - this.#limit.activeCount - this.#limit.pendingCount - this.#reserved,
-    )
+    return Math.max(0, this.#slots.free - this.#preparing - this.#reserved)
   }
 
   /** Attempts not yet settled. */
@@ -91,7 +89,7 @@ export class Session {
   /** Runs with a forward attempt in flight that was claimed before `instant` of the engine's clock. */
   forwardRuns(instant: number): string[] {
     const runs = new Set<string>()
-    for (const { claim, phase, startedAt } of this.#attempts.values()) {
+    for (const { claim, phase, startedAt } of this.#attempts) {
       if (claim.direction === 'forward' && phase === 'running' && startedAt < instant) runs.add(claim.runId)
     }
     return [...runs]
@@ -125,7 +123,9 @@ export class Session {
       const held = await this.#parts.adapter.held({ workerId: this.workerId })
       this.unsure = false
       // Of a lost identity nothing is taken up or given back any more: the sweep does that, and counts the loss.
-      if (!this.#lost) this.accept(held)
+      if (this.#lost) return
+      const known = new Set([...this.#attempts].map((attempt) => attemptKey(attempt.claim)))
+      this.accept(held.filter((claim) => !known.has(attemptKey(claim))))
     } finally {
       this.#settler.resume()
     }
@@ -139,7 +139,7 @@ export class Session {
   stopRun(runId: string): void {
     if (this.#stoppingRuns.size >= STOPPING_MAX) this.#stoppingRuns.clear()
     this.#stoppingRuns.add(runId)
-    for (const attempt of this.#attempts.values()) {
+    for (const attempt of this.#attempts) {
       if (attempt.claim.runId !== runId || attempt.claim.direction !== 'forward') continue
       attempt.interrupt(runStopping(runId))
       if (attempt.phase === 'queued') this.#end(attempt, { type: 'given_up' })
@@ -150,30 +150,28 @@ export class Session {
   lose(): number {
     this.#leaving = true
     this.#lost = true
-    for (const attempt of this.#attempts.values()) attempt.interrupt(leaseLost(attempt))
+    for (const attempt of this.#attempts) attempt.interrupt(leaseLost(attempt))
     return this.#attempts.size
   }
 
   /** Takes on nothing new and lets go of what has not started. */
   leave(): void {
     this.#leaving = true
-    for (const attempt of this.#attempts.values()) {
+    for (const attempt of this.#attempts) {
       if (attempt.phase === 'queued') this.#end(attempt, { type: 'given_up' })
     }
   }
 
   /** Asks running handlers to stop. */
   interruptAll(): void {
-    for (const attempt of this.#attempts.values()) {
-      attempt.interrupt(
-        new BelayError('worker_stopping', 'The worker is stopping and cannot wait any longer.'),
-      )
+    for (const attempt of this.#attempts) {
+      attempt.interrupt(workerStopping())
     }
   }
 
   /** Gives back every step whose handler still runs, without spending its attempt. */
   releaseAll(): void {
-    for (const attempt of this.#attempts.values()) {
+    for (const attempt of this.#attempts) {
       if (attempt.phase !== 'settling') this.#end(attempt, { type: 'given_up' })
     }
   }
@@ -183,34 +181,69 @@ export class Session {
     this.#settler.abandon()
   }
 
+  #openSettler(parts: SessionParts): Settler<Attempt> {
+    return new Settler({
+      adapter: parts.adapter,
+      runtime: parts.runtime,
+      outage: parts.outage,
+      workerId: parts.workerId,
+      reserve: (entries) => {
+        const room = Math.min(this.room, dependentsOf(entries))
+        this.#reserved += room
+        return room
+      },
+      unreserve: (room) => {
+        this.#reserved -= room
+      },
+      onResult: (entry, result) => this.#settled(entry, result),
+      onSettled: (settlement) => {
+        this.accept(settlement.claims)
+        parts.onSettled(settlement)
+        this.#tellRoom()
+      },
+      onUnsure: () => {
+        this.unsure = true
+      },
+      onRefused: parts.onRefused,
+    })
+  }
+
   #begin(claim: Claim): void {
     const definition = this.#parts.definitions.get(claim.definitionId)
     // Claims are asked for by definition, so this is a claim of somebody else's making: not ours to run, nor to lose.
     if (definition === undefined) return
     const attempt = new Attempt(claim, definition, this.#attemptParts)
-    if (this.#attempts.has(attempt.key)) return
-    this.#attempts.set(attempt.key, attempt)
+    this.#attempts.add(attempt)
     const stopping = claim.direction === 'forward' && this.#stoppingRuns.has(claim.runId)
     if (this.#leaving || stopping) {
       this.#end(attempt, { type: 'given_up' })
       return
     }
-    void this.#limit(() => this.#perform(attempt)).then((end) => {
-      if (end !== undefined) this.#end(attempt, end)
-      this.#parts.onRoom()
-    })
+    const reading = attempt.prepare()
+    if (reading === undefined) this.#slots.add(attempt)
+    else void this.#prepare(attempt, reading)
   }
 
-  async #perform(attempt: Attempt): Promise<Performance | undefined> {
-    // Given up while it waited for a slot.
-    if (attempt.phase === 'settling') return undefined
-    for (;;) {
+  async #prepare(attempt: Attempt, reading: Promise<void>): Promise<void> {
+    this.#preparing += 1
+    const prepared = await this.#read(attempt, reading)
+    this.#preparing -= 1
+    if (prepared) this.#slots.add(attempt)
+    // It may have been given up meanwhile.
+    else if (attempt.phase === 'queued') this.#end(attempt, { type: 'given_up' })
+    this.#tellRoom()
+  }
+
+  /** Reads until the store answers or there is no more use for it. */
+  async #read(attempt: Attempt, first: Promise<void>): Promise<boolean> {
+    for (let reading: Promise<void> | undefined = first; ; reading = attempt.prepare()) {
       try {
-        return await attempt.perform()
+        await reading
+        return true
       } catch (error) {
-        if (BelayError.is(error) && error.code === 'unknown_run') return { type: 'given_up' }
+        if (BelayError.is(error) && error.code === 'unknown_run') return false
         await pause(this.#parts.runtime.clock, this.#parts.outage.failed(error))
-        if (this.#leaving) return { type: 'given_up' }
+        if (this.#leaving || attempt.phase !== 'queued') return false
       }
     }
   }
@@ -222,21 +255,34 @@ export class Session {
       return
     }
     attempt.phase = 'settling'
-    const outcome = outcomeOf(attempt, end, this.#parts.runtime.random)
-    this.#settler.settle(outcome, (result) => this.#settled(attempt, outcome, result))
+    this.#settler.settle({ item: attempt, outcome: outcomeOf(attempt, end, this.#parts.runtime.random) })
   }
 
-  #settled(attempt: Attempt, outcome: Outcome, result: SettleResult): void {
+  #settled({ item: attempt, outcome }: SettlerEntry<Attempt>, result: SettleResult): void {
     const { payloads, events } = this.#parts
-    this.#attempts.delete(attempt.key)
+    this.#attempts.delete(attempt)
     if (result === 'lost') this.#discard(attempt, 'lease_lost')
     if (result === 'settled') {
-      if (outcome.type === 'completed') payloads.rememberOutput(outcome.runId, outcome.step, outcome.output)
-      const durationMs = this.#parts.runtime.clock.now() - attempt.startedAt
-      outcomeEvent(events, outcome, () => ({ ...stepEvent(attempt, this.workerId), durationMs }))
+      if (outcome.type === 'completed' && attempt.dependents.length > 0) {
+        payloads.rememberOutput(outcome.runId, outcome.step, outcome.output)
+      }
+      outcomeEvent(events, outcome, () => {
+        const durationMs = this.#parts.runtime.clock.now() - attempt.startedAt
+        return { ...stepEvent(attempt, this.workerId), durationMs }
+      })
     }
     if (this.#stoppingRuns.has(outcome.runId)) this.#parts.onStoppingRunMoved(outcome.runId)
-    this.#parts.onRoom()
+    if (result === 'abandoned') this.#tellRoom()
+  }
+
+  /** Once for all that ends at one moment, and after it: the first of many freed slots would else be filled alone. */
+  #tellRoom(): void {
+    if (this.#roomTold) return
+    this.#roomTold = true
+    queueMicrotask(() => {
+      this.#roomTold = false
+      this.#parts.onRoom()
+    })
   }
 
   #discard(attempt: Attempt, reason: 'lease_lost' | 'released' | 'timed_out'): void {
@@ -252,20 +298,17 @@ function outcomeOf(attempt: Attempt, end: Performance, random: () => number): Ou
   return { ...ref, type: 'relayed', undoOf: undoOf ?? 'completed' }
 }
 
-function leaseLost({ claim, step }: Attempt): BelayError {
-  return new BelayError(
-    'lease_lost',
-    `Step "${step.name}" of run ${claim.runId} lost its lease: this worker did not renew it in time and was presumed dead. Its result will be discarded and the step runs again elsewhere. If the process was blocked, keep long computations off the event loop; if it was paused, raise \`lease\`.`,
-    { runId: claim.runId, step: step.name, attempt: tryNumber(claim) },
-  )
+/** How many steps these outcomes could make ready. */
+function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number {
+  let count = 0
+  for (const { item, outcome } of entries) {
+    if (outcome.type === 'completed' || outcome.type === 'compensated' || outcome.type === 'relayed') {
+      count += item.dependents.length
+    }
+  }
+  return count
 }
 
-function runStopping(runId: string): BelayError {
-  return new BelayError(
-    'run_stopping',
-    `Run ${runId} is being stopped: it failed elsewhere or was cancelled.`,
-    {
-      runId,
-    },
-  )
+function attemptKey(claim: Claim): string {
+  return `${claim.runId}/${claim.step}/${claim.attempt}`
 }

@@ -11,13 +11,17 @@ const REFUSALS_MAX = 5
 
 export type SettleResult = 'settled' | 'lost' | 'abandoned'
 
-export interface SettlerOptions {
+export interface SettlerOptions<Item> {
   readonly adapter: Adapter
   readonly runtime: Runtime
   readonly outage: OutageWatch
   readonly workerId: string
-  /** How many steps the worker could take right now. */
-  readonly room: () => number
+  /** How many of the steps that these make ready the worker could take: it keeps the room for them until they are answered. */
+  readonly reserve: (entries: readonly SettlerEntry<Item>[]) => number
+  readonly unreserve: (room: number) => void
+  /** Called once for each, when it is recorded or known to be void. */
+  readonly onResult: (entry: SettlerEntry<Item>, result: SettleResult) => void
+  /** Called once for each call, after its results. */
   readonly onSettled: (settlement: Settlement) => void
   /** A call's answer was lost: claims may have been handed back that this worker has not heard of. */
   readonly onUnsure: () => void
@@ -25,24 +29,25 @@ export interface SettlerOptions {
   readonly onRefused: (error: unknown) => void
 }
 
-interface Entry {
+/** An outcome, and whose it is. */
+export interface SettlerEntry<Item> {
+  readonly item: Item
   readonly outcome: Outcome
-  readonly done: (result: SettleResult) => void
 }
 
 /**
  * Settles outcomes in batches that size themselves: a lone outcome leaves at once; while all lanes are busy the others gather.
  * A batch whose answer was lost is sent again until it is answered, which the store makes harmless.
  */
-export class Settler {
-  readonly #options: SettlerOptions
-  readonly #waiting: Entry[] = []
+export class Settler<Item> {
+  readonly #options: SettlerOptions<Item>
+  #waiting: SettlerEntry<Item>[] = []
   readonly #lanes = new Set<Promise<void>>()
   #paused = false
   #abandoned = false
   #scheduled = false
 
-  constructor(options: SettlerOptions) {
+  constructor(options: SettlerOptions<Item>) {
     this.#options = options
   }
 
@@ -51,13 +56,12 @@ export class Settler {
     return this.#waiting.length
   }
 
-  /** Calls `done`, once, when the outcome is recorded or known to be void. */
-  settle(outcome: Outcome, done: (result: SettleResult) => void): void {
+  settle(entry: SettlerEntry<Item>): void {
     if (this.#abandoned) {
-      done('abandoned')
+      this.#options.onResult(entry, 'abandoned')
       return
     }
-    this.#waiting.push({ outcome, done })
+    this.#waiting.push(entry)
     this.#schedule()
   }
 
@@ -75,7 +79,7 @@ export class Settler {
   /** Gives up on everything not yet answered: the leases are left to expire. */
   abandon(): void {
     this.#abandoned = true
-    for (const entry of this.#waiting.splice(0)) entry.done('abandoned')
+    for (const entry of this.#waiting.splice(0)) this.#options.onResult(entry, 'abandoned')
   }
 
   /** One microtask later, so that outcomes of one moment share a call. */
@@ -98,18 +102,14 @@ export class Settler {
     }
   }
 
-  async #send(batch: readonly Entry[], refusals = 0): Promise<void> {
-    const { adapter, runtime, outage, workerId } = this.#options
+  async #send(batch: readonly SettlerEntry<Item>[], refusals = 0): Promise<void> {
+    const { runtime, outage } = this.#options
     try {
-      const settlement = await adapter.settle({
-        workerId,
-        outcomes: batch.map((entry) => entry.outcome),
-        handBackMax: this.#options.room(),
-      })
+      const settlement = await this.#call(batch)
       outage.succeeded()
       // Results first: nobody may see a dependent start before the step it waited for has ended.
       batch.forEach((entry, index) => {
-        entry.done(settlement.results[index] ?? 'lost')
+        this.#options.onResult(entry, settlement.results[index] ?? 'lost')
       })
       this.#options.onSettled(settlement)
     } catch (error) {
@@ -128,12 +128,23 @@ export class Settler {
       await pause(runtime.clock, delayMs)
       if (refusals + 1 < REFUSALS_MAX) return this.#again(batch, refusals + 1)
       this.#options.onRefused(error)
-      for (const entry of batch) entry.done('abandoned')
+      for (const entry of batch) this.#options.onResult(entry, 'abandoned')
     }
   }
 
-  async #again(batch: readonly Entry[], refusals: number): Promise<void> {
+  async #call(batch: readonly SettlerEntry<Item>[]): Promise<Settlement> {
+    const { adapter, workerId, reserve, unreserve } = this.#options
+    const handBackMax = reserve(batch)
+    try {
+      const outcomes = batch.map((entry) => entry.outcome)
+      return await adapter.settle({ workerId, outcomes, handBackMax })
+    } finally {
+      unreserve(handBackMax)
+    }
+  }
+
+  async #again(batch: readonly SettlerEntry<Item>[], refusals: number): Promise<void> {
     if (!this.#abandoned) return this.#send(batch, refusals)
-    for (const entry of batch) entry.done('abandoned')
+    for (const entry of batch) this.#options.onResult(entry, 'abandoned')
   }
 }

@@ -70,7 +70,9 @@ async function prepareRun(
   checkWorkflow(workflow)
   const key = checkRunOptions(options)
   const valid = await workflow.validate(input)
-  const text = toJsonText(valid, settings.payloadMaxBytes, { what: `Input of workflow "${workflow.name}"` })
+  const text = toJsonText(valid, settings.payloadMaxBytes, () => ({
+    what: `Input of workflow "${workflow.name}"`,
+  }))
   await adapter.open()
   const definition = await registry.save(workflow)
   const runId = settings.runtime.newId()

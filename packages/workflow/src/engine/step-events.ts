@@ -2,7 +2,7 @@ import type { Outcome } from '../adapter/index.ts'
 import type { SerialisedError } from '../cause.ts'
 import type { Attempt } from './attempt.ts'
 import { tryNumber } from './decide.ts'
-import type { EventHub, StepEvent } from './events.ts'
+import type { EngineEvents, EventHub, StepEvent } from './events.ts'
 
 export function stepEvent(attempt: Attempt, workerId: string): StepEvent {
   const { claim, definition, step } = attempt
@@ -17,34 +17,42 @@ export function stepEvent(attempt: Attempt, workerId: string): StepEvent {
   }
 }
 
-/** Tells of a recorded outcome. Relays are the engine's own affair. */
+/** Tells of a recorded outcome, if anybody wants to know. Relays are the engine's own affair. */
 export function outcomeEvent(
   events: EventHub,
   outcome: Outcome,
-  event: () => StepEvent & { readonly durationMs: number },
+  eventOf: () => StepEvent & { readonly durationMs: number },
 ): void {
+  const name = EVENT_OF[outcome.type]
+  if (name === null || !events.has(name)) return
   switch (outcome.type) {
     case 'completed':
     case 'compensated':
-      events.emit(`step.${outcome.type}`, event)
+      events.emit(`step.${outcome.type}`, eventOf())
       break
     case 'failed':
     case 'compensation_failed':
-      events.emit(`step.${outcome.type}`, () => ({ ...event(), error: parse(outcome.error) }))
+      events.emit(`step.${outcome.type}`, { ...eventOf(), error: parse(outcome.error) })
       break
     case 'retry':
-      events.emit('step.retrying', () => ({
-        ...event(),
-        error: parse(outcome.error),
-        delayMs: outcome.delayMs,
-      }))
+      events.emit('step.retrying', { ...eventOf(), error: parse(outcome.error), delayMs: outcome.delayMs })
       break
     case 'released':
-      events.emit('step.released', event)
+      events.emit('step.released', eventOf())
       break
     case 'relayed':
       break
   }
+}
+
+const EVENT_OF: Readonly<Record<Outcome['type'], keyof EngineEvents | null>> = {
+  completed: 'step.completed',
+  compensated: 'step.compensated',
+  failed: 'step.failed',
+  compensation_failed: 'step.compensation_failed',
+  retry: 'step.retrying',
+  released: 'step.released',
+  relayed: null,
 }
 
 function parse(error: string): SerialisedError {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { fromJsonText, serialiseError, toJsonText } from '../../src/engine/payload.ts'
 import { BelayError } from '../../src/errors.ts'
 
-const owner = { what: 'Output of step "a"', runId: 'r', step: 'a' }
+const owner = () => ({ what: 'Output of step "a"', runId: 'r', step: 'a' })
 
 describe('payloads', () => {
   it.each([0, -0.5, false, '', null, [], {}, 'é\u0000\ud800', { a: [1, { b: null }] }])(

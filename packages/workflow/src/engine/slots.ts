@@ -1,0 +1,70 @@
+import pLimit, { type LimitFunction } from 'p-limit'
+
+export interface SlotsOptions<Item, End> {
+  readonly concurrency: number
+  /** Begins with an item. Never throws, never rejects. */
+  readonly perform: (item: Item) => End | Promise<End>
+  /** The item's slot is free again. */
+  readonly onEnd: (item: Item, end: End) => void
+}
+
+/**
+ * Performs items, so many at once, first come first served. A slot performs one item after the other, and opens the next slot only when it
+ * has to wait: what ends at once never costs the limiter more than one slot for all of it.
+ */
+export class Slots<Item, End> {
+  readonly #options: SlotsOptions<Item, End>
+  readonly #limit: LimitFunction
+  #queue: Item[] = []
+  #next = 0
+  #busy = 0
+  #opening = false
+
+  constructor(options: SlotsOptions<Item, End>) {
+    this.#options = options
+    this.#limit = pLimit(options.concurrency)
+  }
+
+  /** Items that could still begin at once. Negative when more are queued than slots are free. */
+  get free(): number {
+    return this.#options.concurrency - this.#busy - (this.#queue.length - this.#next)
+  }
+
+  add(item: Item): void {
+    this.#queue.push(item)
+    this.#open()
+  }
+
+  #open(): void {
+    if (this.#opening || this.#next === this.#queue.length) return
+    this.#opening = true
+    void this.#limit(() => this.#work())
+  }
+
+  async #work(): Promise<void> {
+    const { perform, onEnd } = this.#options
+    this.#opening = false
+    for (let item = this.#take(); item !== undefined; item = this.#take()) {
+      this.#busy += 1
+      const ending = perform(item)
+      if (ending instanceof Promise) this.#open()
+      const end = ending instanceof Promise ? await ending : ending
+      this.#busy -= 1
+      onEnd(item, end)
+    }
+  }
+
+  #take(): Item | undefined {
+    const item = this.#queue[this.#next]
+    if (item === undefined) return undefined
+    this.#next += 1
+    // Cut off only when much of it is behind: taking the first of a long array moves all the others.
+    if (this.#next === this.#queue.length || this.#next === CUT_AT) {
+      this.#queue = this.#queue.slice(this.#next)
+      this.#next = 0
+    }
+    return item
+  }
+}
+
+const CUT_AT = 1_024

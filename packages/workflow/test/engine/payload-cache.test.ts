@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import type { Adapter, PayloadRequest } from '../../src/adapter/index.ts'
+import { PayloadCache } from '../../src/engine/payload-cache.ts'
+
+function cacheOverStore() {
+  const reads: (readonly PayloadRequest[])[] = []
+  const store: Pick<Adapter, 'load'> = {
+    async load(requests) {
+      reads.push(requests)
+      return requests.map(({ runId, steps }) => ({
+        runId,
+        input: `"stored input of ${runId}"`,
+        cause: null,
+        steps: steps.map((step) => ({ step, output: String(step), error: null })),
+      }))
+    },
+  }
+  return { cache: new PayloadCache(store as Adapter), reads }
+}
+
+describe('the payload cache', () => {
+  it('knows a run once its input and all outputs asked for have been seen', () => {
+    const { cache } = cacheOverStore()
+
+    cache.rememberInput('run', '1')
+    cache.rememberOutput('run', 2, null)
+
+    expect(cache.known('run', [2])).toEqual({ input: '1', outputs: [null] })
+    expect(cache.known('run', [2, 3])).toBeUndefined()
+    expect(cache.known('other', [])).toBeUndefined()
+  })
+
+  it('reads what several attempts miss at one moment in one statement, and keeps it', async () => {
+    const { cache, reads } = cacheOverStore()
+
+    const [one, other] = await Promise.all([cache.read('a', [1]), cache.read('b', [2, 3])])
+
+    expect(reads).toHaveLength(1)
+    expect(one).toEqual({ input: '"stored input of a"', outputs: ['1'] })
+    expect(other?.outputs).toEqual(['2', '3'])
+    expect(cache.known('b', [3, 2])?.outputs).toEqual(['3', '2'])
+  })
+
+  it('gives up runs that have long not been used, and keeps those that are', () => {
+    const { cache } = cacheOverStore()
+    const half = 'x'.repeat(5 * 1024 * 1024)
+    cache.rememberInput('used', '1')
+    cache.rememberInput('unused', '1')
+
+    for (let n = 0; n < 10; n += 1) {
+      cache.rememberInput(`filler ${n}`, half)
+      expect(cache.known('used', [])).toEqual({ input: '1', outputs: [] })
+    }
+
+    expect(cache.known('unused', [])).toBeUndefined()
+    expect(cache.known('filler 0', [])).toBeUndefined()
+  })
+
+  it('does not keep a run that is larger than it', () => {
+    const { cache } = cacheOverStore()
+    cache.rememberInput('small', '1')
+    const large = 'x'.repeat(1024 * 1024)
+
+    for (let step = 0; step < 100; step += 1) cache.rememberOutput('large', step, large)
+
+    expect(cache.known('large', [0])).toBeUndefined()
+    expect(cache.known('small', [])).toBeDefined()
+  })
+
+  it('forgets a run', () => {
+    const { cache } = cacheOverStore()
+    cache.rememberInput('run', '1')
+
+    cache.forget('run')
+
+    expect(cache.known('run', [])).toBeUndefined()
+  })
+})

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { Slots } from '../../src/engine/slots.ts'
+
+/** Items that end when told to. */
+function heldSlots(concurrency: number) {
+  const began: string[] = []
+  const ended: string[] = []
+  const release = new Map<string, () => void>()
+  const slots = new Slots<string, string>({
+    concurrency,
+    perform: (item) => {
+      began.push(item)
+      if (item.startsWith('quick')) return item
+      return new Promise((resolve) => release.set(item, () => resolve(item)))
+    },
+    onEnd: (item) => ended.push(item),
+  })
+  return { slots, began, ended, end: (item: string) => release.get(item)!() }
+}
+
+/** Lets everything happen that waits for nothing from outside. */
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+describe('slots', () => {
+  it('perform no more items at once than they are, first come first served', async () => {
+    const { slots, began, end } = heldSlots(2)
+
+    for (const item of ['a', 'b', 'c', 'd']) slots.add(item)
+    await settled()
+    const atFirst = [...began]
+    end('b')
+    await settled()
+
+    expect(atFirst).toEqual(['a', 'b'])
+    expect(began).toEqual(['a', 'b', 'c'])
+  })
+
+  it('are free again before it is told that an item ended', async () => {
+    const free: number[] = []
+    const slots = new Slots<number, number>({
+      concurrency: 1,
+      perform: async (item) => item,
+      onEnd: () => free.push(slots.free),
+    })
+
+    slots.add(1)
+    const whileQueued = slots.free
+    await settled()
+
+    expect(whileQueued).toBe(0)
+    expect(free).toEqual([1])
+  })
+
+  it('do not let items that end at once wait behind one that takes long', async () => {
+    const { slots, ended, end } = heldSlots(2)
+
+    for (const item of ['slow', 'quick 1', 'quick 2', 'quick 3']) slots.add(item)
+    await settled()
+
+    expect(ended).toEqual(['quick 1', 'quick 2', 'quick 3'])
+    end('slow')
+    await settled()
+    expect(ended).toHaveLength(4)
+    expect(slots.free).toBe(2)
+  })
+
+  it('take items again after they have run empty', async () => {
+    const { slots, ended } = heldSlots(3)
+
+    slots.add('quick 1')
+    await settled()
+    slots.add('quick 2')
+    await settled()
+
+    expect(ended).toEqual(['quick 1', 'quick 2'])
+  })
+
+  it('keep the order of thousands of items', async () => {
+    const { slots, ended } = heldSlots(1)
+    const items = Array.from({ length: 5_000 }, (_, n) => `quick ${n}`)
+
+    for (const item of items) slots.add(item)
+    await settled()
+
+    expect(ended).toEqual(items)
+  })
+})
