@@ -24,7 +24,13 @@ export function createPeer(): Peer {
     },
     startWorker: () => engine.start(),
     async startRun() {
-      await engine.run(chain, undefined)
+      await engine.run(chain)
+    },
+    async startRuns(count) {
+      await engine.runMany(
+        chain,
+        Array.from({ length: count }, () => ({})),
+      )
     },
     close: () => engine.close(),
   }
