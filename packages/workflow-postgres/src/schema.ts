@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import {
+  bigint,
   check,
   index,
   integer,
@@ -61,6 +62,8 @@ export function makeTables(schemaName: string) {
     runs: makeRuns(schema),
     steps: makeSteps(schema),
     ready: makeReady(schema),
+    signals: makeSignals(schema),
+    history: makeHistory(schema),
     workers: makeWorkers(schema),
   }
 }
@@ -115,7 +118,11 @@ function makeRuns(schema: Schema) {
       createdAt: instant('created_at').notNull(),
       finishedAt: instant('finished_at'),
       status: text().notNull(),
-      /** Why the run stopped going forward: `failure` or `cancellation`. */
+      /** When it may begin; null for at once. Its first steps are queued for this time. */
+      startAt: instant('start_at'),
+      /** When it fails unless it has ended by then. */
+      deadlineAt: instant('deadline_at'),
+      /** Why the run stopped going forward: `failure`, `cancellation`, or `abandonment`, which is a cancellation that undoes nothing. */
       stop: text(),
       /** How the run ends once its undo is done; null until the undo begins, so a stopped run without it is draining. */
       endsAs: text('ends_as'),
@@ -133,9 +140,15 @@ function makeRuns(schema: Schema) {
       index('workflow_runs_draining_idx')
         .on(table.id)
         .where(sql`${table.status} = 'compensating' and ${table.endsAs} is null`),
+      index('workflow_runs_finished_idx')
+        .on(table.finishedAt, table.id)
+        .where(sql`${table.finishedAt} is not null`),
+      index('workflow_runs_deadline_idx')
+        .on(table.deadlineAt)
+        .where(sql`${table.deadlineAt} is not null and ${oneOf(table.status, ['running', 'paused'])}`),
       check('workflow_runs_status_allowed', oneOf(table.status, RUN_STATUSES)),
       check('workflow_runs_open_steps_counted', sql`${table.openSteps} >= 0`),
-      check('workflow_runs_stop_allowed', oneOf(table.stop, ['failure', 'cancellation'])),
+      check('workflow_runs_stop_allowed', oneOf(table.stop, ['failure', 'cancellation', 'abandonment'])),
       check('workflow_runs_ends_as_allowed', oneOf(table.endsAs, ['failed', 'compensated', 'cancelled'])),
       check('workflow_runs_stopped_has_cause', sql`(${table.stop} is null) = (${table.cause} is null)`),
       check(
@@ -172,6 +185,12 @@ function makeSteps(schema: Schema) {
       undoOf: text('undo_of'),
       output: json(),
       error: json(),
+      /** Of a step that is ready or waiting: when it is due, by a retry's delay or a timer. Null for at once, or for a wait without end. */
+      availableAt: instant('available_at'),
+      /** When the step first began to wait. */
+      waitingSince: instant('waiting_since'),
+      /** When the signal came that this step waits for, or will wait for; its payload is in `output`. */
+      signalledAt: instant('signalled_at'),
     },
     (table) => [
       primaryKey({ name: 'workflow_steps_pkey', columns: [table.runId, table.step] }),
@@ -186,7 +205,7 @@ function makeSteps(schema: Schema) {
       ),
       check(
         'workflow_steps_started_has_no_dependencies',
-        sql`${table.status} not in ('ready', 'running', 'completed') or ${table.openDependencies} = 0`,
+        sql`${table.status} not in ('ready', 'running', 'waiting', 'completed') or ${table.openDependencies} = 0`,
       ),
       check(
         'workflow_steps_running_has_worker',
@@ -195,6 +214,10 @@ function makeSteps(schema: Schema) {
       check(
         'workflow_steps_ready_has_no_worker',
         sql`${table.status} <> 'ready' or ${table.workerId} is null`,
+      ),
+      check(
+        'workflow_steps_waiting_has_no_worker',
+        sql`${table.status} <> 'waiting' or (${table.workerId} is null and ${table.waitingSince} is not null)`,
       ),
       check(
         'workflow_steps_ended_has_time',
@@ -233,6 +256,41 @@ function makeReady(schema: Schema) {
   )
 }
 
+/** Signals and decisions that runs have received, by the sender's key: what makes sending one twice harmless. */
+function makeSignals(schema: Schema) {
+  return schema.table(
+    'workflow_signals',
+    {
+      runId: uuid('run_id').notNull(),
+      step: integer().notNull(),
+      receivedAt: instant('received_at').notNull(),
+      key: text().notNull(),
+      /** Who decided, for a gate that people decide. */
+      actor: text(),
+      payload: json(),
+    },
+    (table) => [primaryKey({ name: 'workflow_signals_pkey', columns: [table.runId, table.step, table.key] })],
+  )
+}
+
+/** What operators did to runs: who, when, why, and what changed by it. Rows are only inserted, and pruned with their run. */
+function makeHistory(schema: Schema) {
+  return schema.table(
+    'workflow_history',
+    {
+      runId: uuid('run_id').notNull(),
+      id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity(),
+      at: instant('at').notNull(),
+      step: integer(),
+      action: text().notNull(),
+      actor: text(),
+      reason: text(),
+      change: json(),
+    },
+    (table) => [primaryKey({ name: 'workflow_history_pkey', columns: [table.runId, table.id] })],
+  )
+}
+
 /** One row per worker process. It carries the lease of every step the worker holds. */
 function makeWorkers(schema: Schema) {
   return schema.table(
@@ -245,6 +303,13 @@ function makeWorkers(schema: Schema) {
       sweptThrough: uuid('swept_through'),
       status: text().notNull(),
       name: text().notNull(),
+      renewedAt: instant('renewed_at'),
+      /** Handlers it runs at once at most, and how many ran when it last renewed. */
+      slots: integer(),
+      busy: integer(),
+      host: text(),
+      /** What it has handlers for. */
+      definitionIds: integer('definition_ids').array(),
     },
     (table) => [check('workflow_workers_status_allowed', oneOf(table.status, ['live', 'dead']))],
   )
@@ -267,4 +332,6 @@ export const workflowDefinitionSteps = defaultTables.definitionSteps
 export const workflowRuns = defaultTables.runs
 export const workflowSteps = defaultTables.steps
 export const workflowReady = defaultTables.ready
+export const workflowSignals = defaultTables.signals
+export const workflowHistory = defaultTables.history
 export const workflowWorkers = defaultTables.workers

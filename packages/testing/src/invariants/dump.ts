@@ -18,7 +18,7 @@ export interface RunDump {
   readonly stored?: {
     readonly openSteps: number
     readonly endsAs: UndoPlan['endsAs'] | null
-    readonly stop: 'failure' | 'cancellation' | null
+    readonly stop: 'failure' | 'cancellation' | 'abandonment' | null
   }
 }
 

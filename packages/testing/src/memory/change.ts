@@ -63,6 +63,11 @@ const ROW_FACTS: readonly (readonly [string, (step: StepRow) => boolean])[] = [
     'running_has_worker_and_no_open_dependencies',
     (s) => s.status !== 'running' || (s.workerId !== null && s.openDependencies === 0),
   ],
+  [
+    'waiting_has_no_worker',
+    (s) =>
+      s.status !== 'waiting' || (s.workerId === null && s.waitingSince !== null && s.openDependencies === 0),
+  ],
   ['completed_has_finished_at', (s) => s.status !== 'completed' || s.finishedAt !== null],
   ['failed_has_error', (s) => s.status !== 'failed' || s.error !== null],
   ['undo_of_in_undo_only', (s) => (s.undoOf !== null) === UNDO_STATUSES.has(s.status)],

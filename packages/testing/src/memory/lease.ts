@@ -10,7 +10,7 @@ export interface StepOfRun {
 
 /** Tells whether a step may be leased: forward only while its run goes forward, an undo once its dependents have ended. */
 export function isClaimable({ run, step }: StepOfRun): boolean {
-  if (step.status === 'ready') return run.status === 'running'
+  if (step.status === 'ready' || step.status === 'waiting') return run.status === 'running'
   const undoing = run.status === 'compensating' || run.status === 'compensation_failed'
   return undoing && step.status === 'compensating' && step.workerId === null && step.openDependencies === 0
 }
@@ -23,7 +23,7 @@ export function lease(rows: Rows, { run, step }: StepOfRun, workerId: string): C
     () => `step ${step.step} of run ${run.runId} is ${step.status} in a ${run.status} run.`,
   )
   changeStep(run, step, {
-    status: step.status === 'ready' ? 'running' : 'compensating',
+    status: step.status === 'compensating' ? 'compensating' : 'running',
     attempt: step.attempt + 1,
     workerId,
     startedAt: rows.now,

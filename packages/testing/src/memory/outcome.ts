@@ -50,7 +50,7 @@ export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequenc
 
 function afterCompletion(rows: Rows, { run, step }: StepOfRun, consequences: Consequences): void {
   // A late success in a run that has stopped is an obligation to undo, and nothing follows from it.
-  if (run.status !== 'running') return
+  if (run.status !== 'running' && run.status !== 'paused') return
   const dependents = run.definition.dependents[step.step]!
   for (const number of dependents) unblock(run, run.steps[number]!, 'pending', consequences)
   if (dependents.length > 0) return
@@ -87,7 +87,7 @@ function unblock(
 function requeue(rows: Rows, held: StepOfRun, delayMs: number, consequences: Consequences): void {
   const { run, step } = held
   const status = step.status === 'running' ? 'ready' : 'compensating'
-  changeStep(run, step, { status, workerId: null, finishedAt: rows.now })
+  changeStep(run, step, { status, workerId: null, finishedAt: rows.now, availableAt: rows.now + delayMs })
   enqueue(rows, held, delayMs)
   if (delayMs === 0) consequences.requeued = true
 }

@@ -43,8 +43,22 @@ export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly 
 
 export function runRecord(run: RunRow): RunRecord {
   const { runId, workflow, definition, key, status, input, cause, createdAt, finishedAt } = run
+  const { startAt, deadlineAt } = run
   const { id: definitionId, version } = definition.saved
-  return { runId, workflow, version, definitionId, key, status, input, cause, createdAt, finishedAt }
+  return {
+    runId,
+    workflow,
+    version,
+    definitionId,
+    key,
+    status,
+    input,
+    cause,
+    createdAt,
+    finishedAt,
+    startAt,
+    deadlineAt,
+  }
 }
 
 export function stepRecords(run: RunRow): readonly StepRecord[] {

@@ -22,13 +22,15 @@ export interface RunRow {
   readonly key: string | null
   readonly input: JsonText
   readonly createdAt: number
+  readonly startAt: number | null
+  readonly deadlineAt: number | null
   readonly steps: readonly StepRow[]
   status: RunStatus
   /** Going forward the sinks that have not completed, in an undo the undos that have not ended. */
   openSteps: number
   /** Null until the undo has begun. */
   endsAs: UndoPlan['endsAs'] | null
-  stop: 'failure' | 'cancellation' | null
+  stop: 'failure' | 'cancellation' | 'abandonment' | null
   cause: JsonText
   finishedAt: number | null
 }
@@ -47,6 +49,10 @@ export interface StepRow {
   finishedAt: number | null
   output: JsonText
   error: JsonText
+  /** Of a step that is ready or waiting: when it is due. Null for at once, or for a wait without end. */
+  availableAt: number | null
+  waitingSince: number | null
+  signalledAt: number | null
 }
 
 export interface WorkerRow {

@@ -34,6 +34,8 @@ function create(rows: Rows, { runId, definitionId, workflow, key, input }: NewRu
     key,
     input,
     createdAt: rows.now,
+    startAt: null,
+    deadlineAt: null,
     steps: definition.saved.shape.steps.map((shape, step) => newStep(step, shape.dependsOn.length)),
     status: 'running',
     openSteps: countSinks(definition),
@@ -63,6 +65,9 @@ function newStep(step: number, openDependencies: number): StepRow {
     finishedAt: null,
     output: null,
     error: null,
+    availableAt: null,
+    waitingSince: null,
+    signalledAt: null,
   }
 }
 

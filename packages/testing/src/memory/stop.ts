@@ -9,7 +9,7 @@ function goesForward(run: RunRow): boolean {
 }
 
 /** Turns a run that goes forward to its undo: first it drains. The first cause wins. Tells whether the run was turned. */
-export function stopRun(rows: Rows, run: RunRow, stop: 'failure' | 'cancellation', cause: string): boolean {
+export function stopRun(rows: Rows, run: RunRow, stop: NonNullable<RunRow['stop']>, cause: string): boolean {
   if (!goesForward(run)) return false
   cancelUnstarted(rows, run)
   moveRun(rows, run, 'compensating')
@@ -21,7 +21,7 @@ export function stopRun(rows: Rows, run: RunRow, stop: 'failure' | 'cancellation
 /** Cancels what is not in flight, so that nothing of a stopped run starts any more. */
 export function cancelUnstarted(rows: Rows, run: RunRow): void {
   for (const step of run.steps) {
-    if (step.status !== 'pending' && step.status !== 'ready') continue
+    if (step.status !== 'pending' && step.status !== 'ready' && step.status !== 'waiting') continue
     rows.queue.remove({ runId: run.runId, step: step.step })
     changeStep(run, step, { status: 'cancelled' })
   }

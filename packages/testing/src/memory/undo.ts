@@ -44,8 +44,10 @@ function isDraining(run: RunRow): boolean {
 }
 
 function isDrained(run: RunRow): boolean {
-  return run.steps.every(({ status }) => status !== 'pending' && status !== 'ready' && status !== 'running')
+  return run.steps.every(({ status }) => !NOT_ENDED.has(status))
 }
+
+const NOT_ENDED: ReadonlySet<StepStatus> = new Set(['pending', 'ready', 'running', 'waiting'])
 
 function begin(rows: Rows, run: RunRow, plan: UndoPlan): void {
   const undos = undoableSteps(run, plan)

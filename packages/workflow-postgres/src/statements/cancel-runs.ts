@@ -10,7 +10,7 @@ export const cancelRunsStatement: Statement<{ readonly run_id: string }> = {
   name: 'cancel_runs',
   text: `
 with asked_runs as materialized (
-  select r.id, array['pending', 'ready'] as open_statuses
+  select r.id, array['pending', 'ready', 'waiting'] as open_statuses
   from belay.workflow_runs r
   where r.id = any ($1::uuid[]) and r.status in ('scheduled', 'running', 'waiting', 'paused')
   order by r.id

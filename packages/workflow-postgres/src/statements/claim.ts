@@ -61,22 +61,23 @@ dequeued_rows as (
 ),
 due_steps as materialized (
   select q.run_id, q.step, q.attempt, min(q.definition_id) as definition_id, min(q.available_at) as available_at,
-    -- The steps of a run that is stopping are left to the drain, which cancels them.
-    (select case when r.status = 'running' then 'ready'
-        when r.status in ('compensating', 'compensation_failed') then 'compensating' end
-      from belay.workflow_runs r where r.id = q.run_id) as claimable_status
+    -- The steps of a run that is stopping are left to the drain, which cancels them; those of a paused one are queued again when it
+    -- is resumed.
+    (select case when r.status = 'running' then array['ready', 'waiting']
+        when r.status in ('compensating', 'compensation_failed') then array['compensating'] end
+      from belay.workflow_runs r where r.id = q.run_id) as claimable_statuses
   from dequeued_rows q
   group by q.run_id, q.step, q.attempt
   order by q.run_id, q.step
 ),
 claimed_steps as (
   update belay.workflow_steps s
-  set status = case when s.status = 'ready' then 'running' else s.status end,
+  set status = case when s.status = 'compensating' then s.status else 'running' end,
     attempt = s.attempt + 1, worker_id = $1::uuid, started_at = belay.store_now(), finished_at = null
   from due_steps due
   where s.run_id = any (array[due.run_id]) and s.step = any (array[due.step])
     -- A hint from before an earlier attempt is stale.
-    and s.attempt = any (array[due.attempt]) and s.status = any (array[due.claimable_status])
+    and s.attempt = any (array[due.attempt]) and s.status = any (due.claimable_statuses)
     and case s.status when 'compensating' then s.worker_id is null and s.open_dependencies = 0 else true end
   returning s.run_id, s.step, s.attempt, due.definition_id, s.failures, s.losses, s.undo_of, due.available_at
 )

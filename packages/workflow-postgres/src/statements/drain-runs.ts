@@ -5,7 +5,7 @@ import type { Statement } from '../connection/statement.ts'
 interface DrainedRow {
   readonly run_id: string
   readonly definition_id: number
-  readonly stop: 'failure' | 'cancellation'
+  readonly stop: 'failure' | 'cancellation' | 'abandonment'
   readonly leftovers: number
   readonly steps: readonly number[]
   readonly statuses: readonly StepStatus[]
@@ -22,8 +22,8 @@ export const readDrainedRuns: Statement<DrainedRow> = {
 select r.id as run_id, r.definition_id, r.stop, s.leftovers, s.steps, s.statuses, s.started
 from belay.workflow_runs r
 cross join lateral (
-  select (count(*) filter (where s.status in ('running', 'waiting')))::int as in_flight,
-    (count(*) filter (where s.status in ('pending', 'ready')))::int as leftovers,
+  select (count(*) filter (where s.status = 'running'))::int as in_flight,
+    (count(*) filter (where s.status in ('pending', 'ready', 'waiting')))::int as leftovers,
     array_agg(s.step order by s.step) as steps,
     array_agg(s.status order by s.step) as statuses,
     array_agg(s.attempt > 0 order by s.step) as started
@@ -44,7 +44,7 @@ export const cancelLeftovers: Statement<{ readonly run_id: string }> = {
   name: 'cancel_leftovers',
   text: `
 with stopped_runs as materialized (
-  select r.id, array['pending', 'ready'] as open_statuses
+  select r.id, array['pending', 'ready', 'waiting'] as open_statuses
   from belay.workflow_runs r
   where r.id = any ($1::uuid[]) and r.status = 'compensating' and r.ends_as is null
 ),

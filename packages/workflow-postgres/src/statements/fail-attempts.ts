@@ -29,7 +29,7 @@ failed_steps as (
   returning a.run_id, a.cause, a.position
 ),
 failed_runs as materialized (
-  select distinct on (f.run_id) f.run_id, f.cause, array['pending', 'ready'] as open_statuses,
+  select distinct on (f.run_id) f.run_id, f.cause, array['pending', 'ready', 'waiting'] as open_statuses,
     array['running', 'waiting', 'paused'] as forward_statuses
   from failed_steps f
   order by f.run_id, f.position

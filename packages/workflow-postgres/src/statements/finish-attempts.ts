@@ -101,7 +101,7 @@ updated_runs as (
     finished_at = case when r.open_steps > e.ended then r.finished_at else belay.store_now() end
   from ended_steps e
   where r.id = any (array[e.run_id])
-    and r.status = any (case when e.undo then array['compensating', 'compensation_failed'] else array['running'] end)
+    and r.status = any (case when e.undo then array['compensating', 'compensation_failed'] else array['running', 'paused'] end)
   returning r.id as run_id, r.status, r.open_steps
 )
 select 'settled' as kind, t.position::int as position, null::uuid as run_id, null::int as step, null::int as attempt,

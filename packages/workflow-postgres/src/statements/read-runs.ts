@@ -29,6 +29,8 @@ interface RunRow {
   readonly cause: JsonText
   readonly created_at: number
   readonly finished_at: number | null
+  readonly start_at: number | null
+  readonly deadline_at: number | null
 }
 
 const runColumns = {
@@ -42,6 +44,8 @@ const runColumns = {
   cause: sql<JsonText>`${runs.cause}::text`.as('cause'),
   created_at: epochMs(runs.createdAt).as('created_at'),
   finished_at: epochMs(runs.finishedAt).as('finished_at'),
+  start_at: epochMs(runs.startAt).as('start_at'),
+  deadline_at: epochMs(runs.deadlineAt).as('deadline_at'),
 }
 
 /** Runs, newest first. Index: primary key, or (workflow, status, id), or (workflow, key). No locks. */
@@ -94,6 +98,9 @@ interface StepRow {
   readonly error: JsonText
   readonly step_started_at: number | null
   readonly step_finished_at: number | null
+  readonly available_at: number | null
+  readonly waiting_since: number | null
+  readonly signalled_at: number | null
 }
 
 const stepColumns = {
@@ -110,6 +117,9 @@ const stepColumns = {
   error: sql<JsonText>`${steps.error}::text`.as('error'),
   step_started_at: epochMs(steps.startedAt).as('step_started_at'),
   step_finished_at: epochMs(steps.finishedAt).as('step_finished_at'),
+  available_at: epochMs(steps.availableAt).as('available_at'),
+  waiting_since: epochMs(steps.waitingSince).as('waiting_since'),
+  signalled_at: epochMs(steps.signalledAt).as('signalled_at'),
 }
 
 /** One row per step, each with the run's facts; the run's payloads, which may be large, only with the first. */
@@ -150,6 +160,8 @@ function decodeRun(row: RunRow): RunRecord {
     cause: row.cause,
     createdAt: row.created_at,
     finishedAt: row.finished_at,
+    startAt: row.start_at,
+    deadlineAt: row.deadline_at,
   }
 }
 
@@ -168,5 +180,8 @@ function decodeStep(row: StepRow): StepRecord {
     error: row.error,
     startedAt: row.step_started_at,
     finishedAt: row.step_finished_at,
+    availableAt: row.available_at,
+    waitingSince: row.waiting_since,
+    signalledAt: row.signalled_at,
   }
 }

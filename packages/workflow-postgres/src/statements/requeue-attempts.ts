@@ -21,15 +21,16 @@ returned_steps as (
   set status = case when a.undo then s.status else 'ready' end,
     failures = s.failures + a.is_failure::int,
     error = case when a.is_failure then a.error::json else s.error end,
-    worker_id = null, finished_at = belay.store_now()
+    worker_id = null, finished_at = belay.store_now(),
+    available_at = belay.store_now() + a.delay_ms * interval '1 millisecond'
   from returned_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.attempt = any (array[a.attempt])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
-  returning a.run_id, a.step, a.attempt, a.definition_id, a.delay_ms, a.position
+  returning a.run_id, a.step, a.attempt, a.definition_id, s.available_at, a.position
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
-  select belay.store_now() + r.delay_ms * interval '1 millisecond', r.definition_id, r.step, r.attempt, r.run_id
+  select r.available_at, r.definition_id, r.step, r.attempt, r.run_id
   from returned_steps r
 )
 select position::int as position from returned_steps`,

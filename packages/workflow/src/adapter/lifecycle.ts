@@ -3,7 +3,10 @@
  *
  * `scheduled` before its start time; `running`; `waiting` while every live step waits for a timer or a signal; `paused` by an operator;
  * `compensating` from the moment it fails or is cancelled (first it drains, then it undoes); then one of the five ends.
- * `compensation_failed` is an end only until an operator acts: undos of independent branches still go on in it.
+ * `compensation_failed` is an end only until an operator acts: undos of independent branches still go on in it. An operator may also send a
+ * `failed`, `compensated` or `cancelled` run forward again.
+ *
+ * `scheduled` and `waiting` are never stored: they are what a `running` run is read as, so that nobody has to notice when they end.
  */
 export type RunStatus =
   | 'scheduled'
@@ -39,13 +42,13 @@ export const RUN_TRANSITIONS: Readonly<Record<RunStatus, readonly RunStatus[]>> 
   scheduled: ['running', 'paused', 'compensating'],
   running: ['waiting', 'paused', 'completed', 'compensating'],
   waiting: ['running', 'paused', 'completed', 'compensating'],
-  paused: ['scheduled', 'running', 'waiting', 'compensating'],
+  paused: ['scheduled', 'running', 'waiting', 'completed', 'compensating'],
   compensating: ['failed', 'compensated', 'cancelled', 'compensation_failed'],
   compensation_failed: ['compensating', 'compensated', 'cancelled'],
   completed: [],
-  failed: [],
-  compensated: [],
-  cancelled: [],
+  failed: ['running'],
+  compensated: ['running'],
+  cancelled: ['running'],
 }
 
 /** Every allowed change of a step's status. `compensating → completed | failed | skipped | cancelled` is a relay: see {@link UndoPlan}. */
@@ -55,15 +58,17 @@ export const STEP_TRANSITIONS: Readonly<Record<StepStatus, readonly StepStatus[]
   running: ['ready', 'waiting', 'completed', 'failed', 'skipped', 'cancelled'],
   waiting: ['ready', 'running', 'completed', 'failed', 'skipped', 'cancelled'],
   completed: ['compensating'],
-  failed: ['compensating'],
+  failed: ['compensating', 'pending', 'ready', 'skipped'],
   skipped: ['compensating'],
-  cancelled: ['compensating'],
+  cancelled: ['compensating', 'pending', 'ready'],
   compensating: ['compensated', 'compensation_failed', 'completed', 'failed', 'skipped', 'cancelled'],
-  compensated: [],
+  compensated: ['pending', 'ready'],
   compensation_failed: ['compensating', 'compensated'],
 }
 
-/** Tells whether a run can change no more, not even by an operator. */
+const ENDS: ReadonlySet<RunStatus> = new Set(['completed', 'failed', 'compensated', 'cancelled'])
+
+/** Tells whether a run is at its end: nothing changes it any more unless an operator sends it forward again. */
 export function isTerminal(status: RunStatus): boolean {
-  return RUN_TRANSITIONS[status].length === 0
+  return ENDS.has(status)
 }

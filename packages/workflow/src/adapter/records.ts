@@ -106,7 +106,8 @@ export interface Settlement {
 export interface DrainedRun {
   readonly runId: string
   readonly definitionId: number
-  readonly stop: 'failure' | 'cancellation'
+  /** `abandonment` is a cancellation that leaves every effect as it is. */
+  readonly stop: 'failure' | 'cancellation' | 'abandonment'
   /** Every step of the run, ascending by number. `started` tells whether any attempt was ever claimed. */
   readonly steps: readonly { readonly step: number; readonly status: StepStatus; readonly started: boolean }[]
 }
@@ -149,6 +150,10 @@ export interface RunRecord {
   /** Epoch milliseconds, store clock. */
   readonly createdAt: number
   readonly finishedAt: number | null
+  /** When it may begin, if it was given a start time. */
+  readonly startAt: number | null
+  /** When it fails unless it has ended by then. */
+  readonly deadlineAt: number | null
 }
 
 export interface StepRecord {
@@ -166,6 +171,12 @@ export interface StepRecord {
   /** When the newest attempt of either direction was claimed and ended. Epoch milliseconds, store clock. */
   readonly startedAt: number | null
   readonly finishedAt: number | null
+  /** Of a step that is ready or waiting: when it is due, by a retry's delay or a timer. Null for at once, or for a wait without end. */
+  readonly availableAt: number | null
+  /** When the step first began to wait. */
+  readonly waitingSince: number | null
+  /** When the signal came that this step waits for, or will wait for; its payload is the output. */
+  readonly signalledAt: number | null
 }
 
 export interface RunFilter {

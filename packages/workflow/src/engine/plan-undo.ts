@@ -9,8 +9,9 @@ import type { StepGraph } from '../graph/graph.ts'
  * step would otherwise need 10^8).
  */
 export function planUndo(graph: StepGraph, shape: DefinitionShape, run: DrainedRun): UndoPlan {
-  const owed = run.steps.map(({ status, started }, number) =>
-    owesUndo(status, started, shape.steps[number]!.compensate),
+  const owed = run.steps.map(
+    ({ status, started }, number) =>
+      run.stop !== 'abandonment' && owesUndo(status, started, shape.steps[number]!.compensate),
   )
   const below = spread(owed, graph.dependencies, ascending(graph.size))
   const above = spread(owed, graph.dependents, ascending(graph.size).reverse())
@@ -33,7 +34,7 @@ export function owesUndo(
 }
 
 function endOf(run: DrainedRun, undos: number): UndoPlan['endsAs'] {
-  if (run.stop === 'cancellation') return 'cancelled'
+  if (run.stop !== 'failure') return 'cancelled'
   return undos === 0 ? 'failed' : 'compensated'
 }
 
