@@ -1,4 +1,5 @@
 import type { Adapter } from '@belay/workflow/adapter'
+import { changeRun } from './change-run.ts'
 import type { Connection } from './connection/connection.ts'
 import { openUntil } from './connection/open-connection.ts'
 import { type MigrationReport, migrateSchema } from './migrate/migrate.ts'
@@ -8,6 +9,9 @@ import { beginUndo } from './statements/begin-undo.ts'
 import { cancelRuns } from './statements/cancel-runs.ts'
 import { claim } from './statements/claim.ts'
 import { drain } from './statements/drain-runs.ts'
+import { listWorkers } from './statements/list-workers.ts'
+import { readDefinitions } from './statements/read-definitions.ts'
+import { readHistory } from './statements/read-history.ts'
 import { load } from './statements/read-payloads.ts'
 import { listRuns, readRun } from './statements/read-runs.ts'
 import { held, now, readStatuses, stopping } from './statements/read-state.ts'
@@ -83,6 +87,10 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     drain: (request) => drain(connection, request),
     beginUndo: (plans) => beginUndo(connection, plans),
     cancelRuns: (request) => cancelRuns(connection, request),
+    changeRun: (request) => changeRun(connection, request),
+    readHistory: (request) => readHistory(connection, request),
+    readDefinitions: (definitionIds) => readDefinitions(connection, definitionIds),
+    listWorkers: () => listWorkers(connection),
     readRun: (runId) => readRun(connection, runId),
     readStatuses: (runIds) => readStatuses(connection, runIds),
     listRuns: (filter) => listRuns(connection, filter),

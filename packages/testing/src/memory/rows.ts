@@ -1,5 +1,6 @@
 import type {
   Clock,
+  HistoryRecord,
   JsonText,
   RunStatus,
   SavedDefinition,
@@ -17,14 +18,14 @@ export interface DefinitionRow {
 
 export interface RunRow {
   readonly runId: string
-  readonly definition: DefinitionRow
+  definition: DefinitionRow
   readonly workflow: string
   readonly key: string | null
   readonly input: JsonText
   readonly createdAt: number
   readonly startAt: number | null
-  readonly deadlineAt: number | null
-  readonly steps: readonly StepRow[]
+  deadlineAt: number | null
+  steps: readonly StepRow[]
   status: RunStatus
   /** Going forward the sinks that have not completed, in an undo the undos that have not ended. */
   openSteps: number
@@ -71,6 +72,8 @@ export class Rows {
   readonly liveRuns = new Set<RunRow>()
   readonly workers = new Map<string, WorkerRow>()
   readonly queue = new ReadyQueue()
+  /** What operators did, by run id, oldest first. */
+  readonly history = new Map<string, readonly HistoryRecord[]>()
   readonly #keys = new Map<string, RunRow>()
 
   constructor(clock: Clock) {

@@ -94,6 +94,6 @@ function describe(run: RunRow): DrainedRun {
     runId: run.runId,
     definitionId: run.definition.saved.id,
     stop: run.stop!,
-    steps: run.steps.map(({ step, status, attempt }) => ({ step, status, started: attempt > 0 })),
+    steps: run.steps.map(({ step, status, startedAt }) => ({ step, status, started: startedAt !== null })),
   }
 }

@@ -26,7 +26,7 @@ cross join lateral (
     (count(*) filter (where s.status in ('pending', 'ready', 'waiting')))::int as leftovers,
     array_agg(s.step order by s.step) as steps,
     array_agg(s.status order by s.step) as statuses,
-    array_agg(s.attempt > 0 order by s.step) as started
+    array_agg(s.started_at is not null order by s.step) as started
   from belay.workflow_steps s
   where s.run_id = r.id
 ) s

@@ -74,6 +74,8 @@ export class Attempt {
     const { claim, definition } = this
     const dependencies = definition.graph.dependencies[claim.step]!
     if (claim.direction === 'undo') return this.#owesUndo() ? this.#readForUndo(dependencies) : undefined
+    // A step that was sent on its way again, perhaps by another process, must not see what this one remembers of before.
+    if (claim.attempt > 1) return this.#readForward(dependencies)
     this.#payloads = this.#parts.payloads.known(claim.runId, dependencies)
     return this.#payloads === undefined ? this.#readForward(dependencies) : undefined
   }

@@ -17,7 +17,13 @@ export function changeOf(
   action: { readonly name: string; readonly step: number | null } & Actor,
 ): RunChange {
   const { name, step, actor, reason } = action
-  const entry: HistoryEntry = { action: name, step, actor, reason, change: JSON.stringify(told(found, plan, step)) }
+  const entry: HistoryEntry = {
+    action: name,
+    step,
+    actor,
+    reason,
+    change: JSON.stringify(told(found, plan, step)),
+  }
   return {
     run: plan.run,
     steps: plan.steps,

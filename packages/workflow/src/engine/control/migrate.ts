@@ -72,7 +72,9 @@ function problemsOfNew(
     for (const dependency of move.shape.dependsOn.map((number) => moves[number]!)) {
       if (hasEnded(dependency.old)) continue
       const name = dependency.shape.name
-      problems.push(`step "${old.name}" ${standing}, but depends in version ${version} on "${name}", which has not`)
+      problems.push(
+        `step "${old.name}" ${standing}, but depends in version ${version} on "${name}", which has not`,
+      )
     }
     if (old.status === 'waiting' && !isSameKind(shape.steps[old.step]!, move.shape)) {
       problems.push(`step "${old.name}" is waiting, and is of another kind in version ${version}`)

@@ -9,8 +9,7 @@ export function planSkipStep(found: RunToChange, name: string, output: JsonText)
   const { run } = found
   if (isForward(run)) return skipForward(found, step, output)
   assertRetryable(found, 'sent on by skipping a step')
-  if (step.status === 'failed' || step.undoOf === 'failed')
-    return reopen(found, skipped(found, step, output))
+  if (step.status === 'failed' || step.undoOf === 'failed') return reopen(found, skipped(found, step, output))
   throw stepRefusal(
     run,
     step,
