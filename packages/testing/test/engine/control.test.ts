@@ -86,6 +86,47 @@ describe('retrying a run', () => {
     expect(undone).toEqual([[{ id: 1 }, `${run.id}:reserve:undo`]])
   })
 
+  it('a process that remembers outputs of before gives nobody stale ones', async () => {
+    const { clock, worker } = engines()
+    let broken = true
+    let made = 0
+    const workflow = define('remembered', { version: 1 })
+      .step('make', {
+        run: () => {
+          made += 1
+          return made
+        },
+        compensate: () => {},
+      })
+      .step('use', {
+        dependsOn: ['make'],
+        retry: never,
+        run: ({ deps }) => {
+          // It leaves before the run is undone, so that it never hears of its end.
+          if (broken) void first.stop()
+          if (broken) throw new Error('no')
+          return deps.make
+        },
+      })
+    const first = await worker({ workflows: [workflow] })
+    const run = await first.run(workflow, undefined)
+    await clock.advance('1s')
+    const second = await worker({ workflows: [workflow] })
+    await clock.runUntil(
+      second.runs
+        .handle(run.id)
+        .result()
+        .catch(() => {}),
+    )
+    await second.stop()
+
+    broken = false
+    await second.runs.handle(run.id).retry()
+    await first.start()
+
+    expect(await clock.runUntil(run.result())).toEqual({ make: 2, use: 2 })
+  })
+
   it('is undone again when it fails again, with the newest outputs', async () => {
     const { clock, worker } = engines()
     let made = 0
