@@ -37,24 +37,27 @@ describe('moving a run to another version', () => {
     const one = define('numbers', { version: 1 })
       .step('a', { run: () => 'A' })
       .step('b', { run: () => 'B' })
-      .step('c', {
-        dependsOn: ['a', 'b'],
+      .step('c', { run: () => 'C' })
+      .step('z', {
+        dependsOn: ['a', 'b', 'c'],
         retry: { attempts: 2, initial: '1h', max: '1h' },
         run: (): string => {
           throw new Error('no')
         },
       })
     const two = define('numbers', { version: 2 })
-      .step('b', { run: () => 'never run' })
       .step('a', { run: () => 'never run' })
-      .step('c', { dependsOn: ['a', 'b'], run: ({ deps }) => `${deps.a}${deps.b}` })
+      .step('aa', { run: () => 'AA' })
+      .step('b', { run: () => 'never run' })
+      .step('c', { run: () => 'never run' })
+      .step('z', { dependsOn: ['a', 'b'], run: ({ deps }) => `${deps.a}${deps.b}` })
     const engine = await worker({ workflows: [one, two] })
     const run = await engine.run(one, undefined)
     await clock.advance('1s')
 
     await engine.migrateRun(run, two)
 
-    expect(await clock.runUntil(run.result())).toEqual({ a: 'A', b: 'B', c: 'AB' })
+    expect(await clock.runUntil(run.result())).toEqual({ a: 'A', aa: 'AA', b: 'B', c: 'C', z: 'AB' })
   })
 
   it('says why it cannot, and what is no definition', async () => {
