@@ -12,7 +12,7 @@ export const beginUndos: Statement<{ readonly run_id: string; readonly status: R
   text: `
 with locked_runs as materialized (
   select r.id, r.definition_id, plan.ends_as
-  from unnest($1::uuid[], $2::text[]) as plan (run_id, ends_as)
+  from unnest($1::uuid[], $2::text[], $6::float8[]) as plan (run_id, ends_as, attempts)
   join belay.workflow_runs r on r.id = any (array[plan.run_id])
   where r.status = 'compensating' and r.ends_as is null
     -- Nothing in a stopped run can start again, so this holds although the snapshot may be older than the lock.
@@ -20,6 +20,9 @@ with locked_runs as materialized (
       select count(*) from belay.workflow_steps s
       where s.run_id = r.id and s.status in ('pending', 'ready', 'running', 'waiting')
     ) = 0
+    -- A plan from before the run was sent forward again is late.
+    and (plan.attempts is null
+      or plan.attempts = (select sum(s.attempt)::float8 from belay.workflow_steps s where s.run_id = r.id))
   order by r.id
   for update of r
 ),
@@ -70,6 +73,7 @@ export async function beginUndo(
     undos.map((undo) => undo.runId),
     undos.map((undo) => undo.step),
     undos.map((undo) => undo.openDependents),
+    plans.map((plan) => plan.attempts ?? null),
   ])
   return rows.map((row) => ({ runId: row.run_id, status: row.status }))
 }

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Cases } from '../case.ts'
-import { completed, failed, PAIR } from '../scenario/index.ts'
+import { completed, failed, PAIR, planUndo } from '../scenario/index.ts'
 import type { CaseRun } from '../scenario/run.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { CaseWorker } from '../scenario/worker.ts'
@@ -131,6 +131,23 @@ export const reopenCases: Cases = {
 
     expect(late.results).toEqual(['lost'])
     expect((await worker.settle([completed(claim)])).results).toEqual(['settled'])
+  },
+
+  'a plan of an undo that comes after the run was sent forward again begins nothing': async (given) => {
+    const { run, worker } = await failedChain(given)
+    const [drained] = await given.drain({ runs: [run] })
+    const late = { ...planUndo(drained!, run.graph), attempts: drained!.attempts }
+    await endWithoutUndo(given, run)
+    await given.operate(run).retry()
+    await worker.fail(run, 's2')
+    const before = await given.snapshot()
+
+    expect(await given.adapter.beginUndo([late])).toEqual([])
+    expect(await given.snapshot()).toEqual(before)
+
+    const [again] = await given.drain({ runs: [run] })
+    const plan = { ...planUndo(again!, run.graph), attempts: again!.attempts }
+    expect(await given.adapter.beginUndo([plan])).toEqual([{ runId: run.id, status: 'compensating' }])
   },
 
   'a cancelled run whose effects were left goes on where it was': async (given) => {
