@@ -64,7 +64,7 @@ export const STEP_TRANSITIONS: Readonly<Record<StepStatus, readonly StepStatus[]
   skipped: ['compensating', 'pending', 'ready'],
   cancelled: ['compensating', 'pending', 'ready'],
   compensating: ['compensated', 'compensation_failed', 'completed', 'failed', 'skipped', 'cancelled'],
-  compensated: ['pending', 'ready'],
+  compensated: ['pending', 'ready', 'skipped'],
   compensation_failed: ['compensating', 'compensated'],
 }
 

@@ -207,6 +207,20 @@ export const reopenCases: Cases = {
     expect(await run.step('s2')).toMatchObject({ status: 'skipped', output: '7' })
   },
 
+  'a step that failed and was undone all the same is skipped': async (given) => {
+    const run = await given.pair()
+    const worker = await given.worker()
+    await worker.fail(run, 'a')
+    await given.undo(run, { steps: ['a'] })
+    await worker.compensate(run, 'a')
+
+    await given.operate(run).skipStep('a', { output: 1 })
+
+    expect(await run.statuses()).toEqual({ a: 'skipped', b: 'ready' })
+    await worker.complete(run, 'b')
+    expect(await run.status()).toBe('completed')
+  },
+
   'the step that failed is not skipped when what it depends on was undone': async (given) => {
     const { run, worker } = await failedChain(given)
     await given.undo(run)

@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { RunToChange, StepStatus, StoredStep } from '../../../src/adapter/index.ts'
+import {
+  RUN_TRANSITIONS,
+  type RunToChange,
+  STEP_TRANSITIONS,
+  type StepStatus,
+  type StoredStep,
+} from '../../../src/adapter/index.ts'
 import { planRetryRun } from '../../../src/engine/control/reopen.ts'
 import { nextRound, ROUND_MAX, roundOf } from '../../../src/engine/control/round.ts'
 import { planSkipStep } from '../../../src/engine/control/skip-step.ts'
@@ -70,6 +76,18 @@ describe('a retry of a run', () => {
     )
   })
 
+  it('changes statuses only as the table of lifecycles allows', () => {
+    fc.assert(
+      fc.property(ended, (found) => {
+        const plan = planRetryRun(found)
+        expect(RUN_TRANSITIONS[found.run.status]).toContain(plan.run.status)
+        for (const { step, status } of plan.steps) {
+          expect(STEP_TRANSITIONS[found.steps[step]!.status]).toContain(status)
+        }
+      }),
+    )
+  })
+
   it('keeps a signal that was received, unless the step that took it failed', () => {
     const plan = planRetryRun(
       runToChange(FAILED, {
@@ -131,6 +149,16 @@ describe('skipping what failed a run', () => {
       { name: 'c', status: 'ready' },
       { name: 'b', status: 'skipped', output: '7', finishedAt: 10_000 },
     ])
+  })
+
+  it('also when the step was undone all the same', () => {
+    const found = runToChange(FAILED, { a: { status: 'compensated', undoOf: 'failed' } })
+
+    const plan = planSkipStep(found, 'a', null)
+
+    expect(plan.run.status).toBe('completed')
+    expect(RUN_TRANSITIONS.failed).toContain('completed')
+    expect(STEP_TRANSITIONS.compensated).toContain(plan.steps[0]!.status)
   })
 
   it('is refused for a step that was merely cancelled', () => {
