@@ -41,6 +41,8 @@ export class Attempt {
   phase: 'queued' | 'running' | 'settling' = 'queued'
   /** Instant of the engine's clock. */
   startedAt = 0
+  /** It was taken from the queue, and not handed back by a settlement. */
+  fromQueue = false
   readonly #parts: AttemptParts
   readonly #controller = new AbortController()
   #payloads: ForwardPayloads | undefined

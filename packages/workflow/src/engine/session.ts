@@ -2,6 +2,7 @@ import type { Adapter, Claim, Outcome, Settlement } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import { Attempt, type AttemptParts, type Performance } from './attempt.ts'
+import { ClaimWindow } from './claim-window.ts'
 import { decideOutcome } from './decide.ts'
 import type { EventHub } from './events.ts'
 import { leaseLost, runStopping, workerStopping } from './interruption.ts'
@@ -44,6 +45,9 @@ export class Session {
   readonly #settler: Settler<Attempt>
   readonly #slots: Slots<Attempt, Performance | undefined>
   readonly #attempts = new Set<Attempt>()
+  readonly #window = new ClaimWindow()
+  /** Steps from the queue that the settlement being answered has ended. */
+  #endedFromQueue = 0
   readonly #stoppingRuns = new Set<string>()
   /** Attempts that wait for their payloads. */
   #preparing = 0
@@ -95,15 +99,19 @@ export class Session {
     return [...runs]
   }
 
-  /** Leases ready steps for as many slots as are free. Tells whether there may be more of them. */
-  async claim(definitionIds: readonly number[], limitMax: number): Promise<'more' | 'drained' | 'lost'> {
-    const limit = Math.min(this.room, limitMax)
-    if (limit === 0) return 'drained'
+  /** Leases ready steps for as many slots as are free. Tells whether there may be more of them; `full`: they were not asked for. */
+  async claim(
+    definitionIds: readonly number[],
+    limitMax: number,
+  ): Promise<'more' | 'full' | 'drained' | 'lost'> {
+    const limit = Math.min(this.room, this.#window.room, limitMax)
+    if (limit === 0) return 'full'
     this.#reserved += limit
     try {
       const claims = await this.#parts.adapter.claim({ workerId: this.workerId, definitionIds, limit })
       if (claims === 'lost') return 'lost'
-      this.accept(claims)
+      this.#window.claimed(claims.length)
+      this.accept(claims, true)
       return claims.length < limit ? 'drained' : 'more'
     } catch (error) {
       this.unsure = true
@@ -131,8 +139,13 @@ export class Session {
     }
   }
 
-  accept(claims: readonly Claim[]): void {
-    for (const claim of claims) this.#begin(claim)
+  accept(claims: readonly Claim[], fromQueue = false): void {
+    for (const claim of claims) this.#begin(claim, fromQueue)
+  }
+
+  /** A tick has passed. */
+  waited(): void {
+    this.#window.waited(this.#parts.concurrency)
   }
 
   /** The run goes forward no more: signals its forward handlers, and lets go of what has not started. */
@@ -197,6 +210,8 @@ export class Session {
       },
       onResult: (entry, result) => this.#settled(entry, result),
       onSettled: (settlement) => {
+        this.#window.ended(this.#endedFromQueue, settlement.queued)
+        this.#endedFromQueue = 0
         this.accept(settlement.claims)
         parts.onSettled(settlement)
         this.#tellRoom()
@@ -208,11 +223,12 @@ export class Session {
     })
   }
 
-  #begin(claim: Claim): void {
+  #begin(claim: Claim, fromQueue: boolean): void {
     const definition = this.#parts.definitions.get(claim.definitionId)
     // Claims are asked for by definition, so this is a claim of somebody else's making: not ours to run, nor to lose.
     if (definition === undefined) return
     const attempt = new Attempt(claim, definition, this.#attemptParts)
+    attempt.fromQueue = fromQueue
     this.#attempts.add(attempt)
     const stopping = claim.direction === 'forward' && this.#stoppingRuns.has(claim.runId)
     if (this.#leaving || stopping) {
@@ -261,6 +277,7 @@ export class Session {
   #settled({ item: attempt, outcome }: SettlerEntry<Attempt>, result: SettleResult): void {
     const { payloads, events } = this.#parts
     this.#attempts.delete(attempt)
+    if (attempt.fromQueue) this.#endedFromQueue += 1
     if (result === 'lost') this.#discard(attempt, 'lease_lost')
     if (result === 'settled') {
       if (outcome.type === 'completed' && attempt.dependents.length > 0) {
@@ -298,14 +315,18 @@ function outcomeOf(attempt: Attempt, end: Performance, random: () => number): Ou
   return { ...ref, type: 'relayed', undoOf: undoOf ?? 'completed' }
 }
 
-/** How many steps these outcomes could make ready. */
+/** How many steps these outcomes could make ready: those that several of them share count once. */
 function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number {
-  let count = 0
+  const dependents = new Map<string, Set<number>>()
   for (const { item, outcome } of entries) {
-    if (outcome.type === 'completed' || outcome.type === 'compensated' || outcome.type === 'relayed') {
-      count += item.dependents.length
-    }
+    if (outcome.type !== 'completed' && outcome.type !== 'compensated' && outcome.type !== 'relayed') continue
+    if (item.dependents.length === 0) continue
+    const known = dependents.get(outcome.runId)
+    if (known === undefined) dependents.set(outcome.runId, new Set(item.dependents))
+    else for (const dependent of item.dependents) known.add(dependent)
   }
+  let count = 0
+  for (const { size } of dependents.values()) count += size
   return count
 }
 

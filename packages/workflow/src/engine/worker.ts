@@ -46,6 +46,8 @@ export class Worker {
   /** The last claim or settlement left ready steps behind: a freed slot should claim at once instead of at the next tick. */
   #moreLikely = false
   #looksAtAllAt = 0
+  /** When the session last heard that a tick has passed. */
+  #waitedAt = 0
   #stopping = false
   #stopWake: () => void = () => {}
 
@@ -81,6 +83,7 @@ export class Worker {
   }
 
   async start(): Promise<void> {
+    this.#waitedAt = this.#parts.runtime.clock.now()
     await this.#register(this.#session.workerId)
     this.#parts.events.emit('worker.started', { workerId: this.workerId })
     this.#stopWake = this.#parts.adapter.onWake(() => this.wake())
@@ -187,6 +190,11 @@ export class Worker {
   async #claim(): Promise<void> {
     const session = this.#session
     if (session.unsure) await session.adopt()
+    const now = this.#parts.runtime.clock.now()
+    if (now >= this.#waitedAt + this.#parts.tickMs) {
+      this.#waitedAt = now
+      session.waited()
+    }
     const ids = [...this.#parts.definitions.keys()]
     if (ids.length === 0) return
     for (;;) {
@@ -196,7 +204,7 @@ export class Worker {
       if (result === 'lost') return this.#replaceSession()
       if (result === 'drained') return
       this.#moreLikely = true
-      if (session.room === 0) return
+      if (result === 'full') return
     }
   }
 
