@@ -1,4 +1,4 @@
-import type { Adapter, Claim, Outcome, Settlement } from '../adapter/index.ts'
+import type { Adapter, BegunUndo, Claim, Outcome, Settlement, UndoPlan } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import { Attempt, type AttemptParts, type Performance } from './attempt.ts'
@@ -48,11 +48,16 @@ export class Session {
   readonly #window = new ClaimWindow()
   /** Steps from the queue that the settlement being answered has ended. */
   #endedFromQueue = 0
+  /** What stopped runs, by run, in the settlement being answered; the first failure of a run is its cause. */
+  readonly #causes = new Map<string, string>()
   readonly #stoppingRuns = new Set<string>()
   /** Attempts that wait for their payloads. */
   #preparing = 0
   /** Room kept for steps that calls under way may lease to this worker. */
   #reserved = 0
+  /** Calls under way that begin undos. */
+  #beginning = 0
+  #adopting = false
   #leaving = false
   #lost = false
   #roomTold = false
@@ -121,13 +126,36 @@ export class Session {
     }
   }
 
+  /** Begins undos, and takes on those that wait for nothing as far as there is room. */
+  async beginUndo(plans: readonly UndoPlan[]): Promise<readonly BegunUndo[]> {
+    // What is begun while claims are being found is left to the queue: it would be found, and answered, and run twice.
+    if (this.#adopting) return this.#parts.adapter.beginUndo(plans)
+    const handBackMax = Math.min(this.room, dueUndos(plans))
+    this.#reserved += handBackMax
+    this.#beginning += 1
+    try {
+      const begun = await this.#parts.adapter.beginUndo(plans, { workerId: this.workerId, handBackMax })
+      for (const { claims = [] } of begun) this.accept(claims)
+      return begun
+    } catch (error) {
+      this.unsure = true
+      throw error
+    } finally {
+      this.#reserved -= handBackMax
+      this.#beginning -= 1
+    }
+  }
+
   /**
    * Finds claims whose answer never came, and takes them up. Nothing else may hand out or end claims meanwhile, or an attempt that has just
    * ended would be taken for an unknown one and run again.
    */
   async adopt(): Promise<void> {
+    this.#adopting = true
     await this.#settler.pause()
     try {
+      // The answer is a moment away; the next round finds it there.
+      if (this.#beginning > 0) return
       const held = await this.#parts.adapter.held({ workerId: this.workerId })
       this.unsure = false
       // Of a lost identity nothing is taken up or given back any more: the sweep does that, and counts the loss.
@@ -135,6 +163,7 @@ export class Session {
       const known = new Set([...this.#attempts].map((attempt) => attemptKey(attempt.claim)))
       this.accept(held.filter((claim) => !known.has(attemptKey(claim))))
     } finally {
+      this.#adopting = false
       this.#settler.resume()
     }
   }
@@ -212,6 +241,7 @@ export class Session {
       onSettled: (settlement) => {
         this.#window.ended(this.#endedFromQueue, settlement.queued)
         this.#endedFromQueue = 0
+        this.#rememberCauses(settlement)
         this.accept(settlement.claims)
         parts.onSettled(settlement)
         this.#tellRoom()
@@ -278,6 +308,8 @@ export class Session {
     const { payloads, events } = this.#parts
     this.#attempts.delete(attempt)
     if (attempt.fromQueue) this.#endedFromQueue += 1
+    if (outcome.type === 'failed' && !this.#causes.has(outcome.runId))
+      this.#causes.set(outcome.runId, outcome.cause)
     if (result === 'lost') this.#discard(attempt, 'lease_lost')
     if (result === 'settled') {
       if (outcome.type === 'completed' && attempt.dependents.length > 0) {
@@ -290,6 +322,16 @@ export class Session {
     }
     if (this.#stoppingRuns.has(outcome.runId)) this.#parts.onStoppingRunMoved(outcome.runId)
     if (result === 'abandoned') this.#tellRoom()
+  }
+
+  #rememberCauses({ runs }: Settlement): void {
+    if (this.#causes.size === 0) return
+    for (const { runId, status } of runs) {
+      const cause = this.#causes.get(runId)
+      // A run that others had stopped before has another cause.
+      if (status === 'compensating' && cause !== undefined) this.#parts.payloads.rememberCause(runId, cause)
+    }
+    this.#causes.clear()
   }
 
   /** Once for all that ends at one moment, and after it: the first of many freed slots would else be filled alone. */
@@ -332,4 +374,10 @@ function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number {
 
 function attemptKey(claim: Claim): string {
   return `${claim.runId}/${claim.step}/${claim.attempt}`
+}
+
+function dueUndos(plans: readonly UndoPlan[]): number {
+  let due = 0
+  for (const { undos } of plans) for (const { openDependents } of undos) if (openDependents === 0) due += 1
+  return due
 }

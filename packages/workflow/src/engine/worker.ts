@@ -1,4 +1,4 @@
-import type { Adapter, RunStatus, Settlement } from '../adapter/index.ts'
+import type { Adapter, RunStatus, Settlement, UndoPlan } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import type { Logger } from '../logger.ts'
 import { depart, type WorkerLoops } from './depart.ts'
@@ -242,7 +242,9 @@ export class Worker {
     const now = runtime.clock.now()
     const runIds = known.length > 0 && now < this.#looksAtAllAt ? known : undefined
     if (runIds === undefined) this.#looksAtAllAt = now + HOUSEKEEPING_MS
-    const moved = await beginDueUndos({ adapter, definitions, runIds })
+    const session = this.#session
+    const begin = (plans: readonly UndoPlan[]) => session.beginUndo(plans)
+    const moved = await beginDueUndos({ adapter, definitions, runIds, begin })
     this.#parts.onRunsChanged(moved.filter(({ status }) => status !== 'compensating'))
     if (moved.some(({ status }) => status === 'compensating')) this.wake()
   }
