@@ -99,7 +99,10 @@ export async function beginUndo(
   const undos = plans.flatMap((plan) => plan.undos)
   let last = 0
   // SQL counts from one, and takes both ends as inside.
-  const parts = plans.map((plan) => ({ from: last + 1, to: (last += plan.undos.length) }))
+  const parts = plans.map(({ undos: { length } }) => {
+    last += length
+    return { from: last - length + 1, to: last }
+  })
   const rows = await connection.query(beginUndos, [
     plans.map((plan) => plan.runId),
     plans.map((plan) => plan.endsAs),
