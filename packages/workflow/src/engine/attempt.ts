@@ -24,6 +24,9 @@ export interface AttemptParts {
   readonly onLateResult: (attempt: Attempt) => void
 }
 
+/** How a worker came by a claim; `found`: its answer had been lost. */
+export type ClaimOrigin = 'queue' | 'handed back' | 'undo begun' | 'found'
+
 /** `relay`: the step only keeps the undo's order and has nothing to call. */
 export type Performance = AttemptEnd | { readonly type: 'relay' }
 
@@ -41,8 +44,7 @@ export class Attempt {
   phase: 'queued' | 'running' | 'settling' = 'queued'
   /** Instant of the engine's clock. */
   startedAt = 0
-  /** It was taken from the queue, and not handed back by a settlement. */
-  fromQueue = false
+  readonly origin: ClaimOrigin
   readonly #parts: AttemptParts
   readonly #controller = new AbortController()
   #payloads: ForwardPayloads | undefined
@@ -50,11 +52,17 @@ export class Attempt {
   #interrupted = false
   #interruption: Interruption | undefined
 
-  constructor(claim: Claim, definition: WorkflowDefinition, parts: AttemptParts) {
+  constructor(
+    claim: Claim,
+    definition: WorkflowDefinition,
+    parts: AttemptParts,
+    origin: ClaimOrigin = 'queue',
+  ) {
     this.claim = claim
     this.definition = definition
     this.step = definition.steps[claim.step]!
     this.#parts = parts
+    this.origin = origin
   }
 
   /** Steps that may become ready when this attempt ends well, by number; in an undo, the steps it depended on. */
@@ -108,11 +116,16 @@ export class Attempt {
     if (this.#payloads === undefined) throw this.#runIsGone()
   }
 
-  /** Everything the undo of a completed step is called with is at hand where one worker ran all of its run. */
+  /**
+   * Everything the undo of a completed step is called with is at hand where one worker ran all of its run. A run may have been sent forward
+   * again since, and stopped by another cause: so the first undo that this worker gets of a run reads, and only those that a settlement
+   * hands it next, of steps that ran once, may not.
+   */
   #knowsForUndo(dependencies: readonly number[]): boolean {
-    const { runId, step, undoOf } = this.claim
+    const { runId, step, undoOf, attempt } = this.claim
     const { payloads } = this.#parts
-    const cause = undoOf === 'completed' ? payloads.knownCause(runId) : undefined
+    const current = this.origin === 'handed back' && undoOf === 'completed' && attempt === 2
+    const cause = current ? payloads.knownCause(runId) : undefined
     const known = cause === undefined ? undefined : payloads.known(runId, [...dependencies, step])
     if (cause === undefined || known === undefined) return false
     const output = known.outputs.at(-1) ?? null
@@ -126,6 +139,7 @@ export class Attempt {
     const stored = await this.#parts.payloads.load({ runId, steps: [...dependencies, step] })
     if (stored === undefined) throw this.#runIsGone()
     const byStep = new Map(stored.steps.map((found) => [found.step, found.output]))
+    this.#parts.payloads.rememberCause(runId, stored.cause)
     this.#stored = stored
     this.#payloads = {
       input: stored.input,

@@ -28,7 +28,7 @@ export interface ForwardPayloads {
 
 /**
  * Inputs, outputs and causes that this process has seen, so that a chain of steps in one worker never reads back what it just wrote.
- * None of them changes once it is stored.
+ * Inputs never change once they are stored, and outputs not unless their step runs again, which its attempts tell.
  *
  * Bounded by two generations: what is used moves to the young one, and when that is full the old one is dropped whole. Runs come and go
  * by the thousand, and a map that gives up its oldest entry each time walks over all it has given up before.
@@ -58,15 +58,17 @@ export class PayloadCache {
     this.#grow(runId, entry, output)
   }
 
+  /** Unlike the rest, it changes: a run that was sent forward again may stop for another reason. */
   rememberCause(runId: string, cause: JsonText): void {
     const entry = this.#find(runId)
     // Of a run of which nothing else is known here, everything has to be read anyway.
-    if (entry === undefined || entry.cause !== undefined) return
+    if (entry === undefined) return
+    const isNew = entry.cause === undefined
     entry.cause = cause
-    this.#grow(runId, entry, cause)
+    if (isNew) this.#grow(runId, entry, cause)
   }
 
-  /** Why the run stopped, if that is here. */
+  /** Why the run stopped when this was last read, if it is here. */
   knownCause(runId: string): JsonText | undefined {
     return this.#find(runId)?.cause
   }

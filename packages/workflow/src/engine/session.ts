@@ -1,7 +1,7 @@
 import type { Adapter, BegunUndo, Claim, Outcome, Settlement, UndoPlan } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
-import { Attempt, type AttemptParts, type Performance } from './attempt.ts'
+import { Attempt, type AttemptParts, type ClaimOrigin, type Performance } from './attempt.ts'
 import { ClaimWindow } from './claim-window.ts'
 import { decideOutcome } from './decide.ts'
 import type { EventHub } from './events.ts'
@@ -48,8 +48,6 @@ export class Session {
   readonly #window = new ClaimWindow()
   /** Steps from the queue that the settlement being answered has ended. */
   #endedFromQueue = 0
-  /** What stopped runs, by run, in the settlement being answered; the first failure of a run is its cause. */
-  readonly #causes = new Map<string, string>()
   readonly #stoppingRuns = new Set<string>()
   /** Attempts that wait for their payloads. */
   #preparing = 0
@@ -116,7 +114,7 @@ export class Session {
       const claims = await this.#parts.adapter.claim({ workerId: this.workerId, definitionIds, limit })
       if (claims === 'lost') return 'lost'
       this.#window.claimed(claims.length)
-      this.accept(claims, true)
+      this.accept(claims, 'queue')
       return claims.length < limit ? 'drained' : 'more'
     } catch (error) {
       this.unsure = true
@@ -135,7 +133,7 @@ export class Session {
     this.#beginning += 1
     try {
       const begun = await this.#parts.adapter.beginUndo(plans, { workerId: this.workerId, handBackMax })
-      for (const { claims = [] } of begun) this.accept(claims)
+      for (const { claims = [] } of begun) this.accept(claims, 'undo begun')
       return begun
     } catch (error) {
       this.unsure = true
@@ -161,15 +159,18 @@ export class Session {
       // Of a lost identity nothing is taken up or given back any more: the sweep does that, and counts the loss.
       if (this.#lost) return
       const known = new Set([...this.#attempts].map((attempt) => attemptKey(attempt.claim)))
-      this.accept(held.filter((claim) => !known.has(attemptKey(claim))))
+      this.accept(
+        held.filter((claim) => !known.has(attemptKey(claim))),
+        'found',
+      )
     } finally {
       this.#adopting = false
       this.#settler.resume()
     }
   }
 
-  accept(claims: readonly Claim[], fromQueue = false): void {
-    for (const claim of claims) this.#begin(claim, fromQueue)
+  accept(claims: readonly Claim[], origin: ClaimOrigin): void {
+    for (const claim of claims) this.#begin(claim, origin)
   }
 
   /** A tick has passed. */
@@ -241,8 +242,7 @@ export class Session {
       onSettled: (settlement) => {
         this.#window.ended(this.#endedFromQueue, settlement.queued)
         this.#endedFromQueue = 0
-        this.#rememberCauses(settlement)
-        this.accept(settlement.claims)
+        this.accept(settlement.claims, 'handed back')
         parts.onSettled(settlement)
         this.#tellRoom()
       },
@@ -253,12 +253,11 @@ export class Session {
     })
   }
 
-  #begin(claim: Claim, fromQueue: boolean): void {
+  #begin(claim: Claim, origin: ClaimOrigin): void {
     const definition = this.#parts.definitions.get(claim.definitionId)
     // Claims are asked for by definition, so this is a claim of somebody else's making: not ours to run, nor to lose.
     if (definition === undefined) return
-    const attempt = new Attempt(claim, definition, this.#attemptParts)
-    attempt.fromQueue = fromQueue
+    const attempt = new Attempt(claim, definition, this.#attemptParts, origin)
     this.#attempts.add(attempt)
     const stopping = claim.direction === 'forward' && this.#stoppingRuns.has(claim.runId)
     if (this.#leaving || stopping) {
@@ -307,9 +306,7 @@ export class Session {
   #settled({ item: attempt, outcome }: SettlerEntry<Attempt>, result: SettleResult): void {
     const { payloads, events } = this.#parts
     this.#attempts.delete(attempt)
-    if (attempt.fromQueue) this.#endedFromQueue += 1
-    if (outcome.type === 'failed' && !this.#causes.has(outcome.runId))
-      this.#causes.set(outcome.runId, outcome.cause)
+    if (attempt.origin === 'queue') this.#endedFromQueue += 1
     if (result === 'lost') this.#discard(attempt, 'lease_lost')
     if (result === 'settled') {
       if (outcome.type === 'completed' && attempt.dependents.length > 0) {
@@ -322,16 +319,6 @@ export class Session {
     }
     if (this.#stoppingRuns.has(outcome.runId)) this.#parts.onStoppingRunMoved(outcome.runId)
     if (result === 'abandoned') this.#tellRoom()
-  }
-
-  #rememberCauses({ runs }: Settlement): void {
-    if (this.#causes.size === 0) return
-    for (const { runId, status } of runs) {
-      const cause = this.#causes.get(runId)
-      // A run that others had stopped before has another cause.
-      if (status === 'compensating' && cause !== undefined) this.#parts.payloads.rememberCause(runId, cause)
-    }
-    this.#causes.clear()
   }
 
   /** Once for all that ends at one moment, and after it: the first of many freed slots would else be filled alone. */
