@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+
+/** Gives `work` a database of its own on the server of `url`, and removes it. */
+export async function withFreshDatabase<T>(url: string, work: (url: string) => Promise<T>): Promise<T> {
+  const name = `bench_${randomBytes(6).toString('hex')}`
+  await execute(url, `create database ${name} template template0`)
+  const fresh = new URL(url)
+  fresh.pathname = name
+  try {
+    return await work(fresh.href)
+  } finally {
+    await execute(url, `drop database ${name} with (force)`)
+  }
+}
+
+/** Gives `work` a connection of its own. */
+export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client(url)
+  // A server that goes away is reported by the query that needed it.
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+export function execute(url: string, sql: string): Promise<unknown> {
+  return withClient(url, (client) => client.query(sql))
+}
+
+/** The name of the database that a url leads to. */
+export function databaseOf(url: string): string {
+  return decodeURIComponent(new URL(url).pathname.slice(1))
+}
