@@ -3,15 +3,25 @@ import pg from 'pg'
 
 /** Gives `work` a database of its own on the server of `url`, and removes it. */
 export async function withFreshDatabase<T>(url: string, work: (url: string) => Promise<T>): Promise<T> {
+  const fresh = await createDatabase(url)
+  try {
+    return await work(fresh)
+  } finally {
+    await dropDatabase(url, fresh)
+  }
+}
+
+/** Makes a database on the server of `url`, and answers its url. */
+export async function createDatabase(url: string): Promise<string> {
   const name = `bench_${randomBytes(6).toString('hex')}`
   await execute(url, `create database ${name} template template0`)
   const fresh = new URL(url)
   fresh.pathname = name
-  try {
-    return await work(fresh.href)
-  } finally {
-    await execute(url, `drop database ${name} with (force)`)
-  }
+  return fresh.href
+}
+
+export async function dropDatabase(url: string, fresh: string): Promise<void> {
+  await execute(url, `drop database ${databaseOf(fresh)} with (force)`)
 }
 
 /** Gives `work` a connection of its own. */

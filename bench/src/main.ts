@@ -1,4 +1,4 @@
-import { openBench } from './bench.ts'
+import { type Bench, openBench } from './bench.ts'
 import { describeMachine, type Machine } from './machine.ts'
 import { type BenchOptions, OptionError, readOptions } from './options.ts'
 import { prepareReference } from './reference.ts'
@@ -6,7 +6,7 @@ import { Ledger } from './report/ledger.ts'
 import { renderReport } from './report/markdown.ts'
 import { writeReport } from './report/write-report.ts'
 import { SECTIONS, WITHOUT_ASKING } from './sections/all.ts'
-import type { Section } from './sections/section.ts'
+import type { Recorder, Section } from './sections/section.ts'
 import { openServer } from './server.ts'
 
 const HELP = `Measures Belay on PostgreSQL, next to single-row updates on the same server in the same run.
@@ -27,8 +27,8 @@ ${SECTIONS.map(({ name, about }) => `  ${name.padEnd(12)} ${about}`).join('\n')}
 The section peers installs the other systems into bench/peers/node_modules the first time (about 35 MB), where npm start and npm test
 never look. absurd's schema isn't on npm: have absurdctl on the PATH, or ABSURD_SQL name the file.
 
-DATABASE_URL measures that server instead of a PostgreSQL 18 from npm with durable settings. Its user must be allowed to create databases,
-and the database it names must be empty.`
+DATABASE_URL measures that server instead of a PostgreSQL 18 from npm with durable settings. Its user must be allowed to create databases:
+everything happens in databases made for it, which are removed at the end.`
 
 try {
   const options = readOptions(process.argv.slice(2), {
@@ -67,22 +67,26 @@ async function main(options: BenchOptions): Promise<void> {
 }
 
 /** A section that fails says so in the report, and hinders no other. */
-async function measure(
-  section: Section,
-  { bench, ledger }: { bench: ReturnType<typeof openBench>; ledger: Ledger },
-): Promise<void> {
-  try {
-    await section.measure(bench, {
-      add: (name, figure) => ledger.add(section.name, name, figure),
-      note: (sentence) => ledger.note(sentence),
-      append: (markdown) => ledger.appendices.push(markdown),
-      bar: (bar) => ledger.addBar(bar),
-    })
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    ledger.failures.push(`${section.name}: ${reason}`)
-    bench.progress(`section ${section.name} failed: ${reason}`)
+async function measure(section: Section, { bench, ledger }: { bench: Bench; ledger: Ledger }): Promise<void> {
+  const attempt = async (what: string, part: () => Promise<unknown>) => {
+    try {
+      await part()
+      return true
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      ledger.failures.push(`${what}: ${reason}`)
+      bench.progress(`${what} failed: ${reason}`)
+      return false
+    }
   }
+  const record: Recorder = {
+    add: (name, figure) => ledger.add(section.name, name, figure),
+    note: (sentence) => ledger.note(sentence),
+    attempt: (what, part) => attempt(`${section.name}: ${what}`, part),
+    append: (markdown) => ledger.appendices.push(markdown),
+    bar: (bar) => ledger.addBar(bar),
+  }
+  await attempt(section.name, () => section.measure(bench, record))
 }
 
 function announce({ machine, versions, settings }: Machine): void {

@@ -1,8 +1,8 @@
 import { startPostgres } from '@belay/postgres-server'
-import { withFreshDatabase } from './database.ts'
+import { createDatabase, dropDatabase, withFreshDatabase } from './database.ts'
 
 export interface BenchServer {
-  /** An empty database, where the reference rows live. */
+  /** The database where the reference rows live. */
   readonly url: string
   /** Whether we started it: then its processes are on this machine and ours to look at. */
   readonly isOwn: boolean
@@ -17,14 +17,27 @@ const SETTINGS = { shared_buffers: '1GB', max_wal_size: '4GB', checkpoint_timeou
 /** A PostgreSQL from npm with durable settings, or the server of DATABASE_URL. */
 export async function openServer(): Promise<BenchServer> {
   const given = process.env['DATABASE_URL']
-  const own = given ? undefined : await startPostgres({ major: 18, durable: true, settings: SETTINGS })
-  const url = given ?? (await own!.createDatabase())
+  return given ? openGiven(given) : openOwn()
+}
+
+async function openOwn(): Promise<BenchServer> {
+  const own = await startPostgres({ major: 18, durable: true, settings: SETTINGS })
+  const url = await own.createDatabase()
   return {
     url,
-    isOwn: own !== undefined,
+    isOwn: true,
     freshDatabase: (work) => withFreshDatabase(url, work),
-    async stop() {
-      await own?.stop()
-    },
+    stop: () => own.stop(),
+  }
+}
+
+/** Somebody else's server: nothing is left on it, and the database that its url names is only passed through. */
+async function openGiven(given: string): Promise<BenchServer> {
+  const url = await createDatabase(given)
+  return {
+    url,
+    isOwn: false,
+    freshDatabase: (work) => withFreshDatabase(url, work),
+    stop: () => dropDatabase(given, url),
   }
 }

@@ -20,7 +20,7 @@ export interface Workload {
 
 const CONCURRENCY = 1_000
 
-export const chain = define('chain', { version: 1 })
+const chain = define('chain', { version: 1 })
   .step('a', { run: () => 1 })
   .step('b', { dependsOn: ['a'], run: () => 2 })
   .step('c', { dependsOn: ['b'], run: () => 3 })
@@ -88,7 +88,7 @@ export const WORKLOADS = {
   },
   realistic: {
     ...forward,
-    name: `chain of 3, handlers that await ${WORK_MS} ms and return ${OUTPUT_CHARACTERS / 1_000} KB, concurrency 200`,
+    name: `chain of 3: ${WORK_MS} ms, ${OUTPUT_CHARACTERS / 1_000} KB, 200 at once`,
     workflow: realistic,
     runs: 5_000,
     stepsPerRun: 3,

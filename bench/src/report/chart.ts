@@ -7,6 +7,7 @@ const VALUE_WIDTH = 150
 const BAR_HEIGHT = 18
 const ROW_HEIGHT = 28
 const GROUP_HEIGHT = 44
+const CAPTION_HEIGHT = 20
 const MARGIN = 16
 
 // Each of these is legible on white and on near-black: the page behind the chart may be either.
@@ -15,7 +16,7 @@ const BELAY = '#2f8f83'
 const OTHERS = '#9a8f80'
 
 /** Horizontal bars, steps a second as multiples of the reference; the thin line is the range of the rounds. */
-export function renderChart(bars: readonly Bar[], caption: string): string {
+export function renderChart(bars: readonly Bar[], caption: readonly string[]): string {
   const groups = grouped(bars)
   const longest = Math.max(...bars.flatMap((bar) => bar.ratios), Number.MIN_VALUE)
   const scale = (WIDTH - LABEL_WIDTH - VALUE_WIDTH - 2 * MARGIN) / longest
@@ -29,8 +30,11 @@ export function renderChart(bars: readonly Bar[], caption: string): string {
       y += ROW_HEIGHT
     }
   }
-  parts.push(text({ x: MARGIN, y: y + 24, content: caption, size: 12 }))
-  const height = y + GROUP_HEIGHT
+  for (const line of caption) {
+    y += CAPTION_HEIGHT
+    parts.push(text({ x: MARGIN, y, content: line, size: 12 }))
+  }
+  const height = y + MARGIN
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="Steps per second as multiples of the reference" font-family="system-ui, sans-serif">
 ${parts.join('\n')}
 </svg>

@@ -21,7 +21,7 @@ export function whole(value: number): string {
 export function digits(value: number): string {
   if (!Number.isFinite(value)) return 'none'
   const size = Math.abs(value)
-  if (size >= 100 || size === 0) return whole(value)
+  if (size >= 100 || Number.isInteger(value)) return whole(value)
   if (size >= 10) return value.toFixed(1)
   if (size >= 1) return value.toFixed(2)
   return String(Number(value.toPrecision(2)))

@@ -1,4 +1,4 @@
-/** What one row of the report holds: one value for each round. */
+/** What one row of the report holds: one value for each round, or more where that is said. */
 export interface Figure {
   readonly section: string
   readonly name: string

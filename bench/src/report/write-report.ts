@@ -21,7 +21,10 @@ export async function writeReport(
   await writeFile(join(directory, 'results.md'), report)
 }
 
-function captionOf({ bench, machine }: { bench: Bench; machine: Machine }): string {
+function captionOf({ bench, machine }: { bench: Bench; machine: Machine }): readonly string[] {
   const by = bench.references[0]?.by ?? 'pgbench'
-  return `× single-row updates/s (${by}, 4 clients), taken right before. ${machine.machine}; ${machine.versions}; ${machine.date}.`
+  return [
+    `Steps per second as multiples of single-row updates per second (${by}, 4 clients) taken right before; longer is faster.`,
+    `${machine.machine}; ${machine.versions}; ${machine.date}. Medians of ${bench.rounds}; the line is their range.`,
+  ]
 }

@@ -20,12 +20,15 @@ export const scaleSection: Section = {
     await eachRound(bench, async (round) => {
       let alone: number | undefined
       for (const workers of WORKER_COUNTS) {
-        const reference = await bench.reference()
-        const stepsPerSecond = await measureWith(workers, { bench, record, reference })
-        alone ??= stepsPerSecond
-        bench.progress(`round ${round}: ${workers} workers: ${Math.round(stepsPerSecond)} steps/s`)
-        if (workers === 1) continue
-        record.add(`${workers} workers against 1`, { unit: '%', value: (stepsPerSecond / alone) * 100 })
+        await record.attempt(`${workers} workers`, async () => {
+          const reference = await bench.reference()
+          const stepsPerSecond = await measureWith(workers, { bench, record, reference })
+          bench.progress(`round ${round}: ${workers} workers: ${Math.round(stepsPerSecond)} steps/s`)
+          if (workers === 1) alone = stepsPerSecond
+          else if (alone !== undefined) {
+            record.add(`${workers} workers against 1`, { unit: '%', value: (stepsPerSecond / alone) * 100 })
+          }
+        })
       }
     })
     record.note(
@@ -64,10 +67,8 @@ async function measureWith(
     ).finally(() => heartbeats?.close())
     const { stepsPerSecond, seconds } = drained
     record.add(`chain of 3, ${workersName}`, { unit: 'steps/s', value: stepsPerSecond, reference })
-    const shares = await sharesOf(url)
-    if (workers > 1) {
-      record.add(`${workersName}: share of the least busy`, { unit: '%', value: Math.min(...shares) * 100 })
-      record.add(`${workersName}: share of the busiest`, { unit: '%', value: Math.max(...shares) * 100 })
+    for (const share of workers > 1 ? await sharesOf(url) : []) {
+      record.add(`${workersName}: share of the steps, of each worker`, { unit: '%', value: share * 100 })
     }
     const most = Math.max(0, ...connections.values())
     record.add(`${workersName}: connections of one worker under load, at most`, {

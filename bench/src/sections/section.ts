@@ -13,6 +13,8 @@ export interface Section {
 export interface Recorder {
   add(name: string, figure: NewFigure): void
   note(sentence: string): void
+  /** Does a part; when it throws, that is reported, and the parts after it go on. Answers whether it was done. */
+  attempt(what: string, part: () => Promise<unknown>): Promise<boolean>
   /** Something to show as it is, below the table. */
   append(markdown: string): void
   bar(bar: {

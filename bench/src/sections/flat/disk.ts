@@ -6,17 +6,12 @@ import { STEPS_PER_RUN } from './history.ts'
 const GIB = 1024 ** 3
 
 // Tables and indexes of a finished run and of each of its step rows, with the spare room that the tables leave on each page.
-const BYTES_PER_RUN = 700
+const BYTES_PER_RUN = 500
 const BYTES_PER_STEP = 400
 /** What a worker that is fed all the time adds to the tables while nothing may be vacuumed. */
 const HELD_BYTES_PER_SECOND = 40 * 1024 ** 2
 /** The write-ahead log's largest size, and some room to be on the safe side. */
 const SPARE_BYTES = 6 * GIB
-
-export interface Space {
-  readonly neededBytes: number
-  readonly freeBytes: number
-}
 
 export function historyBytes({ historyRuns }: Bench): number {
   return historyRuns * (BYTES_PER_RUN + STEPS_PER_RUN * BYTES_PER_STEP)

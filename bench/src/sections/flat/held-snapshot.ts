@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Bench } from '../../bench.ts'
 import { withClient } from '../../database.ts'
-import { median } from '../../report/figures.ts'
 import { withWorker } from '../../worker/with-worker.ts'
 import type { WorkerProcess } from '../../worker/worker-process.ts'
 import { WORKLOADS } from '../../workloads.ts'
@@ -9,12 +8,12 @@ import type { Recorder } from '../section.ts'
 import { checkSpace, heldBytes, isSpaceShort } from './disk.ts'
 
 // Enough that the worker never waits for the starter, and little enough that the queue stays small.
-const BACKLOG_LOW = 5_000
+const BACKLOG_LOW = 10_000
 const BATCH_RUNS = 2_500
 const LOOK_EVERY_MS = 20
+const REPORT_EVERY_MS = 60_000
 
-/** What is compared: the first and the last tenth of the time, each cut into this many parts. */
-const PARTS = 5
+/** What is compared: the first and the last tenth of the time. */
 const SHARE = 0.1
 
 /** A worker that is fed all the time, while a snapshot taken at the start pins every dead row. Records its rate at the start and at the end. */
@@ -29,9 +28,9 @@ export async function measureHeldSnapshot(bench: Bench, record: Recorder): Promi
           await starter.tell('startRuns', { count: BACKLOG_LOW, by: 'bulk' })
           await client.query('begin isolation level repeatable read')
           await client.query('select count(*) from belay.workflow_runs')
-          const ends = await drainAndFeed({ worker, starter, bench })
+          const feeding = await drainAndFeed({ worker, starter, bench })
           await client.query('rollback')
-          recordRates(ends, { record, reference, bench })
+          recordRates(feeding, { record, reference, bench })
         }),
       ),
     )
@@ -43,59 +42,65 @@ interface Ended {
   readonly atMs: number
 }
 
-/** Answers how many runs had ended when, from the beginning to the end. */
+interface Feeding {
+  /** How many runs had ended when, from the beginning to the end. */
+  readonly ends: readonly Ended[]
+  /** The fewest runs that waited for the worker: at none, it was the starter that was measured. */
+  readonly backlogMin: number
+}
+
 async function drainAndFeed(given: {
   worker: WorkerProcess
   starter: WorkerProcess
   bench: Bench
-}): Promise<readonly Ended[]> {
+}): Promise<Feeding> {
   const { worker, starter, bench } = given
+  const ends: Ended[] = []
+  worker.onChange(() => ends.push(worker.ended))
   await worker.tell('work', null)
   const since = performance.now()
-  const ends: Ended[] = []
+  let reportAt = since + REPORT_EVERY_MS
   let started = BACKLOG_LOW
-  let tellAt = since + 60_000
+  let backlogMin = started
   while (performance.now() - since < bench.holdMs) {
     if (worker.failure !== undefined) throw worker.failure
-    if (worker.ended.runs > (ends.at(-1)?.runs ?? 0)) ends.push(worker.ended)
-    if (started - worker.ended.runs < BACKLOG_LOW) {
+    const backlog = started - worker.ended.runs
+    backlogMin = Math.min(backlog, backlogMin)
+    if (backlog < BACKLOG_LOW) {
       await starter.tell('startRuns', { count: BATCH_RUNS, by: 'bulk' })
       started += BATCH_RUNS
     } else {
       await delay(LOOK_EVERY_MS)
     }
-    if (performance.now() < tellAt) continue
-    tellAt += 60_000
+    if (performance.now() < reportAt) continue
+    reportAt += REPORT_EVERY_MS
     bench.progress(`flat: snapshot held: ${worker.ended.runs.toLocaleString('en-US')} runs drained`)
     if (await isSpaceShort(bench)) {
       bench.progress('flat: the disk is nearly full; the snapshot is let go of early')
       break
     }
   }
-  return ends
+  return { ends, backlogMin }
 }
 
 function recordRates(
-  ends: readonly Ended[],
+  { ends, backlogMin }: Feeding,
   { record, reference, bench }: { record: Recorder; reference: number; bench: Bench },
 ): void {
   const first = ends[0]?.atMs ?? 0
-  const tookMs = (ends.at(-1)?.atMs ?? 0) - first
-  const partMs = (tookMs * SHARE) / PARTS
-  const rates = (fromMs: number) =>
-    Array.from({ length: PARTS }, (_, part) => stepsPerSecond(ends, fromMs + part * partMs, partMs))
-  const start = median(rates(first))
-  const end = median(rates(first + tookMs * (1 - SHARE)))
-  const condition = `a snapshot held open for ${Math.round(tookMs / 1_000)} s of draining and starting runs`
-  record.add(`${condition}: at the start`, { unit: 'steps/s', value: start, reference })
-  record.add(`${condition}: at the end`, { unit: 'steps/s', value: end, reference })
-  record.add(`${condition}: end against start`, { unit: '%', value: (end / start) * 100 })
+  const last = ends.at(-1)?.atMs ?? 0
+  const lengthMs = (last - first) * SHARE
+  const start = stepsPerSecond(ends, first, lengthMs)
+  const end = stepsPerSecond(ends, last - lengthMs, lengthMs)
+  const condition = `a snapshot held open for ${Math.round((last - first) / 1_000)} s of draining and starting runs`
+  record.add(`${condition}: in the first tenth`, { unit: 'steps/s', value: start, reference })
+  record.add(`${condition}: in the last tenth`, { unit: 'steps/s', value: end, reference })
+  record.add(`${condition}: last against first`, { unit: '%', value: (end / start) * 100 })
+  record.add(`${condition}: fewest runs waiting for the worker`, { unit: 'runs', value: backlogMin })
   record.note(
-    `The snapshot is held once, not in every round. Start and end are medians of ${PARTS} parts of the first and the last tenth of the time; another process starts runs all the while.`,
+    'The snapshot is held once, not in every round, while a worker drains and another process starts runs, all the time.',
   )
-  bench.progress(
-    `flat: snapshot held: ${Math.round(start)} steps/s at the start, ${Math.round(end)} at the end`,
-  )
+  bench.progress(`flat: snapshot held: ${Math.round(start)} steps/s at first, ${Math.round(end)} at last`)
 }
 
 function stepsPerSecond(ends: readonly Ended[], fromMs: number, lengthMs: number): number {

@@ -34,12 +34,14 @@ const CONDITIONS: readonly Condition[] = [
 /** The chain of 3 under statistics that are missing, or from the worst moment. */
 export async function measureStatistics(given: FlatBench): Promise<void> {
   for (const condition of CONDITIONS) {
-    await given.bench.server.freshDatabase(async (url) => {
-      await saveDefinitions(url)
-      await withClient(url, (client) => client.query(AUTOVACUUM_OFF))
-      await condition.prepare(url, given)
-      await drainUnder(condition.name, { ...given, url })
-    })
+    await given.record.attempt(condition.name, () =>
+      given.bench.server.freshDatabase(async (url) => {
+        await saveDefinitions(url)
+        await withClient(url, (client) => client.query(AUTOVACUUM_OFF))
+        await condition.prepare(url, given)
+        await drainUnder(condition.name, { ...given, url })
+      }),
+    )
   }
 }
 
