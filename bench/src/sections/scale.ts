@@ -32,7 +32,7 @@ export const scaleSection: Section = {
       }
     })
     record.note(
-      `Scale-out: each worker is a process with an adapter and a pool of its own, all on this machine's cores. ${SIMULATED_WORKERS.toLocaleString('en-US')} registered workers renew their leases meanwhile, each every 10 s. Bound of connections per worker by default: a pool of at most ${POOL_MAX}, and ${LISTENERS} that listens.`,
+      `Scale-out: each worker is a process with an adapter and a pool of its own, all on this machine's cores; the runs are started by another process. ${SIMULATED_WORKERS.toLocaleString('en-US')} registered workers renew their leases meanwhile, each every 10 s. Bound of connections per worker by default: a pool of at most ${POOL_MAX}, and ${LISTENERS} that listens.`,
     )
   },
 }
