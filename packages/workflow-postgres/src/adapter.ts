@@ -81,7 +81,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     sweep: (request) => sweep(connection, request),
     stopping: (request) => stopping(connection, request),
     drain: (request) => drain(connection, request),
-    beginUndo: (plans) => beginUndo(connection, plans),
+    beginUndo: (plans, lease) => beginUndo(connection, plans, lease),
     cancelRuns: (request) => cancelRuns(connection, request),
     readRun: (runId) => readRun(connection, runId),
     readStatuses: (runIds) => readStatuses(connection, runIds),

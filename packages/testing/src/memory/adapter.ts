@@ -75,7 +75,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   sweep: Verb<'sweep'> = (request) => this.#verb(() => sweep(this.#rows, request))
   stopping: Verb<'stopping'> = (request) => this.#verb(() => stopping(this.#rows, request))
   drain: Verb<'drain'> = (request) => this.#verb(() => drain(this.#rows, request))
-  beginUndo: Verb<'beginUndo'> = (plans) => this.#verb(() => beginUndo(this.#rows, plans))
+  beginUndo: Verb<'beginUndo'> = (plans, lease) => this.#verb(() => beginUndo(this.#rows, plans, lease))
   cancelRuns: Verb<'cancelRuns'> = (request) => this.#verb(() => cancelRuns(this.#rows, request))
 
   readRun: Verb<'readRun'> = (runId) => this.#verb(() => readRun(this.#rows, runId))

@@ -65,3 +65,9 @@ export function attemptOf({ run, step }: StepOfRun): AttemptRef {
     definitionId: run.definition.saved.id,
   }
 }
+
+/** The order in which steps are handed out. */
+export function byRunAndStep(one: StepOfRun, other: StepOfRun): number {
+  if (one.run === other.run) return one.step.step - other.step.step
+  return one.run.runId < other.run.runId ? -1 : 1
+}

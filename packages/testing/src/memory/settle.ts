@@ -1,6 +1,6 @@
 import type { Claim, Outcome, Settlement } from '@belay/workflow/adapter'
 import { assertInvariant } from './change.ts'
-import { enqueue, lease, type StepOfRun } from './lease.ts'
+import { byRunAndStep, enqueue, lease, type StepOfRun } from './lease.ts'
 import { type Consequences, record } from './outcome.ts'
 import { refused } from './refusal.ts'
 import type { Rows, StepRow } from './rows.ts'
@@ -85,11 +85,6 @@ function handBack(
   const left = sorted.slice(taken.length)
   for (const step of left) enqueue(rows, step)
   return { claims: taken.map((step) => lease(rows, step, workerId)), left: left.length }
-}
-
-function byRunAndStep(one: StepOfRun, other: StepOfRun): number {
-  if (one.run === other.run) return one.step.step - other.step.step
-  return one.run.runId < other.run.runId ? -1 : 1
 }
 
 function assertDirection(outcome: Outcome): void {

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { RunStatus } from './lifecycle.ts'
 import type {
+  BegunUndo,
   Claim,
   DefinitionRecord,
   DrainedRun,
@@ -117,11 +118,13 @@ export interface Adapter {
 
   /**
    * Begins the undo of drained runs, exactly once per run: a plan for a run whose undo has begun, or that is not drained, changes nothing.
-   * Undos with no open dependents become claimable. Returns the runs that this call moved, with their new status.
+   * Undos with no open dependents become claimable; up to `handBackMax` of them, of all runs together, are leased to the worker at once.
+   * Returns the runs that this call moved, with their new status and what was leased of them. When the answer is lost, ask `held`.
    */
   beginUndo(
     plans: readonly UndoPlan[],
-  ): Promise<readonly { readonly runId: string; readonly status: RunStatus }[]>
+    lease?: { readonly workerId: string; readonly handBackMax: number },
+  ): Promise<readonly BegunUndo[]>
 
   /** Stops running runs with a cancellation; those that are already stopping or at an end are left as they are. Returns the runs stopped. */
   cancelRuns(request: {

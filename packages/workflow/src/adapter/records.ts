@@ -124,6 +124,14 @@ export interface UndoPlan {
   readonly undos: readonly { readonly step: number; readonly openDependents: number }[]
 }
 
+/** A run whose undo was begun. */
+export interface BegunUndo {
+  readonly runId: string
+  readonly status: RunStatus
+  /** Of its undos, those that were leased to the caller; given only when a lease was asked for. */
+  readonly claims?: readonly Claim[]
+}
+
 export interface PayloadRequest {
   readonly runId: string
   /** Steps whose output and error are wanted. */

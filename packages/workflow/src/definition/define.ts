@@ -131,7 +131,7 @@ class DefinedWorkflow implements TypedDefinition<string, unknown, unknown> {
     return this.#compile().runnable
   }
 
-  validate(input: unknown): Promise<unknown> {
+  validate(input: unknown): unknown {
     return validateInput(this.name, this.#head.schema, input)
   }
 

@@ -25,16 +25,19 @@ export function checkSchema(workflow: string, schema: unknown): void {
 }
 
 /**
- * Checks an input and returns what the schema makes of it.
+ * Checks an input and returns what the schema makes of it; a promise only when there is a schema.
  *
  * @throws BelayError `invalid_input` that lists what is wrong; its `cause` is an error with the schema's `issues`, or what the schema threw.
  */
-export async function validateInput(
+export function validateInput(
   workflow: string,
   schema: StandardSchemaV1 | undefined,
   input: unknown,
-): Promise<unknown> {
-  if (schema === undefined) return input
+): unknown {
+  return schema === undefined ? input : validated(workflow, schema, input)
+}
+
+async function validated(workflow: string, schema: StandardSchemaV1, input: unknown): Promise<unknown> {
   const result = await runSchema(workflow, schema, input)
   if (result.issues === undefined) return result.value
   throw new BelayError(

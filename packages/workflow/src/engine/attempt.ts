@@ -41,6 +41,8 @@ export class Attempt {
   phase: 'queued' | 'running' | 'settling' = 'queued'
   /** Instant of the engine's clock. */
   startedAt = 0
+  /** It was taken from the queue, and not handed back by a settlement. */
+  fromQueue = false
   readonly #parts: AttemptParts
   readonly #controller = new AbortController()
   #payloads: ForwardPayloads | undefined
@@ -73,7 +75,10 @@ export class Attempt {
   prepare(): Promise<void> | undefined {
     const { claim, definition } = this
     const dependencies = definition.graph.dependencies[claim.step]!
-    if (claim.direction === 'undo') return this.#owesUndo() ? this.#readForUndo(dependencies) : undefined
+    if (claim.direction === 'undo') {
+      if (!this.#owesUndo() || this.#knowsForUndo(dependencies)) return undefined
+      return this.#readForUndo(dependencies)
+    }
     this.#payloads = this.#parts.payloads.known(claim.runId, dependencies)
     return this.#payloads === undefined ? this.#readForward(dependencies) : undefined
   }
@@ -101,6 +106,19 @@ export class Attempt {
   async #readForward(dependencies: readonly number[]): Promise<void> {
     this.#payloads = await this.#parts.payloads.read(this.claim.runId, dependencies)
     if (this.#payloads === undefined) throw this.#runIsGone()
+  }
+
+  /** Everything the undo of a completed step is called with is at hand where one worker ran all of its run. */
+  #knowsForUndo(dependencies: readonly number[]): boolean {
+    const { runId, step, undoOf } = this.claim
+    const { payloads } = this.#parts
+    const cause = undoOf === 'completed' ? payloads.knownCause(runId) : undefined
+    const known = cause === undefined ? undefined : payloads.known(runId, [...dependencies, step])
+    if (cause === undefined || known === undefined) return false
+    const output = known.outputs.at(-1) ?? null
+    this.#stored = { runId, input: known.input, cause, steps: [{ step, output, error: null }] }
+    this.#payloads = { input: known.input, outputs: known.outputs.slice(0, -1) }
+    return true
   }
 
   async #readForUndo(dependencies: readonly number[]): Promise<void> {

@@ -98,8 +98,9 @@ export class Engine implements AsyncDisposable {
     runs: readonly NewRunOf<InputOf<W>>[],
   ): Promise<readonly RunHandle<OutputsOf<W>>[]> {
     this.#assertOpen()
-    const started = await startRuns(this.#startParts(), workflow, runs)
-    return started.map((run, index) => this.#follow(workflow, run, runs[index]?.key))
+    return startRuns(this.#startParts(), workflow, runs, (started, index) =>
+      this.#follow(workflow, started, runs[index]?.key),
+    )
   }
 
   /** Calls back on everything that happens in this engine. Returns how to stop it. A listener that throws is logged. */

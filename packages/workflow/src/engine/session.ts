@@ -1,7 +1,8 @@
-import type { Adapter, Claim, Outcome, Settlement } from '../adapter/index.ts'
+import type { Adapter, BegunUndo, Claim, Outcome, Settlement, UndoPlan } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import { Attempt, type AttemptParts, type Performance } from './attempt.ts'
+import { ClaimWindow } from './claim-window.ts'
 import { decideOutcome } from './decide.ts'
 import type { EventHub } from './events.ts'
 import { leaseLost, runStopping, workerStopping } from './interruption.ts'
@@ -44,11 +45,19 @@ export class Session {
   readonly #settler: Settler<Attempt>
   readonly #slots: Slots<Attempt, Performance | undefined>
   readonly #attempts = new Set<Attempt>()
+  readonly #window = new ClaimWindow()
+  /** Steps from the queue that the settlement being answered has ended. */
+  #endedFromQueue = 0
+  /** What stopped runs, by run, in the settlement being answered; the first failure of a run is its cause. */
+  readonly #causes = new Map<string, string>()
   readonly #stoppingRuns = new Set<string>()
   /** Attempts that wait for their payloads. */
   #preparing = 0
   /** Room kept for steps that calls under way may lease to this worker. */
   #reserved = 0
+  /** Calls under way that begin undos. */
+  #beginning = 0
+  #adopting = false
   #leaving = false
   #lost = false
   #roomTold = false
@@ -95,15 +104,19 @@ export class Session {
     return [...runs]
   }
 
-  /** Leases ready steps for as many slots as are free. Tells whether there may be more of them. */
-  async claim(definitionIds: readonly number[], limitMax: number): Promise<'more' | 'drained' | 'lost'> {
-    const limit = Math.min(this.room, limitMax)
-    if (limit === 0) return 'drained'
+  /** Leases ready steps for as many slots as are free. Tells whether there may be more of them; `full`: they were not asked for. */
+  async claim(
+    definitionIds: readonly number[],
+    limitMax: number,
+  ): Promise<'more' | 'full' | 'drained' | 'lost'> {
+    const limit = Math.min(this.room, this.#window.room, limitMax)
+    if (limit === 0) return 'full'
     this.#reserved += limit
     try {
       const claims = await this.#parts.adapter.claim({ workerId: this.workerId, definitionIds, limit })
       if (claims === 'lost') return 'lost'
-      this.accept(claims)
+      this.#window.claimed(claims.length)
+      this.accept(claims, true)
       return claims.length < limit ? 'drained' : 'more'
     } catch (error) {
       this.unsure = true
@@ -113,13 +126,36 @@ export class Session {
     }
   }
 
+  /** Begins undos, and takes on those that wait for nothing as far as there is room. */
+  async beginUndo(plans: readonly UndoPlan[]): Promise<readonly BegunUndo[]> {
+    // What is begun while claims are being found is left to the queue: it would be found, and answered, and run twice.
+    if (this.#adopting) return this.#parts.adapter.beginUndo(plans)
+    const handBackMax = Math.min(this.room, dueUndos(plans))
+    this.#reserved += handBackMax
+    this.#beginning += 1
+    try {
+      const begun = await this.#parts.adapter.beginUndo(plans, { workerId: this.workerId, handBackMax })
+      for (const { claims = [] } of begun) this.accept(claims)
+      return begun
+    } catch (error) {
+      this.unsure = true
+      throw error
+    } finally {
+      this.#reserved -= handBackMax
+      this.#beginning -= 1
+    }
+  }
+
   /**
    * Finds claims whose answer never came, and takes them up. Nothing else may hand out or end claims meanwhile, or an attempt that has just
    * ended would be taken for an unknown one and run again.
    */
   async adopt(): Promise<void> {
+    this.#adopting = true
     await this.#settler.pause()
     try {
+      // The answer is a moment away; the next round finds it there.
+      if (this.#beginning > 0) return
       const held = await this.#parts.adapter.held({ workerId: this.workerId })
       this.unsure = false
       // Of a lost identity nothing is taken up or given back any more: the sweep does that, and counts the loss.
@@ -127,12 +163,18 @@ export class Session {
       const known = new Set([...this.#attempts].map((attempt) => attemptKey(attempt.claim)))
       this.accept(held.filter((claim) => !known.has(attemptKey(claim))))
     } finally {
+      this.#adopting = false
       this.#settler.resume()
     }
   }
 
-  accept(claims: readonly Claim[]): void {
-    for (const claim of claims) this.#begin(claim)
+  accept(claims: readonly Claim[], fromQueue = false): void {
+    for (const claim of claims) this.#begin(claim, fromQueue)
+  }
+
+  /** A tick has passed. */
+  waited(): void {
+    this.#window.waited(this.#parts.concurrency)
   }
 
   /** The run goes forward no more: signals its forward handlers, and lets go of what has not started. */
@@ -197,6 +239,9 @@ export class Session {
       },
       onResult: (entry, result) => this.#settled(entry, result),
       onSettled: (settlement) => {
+        this.#window.ended(this.#endedFromQueue, settlement.queued)
+        this.#endedFromQueue = 0
+        this.#rememberCauses(settlement)
         this.accept(settlement.claims)
         parts.onSettled(settlement)
         this.#tellRoom()
@@ -208,11 +253,12 @@ export class Session {
     })
   }
 
-  #begin(claim: Claim): void {
+  #begin(claim: Claim, fromQueue: boolean): void {
     const definition = this.#parts.definitions.get(claim.definitionId)
     // Claims are asked for by definition, so this is a claim of somebody else's making: not ours to run, nor to lose.
     if (definition === undefined) return
     const attempt = new Attempt(claim, definition, this.#attemptParts)
+    attempt.fromQueue = fromQueue
     this.#attempts.add(attempt)
     const stopping = claim.direction === 'forward' && this.#stoppingRuns.has(claim.runId)
     if (this.#leaving || stopping) {
@@ -261,6 +307,9 @@ export class Session {
   #settled({ item: attempt, outcome }: SettlerEntry<Attempt>, result: SettleResult): void {
     const { payloads, events } = this.#parts
     this.#attempts.delete(attempt)
+    if (attempt.fromQueue) this.#endedFromQueue += 1
+    if (outcome.type === 'failed' && !this.#causes.has(outcome.runId))
+      this.#causes.set(outcome.runId, outcome.cause)
     if (result === 'lost') this.#discard(attempt, 'lease_lost')
     if (result === 'settled') {
       if (outcome.type === 'completed' && attempt.dependents.length > 0) {
@@ -273,6 +322,16 @@ export class Session {
     }
     if (this.#stoppingRuns.has(outcome.runId)) this.#parts.onStoppingRunMoved(outcome.runId)
     if (result === 'abandoned') this.#tellRoom()
+  }
+
+  #rememberCauses({ runs }: Settlement): void {
+    if (this.#causes.size === 0) return
+    for (const { runId, status } of runs) {
+      const cause = this.#causes.get(runId)
+      // A run that others had stopped before has another cause.
+      if (status === 'compensating' && cause !== undefined) this.#parts.payloads.rememberCause(runId, cause)
+    }
+    this.#causes.clear()
   }
 
   /** Once for all that ends at one moment, and after it: the first of many freed slots would else be filled alone. */
@@ -298,17 +357,27 @@ function outcomeOf(attempt: Attempt, end: Performance, random: () => number): Ou
   return { ...ref, type: 'relayed', undoOf: undoOf ?? 'completed' }
 }
 
-/** How many steps these outcomes could make ready. */
+/** How many steps these outcomes could make ready: those that several of them share count once. */
 function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number {
-  let count = 0
+  const dependents = new Map<string, Set<number>>()
   for (const { item, outcome } of entries) {
-    if (outcome.type === 'completed' || outcome.type === 'compensated' || outcome.type === 'relayed') {
-      count += item.dependents.length
-    }
+    if (outcome.type !== 'completed' && outcome.type !== 'compensated' && outcome.type !== 'relayed') continue
+    if (item.dependents.length === 0) continue
+    const known = dependents.get(outcome.runId)
+    if (known === undefined) dependents.set(outcome.runId, new Set(item.dependents))
+    else for (const dependent of item.dependents) known.add(dependent)
   }
+  let count = 0
+  for (const { size } of dependents.values()) count += size
   return count
 }
 
 function attemptKey(claim: Claim): string {
   return `${claim.runId}/${claim.step}/${claim.attempt}`
+}
+
+function dueUndos(plans: readonly UndoPlan[]): number {
+  let due = 0
+  for (const { undos } of plans) for (const { openDependents } of undos) if (openDependents === 0) due += 1
+  return due
 }

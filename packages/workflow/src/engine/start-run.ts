@@ -1,12 +1,13 @@
 import { dequal } from 'dequal'
-import type { Adapter, NewRun, SavedDefinition, StartedRun } from '../adapter/index.ts'
+import pLimit from 'p-limit'
+import type { Adapter, JsonText, NewRun, SavedDefinition, StartedRun } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import type { DefinitionRegistry } from './definition-registry.ts'
 import type { EngineSettings } from './options.ts'
 import { fromJsonText, toJsonText } from './payload.ts'
 import type { PayloadCache } from './payload-cache.ts'
-import type { RunStarter } from './run-starter.ts'
+import { type RunStarter, STARTS_MAX, type Start } from './run-starter.ts'
 
 const KEY_MAX_CHARS = 512
 
@@ -24,9 +25,9 @@ export interface StartRunParts {
 }
 
 /** A run that was checked and can be stored. */
-interface PreparedRun {
-  readonly run: NewRun
-  readonly definition: SavedDefinition
+interface CheckedRun {
+  readonly key: string | null
+  readonly input: JsonText
 }
 
 export interface StartedHandle {
@@ -35,6 +36,9 @@ export interface StartedHandle {
   readonly definition: SavedDefinition
 }
 
+/** Batches of `runMany()` that are made ready for the store at once: one more than it takes, so that it never waits for the next. */
+const BATCHES_AHEAD = 3
+
 /** Checks everything that can be checked, then stores the run in one commit. */
 export async function startRun(
   parts: StartRunParts,
@@ -42,49 +46,95 @@ export async function startRun(
   input: unknown,
   options: RunOptions,
 ): Promise<StartedHandle> {
-  return storeRun(parts, await prepareRun(parts, workflow, input, options))
+  checkWorkflow(workflow)
+  const checked = await checkRun(parts, workflow, input, checkRunOptions(options))
+  await parts.adapter.open()
+  const definition = await parts.registry.save(workflow)
+  const run = newRun(parts, definition, checked)
+  return startedHandle(parts, definition, run, await parts.starter.start(run))
 }
 
-/** Checks all runs before it stores the first. Results are in order. */
-export async function startRuns(
+/**
+ * Checks all runs before it stores the first. Results are in order; `onStarted` is called for each as soon as it is stored. When one is
+ * refused, those that follow it are started all the same.
+ */
+export async function startRuns<Result>(
   parts: StartRunParts,
   workflow: WorkflowDefinition,
-  runs: readonly { readonly input?: unknown; readonly key?: string | undefined }[],
-): Promise<readonly StartedHandle[]> {
-  const prepared = await Promise.all(
-    runs.map(({ input, ...options }) => prepareRun(parts, workflow, input, options)),
-  )
-  const stored = await Promise.allSettled(prepared.map((run) => storeRun(parts, run)))
-  return stored.map((result) => {
-    if (result.status === 'rejected') throw result.reason
-    return result.value
-  })
+  runs: readonly (RunOptions & { readonly input?: unknown })[],
+  onStarted: (started: StartedHandle, index: number) => Result,
+): Promise<readonly Result[]> {
+  checkWorkflow(workflow)
+  const checked = await checkRuns(parts, workflow, runs)
+  await parts.adapter.open()
+  const definition = await parts.registry.save(workflow)
+  const results = new Array<Result>(runs.length)
+  let refused: { readonly error: unknown } | undefined
+  const startBatch = async (first: number) => {
+    const batch = checked.slice(first, first + STARTS_MAX).map((run) => newRun(parts, definition, run))
+    const starts = await parts.starter.startMany(batch)
+    batch.forEach((run, index) => {
+      try {
+        const started = startedHandle(parts, definition, run, storedOf(starts[index]!))
+        results[first + index] = onStarted(started, first + index)
+      } catch (error) {
+        refused ??= { error }
+      }
+    })
+  }
+  const firsts = Array.from({ length: Math.ceil(checked.length / STARTS_MAX) }, (_, n) => n * STARTS_MAX)
+  await pLimit(BATCHES_AHEAD).map(firsts, startBatch)
+  if (refused !== undefined) throw refused.error
+  return results
 }
 
-async function prepareRun(
-  { adapter, registry, settings }: StartRunParts,
+function storedOf(start: Start): StartedRun {
+  if (start.refused) throw start.error
+  return start
+}
+
+/** Awaits only schemas that must be awaited: of a hundred thousand runs, promises would cost more than all the rest. */
+async function checkRuns(
+  parts: StartRunParts,
+  workflow: WorkflowDefinition,
+  runs: readonly (RunOptions & { readonly input?: unknown })[],
+): Promise<readonly CheckedRun[]> {
+  // All options before the first schema is asked: a promise must not be left behind by what throws next to it.
+  const keys = runs.map(({ input: _, ...options }) => checkRunOptions(options))
+  const checked = runs.map(({ input }, index) => checkRun(parts, workflow, input, keys[index] ?? null))
+  return checked.some((run) => run instanceof Promise) ? Promise.all(checked) : (checked as CheckedRun[])
+}
+
+function checkRun(
+  { settings }: StartRunParts,
   workflow: WorkflowDefinition,
   input: unknown,
-  options: RunOptions,
-): Promise<PreparedRun> {
-  checkWorkflow(workflow)
-  const key = checkRunOptions(options)
-  const valid = await workflow.validate(input)
-  const text = toJsonText(valid, settings.payloadMaxBytes, () => ({
-    what: `Input of workflow "${workflow.name}"`,
-  }))
-  await adapter.open()
-  const definition = await registry.save(workflow)
-  const runId = settings.runtime.newId()
-  return {
-    run: { runId, definitionId: definition.id, workflow: workflow.name, key, input: text },
-    definition,
+  key: string | null,
+): CheckedRun | Promise<CheckedRun> {
+  const stored = (valid: unknown): CheckedRun => {
+    const owner = () => ({ what: `Input of workflow "${workflow.name}"` })
+    return { key, input: toJsonText(valid, settings.payloadMaxBytes, owner) }
   }
+  const valid = workflow.validate(input)
+  return valid instanceof Promise ? valid.then(stored) : stored(valid)
 }
 
-async function storeRun(parts: StartRunParts, { run, definition }: PreparedRun): Promise<StartedHandle> {
-  const stored = await parts.starter.start(run)
-  if (stored.created) parts.payloads.rememberInput(run.runId, run.input)
+function newRun(
+  { settings }: StartRunParts,
+  definition: SavedDefinition,
+  { key, input }: CheckedRun,
+): NewRun {
+  const runId = settings.runtime.newId()
+  return { runId, definitionId: definition.id, workflow: definition.name, key, input }
+}
+
+function startedHandle(
+  { payloads }: StartRunParts,
+  definition: SavedDefinition,
+  run: NewRun,
+  stored: StartedRun,
+): StartedHandle {
+  if (stored.created) payloads.rememberInput(run.runId, run.input)
   else assertSameInput(run, stored)
   return { id: stored.runId, created: stored.created, definition }
 }

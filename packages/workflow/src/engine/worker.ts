@@ -1,4 +1,4 @@
-import type { Adapter, RunStatus, Settlement } from '../adapter/index.ts'
+import type { Adapter, RunStatus, Settlement, UndoPlan } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import type { Logger } from '../logger.ts'
 import { depart, type WorkerLoops } from './depart.ts'
@@ -46,6 +46,8 @@ export class Worker {
   /** The last claim or settlement left ready steps behind: a freed slot should claim at once instead of at the next tick. */
   #moreLikely = false
   #looksAtAllAt = 0
+  /** When the session last heard that a tick has passed. */
+  #waitedAt = 0
   #stopping = false
   #stopWake: () => void = () => {}
 
@@ -81,6 +83,7 @@ export class Worker {
   }
 
   async start(): Promise<void> {
+    this.#waitedAt = this.#parts.runtime.clock.now()
     await this.#register(this.#session.workerId)
     this.#parts.events.emit('worker.started', { workerId: this.workerId })
     this.#stopWake = this.#parts.adapter.onWake(() => this.wake())
@@ -187,6 +190,11 @@ export class Worker {
   async #claim(): Promise<void> {
     const session = this.#session
     if (session.unsure) await session.adopt()
+    const now = this.#parts.runtime.clock.now()
+    if (now >= this.#waitedAt + this.#parts.tickMs) {
+      this.#waitedAt = now
+      session.waited()
+    }
     const ids = [...this.#parts.definitions.keys()]
     if (ids.length === 0) return
     for (;;) {
@@ -196,7 +204,7 @@ export class Worker {
       if (result === 'lost') return this.#replaceSession()
       if (result === 'drained') return
       this.#moreLikely = true
-      if (session.room === 0) return
+      if (result === 'full') return
     }
   }
 
@@ -234,7 +242,9 @@ export class Worker {
     const now = runtime.clock.now()
     const runIds = known.length > 0 && now < this.#looksAtAllAt ? known : undefined
     if (runIds === undefined) this.#looksAtAllAt = now + HOUSEKEEPING_MS
-    const moved = await beginDueUndos({ adapter, definitions, runIds })
+    const session = this.#session
+    const begin = (plans: readonly UndoPlan[]) => session.beginUndo(plans)
+    const moved = await beginDueUndos({ adapter, definitions, runIds, begin })
     this.#parts.onRunsChanged(moved.filter(({ status }) => status !== 'compensating'))
     if (moved.some(({ status }) => status === 'compensating')) this.wake()
   }
