@@ -69,6 +69,8 @@ export interface Claim extends AttemptRef {
   readonly losses: number
   /** Set on undo claims: what is being undone. */
   readonly undoOf: UndoneStatus | null
+  /** The run's input, where the store gives it along to save the worker a `load`. */
+  readonly input?: JsonText
 }
 
 /** What a finished attempt asks the store to record. */

@@ -259,6 +259,7 @@ export class Session {
     if (definition === undefined) return
     const attempt = new Attempt(claim, definition, this.#attemptParts, origin)
     this.#attempts.add(attempt)
+    if (claim.input !== undefined) this.#parts.payloads.rememberInput(claim.runId, claim.input)
     const stopping = claim.direction === 'forward' && this.#stoppingRuns.has(claim.runId)
     if (this.#leaving || stopping) {
       this.#end(attempt, { type: 'given_up' })
@@ -340,7 +341,8 @@ export class Session {
 
 function outcomeOf(attempt: Attempt, end: Performance, random: () => number): Outcome {
   if (end.type !== 'relay') return decideOutcome(attempt.claim, attempt.step, end, random)
-  const { failures: _, losses: __, undoOf, ...ref } = attempt.claim
+  const { runId, step, attempt: number, direction, definitionId, undoOf } = attempt.claim
+  const ref = { runId, step, attempt: number, direction, definitionId }
   return { ...ref, type: 'relayed', undoOf: undoOf ?? 'completed' }
 }
 

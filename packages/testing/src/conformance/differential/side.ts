@@ -1,7 +1,7 @@
 import type { Adapter } from '@belay/workflow/adapter'
 import type { Harness } from '../harness.ts'
 import { CANCELLED } from '../scenario/index.ts'
-import { UNLIMITED } from '../scenario/worker.ts'
+import { UNLIMITED, withoutInput } from '../scenario/worker.ts'
 import type { Command } from './command.ts'
 import { type ComparableRun, comparableRun, type Translation } from './comparable.ts'
 import { GRAPHS } from './graphs.ts'
@@ -90,9 +90,10 @@ export class Side {
     }
   }
 
-  #claim({ workerId, graphs }: Extract<Command, { do: 'claim' }>): Promise<unknown> {
+  async #claim({ workerId, graphs }: Extract<Command, { do: 'claim' }>): Promise<unknown> {
     const definitionIds = graphs.map((graph) => this.#definitionIds[graph]!)
-    return this.adapter.claim({ workerId, definitionIds, limit: UNLIMITED })
+    const claims = await this.adapter.claim({ workerId, definitionIds, limit: UNLIMITED })
+    return claims === 'lost' ? claims : claims.map(withoutInput)
   }
 
   #settle({ workerId, outcomes, handBackMax }: Extract<Command, { do: 'settle' }>): Promise<unknown> {
