@@ -3,7 +3,7 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { isUuid } from '../uuid.ts'
 
-/** What a worker holds, for people. Reads live runs, the oldest first, until it has enough. Index: live runs, then primary keys. No locks. */
+/** What a worker holds, for people. Reads every live run. Index: live runs, then primary keys. No locks. */
 export const readHeldByWorker: Statement<{
   readonly run_id: string
   readonly workflow: string
@@ -16,15 +16,19 @@ export const readHeldByWorker: Statement<{
 }> = {
   name: 'read_held_by_worker',
   text: `
+with live_runs as materialized (
+  select r.id, r.workflow, r.definition_id, array['running', 'compensating'] as leased_statuses
+  from belay.workflow_runs r
+  where r.status in ('scheduled', 'running', 'waiting', 'paused', 'compensating', 'compensation_failed')
+)
 select s.run_id, r.workflow, d.version, s.step, ds.name, s.attempt, s.undo_of,
   (extract(epoch from s.started_at) * 1000)::float8 as since
-from belay.workflow_runs r
+from live_runs r
 join belay.workflow_steps s on s.run_id = any (array[r.id])
 join belay.workflow_definitions d on d.id = any (array[r.definition_id])
 join belay.workflow_definition_steps ds on ds.definition_id = any (array[r.definition_id]) and ds.step = any (array[s.step])
-where r.status in ('scheduled', 'running', 'waiting', 'paused', 'compensating', 'compensation_failed')
-  -- Named through the run, so that it is not the steps that are searched.
-  and s.worker_id = any (array[case when r.id is not null then $1::uuid end]) and s.status in ('running', 'compensating')
+-- Named through the run, so that it is not the steps that are searched.
+where s.worker_id = any (array[case when r.id is not null then $1::uuid end]) and s.status = any (r.leased_statuses)
 order by s.run_id, s.step
 limit $2::int`,
 }

@@ -10,17 +10,22 @@ import { isUuid } from '../uuid.ts'
 export const pruneEndedRuns: Statement<{ readonly run_id: string }> = {
   name: 'prune_ended_runs',
   text: `
-with old_runs as materialized (
-  select r.id, 0 as first_step
+with asked_runs as materialized (
+  select run_id, timestamptz 'epoch' + $2::float8 * interval '1 millisecond' as ended_before,
+    array['completed', 'failed', 'compensated', 'cancelled'] as ends, 0 as first_step
   from unnest($1::uuid[]) as asked (run_id)
-  join belay.workflow_runs r on r.id = any (array[asked.run_id])
-  where r.finished_at < timestamptz 'epoch' + $2::float8 * interval '1 millisecond'
+),
+old_runs as materialized (
+  select r.id, a.ended_before, a.ends, a.first_step
+  from asked_runs a
+  join belay.workflow_runs r on r.id = any (array[a.run_id])
+  where r.finished_at < a.ended_before
   order by r.id
 ),
 locked_steps as materialized (
-  select s.run_id
-  from old_runs
-  join belay.workflow_steps s on s.run_id = any (array[old_runs.id]) and s.step = any (array[old_runs.first_step])
+  select s.run_id, o.ended_before, o.ends
+  from old_runs o
+  join belay.workflow_steps s on s.run_id = any (array[o.id]) and s.step = any (array[o.first_step])
   order by s.run_id
   for update of s skip locked
 ),
@@ -29,8 +34,7 @@ ended_runs as materialized (
   from locked_steps l
   join belay.workflow_runs r on r.id = any (array[l.run_id])
   -- Read again under the lock: it may have been sent forward meanwhile.
-  where r.finished_at < timestamptz 'epoch' + $2::float8 * interval '1 millisecond'
-    and r.status in ('completed', 'failed', 'compensated', 'cancelled')
+  where r.finished_at < l.ended_before and r.status = any (l.ends)
   order by r.id
   for update of r skip locked
 ),

@@ -9,12 +9,16 @@ import { isUuid } from '../uuid.ts'
 export const releaseRunKeys: Statement<{ readonly run_id: string }> = {
   name: 'release_run_keys',
   text: `
-with ended_runs as materialized (
-  select r.id
+with asked_runs as materialized (
+  select run_id, timestamptz 'epoch' + $2::float8 * interval '1 millisecond' as ended_before,
+    array['completed', 'failed', 'compensated', 'cancelled'] as ends
   from unnest($1::uuid[]) as asked (run_id)
-  join belay.workflow_runs r on r.id = any (array[asked.run_id])
-  where r.finished_at < timestamptz 'epoch' + $2::float8 * interval '1 millisecond' and r.key is not null
-    and r.status in ('completed', 'failed', 'compensated', 'cancelled')
+),
+ended_runs as materialized (
+  select r.id
+  from asked_runs a
+  join belay.workflow_runs r on r.id = any (array[a.run_id])
+  where r.finished_at < a.ended_before and r.status = any (a.ends) and case when a.ends is not null then r.key is not null end
   order by r.id
   for update of r skip locked
 )
