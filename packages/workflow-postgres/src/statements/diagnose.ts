@@ -30,12 +30,20 @@ export const countLiveRuns: Statement<{
 }> = {
   name: 'count_live_runs',
   text: `
-with live_runs as materialized (
+with beginning as materialized (
+  select '00000000-0000-0000-0000-000000000000'::uuid as id
+),
+live_runs as materialized (
   select r.id, r.definition_id, r.status, r.created_at
-  from belay.workflow_runs r
-  where r.status in ('scheduled', 'running', 'waiting', 'paused', 'compensating', 'compensation_failed')
-  order by r.id
-  limit $1::int
+  from beginning
+  -- Looked up from a place on, so that it is the index of live runs that is read, whatever the statistics say of how many there are.
+  cross join lateral (
+    select live.id, live.definition_id, live.status, live.created_at from belay.workflow_runs live
+    where live.status in ('scheduled', 'running', 'waiting', 'paused', 'compensating', 'compensation_failed')
+      and live.id > beginning.id
+    order by live.id
+    limit $1::int
+  ) r
 ),
 counted_runs as materialized (
   select l.definition_id, l.status, count(*)::int as runs, (array_agg(l.id order by l.id))[1:5] as run_ids,
@@ -92,12 +100,19 @@ export const readStrandedSteps: Statement<{
 }> = {
   name: 'read_stranded_steps',
   text: `
-with live_runs as materialized (
+with beginning as materialized (
+  select '00000000-0000-0000-0000-000000000000'::uuid as id
+),
+live_runs as materialized (
   select r.id, r.definition_id, r.status
-  from belay.workflow_runs r
-  where r.status in ('scheduled', 'running', 'waiting', 'paused', 'compensating', 'compensation_failed')
-  order by r.id
-  limit $1::int
+  from beginning
+  cross join lateral (
+    select live.id, live.definition_id, live.status from belay.workflow_runs live
+    where live.status in ('scheduled', 'running', 'waiting', 'paused', 'compensating', 'compensation_failed')
+      and live.id > beginning.id
+    order by live.id
+    limit $1::int
+  ) r
 ),
 idle_steps as materialized (
   select s.run_id, s.step, s.attempt

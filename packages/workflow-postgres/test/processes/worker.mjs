@@ -1,10 +1,11 @@
 // A worker process for the tests beside it. Notes every handler call in the table "effects", through a connection of its own, and says
 // what happens on stdout, one JSON line each. Everything it needs is in its environment.
-import { createEngine, define, PermanentError } from '@belay/workflow'
+import { createEngine, define, PermanentError, stopOnSignals } from '@belay/workflow'
 import { postgres } from '@belay/workflow-postgres'
 import pg from 'pg'
 
-const { DATABASE_URL, NAME = 'worker', LEASE = '1s', SLOW_STEP, SLOW_MS = '0', START_KEY } = process.env
+const { DATABASE_URL, NAME = 'worker', LEASE = '1s', STOP_TIMEOUT = '2s' } = process.env
+const { SLOW_STEP, SLOW_MS = '0', START_KEY } = process.env
 const pool = new pg.Pool({ connectionString: DATABASE_URL, max: 2 })
 
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
@@ -62,9 +63,4 @@ if (START_KEY !== undefined) {
   const run = await engine.run(saga, { fails: true }, { key: START_KEY })
   say({ event: 'run', id: run.id })
 }
-process.on('SIGTERM', () => {
-  void engine
-    .close({ timeout: '2s' })
-    .then(() => pool.end())
-    .then(() => process.exit(0))
-})
+stopOnSignals(engine, process, { timeout: STOP_TIMEOUT, afterwards: () => pool.end() })
