@@ -21,6 +21,7 @@ import { stopCases } from './cases/stop.ts'
 import { sweepCases } from './cases/sweep.ts'
 import { undoCases } from './cases/undo.ts'
 import { undoOrderCases } from './cases/undo-order.ts'
+import { versionCases } from './cases/versions.ts'
 import { workerCases } from './cases/workers.ts'
 import type { Harness } from './harness.ts'
 import { Scenario } from './scenario/index.ts'
@@ -55,6 +56,7 @@ const SUITES: Readonly<Record<string, Cases>> = {
   sizes: sizeCases,
   payloads: payloadCases,
   reading: readingCases,
+  versions: versionCases,
   workers: workerCases,
   retention: retentionCases,
   diagnosis: diagnosisCases,

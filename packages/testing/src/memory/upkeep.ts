@@ -63,7 +63,7 @@ export function diagnose(rows: Rows, { overdueMs }: { overdueMs: number }): Diag
   return {
     now: rows.now,
     store: { adapter: 'memory' },
-    workers: listWorkers(rows, { limit: Number.POSITIVE_INFINITY }),
+    workers: listWorkers(rows),
     liveRuns: groups(live),
     moreLiveRuns: false,
     overdueSteps: overdueSteps(rows, rows.now - overdueMs),

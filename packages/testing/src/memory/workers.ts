@@ -37,7 +37,12 @@ export function deregisterWorker(rows: Rows, { workerId }: { workerId: string })
   else rows.workers.delete(workerId)
 }
 
-export function listWorkers(rows: Rows, { limit }: { limit: number }): readonly WorkerRecord[] {
+const WORKERS_MAX = 10_000
+
+export function listWorkers(
+  rows: Rows,
+  { limit = WORKERS_MAX }: { limit?: number } = {},
+): readonly WorkerRecord[] {
   return [...rows.workers.values()]
     .sort((one, other) => one.startedAt - other.startedAt || (one.workerId < other.workerId ? -1 : 1))
     .slice(0, limit)

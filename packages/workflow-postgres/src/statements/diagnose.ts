@@ -161,7 +161,6 @@ const OVERDUE_MAX = 1_000
 // Each with all its steps: what is stranded grows old.
 const SEARCHED_RUNS_MAX = 10_000
 const STRANDED_MAX = 100
-const WORKERS_MAX = 10_000
 
 /** Statements of their own, one after the other: a picture in parts does, and holds no snapshot for long. */
 export async function diagnose(
@@ -170,7 +169,7 @@ export async function diagnose(
 ): Promise<Diagnosis> {
   const { overdueMs, adapter, schema } = request
   const [store] = await connection.query(readStore, [])
-  const workers = await listWorkers(connection, { limit: WORKERS_MAX })
+  const workers = await listWorkers(connection)
   const live = await connection.query(countLiveRuns, [LIVE_RUNS_MAX])
   const overdue = await connection.query(countOverdueSteps, [overdueMs, OVERDUE_MAX])
   const stranded = await connection.query(readStrandedSteps, [SEARCHED_RUNS_MAX, STRANDED_MAX])

@@ -33,11 +33,13 @@ order by w.started_at, w.id
 limit $1::int`,
 }
 
+const WORKERS_MAX = 10_000
+
 export async function listWorkers(
   connection: Connection,
-  request: { limit: number },
+  request: { limit?: number } = {},
 ): Promise<readonly WorkerRecord[]> {
-  const rows = await connection.query(readWorkers, [request.limit])
+  const rows = await connection.query(readWorkers, [request.limit ?? WORKERS_MAX])
   return rows.map((row) => ({
     workerId: row.worker_id,
     name: row.name,

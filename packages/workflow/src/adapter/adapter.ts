@@ -152,8 +152,11 @@ export interface Adapter {
   /** Runs, newest first. */
   listRuns(filter: RunFilter): Promise<readonly RunRecord[]>
 
-  /** Workers, the longest registered first. Those that left are not known any more, nor are the dead once their steps are given back. */
-  listWorkers(request: { limit: number }): Promise<readonly WorkerRecord[]>
+  /**
+   * Workers, the longest registered first, 10,000 at most. Those that left are not known any more, nor are the dead once their steps are
+   * given back.
+   */
+  listWorkers(request?: { limit?: number }): Promise<readonly WorkerRecord[]>
 
   /** What a worker holds, for people to read, by run and step. Unknown workers hold nothing. */
   listHeld(request: { workerId: string; limit: number }): Promise<readonly HeldStepRecord[]>
