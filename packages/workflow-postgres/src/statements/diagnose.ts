@@ -170,7 +170,7 @@ export async function diagnose(
   const { overdueMs, adapter, schema } = request
   const [store] = await connection.query(readStore, [])
   const workers = await listWorkers(connection)
-  const live = await connection.query(countLiveRuns, [LIVE_RUNS_MAX])
+  const live = await connection.query(countLiveRuns, [LIVE_RUNS_MAX + 1])
   const overdue = await connection.query(countOverdueSteps, [overdueMs, OVERDUE_MAX])
   const stranded = await connection.query(readStrandedSteps, [SEARCHED_RUNS_MAX, STRANDED_MAX])
   return {
@@ -186,7 +186,7 @@ export async function diagnose(
       oldestSince: row.oldest_since,
       runIds: row.run_ids,
     })),
-    moreLiveRuns: live.reduce((sum, { runs }) => sum + runs, 0) >= LIVE_RUNS_MAX,
+    moreLiveRuns: live.reduce((sum, { runs }) => sum + runs, 0) > LIVE_RUNS_MAX,
     overdueSteps: overdue.map((row) => ({
       definitionId: row.definition_id,
       workflow: row.workflow,
