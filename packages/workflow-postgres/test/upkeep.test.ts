@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Adapter, Claim } from '@belay/workflow/adapter'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { inSchema } from '../src/connection/statement.ts'
 import { type PostgresAdapter, postgres } from '../src/index.ts'
 import { pglite } from '../src/pglite.ts'
@@ -54,7 +54,7 @@ describe.each(servers)('upkeep on $name', ({ url }) => {
   afterAll(() => database.drop())
 
   /** A store of its own, and a second adapter on it that waits for no lock longer than a moment. */
-  async function impatient({ onTestFinished }: { onTestFinished: (end: () => Promise<unknown>) => void }) {
+  async function impatient({ onTestFinished }: Pick<TestContext, 'onTestFinished'>) {
     store = await createStore(database)
     const pool = new pg.Pool({ connectionString: database.url, options: '-c lock_timeout=200' })
     const adapter = postgres(pool, { schema: store.schema, listen: false })
@@ -118,11 +118,13 @@ describe.each(servers)('upkeep on $name', ({ url }) => {
     expect(pruned).toEqual([old])
   })
 
-  it.each([
+  it.for([
     ['its steps', 'select from belay.workflow_steps where run_id = $1 order by step for update'],
     ['its row', 'select from belay.workflow_runs where id = $1 for update'],
-  ])('a run of which somebody has locked %s is left out, whole, and pruned later', async (_what, lock) => {
-    await impatientTest(async ({ adapter, client }) => {
+  ] as const)(
+    'a run of which somebody has locked %s is left out, whole, and pruned later',
+    async ([, lock], context) => {
+      const { adapter, client } = await impatient(context)
       const { ended } = await given(store)
       const [changing, other] = [await ended('one'), await ended('two')]
       const request = { runIds: [changing, other], finishedBefore: LATER }
@@ -136,8 +138,8 @@ describe.each(servers)('upkeep on $name', ({ url }) => {
       expect(meanwhile).toEqual([other])
       expect(whole).toBe(2)
       expect(await adapter.prune(request)).toEqual([changing])
-    })
-  })
+    },
+  )
 
   it('a run that is sent forward while it is pruned goes wholly or stays wholly', async (context) => {
     const { adapter, client } = await impatient(context)
@@ -278,18 +280,6 @@ describe.each(servers)('upkeep on $name', ({ url }) => {
       migration: expect.stringMatching(/^\d{4}_/),
     })
   })
-
-  /** For tests that are parametrised, whose context vitest does not hand over. */
-  async function impatientTest(
-    body: (parts: Awaited<ReturnType<typeof impatient>>) => Promise<void>,
-  ): Promise<void> {
-    const ends: (() => Promise<unknown>)[] = []
-    try {
-      await body(await impatient({ onTestFinished: (end) => ends.push(end) }))
-    } finally {
-      for (const end of ends) await end()
-    }
-  }
 })
 
 it('a worker in PGlite is registered under its machine’s name', async ({ onTestFinished }) => {

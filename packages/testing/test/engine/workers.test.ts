@@ -46,7 +46,7 @@ describe('the registry of workers', () => {
     await clock.advance('500ms')
     const observer = engine()
 
-    const [{ id }] = (await observer.workers.list()) as [{ id: string }]
+    const id = (await observer.workers.list())[0]!.id
     const holds = await observer.workers.holds(id)
 
     expect(holds).toEqual([
@@ -106,7 +106,11 @@ describe('the registry of workers', () => {
     [{ limit: 0 }, /workers.list\(\): limit must be a whole number from 1 to 10000; got 0/],
     [{ limits: 3 }, /no option "limits". Did you mean "limit"/],
   ])('refuses to list with %j', async (options, message) => {
-    await expect(engines().engine().workers.list(options)).rejects.toThrow(message)
+    await expect(
+      engines()
+        .engine()
+        .workers.list(options as { limit: number }),
+    ).rejects.toThrow(message)
   })
 
   it('refuses what is no worker’s id, and knows that an unknown worker holds nothing', async () => {

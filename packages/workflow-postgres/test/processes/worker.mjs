@@ -12,13 +12,14 @@ const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
 
 /** The effect is idempotent by its key, as a payment provider's would be; calls are counted apart. */
 async function effect({ runId, step, idempotencyKey }) {
-  say({ call: step, key: idempotencyKey })
   await pool.query('insert into calls (run_id, step, key, worker) values ($1, $2, $3, $4)', [
     runId,
     step,
     idempotencyKey,
     NAME,
   ])
+  // Only now: a test may kill this process as soon as it reads it.
+  say({ call: step, key: idempotencyKey })
   if (step === SLOW_STEP) await new Promise((resolve) => setTimeout(resolve, Number(SLOW_MS)))
   await pool.query(
     'insert into effects (run_id, step, key, worker) values ($1, $2, $3, $4) on conflict do nothing',
