@@ -8,6 +8,7 @@ import { diagnosisCases } from './cases/diagnosis.ts'
 import { drainCases } from './cases/drain.ts'
 import { failCases } from './cases/fail.ts'
 import { fenceCases } from './cases/fences.ts'
+import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
 import { payloadCases } from './cases/payloads.ts'
 import { raceCases } from './cases/races.ts'
@@ -59,6 +60,7 @@ const SUITES: Readonly<Record<string, Cases>> = {
   versions: versionCases,
   workers: workerCases,
   retention: retentionCases,
+  keys: keyCases,
   diagnosis: diagnosisCases,
   connection: connectionCases,
 }

@@ -1,60 +1,8 @@
-import { type Adapter, END_STATUSES, type EndedRunsRequest } from '@belay/workflow/adapter'
+import type { EndedRunsRequest } from '@belay/workflow/adapter'
 import { expect } from 'vitest'
 import { type Cases, withSecond } from '../case.ts'
-import { type CaseRun, type Graph, PAIR, parked, type Scenario } from '../scenario/index.ts'
-
-const LATER = Date.UTC(2100, 0, 1)
-
-/** Every ended run, unless asked for fewer. */
-function find(given: Scenario, request: Partial<EndedRunsRequest> = {}) {
-  return given.adapter.findEnded({
-    finishedBefore: LATER,
-    statuses: END_STATUSES,
-    after: null,
-    limit: 100,
-    ...request,
-  })
-}
-
-function prune(adapter: Adapter, ...runs: readonly CaseRun[]): Promise<readonly string[]> {
-  return adapter.prune({ runIds: runs.map(({ id }) => id), finishedBefore: LATER })
-}
-
-async function single(given: Scenario): Promise<Graph> {
-  return given.graph('single', { a: [] })
-}
-
-async function completedRun(given: Scenario, graph: Graph, key?: string): Promise<CaseRun> {
-  const run = await given.start(graph, key === undefined ? {} : { key })
-  await (await given.worker()).complete(run, 'a')
-  return run
-}
-
-async function failedRun(given: Scenario, graph: Graph): Promise<CaseRun> {
-  const run = await given.start(graph)
-  await (await given.worker()).fail(run, 'a')
-  const [drained] = await given.drain({ runs: [run] })
-  await given.adapter.beginUndo([{ runId: drained!.runId, endsAs: 'failed', undos: [] }])
-  return run
-}
-
-async function cancelledRun(given: Scenario, graph: Graph): Promise<CaseRun> {
-  const run = await given.start(graph)
-  await given.cancel(run)
-  await given.undo(run)
-  return run
-}
-
-/** A run in which the undo of its first step failed for good. */
-async function parkedRun(given: Scenario): Promise<CaseRun> {
-  const run = await given.pair()
-  const worker = await given.worker()
-  await worker.complete(run, 'a')
-  await given.cancel(run)
-  await given.undo(run)
-  await worker.settle([parked(await worker.claimOf(run, 'a'))])
-  return run
-}
+import { type CaseRun, PAIR } from '../scenario/index.ts'
+import { cancelledRun, completedRun, failedRun, find, LATER, parkedRun, prune, single } from './ended-runs.ts'
 
 export const retentionCases: Cases = {
   'ended runs are found longest ended first; runs that go on are not': async (given) => {
@@ -263,44 +211,4 @@ export const retentionCases: Cases = {
     expect([...pruned.flat(), ...rest].sort()).toEqual(runs.map(({ id }) => id))
     expect(await given.adapter.listRuns({ limit: 100 })).toEqual([])
   }),
-
-  'a released key starts a new run; the old one stays, without it': async (given) => {
-    const graph = await single(given)
-    const old = await completedRun(given, graph, 'order:1')
-    const other = await completedRun(given, graph, 'order:2')
-
-    const released = await given.adapter.releaseKeys({ runIds: [old.id], finishedBefore: LATER })
-    const fresh = await given.start(graph, { key: 'order:1' })
-
-    expect(released).toEqual([old.id])
-    expect(await old.record()).toMatchObject({ status: 'completed', key: null })
-    expect(await other.record()).toMatchObject({ key: 'order:2' })
-    expect(await given.adapter.listRuns({ limit: 10, key: 'order:1' })).toMatchObject([{ runId: fresh.id }])
-  },
-
-  'the key of a run that has not ended, or ended too late, is not released': async (given) => {
-    const graph = await single(given)
-    const running = await given.start(graph, { key: 'running' })
-    const ended = await completedRun(given, await given.graph('other', { a: [] }), 'ended')
-    const endedAt = (await ended.record()).finishedAt!
-
-    const released = await given.adapter.releaseKeys({
-      runIds: [running.id, ended.id],
-      finishedBefore: endedAt,
-    })
-
-    expect(released).toEqual([])
-    expect(await running.record()).toMatchObject({ key: 'running' })
-    expect(await ended.record()).toMatchObject({ key: 'ended' })
-  },
-
-  'releasing a key twice, or of a run without one, does nothing': async (given) => {
-    const graph = await single(given)
-    const [keyed, bare] = [await completedRun(given, graph, 'k'), await completedRun(given, graph)]
-    const runIds = [keyed.id, bare.id, given.ids.runId()]
-
-    expect(await given.adapter.releaseKeys({ runIds, finishedBefore: LATER })).toEqual([keyed.id])
-    expect(await given.adapter.releaseKeys({ runIds, finishedBefore: LATER })).toEqual([])
-    expect(await given.adapter.releaseKeys({ runIds: [], finishedBefore: LATER })).toEqual([])
-  },
 }
