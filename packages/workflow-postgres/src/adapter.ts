@@ -7,14 +7,20 @@ import { settle } from './settle.ts'
 import { beginUndo } from './statements/begin-undo.ts'
 import { cancelRuns } from './statements/cancel-runs.ts'
 import { claim } from './statements/claim.ts'
+import { diagnose } from './statements/diagnose.ts'
 import { drain } from './statements/drain-runs.ts'
+import { findEnded } from './statements/find-ended.ts'
+import { listHeld } from './statements/list-held.ts'
+import { listWorkers } from './statements/list-workers.ts'
+import { prune } from './statements/prune-runs.ts'
 import { load } from './statements/read-payloads.ts'
 import { listRuns, readRun } from './statements/read-runs.ts'
 import { held, now, readStatuses, stopping } from './statements/read-state.ts'
+import { releaseKeys } from './statements/release-keys.ts'
 import { saveDefinitions } from './statements/save-definitions.ts'
 import { startRuns } from './statements/start-runs.ts'
 import { sweep } from './statements/sweep-workers.ts'
-import { deregister, insertWorker, renew } from './statements/workers.ts'
+import { deregister, register, renew } from './statements/workers.ts'
 import type { Wakeup } from './wakeup.ts'
 
 /** What the two adapters of this package have in common: everything but how they connect. */
@@ -69,9 +75,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     now: () => now(connection),
     saveDefinitions: (definitions) => saveDefinitions(connection, definitions),
     startRuns: (runs) => startRuns(connection, runs),
-    async registerWorker({ workerId, name, leaseMs }) {
-      await connection.query(insertWorker, [workerId, name, leaseMs])
-    },
+    registerWorker: (worker) => register(connection, worker),
     renew: (renewal) => renew(connection, renewal),
     deregisterWorker: (worker) => deregister(connection, worker),
     claim: (request) => claim(connection, request),
@@ -86,6 +90,12 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     readRun: (runId) => readRun(connection, runId),
     readStatuses: (runIds) => readStatuses(connection, runIds),
     listRuns: (filter) => listRuns(connection, filter),
+    listWorkers: (request) => listWorkers(connection, request),
+    listHeld: (request) => listHeld(connection, request),
+    findEnded: (request) => findEnded(connection, request),
+    prune: (request) => prune(connection, request),
+    releaseKeys: (request) => releaseKeys(connection, request),
+    diagnose: (request) => diagnose(connection, { ...request, adapter: parts.name, schema }),
     onWake: (listener) => wakeup.onWake(listener),
     wake: () => wakeup.wake(),
     close() {

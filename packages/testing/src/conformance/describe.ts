@@ -4,14 +4,17 @@ import type { Case, Cases, SecondCase } from './case.ts'
 import { claimCases } from './cases/claim.ts'
 import { connectionCases } from './cases/connection.ts'
 import { definitionCases } from './cases/definitions.ts'
+import { diagnosisCases } from './cases/diagnosis.ts'
 import { drainCases } from './cases/drain.ts'
 import { failCases } from './cases/fail.ts'
 import { fenceCases } from './cases/fences.ts'
+import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
 import { payloadCases } from './cases/payloads.ts'
 import { raceCases } from './cases/races.ts'
 import { readingCases } from './cases/reading.ts'
 import { requeueCases } from './cases/requeue.ts'
+import { retentionCases } from './cases/retention.ts'
 import { settleCases } from './cases/settle.ts'
 import { sizeCases } from './cases/sizes.ts'
 import { startCases } from './cases/start.ts'
@@ -19,6 +22,8 @@ import { stopCases } from './cases/stop.ts'
 import { sweepCases } from './cases/sweep.ts'
 import { undoCases } from './cases/undo.ts'
 import { undoOrderCases } from './cases/undo-order.ts'
+import { versionCases } from './cases/versions.ts'
+import { workerCases } from './cases/workers.ts'
 import type { Harness } from './harness.ts'
 import { Scenario } from './scenario/index.ts'
 
@@ -52,6 +57,11 @@ const SUITES: Readonly<Record<string, Cases>> = {
   sizes: sizeCases,
   payloads: payloadCases,
   reading: readingCases,
+  versions: versionCases,
+  workers: workerCases,
+  retention: retentionCases,
+  keys: keyCases,
+  diagnosis: diagnosisCases,
   connection: connectionCases,
 }
 

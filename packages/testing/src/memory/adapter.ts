@@ -12,8 +12,9 @@ import { startRuns } from './start.ts'
 import { cancelRuns, stopping } from './stop.ts'
 import { sweep } from './sweep.ts'
 import { beginUndo, drain } from './undo.ts'
+import { diagnose, findEnded, prune, releaseKeys } from './upkeep.ts'
 import { Wakeup } from './wakeup.ts'
-import { deregisterWorker, registerWorker, renew } from './workers.ts'
+import { deregisterWorker, listHeld, listWorkers, registerWorker, renew } from './workers.ts'
 
 /**
  * A store in the memory of the process: the reference implementation of the port. `clock` is the store's time and the engine's;
@@ -81,6 +82,13 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   readRun: Verb<'readRun'> = (runId) => this.#verb(() => readRun(this.#rows, runId))
   readStatuses: Verb<'readStatuses'> = (runIds) => this.#verb(() => readStatuses(this.#rows, runIds))
   listRuns: Verb<'listRuns'> = (filter: RunFilter) => this.#verb(() => listRuns(this.#rows, filter))
+
+  listWorkers: Verb<'listWorkers'> = (request) => this.#verb(() => listWorkers(this.#rows, request))
+  listHeld: Verb<'listHeld'> = (request) => this.#verb(() => listHeld(this.#rows, request))
+  findEnded: Verb<'findEnded'> = (request) => this.#verb(() => findEnded(this.#rows, request))
+  prune: Verb<'prune'> = (request) => this.#verb(() => prune(this.#rows, request))
+  releaseKeys: Verb<'releaseKeys'> = (request) => this.#verb(() => releaseKeys(this.#rows, request))
+  diagnose: Verb<'diagnose'> = (request) => this.#verb(() => diagnose(this.#rows, request))
 
   onWake(listener: () => void): () => void {
     if (this.#closed) return () => {}

@@ -38,7 +38,7 @@ export function enqueue(rows: Rows, { run, step }: StepOfRun, delayMs = 0): void
   rows.queue.enter({ definitionId, availableAt: rows.now + delayMs, runId: run.runId, step: step.step })
 }
 
-function isLeased(step: StepRow): boolean {
+export function isLeased(step: StepRow): boolean {
   return step.workerId !== null && (step.status === 'running' || step.status === 'compensating')
 }
 

@@ -15,6 +15,10 @@ export class ReadyQueue {
     return this.#sorted.map((entry) => ({ ...entry }))
   }
 
+  has(step: { readonly runId: string; readonly step: number }): boolean {
+    return this.#byStep.has(nameOf(step))
+  }
+
   /** Enters a step, in place of an entry that an earlier wait may have left behind. */
   enter(entry: QueuedStep): void {
     this.remove(entry)

@@ -19,7 +19,7 @@ export interface RunRow {
   readonly runId: string
   readonly definition: DefinitionRow
   readonly workflow: string
-  readonly key: string | null
+  key: string | null
   readonly input: JsonText
   readonly createdAt: number
   readonly startAt: number | null
@@ -58,8 +58,14 @@ export interface StepRow {
 export interface WorkerRow {
   readonly workerId: string
   readonly name: string
+  readonly startedAt: number
+  readonly slots: number | null
+  readonly host: string | null
+  readonly definitionIds: readonly number[] | null
   status: 'live' | 'dead'
   leaseExpiresAt: number
+  renewedAt: number
+  busy: number | null
 }
 
 /** Everything a memory store holds, shared by the adapters connected to it. */
@@ -86,6 +92,19 @@ export class Rows {
     this.runs.set(run.runId, run)
     this.liveRuns.add(run)
     if (run.key !== null) this.#keys.set(keyOf(run.workflow, run.key), run)
+  }
+
+  /** Forgets a run that has ended, with everything that belongs to it. */
+  removeRun(run: RunRow): void {
+    this.releaseKey(run)
+    this.runs.delete(run.runId)
+    for (const { step } of run.steps) this.queue.remove({ runId: run.runId, step })
+  }
+
+  releaseKey(run: RunRow): void {
+    if (run.key === null) return
+    this.#keys.delete(keyOf(run.workflow, run.key))
+    run.key = null
   }
 
   runByKey(workflow: string, key: string): RunRow | undefined {

@@ -32,6 +32,12 @@ const VERBS = [
   'readRun',
   'readStatuses',
   'listRuns',
+  'listWorkers',
+  'listHeld',
+  'findEnded',
+  'prune',
+  'releaseKeys',
+  'diagnose',
 ] as const satisfies readonly (keyof Adapter)[]
 
 /**

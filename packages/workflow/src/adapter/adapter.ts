@@ -17,6 +17,14 @@ import type {
   StepRecord,
   UndoPlan,
 } from './records.ts'
+import type {
+  Diagnosis,
+  EndedRuns,
+  EndedRunsRequest,
+  HeldStepRecord,
+  NewWorker,
+  WorkerRecord,
+} from './upkeep.ts'
 
 /**
  * The port between the engine and a store.
@@ -54,10 +62,13 @@ export interface Adapter {
   startRuns(runs: readonly NewRun[]): Promise<readonly StartedRun[]>
 
   /** Registers a worker with a lease. Idempotent for a live worker. */
-  registerWorker(worker: { workerId: string; name: string; leaseMs: number }): Promise<void>
+  registerWorker(worker: NewWorker): Promise<void>
 
-  /** Extends the worker's lease, and with it all the steps it holds. `lost`: it was declared dead and may hold nothing any more. */
-  renew(renewal: { workerId: string; leaseMs: number }): Promise<'held' | 'lost'>
+  /**
+   * Extends the worker's lease, and with it all the steps it holds. `busy` tells how many handlers it runs.
+   * `lost`: it was declared dead and may hold nothing any more.
+   */
+  renew(renewal: { workerId: string; leaseMs: number; busy?: number | undefined }): Promise<'held' | 'lost'>
 
   /** Forgets a worker that holds nothing any more: the last word of a graceful stop. */
   deregisterWorker(worker: { workerId: string }): Promise<void>
@@ -143,6 +154,30 @@ export interface Adapter {
 
   /** Runs, newest first. */
   listRuns(filter: RunFilter): Promise<readonly RunRecord[]>
+
+  /**
+   * Workers, the longest registered first, 10,000 at most. Those that left are not known any more, nor are the dead once their steps are
+   * given back.
+   */
+  listWorkers(request?: { limit?: number }): Promise<readonly WorkerRecord[]>
+
+  /** What a worker holds, for people to read, by run and step. Unknown workers hold nothing. */
+  listHeld(request: { workerId: string; limit: number }): Promise<readonly HeldStepRecord[]>
+
+  /** Looks at a bounded number of the runs that ended before an instant, longest ended first, and returns those that are asked for. */
+  findEnded(request: EndedRunsRequest): Promise<EndedRuns>
+
+  /**
+   * Deletes runs with everything that belongs to them, as far as they have ended, and did so before an instant: a run that was sent forward
+   * again stays. Never waits for another's lock: what somebody is changing just now stays too. Returns the runs deleted.
+   */
+  prune(request: { runIds: readonly string[]; finishedBefore: number }): Promise<readonly string[]>
+
+  /** Takes the keys from runs that ended before an instant, so that they can be used again. Otherwise as `prune`. Returns the runs that had one. */
+  releaseKeys(request: { runIds: readonly string[]; finishedBefore: number }): Promise<readonly string[]>
+
+  /** What could be wrong with what is stored. Costs as much as there are live runs, whatever the history. */
+  diagnose(request: { overdueMs: number }): Promise<Diagnosis>
 
   /** Calls back when work may have become claimable: a hint that may be missing, late or false. Returns how to stop it. */
   onWake(listener: () => void): () => void

@@ -4,16 +4,20 @@ import type { InputOf, OutputsOf, WorkflowDefinition } from '../definition/index
 import { type Duration, durationMs } from '../duration.ts'
 import { BelayError } from '../errors.ts'
 import { DefinitionRegistry } from './definition-registry.ts'
+import { type DoctorOptions, type DoctorReport, doctor } from './doctor.ts'
 import { type EngineEvents, EventHub, type EventListener } from './events.ts'
 import { checkEngineOptions, type EngineOptions, type EngineSettings } from './options.ts'
 import { OutageWatch } from './outage.ts'
 import { PayloadCache } from './payload-cache.ts'
+import { checkPruneOptions, type PruneOptions, type PruneReport, pruneRuns } from './prune.ts'
+import { Retention } from './retention.ts'
 import { type RunHandle, runHandle } from './run-handle.ts'
 import { RunStarter } from './run-starter.ts'
 import { RunWatch } from './run-watch.ts'
 import { Runs } from './runs.ts'
 import { type RunOptions, type StartedHandle, type StartRunParts, startRun, startRuns } from './start-run.ts'
 import { Worker } from './worker.ts'
+import { Workers } from './workers.ts'
 
 /** Makes an engine. It touches the store first when it is started or asked for something. Throws `invalid_option`. */
 export function createEngine(options: EngineOptions): Engine {
@@ -33,6 +37,8 @@ export type NewRunOf<Input> = RunOptions &
 export class Engine implements AsyncDisposable {
   /** Runs as the store holds them. */
   readonly runs: Runs
+  /** The registry of workers: which there are, and what they hold. */
+  readonly workers: Workers
   readonly #settings: EngineSettings
   readonly #adapter: Adapter
   readonly #events: EventHub
@@ -41,6 +47,7 @@ export class Engine implements AsyncDisposable {
   readonly #starter: RunStarter
   readonly #watch: RunWatch
   #worker: Worker | undefined
+  #retention: Retention | undefined
   #starting: Promise<void> | undefined
   #closing: Promise<void> | undefined
 
@@ -56,6 +63,7 @@ export class Engine implements AsyncDisposable {
     this.#starter = new RunStarter({ adapter, runtime, outage: outage('starting runs') })
     this.#watch = new RunWatch({ adapter, runtime, tickMs, outage: outage('awaiting runs') })
     this.runs = new Runs(adapter, (id) => this.#handle(id, false))
+    this.workers = new Workers(adapter)
   }
 
   /**
@@ -103,6 +111,30 @@ export class Engine implements AsyncDisposable {
     )
   }
 
+  /**
+   * Deletes runs that ended long enough ago, with their steps, signals and history, in batches that never hold up live runs.
+   * Whoever still awaits the result of such a run gets `unknown_run`.
+   *
+   * @throws BelayError `invalid_option`, and the store's; and whatever `archive` throws: then nothing of its batch was deleted.
+   */
+  async prune(options: PruneOptions): Promise<PruneReport> {
+    this.#assertOpen()
+    const settings = checkPruneOptions(options)
+    await this.#adapter.open()
+    return pruneRuns({ adapter: this.#adapter, events: this.#events }, settings)
+  }
+
+  /**
+   * Looks for what keeps runs from going on: versions that no worker can run, parked and paused runs, dead workers, steps that are due for
+   * long, and what should be impossible. Costs as much as there are live runs, whatever the history.
+   *
+   * @throws BelayError `invalid_option`, `store_unavailable`. A store that is not fit for use is a finding.
+   */
+  async doctor(options?: DoctorOptions): Promise<DoctorReport> {
+    this.#assertOpen()
+    return doctor(this.#adapter, options)
+  }
+
   /** Calls back on everything that happens in this engine. Returns how to stop it. A listener that throws is logged. */
   on<Name extends keyof EngineEvents>(name: Name, listener: EventListener<Name>): () => void {
     return this.#events.on(name, listener)
@@ -115,10 +147,11 @@ export class Engine implements AsyncDisposable {
   async stop(options: { readonly timeout?: Duration } = {}): Promise<void> {
     const timeoutMs = durationMs(options.timeout ?? '30s', 'timeout')
     await this.#starting?.catch(() => {})
-    const worker = this.#worker
+    const [worker, retention] = [this.#worker, this.#retention]
     this.#worker = undefined
+    this.#retention = undefined
     this.#starting = undefined
-    await worker?.stop(timeoutMs)
+    await Promise.all([worker?.stop(timeoutMs), retention?.stop()])
   }
 
   /** Stops, rejects whoever still awaits a run, and closes the adapter. */
@@ -176,6 +209,14 @@ export class Engine implements AsyncDisposable {
     })
     await worker.start()
     this.#worker = worker
+    this.#startRetention()
+  }
+
+  #startRetention(): void {
+    const { adapter, runtime, log, retention } = this.#settings
+    if (retention === undefined) return
+    this.#retention = new Retention({ adapter, runtime, log, events: this.#events, settings: retention })
+    this.#retention.start()
   }
 
   #runsChanged(runs: readonly { readonly runId: string; readonly status: RunStatus }[]): void {

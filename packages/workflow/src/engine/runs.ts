@@ -1,6 +1,7 @@
 import type { Adapter, RunStatus } from '../adapter/index.ts'
 import { RUN_TRANSITIONS } from '../adapter/index.ts'
 import { BelayError } from '../errors.ts'
+import { type ReleasedKeys, type ReleaseKeysOptions, releaseKeys } from './release-keys.ts'
 import type { RunHandle } from './run-handle.ts'
 import { type RunSnapshot, type RunSummary, runSnapshot, runSummary } from './run-snapshot.ts'
 
@@ -56,6 +57,15 @@ export class Runs {
     for (const name of status ?? []) checkStatus(name)
     await this.#adapter.open()
     return (await this.#adapter.listRuns({ workflow, status, key, before, limit })).map(runSummary)
+  }
+
+  /**
+   * Takes the keys from runs that ended long enough ago: starting with such a key then makes a new run. In batches, like `engine.prune()`.
+   *
+   * @throws BelayError `invalid_option`, and the store's.
+   */
+  releaseKeys(options: ReleaseKeysOptions): Promise<ReleasedKeys> {
+    return releaseKeys(this.#adapter, options)
   }
 
   /** A handle on a run that was started elsewhere. Does not look whether it exists: its methods do. */

@@ -88,6 +88,11 @@ export class Session {
     return Math.max(0, this.#slots.free - this.#preparing - this.#reserved)
   }
 
+  /** Slots taken: handlers running, and what is about to run. */
+  get busy(): number {
+    return Math.min(this.#parts.concurrency, this.#parts.concurrency - this.#slots.free)
+  }
+
   /** Attempts not yet settled. */
   get size(): number {
     return this.#attempts.size

@@ -25,6 +25,7 @@ export interface WorkerParts {
   readonly payloads: PayloadCache
   readonly payloadMaxBytes: number
   readonly name: string
+  readonly host: string | undefined
   readonly concurrency: number
   readonly tickMs: number
   readonly leaseMs: number
@@ -161,14 +162,21 @@ export class Worker {
   }
 
   async #register(workerId: string): Promise<void> {
-    const { adapter, name, leaseMs } = this.#parts
-    await adapter.registerWorker({ workerId, name, leaseMs })
+    const { adapter, name, host, leaseMs, concurrency: slots, definitions } = this.#parts
+    await adapter.registerWorker({
+      workerId,
+      name,
+      host,
+      leaseMs,
+      slots,
+      definitionIds: [...definitions.keys()],
+    })
   }
 
   async #renew(): Promise<void> {
     const { adapter, leaseMs } = this.#parts
     const session = this.#session
-    const renewed = await adapter.renew({ workerId: session.workerId, leaseMs })
+    const renewed = await adapter.renew({ workerId: session.workerId, leaseMs, busy: session.busy })
     if (renewed === 'lost' && session === this.#session) await this.#replaceSession()
   }
 
