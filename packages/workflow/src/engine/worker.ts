@@ -16,6 +16,8 @@ const CLAIM_MAX = 500
 const SWEEP_MAX = 1_000
 /** How often at the least a worker looks after what others left behind, whatever the tick. */
 const HOUSEKEEPING_MS = 1_000
+/** How often at the least it looks for dead workers. A tenth of the lease, if that is less: they are noticed within a lease. */
+const SWEEP_MS = 3_000
 
 export interface WorkerParts {
   readonly adapter: Adapter
@@ -47,6 +49,7 @@ export class Worker {
   /** The last claim or settlement left ready steps behind: a freed slot should claim at once instead of at the next tick. */
   #moreLikely = false
   #looksAtAllAt = 0
+  #sweepsAt = 0
   /** When the session last heard that a tick has passed. */
   #waitedAt = 0
   #stopping = false
@@ -258,10 +261,18 @@ export class Worker {
   }
 
   async #housekeep(): Promise<void> {
-    const { adapter, runtime, events } = this.#parts
+    const { adapter, runtime } = this.#parts
     const session = this.#session
     const forward = session.forwardRuns(runtime.clock.now() - HOUSEKEEPING_MS / 2)
     if (forward.length > 0) this.runsStopped(await adapter.stopping({ runIds: forward }))
+    await this.#sweep()
+  }
+
+  async #sweep(): Promise<void> {
+    const { adapter, runtime, events, leaseMs } = this.#parts
+    const now = runtime.clock.now()
+    if (now < this.#sweepsAt) return
+    this.#sweepsAt = now + Math.min(SWEEP_MS, leaseMs / 10)
     for (;;) {
       const swept = await adapter.sweep({ limit: SWEEP_MAX })
       for (const workerId of swept.lostWorkers) events.emit('worker.lost', { workerId })
