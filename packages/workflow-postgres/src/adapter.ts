@@ -1,4 +1,5 @@
 import type { Adapter } from '@belay/workflow/adapter'
+import { changeRun } from './change-run.ts'
 import type { Connection } from './connection/connection.ts'
 import { openUntil } from './connection/open-connection.ts'
 import { type MigrationReport, migrateSchema } from './migrate/migrate.ts'
@@ -13,6 +14,8 @@ import { findEnded } from './statements/find-ended.ts'
 import { listHeld } from './statements/list-held.ts'
 import { listWorkers } from './statements/list-workers.ts'
 import { prune } from './statements/prune-runs.ts'
+import { readDefinitions } from './statements/read-definitions.ts'
+import { readHistory } from './statements/read-history.ts'
 import { load } from './statements/read-payloads.ts'
 import { listRuns, readRun } from './statements/read-runs.ts'
 import { held, now, readStatuses, stopping } from './statements/read-state.ts'
@@ -87,6 +90,9 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     drain: (request) => drain(connection, request),
     beginUndo: (plans, lease) => beginUndo(connection, plans, lease),
     cancelRuns: (request) => cancelRuns(connection, request),
+    changeRun: (request) => changeRun(connection, request),
+    readHistory: (request) => readHistory(connection, request),
+    readDefinitions: (definitionIds) => readDefinitions(connection, definitionIds),
     readRun: (runId) => readRun(connection, runId),
     readStatuses: (runIds) => readStatuses(connection, runIds),
     listRuns: (filter) => listRuns(connection, filter),

@@ -7,6 +7,7 @@ export type BelayErrorCode =
   | 'unknown_workflow'
   | 'unknown_run'
   | 'key_conflict'
+  | 'action_refused'
   | 'payload_unserialisable'
   | 'payload_too_large'
   | 'run_failed'

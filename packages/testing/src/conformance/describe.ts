@@ -3,16 +3,22 @@ import { describe, test } from 'vitest'
 import type { Case, Cases, SecondCase } from './case.ts'
 import { claimCases } from './cases/claim.ts'
 import { connectionCases } from './cases/connection.ts'
+import { controlCases } from './cases/control.ts'
+import { controlRaceCases } from './cases/control-races.ts'
 import { definitionCases } from './cases/definitions.ts'
 import { diagnosisCases } from './cases/diagnosis.ts'
 import { drainCases } from './cases/drain.ts'
 import { failCases } from './cases/fail.ts'
 import { fenceCases } from './cases/fences.ts'
+import { historyCases } from './cases/history.ts'
 import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
+import { migrationCases } from './cases/migration.ts'
 import { payloadCases } from './cases/payloads.ts'
 import { raceCases } from './cases/races.ts'
 import { readingCases } from './cases/reading.ts'
+import { reopenCases } from './cases/reopen.ts'
+import { repairCases } from './cases/repair.ts'
 import { requeueCases } from './cases/requeue.ts'
 import { retentionCases } from './cases/retention.ts'
 import { settleCases } from './cases/settle.ts'
@@ -54,6 +60,12 @@ const SUITES: Readonly<Record<string, Cases>> = {
   leases: leaseCases,
   sweep: sweepCases,
   races: raceCases,
+  control: controlCases,
+  'retry of a run': reopenCases,
+  'repair of an undo': repairCases,
+  'migration of a run': migrationCases,
+  history: historyCases,
+  'races of control': controlRaceCases,
   sizes: sizeCases,
   payloads: payloadCases,
   reading: readingCases,

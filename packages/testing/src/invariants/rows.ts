@@ -36,8 +36,9 @@ export function rowFacts({ steps }: RunView, report: Reporter): void {
   }
 }
 
-function hasCompleted(step: StepView): boolean {
-  return step.status === 'completed' || step.undoOf === 'completed'
+/** Or was given one: a stand-in by an operator, or the payload of a signal. */
+function hasCompleted({ status, undoOf, signalledAt }: StepView): boolean {
+  return status === 'completed' || undoOf === 'completed' || status === 'skipped' || signalledAt !== null
 }
 
 export function describe({ dependencies, dependents, ...row }: StepView): string {

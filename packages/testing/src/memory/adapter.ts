@@ -3,6 +3,7 @@ import { realClock } from '../clock/real-clock.ts'
 import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { Dump } from '../invariants/dump.ts'
 import { claim, held } from './claim.ts'
+import { changeRun, readDefinitions, readHistory } from './control.ts'
 import { saveDefinitions } from './definitions.ts'
 import { dump } from './dump.ts'
 import { listRuns, load, readRun, readStatuses } from './read.ts'
@@ -78,6 +79,10 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   drain: Verb<'drain'> = (request) => this.#verb(() => drain(this.#rows, request))
   beginUndo: Verb<'beginUndo'> = (plans, lease) => this.#verb(() => beginUndo(this.#rows, plans, lease))
   cancelRuns: Verb<'cancelRuns'> = (request) => this.#verb(() => cancelRuns(this.#rows, request))
+
+  changeRun: Adapter['changeRun'] = (request) => this.#verb(() => changeRun(this.#rows, request))
+  readHistory: Verb<'readHistory'> = (request) => this.#verb(() => readHistory(this.#rows, request))
+  readDefinitions: Verb<'readDefinitions'> = (ids) => this.#verb(() => readDefinitions(this.#rows, ids))
 
   readRun: Verb<'readRun'> = (runId) => this.#verb(() => readRun(this.#rows, runId))
   readStatuses: Verb<'readStatuses'> = (runIds) => this.#verb(() => readStatuses(this.#rows, runIds))

@@ -1,5 +1,6 @@
 import type {
   Clock,
+  HistoryRecord,
   JsonText,
   RunStatus,
   SavedDefinition,
@@ -17,14 +18,14 @@ export interface DefinitionRow {
 
 export interface RunRow {
   readonly runId: string
-  readonly definition: DefinitionRow
+  definition: DefinitionRow
   readonly workflow: string
   key: string | null
   readonly input: JsonText
   readonly createdAt: number
   readonly startAt: number | null
-  readonly deadlineAt: number | null
-  readonly steps: readonly StepRow[]
+  deadlineAt: number | null
+  steps: readonly StepRow[]
   status: RunStatus
   /** Going forward the sinks that have not completed, in an undo the undos that have not ended. */
   openSteps: number
@@ -77,6 +78,8 @@ export class Rows {
   readonly liveRuns = new Set<RunRow>()
   readonly workers = new Map<string, WorkerRow>()
   readonly queue = new ReadyQueue()
+  /** What operators did, by run id, oldest first. */
+  readonly history = new Map<string, readonly HistoryRecord[]>()
   readonly #keys = new Map<string, RunRow>()
 
   constructor(clock: Clock) {
@@ -98,6 +101,7 @@ export class Rows {
   removeRun(run: RunRow): void {
     this.releaseKey(run)
     this.runs.delete(run.runId)
+    this.history.delete(run.runId)
     for (const { step } of run.steps) this.queue.remove({ runId: run.runId, step })
   }
 

@@ -43,6 +43,7 @@ export function beginUndo(
   const begun = plans.flatMap((plan) => {
     const run = rows.runs.get(plan.runId)
     if (run === undefined || !isDraining(run) || !isDrained(run)) return []
+    if (plan.attempts !== undefined && plan.attempts !== attemptsOf(run)) return []
     due.push(...begin(rows, run, plan))
     return [run]
   })
@@ -122,6 +123,12 @@ function describe(run: RunRow): DrainedRun {
     runId: run.runId,
     definitionId: run.definition.saved.id,
     stop: run.stop!,
-    steps: run.steps.map(({ step, status, attempt }) => ({ step, status, started: attempt > 0 })),
+    attempts: attemptsOf(run),
+    steps: run.steps.map(({ step, status, startedAt }) => ({ step, status, started: startedAt !== null })),
   }
+}
+
+/** Grows with every claim and with every step that is sent on its way again. */
+function attemptsOf(run: RunRow): number {
+  return run.steps.reduce((sum, { attempt }) => sum + attempt, 0)
 }

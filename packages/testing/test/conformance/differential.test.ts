@@ -23,6 +23,7 @@ describe('differential test', () => {
       'compensation_failed',
       'completed',
       'failed',
+      'paused',
       'running',
     ])
   })

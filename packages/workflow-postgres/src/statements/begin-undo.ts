@@ -17,8 +17,8 @@ with live_worker as materialized (
   select w.id from belay.workflow_workers w where w.id = $7::uuid and w.status = 'live' for key share
 ),
 planned_runs as materialized (
-  select p.run_id, p.ends_as, p.undos_from, p.undos_to, 'compensating' as draining_status
-  from unnest($1::uuid[], $2::text[], $3::int[], $4::int[]) as p (run_id, ends_as, undos_from, undos_to)
+  select p.run_id, p.ends_as, p.undos_from, p.undos_to, p.attempts, 'compensating' as draining_status
+  from unnest($1::uuid[], $2::text[], $3::int[], $4::int[], $9::float8[]) as p (run_id, ends_as, undos_from, undos_to, attempts)
   cross join (select count(*) from live_worker) as worker_was_locked
 ),
 locked_runs as materialized (
@@ -31,6 +31,9 @@ locked_runs as materialized (
       select count(*) from belay.workflow_steps s
       where s.run_id = r.id and s.status in ('pending', 'ready', 'running', 'waiting')
     ) = 0
+    -- A plan from before the run was sent forward again is late.
+    and (plan.attempts is null
+      or plan.attempts = (select sum(s.attempt)::float8 from belay.workflow_steps s where s.run_id = r.id))
   order by r.id
   for update of r
 ),
@@ -112,6 +115,7 @@ export async function beginUndo(
     undos.map((undo) => undo.openDependents),
     lease?.workerId ?? null,
     lease?.handBackMax ?? 0,
+    plans.map((plan) => plan.attempts ?? null),
   ])
   const runs = rows.flatMap((row) => (row.kind === 'run' ? [{ runId: row.run_id, status: row.status }] : []))
   if (lease === undefined) return runs

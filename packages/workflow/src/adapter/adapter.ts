@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import type { HistoryRecord, RunChange, RunToChange } from './control.ts'
 import type { RunStatus } from './lifecycle.ts'
 import type {
   BegunUndo,
@@ -142,7 +143,27 @@ export interface Adapter {
     readonly runIds: readonly string[]
     /** JSON text of the cause. */
     readonly cause: string
+    /** `abandonment` leaves every effect as it is. Default `cancellation`. */
+    readonly stop?: 'cancellation' | 'abandonment' | undefined
+    /** Who cancels and why, for the history of the runs that this stops. */
+    readonly by?: { readonly actor: string | null; readonly reason: string | null } | undefined
   }): Promise<readonly string[]>
+
+  /**
+   * Changes one run as an operator asks: holds the run and all its steps still, calls `decide` with them, and writes the change that it
+   * returns, all of it or nothing; null writes nothing. `decide` is a pure function: the store may call it again, when it had to give the
+   * change up for the sake of another. What it throws is thrown, and nothing is written. Null when there is no such run.
+   */
+  changeRun<Answer extends object>(request: {
+    readonly runId: string
+    readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
+  }): Promise<Answer | null>
+
+  /** What operators did to a run, and the signals it received: the newest `limit` of them, in the order they came. */
+  readHistory(request: { readonly runId: string; readonly limit: number }): Promise<readonly HistoryRecord[]>
+
+  /** Definitions by the store's number; unknown ones are left out. */
+  readDefinitions(definitionIds: readonly number[]): Promise<readonly SavedDefinition[]>
 
   /** One run with its steps in order, or null. */
   readRun(runId: string): Promise<{ readonly run: RunRecord; readonly steps: readonly StepRecord[] } | null>

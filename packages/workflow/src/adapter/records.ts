@@ -52,7 +52,7 @@ export interface AttemptRef {
   readonly runId: string
   /** The step's number in its definition. */
   readonly step: number
-  /** Grows with every claim of the step, forward and undo, and never repeats. */
+  /** Grows with every claim of the step, forward and undo, and when an operator sends it on its way again; never repeats. */
   readonly attempt: number
   readonly direction: Direction
   readonly definitionId: number
@@ -110,7 +110,9 @@ export interface DrainedRun {
   readonly definitionId: number
   /** `abandonment` is a cancellation that leaves every effect as it is. */
   readonly stop: 'failure' | 'cancellation' | 'abandonment'
-  /** Every step of the run, ascending by number. `started` tells whether any attempt was ever claimed. */
+  /** All attempts of all its steps: more than at any earlier drain, which may have been before an operator sent the run forward again. */
+  readonly attempts?: number
+  /** Every step of the run, ascending by number. `started`: its effect may be there, or parts of it. */
   readonly steps: readonly { readonly step: number; readonly status: StepStatus; readonly started: boolean }[]
 }
 
@@ -122,6 +124,8 @@ export interface DrainedRun {
  */
 export interface UndoPlan {
   readonly runId: string
+  /** What the drained run said, so that a plan which comes late begins nothing. Left out, it isn't looked at. */
+  readonly attempts?: number | undefined
   readonly endsAs: 'failed' | 'compensated' | 'cancelled'
   readonly undos: readonly { readonly step: number; readonly openDependents: number }[]
 }

@@ -87,6 +87,8 @@ export class Attempt {
       if (!this.#owesUndo() || this.#knowsForUndo(dependencies)) return undefined
       return this.#readForUndo(dependencies)
     }
+    // A step that was sent on its way again, perhaps by another process, must not see what this one remembers of before.
+    if (claim.attempt > 1) return this.#readForward(dependencies)
     this.#payloads = this.#parts.payloads.known(claim.runId, dependencies)
     return this.#payloads === undefined ? this.#readForward(dependencies) : undefined
   }

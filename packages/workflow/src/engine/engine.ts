@@ -1,11 +1,13 @@
 import type { Adapter, RunStatus, SavedDefinition } from '../adapter/index.ts'
-import type { RunCause } from '../cause.ts'
 import type { InputOf, OutputsOf, WorkflowDefinition } from '../definition/index.ts'
 import { type Duration, durationMs } from '../duration.ts'
 import { BelayError } from '../errors.ts'
+import { Control } from './control/control.ts'
+import type { ActionOptions } from './control/options.ts'
 import { DefinitionRegistry } from './definition-registry.ts'
 import { type DoctorOptions, type DoctorReport, doctor } from './doctor.ts'
 import { type EngineEvents, EventHub, type EventListener } from './events.ts'
+import type { Explanation } from './explain/explanation.ts'
 import { checkEngineOptions, type EngineOptions, type EngineSettings } from './options.ts'
 import { OutageWatch } from './outage.ts'
 import { PayloadCache } from './payload-cache.ts'
@@ -46,6 +48,7 @@ export class Engine implements AsyncDisposable {
   readonly #registry: DefinitionRegistry
   readonly #starter: RunStarter
   readonly #watch: RunWatch
+  readonly #control: Control
   #worker: Worker | undefined
   #retention: Retention | undefined
   #starting: Promise<void> | undefined
@@ -62,7 +65,20 @@ export class Engine implements AsyncDisposable {
       new OutageWatch({ during, log, events: this.#events, random: runtime.random })
     this.#starter = new RunStarter({ adapter, runtime, outage: outage('starting runs') })
     this.#watch = new RunWatch({ adapter, runtime, tickMs, outage: outage('awaiting runs') })
-    this.runs = new Runs(adapter, (id) => this.#handle(id, false))
+    this.#control = new Control({
+      adapter,
+      registry: this.#registry,
+      events: this.#events,
+      payloadMaxBytes: settings.payloadMaxBytes,
+      assertOpen: () => this.#assertOpen(),
+      onRunsChanged: (runs) => this.#runsChanged(runs),
+      onStopped: (runIds) => this.#worker?.runsStopped(runIds),
+      onQueued: () => {
+        this.#worker?.wake()
+        adapter.wake()
+      },
+    })
+    this.runs = new Runs(adapter, this.#control, (id) => this.#handle(id, false))
     this.workers = new Workers(adapter)
   }
 
@@ -133,6 +149,26 @@ export class Engine implements AsyncDisposable {
   async doctor(options?: DoctorOptions): Promise<DoctorReport> {
     this.#assertOpen()
     return doctor(this.#adapter, options)
+  }
+
+  /** Why a run is where it is, in one sentence for each open step. Throws `unknown_run`. */
+  explain(run: string | Pick<RunHandle, 'id'>): Promise<Explanation> {
+    return this.runs.handle(idOf(run)).explain()
+  }
+
+  /**
+   * Moves a run to another version of its workflow. Possible while none of its steps is running, when every step that has begun exists there
+   * under the same name, and nothing that has ended depends there on something that has not; also once the run has ended without
+   * completing, to retry it by the new version. Resolves to false when the run has that version already.
+   *
+   * @throws BelayError `action_refused` with all that stands in the way, `unknown_run`, `definition_changed`.
+   */
+  async migrateRun(
+    run: string | Pick<RunHandle, 'id'>,
+    workflow: WorkflowDefinition,
+    options: ActionOptions = {},
+  ): Promise<boolean> {
+    return this.#control.migrate(this.runs.handle(idOf(run)).id, workflow, options)
   }
 
   /** Calls back on everything that happens in this engine. Returns how to stop it. A listener that throws is logged. */
@@ -235,30 +271,7 @@ export class Engine implements AsyncDisposable {
   }
 
   #handle<Outputs>(id: string, created: boolean): RunHandle<Outputs> {
-    return runHandle(
-      {
-        adapter: this.#adapter,
-        watch: this.#watch,
-        cancel: (runId, reason) => this.#cancel(runId, reason),
-      },
-      { id, created },
-    )
-  }
-
-  async #cancel(runId: string, reason: string | undefined): Promise<boolean> {
-    this.#assertOpen()
-    const cause: RunCause = { type: 'cancelled', reason }
-    await this.#adapter.open()
-    const stopped = await this.#adapter.cancelRuns({ runIds: [runId], cause: JSON.stringify(cause) })
-    if (stopped.length === 0) {
-      const known = await this.#adapter.readStatuses([runId])
-      if (known.length === 0)
-        throw new BelayError('unknown_run', `There is no run ${runId} to cancel.`, { runId })
-      return false
-    }
-    this.#runsChanged([{ runId, status: 'compensating' }])
-    this.#worker?.runsStopped([runId])
-    return true
+    return runHandle({ adapter: this.#adapter, watch: this.#watch, control: this.#control }, { id, created })
   }
 
   #assertOpen(): void {
@@ -266,4 +279,8 @@ export class Engine implements AsyncDisposable {
       throw new BelayError('engine_closed', 'This engine was closed. Make another with createEngine().')
     }
   }
+}
+
+function idOf(run: string | Pick<RunHandle, 'id'>): string {
+  return typeof run === 'string' ? run : run.id
 }

@@ -34,6 +34,18 @@ export type EngineEvents = {
   'run.compensated': RunEvent
   'run.cancelled': RunEvent
   'run.compensation_failed': RunEvent
+  /** An operator paused it, by this engine. */
+  'run.paused': RunEvent
+  /** An operator lets it go forward, after a pause or after an end, by this engine. */
+  'run.resumed': RunEvent
+  /** An operator did something to a run, by this engine. `action` is the word that the run's history has for it. */
+  'operator.acted': {
+    readonly runId: string
+    readonly action: string
+    readonly step: string | undefined
+    readonly by: string | undefined
+    readonly reason: string | undefined
+  }
   'step.started': StepEvent
   'step.completed': StepEvent & { readonly durationMs: number }
   'step.compensated': StepEvent & { readonly durationMs: number }
@@ -109,7 +121,11 @@ export class EventHub {
       case 'compensated':
       case 'cancelled':
       case 'compensation_failed':
+      case 'paused':
         this.emit(`run.${event.status}`, event)
+        break
+      case 'running':
+        this.emit('run.resumed', event)
     }
   }
 }

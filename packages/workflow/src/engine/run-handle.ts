@@ -1,5 +1,10 @@
 import type { Adapter } from '../adapter/index.ts'
 import { BelayError } from '../errors.ts'
+import type { Action } from './control/action.ts'
+import type { CancelOptions, Control } from './control/control.ts'
+import type { RunHistoryEntry } from './control/history.ts'
+import { type ActionOptions, checkActionOptions } from './control/options.ts'
+import type { Explanation } from './explain/explanation.ts'
 import { RunFailedError } from './run-failed-error.ts'
 import { type RunSnapshot, runSnapshot } from './run-snapshot.ts'
 import type { RunWatch } from './run-watch.ts'
@@ -18,16 +23,55 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>> {
   /** The run and its steps as they stand now. */
   status(): Promise<RunSnapshot>
   /**
-   * Stops the run: in-flight handlers are signalled and awaited, then everything is undone, and the run ends as `cancelled`.
-   * Resolves once that is recorded, to whether this call stopped it: false when it was over or stopping already.
+   * Stops the run: in-flight handlers are signalled and awaited, then everything is undone, unless `compensate` is false, and the run ends as
+   * `cancelled`. Resolves once that is recorded, to whether this call stopped it: false when it was over or stopping already.
    */
-  cancel(options?: { readonly reason?: string }): Promise<boolean>
+  cancel(options?: CancelOptions): Promise<boolean>
+  /**
+   * Lets handlers in flight end, and begins nothing more until `resume()`. Timers and deadlines go on, signals are kept.
+   * Resolves to whether this call paused it: false when it was paused already.
+   *
+   * @throws BelayError `action_refused` once the run is over or being undone.
+   */
+  pause(options?: ActionOptions): Promise<boolean>
+  /** Lets a paused run go on, with all that became due meanwhile. Resolves to false when it wasn't paused. Throws `action_refused`. */
+  resume(options?: ActionOptions): Promise<boolean>
+  /**
+   * Sends a run that `failed`, was `compensated` or `cancelled` forward again: what failed, never began or was undone is run, with all its
+   * retries before it. Completed steps are kept with their outputs, unless they depend on a step that was undone.
+   *
+   * @throws BelayError `action_refused` while the run goes forward or is being undone, and when it has completed.
+   */
+  retry(options?: ActionOptions): Promise<void>
+  /** Brings the next try of a waiting step forward to now; a step that failed for good is retried with its run, as by `retry()`. */
+  retryStep(step: StepNameOf<Outputs>, options?: ActionOptions): Promise<void>
+  /**
+   * Takes a step for done that is ready, waiting, or has failed its run, with a stand-in for its output. It is `skipped` from then on: what
+   * depends on it goes on, and nothing of it is undone.
+   *
+   * @throws BelayError `action_refused` for a step that is running, has ended, or isn't next.
+   */
+  skipStep<Name extends StepNameOf<Outputs>>(
+    step: Name,
+    options?: ActionOptions & { readonly output?: Outputs[Name] },
+  ): Promise<void>
+  /** Of a parked undo: calls a compensation that failed for good again, with all its retries before it. Throws `action_refused`. */
+  retryCompensation(step: StepNameOf<Outputs>, options?: ActionOptions): Promise<void>
+  /** Of a parked undo: takes a step for undone whose compensation failed for good. Throws `action_refused`. */
+  skipCompensation(step: StepNameOf<Outputs>, options?: ActionOptions): Promise<void>
+  /** What operators did to the run and which signals it received: the newest `limit` (default 200), oldest first. */
+  history(options?: { readonly limit?: number }): Promise<readonly RunHistoryEntry[]>
+  /** Why the run is where it is, in one sentence for each open step. */
+  explain(): Promise<Explanation>
 }
+
+/** Names of the run's steps. */
+export type StepNameOf<Outputs> = keyof Outputs & string
 
 export interface RunHandleParts {
   readonly adapter: Adapter
   readonly watch: RunWatch
-  readonly cancel: (runId: string, reason: string | undefined) => Promise<boolean>
+  readonly control: Control
 }
 
 export function runHandle<Outputs>(
@@ -46,6 +90,35 @@ export function runHandle<Outputs>(
       if (found === null) throw new BelayError('unknown_run', `There is no run ${run.id}.`, { runId: run.id })
       return runSnapshot(found)
     },
-    cancel: (options) => parts.cancel(run.id, options?.reason),
+    ...controls(parts.control, run.id),
+  }
+}
+
+/** What operators may do to a run. */
+function controls(control: Control, runId: string) {
+  const act = async (method: string, action: Action, options: ActionOptions) =>
+    control.act(runId, action, checkActionOptions(method, options))
+  return {
+    cancel: (options: CancelOptions = {}) => control.cancel(runId, options),
+    pause: async (options: ActionOptions = {}) => (await act('pause()', { type: 'pause' }, options)).changed,
+    resume: async (options: ActionOptions = {}) =>
+      (await act('resume()', { type: 'resume' }, options)).changed,
+    async retry(options: ActionOptions = {}) {
+      await act('retry()', { type: 'retry' }, options)
+    },
+    async retryStep(step: string, options: ActionOptions = {}) {
+      await act('retryStep()', { type: 'retry_step', step }, options)
+    },
+    async skipStep(step: string, options: ActionOptions & { readonly output?: unknown } = {}) {
+      await control.skipStep(runId, step, options)
+    },
+    async retryCompensation(step: string, options: ActionOptions = {}) {
+      await act('retryCompensation()', { type: 'retry_compensation', step }, options)
+    },
+    async skipCompensation(step: string, options: ActionOptions = {}) {
+      await act('skipCompensation()', { type: 'skip_compensation', step }, options)
+    },
+    history: (options?: { readonly limit?: number }) => control.history(runId, options),
+    explain: () => control.explain(runId),
   }
 }

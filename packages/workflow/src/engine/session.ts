@@ -265,11 +265,27 @@ export class Session {
     const attempt = new Attempt(claim, definition, this.#attemptParts, origin)
     this.#attempts.add(attempt)
     if (claim.input !== undefined) this.#parts.payloads.rememberInput(claim.runId, claim.input)
-    const stopping = claim.direction === 'forward' && this.#stoppingRuns.has(claim.runId)
-    if (this.#leaving || stopping) {
+    if (this.#leaving) this.#end(attempt, { type: 'given_up' })
+    else if (claim.direction === 'forward' && this.#stoppingRuns.has(claim.runId))
+      void this.#beginIfForward(attempt)
+    else this.#open(attempt)
+  }
+
+  /** Its run was stopped when this session last heard of it. The claim may be older than that, or an operator sent the run forward again. */
+  async #beginIfForward(attempt: Attempt): Promise<void> {
+    const { runId } = attempt.claim
+    const stopping = await this.#parts.adapter.stopping({ runIds: [runId] }).catch(() => [runId])
+    // It may have been given up meanwhile.
+    if (attempt.phase !== 'queued') return
+    if (this.#leaving || stopping.length > 0) {
       this.#end(attempt, { type: 'given_up' })
       return
     }
+    this.#stoppingRuns.delete(runId)
+    this.#open(attempt)
+  }
+
+  #open(attempt: Attempt): void {
     const reading = attempt.prepare()
     if (reading === undefined) this.#slots.add(attempt)
     else void this.#prepare(attempt, reading)

@@ -15,7 +15,26 @@ export type Command =
   | { readonly do: 'sweep' | 'drain' }
   | { readonly do: 'undo'; readonly plans: readonly UndoPlan[] }
   | { readonly do: 'cancel' | 'stopping'; readonly runIds: readonly string[] }
-  | { readonly do: 'load'; readonly runId: string }
+  | { readonly do: 'load' | 'history'; readonly runId: string }
+  | Operation
+
+/** Something an operator does. */
+export interface Operation {
+  readonly do: 'operate'
+  readonly runId: string
+  readonly action: OperatorAction
+  readonly step: string
+}
+
+export type OperatorAction =
+  | 'pause'
+  | 'resume'
+  | 'retry'
+  | 'retryStep'
+  | 'skipStep'
+  | 'retryCompensation'
+  | 'skipCompensation'
+  | 'abandon'
 
 export interface PlannedRun {
   readonly runId: string
@@ -37,6 +56,8 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'stopping':
       return command.runIds
     case 'load':
+    case 'history':
+    case 'operate':
       return [command.runId]
     case 'held':
       return []

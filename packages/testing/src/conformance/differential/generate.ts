@@ -9,7 +9,7 @@ import {
   retry,
   UNLIMITED,
 } from '../scenario/index.ts'
-import type { Command, PlannedRun } from './command.ts'
+import type { Command, OperatorAction, PlannedRun } from './command.ts'
 import { dependentsOf, GRAPHS } from './graphs.ts'
 import type { Random } from './random.ts'
 import type { KnownAttempt, World } from './world.ts'
@@ -34,6 +34,18 @@ const WEIGHTS = {
   stopping: 2,
   held: 2,
   load: 2,
+  operate: 14,
+  history: 1,
+}
+const ACTIONS: Readonly<Record<OperatorAction, number>> = {
+  pause: 10,
+  resume: 22,
+  retry: 12,
+  retryStep: 10,
+  skipStep: 12,
+  retryCompensation: 10,
+  skipCompensation: 10,
+  abandon: 3,
 }
 
 /** The next command: something that a worker, alive or presumed dead, might do now. */
@@ -58,7 +70,10 @@ export function nextCommand(world: World, random: Random): Command {
     case 'stopping':
       return { do: kind, runIds: random.sample(world.runIds.slice(-10), kind === 'cancel' ? 1 : 5) }
     case 'load':
-      return { do: 'load', runId: random.pick(world.runIds) }
+    case 'history':
+      return { do: kind, runId: random.pick(world.runIds) }
+    case 'operate':
+      return operation(world, random)
     case 'renew':
     case 'held':
       return { do: kind, workerId }
@@ -66,6 +81,12 @@ export function nextCommand(world: World, random: Random): Command {
     case 'drain':
       return { do: kind }
   }
+}
+
+/** Mostly of the newest runs, most of which have not ended. */
+function operation(world: World, random: Random): Command {
+  const runId = random.pick(random.chance(0.8) ? world.runIds.slice(-10) : world.runIds)
+  return { do: 'operate', runId, action: random.weighted(ACTIONS), step: random.pick(['a', 'b', 'c']) }
 }
 
 function plannedRuns(world: World, random: Random): readonly PlannedRun[] {
@@ -134,6 +155,8 @@ function undoPlan(run: DrainedRun, random: Random): UndoPlan {
     step,
     openDependents: dependentsOf(run.definitionId, step).filter((other) => steps.includes(other)).length,
   }))
-  if (run.stop === 'cancellation') return { runId: run.runId, endsAs: 'cancelled', undos }
-  return { runId: run.runId, endsAs: undos.length === 0 ? 'failed' : 'compensated', undos }
+  const { runId, attempts } = run
+  if (run.stop === 'abandonment') return { runId, attempts, endsAs: 'cancelled', undos: [] }
+  if (run.stop === 'cancellation') return { runId, attempts, endsAs: 'cancelled', undos }
+  return { runId, attempts, endsAs: undos.length === 0 ? 'failed' : 'compensated', undos }
 }

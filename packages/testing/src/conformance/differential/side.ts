@@ -1,8 +1,9 @@
-import type { Adapter } from '@belay/workflow/adapter'
+import { createEngine, type RunHandle } from '@belay/workflow'
+import { type Adapter, BelayError } from '@belay/workflow/adapter'
 import type { Harness } from '../harness.ts'
 import { CANCELLED } from '../scenario/index.ts'
 import { UNLIMITED, withoutInput } from '../scenario/worker.ts'
-import type { Command } from './command.ts'
+import type { Command, Operation, OperatorAction } from './command.ts'
 import { type ComparableRun, comparableRun, type Translation } from './comparable.ts'
 import { GRAPHS } from './graphs.ts'
 
@@ -87,6 +88,30 @@ export class Side {
         return this.adapter.stopping({ runIds: command.runIds })
       case 'load':
         return this.adapter.load([{ runId: command.runId, steps: [0, 1, 2] }])
+      case 'history':
+        return this.#history(command.runId)
+      case 'operate':
+        return this.#operate(command)
+    }
+  }
+
+  async #history(runId: string): Promise<unknown> {
+    const entries = await this.adapter.readHistory({ runId, limit: UNLIMITED })
+    return entries.map(({ at, change, ...entry }) => ({
+      ...entry,
+      at: Math.round(at - this.#translation.startedAt),
+      change: change === null ? null : JSON.parse(change),
+    }))
+  }
+
+  /** A refusal is an answer: both must refuse the same, with the same words. */
+  async #operate({ runId, action, step }: Operation): Promise<unknown> {
+    const handle = createEngine({ adapter: this.adapter }).runs.handle(runId)
+    try {
+      return { done: await operationOf(handle, action, step) }
+    } catch (error) {
+      if (BelayError.is(error) && error.code === 'action_refused') return { refused: error.message }
+      throw error
     }
   }
 
@@ -123,5 +148,23 @@ export class Side {
         key === 'definitionId' ? this.#translation.graphOf(value) : value,
       ),
     )
+  }
+}
+
+function operationOf(handle: RunHandle, action: OperatorAction, step: string): Promise<unknown> {
+  const by = { by: 'operator', reason: 'chance' }
+  switch (action) {
+    case 'pause':
+    case 'resume':
+    case 'retry':
+      return handle[action](by)
+    case 'retryStep':
+    case 'retryCompensation':
+    case 'skipCompensation':
+      return handle[action](step, by)
+    case 'skipStep':
+      return handle.skipStep(step, { ...by, output: 'stand-in' })
+    case 'abandon':
+      return handle.cancel({ ...by, compensate: false })
   }
 }

@@ -57,6 +57,10 @@ export class World {
       case 'sweep':
         for (const workerId of (answer as { lostWorkers: string[] }).lostWorkers) this.#outlive(workerId)
         break
+      case 'operate':
+        // It may go forward again.
+        if ('done' in (answer as object)) this.quiet.delete(command.runId)
+        break
       case 'drain':
         this.drained = answer as readonly DrainedRun[]
         break

@@ -1,3 +1,4 @@
+import { createEngine, type Engine, type RunHandle } from '@belay/workflow'
 import type { Adapter, DrainedRun, JsonText, UndoPlan } from '@belay/workflow/adapter'
 import { assertInvariants } from '../../invariants/check.ts'
 import { type Dump, readDump } from '../../invariants/dump.ts'
@@ -108,6 +109,16 @@ export class Scenario {
 
   async cancel(...runs: readonly CaseRun[]): Promise<readonly string[]> {
     return this.adapter.cancelRuns({ runIds: runs.map(({ id }) => id), cause: CANCELLED })
+  }
+
+  /** What operators hold of a run: the engine's handle on it, over the store of the case. */
+  operate(run: CaseRun, adapter: Adapter = this.adapter): RunHandle {
+    return this.operator(adapter).runs.handle(run.id)
+  }
+
+  /** An engine that never works, to act through. It holds nothing open. */
+  operator(adapter: Adapter = this.adapter): Engine {
+    return createEngine({ adapter })
   }
 
   drain(
