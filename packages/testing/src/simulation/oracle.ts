@@ -31,6 +31,22 @@ export class Oracle {
     })
   }
 
+  /**
+   * Looks at a run that an operator may have changed. What was sent on its way again may be recorded again; what was undone by hand counts as
+   * recorded.
+   */
+  changed(runId: string): void {
+    for (const { step, status } of this.#store.dump().runs.find(({ run }) => run.runId === runId)?.steps ??
+      []) {
+      const [completed, compensated] = ['completed', 'compensated'].map((type) => `${runId}/${step}/${type}`)
+      if (status === 'pending' || status === 'ready') {
+        this.#recorded.delete(completed!)
+        this.#recorded.delete(compensated!)
+      }
+      if (status === 'compensated' && !this.#recorded.has(compensated!)) this.#recorded.set(compensated!, -1)
+    }
+  }
+
   /** Facts that must hold at any moment. */
   checkNow(): void {
     for (const { invariant, message, runId, step } of checkInvariants(this.#store.dump())) {
@@ -91,7 +107,7 @@ export class Oracle {
     const call = `${run.runId}/${workflow.graph.names[number]} forward`
     for (const dependency of workflow.graph.dependencies[number]!) {
       const { status } = steps[dependency]!
-      if (status !== 'completed')
+      if (status !== 'completed' && status !== 'skipped')
         this.#broken(`${call} was called while its dependency ${dependency} is ${status}`)
     }
     if (stored?.endsAs !== null) this.#broken(`${call} was called after the undo of its run had begun`)
@@ -141,6 +157,8 @@ export class Oracle {
     const { names, dependencies } = workflow.graph
     const sees = dependencies[step.step]!.map((number) => names[number]!).sort()
     const expected = JSON.stringify({ step: names[step.step], sees })
+    // What an operator skipped has a stand-in.
+    if (step.status === 'skipped') return
     if (step.status !== 'completed')
       this.#broken(`completed run ${runId} has step ${step.step} ${step.status}`)
     if (step.output !== expected)
@@ -152,7 +170,8 @@ export class Oracle {
     const completed = this.#recorded.has(`${runId}/${step.step}/completed`)
     const compensated = this.#recorded.has(`${runId}/${step.step}/compensated`)
     const owed =
-      shape.compensate !== 'never' && (completed || (shape.compensate === 'started' && step.attempt > 0))
+      shape.compensate !== 'never' &&
+      (completed || (shape.compensate === 'started' && step.startedAt !== null && step.status !== 'skipped'))
     if (owed !== (step.status === 'compensated'))
       this.#broken(`${where}: ${step.status}, but owed an undo: ${owed}`)
     if (owed !== compensated) this.#broken(`${where}: undo recorded: ${compensated}, owed: ${owed}`)

@@ -2,6 +2,7 @@ import { createEngine, type Engine, type WorkflowDefinition } from '@belay/workf
 import { type Adapter, type Clock, isTerminal, type Settlement } from '@belay/workflow/adapter'
 import { type MemoryAdapter, memory } from '../memory/index.ts'
 import { type FaultRates, faultyAdapter } from './faulty-adapter.ts'
+import { operationOn } from './operator.ts'
 import { Oracle } from './oracle.ts'
 import { Random } from './random.ts'
 import { Process, Scheduler } from './scheduler.ts'
@@ -13,6 +14,9 @@ const REST_MS = 3_600_000
 const REST_TURNS_MAX = 20_000
 /** Turns between two checks of all invariants; every turn would make a large world slow. */
 const CHECK_EVERY = 7
+
+/** Turns between two looks after paused runs, once the world is calm. */
+const RESUME_EVERY = 20
 
 export interface SimulationOptions {
   readonly seed: number
@@ -93,6 +97,8 @@ class World {
     const restBy = this.#scheduler.now + REST_MS
     const lastTurn = this.#turns + REST_TURNS_MAX
     while (!this.#atRest() && this.#scheduler.now < restBy && this.#turns < lastTurn) {
+      // A pause of before may still be under way: an operator looks again and again.
+      if (this.#turns % RESUME_EVERY === 0) await this.#resumeAll()
       if (!(await this.#turn())) break
     }
     await this.#scheduler.settle()
@@ -135,6 +141,7 @@ class World {
     const random = this.#random
     if (this.#started.size < 6 && random.chance(0.05)) this.#startRun()
     if (random.chance(0.004)) this.#cancelRun()
+    if (random.chance(0.03)) this.#operate()
     if (this.#living.length === 0) {
       if (random.chance(0.2)) this.#startProcess()
       return
@@ -177,6 +184,7 @@ class World {
         if (verb === 'settle') {
           this.#oracle.settled(args[0] as Parameters<Adapter['settle']>[0], answer as Settlement)
         }
+        if (verb === 'changeRun') this.#oracle.changed((args[0] as { readonly runId: string }).runId)
       },
     })
   }
@@ -203,6 +211,25 @@ class World {
       .handle(runId)
       .cancel({ reason: 'simulated' })
       .catch(() => {})
+  }
+
+  /** What an operator might do to a run where it stands. */
+  #operate(): void {
+    if (this.#living.length === 0) return
+    const random = this.#random
+    const { engine } = random.pick(this.#living)
+    const operation = operationOn(this.#store.dump(), random)
+    if (operation === undefined) return
+    this.#trace(`operate ${operation.name}`)
+    // Refused, or the connection broke: either may be.
+    void operation.act(engine).catch(() => {})
+  }
+
+  async #resumeAll(): Promise<void> {
+    const paused = this.#store.dump().runs.filter(({ run }) => run.status === 'paused')
+    if (paused.length === 0) return
+    const operator = createEngine({ adapter: this.#store })
+    for (const { run } of paused) await operator.runs.handle(run.runId).resume()
   }
 
   #crash(): void {

@@ -2,7 +2,7 @@ import type { Adapter, RunStatus } from '@belay/workflow/adapter'
 import { describe, expect, test } from 'vitest'
 import { compareAdapters, type Harness, memoryHarness } from '../../src/conformance/index.ts'
 
-const STEPS = 400
+const STEPS = 500
 
 describe('differential test', () => {
   test.each([1, 2, 3, 4, 5, 6, 7, 8])('two memory stores agree on seed %i', async (seed) => {

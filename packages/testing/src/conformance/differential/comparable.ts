@@ -10,7 +10,7 @@ export interface Translation {
 
 export interface ComparableRun {
   readonly run: Record<string, unknown> & { readonly status: RunStatus }
-  readonly steps: readonly unknown[]
+  readonly steps: readonly ({ readonly name: string; readonly status: string } & Record<string, unknown>)[]
 }
 
 // Two stores may differ in what the port leaves open. Everything that is masked here is left open, and says why.
@@ -38,7 +38,7 @@ function comparableStep(
   step: StepRecord,
   draining: boolean,
   instant: (at: number | null) => number | null,
-): unknown {
+): ComparableRun['steps'][number] {
   const { status, workerId } = step
   const leased = workerId !== null && (status === 'running' || status === 'compensating')
   const ended = status === 'completed' || status === 'failed' || status === 'compensated'

@@ -9,8 +9,9 @@ import {
   retry,
   UNLIMITED,
 } from '../scenario/index.ts'
-import type { Command, OperatorAction, PlannedRun } from './command.ts'
+import type { Command, PlannedRun } from './command.ts'
 import { dependentsOf, GRAPHS } from './graphs.ts'
+import { operation } from './operation.ts'
 import type { Random } from './random.ts'
 import type { KnownAttempt, World } from './world.ts'
 
@@ -34,20 +35,9 @@ const WEIGHTS = {
   stopping: 2,
   held: 2,
   load: 2,
-  operate: 14,
+  operate: 8,
   history: 1,
 }
-const ACTIONS: Readonly<Record<OperatorAction, number>> = {
-  pause: 10,
-  resume: 22,
-  retry: 12,
-  retryStep: 10,
-  skipStep: 12,
-  retryCompensation: 10,
-  skipCompensation: 10,
-  abandon: 3,
-}
-
 /** The next command: something that a worker, alive or presumed dead, might do now. */
 export function nextCommand(world: World, random: Random): Command {
   if (world.workerIds.includes(undefined)) return { do: 'register', workerId: world.ids.workerId() }
@@ -81,12 +71,6 @@ export function nextCommand(world: World, random: Random): Command {
     case 'drain':
       return { do: kind }
   }
-}
-
-/** Mostly of the newest runs, most of which have not ended. */
-function operation(world: World, random: Random): Command {
-  const runId = random.pick(random.chance(0.8) ? world.runIds.slice(-10) : world.runIds)
-  return { do: 'operate', runId, action: random.weighted(ACTIONS), step: random.pick(['a', 'b', 'c']) }
 }
 
 function plannedRuns(world: World, random: Random): readonly PlannedRun[] {

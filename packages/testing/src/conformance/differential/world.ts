@@ -1,6 +1,7 @@
-import type { Claim, DrainedRun, Outcome } from '@belay/workflow/adapter'
+import { type Claim, type DrainedRun, isTerminal, type Outcome } from '@belay/workflow/adapter'
 import { Ids } from '../scenario/ids.ts'
 import type { Command } from './command.ts'
+import type { ComparableRun } from './comparable.ts'
 
 /** An attempt that a worker was given, and what it has settled for it. */
 export interface KnownAttempt {
@@ -21,6 +22,8 @@ export class World {
   /** The three workers; one that is lost gives its place to a new one. */
   readonly workerIds: (string | undefined)[] = [undefined, undefined, undefined]
   drained: readonly DrainedRun[] = []
+  /** How runs looked when they were last read. */
+  readonly seen = new Map<string, ComparableRun>()
   #attempts: KnownAttempt[] = []
 
   get attempts(): readonly KnownAttempt[] {
@@ -36,6 +39,12 @@ export class World {
   isFirst(workerId: string, outcome: Outcome): boolean {
     const known = this.#find(workerId, outcome)
     return known !== undefined && known.settled === undefined
+  }
+
+  see(runId: string, run: ComparableRun): void {
+    this.seen.set(runId, run)
+    const { status } = run.run
+    if (isTerminal(status) || status === 'compensation_failed') this.quiet.add(runId)
   }
 
   learn(command: Command, answer: unknown): void {
