@@ -10,7 +10,7 @@ import type {
   ReceivesApproval,
   ReceivesNothing,
   ReceivesSignal,
-  SignalOptions,
+  WaitForSignalOptions,
   SignalOutput,
   SleepOptions,
 } from './wait-options.ts'
@@ -71,7 +71,7 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
     StandIn = never,
   >(
     name: NewName<StepName, Outputs>,
-    options?: SignalOptions<Received, Outputs, Deps, Schema, StandIn>,
+    options?: WaitForSignalOptions<Received, Outputs, Deps, Schema, StandIn>,
   ): Workflow<
     Name,
     Input,

@@ -37,7 +37,7 @@ interface SignalTimeout<Input, Outputs, Deps extends readonly string[], StandIn>
 }
 
 /** What `.waitForSignal()` takes. */
-export interface SignalOptions<
+export interface WaitForSignalOptions<
   Input,
   Outputs,
   Deps extends readonly string[],
@@ -56,7 +56,7 @@ export interface ApprovalOptions<
   Deps extends readonly string[],
   Schema extends StandardSchemaV1,
   StandIn,
-> extends SignalOptions<Input, Outputs, Deps, Schema, StandIn> {}
+> extends WaitForSignalOptions<Input, Outputs, Deps, Schema, StandIn> {}
 
 /** What `.poll()` takes. `retry` is for checks that throw; each check that gives an answer, "not yet" included, begins it anew. */
 export interface PollOptions<Input, Outputs, Deps extends readonly string[], Output>
@@ -66,7 +66,7 @@ export interface PollOptions<Input, Outputs, Deps extends readonly string[], Out
   readonly every: Duration
   /** The check. `undefined`, `null` and `false` mean "not yet"; anything else is the step's output, `0` and `''` included. */
   readonly until: (context: StepContext<Input, DepsOf<Outputs, Deps>>) => Output
-  /** How long to go on, from the first check. At its end there is one last check. Default: without end. */
+  /** How long to go on, from the first "not yet". At its end there is one last check. Default: without end. */
   readonly timeout?: Duration | undefined
 }
 

@@ -1,6 +1,6 @@
-import type { Adapter, RunStatus, SavedDefinition } from '../adapter/index.ts'
+import type { Adapter, RunStatus } from '../adapter/index.ts'
 import type { RunCause } from '../cause.ts'
-import type { InputOf, OutputsOf, WorkflowDefinition } from '../definition/index.ts'
+import type { InputOf, OutputsOf, ReceivesOf, WorkflowDefinition } from '../definition/index.ts'
 import { type Duration, durationMs } from '../duration.ts'
 import { BelayError } from '../errors.ts'
 import { DefinitionRegistry } from './definition-registry.ts'
@@ -8,10 +8,20 @@ import { type EngineEvents, EventHub, type EventListener } from './events.ts'
 import { checkEngineOptions, type EngineOptions, type EngineSettings } from './options.ts'
 import { OutageWatch } from './outage.ts'
 import { PayloadCache } from './payload-cache.ts'
-import { type RunHandle, runHandle } from './run-handle.ts'
+import {
+  type ApprovalNames,
+  type ApprovalPayload,
+  type ApproveOptionsOf,
+  type RunHandle,
+  runHandle,
+  type SignalArguments,
+  type SignalNames,
+  type SignalPayload,
+} from './run-handle.ts'
 import { RunStarter } from './run-starter.ts'
 import { RunWatch } from './run-watch.ts'
 import { Runs } from './runs.ts'
+import { type RejectOptions, type SignalReceipt, Signals, type SignalTarget } from './signals.ts'
 import { type RunOptions, type StartedHandle, type StartRunParts, startRun, startRuns } from './start-run.ts'
 import { Worker } from './worker.ts'
 
@@ -40,6 +50,7 @@ export class Engine implements AsyncDisposable {
   readonly #registry: DefinitionRegistry
   readonly #starter: RunStarter
   readonly #watch: RunWatch
+  readonly #signals: Signals
   #worker: Worker | undefined
   #starting: Promise<void> | undefined
   #closing: Promise<void> | undefined
@@ -55,6 +66,12 @@ export class Engine implements AsyncDisposable {
       new OutageWatch({ during, log, events: this.#events, random: runtime.random })
     this.#starter = new RunStarter({ adapter, runtime, outage: outage('starting runs') })
     this.#watch = new RunWatch({ adapter, runtime, tickMs, outage: outage('awaiting runs') })
+    this.#signals = new Signals({
+      adapter,
+      registry: this.#registry,
+      settings,
+      onDelivered: (definitionId) => this.#wakeFor(definitionId),
+    })
     this.runs = new Runs(adapter, (id) => this.#handle(id, false))
   }
 
@@ -81,7 +98,7 @@ export class Engine implements AsyncDisposable {
   async run<W extends WorkflowDefinition>(
     workflow: W,
     ...[input, options = {}]: RunArguments<InputOf<W>>
-  ): Promise<RunHandle<OutputsOf<W>>> {
+  ): Promise<RunHandle<OutputsOf<W>, ReceivesOf<W>>> {
     this.#assertOpen()
     const started = await startRun(this.#startParts(), workflow, input, options)
     return this.#follow(workflow, started, options.key)
@@ -96,10 +113,44 @@ export class Engine implements AsyncDisposable {
   async runMany<W extends WorkflowDefinition>(
     workflow: W,
     runs: readonly NewRunOf<InputOf<W>>[],
-  ): Promise<readonly RunHandle<OutputsOf<W>>[]> {
+  ): Promise<readonly RunHandle<OutputsOf<W>, ReceivesOf<W>>[]> {
     this.#assertOpen()
     const started = await startRuns(this.#startParts(), workflow, runs)
     return started.map((run, index) => this.#follow(workflow, run, runs[index]?.key))
+  }
+
+  /**
+   * Sends a signal to a run that is named by its id, or by its workflow and key. The workflow as its definition types name and payload.
+   *
+   * @throws what `signal()` of a handle throws.
+   */
+  async signal<W extends WorkflowDefinition, Name extends SignalNames<ReceivesOf<W>>>(
+    target: SignalTarget<W>,
+    name: Name,
+    ...[payload, options]: SignalArguments<SignalPayload<ReceivesOf<W>, Name>>
+  ): Promise<SignalReceipt> {
+    this.#assertOpen()
+    return this.#signals.send(target, name, payload, options)
+  }
+
+  /** Decides an approval of a run that is named by its id, or by its workflow and key, with yes. */
+  async approve<W extends WorkflowDefinition, Name extends ApprovalNames<ReceivesOf<W>>>(
+    target: SignalTarget<W>,
+    name: Name,
+    decision: ApproveOptionsOf<ApprovalPayload<ReceivesOf<W>, Name>>,
+  ): Promise<SignalReceipt> {
+    this.#assertOpen()
+    return this.#signals.approve(target, name, decision)
+  }
+
+  /** The same with no. */
+  async reject<W extends WorkflowDefinition, Name extends ApprovalNames<ReceivesOf<W>>>(
+    target: SignalTarget<W>,
+    name: Name,
+    decision: RejectOptions,
+  ): Promise<SignalReceipt> {
+    this.#assertOpen()
+    return this.#signals.reject(target, name, decision)
   }
 
   /** Calls back on everything that happens in this engine. Returns how to stop it. A listener that throws is logged. */
@@ -144,14 +195,14 @@ export class Engine implements AsyncDisposable {
     }
   }
 
-  #follow<Outputs>(
+  #follow<Outputs, Sent>(
     { name, version }: WorkflowDefinition,
     { id, created, definition }: StartedHandle,
     key: string | undefined,
-  ): RunHandle<Outputs> {
+  ): RunHandle<Outputs, Sent> {
     if (created) {
       this.#events.emit('run.started', { runId: id, workflow: name, version, key })
-      this.#wakeFor(definition)
+      this.#wakeFor(definition.id)
     }
     return this.#handle(id, created)
   }
@@ -185,18 +236,19 @@ export class Engine implements AsyncDisposable {
     this.#watch.changed(runs)
   }
 
-  /** A new run's first steps are ready: for this worker if it can take them, else for others. */
-  #wakeFor(definition: SavedDefinition): void {
+  /** Steps of this definition are ready, or will be: for this worker if it can take them, else for others. */
+  #wakeFor(definitionId: number): void {
     const worker = this.#worker
-    if (worker?.runs(definition.id) && worker.hasRoom) worker.wake()
+    if (worker?.runs(definitionId) && worker.hasRoom) worker.wake()
     else this.#adapter.wake()
   }
 
-  #handle<Outputs>(id: string, created: boolean): RunHandle<Outputs> {
+  #handle<Outputs, Sent>(id: string, created: boolean): RunHandle<Outputs, Sent> {
     return runHandle(
       {
         adapter: this.#adapter,
         watch: this.#watch,
+        signals: this.#signals,
         cancel: (runId, reason) => this.#cancel(runId, reason),
       },
       { id, created },

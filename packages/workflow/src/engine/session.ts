@@ -293,6 +293,7 @@ export class Session {
 }
 
 function outcomeOf(attempt: Attempt, end: Performance, random: () => number): Outcome {
+  if (end.type === 'threw') return decideOutcome(attempt.claim, attempt.step, end, random, attempt.failingMs)
   if (end.type !== 'relay') return decideOutcome(attempt.claim, attempt.step, end, random)
   const { failures: _, losses: __, undoOf, ...ref } = attempt.claim
   return { ...ref, type: 'relayed', undoOf: undoOf ?? 'completed' }
@@ -302,12 +303,14 @@ function outcomeOf(attempt: Attempt, end: Performance, random: () => number): Ou
 function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number {
   let count = 0
   for (const { item, outcome } of entries) {
-    if (outcome.type === 'completed' || outcome.type === 'compensated' || outcome.type === 'relayed') {
+    if (END_WELL.has(outcome.type)) {
       count += item.dependents.length
     }
   }
   return count
 }
+
+const END_WELL: ReadonlySet<Outcome['type']> = new Set(['completed', 'received', 'compensated', 'relayed'])
 
 function attemptKey(claim: Claim): string {
   return `${claim.runId}/${claim.step}/${claim.attempt}`

@@ -2,15 +2,16 @@ import { dequal } from 'dequal'
 import type { Adapter, NewRun, SavedDefinition, StartedRun } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
+import { didYouMean } from '../graph/index.ts'
 import type { DefinitionRegistry } from './definition-registry.ts'
 import type { EngineSettings } from './options.ts'
+import { checkKey } from './key.ts'
 import { fromJsonText, toJsonText } from './payload.ts'
 import type { PayloadCache } from './payload-cache.ts'
 import type { RunStarter } from './run-starter.ts'
+import { checkStartTimes, type StartTimes } from './start-times.ts'
 
-const KEY_MAX_CHARS = 512
-
-export interface RunOptions {
+export interface RunOptions extends StartTimes {
   /** Names the business event that this run belongs to, like `order:9182`; 1 to 512 characters, unique per workflow. */
   readonly key?: string | undefined
 }
@@ -49,7 +50,7 @@ export async function startRun(
 export async function startRuns(
   parts: StartRunParts,
   workflow: WorkflowDefinition,
-  runs: readonly { readonly input?: unknown; readonly key?: string | undefined }[],
+  runs: readonly (RunOptions & { readonly input?: unknown })[],
 ): Promise<readonly StartedHandle[]> {
   const prepared = await Promise.all(
     runs.map(({ input, ...options }) => prepareRun(parts, workflow, input, options)),
@@ -69,6 +70,7 @@ async function prepareRun(
 ): Promise<PreparedRun> {
   checkWorkflow(workflow)
   const key = checkRunOptions(options)
+  const times = checkStartTimes(options, workflow.deadlineMs)
   const valid = await workflow.validate(input)
   const text = toJsonText(valid, settings.payloadMaxBytes, () => ({
     what: `Input of workflow "${workflow.name}"`,
@@ -77,7 +79,7 @@ async function prepareRun(
   const definition = await registry.save(workflow)
   const runId = settings.runtime.newId()
   return {
-    run: { runId, definitionId: definition.id, workflow: workflow.name, key, input: text },
+    run: { runId, definitionId: definition.id, workflow: workflow.name, key, input: text, ...times },
     definition,
   }
 }
@@ -97,19 +99,20 @@ function checkWorkflow(workflow: WorkflowDefinition): void {
   )
 }
 
+const RUN_OPTION_NAMES: readonly string[] = ['key', 'startAt', 'delay', 'deadline']
+
 function checkRunOptions(options: RunOptions): string | null {
   for (const name of Object.keys(options)) {
-    if (name !== 'key') throw new BelayError('invalid_option', `A run has no option "${name}". It takes key.`)
+    if (RUN_OPTION_NAMES.includes(name)) continue
+    throw new BelayError(
+      'invalid_option',
+      `A run has no option "${name}".${didYouMean(name, RUN_OPTION_NAMES)} It takes ${RUN_OPTION_NAMES.join(', ')}.`,
+    )
   }
   const { key } = options
   if (key === undefined) return null
-  // NUL is the one character PostgreSQL's text cannot hold.
-  if (typeof key === 'string' && key.length >= 1 && key.length <= KEY_MAX_CHARS && !key.includes('\0'))
-    return key
-  throw new BelayError(
-    'invalid_option',
-    `A run's key must be a text of 1 to ${KEY_MAX_CHARS} characters without NUL; got ${typeof key === 'string' ? `${key.length} characters` : typeof key}.`,
-  )
+  checkKey("A run's key", key)
+  return key
 }
 
 function assertSameInput({ workflow, key, input }: NewRun, existing: StartedRun): void {
