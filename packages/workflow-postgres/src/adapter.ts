@@ -7,7 +7,10 @@ import { settle } from './settle.ts'
 import { beginUndo } from './statements/begin-undo.ts'
 import { cancelRuns } from './statements/cancel-runs.ts'
 import { claim } from './statements/claim.ts'
+import { deliverSignals } from './statements/deliver-signals.ts'
 import { drain } from './statements/drain-runs.ts'
+import { expireRuns, upcoming } from './statements/expire-runs.ts'
+import { findRun } from './statements/find-run.ts'
 import { load } from './statements/read-payloads.ts'
 import { listRuns, readRun } from './statements/read-runs.ts'
 import { held, now, readStatuses, stopping } from './statements/read-state.ts'
@@ -83,6 +86,10 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     drain: (request) => drain(connection, request),
     beginUndo: (plans) => beginUndo(connection, plans),
     cancelRuns: (request) => cancelRuns(connection, request),
+    deliverSignals: (signals) => deliverSignals(connection, signals),
+    findRun: (run) => findRun(connection, run),
+    expireRuns: (request) => expireRuns(connection, request),
+    upcoming: (request) => upcoming(connection, request),
     readRun: (runId) => readRun(connection, runId),
     readStatuses: (runIds) => readStatuses(connection, runIds),
     listRuns: (filter) => listRuns(connection, filter),

@@ -4,10 +4,12 @@ import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { Dump } from '../invariants/dump.ts'
 import { claim, held } from './claim.ts'
 import { saveDefinitions } from './definitions.ts'
+import { expireRuns, upcoming } from './due.ts'
 import { dump } from './dump.ts'
 import { listRuns, load, readRun, readStatuses } from './read.ts'
 import { Rows } from './rows.ts'
 import { settle } from './settle.ts'
+import { deliverSignals, findRun } from './signals.ts'
 import { startRuns } from './start.ts'
 import { cancelRuns, stopping } from './stop.ts'
 import { sweep } from './sweep.ts'
@@ -77,6 +79,11 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   drain: Verb<'drain'> = (request) => this.#verb(() => drain(this.#rows, request))
   beginUndo: Verb<'beginUndo'> = (plans) => this.#verb(() => beginUndo(this.#rows, plans))
   cancelRuns: Verb<'cancelRuns'> = (request) => this.#verb(() => cancelRuns(this.#rows, request))
+
+  deliverSignals: Verb<'deliverSignals'> = (signals) => this.#verb(() => deliverSignals(this.#rows, signals))
+  findRun: Verb<'findRun'> = (run) => this.#verb(() => findRun(this.#rows, run))
+  expireRuns: Verb<'expireRuns'> = (request) => this.#verb(() => expireRuns(this.#rows, request))
+  upcoming: Verb<'upcoming'> = (request) => this.#verb(() => upcoming(this.#rows, request))
 
   readRun: Verb<'readRun'> = (runId) => this.#verb(() => readRun(this.#rows, runId))
   readStatuses: Verb<'readStatuses'> = (runIds) => this.#verb(() => readStatuses(this.#rows, runIds))

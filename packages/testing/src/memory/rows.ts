@@ -8,6 +8,7 @@ import type {
   UndoPlan,
 } from '@belay/workflow/adapter'
 import { ReadyQueue } from './ready-queue.ts'
+import type { SignalRow } from './signals.ts'
 
 export interface DefinitionRow {
   readonly saved: SavedDefinition
@@ -53,6 +54,8 @@ export interface StepRow {
   availableAt: number | null
   waitingSince: number | null
   signalledAt: number | null
+  /** When the first of the newest series of failed attempts began. */
+  failingSince: number | null
 }
 
 export interface WorkerRow {
@@ -71,6 +74,8 @@ export class Rows {
   readonly liveRuns = new Set<RunRow>()
   readonly workers = new Map<string, WorkerRow>()
   readonly queue = new ReadyQueue()
+  /** What makes sending a signal twice harmless, by run, step and key. */
+  readonly signals = new Map<string, SignalRow>()
   readonly #keys = new Map<string, RunRow>()
 
   constructor(clock: Clock) {
