@@ -3,6 +3,7 @@ import { describe, test } from 'vitest'
 import type { Case, Cases, SecondCase } from './case.ts'
 import { claimCases } from './cases/claim.ts'
 import { connectionCases } from './cases/connection.ts'
+import { deadlineCases } from './cases/deadlines.ts'
 import { definitionCases } from './cases/definitions.ts'
 import { drainCases } from './cases/drain.ts'
 import { failCases } from './cases/fail.ts'
@@ -13,12 +14,15 @@ import { raceCases } from './cases/races.ts'
 import { readingCases } from './cases/reading.ts'
 import { requeueCases } from './cases/requeue.ts'
 import { settleCases } from './cases/settle.ts'
+import { signalCases } from './cases/signals.ts'
 import { sizeCases } from './cases/sizes.ts'
 import { startCases } from './cases/start.ts'
+import { startTimeCases } from './cases/start-times.ts'
 import { stopCases } from './cases/stop.ts'
 import { sweepCases } from './cases/sweep.ts'
 import { undoCases } from './cases/undo.ts'
 import { undoOrderCases } from './cases/undo-order.ts'
+import { waitCases } from './cases/waits.ts'
 import type { Harness } from './harness.ts'
 import { Scenario } from './scenario/index.ts'
 
@@ -52,6 +56,10 @@ const SUITES: Readonly<Record<string, Cases>> = {
   sizes: sizeCases,
   payloads: payloadCases,
   reading: readingCases,
+  waits: waitCases,
+  signals: signalCases,
+  'start times': startTimeCases,
+  deadlines: deadlineCases,
   connection: connectionCases,
 }
 

@@ -32,10 +32,7 @@ const FACTS: readonly Fact[] = [
     (s) => s.status !== 'waiting' || (s.workerId === null && s.waitingSince !== null && s.attempt > 0),
   ],
   ['waiting_has_no_signal', (s) => s.status !== 'waiting' || s.signalledAt === null],
-  [
-    'no_output_without_completion',
-    (s) => s.output === null || hasCompleted(s) || s.signalledAt !== null,
-  ],
+  ['no_output_without_completion', (s) => s.output === null || hasCompleted(s) || s.signalledAt !== null],
 ]
 
 export function rowFacts({ steps }: RunView, report: Reporter): void {

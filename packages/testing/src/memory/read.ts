@@ -48,7 +48,8 @@ export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly 
 function shownStatus(rows: Rows, run: RunRow): RunStatus {
   if (run.status !== 'running') return run.status
   if (run.startAt !== null && run.startAt > rows.now) return 'scheduled'
-  const any = (...statuses: readonly StepStatus[]) => run.steps.some(({ status }) => statuses.includes(status))
+  const any = (...statuses: readonly StepStatus[]) =>
+    run.steps.some(({ status }) => statuses.includes(status))
   return any('waiting') && !any('ready', 'running') ? 'waiting' : 'running'
 }
 

@@ -2,8 +2,8 @@ import type { Clock } from '../clock.ts'
 import type { RunStatus } from './lifecycle.ts'
 import type {
   Claim,
-  Delivery,
   DefinitionRecord,
+  Delivery,
   DrainedRun,
   FoundRun,
   NewRun,

@@ -5,9 +5,9 @@ import { type MermaidOptions, toMermaid } from '../graph/mermaid.ts'
 import { didYouMean } from '../graph/nearest.ts'
 import { definitionError, listed, type Place } from '../graph/place.ts'
 import { compileDefinition, definitionHead } from './compile.ts'
+import { type GraphWait, graphWaitDraft, isGraphWait } from './graph-wait.ts'
 import { validateInput } from './input-schema.ts'
 import { checkOptionNames, shown } from './option-check.ts'
-import { type GraphWait, graphWaitDraft, isGraphWait } from './graph-wait.ts'
 import { RETRY_OPTION_NAMES, type RetryOptions } from './retry-policy.ts'
 import type { CompensationContext, CompensationHandler, Handler, StepContext } from './step.ts'
 import {
@@ -110,7 +110,15 @@ export function defineGraph<const Name extends string, Schema extends StandardSc
 }
 
 const ATTEMPT_OPTION_NAMES = [...RETRY_OPTION_NAMES, 'timeout'] as const
-const GRAPH_OPTION_NAMES = ['version', 'input', 'deadline', 'steps', 'dag', ...ATTEMPT_OPTION_NAMES, 'lossesMax'] as const
+const GRAPH_OPTION_NAMES = [
+  'version',
+  'input',
+  'deadline',
+  'steps',
+  'dag',
+  ...ATTEMPT_OPTION_NAMES,
+  'lossesMax',
+] as const
 const STEP_OPTION_NAMES = [
   'handler',
   'compensate',

@@ -59,7 +59,11 @@ export function graphWaitDraft(
       return sleepDraft(place, { dependsOn, for: constant(place, 'sleep', step['sleep']) }, defaults)
     case 'sleepUntil':
       checkOptionNames(place, 'the sleep', step, ['sleepUntil'])
-      return sleepDraft(place, { dependsOn, until: constant(place, 'sleepUntil', step['sleepUntil']) }, defaults)
+      return sleepDraft(
+        place,
+        { dependsOn, until: constant(place, 'sleepUntil', step['sleepUntil']) },
+        defaults,
+      )
     case 'signal':
     case 'approval':
       return graphSignalDraft(place, key as 'signal' | 'approval', step, parts)

@@ -44,7 +44,7 @@ export type {
   Receives,
   ReceivesAnything,
   ReceivesNothing,
-  WaitForSignalOptions,
   SleepOptions,
+  WaitForSignalOptions,
 } from './wait-options.ts'
 export type { WorkflowDefinition } from './workflow.ts'

@@ -24,7 +24,15 @@ export interface RetryOptions {
   readonly for?: Duration | undefined
 }
 
-export const RETRY_OPTION_NAMES = ['attempts', 'retries', 'backoff', 'initial', 'max', 'jitter', 'for'] as const
+export const RETRY_OPTION_NAMES = [
+  'attempts',
+  'retries',
+  'backoff',
+  'initial',
+  'max',
+  'jitter',
+  'for',
+] as const
 
 /** The most attempts a step may have. */
 export const ATTEMPTS_MAX = 10_000

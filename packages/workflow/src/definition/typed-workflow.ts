@@ -10,9 +10,9 @@ import type {
   ReceivesApproval,
   ReceivesNothing,
   ReceivesSignal,
-  WaitForSignalOptions,
   SignalOutput,
   SleepOptions,
+  WaitForSignalOptions,
 } from './wait-options.ts'
 import type { WorkflowDefinition } from './workflow.ts'
 
@@ -21,7 +21,9 @@ export interface TypedDefinition<Name extends string, Input, Outputs, Sent = Rec
   extends WorkflowDefinition {
   readonly name: Name
   /** Carries types only: there is no such property at run time. */
-  readonly '~types'?: { readonly input: Input; readonly outputs: Outputs; readonly receives: Sent } | undefined
+  readonly '~types'?:
+    | { readonly input: Input; readonly outputs: Outputs; readonly receives: Sent }
+    | undefined
   /** The graph as a Mermaid flowchart; with `statuses` of a run it is coloured. */
   toMermaid(options?: MermaidOptions): string
 }

@@ -107,4 +107,3 @@ function onTimeout(place: Place, options: Untyped): OnTimeout {
     `onTimeout is ${shown(given)}, and must be 'fail', { output: … } with a stand-in, or a function that makes one.`,
   )
 }
-

@@ -103,7 +103,9 @@ export class Attempt {
     const poison = poisonError(this.claim, this.step)
     if (poison !== undefined) return { type: 'threw', error: poison }
     if (this.claim.direction === 'forward') {
-      return this.step.wait === null ? this.#call(this.step.run, this.step.timeoutMs) : this.#look(this.step.wait)
+      return this.step.wait === null
+        ? this.#call(this.step.run, this.step.timeoutMs)
+        : this.#look(this.step.wait)
     }
     const { compensation } = this.step
     if (!this.#owesUndo() || compensation === null) return { type: 'relay' }

@@ -159,7 +159,11 @@ export class Signals {
   #sending(
     run: FoundRun,
     step: StepDefinition,
-    { key, actor, payload }: { readonly key: string; readonly actor: string | null; readonly payload: unknown },
+    {
+      key,
+      actor,
+      payload,
+    }: { readonly key: string; readonly actor: string | null; readonly payload: unknown },
   ): Sending {
     const { runId, definitionId } = run
     const text = toJsonText(payload, this.#parts.settings.payloadMaxBytes, () => ({

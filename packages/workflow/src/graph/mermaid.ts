@@ -78,7 +78,8 @@ function nodeLine(step: StepShape, number: number, status: StepStatus | undefine
   const label =
     (step.kind === undefined ? '' : `${KIND_MARKS[step.kind]} `) +
     escaped(step.name) +
-    (compensable ? ' ↩' : '') + (status === undefined ? '' : `<br/>${status}`)
+    (compensable ? ' ↩' : '') +
+    (status === undefined ? '' : `<br/>${status}`)
   // Names are not ids in Mermaid: "end" as an id breaks its parser.
   const [open, close] = step.kind !== undefined ? ['([', '])'] : compensable ? ['[[', ']]'] : ['[', ']']
   const node = `s${number}${open}"${label}"${close}`
