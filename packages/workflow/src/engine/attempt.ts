@@ -50,7 +50,7 @@ export class Attempt {
   #stored: RunPayloads | undefined
   #storedAt = 0
   /** What follows from what the handler of a step that waits gave back. */
-  #then: ((returned: unknown) => WaitAnswer) | undefined
+  #judge: ((returned: unknown) => WaitAnswer) | undefined
   #interrupted = false
   #interruption: Interruption | undefined
 
@@ -142,7 +142,7 @@ export class Attempt {
     const row = { ...this.#own(stored), now: stored.now }
     const next = decideWait({ runId: this.claim.runId, step: this.step }, wait, row)
     if (next.type !== 'call') return this.#answered(next)
-    this.#then = next.then
+    this.#judge = next.judge
     return this.#call(next.handler, this.step.timeoutMs)
   }
 
@@ -229,9 +229,9 @@ export class Attempt {
   #returned(value: unknown): AttemptEnd {
     // What a compensation returns is nobody's input.
     if (this.claim.direction === 'undo') return { type: 'returned', output: null }
-    if (this.#then === undefined) return this.#serialised(value)
+    if (this.#judge === undefined) return this.#serialised(value)
     try {
-      return this.#answered(this.#then(value))
+      return this.#answered(this.#judge(value))
     } catch (error) {
       return this.#threw(error)
     }

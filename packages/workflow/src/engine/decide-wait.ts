@@ -21,7 +21,7 @@ export type WaitStep =
   | { readonly type: 'output'; readonly value: unknown }
   | { readonly type: 'threw'; readonly error: unknown }
   /** The handler must say. */
-  | { readonly type: 'call'; readonly handler: Handler; readonly then: (returned: unknown) => WaitAnswer }
+  | { readonly type: 'call'; readonly handler: Handler; readonly judge: (returned: unknown) => WaitAnswer }
 
 export type WaitAnswer = Exclude<WaitStep, { type: 'call' }>
 
@@ -57,7 +57,7 @@ function decideSleep(where: WaitPlace, sleep: Sleep, row: WaitRow): WaitStep {
   return {
     type: 'call',
     handler: where.step.run!,
-    then: (returned) => sleepUntil(computedWake(where, sleep, returned), row),
+    judge: (returned) => sleepUntil(computedWake(where, sleep, returned), row),
   }
 }
 
@@ -118,7 +118,7 @@ function rejectionOf({ runId, step }: WaitPlace, output: JsonText): BelayError |
 
 function timedOut({ runId, step }: WaitPlace, { kind, timeoutMs, onTimeout }: SignalWait): WaitStep {
   if (typeof onTimeout === 'function') {
-    return { type: 'call', handler: onTimeout, then: (value) => ({ type: 'output', value }) }
+    return { type: 'call', handler: onTimeout, judge: (value) => ({ type: 'output', value }) }
   }
   if (onTimeout !== 'fail') return { type: 'output', value: onTimeout.output }
   const what = kind === 'signal' ? 'signal' : 'decision'
@@ -132,7 +132,7 @@ function timedOut({ runId, step }: WaitPlace, { kind, timeoutMs, onTimeout }: Si
 
 function decidePoll({ runId, step }: WaitPlace, poll: Poll, row: WaitRow): WaitStep {
   const leftMs = timeLeftMs(poll, row)
-  const then = (answer: unknown): WaitAnswer => {
+  const judge = (answer: unknown): WaitAnswer => {
     if (!isNotYet(answer)) return { type: 'output', value: answer }
     if (leftMs > 0) return { type: 'waits', wake: { afterMs: Math.min(poll.everyMs, leftMs) } }
     const error = new BelayError(
@@ -142,7 +142,7 @@ function decidePoll({ runId, step }: WaitPlace, poll: Poll, row: WaitRow): WaitS
     )
     return { type: 'threw', error }
   }
-  return { type: 'call', handler: step.run!, then }
+  return { type: 'call', handler: step.run!, judge }
 }
 
 function timeLeftMs({ timeoutMs }: Poll, { waitingSince, now }: WaitRow): number {
