@@ -69,12 +69,12 @@ describe('sleeping', () => {
       .sleep('forDays', { dependsOn: ['term'], for: ({ deps }) => `${deps.term.days}d` })
       .sleep('untilThen', {
         dependsOn: ['forDays'],
-        until: async ({ input }) => (input as { then: string }).then,
+        until: async ({ input }) => (input as { day: string }).day,
       })
     const engine = await worker({ workflows: [workflow], ...PATIENT })
     const startedAt = clock.now()
 
-    const run = await engine.run(workflow, { then: '2025-01-10T00:00:00Z' })
+    const run = await engine.run(workflow, { day: '2025-01-10T00:00:00Z' })
     await clock.runUntil(run.result())
 
     const steps = Object.fromEntries((await run.status()).steps.map((step) => [step.name, step]))

@@ -50,13 +50,13 @@ export interface WaitForSignalOptions<
 }
 
 /** What `.approval()` takes. The schema is for what whoever approves adds to it. */
-export interface ApprovalOptions<
+export type ApprovalOptions<
   Input,
   Outputs,
   Deps extends readonly string[],
   Schema extends StandardSchemaV1,
   StandIn,
-> extends WaitForSignalOptions<Input, Outputs, Deps, Schema, StandIn> {}
+> = WaitForSignalOptions<Input, Outputs, Deps, Schema, StandIn>
 
 /** What `.poll()` takes. `retry` is for checks that throw; each check that gives an answer, "not yet" included, begins it anew. */
 export interface PollOptions<Input, Outputs, Deps extends readonly string[], Output>
