@@ -24,6 +24,8 @@ describe('differential test', () => {
       'completed',
       'failed',
       'running',
+      'scheduled',
+      'waiting',
     ])
   })
 
@@ -80,6 +82,21 @@ function breakages(): Readonly<Record<string, () => Harness>> {
     'ends every undo at once': () =>
       altered((adapter) => ({
         beginUndo: (plans) => adapter.beginUndo(plans.map((plan) => ({ ...plan, undos: [] }))),
+      })),
+    'forgets signals': () =>
+      altered(() => ({
+        deliverSignals: async (signals) => signals.map(() => ({ result: 'kept' as const })),
+      })),
+    'lets every deadline pass': () => altered(() => ({ expireRuns: async () => [] })),
+    'wakes what waits at once': () =>
+      altered((adapter) => ({
+        settle: (settlement) =>
+          adapter.settle({
+            ...settlement,
+            outcomes: settlement.outcomes.map((outcome) =>
+              outcome.type === 'waiting' ? { ...outcome, wake: { afterMs: 0 } } : outcome,
+            ),
+          }),
       })),
     'throws now and then': () =>
       altered((adapter) => {

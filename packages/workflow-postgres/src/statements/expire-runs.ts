@@ -34,8 +34,8 @@ cancelled_steps as (
 )
 update belay.workflow_runs r
 set status = 'compensating', stop = 'failure',
-  cause = json_build_object('type', 'deadline', 'deadlineAt',
-    to_char(r.deadline_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+  cause = format('{"type":"deadline","deadlineAt":"%s"}',
+    to_char(r.deadline_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::json
 from (
   select overdue_runs.id, overdue_runs.forward_statuses
   from overdue_runs

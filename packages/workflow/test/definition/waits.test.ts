@@ -29,7 +29,12 @@ describe('a step that waits', () => {
     })
     expect(step('c').wait).toEqual({ kind: 'sleep', by: 'until', ms: 5_000 })
     expect(step('d').wait).toEqual({ kind: 'signal', schema, timeoutMs: 604_800_000, onTimeout: stand })
-    expect(step('e').wait).toEqual({ kind: 'approval', schema: undefined, timeoutMs: null, onTimeout: 'fail' })
+    expect(step('e').wait).toEqual({
+      kind: 'approval',
+      schema: undefined,
+      timeoutMs: null,
+      onTimeout: 'fail',
+    })
     expect(step('f')).toMatchObject({
       wait: { kind: 'poll', everyMs: 60_000, timeoutMs: 3_600_000 },
       run: until,
@@ -77,8 +82,11 @@ describe('a step that waits', () => {
   it('tells in the diff of two shapes when it waits for something else', async () => {
     const { diffShapes } = await import('../../src/graph/index.ts')
     const old = base.step('a', { run }).sleep('b', { for: 1 }).record.shape
-    const now = base.sleep('a', { for: 1 }).waitForSignal('b').approval('c').poll('d', { every: 1, until: run })
-      .record.shape
+    const now = base
+      .sleep('a', { for: 1 })
+      .waitForSignal('b')
+      .approval('c')
+      .poll('d', { every: 1, until: run }).record.shape
     expect(diffShapes(old, now)).toEqual([
       '~ a: sleeps, was works',
       '~ b: waits for a signal, was sleeps',
@@ -126,14 +134,42 @@ describe('a step that waits', () => {
       () => base.approval('a', { timeout: 1, onTimeout: 'skip' as never }),
       'onTimeout is "skip", and must be \'fail\', { output: … }',
     ],
-    ['no schema', () => base.waitForSignal('a', { schema: {} as never }), 'step "a": schema is {}, which is not'],
+    [
+      'no schema',
+      () => base.waitForSignal('a', { schema: {} as never }),
+      'step "a": schema is {}, which is not',
+    ],
     ['a poll without every', () => base.poll('a', { until: run } as never), "a poll needs every, like '1m'."],
-    ['a poll every no time', () => base.poll('a', { every: 0, until: run }), 'every is 0, and must be longer'],
-    ['a poll without a check', () => base.poll('a', { every: 1 } as never), 'until is undefined, and must be a'],
-    ['a poll with null', () => base.poll('a', { every: 1, until: null as never }), 'until is null, and must be'],
-    ['a deadline of no time', () => define('w', { version: 1, deadline: 0 }), 'deadline is 0, and must be longer'],
-    ['a deadline of nonsense', () => define('w', { version: 1, deadline: 'x' as never }), 'is not a duration'],
-    ['a window of nonsense', () => define('w', { version: 1, retry: { for: -5 } }), 'for is -5, which is not'],
+    [
+      'a poll every no time',
+      () => base.poll('a', { every: 0, until: run }),
+      'every is 0, and must be longer',
+    ],
+    [
+      'a poll without a check',
+      () => base.poll('a', { every: 1 } as never),
+      'until is undefined, and must be a',
+    ],
+    [
+      'a poll with null',
+      () => base.poll('a', { every: 1, until: null as never }),
+      'until is null, and must be',
+    ],
+    [
+      'a deadline of no time',
+      () => define('w', { version: 1, deadline: 0 }),
+      'deadline is 0, and must be longer',
+    ],
+    [
+      'a deadline of nonsense',
+      () => define('w', { version: 1, deadline: 'x' as never }),
+      'is not a duration',
+    ],
+    [
+      'a window of nonsense',
+      () => define('w', { version: 1, retry: { for: -5 } }),
+      'for is -5, which is not',
+    ],
   ])('is refused with %s', (_, make, message) => {
     expect(make).toThrow(DefinitionError)
     expect(make).toThrow(message)

@@ -58,7 +58,9 @@ describe('a record', () => {
     ])
     expect(record().shape.steps).toEqual([{ name: 'stock', dependsOn: [], compensate: 'never' }])
     expect(record().checksum).toBe(recordOf([stock]).checksum)
-    expect(new Set([record(), record('sleep'), record('signal')].map(({ checksum }) => checksum)).size).toBe(3)
+    expect(new Set([record(), record('sleep'), record('signal')].map(({ checksum }) => checksum)).size).toBe(
+      3,
+    )
   })
 
   it('has the checksum of a shape whose keys a database has reordered', () => {

@@ -14,7 +14,10 @@ declare const engine: Engine
 
 const order = define('order', { version: 1, input: z.object({ days: z.number() }) })
   .step('pay', { run: () => ({ id: 'p1' }) })
-  .sleep('rest', { dependsOn: ['pay'], for: ({ input, deps }) => (deps.pay.id === 'x' ? 0 : `${input.days}d`) })
+  .sleep('rest', {
+    dependsOn: ['pay'],
+    for: ({ input, deps }) => (deps.pay.id === 'x' ? 0 : `${input.days}d`),
+  })
   .waitForSignal('shipped', {
     dependsOn: ['rest'],
     schema: z.object({ at: z.coerce.date() }),

@@ -1,6 +1,6 @@
-import type { Claim, DrainedRun, Outcome } from '@belay/workflow/adapter'
+import type { Claim, Delivery, DrainedRun, Outcome } from '@belay/workflow/adapter'
 import { Ids } from '../scenario/ids.ts'
-import type { Command } from './command.ts'
+import type { Command, PlannedSignal } from './command.ts'
 
 /** An attempt that a worker was given, and what it has settled for it. */
 export interface KnownAttempt {
@@ -21,6 +21,10 @@ export class World {
   /** The three workers; one that is lost gives its place to a new one. */
   readonly workerIds: (string | undefined)[] = [undefined, undefined, undefined]
   drained: readonly DrainedRun[] = []
+  /** Which graph each run follows. */
+  readonly graphs = new Map<string, number>()
+  /** Steps that have their signal. */
+  readonly signalled = new Set<string>()
   #attempts: KnownAttempt[] = []
 
   get attempts(): readonly KnownAttempt[] {
@@ -42,6 +46,10 @@ export class World {
     switch (command.do) {
       case 'start':
         this.runIds.push(...(answer as StartAnswer).filter((run) => run.created).map((run) => run.runId))
+        for (const { runId, graph } of command.runs) this.graphs.set(runId, graph)
+        break
+      case 'signal':
+        this.#signalled(command.signals, answer as readonly Delivery[])
         break
       case 'register':
         this.workerIds[this.workerIds.indexOf(undefined)] = command.workerId
@@ -63,6 +71,13 @@ export class World {
       default:
         break
     }
+  }
+
+  #signalled(signals: readonly PlannedSignal[], deliveries: readonly Delivery[]): void {
+    deliveries.forEach(({ result }, index) => {
+      const { runId, step } = signals[index]!
+      if (result === 'delivered' || result === 'kept') this.signalled.add(`${runId}/${step}`)
+    })
   }
 
   #remember(workerId: string, claims: readonly Claim[]): void {
