@@ -15,39 +15,35 @@ export const deliverSignalsStatement: Statement<{
   name: 'deliver_signals',
   text: `
 with sent_signals as materialized (
-  select n.run_id, n.step, n.definition_id, n.key, n.actor, n.payload, n.position
+  -- A step takes one signal: of several in one call the first, unless that is known already from before an operator had the step tried again.
+  select distinct on (n.run_id, n.step) n.run_id, n.step, n.definition_id, n.key, n.actor, n.payload, n.position,
+    array['pending', 'ready', 'running', 'waiting'] as open_statuses
   from unnest($1::uuid[], $2::int[], $3::int[], $4::text[], $5::text[], $6::text[])
     with ordinality as n (run_id, step, definition_id, key, actor, payload, position)
-),
-wanted_steps as materialized (
-  select n.run_id, n.step, min(n.definition_id) as definition_id,
-    array['pending', 'ready', 'running', 'waiting'] as open_statuses
-  from sent_signals n
-  group by n.run_id, n.step
+  where not exists (
+    select from belay.workflow_signals g where g.run_id = n.run_id and g.step = n.step and g.key = n.key
+  )
+  order by n.run_id, n.step, n.position
 ),
 locked_steps as materialized (
-  select s.run_id, s.step, s.status, s.attempt, s.signalled_at,
+  select n.run_id, n.step, n.definition_id, n.key, n.actor, n.payload, n.position, s.status, s.attempt, s.signalled_at,
     -- Claimed because it was due: what follows from its timeout is being recorded.
     s.status = 'running' and s.waiting_since is not null and s.available_at <= belay.store_now() as timed_out
-  from wanted_steps w
-  join belay.workflow_steps s on s.run_id = any (array[w.run_id]) and s.step = any (array[w.step])
-  where s.status = any (w.open_statuses)
+  from sent_signals n
+  join belay.workflow_steps s on s.run_id = any (array[n.run_id]) and s.step = any (array[n.step])
+  where s.status = any (n.open_statuses)
   order by s.run_id, s.step
   for update of s
 ),
 taken_signals as materialized (
-  select distinct on (n.run_id, n.step) n.run_id, n.step, n.definition_id, n.key, n.actor, n.payload, n.position,
-    l.attempt, l.status = 'waiting' as delivered
-  from sent_signals n
-  join locked_steps l on l.run_id = n.run_id and l.step = n.step
-  join belay.workflow_runs r on r.id = any (array[n.run_id])
+  select l.run_id, l.step, l.definition_id, l.key, l.actor, l.payload, l.position, l.attempt,
+    l.status = 'waiting' as delivered
+  from locked_steps l
+  join belay.workflow_runs r on r.id = any (array[l.run_id])
   where l.signalled_at is null and l.timed_out is not true
-    and r.definition_id = any (array[n.definition_id]) and r.status in ('scheduled', 'running', 'waiting', 'paused')
-    -- A step that an operator had tried again waits anew, but what it was sent before is known.
-    and not exists (
-      select from belay.workflow_signals g where g.run_id = n.run_id and g.step = n.step and g.key = n.key
-    )
-  order by n.run_id, n.step, n.position
+    and r.definition_id = any (array[l.definition_id])
+    and r.status = any (case when l.run_id is not null then array['scheduled', 'running', 'waiting', 'paused'] end)
+  order by l.run_id, l.step
 ),
 recorded_signals as (
   insert into belay.workflow_signals (run_id, step, received_at, key, actor, payload)

@@ -89,8 +89,12 @@ export type ApprovalOutput<Schema extends StandardSchemaV1, StandIn> =
   | Approval<Stored<StandardSchemaV1.InferOutput<Schema>>>
   | StepOutput<StandIn>
 
+// `void` is what a check gives that returns nothing; it is not `undefined` to the compiler.
+// biome-ignore lint/suspicious/noConfusingVoidType: see above
+type NotYet = undefined | null | false | void
+
 /** The output of a poll: the first answer that is not "not yet". */
-export type PollOutput<Output> = StepOutput<Exclude<Awaited<Output>, undefined | null | false | void>>
+export type PollOutput<Output> = StepOutput<Exclude<Awaited<Output>, NotYet>>
 
 /** What runs of a definition can be sent: payloads of signals and of approvals, by the step's name. */
 export interface Receives {
