@@ -8,9 +8,12 @@ import { settle } from './settle.ts'
 import { beginUndo } from './statements/begin-undo.ts'
 import { cancelRuns } from './statements/cancel-runs.ts'
 import { claim } from './statements/claim.ts'
+import { deliverSignals } from './statements/deliver-signals.ts'
 import { diagnose } from './statements/diagnose.ts'
 import { drain } from './statements/drain-runs.ts'
+import { expireRuns, upcoming } from './statements/expire-runs.ts'
 import { findEnded } from './statements/find-ended.ts'
+import { findRun } from './statements/find-run.ts'
 import { listHeld } from './statements/list-held.ts'
 import { listWorkers } from './statements/list-workers.ts'
 import { prune } from './statements/prune-runs.ts'
@@ -93,6 +96,10 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     changeRun: (request) => changeRun(connection, request),
     readHistory: (request) => readHistory(connection, request),
     readDefinitions: (definitionIds) => readDefinitions(connection, definitionIds),
+    deliverSignals: (signals) => deliverSignals(connection, signals),
+    findRun: (run) => findRun(connection, run),
+    expireRuns: (request) => expireRuns(connection, request),
+    upcoming: (request) => upcoming(connection, request),
     readRun: (runId) => readRun(connection, runId),
     readStatuses: (runIds) => readStatuses(connection, runIds),
     listRuns: (filter) => listRuns(connection, filter),

@@ -3,16 +3,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inSchema, type Statement } from '../src/connection/statement.ts'
 import { SESSION_SETTINGS } from '../src/postgres/pool.ts'
 import { claimSteps } from '../src/statements/claim.ts'
+import { deliverSignalsStatement, readRefusedSignals } from '../src/statements/deliver-signals.ts'
 import { countLiveRuns, readStrandedSteps } from '../src/statements/diagnose.ts'
 import { readDrainedRuns } from '../src/statements/drain-runs.ts'
+import { expireRunsStatement, readUpcoming } from '../src/statements/expire-runs.ts'
 import { failAttempts } from '../src/statements/fail-attempts.ts'
 import { findEndedRuns } from '../src/statements/find-ended.ts'
+import { findRunById, findRunByKey } from '../src/statements/find-run.ts'
 import { finishAttempts } from '../src/statements/finish-attempts.ts'
 import { readHeldByWorker } from '../src/statements/list-held.ts'
 import { pruneEndedRuns } from '../src/statements/prune-runs.ts'
+import { readStatusesStatement } from '../src/statements/read-state.ts'
 import { releaseRunKeys } from '../src/statements/release-keys.ts'
 import { requeueAttempts } from '../src/statements/requeue-attempts.ts'
 import { recoverSteps } from '../src/statements/sweep-workers.ts'
+import { waitAttempts } from '../src/statements/wait-attempts.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
 
 const WORKER = '00000000-0000-7000-8000-00000000000a'
@@ -38,6 +43,20 @@ const HOT: readonly (readonly [Statement<unknown>, string])[] = [
     requeueAttempts,
     `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('true')}, ${many('{}')}, ${many('1')}`,
   ],
+  [
+    waitAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}`,
+  ],
+  [
+    deliverSignalsStatement,
+    `${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('k')}, ${many('a')}, ${many('{}')}`,
+  ],
+  [readRefusedSignals, `${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('k')}`],
+  [findRunById, `'${WORKER}'`],
+  [findRunByKey, `'w', 'k'`],
+  [expireRunsStatement, '500'],
+  [readUpcoming, `'{1,2}'`],
+  [readStatusesStatement, RUN_IDS],
   [recoverSteps, '500, 1000'],
   [readDrainedRuns, `'{1,2}', null, 100`],
   [findEndedRuns, `4e12, '{completed,failed}', null, false, 0, '${'0'.repeat(32)}', 10000, ${BATCH}`],

@@ -5,6 +5,7 @@ import { claimCases } from './cases/claim.ts'
 import { connectionCases } from './cases/connection.ts'
 import { controlCases } from './cases/control.ts'
 import { controlRaceCases } from './cases/control-races.ts'
+import { deadlineCases } from './cases/deadlines.ts'
 import { definitionCases } from './cases/definitions.ts'
 import { diagnosisCases } from './cases/diagnosis.ts'
 import { drainCases } from './cases/drain.ts'
@@ -22,13 +23,16 @@ import { repairCases } from './cases/repair.ts'
 import { requeueCases } from './cases/requeue.ts'
 import { retentionCases } from './cases/retention.ts'
 import { settleCases } from './cases/settle.ts'
+import { signalCases } from './cases/signals.ts'
 import { sizeCases } from './cases/sizes.ts'
 import { startCases } from './cases/start.ts'
+import { startTimeCases } from './cases/start-times.ts'
 import { stopCases } from './cases/stop.ts'
 import { sweepCases } from './cases/sweep.ts'
 import { undoCases } from './cases/undo.ts'
 import { undoOrderCases } from './cases/undo-order.ts'
 import { versionCases } from './cases/versions.ts'
+import { waitCases } from './cases/waits.ts'
 import { workerCases } from './cases/workers.ts'
 import type { Harness } from './harness.ts'
 import { Scenario } from './scenario/index.ts'
@@ -74,6 +78,10 @@ const SUITES: Readonly<Record<string, Cases>> = {
   retention: retentionCases,
   keys: keyCases,
   diagnosis: diagnosisCases,
+  waits: waitCases,
+  signals: signalCases,
+  'start times': startTimeCases,
+  deadlines: deadlineCases,
   connection: connectionCases,
 }
 

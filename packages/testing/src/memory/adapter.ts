@@ -5,10 +5,12 @@ import type { Dump } from '../invariants/dump.ts'
 import { claim, held } from './claim.ts'
 import { changeRun, readDefinitions, readHistory } from './control.ts'
 import { saveDefinitions } from './definitions.ts'
+import { expireRuns, upcoming } from './due.ts'
 import { dump } from './dump.ts'
 import { listRuns, load, readRun, readStatuses } from './read.ts'
 import { Rows } from './rows.ts'
 import { settle } from './settle.ts'
+import { deliverSignals, findRun } from './signals.ts'
 import { startRuns } from './start.ts'
 import { cancelRuns, stopping } from './stop.ts'
 import { sweep } from './sweep.ts'
@@ -83,6 +85,10 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   changeRun: Adapter['changeRun'] = (request) => this.#verb(() => changeRun(this.#rows, request))
   readHistory: Verb<'readHistory'> = (request) => this.#verb(() => readHistory(this.#rows, request))
   readDefinitions: Verb<'readDefinitions'> = (ids) => this.#verb(() => readDefinitions(this.#rows, ids))
+  deliverSignals: Verb<'deliverSignals'> = (signals) => this.#verb(() => deliverSignals(this.#rows, signals))
+  findRun: Verb<'findRun'> = (run) => this.#verb(() => findRun(this.#rows, run))
+  expireRuns: Verb<'expireRuns'> = (request) => this.#verb(() => expireRuns(this.#rows, request))
+  upcoming: Verb<'upcoming'> = (request) => this.#verb(() => upcoming(this.#rows, request))
 
   readRun: Verb<'readRun'> = (runId) => this.#verb(() => readRun(this.#rows, runId))
   readStatuses: Verb<'readStatuses'> = (runIds) => this.#verb(() => readStatuses(this.#rows, runIds))

@@ -28,7 +28,7 @@ export function changeRun<Answer extends object>(
 }
 
 function toChange(rows: Rows, run: RunRow): RunToChange {
-  const { input: _, ...record } = runRecord(run)
+  const { input: _, ...record } = runRecord(rows, run)
   const { openSteps, stop, endsAs, definition } = run
   const stored: StoredRun = { ...record, openSteps, stop, endsAs, status: run.status }
   const steps = stepRecords(run).map(({ output: _, error: __, ...step }): StoredStep => step)

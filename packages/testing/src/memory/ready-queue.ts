@@ -42,6 +42,12 @@ export class ReadyQueue {
     return undefined
   }
 
+  /** When the first entry of these definitions is available that is not yet at `now`. */
+  nextAfter(definitionIds: ReadonlySet<number>, now: number): number | null {
+    const entry = this.#sorted.find((one) => one.availableAt > now && definitionIds.has(one.definitionId))
+    return entry?.availableAt ?? null
+  }
+
   #position(entry: QueuedStep): number {
     let low = 0
     let high = this.#sorted.length

@@ -9,6 +9,7 @@ import type {
   UndoPlan,
 } from '@belay/workflow/adapter'
 import { ReadyQueue } from './ready-queue.ts'
+import type { SignalRow } from './signals.ts'
 
 export interface DefinitionRow {
   readonly saved: SavedDefinition
@@ -54,6 +55,8 @@ export interface StepRow {
   availableAt: number | null
   waitingSince: number | null
   signalledAt: number | null
+  /** When the first of the newest series of failed attempts began. */
+  failingSince: number | null
 }
 
 export interface WorkerRow {
@@ -80,6 +83,8 @@ export class Rows {
   readonly queue = new ReadyQueue()
   /** What operators did, by run id, oldest first. */
   readonly history = new Map<string, readonly HistoryRecord[]>()
+  /** What makes sending a signal twice harmless, by run, step and key. */
+  readonly signals = new Map<string, SignalRow>()
   readonly #keys = new Map<string, RunRow>()
 
   constructor(clock: Clock) {

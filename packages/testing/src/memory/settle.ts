@@ -55,6 +55,10 @@ function isRecorded(step: StepRow, outcome: Outcome, workerId: string): boolean 
     case 'compensated':
     case 'compensation_failed':
       return step.status === outcome.type && step.workerId === workerId
+    case 'received':
+      return step.status === 'completed' && step.workerId === workerId
+    case 'waiting':
+      return (step.status === 'waiting' || step.status === 'ready') && step.workerId === null
     case 'relayed':
       return step.status === outcome.undoOf && step.workerId === workerId
     case 'retry':
@@ -90,6 +94,7 @@ function handBack(
 function assertDirection(outcome: Outcome): void {
   const { type, direction, runId, step } = outcome
   const either = type === 'retry' || type === 'released'
+  if (direction === 'forward' && (type === 'received' || type === 'waiting')) return
   const undo = type === 'compensated' || type === 'relayed' || type === 'compensation_failed'
   assertInvariant(
     either || direction === (undo ? 'undo' : 'forward'),

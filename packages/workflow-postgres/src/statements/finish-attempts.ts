@@ -28,9 +28,9 @@ finished_attempts as materialized (
 ),
 settled_attempts as (
   update belay.workflow_steps s
-  set status = a.settles_as,
+  set status = case a.settles_as when 'received' then 'completed' else a.settles_as end,
     undo_of = case when a.settles_as = 'compensated' then s.undo_of end,
-    output = case when a.undo then s.output else a.output::json end,
+    output = case when a.undo or a.settles_as = 'received' then s.output else a.output::json end,
     finished_at = belay.store_now()
   from finished_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.attempt = any (array[a.attempt])
@@ -118,8 +118,8 @@ type FinishedRow =
   | { readonly kind: 'queued' }
   | { readonly kind: 'run'; readonly run_id: string; readonly status: RunStatus }
 
-/** An attempt that ended well: its step completed, was compensated, or was relayed. */
-export type FinishedOutcome = Extract<Outcome, { type: 'completed' | 'compensated' | 'relayed' }>
+/** An attempt that ended well: its step completed, received its output from a signal, was compensated, or was relayed. */
+export type FinishedOutcome = Extract<Outcome, { type: 'completed' | 'received' | 'compensated' | 'relayed' }>
 
 export interface Finished {
   /** Indexes into the outcomes that were recorded now. */
@@ -140,7 +140,7 @@ export async function finish(
     outcomes.map((outcome) => outcome.step),
     outcomes.map((outcome) => outcome.attempt),
     outcomes.map((outcome) => outcome.definitionId),
-    outcomes.map((outcome) => outcome.type !== 'completed'),
+    outcomes.map((outcome) => outcome.direction === 'undo'),
     outcomes.map(statusOf),
     outcomes.map((outcome) => (outcome.type === 'completed' ? outcome.output : null)),
     handBackMax,
@@ -153,7 +153,7 @@ export async function finish(
   }
 }
 
-/** The status that a finished attempt leaves its step in. */
-export function statusOf(outcome: FinishedOutcome): 'completed' | 'compensated' | UndoneStatus {
+/** The status that a finished attempt leaves its step in; `received` is completed with the output that the row has. */
+export function statusOf(outcome: FinishedOutcome): 'completed' | 'received' | 'compensated' | UndoneStatus {
   return outcome.type === 'relayed' ? outcome.undoOf : outcome.type
 }

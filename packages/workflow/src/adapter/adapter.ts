@@ -5,8 +5,11 @@ import type {
   BegunUndo,
   Claim,
   DefinitionRecord,
+  Delivery,
   DrainedRun,
+  FoundRun,
   NewRun,
+  NewSignal,
   Outcome,
   PayloadRequest,
   RunFilter,
@@ -164,6 +167,35 @@ export interface Adapter {
 
   /** Definitions by the store's number; unknown ones are left out. */
   readDefinitions(definitionIds: readonly number[]): Promise<readonly SavedDefinition[]>
+
+  /**
+   * Gives signals to steps: each is recorded by its key, becomes its step's output, and makes the step ready if it waits; all of that in one
+   * commit. A step takes one signal. Results are in order. With `tx`, within that transaction of the user's.
+   */
+  deliverSignals(
+    signals: readonly NewSignal[],
+    options?: { readonly tx?: unknown },
+  ): Promise<readonly Delivery[]>
+
+  /** Which definition a run follows; by id, or by workflow and key. Null when there is none. */
+  findRun(
+    run: { readonly runId: string } | { readonly workflow: string; readonly key: string },
+    options?: { readonly tx?: unknown },
+  ): Promise<FoundRun | null>
+
+  /**
+   * Stops runs whose deadline has passed, with that as their cause, and cancels what has not started in them; the longest overdue first.
+   * Returns the runs stopped.
+   */
+  expireRuns(request: { readonly limit: number }): Promise<readonly string[]>
+
+  /**
+   * In how many milliseconds the next queued step of these definitions becomes claimable that is not yet, and the next deadline of any run
+   * passes, which may have passed already. Null for neither.
+   */
+  upcoming(request: {
+    readonly definitionIds: readonly number[]
+  }): Promise<{ readonly claimInMs: number | null; readonly deadlineInMs: number | null }>
 
   /** One run with its steps in order, or null. */
   readRun(runId: string): Promise<{ readonly run: RunRecord; readonly steps: readonly StepRecord[] } | null>

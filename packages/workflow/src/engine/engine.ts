@@ -1,5 +1,5 @@
-import type { Adapter, RunStatus, SavedDefinition } from '../adapter/index.ts'
-import type { InputOf, OutputsOf, WorkflowDefinition } from '../definition/index.ts'
+import type { Adapter, RunStatus } from '../adapter/index.ts'
+import type { InputOf, OutputsOf, ReceivesOf, WorkflowDefinition } from '../definition/index.ts'
 import { type Duration, durationMs } from '../duration.ts'
 import { BelayError } from '../errors.ts'
 import { Control } from './control/control.ts'
@@ -13,10 +13,20 @@ import { OutageWatch } from './outage.ts'
 import { PayloadCache } from './payload-cache.ts'
 import { checkPruneOptions, type PruneOptions, type PruneReport, pruneRuns } from './prune.ts'
 import { Retention } from './retention.ts'
-import { type RunHandle, runHandle } from './run-handle.ts'
+import {
+  type ApprovalNames,
+  type ApprovalPayload,
+  type ApproveOptionsOf,
+  type RunHandle,
+  runHandle,
+  type SignalArguments,
+  type SignalNames,
+  type SignalPayload,
+} from './run-handle.ts'
 import { RunStarter } from './run-starter.ts'
 import { RunWatch } from './run-watch.ts'
 import { Runs } from './runs.ts'
+import { type RejectOptions, type SignalReceipt, Signals, type SignalTarget } from './signals.ts'
 import { type RunOptions, type StartedHandle, type StartRunParts, startRun, startRuns } from './start-run.ts'
 import { Worker } from './worker.ts'
 import { Workers } from './workers.ts'
@@ -49,6 +59,7 @@ export class Engine implements AsyncDisposable {
   readonly #starter: RunStarter
   readonly #watch: RunWatch
   readonly #control: Control
+  readonly #signals: Signals
   #worker: Worker | undefined
   #retention: Retention | undefined
   #starting: Promise<void> | undefined
@@ -80,6 +91,12 @@ export class Engine implements AsyncDisposable {
     })
     this.runs = new Runs(adapter, this.#control, (id) => this.#handle(id, false))
     this.workers = new Workers(adapter)
+    this.#signals = new Signals({
+      adapter,
+      registry: this.#registry,
+      settings,
+      onDelivered: (definitionId) => this.#wakeFor(definitionId),
+    })
   }
 
   /**
@@ -105,7 +122,7 @@ export class Engine implements AsyncDisposable {
   async run<W extends WorkflowDefinition>(
     workflow: W,
     ...[input, options = {}]: RunArguments<InputOf<W>>
-  ): Promise<RunHandle<OutputsOf<W>>> {
+  ): Promise<RunHandle<OutputsOf<W>, ReceivesOf<W>>> {
     this.#assertOpen()
     const started = await startRun(this.#startParts(), workflow, input, options)
     return this.#follow(workflow, started, options.key)
@@ -120,7 +137,7 @@ export class Engine implements AsyncDisposable {
   async runMany<W extends WorkflowDefinition>(
     workflow: W,
     runs: readonly NewRunOf<InputOf<W>>[],
-  ): Promise<readonly RunHandle<OutputsOf<W>>[]> {
+  ): Promise<readonly RunHandle<OutputsOf<W>, ReceivesOf<W>>[]> {
     this.#assertOpen()
     return startRuns(this.#startParts(), workflow, runs, (started, index) =>
       this.#follow(workflow, started, runs[index]?.key),
@@ -171,6 +188,40 @@ export class Engine implements AsyncDisposable {
     return this.#control.migrate(this.runs.handle(idOf(run)).id, workflow, options)
   }
 
+  /**
+   * Sends a signal to a run that is named by its id, or by its workflow and key. The workflow as its definition types name and payload.
+   *
+   * @throws what `signal()` of a handle throws.
+   */
+  async signal<W extends WorkflowDefinition, Name extends SignalNames<ReceivesOf<W>>>(
+    target: SignalTarget<W>,
+    name: Name,
+    ...[payload, options]: SignalArguments<SignalPayload<ReceivesOf<W>, Name>>
+  ): Promise<SignalReceipt> {
+    this.#assertOpen()
+    return this.#signals.send(target, name, payload, options)
+  }
+
+  /** Decides an approval of a run that is named by its id, or by its workflow and key, with yes. */
+  async approve<W extends WorkflowDefinition, Name extends ApprovalNames<ReceivesOf<W>>>(
+    target: SignalTarget<W>,
+    name: Name,
+    decision: ApproveOptionsOf<ApprovalPayload<ReceivesOf<W>, Name>>,
+  ): Promise<SignalReceipt> {
+    this.#assertOpen()
+    return this.#signals.approve(target, name, decision)
+  }
+
+  /** The same with no. */
+  async reject<W extends WorkflowDefinition, Name extends ApprovalNames<ReceivesOf<W>>>(
+    target: SignalTarget<W>,
+    name: Name,
+    decision: RejectOptions,
+  ): Promise<SignalReceipt> {
+    this.#assertOpen()
+    return this.#signals.reject(target, name, decision)
+  }
+
   /** Calls back on everything that happens in this engine. Returns how to stop it. A listener that throws is logged. */
   on<Name extends keyof EngineEvents>(name: Name, listener: EventListener<Name>): () => void {
     return this.#events.on(name, listener)
@@ -214,14 +265,14 @@ export class Engine implements AsyncDisposable {
     }
   }
 
-  #follow<Outputs>(
+  #follow<Outputs, Sent>(
     { name, version }: WorkflowDefinition,
     { id, created, definition }: StartedHandle,
     key: string | undefined,
-  ): RunHandle<Outputs> {
+  ): RunHandle<Outputs, Sent> {
     if (created) {
       this.#events.emit('run.started', { runId: id, workflow: name, version, key })
-      this.#wakeFor(definition)
+      this.#wakeFor(definition.id)
     }
     return this.#handle(id, created)
   }
@@ -263,15 +314,21 @@ export class Engine implements AsyncDisposable {
     this.#watch.changed(runs)
   }
 
-  /** A new run's first steps are ready: for this worker if it can take them, else for others. */
-  #wakeFor(definition: SavedDefinition): void {
+  /** Steps of this definition are ready, or will be: for this worker if it can take them, else for others. */
+  #wakeFor(definitionId: number): void {
     const worker = this.#worker
-    if (worker?.runs(definition.id) && worker.hasRoom) worker.wake()
+    if (worker?.runs(definitionId) && worker.hasRoom) worker.wake()
     else this.#adapter.wake()
   }
 
-  #handle<Outputs>(id: string, created: boolean): RunHandle<Outputs> {
-    return runHandle({ adapter: this.#adapter, watch: this.#watch, control: this.#control }, { id, created })
+  #handle<Outputs, Sent>(id: string, created: boolean): RunHandle<Outputs, Sent> {
+    const parts = {
+      adapter: this.#adapter,
+      watch: this.#watch,
+      control: this.#control,
+      signals: this.#signals,
+    }
+    return runHandle(parts, { id, created })
   }
 
   #assertOpen(): void {

@@ -1,4 +1,4 @@
-import type { Direction, EndStatus, RunStatus } from '../adapter/index.ts'
+import type { Direction, EndStatus, RunStatus, Wake } from '../adapter/index.ts'
 import type { SerialisedError } from '../cause.ts'
 import type { Logger } from '../logger.ts'
 
@@ -49,6 +49,8 @@ export type EngineEvents = {
   'step.started': StepEvent
   'step.completed': StepEvent & { readonly durationMs: number }
   'step.compensated': StepEvent & { readonly durationMs: number }
+  /** The step waits, without a worker: until a time if `wake` says so, else for its signal. */
+  'step.waiting': StepEvent & { readonly wake: Wake | undefined }
   'step.retrying': StepEvent & { readonly error: SerialisedError; readonly delayMs: number }
   'step.failed': StepEvent & { readonly error: SerialisedError }
   'step.compensation_failed': StepEvent & { readonly error: SerialisedError }

@@ -12,10 +12,27 @@ export type { Archive, PruneOptions, PruneReport } from './prune.ts'
 export type { ReleasedKeys, ReleaseKeysOptions } from './release-keys.ts'
 export type { RetentionPolicy } from './retention-policy.ts'
 export { RunFailedError, type UndoReport } from './run-failed-error.ts'
-export type { RunHandle, StepNameOf } from './run-handle.ts'
+export type {
+  ApprovalNames,
+  ApprovalPayload,
+  ApproveOptionsOf,
+  RunHandle,
+  SignalArguments,
+  SignalNames,
+  SignalPayload,
+  StepNameOf,
+} from './run-handle.ts'
 export type { RunSnapshot, RunSummary, StepSnapshot } from './run-snapshot.ts'
 export type { Runs, RunsFilter, RunsToChange } from './runs.ts'
+export type {
+  ApproveOptions,
+  RejectOptions,
+  SignalOptions,
+  SignalReceipt,
+  SignalTarget,
+} from './signals.ts'
 export type { RunOptions } from './start-run.ts'
+export type { StartTimes } from './start-times.ts'
 export {
   type SignalledProcess,
   type StopOnSignalsOptions,

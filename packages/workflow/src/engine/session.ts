@@ -361,6 +361,7 @@ export class Session {
 }
 
 function outcomeOf(attempt: Attempt, end: Performance, random: () => number): Outcome {
+  if (end.type === 'threw') return decideOutcome(attempt.claim, attempt.step, end, random, attempt.failingMs)
   if (end.type !== 'relay') return decideOutcome(attempt.claim, attempt.step, end, random)
   const { runId, step, attempt: number, direction, definitionId, undoOf } = attempt.claim
   const ref = { runId, step, attempt: number, direction, definitionId }
@@ -371,7 +372,7 @@ function outcomeOf(attempt: Attempt, end: Performance, random: () => number): Ou
 function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number {
   const dependents = new Map<string, Set<number>>()
   for (const { item, outcome } of entries) {
-    if (outcome.type !== 'completed' && outcome.type !== 'compensated' && outcome.type !== 'relayed') continue
+    if (!END_WELL.has(outcome.type)) continue
     if (item.dependents.length === 0) continue
     const known = dependents.get(outcome.runId)
     if (known === undefined) dependents.set(outcome.runId, new Set(item.dependents))
@@ -381,6 +382,8 @@ function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number {
   for (const { size } of dependents.values()) count += size
   return count
 }
+
+const END_WELL: ReadonlySet<Outcome['type']> = new Set(['completed', 'received', 'compensated', 'relayed'])
 
 function attemptKey(claim: Claim): string {
   return `${claim.runId}/${claim.step}/${claim.attempt}`

@@ -2,6 +2,7 @@ import type { Adapter, RunStatus, Settlement, UndoPlan } from '../adapter/index.
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import type { Logger } from '../logger.ts'
 import { depart, type WorkerLoops } from './depart.ts'
+import { DueWatch } from './due-watch.ts'
 import type { EventHub } from './events.ts'
 import { Loop } from './loop.ts'
 import { OutageWatch } from './outage.ts'
@@ -38,11 +39,13 @@ export interface WorkerParts {
 
 /**
  * One executor: four loops that never wait for each other. `lease` renews; `claim` takes ready steps, each tick and whenever woken; `saga`
- * begins undos that are due; `housekeeping` sweeps up after dead workers and notices runs that were stopped elsewhere.
+ * begins undos that are due; `housekeeping` sweeps up after dead workers and notices runs that were stopped elsewhere. Beside them, `due`
+ * wakes it for timers and fails runs whose deadline has passed.
  */
 export class Worker {
   readonly #parts: WorkerParts
   readonly #loops: WorkerLoops
+  readonly #due: DueWatch
   readonly #stoppingRuns = new Set<string>()
   #session: Session
   #rotation = 0
@@ -58,7 +61,9 @@ export class Worker {
   constructor(parts: WorkerParts) {
     this.#parts = parts
     this.#session = this.#openSession()
+    this.#due = this.#dueWatch()
     this.#loops = {
+      due: this.#due,
       lease: this.#loop('renewing the lease', Math.max(1, Math.floor(parts.leaseMs / 3)), () =>
         this.#renew(),
       ),
@@ -94,10 +99,11 @@ export class Worker {
     for (const loop of Object.values(this.#loops)) loop.wake()
   }
 
-  /** Work may have become claimable. */
+  /** Work may have become claimable, now or soon. */
   wake(): void {
     this.#moreLikely = true
     this.#loops.claim.wake()
+    this.#due.hint()
   }
 
   /** Runs were stopped by this process: signals their handlers and looks after their undo. */
@@ -129,6 +135,26 @@ export class Worker {
         outage.succeeded()
       },
       onError: (error) => outage.failed(error),
+    })
+  }
+
+  #dueWatch(): DueWatch {
+    const { adapter, runtime, tickMs, definitions, onRunsChanged } = this.#parts
+    return new DueWatch({
+      adapter,
+      runtime,
+      outage: this.#outage('looking what is due'),
+      tickMs,
+      intervalMs: Math.max(tickMs, HOUSEKEEPING_MS),
+      definitionIds: [...definitions.keys()],
+      onDue: () => {
+        this.#moreLikely = true
+        this.#loops.claim.wake()
+      },
+      onExpired: (runIds) => {
+        this.runsStopped(runIds)
+        onRunsChanged(runIds.map((runId) => ({ runId, status: 'compensating' })))
+      },
     })
   }
 

@@ -1,6 +1,6 @@
 import { expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import { define } from '../../src/definition/index.ts'
+import { define, type ReceivesNothing } from '../../src/definition/index.ts'
 import {
   type Engine,
   type ReleasedKeys,
@@ -33,7 +33,7 @@ test('run() insists on an input where the schema does', () => {
 })
 
 test('run() needs no input where anything will do', () => {
-  expectTypeOf(engine.run(open)).resolves.toEqualTypeOf<RunHandle<{ readonly a: number }>>()
+  expectTypeOf(engine.run(open)).resolves.toEqualTypeOf<RunHandle<{ readonly a: number }, ReceivesNothing>>()
   engine.run(open, undefined, { key: 'k' })
 })
 

@@ -82,6 +82,18 @@ export class Side {
         return this.adapter.drain({ definitionIds: this.#definitionIds, limit: UNLIMITED })
       case 'undo':
         return this.adapter.beginUndo(command.plans)
+      case 'signal':
+        return this.adapter.deliverSignals(
+          command.signals.map(({ graph, ...signal }) => ({
+            ...signal,
+            definitionId: this.#definitionIds[graph]!,
+            actor: null,
+          })),
+        )
+      case 'expire':
+        return this.adapter.expireRuns({ limit: UNLIMITED })
+      case 'upcoming':
+        return this.adapter.upcoming({ definitionIds: this.#definitionIds })
       case 'cancel':
         return this.adapter.cancelRuns({ runIds: command.runIds, cause: CANCELLED })
       case 'stopping':
