@@ -5,7 +5,7 @@ import type { Effects } from './effects.ts'
 const orderSchema = z.object({ customer: z.string(), totalCents: z.number().int().positive() })
 
 /** What the carrier's webhook sends, once the parcel is on its way. */
-export const shipmentSchema = z.object({ tracking: z.string().min(1) })
+const shipmentSchema = z.object({ tracking: z.string().min(1) })
 
 /**
  * An order that waits for days: for the carrier's webhook, and then for the customer to have opened the parcel.
