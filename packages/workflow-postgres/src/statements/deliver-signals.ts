@@ -55,7 +55,10 @@ signalled_steps as (
   update belay.workflow_steps s
   set signalled_at = belay.store_now(), output = t.payload::json,
     status = case when t.delivered then 'ready' else s.status end,
-    available_at = case when not t.delivered then s.available_at end
+    available_at = case when not t.delivered then s.available_at end,
+    -- Both are so of a step that waits. But Postgres checks constraints on a row that it finds out of date before it looks at the new one.
+    worker_id = case when not t.delivered then s.worker_id end,
+    open_dependencies = case when t.delivered then 0 else s.open_dependencies end
   from taken_signals t
   where s.run_id = any (array[t.run_id]) and s.step = any (array[t.step])
   returning t.run_id, t.step, t.definition_id, t.attempt, t.delivered, t.position

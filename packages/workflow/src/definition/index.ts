@@ -40,10 +40,15 @@ export type { OnTimeout, Poll, SignalWait, Sleep, Wait } from './wait.ts'
 export type {
   Approval,
   ApprovalOptions,
+  ApprovalOutput,
   PollOptions,
+  PollOutput,
   Receives,
   ReceivesAnything,
+  ReceivesApproval,
   ReceivesNothing,
+  ReceivesSignal,
+  SignalOutput,
   SleepOptions,
   WaitForSignalOptions,
 } from './wait-options.ts'
