@@ -57,15 +57,17 @@ SELECT
   r.workflow,
   d.version,
   r.key,
-  CASE WHEN r.status = 'compensating' AND r.ends_as IS NULL THEN 'compensating (draining)'
-    ELSE "belay"."shown_status"(r.id, r.status, r.start_at) END AS status,
+  r.status,
   r.stop,
   r.cause,
   r.created_at,
   r.finished_at,
   coalesce(r.finished_at, "belay"."store_now"()) - r.created_at AS duration,
   r.start_at,
-  r.deadline_at
+  r.deadline_at,
+  -- To be read, not to be searched by: the stored status is what is indexed.
+  CASE WHEN r.status = 'compensating' AND r.ends_as IS NULL THEN 'compensating (draining)'
+    ELSE "belay"."shown_status"(r.id, r.status, r.start_at) END AS shown_status
 FROM "belay"."workflow_runs" r
 JOIN "belay"."workflow_definitions" d ON d.id = r.definition_id;
 --> statement-breakpoint
