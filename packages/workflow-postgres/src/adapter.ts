@@ -91,7 +91,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     expireRuns: (request) => expireRuns(connection, request),
     upcoming: (request) => upcoming(connection, request),
     readRun: (runId) => readRun(connection, runId),
-    readStatuses: (runIds) => readStatuses(connection, runIds),
+    readStatuses: (runIds, options) => readStatuses(connection, runIds, options),
     listRuns: (filter) => listRuns(connection, filter),
     onWake: (listener) => wakeup.onWake(listener),
     wake: () => wakeup.wake(),

@@ -51,7 +51,7 @@ const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [findRunByKey, `'w', 'k'`],
   [expireRunsStatement, '500'],
   [readUpcoming, `'{1,2}'`],
-  [readStatusesStatement, RUN_IDS],
+  [readStatusesStatement, `${RUN_IDS}, false`],
   [recoverSteps, '500, 1000'],
   [readDrainedRuns, `'{1,2}', null, 100`],
 ]
