@@ -96,23 +96,20 @@ describe('sleeping', () => {
     expect(clock.now() - startedAt).toBeLessThan(10)
   })
 
-  it.each([
+  it.each<[string, object, RegExp]>([
     ['a negative duration', { for: () => -5 }, /What for of step "nap".*gave back is -5.*not a duration/],
     ['nonsense', { for: () => 'soon' }, /is "soon", which is not a duration/],
     ['no instant', { until: () => new Date(Number.NaN) }, /is an invalid Date, which is not an instant/],
     ['ages', { for: () => '40000d' }, /3650d is the most/],
-  ] as const)(
-    'fails at once, without retries, when its function gives back %s',
-    async (_, options, message) => {
-      const { clock, worker } = engines()
-      const workflow = define('bad', { version: 1 }).sleep('nap', options as never)
-      const engine = await worker({ workflows: [workflow] })
-      const run = await engine.run(workflow)
-      const error = await clock.runUntil(run.result().catch((e: unknown) => e))
-      expect(error).toMatchObject({ code: 'run_failed', step: 'nap', attempt: 1 })
-      expect((error as Error).message).toMatch(message)
-    },
-  )
+  ])('fails at once, without retries, when its function gives back %s', async (_, options, message) => {
+    const { clock, worker } = engines()
+    const workflow = define('bad', { version: 1 }).sleep('nap', options as never)
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow)
+    const error = await clock.runUntil(run.result().catch((e: unknown) => e))
+    expect(error).toMatchObject({ code: 'run_failed', step: 'nap', attempt: 1 })
+    expect((error as Error).message).toMatch(message)
+  })
 
   it('tries a function that throws again, as a step', async () => {
     const { clock, worker } = engines()
