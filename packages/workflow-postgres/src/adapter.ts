@@ -101,7 +101,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     expireRuns: (request) => expireRuns(connection, request),
     upcoming: (request) => upcoming(connection, request),
     readRun: (runId) => readRun(connection, runId),
-    readStatuses: (runIds) => readStatuses(connection, runIds),
+    readStatuses: (runIds, options) => readStatuses(connection, runIds, options),
     listRuns: (filter) => listRuns(connection, filter),
     listWorkers: (request) => listWorkers(connection, request),
     listHeld: (request) => listHeld(connection, request),

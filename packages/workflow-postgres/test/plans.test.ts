@@ -56,7 +56,7 @@ const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [findRunByKey, `'w', 'k'`],
   [expireRunsStatement, '500'],
   [readUpcoming, `'{1,2}'`],
-  [readStatusesStatement, RUN_IDS],
+  [readStatusesStatement, `${RUN_IDS}, false`],
   [recoverSteps, '500, 1000'],
   [readDrainedRuns, `'{1,2}', null, 100`],
   [findEndedRuns, `4e12, '{completed,failed}', null, false, 0, '${'0'.repeat(32)}', 10000, ${BATCH}`],

@@ -91,7 +91,8 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   upcoming: Verb<'upcoming'> = (request) => this.#verb(() => upcoming(this.#rows, request))
 
   readRun: Verb<'readRun'> = (runId) => this.#verb(() => readRun(this.#rows, runId))
-  readStatuses: Verb<'readStatuses'> = (runIds) => this.#verb(() => readStatuses(this.#rows, runIds))
+  readStatuses: Verb<'readStatuses'> = (runIds, options) =>
+    this.#verb(() => readStatuses(this.#rows, runIds, options))
   listRuns: Verb<'listRuns'> = (filter: RunFilter) => this.#verb(() => listRuns(this.#rows, filter))
 
   listWorkers: Verb<'listWorkers'> = (request) => this.#verb(() => listWorkers(this.#rows, request))

@@ -20,8 +20,12 @@ export function readRun(
 export function readStatuses(
   rows: Rows,
   runIds: readonly string[],
+  { stored = false }: { readonly stored?: boolean } = {},
 ): readonly { readonly runId: string; readonly status: RunStatus }[] {
-  return known(rows, runIds).map((run) => ({ runId: run.runId, status: shownStatus(rows, run) }))
+  return known(rows, runIds).map((run) => ({
+    runId: run.runId,
+    status: stored ? run.status : shownStatus(rows, run),
+  }))
 }
 
 export function listRuns(rows: Rows, filter: RunFilter): readonly RunRecord[] {

@@ -200,9 +200,13 @@ export interface Adapter {
   /** One run with its steps in order, or null. */
   readRun(runId: string): Promise<{ readonly run: RunRecord; readonly steps: readonly StepRecord[] } | null>
 
-  /** Statuses of these runs; unknown runs are left out. */
+  /**
+   * Statuses of these runs; unknown runs are left out. With `stored` a run that is scheduled or waits is running, which is cheaper to tell:
+   * for who only wants to know whether it has ended.
+   */
   readStatuses(
     runIds: readonly string[],
+    options?: { readonly stored?: boolean },
   ): Promise<readonly { readonly runId: string; readonly status: RunStatus }[]>
 
   /** Runs, newest first. */
