@@ -43,7 +43,13 @@ export function rowFacts({ steps }: RunView, report: Reporter): void {
 
 /** Or was given one: a stand-in by an operator, or the payload of a signal. */
 function hasCompleted({ status, undoOf, signalledAt }: StepView): boolean {
-  return status === 'completed' || undoOf === 'completed' || status === 'skipped' || signalledAt !== null
+  return (
+    status === 'completed' ||
+    undoOf === 'completed' ||
+    status === 'skipped' ||
+    undoOf === 'skipped' ||
+    signalledAt !== null
+  )
 }
 
 export function describe({ dependencies, dependents, ...row }: StepView): string {
