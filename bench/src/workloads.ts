@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { define, PermanentError, type Workflow, type WorkflowDefinition } from '@belay/workflow'
+import { sleeper } from './worker/patience.ts'
 
 /** Graphs of one output type, so that steps can be added in a loop. */
 type Loose = Workflow<string, unknown, Readonly<Record<string, unknown>>>
@@ -86,6 +87,7 @@ export const WORKLOADS = {
     ends: 'run.compensated',
     concurrency: CONCURRENCY,
   },
+  patient: { ...forward, name: 'runs that wait', workflow: sleeper, runs: 1, stepsPerRun: 1 },
   realistic: {
     ...forward,
     name: `chain of 3: ${WORK_MS} ms, ${OUTPUT_CHARACTERS / 1_000} KB, 200 at once`,

@@ -9,6 +9,7 @@ import { peersSection } from './peers.ts'
 import { perStepSection } from './per-step.ts'
 import { scaleSection } from './scale.ts'
 import type { Section } from './section.ts'
+import { sleepingSection } from './sleeping.ts'
 
 /** In the order they run. */
 export const SECTIONS: readonly Section[] = [
@@ -17,6 +18,7 @@ export const SECTIONS: readonly Section[] = [
   enqueueSection,
   latencySection,
   idleSection,
+  sleepingSection,
   perStepSection,
   scaleSection,
   memorySection,

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createEngine, type Engine } from '@belay/workflow'
 import { WORKLOADS, type Workload } from '../workloads.ts'
 import { type Commands, type Latencies, sharedNow, type WorkerSetup, type WorkerUsage } from './messages.ts'
+import { measureWakes, PATIENT, putToSleep, type WakeLatencies } from './patience.ts'
 import { type OpenedStore, openStore } from './store.ts'
 
 export type Verb<Name extends keyof Commands> = (
@@ -67,6 +68,14 @@ export class BenchWorker implements Readonly<{ [Name in keyof Commands]: Verb<Na
     return latencies
   }
 
+  putToSleep({ count }: { count: number }): Promise<null> {
+    return putToSleep(this.#opened(), count)
+  }
+
+  measureWakes({ times, round }: { times: number; round: number }): Promise<WakeLatencies> {
+    return measureWakes(this.#opened(), { times, from: (round - 1) * times })
+  }
+
   async usage(): Promise<WorkerUsage> {
     const { user, system } = process.cpuUsage()
     return {
@@ -101,7 +110,8 @@ export class BenchWorker implements Readonly<{ [Name in keyof Commands]: Verb<Na
 
 function engineOn(store: OpenedStore, workload: Workload): Engine {
   const { workflow, concurrency } = workload
-  return createEngine({ adapter: store.adapter, workflows: [workflow], concurrency })
+  const workflows = workload === WORKLOADS.patient ? PATIENT : [workflow]
+  return createEngine({ adapter: store.adapter, workflows, concurrency })
 }
 
 async function warmUp({ store, warmUpRuns }: WorkerSetup, workload: Workload): Promise<void> {

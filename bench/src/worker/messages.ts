@@ -1,4 +1,5 @@
 import type { WorkloadName } from '../workloads.ts'
+import type { WakeLatencies } from './patience.ts'
 
 /** Where a worker's runs are. The last two live in the worker's own process. */
 export type Store =
@@ -38,6 +39,10 @@ export interface Commands {
   startRuns: { argument: { count: number; by: 'bulk' | 'single' }; answer: { seconds: number } }
   /** Begins to work. `atMs` is when, on a clock that all processes of a machine share. */
   work: { argument: null; answer: { atMs: number } }
+  /** Starts runs that wait, half of them for a time and half for a signal; answers once all do. */
+  putToSleep: { argument: { count: number }; answer: null }
+  /** Wakes some of them; each round others. */
+  measureWakes: { argument: { times: number; round: number }; answer: WakeLatencies }
   measureLatencies: { argument: { runs: number }; answer: Latencies }
   usage: { argument: null; answer: WorkerUsage }
   close: { argument: null; answer: null }
