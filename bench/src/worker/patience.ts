@@ -3,7 +3,7 @@ import { define, type Engine, unchecked } from '@belay/workflow'
 
 /** Runs that wait: half of them for a time that does not come, half for a signal that may. */
 export const sleeper = define('sleeper', { version: 1 }).sleep('night', { for: '30d' })
-export const listener = define('listener', { version: 1 }).waitForSignal('call', {
+const listener = define('listener', { version: 1 }).waitForSignal('call', {
   schema: unchecked<number>(),
 })
 const alarm = define('alarm', { version: 1, input: unchecked<{ readonly at: number }>() }).sleep('nap', {
