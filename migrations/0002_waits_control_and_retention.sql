@@ -27,6 +27,7 @@ ALTER TABLE "belay"."workflow_runs" ADD COLUMN "deadline_at" timestamp with time
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "available_at" timestamp with time zone;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "waiting_since" timestamp with time zone;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "signalled_at" timestamp with time zone;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_steps" ADD COLUMN "failing_since" timestamp with time zone;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_workers" ADD COLUMN "renewed_at" timestamp with time zone;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_workers" ADD COLUMN "slots" integer;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_workers" ADD COLUMN "busy" integer;--> statement-breakpoint
@@ -56,15 +57,17 @@ SELECT
   r.workflow,
   d.version,
   r.key,
-  CASE WHEN r.status = 'compensating' AND r.ends_as IS NULL THEN 'compensating (draining)'
-    ELSE "belay"."shown_status"(r.id, r.status, r.start_at) END AS status,
+  r.status,
   r.stop,
   r.cause,
   r.created_at,
   r.finished_at,
   coalesce(r.finished_at, "belay"."store_now"()) - r.created_at AS duration,
   r.start_at,
-  r.deadline_at
+  r.deadline_at,
+  -- To be read, not to be searched by: the stored status is what is indexed.
+  CASE WHEN r.status = 'compensating' AND r.ends_as IS NULL THEN 'compensating (draining)'
+    ELSE "belay"."shown_status"(r.id, r.status, r.start_at) END AS shown_status
 FROM "belay"."workflow_runs" r
 JOIN "belay"."workflow_definitions" d ON d.id = r.definition_id;
 --> statement-breakpoint
@@ -97,7 +100,8 @@ SELECT
   s.error,
   s.available_at,
   s.waiting_since,
-  s.signalled_at
+  s.signalled_at,
+  s.failing_since
 FROM "belay"."workflow_steps" s
 JOIN "belay"."workflow_runs" r ON r.id = s.run_id
 JOIN "belay"."workflow_definition_steps" ds ON ds.definition_id = r.definition_id AND ds.step = s.step

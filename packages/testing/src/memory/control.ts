@@ -6,7 +6,6 @@ import type {
   StepChange,
   StoredRun,
   StoredStep,
-  WorkerRecord,
 } from '@belay/workflow/adapter'
 import { isTerminal } from '@belay/workflow/adapter'
 import { assertInvariant, assertRow, changeStep, moveRun } from './change.ts'
@@ -29,7 +28,7 @@ export function changeRun<Answer extends object>(
 }
 
 function toChange(rows: Rows, run: RunRow): RunToChange {
-  const { input: _, ...record } = runRecord(run)
+  const { input: _, ...record } = runRecord(rows, run)
   const { openSteps, stop, endsAs, definition } = run
   const stored: StoredRun = { ...record, openSteps, stop, endsAs, status: run.status }
   const steps = stepRecords(run).map(({ output: _, error: __, ...step }): StoredStep => step)
@@ -114,19 +113,4 @@ export function readDefinitions(rows: Rows, definitionIds: readonly number[]): r
     const found = rows.definitions.get(id)
     return found === undefined ? [] : [structuredClone(found.saved)]
   })
-}
-
-export function listWorkers(rows: Rows): readonly WorkerRecord[] {
-  return [...rows.workers.values()].map(({ workerId, name, status, leaseExpiresAt }) => ({
-    workerId,
-    name,
-    status,
-    startedAt: null,
-    renewedAt: null,
-    leaseExpiresAt,
-    slots: null,
-    busy: null,
-    host: null,
-    definitionIds: null,
-  }))
 }

@@ -5,7 +5,8 @@ import type { Rows, RunRow } from './rows.ts'
 
 const FORWARD: ReadonlySet<RunStatus> = new Set(['scheduled', 'running', 'waiting', 'paused'])
 
-function goesForward(run: RunRow): boolean {
+/** Tells whether a run has not been stopped and has not ended. */
+export function goesForward(run: RunRow): boolean {
   return FORWARD.has(run.status)
 }
 

@@ -33,9 +33,19 @@ const VERBS = [
   'readHistory',
   'readDefinitions',
   'listWorkers',
+  'deliverSignals',
+  'findRun',
+  'expireRuns',
+  'upcoming',
   'readRun',
   'readStatuses',
   'listRuns',
+  'listWorkers',
+  'listHeld',
+  'findEnded',
+  'prune',
+  'releaseKeys',
+  'diagnose',
 ] as const satisfies readonly (keyof Adapter)[]
 
 /**

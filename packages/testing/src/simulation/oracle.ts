@@ -1,7 +1,17 @@
 import type { Engine, StepEvent, WorkflowDefinition } from '@belay/workflow'
-import type { Adapter, Clock, Outcome, Settlement, StepRecord, StepShape } from '@belay/workflow/adapter'
+import type {
+  Adapter,
+  Clock,
+  Delivery,
+  NewSignal,
+  Outcome,
+  Settlement,
+  StepRecord,
+  StepShape,
+} from '@belay/workflow/adapter'
 import { checkInvariants, type RunDump } from '../invariants/index.ts'
 import type { MemoryAdapter } from '../memory/index.ts'
+import { STAND_IN } from './workload.ts'
 
 /**
  * Watches a simulated world and says what broke: at every handler call that its worker has the right to, whether it may happen now; at every
@@ -13,6 +23,8 @@ export class Oracle {
   readonly #workflows: ReadonlyMap<string, WorkflowDefinition>
   /** (run, step, kind) → the attempt that it was recorded for. */
   readonly #recorded = new Map<string, number>()
+  /** (run, step) → the payload of the signal that it took. */
+  readonly #taken = new Map<string, string | null>()
 
   constructor(store: MemoryAdapter<Clock>, workflows: ReadonlyMap<string, WorkflowDefinition>) {
     this.#store = store
@@ -47,6 +59,24 @@ export class Oracle {
     }
   }
 
+  /** Looks at signals as the store answered them, whether or not the answer arrives. */
+  signalled(signals: readonly NewSignal[], deliveries: readonly Delivery[]): void {
+    deliveries.forEach(({ result }, index) => {
+      const { runId, step, payload } = signals[index]!
+      const key = `${runId}/${step}`
+      if (result === 'unknown') this.#broken(`a signal for ${key} found no such step`)
+      if (result !== 'delivered' && result !== 'kept') return
+      if (this.#taken.has(key)) this.#broken(`${key} took two signals`)
+      this.#taken.set(key, payload)
+    })
+  }
+
+  /** Somebody who sent a signal or decision was told of an error. */
+  refused(what: string, error: unknown): void {
+    const code = (error as { readonly code?: string }).code ?? ''
+    if (!EXPECTED_REFUSALS.has(code)) this.#broken(`${what} was refused: ${String(error)}`)
+  }
+
   /** Facts that must hold at any moment. */
   checkNow(): void {
     for (const { invariant, message, runId, step } of checkInvariants(this.#store.dump())) {
@@ -76,8 +106,9 @@ export class Oracle {
       const where = `step ${outcome.step} of run ${outcome.runId}`
       this.#broken(`${where} took a settlement of attempt ${outcome.attempt} while ${step?.attempt} holds it`)
     }
-    if (outcome.type !== 'completed' && outcome.type !== 'compensated') return
-    const key = `${outcome.runId}/${outcome.step}/${outcome.type}`
+    const type = outcome.type === 'received' ? 'completed' : outcome.type
+    if (type !== 'completed' && type !== 'compensated') return
+    const key = `${outcome.runId}/${outcome.step}/${type}`
     const before = this.#recorded.get(key)
     if (before !== undefined && before !== outcome.attempt) {
       this.#broken(`${key} was recorded twice: for attempts ${before} and ${outcome.attempt}`)
@@ -117,7 +148,7 @@ export class Oracle {
     const call = `${run.runId}/${workflow.graph.names[number]} undo`
     if (stored?.endsAs === null) this.#broken(`${call} was called before the run was drained`)
     for (const row of steps) {
-      if (row.status === 'running' || row.status === 'ready' || row.status === 'pending') {
+      if (['running', 'ready', 'pending', 'waiting'].includes(row.status)) {
         this.#broken(`${call} was called while step ${row.step} is ${row.status}`)
       }
     }
@@ -134,6 +165,7 @@ export class Oracle {
   #checkEndOf({ run, steps }: RunDump): void {
     const workflow = this.#workflows.get(run.workflow)!
     const shapes = workflow.record.shape.steps
+    for (const step of steps) this.#checkLength(run.runId, step, workflow)
     switch (run.status) {
       case 'completed':
         for (const step of steps) this.#checkCompleted(run.runId, step, workflow)
@@ -154,15 +186,45 @@ export class Oracle {
   }
 
   #checkCompleted(runId: string, step: StepRecord, workflow: WorkflowDefinition): void {
-    const { names, dependencies } = workflow.graph
-    const sees = dependencies[step.step]!.map((number) => names[number]!).sort()
-    const expected = JSON.stringify({ step: names[step.step], sees })
     // What an operator skipped has a stand-in.
     if (step.status === 'skipped') return
+    const expected = this.#expectedOutput(runId, step, workflow)
     if (step.status !== 'completed')
       this.#broken(`completed run ${runId} has step ${step.step} ${step.status}`)
     if (step.output !== expected)
       this.#broken(`output of ${runId}/${step.step} is ${step.output}, not ${expected}`)
+  }
+
+  #expectedOutput(runId: string, { step }: StepRecord, workflow: WorkflowDefinition): string | null {
+    const { wait } = workflow.steps[step]!
+    switch (wait?.kind) {
+      case 'sleep':
+        return null
+      case 'signal':
+      case 'approval': {
+        const taken = this.#taken.get(`${runId}/${step}`)
+        return taken === undefined ? JSON.stringify(STAND_IN) : taken
+      }
+      default: {
+        const { names, dependencies } = workflow.graph
+        const sees = dependencies[step]!.map((number) => names[number]!).sort()
+        return JSON.stringify({ step: names[step], sees })
+      }
+    }
+  }
+
+  /** Nothing may end a wait before its time but its signal. */
+  #checkLength(
+    runId: string,
+    { step, status, waitingSince, finishedAt }: StepRecord,
+    workflow: WorkflowDefinition,
+  ) {
+    const { wait, name } = workflow.steps[step]!
+    if (wait === null || status !== 'completed' || this.#taken.has(`${runId}/${step}`)) return
+    const leastMs =
+      wait.kind === 'sleep' ? wait.ms! : wait.kind === 'poll' ? 0 : (wait.timeoutMs ?? Number.NaN)
+    const lastedMs = leastMs === 0 ? 0 : finishedAt! - waitingSince!
+    if (!(lastedMs >= leastMs)) this.#broken(`${runId}/${name} waited ${lastedMs} ms, not ${leastMs}`)
   }
 
   #checkUndone(runId: string, step: StepRecord, shape: StepShape): void {
@@ -175,7 +237,7 @@ export class Oracle {
     if (owed !== (step.status === 'compensated'))
       this.#broken(`${where}: ${step.status}, but owed an undo: ${owed}`)
     if (owed !== compensated) this.#broken(`${where}: undo recorded: ${compensated}, owed: ${owed}`)
-    if (['pending', 'ready', 'running', 'compensating'].includes(step.status)) {
+    if (['pending', 'ready', 'running', 'waiting', 'compensating'].includes(step.status)) {
       this.#broken(`${where} is still ${step.status}`)
     }
   }
@@ -194,6 +256,9 @@ export class Oracle {
       this.#broken(`parked run ${runId}: step ${step.step} is not undone, and nothing is in its way`)
   }
 }
+
+// A connection broke, or somebody decided otherwise before.
+const EXPECTED_REFUSALS: ReadonlySet<string> = new Set(['store_unavailable', 'decision_conflict'])
 
 function descendants(workflow: WorkflowDefinition, number: number): readonly number[] {
   const found = new Set<number>()

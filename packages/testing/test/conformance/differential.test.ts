@@ -11,7 +11,7 @@ describe('differential test', () => {
 
   test('its commands bring runs to every end, and leave some on their way', async () => {
     const reached = new Set<RunStatus>()
-    for (let seed = 1; seed <= 5; seed += 1) {
+    for (let seed = 1; seed <= 3; seed += 1) {
       const harness = memoryHarness()
       await compareAdapters(seed, harness, memoryHarness(), STEPS)
       for (const { status } of await harness.adapter.listRuns({ limit: 1_000 })) reached.add(status)
@@ -25,13 +25,19 @@ describe('differential test', () => {
       'failed',
       'paused',
       'running',
+      'scheduled',
+      'waiting',
     ])
   })
 
   test.each(Object.entries(breakages()))('finds an adapter that %s', async (_, broken) => {
-    await expect(compareAdapters(1, memoryHarness(), broken(), STEPS)).rejects.toThrow(
-      /differ in .*seed 1\.\n.*\n.*\nCommands that may concern it:/,
-    )
+    // Not every mistake shows under every seed, but it must under one of a few.
+    const compare = async () => {
+      for (let seed = 1; seed <= 5; seed += 1) {
+        await compareAdapters(seed, memoryHarness(), broken(), STEPS)
+      }
+    }
+    await expect(compare()).rejects.toThrow(/differ in .*seed \d\.\n.*\n.*\nCommands that may concern it:/)
   })
 
   test('names the seed, the difference and the commands about the run in question', async () => {
@@ -81,6 +87,21 @@ function breakages(): Readonly<Record<string, () => Harness>> {
     'ends every undo at once': () =>
       altered((adapter) => ({
         beginUndo: (plans) => adapter.beginUndo(plans.map((plan) => ({ ...plan, undos: [] }))),
+      })),
+    'forgets signals': () =>
+      altered(() => ({
+        deliverSignals: async (signals) => signals.map(() => ({ result: 'kept' as const })),
+      })),
+    'lets every deadline pass': () => altered(() => ({ expireRuns: async () => [] })),
+    'wakes what waits at once': () =>
+      altered((adapter) => ({
+        settle: (settlement) =>
+          adapter.settle({
+            ...settlement,
+            outcomes: settlement.outcomes.map((outcome) =>
+              outcome.type === 'waiting' ? { ...outcome, wake: { afterMs: 0 } } : outcome,
+            ),
+          }),
       })),
     'throws now and then': () =>
       altered((adapter) => {

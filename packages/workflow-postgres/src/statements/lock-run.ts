@@ -41,6 +41,7 @@ interface LockedRow {
   readonly available_at: number | null
   readonly waiting_since: number | null
   readonly signalled_at: number | null
+  readonly failing_since: number | null
 }
 
 /**
@@ -52,7 +53,7 @@ export const lockRun: Statement<LockedRow> = {
   text: `
 with locked_steps as materialized (
   select s.step, s.status, s.open_dependencies, s.attempt, s.failures, s.losses, s.worker_id, s.undo_of,
-    s.started_at, s.finished_at, s.available_at, s.waiting_since, s.signalled_at
+    s.started_at, s.finished_at, s.available_at, s.waiting_since, s.signalled_at, s.failing_since
   from (values ($1::uuid)) as asked (run_id)
   join belay.workflow_steps s on s.run_id = any (array[asked.run_id])
   order by s.step
@@ -80,7 +81,7 @@ select r.id as run_id, r.workflow, counted.version, r.definition_id, counted.ste
   s.step, ds.name, s.status, s.open_dependencies, s.attempt, s.failures, s.losses, s.worker_id, s.undo_of,
   ${epochMs('s.started_at')} as started_at, ${epochMs('s.finished_at')} as finished_at,
   ${epochMs('s.available_at')} as available_at, ${epochMs('s.waiting_since')} as waiting_since,
-  ${epochMs('s.signalled_at')} as signalled_at
+  ${epochMs('s.signalled_at')} as signalled_at, ${epochMs('s.failing_since')} as failing_since
 from locked_run r
 cross join counted_steps counted
 left join locked_steps s on true
@@ -138,5 +139,6 @@ function stepOf(row: LockedRow): StoredStep {
     availableAt: row.available_at,
     waitingSince: row.waiting_since,
     signalledAt: row.signalled_at,
+    failingSince: row.failing_since,
   }
 }

@@ -1,11 +1,12 @@
-import type {
-  JsonText,
-  RunFilter,
-  RunRecord,
-  RunStatus,
-  StepRecord,
-  StepStatus,
-  UndoneStatus,
+import {
+  type JsonText,
+  RUN_TRANSITIONS,
+  type RunFilter,
+  type RunRecord,
+  type RunStatus,
+  type StepRecord,
+  type StepStatus,
+  type UndoneStatus,
 } from '@belay/workflow/adapter'
 import { and, asc, desc, eq, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import { QueryBuilder } from 'drizzle-orm/pg-core'
@@ -33,13 +34,16 @@ interface RunRow {
   readonly deadline_at: number | null
 }
 
+// As people see it: a running run may be scheduled or waiting.
+const shownStatus = sql<RunStatus>`belay.shown_status(${runs.id}, ${runs.status}, ${runs.startAt})`
+
 const runColumns = {
   run_id: sql<string>`${runs.id}`.as('run_id'),
   workflow: runs.workflow,
   version: definitions.version,
   definition_id: sql<number>`${runs.definitionId}`.as('definition_id'),
   key: runs.key,
-  status: runs.status,
+  status: shownStatus.as('status'),
   input: sql<JsonText>`${runs.input}::text`.as('input'),
   cause: sql<JsonText>`${runs.cause}::text`.as('cause'),
   created_at: epochMs(runs.createdAt).as('created_at'),
@@ -48,17 +52,74 @@ const runColumns = {
   deadline_at: epochMs(runs.deadlineAt).as('deadline_at'),
 }
 
-/** Runs, newest first. Index: primary key, or (workflow, status, id), or (workflow, key). No locks. */
+/**
+ * Runs, newest first. Index: by key (workflow, key); by workflow or status (workflow, status, id), once for each workflow and status, since
+ * only then the newest are found without walking over all others; else the primary key. No locks.
+ */
 export async function listRuns(connection: Connection, filter: RunFilter): Promise<readonly RunRecord[]> {
-  const wanted = [
-    filter.workflow === undefined ? undefined : eq(runs.workflow, filter.workflow),
-    filter.status === undefined ? undefined : inArray(runs.status, [...filter.status]),
-    filter.key === undefined ? undefined : eq(runs.key, filter.key),
-    filter.before === undefined ? undefined : lt(runs.id, filter.before),
-  ]
-  const rows = await queryRuns(connection, and(...wanted), filter.limit)
+  const older = filter.before === undefined ? undefined : lt(runs.id, filter.before)
+  const rows = await queryRuns(connection, and(narrowed(filter), older), filter.limit)
   return rows.map(decodeRun)
 }
+
+function narrowed(filter: RunFilter): SQL | undefined {
+  const { workflow, status, key } = filter
+  const workflows =
+    workflow === undefined
+      ? sql`(select distinct name from ${definitions})`
+      : sql`(select ${workflow}::text as name)`
+  if (key !== undefined) return and(keyIs(key, workflows), statusIs(status))
+  return workflow === undefined && status === undefined ? undefined : newestOf(filter, workflows)
+}
+
+/** A key belongs to one run of each workflow. */
+function keyIs(key: string, workflows: SQL): SQL {
+  return sql`${runs.id} = any (array(
+    select found.id from ${workflows} as known
+    cross join lateral (
+      select ${runs.id} from ${runs} where ${runs.workflow} = known.name and ${runs.key} = ${key}
+    ) found
+  ))`
+}
+
+function statusIs(statuses: readonly RunStatus[] | undefined): SQL | undefined {
+  if (statuses === undefined) return undefined
+  return sql`${runs.status} = any (${storedStatuses(statuses)}::text[])${andShownAs(statuses, sql`${runs.status}`)}`
+}
+
+function newestOf({ status, before, limit }: RunFilter, workflows: SQL): SQL {
+  const older = before === undefined ? sql`` : sql` and ${runs.id} < ${before}`
+  return sql`${runs.id} = any (array(
+    select found.id from ${workflows} as known
+    cross join unnest(${storedStatuses(status ?? ALL_STATUSES)}::text[]) as stored (status)
+    cross join lateral (
+      select ${runs.id} from ${runs}
+      where ${runs.workflow} = known.name and ${runs.status} = stored.status${andShownAs(status, sql`stored.status`)}${older}
+      order by ${runs.id} desc
+      limit ${limit}
+    ) found
+    order by found.id desc
+    limit ${limit}
+  ))`
+}
+
+/** The stored statuses that runs shown with these may have, as an array's text. */
+function storedStatuses(statuses: readonly RunStatus[]): string {
+  const stored = statuses.map((status) => (DERIVED.has(status) ? 'running' : status))
+  return `{${[...new Set(stored)].join(',')}}`
+}
+
+/** Of runs that are stored as running, only those that are shown as asked. */
+function andShownAs(statuses: readonly RunStatus[] | undefined, stored: SQL): SQL {
+  const derived = statuses?.filter((status) => DERIVED.has(status))
+  if (derived === undefined || derived.length === 0 || derived.length === DERIVED.size) return sql``
+  return sql` and (${stored} <> 'running' or ${inArray(shownStatus, [...derived])})`
+}
+
+/** What a run whose stored status is `running` may be shown as. */
+const DERIVED: ReadonlySet<RunStatus> = new Set(['scheduled', 'running', 'waiting'])
+
+const ALL_STATUSES = Object.keys(RUN_TRANSITIONS) as readonly RunStatus[]
 
 /** One run with its steps in order, as of one moment. Index: primary keys. No locks. */
 export async function readRun(
@@ -101,6 +162,7 @@ interface StepRow {
   readonly available_at: number | null
   readonly waiting_since: number | null
   readonly signalled_at: number | null
+  readonly failing_since: number | null
 }
 
 const stepColumns = {
@@ -120,6 +182,7 @@ const stepColumns = {
   available_at: epochMs(steps.availableAt).as('available_at'),
   waiting_since: epochMs(steps.waitingSince).as('waiting_since'),
   signalled_at: epochMs(steps.signalledAt).as('signalled_at'),
+  failing_since: epochMs(steps.failingSince).as('failing_since'),
 }
 
 /** One row per step, each with the run's facts; the run's payloads, which may be large, only with the first. */
@@ -183,5 +246,6 @@ function decodeStep(row: StepRow): StepRecord {
     availableAt: row.available_at,
     waitingSince: row.waiting_since,
     signalledAt: row.signalled_at,
+    failingSince: row.failing_since,
   }
 }

@@ -10,11 +10,11 @@ export const readNow: Statement<{ readonly now: number }> = {
   text: 'select (extract(epoch from belay.store_now()) * 1000)::float8 as now',
 }
 
-/** Statuses of runs. Index: primary key. No locks. */
+/** Statuses of runs, as they are shown or as they are stored. Index: primary keys. No locks. */
 export const readStatusesStatement: Statement<{ readonly run_id: string; readonly status: RunStatus }> = {
   name: 'read_statuses',
   text: `
-select r.id as run_id, r.status
+select r.id as run_id, case when $2::bool then r.status else belay.shown_status(r.id, r.status, r.start_at) end as status
 from unnest($1::uuid[]) as wanted (run_id)
 join belay.workflow_runs r on r.id = any (array[wanted.run_id])`,
 }
@@ -50,10 +50,11 @@ export async function now(connection: Connection): Promise<number> {
 export async function readStatuses(
   connection: Connection,
   runIds: readonly string[],
+  { stored = false }: { readonly stored?: boolean } = {},
 ): Promise<readonly { readonly runId: string; readonly status: RunStatus }[]> {
   const known = runIds.filter(isUuid)
   if (known.length === 0) return []
-  const rows = await connection.query(readStatusesStatement, [[...new Set(known)]])
+  const rows = await connection.query(readStatusesStatement, [[...new Set(known)], stored])
   return rows.map((row) => ({ runId: row.run_id, status: row.status }))
 }
 

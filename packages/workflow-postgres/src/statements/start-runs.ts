@@ -6,51 +6,59 @@ import { refusalOf } from '../errors.ts'
 
 /**
  * Creates runs with all their step rows and queues their roots. Guarantee: a run is never seen without its steps, and a taken key or id
- * makes nothing. Index: unique (workflow, key), and the definition's edges by primary key. Locks: runs inserted in the order of their
- * keys, so that two batches with the same keys wait for each other in one direction only.
+ * makes nothing. Index: unique (workflow, key), and the definition's edges by primary key. Locks: runs inserted in the order given, which is
+ * that of their keys, so that two batches with the same keys wait for each other in one direction only.
  */
 export const insertRuns: Statement<{ readonly id: string }> = {
   name: 'insert_runs',
   text: `
 with new_runs as materialized (
-  select n.run_id, n.definition_id, n.workflow, n.key, n.input, n.position
-  from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[])
-    with ordinality as n (run_id, definition_id, workflow, key, input, position)
+  select n.run_id, n.definition_id, n.workflow, n.key, n.input, n.position, n.deadline_ms,
+    -- A start in the past is one now: neither does it come before others that wait, nor has its deadline begun.
+    greatest(to_timestamp(n.start_at_ms / 1000), belay.store_now() + n.start_delay_ms * interval '1 millisecond',
+      case when n.start_at_ms is not null then belay.store_now() end) as start_at
+  from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::float8[], $8::float8[])
+    with ordinality as n (run_id, definition_id, workflow, key, input, start_at_ms, start_delay_ms, deadline_ms, position)
 ),
-sinks as materialized (
-  select ds.definition_id, (count(*) filter (where cardinality(ds.dependents) = 0))::int as open_steps
+-- Each definition's steps as arrays, read once: a thousand runs of one batch are mostly of a few definitions.
+shapes as materialized (
+  select ds.definition_id, array_agg(ds.step order by ds.step) as steps,
+    array_agg(cardinality(ds.dependencies) order by ds.step) as open_dependencies,
+    array_agg(ds.step order by ds.step) filter (where cardinality(ds.dependencies) = 0) as roots,
+    (count(*) filter (where cardinality(ds.dependents) = 0))::int as sinks
   from (select distinct definition_id from new_runs) used
   join belay.workflow_definition_steps ds on ds.definition_id = any (array[used.definition_id])
   group by ds.definition_id
 ),
 created_runs as (
-  insert into belay.workflow_runs (id, definition_id, open_steps, created_at, status, workflow, key, input)
-  select n.run_id, n.definition_id, sinks.open_steps, belay.store_now(), 'running', n.workflow, n.key, n.input::json
+  insert into belay.workflow_runs (id, definition_id, open_steps, created_at, status, workflow, key, input, start_at, deadline_at)
+  select n.run_id, n.definition_id, shapes.sinks, belay.store_now(), 'running', n.workflow, n.key, n.input::json, n.start_at,
+    coalesce(n.start_at, belay.store_now()) + n.deadline_ms * interval '1 millisecond'
   from new_runs n
-  join sinks on sinks.definition_id = n.definition_id
+  join shapes on shapes.definition_id = n.definition_id
   -- All or nothing: a run of a definition the store doesn't know would have no steps and never end.
-  where (select count(*) from sinks) = (select count(distinct definition_id) from new_runs)
-  order by n.workflow, n.key, n.position
+  where (select count(*) from shapes) = (select count(distinct definition_id) from new_runs)
+  order by n.position
   on conflict do nothing
-  returning id, definition_id
+  returning id, definition_id, start_at
 ),
 created_steps as (
-  insert into belay.workflow_steps (run_id, step, open_dependencies, status)
-  select c.id, ds.step, cardinality(ds.dependencies),
-    case when cardinality(ds.dependencies) = 0 then 'ready' else 'pending' end
+  insert into belay.workflow_steps (run_id, step, open_dependencies, status, available_at)
+  select c.id, s.step, s.open_dependencies, case when s.open_dependencies = 0 then 'ready' else 'pending' end,
+    case when s.open_dependencies = 0 then c.start_at end
   from created_runs c
-  join belay.workflow_definition_steps ds on ds.definition_id = any (array[c.definition_id])
-  order by c.id, ds.step
+  join shapes on shapes.definition_id = c.definition_id
+  cross join lateral unnest(shapes.steps, shapes.open_dependencies) as s (step, open_dependencies)
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
-  select belay.store_now(), c.definition_id, ds.step, 0, c.id
+  select coalesce(c.start_at, belay.store_now()), c.definition_id, root.step, 0, c.id
   from created_runs c
-  join belay.workflow_definition_steps ds on ds.definition_id = any (array[c.definition_id])
-  where cardinality(ds.dependencies) = 0
-  order by c.id, ds.step
+  join shapes on shapes.definition_id = c.definition_id
+  cross join lateral unnest(shapes.roots) as root (step)
 )
-select id from created_runs`,
+-- Only what was not created: of a thousand runs that is none.
+select n.run_id as id from new_runs n where n.run_id not in (select c.id from created_runs c)`,
 }
 
 /**
@@ -98,7 +106,9 @@ async function startBatch(connection: Connection, runs: readonly NewRun[]): Prom
   const started = new Map<string, StartedRun>()
   let open = runs
   for (let round = 0; round < ROUNDS_MAX && open.length > 0; round += 1) {
-    for (const run of await insert(connection, open)) started.set(run.runId, { ...run, created: true })
+    const created = await insert(connection, inOrderOfKeys(open))
+    if (created.length === runs.length) return runs.map(asCreated)
+    for (const run of created) started.set(run.runId, asCreated(run))
     open = open.filter((run) => !started.has(run.runId))
     for (const [askedId, holder] of await holdersOf(connection, open)) started.set(askedId, holder)
     open = open.filter((run) => !started.has(run.runId))
@@ -107,22 +117,42 @@ async function startBatch(connection: Connection, runs: readonly NewRun[]): Prom
   return runs.map((run) => started.get(run.runId)!)
 }
 
-async function insert(connection: Connection, runs: readonly NewRun[]) {
-  const created = await connection
+function inOrderOfKeys(runs: readonly NewRun[]): readonly NewRun[] {
+  if (!runs.some((run) => run.key !== null)) return runs
+  return [...runs].sort(
+    (one, other) => compare(one.workflow, other.workflow) || compare(one.key ?? '', other.key ?? ''),
+  )
+}
+
+// By code unit, which is the same in every process, unlike a locale's order.
+function compare(one: string, other: string): number {
+  if (one === other) return 0
+  return one < other ? -1 : 1
+}
+
+function asCreated({ runId, definitionId, input }: NewRun): StartedRun {
+  return { runId, created: true, definitionId, input }
+}
+
+/** Returns those of the runs that it made. */
+async function insert(connection: Connection, runs: readonly NewRun[]): Promise<readonly NewRun[]> {
+  const refused = await connection
     .query(insertRuns, [
       runs.map((run) => run.runId),
       runs.map((run) => run.definitionId),
       runs.map((run) => run.workflow),
       runs.map((run) => run.key),
       runs.map((run) => run.input),
+      runs.map((run) => run.startAt),
+      runs.map((run) => run.startDelayMs),
+      runs.map((run) => run.deadlineMs),
     ])
     .catch((error: unknown) => {
       throw refusedInput(error, runs)
     })
-  const ids = new Set(created.map((row) => row.id))
-  return runs
-    .filter((run) => ids.has(run.runId))
-    .map(({ runId, definitionId, input }) => ({ runId, definitionId, input }))
+  if (refused.length === 0) return runs
+  const ids = new Set(refused.map((row) => row.id))
+  return runs.filter((run) => !ids.has(run.runId))
 }
 
 async function holdersOf(

@@ -14,11 +14,12 @@ with changed_steps as materialized (
   select c.run_id, c.step, c.old_step, c.status, c.open_dependencies, c.attempt, c.failures, c.losses, c.worker_id, c.undo_of,
     to_timestamp(c.started_at / 1000) as started_at, to_timestamp(c.finished_at / 1000) as finished_at,
     to_timestamp(c.available_at / 1000) as available_at, to_timestamp(c.waiting_since / 1000) as waiting_since,
-    to_timestamp(c.signalled_at / 1000) as signalled_at, c.sets_output, c.output, c.is_new
+    to_timestamp(c.signalled_at / 1000) as signalled_at, to_timestamp(c.failing_since / 1000) as failing_since,
+    c.sets_output, c.output, c.is_new
   from unnest($1::uuid[], $2::int[], $3::int[], $4::text[], $5::int[], $6::int[], $7::int[], $8::int[], $9::uuid[], $10::text[],
-    $11::float8[], $12::float8[], $13::float8[], $14::float8[], $15::float8[], $16::bool[], $17::text[], $18::bool[])
+    $11::float8[], $12::float8[], $13::float8[], $14::float8[], $15::float8[], $16::bool[], $17::text[], $18::bool[], $19::float8[])
     as c (run_id, step, old_step, status, open_dependencies, attempt, failures, losses, worker_id, undo_of,
-      started_at, finished_at, available_at, waiting_since, signalled_at, sets_output, output, is_new)
+      started_at, finished_at, available_at, waiting_since, signalled_at, sets_output, output, is_new, failing_since)
 ),
 -- Read before anything is written, since a statement sees the rows as they were.
 moved_payloads as materialized (
@@ -31,7 +32,7 @@ updated_steps as (
   update belay.workflow_steps s
   set status = c.status, open_dependencies = c.open_dependencies, attempt = c.attempt, failures = c.failures, losses = c.losses,
     worker_id = c.worker_id, undo_of = c.undo_of, started_at = c.started_at, finished_at = c.finished_at,
-    available_at = c.available_at, waiting_since = c.waiting_since, signalled_at = c.signalled_at,
+    available_at = c.available_at, waiting_since = c.waiting_since, signalled_at = c.signalled_at, failing_since = c.failing_since,
     output = case when c.sets_output then c.output::json when c.old_step = c.step then s.output else c.moved_output end,
     error = case when c.old_step = c.step then s.error else c.moved_error end
   from (
@@ -45,9 +46,9 @@ updated_steps as (
 ),
 inserted_steps as (
   insert into belay.workflow_steps (run_id, step, status, open_dependencies, attempt, failures, losses, worker_id, undo_of,
-    started_at, finished_at, available_at, waiting_since, signalled_at, output, error)
+    started_at, finished_at, available_at, waiting_since, signalled_at, failing_since, output, error)
   select c.run_id, c.step, c.status, c.open_dependencies, c.attempt, c.failures, c.losses, c.worker_id, c.undo_of,
-    c.started_at, c.finished_at, c.available_at, c.waiting_since, c.signalled_at,
+    c.started_at, c.finished_at, c.available_at, c.waiting_since, c.signalled_at, c.failing_since,
     case when c.sets_output then c.output::json else m.output end, m.error
   from changed_steps c
   left join moved_payloads m on m.step = any (array[c.step])
@@ -57,26 +58,26 @@ inserted_steps as (
 -- Rows that the new definition has no steps for; null when the run keeps its definition.
 deleted_steps as (
   delete from belay.workflow_steps s
-  where s.run_id = $19::uuid and s.step >= $20::int
+  where s.run_id = $20::uuid and s.step >= $21::int
   returning 1
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
-  select coalesce(to_timestamp(q.available_at / 1000), belay.store_now()), $21::int, q.step, q.attempt, $19::uuid
-  from unnest($22::int[], $23::int[], $24::float8[]) as q (step, attempt, available_at)
+  select coalesce(to_timestamp(q.available_at / 1000), belay.store_now()), $22::int, q.step, q.attempt, $20::uuid
+  from unnest($23::int[], $24::int[], $25::float8[]) as q (step, attempt, available_at)
   returning 1
 ),
 noted_actions as (
   insert into belay.workflow_history (run_id, at, step, action, actor, reason, change)
-  select $19::uuid, belay.store_now(), h.step, h.action, h.actor, h.reason, h.change::json
-  from unnest($25::int[], $26::text[], $27::text[], $28::text[], $29::text[]) as h (step, action, actor, reason, change)
+  select $20::uuid, belay.store_now(), h.step, h.action, h.actor, h.reason, h.change::json
+  from unnest($26::int[], $27::text[], $28::text[], $29::text[], $30::text[]) as h (step, action, actor, reason, change)
   returning 1
 ),
 updated_run as (
   update belay.workflow_runs r
-  set definition_id = $21::int, status = $30::text, open_steps = $31::int, stop = $32::text, ends_as = $33::text,
-    cause = $34::text::json, finished_at = to_timestamp($35::float8 / 1000), deadline_at = to_timestamp($36::float8 / 1000)
-  where r.id = $19::uuid
+  set definition_id = $22::int, status = $31::text, open_steps = $32::int, stop = $33::text, ends_as = $34::text,
+    cause = $35::text::json, finished_at = to_timestamp($36::float8 / 1000), deadline_at = to_timestamp($37::float8 / 1000)
+  where r.id = $20::uuid
   returning 1
 )
 select ((select count(*) from updated_steps) + (select count(*) from inserted_steps) + (select count(*) from updated_run))::int as written`,
@@ -150,6 +151,7 @@ function columnsOfSteps(found: RunToChange, { steps, migration }: RunChange): re
     column(({ output }) => output !== undefined),
     column(({ output }) => output ?? null),
     column(({ step }) => step >= found.steps.length),
+    column(({ failingSince }) => failingSince),
   ]
 }
 

@@ -74,20 +74,3 @@ export interface HistoryRecord {
   /** The sender's key, of a signal. */
   readonly key: string | null
 }
-
-/** A worker as the store knows it. What is null it never told. */
-export interface WorkerRecord {
-  readonly workerId: string
-  readonly name: string
-  readonly status: 'live' | 'dead'
-  /** Epoch milliseconds, store clock. */
-  readonly startedAt: number | null
-  readonly renewedAt: number | null
-  readonly leaseExpiresAt: number | null
-  /** Handlers it runs at once at most, and how many ran when it last renewed. */
-  readonly slots: number | null
-  readonly busy: number | null
-  readonly host: string | null
-  /** What it has handlers for. */
-  readonly definitionIds: readonly number[] | null
-}

@@ -54,6 +54,7 @@ export function stepDraft(
     dependsOn: dependencies(place, options.dependsOn),
     ...policy,
     run: options.run,
+    wait: null,
     compensation: compensation(place, options, policy),
   }
 }

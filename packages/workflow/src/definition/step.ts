@@ -1,5 +1,6 @@
 import type { RunCause, SerialisedError } from '../cause.ts'
 import type { Logger } from '../logger.ts'
+import type { Wait } from './wait.ts'
 
 /** What the engine needs to know of one step. Made by `define()` and `defineGraph()`; all durations are milliseconds. */
 export interface StepDefinition {
@@ -12,8 +13,10 @@ export interface StepDefinition {
   readonly timeoutMs: number | null
   /** How many workers may be lost in this step before it fails for good. */
   readonly lossesMax: number
-  /** Null in a process that only triggers runs. */
+  /** Null in a process that only triggers runs, and in most steps that wait. */
   readonly run: Handler | null
+  /** Null for a step that works. */
+  readonly wait: Wait | null
   readonly compensation: Compensation | null
 }
 
@@ -34,6 +37,8 @@ export interface RetryPolicy {
   readonly maxMs: number
   /** Spreads each delay over the upper half of its value, so that failures at one moment don't come back at one moment. */
   readonly jitter: boolean
+  /** No attempt begins later than this after the first failed one began; null for no such limit. */
+  readonly forMs: number | null
 }
 
 export type Handler = (context: StepContext) => unknown

@@ -1,4 +1,4 @@
-import type { Direction, RunStatus } from '../adapter/index.ts'
+import type { Direction, EndStatus, RunStatus, Wake } from '../adapter/index.ts'
 import type { SerialisedError } from '../cause.ts'
 import type { Logger } from '../logger.ts'
 
@@ -49,6 +49,8 @@ export type EngineEvents = {
   'step.started': StepEvent
   'step.completed': StepEvent & { readonly durationMs: number }
   'step.compensated': StepEvent & { readonly durationMs: number }
+  /** The step waits, without a worker: until a time if `wake` says so, else for its signal. */
+  'step.waiting': StepEvent & { readonly wake: Wake | undefined }
   'step.retrying': StepEvent & { readonly error: SerialisedError; readonly delayMs: number }
   'step.failed': StepEvent & { readonly error: SerialisedError }
   'step.compensation_failed': StepEvent & { readonly error: SerialisedError }
@@ -68,6 +70,10 @@ export type EngineEvents = {
   'worker.started': { readonly workerId: string }
   'worker.lost': { readonly workerId: string }
   'worker.stopped': { readonly workerId: string }
+  /** Ended runs were deleted by this process, with all that belonged to them. */
+  'runs.pruned': { readonly pruned: number; readonly statuses: readonly EndStatus[] }
+  /** Keys of ended runs were released by this process. */
+  'runs.keys_released': { readonly released: number }
   'store.unavailable': { readonly during: string; readonly message: string }
   'store.recovered': { readonly during: string }
   /** Something in the background failed in a way the engine did not expect. It goes on; look at it. */

@@ -3,16 +3,20 @@ import { isUnavailable, type OutageWatch } from './outage.ts'
 import { pause, type Runtime } from './runtime.ts'
 
 /** Runs that one call to the store starts at most. */
-const BATCH_MAX = 1_000
+export const STARTS_MAX = 1_000
 /** Calls under way at once. */
 const LANES_MAX = 2
 /** How often a call that was not answered is made again before the caller is told. */
 const REPEATS_MAX = 3
 
+/** What became of one start: what the store says of the run, or why it was not started. */
+export type Start =
+  | (StartedRun & { readonly refused?: undefined })
+  | { readonly refused: true; readonly error: unknown }
+
 interface Entry {
-  readonly run: NewRun
-  readonly resolve: (started: StartedRun) => void
-  readonly reject: (error: unknown) => void
+  readonly runs: readonly NewRun[]
+  readonly resolve: (starts: readonly Start[]) => void
 }
 
 /**
@@ -34,9 +38,16 @@ export class RunStarter {
   }
 
   /** Resolves once the run is stored, to what the store says of it. */
-  start(run: NewRun): Promise<StartedRun> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ run, resolve, reject })
+  async start(run: NewRun): Promise<StartedRun> {
+    const [start] = await this.startMany([run])
+    if (start!.refused) throw start!.error
+    return start!
+  }
+
+  /** Up to {@link STARTS_MAX} runs in one call to the store. Resolves, in order, to what became of each; one that is refused hinders no other. */
+  startMany(runs: readonly NewRun[]): Promise<readonly Start[]> {
+    return new Promise((resolve) => {
+      this.#waiting.push({ runs, resolve })
       this.#schedule()
     })
   }
@@ -49,7 +60,7 @@ export class RunStarter {
       this.#scheduled = false
       while (this.#lanes < LANES_MAX && this.#waiting.length > 0) {
         this.#lanes += 1
-        void this.#send(this.#waiting.splice(0, BATCH_MAX)).finally(() => {
+        void this.#send(this.#nextBatch()).finally(() => {
           this.#lanes -= 1
           this.#schedule()
         })
@@ -57,21 +68,33 @@ export class RunStarter {
     })
   }
 
+  #nextBatch(): readonly Entry[] {
+    let runs = 0
+    const end = this.#waiting.findIndex((entry, index) => {
+      runs += entry.runs.length
+      return index > 0 && runs > STARTS_MAX
+    })
+    return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end)
+  }
+
   async #send(batch: readonly Entry[]): Promise<void> {
+    const starts = await this.#store(batch.length === 1 ? batch[0]!.runs : batch.flatMap(({ runs }) => runs))
+    let first = 0
+    for (const { runs, resolve } of batch) {
+      resolve(starts.slice(first, first + runs.length))
+      first += runs.length
+    }
+  }
+
+  /** Never rejects. */
+  async #store(runs: readonly NewRun[]): Promise<readonly Start[]> {
     try {
-      const started = await this.#startRuns(batch.map(({ run }) => run))
-      batch.forEach(({ resolve }, index) => {
-        resolve(started[index]!)
-      })
+      return await this.#startRuns(runs)
     } catch (error) {
-      if (batch.length === 1 || isUnavailable(error)) {
-        for (const { reject } of batch) reject(error)
-        return
-      }
+      if (runs.length === 1 || isUnavailable(error)) return runs.map(() => ({ refused: true, error }))
       // One run that the store refuses must not keep the others of its batch from starting.
-      const middle = batch.length >> 1
-      await this.#send(batch.slice(0, middle))
-      await this.#send(batch.slice(middle))
+      const middle = runs.length >> 1
+      return [...(await this.#store(runs.slice(0, middle))), ...(await this.#store(runs.slice(middle)))]
     }
   }
 

@@ -90,7 +90,7 @@ export class RunWatch {
   async #ask(awaited: readonly string[]): Promise<void> {
     for (let start = 0; start < awaited.length; start += ASK_MAX) {
       const asked = awaited.slice(start, start + ASK_MAX)
-      const found = await this.#adapter.readStatuses(asked)
+      const found = await this.#adapter.readStatuses(asked, { stored: true })
       const statuses = new Map(found.map(({ runId, status }) => [runId, status]))
       await Promise.all(asked.map((runId) => this.#look(runId, statuses.get(runId))))
     }

@@ -5,6 +5,7 @@ import { didYouMean } from '../graph/index.ts'
 import { actOnMany, type BulkOptions, type BulkResult, cancelMany } from './control/bulk.ts'
 import type { Control } from './control/control.ts'
 import type { RunHistoryEntry } from './control/history.ts'
+import { type ReleasedKeys, type ReleaseKeysOptions, releaseKeys } from './release-keys.ts'
 import type { RunHandle } from './run-handle.ts'
 import { type RunSnapshot, type RunSummary, runSnapshot, runSummary } from './run-snapshot.ts'
 
@@ -92,6 +93,15 @@ export class Runs {
   /** What was done to a run from outside, oldest first: see `RunHandle.history()`. Throws `unknown_run`. */
   async history(id: string, options?: { readonly limit?: number }): Promise<readonly RunHistoryEntry[]> {
     return this.handle(id).history(options)
+  }
+
+  /**
+   * Takes the keys from runs that ended long enough ago: starting with such a key then makes a new run. In batches, like `engine.prune()`.
+   *
+   * @throws BelayError `invalid_option`, and the store's.
+   */
+  releaseKeys(options: ReleaseKeysOptions): Promise<ReleasedKeys> {
+    return releaseKeys(this.#adapter, options)
   }
 
   /** A handle on a run that was started elsewhere. Does not look whether it exists: its methods do. */

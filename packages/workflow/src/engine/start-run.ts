@@ -1,16 +1,18 @@
 import { dequal } from 'dequal'
-import type { Adapter, NewRun, SavedDefinition, StartedRun } from '../adapter/index.ts'
+import pLimit from 'p-limit'
+import type { Adapter, JsonText, NewRun, SavedDefinition, StartedRun } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
+import { didYouMean } from '../graph/index.ts'
 import type { DefinitionRegistry } from './definition-registry.ts'
+import { checkKey } from './key.ts'
 import type { EngineSettings } from './options.ts'
 import { fromJsonText, toJsonText } from './payload.ts'
 import type { PayloadCache } from './payload-cache.ts'
-import type { RunStarter } from './run-starter.ts'
+import { type RunStarter, STARTS_MAX, type Start } from './run-starter.ts'
+import { checkStartTimes, type StartTimes } from './start-times.ts'
 
-const KEY_MAX_CHARS = 512
-
-export interface RunOptions {
+export interface RunOptions extends StartTimes {
   /** Names the business event that this run belongs to, like `order:9182`; 1 to 512 characters, unique per workflow. */
   readonly key?: string | undefined
 }
@@ -24,9 +26,14 @@ export interface StartRunParts {
 }
 
 /** A run that was checked and can be stored. */
-interface PreparedRun {
-  readonly run: NewRun
-  readonly definition: SavedDefinition
+interface CheckedRun extends CheckedOptions {
+  readonly input: JsonText
+}
+
+type CheckedOptions = Pick<NewRun, 'key'> & ReturnType<typeof checkStartTimes>
+
+function checkOptions({ deadlineMs }: WorkflowDefinition, options: RunOptions): CheckedOptions {
+  return { key: checkRunOptions(options), ...checkStartTimes(options, deadlineMs) }
 }
 
 export interface StartedHandle {
@@ -35,6 +42,9 @@ export interface StartedHandle {
   readonly definition: SavedDefinition
 }
 
+/** Batches of `runMany()` that are made ready for the store at once: one more than it takes, so that it never waits for the next. */
+const BATCHES_AHEAD = 3
+
 /** Checks everything that can be checked, then stores the run in one commit. */
 export async function startRun(
   parts: StartRunParts,
@@ -42,49 +52,91 @@ export async function startRun(
   input: unknown,
   options: RunOptions,
 ): Promise<StartedHandle> {
-  return storeRun(parts, await prepareRun(parts, workflow, input, options))
+  checkWorkflow(workflow)
+  const checked = await checkRun(parts, workflow, input, checkOptions(workflow, options))
+  await parts.adapter.open()
+  const definition = await parts.registry.save(workflow)
+  const run = newRun(parts, definition, checked)
+  return startedHandle(parts, definition, run, await parts.starter.start(run))
 }
 
-/** Checks all runs before it stores the first. Results are in order. */
-export async function startRuns(
+/**
+ * Checks all runs before it stores the first. Results are in order; `onStarted` is called for each as soon as it is stored. When one is
+ * refused, those that follow it are started all the same.
+ */
+export async function startRuns<Result>(
   parts: StartRunParts,
   workflow: WorkflowDefinition,
-  runs: readonly { readonly input?: unknown; readonly key?: string | undefined }[],
-): Promise<readonly StartedHandle[]> {
-  const prepared = await Promise.all(
-    runs.map(({ input, ...options }) => prepareRun(parts, workflow, input, options)),
-  )
-  const stored = await Promise.allSettled(prepared.map((run) => storeRun(parts, run)))
-  return stored.map((result) => {
-    if (result.status === 'rejected') throw result.reason
-    return result.value
-  })
+  runs: readonly (RunOptions & { readonly input?: unknown })[],
+  onStarted: (started: StartedHandle, index: number) => Result,
+): Promise<readonly Result[]> {
+  checkWorkflow(workflow)
+  const checked = await checkRuns(parts, workflow, runs)
+  await parts.adapter.open()
+  const definition = await parts.registry.save(workflow)
+  const results = new Array<Result>(runs.length)
+  let refused: { readonly error: unknown } | undefined
+  const startBatch = async (first: number) => {
+    const batch = checked.slice(first, first + STARTS_MAX).map((run) => newRun(parts, definition, run))
+    const starts = await parts.starter.startMany(batch)
+    batch.forEach((run, index) => {
+      try {
+        const started = startedHandle(parts, definition, run, storedOf(starts[index]!))
+        results[first + index] = onStarted(started, first + index)
+      } catch (error) {
+        refused ??= { error }
+      }
+    })
+  }
+  const firsts = Array.from({ length: Math.ceil(checked.length / STARTS_MAX) }, (_, n) => n * STARTS_MAX)
+  await pLimit(BATCHES_AHEAD).map(firsts, startBatch)
+  if (refused !== undefined) throw refused.error
+  return results
 }
 
-async function prepareRun(
-  { adapter, registry, settings }: StartRunParts,
+function storedOf(start: Start): StartedRun {
+  if (start.refused) throw start.error
+  return start
+}
+
+/** Awaits only schemas that must be awaited: of a hundred thousand runs, promises would cost more than all the rest. */
+async function checkRuns(
+  parts: StartRunParts,
+  workflow: WorkflowDefinition,
+  runs: readonly (RunOptions & { readonly input?: unknown })[],
+): Promise<readonly CheckedRun[]> {
+  // All options before the first schema is asked: a promise must not be left behind by what throws next to it.
+  const options = runs.map(({ input: _, ...given }) => checkOptions(workflow, given))
+  const checked = runs.map(({ input }, index) => checkRun(parts, workflow, input, options[index]!))
+  return checked.some((run) => run instanceof Promise) ? Promise.all(checked) : (checked as CheckedRun[])
+}
+
+function checkRun(
+  { settings }: StartRunParts,
   workflow: WorkflowDefinition,
   input: unknown,
-  options: RunOptions,
-): Promise<PreparedRun> {
-  checkWorkflow(workflow)
-  const key = checkRunOptions(options)
-  const valid = await workflow.validate(input)
-  const text = toJsonText(valid, settings.payloadMaxBytes, () => ({
-    what: `Input of workflow "${workflow.name}"`,
-  }))
-  await adapter.open()
-  const definition = await registry.save(workflow)
-  const runId = settings.runtime.newId()
-  return {
-    run: { runId, definitionId: definition.id, workflow: workflow.name, key, input: text },
-    definition,
+  options: CheckedOptions,
+): CheckedRun | Promise<CheckedRun> {
+  const stored = (valid: unknown): CheckedRun => {
+    const owner = () => ({ what: `Input of workflow "${workflow.name}"` })
+    return { ...options, input: toJsonText(valid, settings.payloadMaxBytes, owner) }
   }
+  const valid = workflow.validate(input)
+  return valid instanceof Promise ? valid.then(stored) : stored(valid)
 }
 
-async function storeRun(parts: StartRunParts, { run, definition }: PreparedRun): Promise<StartedHandle> {
-  const stored = await parts.starter.start(run)
-  if (stored.created) parts.payloads.rememberInput(run.runId, run.input)
+function newRun({ settings }: StartRunParts, definition: SavedDefinition, checked: CheckedRun): NewRun {
+  const runId = settings.runtime.newId()
+  return { runId, definitionId: definition.id, workflow: definition.name, ...checked }
+}
+
+function startedHandle(
+  { payloads }: StartRunParts,
+  definition: SavedDefinition,
+  run: NewRun,
+  stored: StartedRun,
+): StartedHandle {
+  if (stored.created) payloads.rememberInput(run.runId, run.input)
   else assertSameInput(run, stored)
   return { id: stored.runId, created: stored.created, definition }
 }
@@ -97,19 +149,20 @@ function checkWorkflow(workflow: WorkflowDefinition): void {
   )
 }
 
+const RUN_OPTION_NAMES: readonly string[] = ['key', 'startAt', 'delay', 'deadline']
+
 function checkRunOptions(options: RunOptions): string | null {
   for (const name of Object.keys(options)) {
-    if (name !== 'key') throw new BelayError('invalid_option', `A run has no option "${name}". It takes key.`)
+    if (RUN_OPTION_NAMES.includes(name)) continue
+    throw new BelayError(
+      'invalid_option',
+      `A run has no option "${name}".${didYouMean(name, RUN_OPTION_NAMES)} It takes ${RUN_OPTION_NAMES.join(', ')}.`,
+    )
   }
   const { key } = options
   if (key === undefined) return null
-  // NUL is the one character PostgreSQL's text cannot hold.
-  if (typeof key === 'string' && key.length >= 1 && key.length <= KEY_MAX_CHARS && !key.includes('\0'))
-    return key
-  throw new BelayError(
-    'invalid_option',
-    `A run's key must be a text of 1 to ${KEY_MAX_CHARS} characters without NUL; got ${typeof key === 'string' ? `${key.length} characters` : typeof key}.`,
-  )
+  checkKey("A run's key", key)
+  return key
 }
 
 function assertSameInput({ workflow, key, input }: NewRun, existing: StartedRun): void {

@@ -16,6 +16,7 @@ const WORKER: WorkerRecord = {
   busy: 1,
   host: 'h',
   definitionIds: [1],
+  workflows: [{ name: 'order', version: 1 }],
 }
 
 function explain(

@@ -63,7 +63,7 @@ export const RULES = [
     builtins: true,
     externals: [
       { module: /^@belay\/workflow\/adapter$/, because: null },
-      // The simulation runs engines, and conformance cases act through one as operators do: their actions are decided in the core.
+      // The simulation runs engines, and conformance asks one to act on runs: what an action comes to is decided in the core.
       {
         module: /^@belay\/workflow$/,
         except: /^(simulation|conformance)\//,

@@ -294,15 +294,4 @@ export const controlCases: Cases = {
     expect(found).toEqual([graph.saved])
     expect(await given.adapter.readDefinitions([])).toEqual([])
   },
-
-  'registered workers are listed': async (given) => {
-    expect(await given.adapter.listWorkers()).toEqual([])
-    const worker = await given.worker()
-
-    const [listed, ...others] = await given.adapter.listWorkers()
-
-    expect(listed).toMatchObject({ workerId: worker.id, name: 'worker', status: 'live' })
-    expect(listed!.leaseExpiresAt).toBe((await given.adapter.now()) + LEASE_MS)
-    expect(others).toEqual([])
-  },
 }

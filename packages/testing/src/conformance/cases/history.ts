@@ -1,8 +1,21 @@
 import { expect } from 'vitest'
 import type { Cases } from '../case.ts'
 import { PAIR } from '../scenario/index.ts'
+import { prune } from './ended-runs.ts'
 
 export const historyCases: Cases = {
+  'the history of a run goes with it when it is pruned': async (given) => {
+    const run = await given.pair()
+    await given.operate(run).cancel({ by: 'cy' })
+    await given.undo(run)
+    const before = await given.adapter.readHistory({ runId: run.id, limit: 10 })
+
+    await prune(given.adapter, run)
+
+    expect(before).toHaveLength(1)
+    expect(await given.adapter.readHistory({ runId: run.id, limit: 10 })).toEqual([])
+  },
+
   'every action is in the history of its run: who, when, why, and what changed': async (given) => {
     const run = await given.pair()
     const handle = given.operate(run)

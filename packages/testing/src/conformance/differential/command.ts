@@ -12,7 +12,8 @@ export type Command =
       readonly handBackMax: number
     }
   | { readonly do: 'advance'; readonly ms: number }
-  | { readonly do: 'sweep' | 'drain' }
+  | { readonly do: 'sweep' | 'drain' | 'expire' | 'upcoming' }
+  | { readonly do: 'signal'; readonly signals: readonly PlannedSignal[] }
   | { readonly do: 'undo'; readonly plans: readonly UndoPlan[] }
   | { readonly do: 'cancel' | 'stopping'; readonly runIds: readonly string[] }
   | { readonly do: 'load' | 'history'; readonly runId: string }
@@ -41,6 +42,16 @@ export interface PlannedRun {
   readonly graph: number
   readonly key: string | null
   readonly input: JsonText
+  readonly startDelayMs?: number | undefined
+  readonly deadlineMs?: number | undefined
+}
+
+export interface PlannedSignal {
+  readonly runId: string
+  readonly graph: number
+  readonly step: number
+  readonly key: string
+  readonly payload: JsonText
 }
 
 /** The runs a command is about; undefined when it may be about any. */
@@ -50,6 +61,8 @@ export function runsOf(command: Command): readonly string[] | undefined {
       return command.runs.map(({ runId }) => runId)
     case 'settle':
       return command.outcomes.map(({ runId }) => runId)
+    case 'signal':
+      return command.signals.map(({ runId }) => runId)
     case 'undo':
       return command.plans.map(({ runId }) => runId)
     case 'cancel':
@@ -67,6 +80,8 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'advance':
     case 'sweep':
     case 'drain':
+    case 'expire':
+    case 'upcoming':
       return undefined
   }
 }

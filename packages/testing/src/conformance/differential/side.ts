@@ -2,7 +2,7 @@ import { createEngine, type RunHandle } from '@belay/workflow'
 import { type Adapter, BelayError } from '@belay/workflow/adapter'
 import type { Harness } from '../harness.ts'
 import { CANCELLED } from '../scenario/index.ts'
-import { UNLIMITED } from '../scenario/worker.ts'
+import { UNLIMITED, withoutInput } from '../scenario/worker.ts'
 import type { Command, Operation, OperatorAction } from './command.ts'
 import { type ComparableRun, comparableRun, type Translation } from './comparable.ts'
 import { GRAPHS } from './graphs.ts'
@@ -82,6 +82,18 @@ export class Side {
         return this.adapter.drain({ definitionIds: this.#definitionIds, limit: UNLIMITED })
       case 'undo':
         return this.adapter.beginUndo(command.plans)
+      case 'signal':
+        return this.adapter.deliverSignals(
+          command.signals.map(({ graph, ...signal }) => ({
+            ...signal,
+            definitionId: this.#definitionIds[graph]!,
+            actor: null,
+          })),
+        )
+      case 'expire':
+        return this.adapter.expireRuns({ limit: UNLIMITED })
+      case 'upcoming':
+        return this.adapter.upcoming({ definitionIds: this.#definitionIds })
       case 'cancel':
         return this.adapter.cancelRuns({ runIds: command.runIds, cause: CANCELLED })
       case 'stopping':
@@ -115,9 +127,10 @@ export class Side {
     }
   }
 
-  #claim({ workerId, graphs }: Extract<Command, { do: 'claim' }>): Promise<unknown> {
+  async #claim({ workerId, graphs }: Extract<Command, { do: 'claim' }>): Promise<unknown> {
     const definitionIds = graphs.map((graph) => this.#definitionIds[graph]!)
-    return this.adapter.claim({ workerId, definitionIds, limit: UNLIMITED })
+    const claims = await this.adapter.claim({ workerId, definitionIds, limit: UNLIMITED })
+    return claims === 'lost' ? claims : claims.map(withoutInput)
   }
 
   #settle({ workerId, outcomes, handBackMax }: Extract<Command, { do: 'settle' }>): Promise<unknown> {

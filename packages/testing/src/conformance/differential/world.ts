@@ -1,6 +1,6 @@
-import { type Claim, type DrainedRun, isTerminal, type Outcome } from '@belay/workflow/adapter'
+import { type Claim, type Delivery, type DrainedRun, isTerminal, type Outcome } from '@belay/workflow/adapter'
 import { Ids } from '../scenario/ids.ts'
-import type { Command } from './command.ts'
+import type { Command, PlannedSignal } from './command.ts'
 import type { ComparableRun } from './comparable.ts'
 
 /** An attempt that a worker was given, and what it has settled for it. */
@@ -24,6 +24,10 @@ export class World {
   drained: readonly DrainedRun[] = []
   /** How runs looked when they were last read. */
   readonly seen = new Map<string, ComparableRun>()
+  /** Which graph each run follows. */
+  readonly graphs = new Map<string, number>()
+  /** Steps that have their signal. */
+  readonly signalled = new Set<string>()
   #attempts: KnownAttempt[] = []
 
   get attempts(): readonly KnownAttempt[] {
@@ -51,6 +55,10 @@ export class World {
     switch (command.do) {
       case 'start':
         this.runIds.push(...(answer as StartAnswer).filter((run) => run.created).map((run) => run.runId))
+        for (const { runId, graph } of command.runs) this.graphs.set(runId, graph)
+        break
+      case 'signal':
+        this.#signalled(command.signals, answer as readonly Delivery[])
         break
       case 'register':
         this.workerIds[this.workerIds.indexOf(undefined)] = command.workerId
@@ -76,6 +84,13 @@ export class World {
       default:
         break
     }
+  }
+
+  #signalled(signals: readonly PlannedSignal[], deliveries: readonly Delivery[]): void {
+    deliveries.forEach(({ result }, index) => {
+      const { runId, step } = signals[index]!
+      if (result === 'delivered' || result === 'kept') this.signalled.add(`${runId}/${step}`)
+    })
   }
 
   #remember(workerId: string, claims: readonly Claim[]): void {

@@ -1,5 +1,5 @@
 import { createEngine, type Engine, type RunHandle } from '@belay/workflow'
-import type { Adapter, DrainedRun, JsonText, UndoPlan } from '@belay/workflow/adapter'
+import type { Adapter, Delivery, DrainedRun, JsonText, NewSignal, UndoPlan } from '@belay/workflow/adapter'
 import { assertInvariants } from '../../invariants/check.ts'
 import { type Dump, readDump } from '../../invariants/dump.ts'
 import type { Harness } from '../harness.ts'
@@ -24,6 +24,15 @@ export const LEASE_MS = 3_000
 interface StartOptions {
   readonly key?: string
   readonly input?: JsonText
+  readonly startAt?: number
+  readonly startDelayMs?: number
+  readonly deadlineMs?: number
+}
+
+interface SignalOptions {
+  readonly key?: string
+  readonly payload?: JsonText
+  readonly actor?: string
 }
 
 /** What a case is given: a store, and short words for what happened in it before. */
@@ -78,8 +87,9 @@ export class Scenario {
 
   async start(graph: Graph, options: StartOptions = {}): Promise<CaseRun> {
     const runId = this.ids.runId()
-    const { key = null, input = '"input"' } = options
-    await this.adapter.startRuns([{ runId, definitionId: graph.id, workflow: graph.name, key, input }])
+    const { key = null, input = '"input"', ...times } = options
+    const run = { runId, definitionId: graph.id, workflow: graph.name, key, input, ...times }
+    await this.adapter.startRuns([run])
     return new CaseRun(this.adapter, runId, graph)
   }
 
@@ -105,6 +115,18 @@ export class Scenario {
       if (!swept.more) return { lostWorkers, recovered }
     }
     throw new Error('A thousand sweeps in a row said that there was more to do.')
+  }
+
+  /** Sends signals to steps of a run, each under a key of its own unless it is given one. */
+  async signal(run: CaseRun, name: string, options: SignalOptions = {}): Promise<Delivery> {
+    const [delivery] = await this.adapter.deliverSignals([this.newSignal(run, name, options)])
+    return delivery!
+  }
+
+  newSignal(run: CaseRun, name: string, options: SignalOptions = {}): NewSignal {
+    const { key = this.ids.runId(), payload = '"signal"', actor = null } = options
+    const { id: definitionId } = run.graph
+    return { runId: run.id, definitionId, step: run.graph.numberOf(name), key, payload, actor }
   }
 
   async cancel(...runs: readonly CaseRun[]): Promise<readonly string[]> {

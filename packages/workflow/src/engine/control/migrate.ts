@@ -168,6 +168,7 @@ const NEW_STEP: Omit<StoredStep, 'step' | 'name' | 'attempt'> = {
   availableAt: null,
   waitingSince: null,
   signalledAt: null,
+  failingSince: null,
 }
 
 function refusal(

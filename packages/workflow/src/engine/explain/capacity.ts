@@ -1,4 +1,4 @@
-import type { WorkerRecord } from '../../adapter/index.ts'
+import { holdsLease } from '../workers.ts'
 import type { RunToExplain } from './explain.ts'
 
 /** Whether a worker could take a step of this run's definition now. A worker that never told what it can is trusted. */
@@ -7,7 +7,7 @@ export function capacity(found: RunToExplain): {
   readonly because: string
 } {
   const { run, workers, now } = found
-  const live = workers.filter((worker) => isLive(worker, now))
+  const live = workers.filter((worker) => holdsLease(worker, now))
   const able = live.filter(
     ({ definitionIds }) => definitionIds === null || definitionIds.includes(run.definitionId),
   )
@@ -25,8 +25,4 @@ export function capacity(found: RunToExplain): {
     return { reason: 'slot', because: `all ${slots} slots of the workers that run ${what} are taken` }
   }
   return { reason: 'due', because: 'a worker takes it at its next look' }
-}
-
-export function isLive({ status, leaseExpiresAt }: WorkerRecord, now: number): boolean {
-  return status === 'live' && (leaseExpiresAt === null || leaseExpiresAt > now)
 }

@@ -1,5 +1,6 @@
 import type { StepRecord, StepShape } from '../../adapter/index.ts'
-import { capacity, isLive } from './capacity.ts'
+import { holdsLease } from '../workers.ts'
+import { capacity } from './capacity.ts'
 import type { RunToExplain } from './explain.ts'
 import type { StepExplanation } from './explanation.ts'
 
@@ -36,7 +37,7 @@ function running(found: RunToExplain, step: StepRecord): StepExplanation {
 /** What is to be said of a step's worker that does not renew its lease any more. Null when it does. */
 export function goneWorker({ workers, now }: RunToExplain, { workerId }: StepRecord): string | null {
   const worker = workers.find((known) => known.workerId === workerId)
-  if (worker !== undefined && isLive(worker, now)) return null
+  if (worker !== undefined && holdsLease(worker, now)) return null
   return `worker ${workerId}, which has gone silent; the next sweep of any worker gives it to another.`
 }
 

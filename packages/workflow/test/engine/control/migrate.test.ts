@@ -4,7 +4,7 @@ import { planMigration } from '../../../src/engine/control/migrate.ts'
 import { FAILED, runToChange } from './run-to-change.ts'
 
 /** Version 2 of the workflow, from its edges. */
-function versionTwo(edges: Readonly<Record<string, readonly string[]>>, kind?: string): SavedDefinition {
+function versionTwo(edges: Readonly<Record<string, readonly string[]>>, kind?: 'sleep'): SavedDefinition {
   const names = Object.keys(edges)
   const steps = names.map((name) => ({
     name,

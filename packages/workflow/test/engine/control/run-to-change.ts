@@ -50,6 +50,7 @@ const IDLE_STEP: Omit<StoredStep, 'step' | 'name'> = {
   availableAt: null,
   waitingSince: null,
   signalledAt: null,
+  failingSince: null,
 }
 
 /** A run that has ended and was stopped. */
