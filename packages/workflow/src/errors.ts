@@ -22,6 +22,7 @@ export type BelayErrorCode =
   | 'store_unavailable'
   | 'store_misconfigured'
   | 'directory_in_use'
+  | 'transaction_ended'
   | 'permanent'
   | 'retry_later'
 

@@ -8,9 +8,10 @@ import { dump } from './dump.ts'
 import { listRuns, load, readRun, readStatuses } from './read.ts'
 import { Rows } from './rows.ts'
 import { settle } from './settle.ts'
-import { startRuns } from './start.ts'
 import { cancelRuns, stopping } from './stop.ts'
 import { sweep } from './sweep.ts'
+import { commit, recorded, settleWithin, startRunsInTurn, workIn } from './transact.ts'
+import { givenTransaction, MemoryTransaction } from './transaction.ts'
 import { beginUndo, drain } from './undo.ts'
 import { Wakeup } from './wakeup.ts'
 import { deregisterWorker, registerWorker, renew } from './workers.ts'
@@ -55,12 +56,44 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
     return dump(this.#rows)
   }
 
+  /**
+   * Runs `work` in a transaction, commits what was done in it, and rolls it back when `work` throws.
+   * Give the transaction to `engine.run(workflow, input, { tx })`.
+   */
+  async transaction<Result>(work: (tx: MemoryTransaction) => Result | Promise<Result>): Promise<Result> {
+    const tx = await this.#verb(() => new MemoryTransaction(this.#rows))
+    try {
+      const result = await work(tx)
+      await this.#verb(() => commit(this.#rows, tx))
+      this.wake()
+      return result
+    } finally {
+      tx.rollBack()
+    }
+  }
+
+  transact: Verb<'transact'> = async ({ workerId, work }) => {
+    const tx = await this.#verb(() => new MemoryTransaction(this.#rows))
+    try {
+      const end = await workIn(tx, work)
+      if ('type' in end) return end
+      const transacted = await this.#verb(() => settleWithin(this.#rows, tx, { workerId, ...end }))
+      if (tx.runs.size > 0) this.wake()
+      return transacted
+    } finally {
+      tx.rollBack()
+    }
+  }
+
   open: Verb<'open'> = () => this.#verb(() => undefined)
   now: Verb<'now'> = () => this.#verb(() => this.#rows.now)
 
   saveDefinitions: Verb<'saveDefinitions'> = (definitions) =>
     this.#verb(() => saveDefinitions(this.#rows, definitions))
-  startRuns: Verb<'startRuns'> = (runs) => this.#verb(() => startRuns(this.#rows, runs))
+  startRuns: Verb<'startRuns'> = (runs, { tx } = {}) =>
+    this.#verb(() =>
+      startRunsInTurn(this.#rows, runs, tx === undefined ? undefined : givenTransaction(this.#rows, tx)),
+    )
 
   registerWorker: Verb<'registerWorker'> = (worker) => this.#verb(() => registerWorker(this.#rows, worker))
   renew: Verb<'renew'> = (renewal) => this.#verb(() => renew(this.#rows, renewal))
@@ -70,6 +103,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   claim: Verb<'claim'> = (request) => this.#verb(() => claim(this.#rows, request))
   held: Verb<'held'> = (request) => this.#verb(() => held(this.#rows, request))
   settle: Verb<'settle'> = (settlement) => this.#verb(() => settle(this.#rows, settlement))
+  recorded: Verb<'recorded'> = (request) => this.#verb(() => recorded(this.#rows, request))
   load: Verb<'load'> = (requests) => this.#verb(() => load(this.#rows, requests))
 
   sweep: Verb<'sweep'> = (request) => this.#verb(() => sweep(this.#rows, request))
@@ -103,7 +137,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   }
 
   /** Every verb runs at once and without a pause, which makes it atomic; only its answer is a promise. */
-  async #verb<Answer>(run: () => Answer): Promise<Answer> {
+  async #verb<Answer>(run: () => Answer | Promise<Answer>): Promise<Answer> {
     if (!this.#closed) return run()
     throw new BelayError('engine_closed', 'This memory adapter is closed. Create or connect another one.')
   }

@@ -1,6 +1,7 @@
 import type {
   Clock,
   JsonText,
+  NewRun,
   RunStatus,
   SavedDefinition,
   StepStatus,
@@ -8,6 +9,7 @@ import type {
   UndoPlan,
 } from '@belay/workflow/adapter'
 import { ReadyQueue } from './ready-queue.ts'
+import type { MemoryTransaction } from './transaction.ts'
 
 export interface DefinitionRow {
   readonly saved: SavedDefinition
@@ -71,6 +73,8 @@ export class Rows {
   readonly liveRuns = new Set<RunRow>()
   readonly workers = new Map<string, WorkerRow>()
   readonly queue = new ReadyQueue()
+  /** Keys that open transactions have taken: whoever wants one of them waits. */
+  readonly openKeys = new Map<string, MemoryTransaction>()
   readonly #keys = new Map<string, RunRow>()
 
   constructor(clock: Clock) {
@@ -90,6 +94,20 @@ export class Rows {
 
   runByKey(workflow: string, key: string): RunRow | undefined {
     return this.#keys.get(keyOf(workflow, key))
+  }
+
+  holdKey({ workflow, key }: NewRun, tx: MemoryTransaction): void {
+    if (key !== null) this.openKeys.set(keyOf(workflow, key), tx)
+  }
+
+  /** A transaction other than `tx` that has taken a key of these runs. */
+  keyHolder(runs: readonly NewRun[], tx: MemoryTransaction | undefined): MemoryTransaction | undefined {
+    if (this.openKeys.size === 0) return undefined
+    for (const { workflow, key } of runs) {
+      const holder = key === null ? undefined : this.openKeys.get(keyOf(workflow, key))
+      if (holder !== undefined && holder !== tx) return holder
+    }
+    return undefined
   }
 
   /** The oldest first: run ids are ordered by time. */

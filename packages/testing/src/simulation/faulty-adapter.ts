@@ -23,6 +23,8 @@ const VERBS = [
   'claim',
   'held',
   'settle',
+  'transact',
+  'recorded',
   'load',
   'sweep',
   'stopping',

@@ -16,6 +16,7 @@ import type {
   StepRecord,
   UndoPlan,
 } from './records.ts'
+import type { Transacted, TransactRequest, WithinTransaction } from './transaction.ts'
 
 /**
  * The port between the engine and a store.
@@ -35,6 +36,12 @@ export interface Adapter {
   readonly clock?: Clock
 
   /**
+   * True when the store has one session, as PGlite has: while a transaction is open in it, every other verb waits for that to end. The
+   * engine then saves definitions inside a caller's transaction instead of beside it.
+   */
+  readonly singleSession?: boolean
+
+  /**
    * Connects, checks the schema's version and, where the adapter is set to, migrates it. Idempotent; called before every other verb.
    * Throws `schema_missing`, `schema_outdated`, `schema_too_new`, `store_misconfigured`, `directory_in_use`.
    */
@@ -43,14 +50,24 @@ export interface Adapter {
   /** The store's clock, epoch milliseconds. */
   now(): Promise<number>
 
-  /** Inserts definitions that are not there yet; returns what the store holds for each (name, version), in order. Never overwrites. */
-  saveDefinitions(definitions: readonly DefinitionRecord[]): Promise<readonly SavedDefinition[]>
+  /**
+   * Inserts definitions that are not there yet; returns what the store holds for each (name, version), in order. Never overwrites.
+   * With `tx` it is part of that transaction, and gone when that is rolled back.
+   */
+  saveDefinitions(
+    definitions: readonly DefinitionRecord[],
+    options?: WithinTransaction,
+  ): Promise<readonly SavedDefinition[]>
 
   /**
    * Creates each run with all its step rows, roots ready. A run whose (workflow, key) is taken is not created; the holder is returned in
    * its place, also when the holder was committed by another transaction during the call. Results are in order.
+   *
+   * With `tx` the runs are part of that transaction: there once it is committed, and never when it is rolled back. A key that an open
+   * transaction has taken is waited for. The adapter itself wakes workers when such a transaction commits, if it can.
+   * Throws `invalid_option` for what is no open transaction of this store.
    */
-  startRuns(runs: readonly NewRun[]): Promise<readonly StartedRun[]>
+  startRuns(runs: readonly NewRun[], options?: WithinTransaction): Promise<readonly StartedRun[]>
 
   /** Registers a worker with a lease. Idempotent for a live worker. */
   registerWorker(worker: { workerId: string; name: string; leaseMs: number }): Promise<void>
@@ -88,6 +105,22 @@ export interface Adapter {
     outcomes: readonly Outcome[]
     handBackMax: number
   }): Promise<Settlement>
+
+  /**
+   * Runs work in a transaction, records the outcome it resolves to as `settle` does, and commits both together; nothing else of the step is
+   * locked while the work goes on. Rolled back, nothing is left of either. No more of these run at once than the adapter allows, so
+   * that other verbs never wait for them; the rest wait their turn.
+   *
+   * Throws `StoreUnavailableError` before the work was called: nothing happened. After it had resolved to an outcome: its effect is unknown;
+   * ask `recorded`. What the work leaves behind cannot reach the transaction once this has resolved.
+   */
+  transact(request: TransactRequest): Promise<Transacted>
+
+  /**
+   * Of these outcomes, whether the store holds them: asked when the end of a `transact` was not answered. Waits for a transaction that is
+   * still to record one of them, so that the answer is final.
+   */
+  recorded(request: { workerId: string; outcomes: readonly Outcome[] }): Promise<readonly boolean[]>
 
   /** Reads inputs, causes, outputs and errors. Unknown runs are left out. */
   load(requests: readonly PayloadRequest[]): Promise<readonly RunPayloads[]>

@@ -4,3 +4,4 @@ export { BelayError, type BelayErrorCode, StoreUnavailableError } from '../error
 export type { Adapter } from './adapter.ts'
 export * from './lifecycle.ts'
 export type * from './records.ts'
+export type * from './transaction.ts'

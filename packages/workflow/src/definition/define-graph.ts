@@ -8,7 +8,13 @@ import { compileDefinition, definitionHead } from './compile.ts'
 import { validateInput } from './input-schema.ts'
 import { checkOptionNames, shown } from './option-check.ts'
 import { RETRY_OPTION_NAMES, type RetryOptions } from './retry-policy.ts'
-import type { CompensationContext, CompensationHandler, Handler, StepContext } from './step.ts'
+import type {
+  CompensationContext,
+  CompensationHandler,
+  Handler,
+  StepContext,
+  TransactionContext,
+} from './step.ts'
 import {
   DEFAULT_POLICY,
   type StepDraft,
@@ -19,6 +25,7 @@ import {
 } from './step-draft.ts'
 import type { CompensateOn, StepDefaults } from './step-options.ts'
 import type { Stored } from './stored.ts'
+import type { TransactionOptions } from './transaction.ts'
 import type { TypedDefinition } from './typed-workflow.ts'
 
 /** A graph as data: everything but `input` may come from JSON. Retry options and timeouts given here hold for every step. */
@@ -47,10 +54,13 @@ export interface GraphStep extends GraphStepDefaults {
   /** The name of the handler that undoes it, alone or with options of its own. */
   readonly compensate?: string | GraphCompensation | undefined
   readonly compensateOn?: CompensateOn | undefined
+  /** Runs the handler in a transaction of the store, which it finds as `tx`. */
+  readonly transaction?: boolean | TransactionOptions | undefined
 }
 
 export interface GraphCompensation extends GraphAttemptOptions {
   readonly handler: string
+  readonly transaction?: boolean | TransactionOptions | undefined
 }
 
 /** Handlers by the names that a graph as data uses, for steps and compensations alike. */
@@ -59,8 +69,11 @@ export type GraphHandlers<Input> = Readonly<Record<string, GraphHandler<Input>>>
 // Written as a method, which lets a handler declare `deps` and `output` as what it knows them to be: data has no types of its own.
 type GraphHandler<Input> = { handle(context: GraphHandlerContext<Input>): unknown }['handle']
 
-/** What a handler of a graph as data is given; the last four only when it compensates. */
-export interface GraphHandlerContext<Input> extends StepContext<Input>, Partial<UndoFields> {}
+/** What a handler of a graph as data is given: `tx` in a transaction, and what is undone only when it compensates. */
+export interface GraphHandlerContext<Input>
+  extends StepContext<Input>,
+    Partial<TransactionContext>,
+    Partial<UndoFields> {}
 
 type UndoFields = Pick<CompensationContext, 'undoOf' | 'output' | 'error' | 'cause'>
 
@@ -101,10 +114,11 @@ const STEP_OPTION_NAMES = [
   'handler',
   'compensate',
   'compensateOn',
+  'transaction',
   ...ATTEMPT_OPTION_NAMES,
   'lossesMax',
 ] as const
-const COMPENSATION_OPTION_NAMES = ['handler', ...ATTEMPT_OPTION_NAMES] as const
+const COMPENSATION_OPTION_NAMES = ['handler', 'transaction', ...ATTEMPT_OPTION_NAMES] as const
 
 type HandlersByName = Readonly<Record<string, unknown>>
 
@@ -164,6 +178,7 @@ function graphStepDraft(entry: {
     run: handlerNamed({ place, option: 'handler', name: step.handler, handlers }) as Handler | null,
     compensate: graphCompensation(place, step.compensate, handlers),
     compensateOn: step.compensateOn,
+    transaction: step.transaction,
   }
   return stepDraft(workflow, name, options, defaults)
 }
@@ -177,7 +192,7 @@ function graphCompensation(
   const options: GraphCompensation = typeof given === 'string' ? { handler: given } : given
   checkOptionNames(place, 'compensate', options, COMPENSATION_OPTION_NAMES)
   const run = handlerNamed({ place, option: 'compensate', name: options.handler, handlers })
-  return { ...nested(options), run: run as CompensationHandler | null }
+  return { ...nested(options), transaction: options.transaction, run: run as CompensationHandler | null }
 }
 
 function handlerNamed(lookup: {

@@ -21,6 +21,8 @@ export type {
   RetryPolicy,
   StepContext,
   StepDefinition,
+  TransactionContext,
+  TransactionPolicy,
 } from './step.ts'
 export { LOSSES_MAX } from './step-draft.ts'
 export type {
@@ -34,5 +36,6 @@ export type {
   UndoOfUnfinished,
 } from './step-options.ts'
 export type { Stored } from './stored.ts'
+export type { ContextOf, TransactionOption, TransactionOptions, TypedTransaction } from './transaction.ts'
 export type { InputOf, OutputsOf, TypedDefinition, Workflow } from './typed-workflow.ts'
 export type { WorkflowDefinition } from './workflow.ts'

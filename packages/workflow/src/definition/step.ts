@@ -1,3 +1,4 @@
+import type { Isolation, StepTransaction } from '../adapter/transaction.ts'
 import type { RunCause, SerialisedError } from '../cause.ts'
 import type { Logger } from '../logger.ts'
 
@@ -12,6 +13,8 @@ export interface StepDefinition {
   readonly timeoutMs: number | null
   /** How many workers may be lost in this step before it fails for good. */
   readonly lossesMax: number
+  /** Set when the handler runs in a transaction of the store, which commits with the step's settlement. */
+  readonly transaction: TransactionPolicy | null
   /** Null in a process that only triggers runs. */
   readonly run: Handler | null
   readonly compensation: Compensation | null
@@ -24,6 +27,11 @@ export interface Compensation {
   readonly on: 'completed' | 'started'
   readonly retry: RetryPolicy
   readonly timeoutMs: number | null
+  readonly transaction: TransactionPolicy | null
+}
+
+export interface TransactionPolicy {
+  readonly isolation: Isolation
 }
 
 export interface RetryPolicy {
@@ -70,4 +78,10 @@ export interface CompensationContext<
   readonly error: SerialisedError | undefined
   /** Why the run is being undone. */
   readonly cause: RunCause
+}
+
+/** What a transactional handler is given besides the rest. */
+export interface TransactionContext<Tx = StepTransaction> {
+  /** The open transaction: what is written through it commits with the step's settlement, or not at all. */
+  readonly tx: Tx
 }

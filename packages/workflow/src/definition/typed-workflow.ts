@@ -1,5 +1,6 @@
 import type { MermaidOptions } from '../graph/mermaid.ts'
 import type { CompensateOn, NewName, OutputsWith, StepOptions, StepOutput } from './step-options.ts'
+import type { TransactionOption } from './transaction.ts'
 import type { WorkflowDefinition } from './workflow.ts'
 
 /** A definition that knows the types of its runs. */
@@ -27,9 +28,11 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input>
     const Deps extends readonly string[] = readonly [],
     Output = unknown,
     On extends CompensateOn = 'completed',
+    Transaction extends TransactionOption | undefined = undefined,
+    UndoTransaction extends TransactionOption | undefined = undefined,
   >(
     name: NewName<StepName, Outputs>,
-    options: StepOptions<Received, Outputs, Deps, Output, On>,
+    options: StepOptions<Received, Outputs, Deps, Output, On, Transaction, UndoTransaction>,
   ): Workflow<Name, Input, OutputsWith<Outputs, StepName, StepOutput<Output>>, Received>
 }
 

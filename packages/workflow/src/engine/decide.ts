@@ -22,6 +22,8 @@ const PERMANENT_CODES: ReadonlySet<string> = new Set([
   'payload_unserialisable',
   'payload_too_large',
   'worker_lost',
+  // What the handler committed by itself stands: doing it again would do it twice.
+  'transaction_ended',
 ])
 
 /** What follows from the end of an attempt: a pure function of the claim, the step's policies and the end. */

@@ -14,6 +14,11 @@ const KEY_MAX_CHARS = 512
 export interface RunOptions {
   /** Names the business event that this run belongs to, like `order:9182`; 1 to 512 characters, unique per workflow. */
   readonly key?: string | undefined
+  /**
+   * An open transaction of the caller's on the engine's database: the run is there once it commits, and never if it is rolled back.
+   * A `pg` client, a drizzle transaction, a PGlite transaction, or the `tx` of a transactional handler. Wait for `result()` after the commit.
+   */
+  readonly tx?: unknown
 }
 
 export interface StartRunParts {
@@ -46,11 +51,12 @@ export async function startRun(
   input: unknown,
   options: RunOptions,
 ): Promise<StartedHandle> {
+  const { tx } = options
   checkWorkflow(workflow)
   const checked = await checkRun(parts, workflow, input, checkRunOptions(options))
-  await parts.adapter.open()
-  const definition = await parts.registry.save(workflow)
+  const definition = await storedDefinition(parts, workflow, tx)
   const run = newRun(parts, definition, checked)
+  if (tx !== undefined) return (await startWithin(parts, definition, [run], tx))[0]!
   return startedHandle(parts, definition, run, await parts.starter.start(run))
 }
 
@@ -63,11 +69,15 @@ export async function startRuns<Result>(
   workflow: WorkflowDefinition,
   runs: readonly (RunOptions & { readonly input?: unknown })[],
   onStarted: (started: StartedHandle, index: number) => Result,
+  tx?: unknown,
 ): Promise<readonly Result[]> {
   checkWorkflow(workflow)
   const checked = await checkRuns(parts, workflow, runs)
-  await parts.adapter.open()
-  const definition = await parts.registry.save(workflow)
+  const definition = await storedDefinition(parts, workflow, tx)
+  if (tx !== undefined) {
+    const all = checked.map((run) => newRun(parts, definition, run))
+    return (await startWithin(parts, definition, all, tx)).map(onStarted)
+  }
   const results = new Array<Result>(runs.length)
   let refused: { readonly error: unknown } | undefined
   const startBatch = async (first: number) => {
@@ -88,6 +98,39 @@ export async function startRuns<Result>(
   return results
 }
 
+async function storedDefinition(
+  { adapter, registry }: StartRunParts,
+  workflow: WorkflowDefinition,
+  tx: unknown,
+): Promise<SavedDefinition> {
+  // A store with one session cannot be opened while a transaction is open in it; it says so itself if it was not open before.
+  if (tx === undefined || !adapter.singleSession) await adapter.open()
+  return registry.save(workflow, tx)
+}
+
+/**
+ * Starts runs inside the caller's transaction. Never repeated: what a lost answer means for the transaction is the caller's to find out.
+ * Nothing of them is remembered here either, since they may never come to be.
+ */
+async function startWithin(
+  { adapter }: StartRunParts,
+  definition: SavedDefinition,
+  runs: readonly NewRun[],
+  tx: unknown,
+): Promise<readonly StartedHandle[]> {
+  const started: StartedHandle[] = []
+  for (let first = 0; first < runs.length; first += STARTS_MAX) {
+    const batch = runs.slice(first, first + STARTS_MAX)
+    const stored = await adapter.startRuns(batch, { tx })
+    batch.forEach((run, index) => {
+      const { runId: id, created } = stored[index]!
+      if (!created) assertSameInput(run, stored[index]!)
+      started.push({ id, created, definition })
+    })
+  }
+  return started
+}
+
 function storedOf(start: Start): StartedRun {
   if (start.refused) throw start.error
   return start
@@ -100,7 +143,7 @@ async function checkRuns(
   runs: readonly (RunOptions & { readonly input?: unknown })[],
 ): Promise<readonly CheckedRun[]> {
   // All options before the first schema is asked: a promise must not be left behind by what throws next to it.
-  const keys = runs.map(({ input: _, ...options }) => checkRunOptions(options))
+  const keys = runs.map(({ input: _, ...options }) => checkRunOptions(options, 'A run of runMany()', ['key']))
   const checked = runs.map(({ input }, index) => checkRun(parts, workflow, input, keys[index] ?? null))
   return checked.some((run) => run instanceof Promise) ? Promise.all(checked) : (checked as CheckedRun[])
 }
@@ -147,9 +190,14 @@ function checkWorkflow(workflow: WorkflowDefinition): void {
   )
 }
 
-function checkRunOptions(options: RunOptions): string | null {
+function checkRunOptions(
+  options: RunOptions,
+  what = 'A run',
+  allowed: readonly string[] = ['key', 'tx'],
+): string | null {
   for (const name of Object.keys(options)) {
-    if (name !== 'key') throw new BelayError('invalid_option', `A run has no option "${name}". It takes key.`)
+    if (allowed.includes(name)) continue
+    throw new BelayError('invalid_option', `${what} has no option "${name}". It takes ${allowed.join(', ')}.`)
   }
   const { key } = options
   if (key === undefined) return null
