@@ -1,6 +1,6 @@
-import type { Adapter } from '@belay/workflow/adapter'
+import type { Adapter, WithinTransaction } from '@belay/workflow/adapter'
 import type { Connection } from './connection/connection.ts'
-import { openUntil } from './connection/open-connection.ts'
+import { closedError, openUntil } from './connection/open-connection.ts'
 import { type MigrationReport, migrateSchema } from './migrate/migrate.ts'
 import { checkSchemaVersion } from './migrate/schema-version.ts'
 import { settle } from './settle.ts'
@@ -8,6 +8,7 @@ import { beginUndo } from './statements/begin-undo.ts'
 import { cancelRuns } from './statements/cancel-runs.ts'
 import { claim } from './statements/claim.ts'
 import { drain } from './statements/drain-runs.ts'
+import { recorded } from './statements/read-attempts.ts'
 import { load } from './statements/read-payloads.ts'
 import { listRuns, readRun } from './statements/read-runs.ts'
 import { held, now, readStatuses, stopping } from './statements/read-state.ts'
@@ -28,6 +29,11 @@ export interface SqlAdapterParts {
   readonly name: string
   readonly schema: string
   readonly connection: Connection
+  /** Everything waits while a transaction is open. */
+  readonly singleSession?: boolean
+  /** Turns an open transaction of the caller's into a connection. Throws `invalid_option` for what is none of this store. */
+  readonly given: (tx: unknown) => Promise<Connection>
+  readonly transact: Adapter['transact']
   readonly wakeup: Wakeup
   readonly autoMigrate: boolean
   /** What to run when the schema is missing or outdated; ends the error's message. */
@@ -45,6 +51,12 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
   const { schema, wakeup } = parts
   let closed: Promise<void> | undefined
   const connection = openUntil(() => closed !== undefined, parts.connection)
+  /** What a verb runs on: the caller's transaction, or Belay's own connections. */
+  const connectionFor = async ({ tx }: WithinTransaction = {}): Promise<Connection> => {
+    if (tx === undefined) return connection
+    if (closed !== undefined) throw closedError()
+    return parts.given(tx)
+  }
   let opening: Promise<void> | undefined
   const open = async () => {
     await parts.connect()
@@ -55,6 +67,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
   return {
     name: parts.name,
     schema,
+    ...(parts.singleSession === undefined ? {} : { singleSession: parts.singleSession }),
     open() {
       opening ??= open().catch((error: unknown) => {
         opening = undefined
@@ -67,8 +80,13 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
       return migrateSchema(connection, schema)
     },
     now: () => now(connection),
-    saveDefinitions: (definitions) => saveDefinitions(connection, definitions),
-    startRuns: (runs) => startRuns(connection, runs),
+    saveDefinitions: async (definitions, within) => saveDefinitions(await connectionFor(within), definitions),
+    async startRuns(runs, within) {
+      const over = await connectionFor(within)
+      const started = await startRuns(over, runs)
+      if (within?.tx !== undefined && started.some(({ created }) => created)) await wakeup.wakeAfter?.(over)
+      return started
+    },
     async registerWorker({ workerId, name, leaseMs }) {
       await connection.query(insertWorker, [workerId, name, leaseMs])
     },
@@ -77,6 +95,11 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     claim: (request) => claim(connection, request),
     held: (request) => held(connection, request),
     settle: (settlement) => settle(connection, settlement),
+    async transact(request) {
+      if (closed !== undefined) throw closedError()
+      return parts.transact(request)
+    },
+    recorded: (request) => recorded(connection, request),
     load: (requests) => load(connection, requests),
     sweep: (request) => sweep(connection, request),
     stopping: (request) => stopping(connection, request),

@@ -23,6 +23,7 @@ export type BelayErrorCode =
   | 'store_misconfigured'
   | 'directory_in_use'
   | 'transaction_ended'
+  | 'transaction_failed'
   | 'permanent'
   | 'retry_later'
 

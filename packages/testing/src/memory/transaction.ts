@@ -1,5 +1,9 @@
-import type { TransactionOptions, TypedTransaction } from '@belay/workflow'
-import { BelayError, type NewRun } from '@belay/workflow/adapter'
+import {
+  BelayError,
+  type NewRun,
+  type TransactionOptions,
+  type TypedTransaction,
+} from '@belay/workflow/adapter'
 import type { Rows } from './rows.ts'
 
 /** What a transactional handler is given as `tx` on a memory store. */

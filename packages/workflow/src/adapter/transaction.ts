@@ -3,6 +3,17 @@ import type { Outcome, Settlement } from './records.ts'
 /** How much a transaction is kept apart from those beside it: PostgreSQL's levels. */
 export type Isolation = 'read committed' | 'repeatable read' | 'serializable'
 
+export interface TransactionOptions {
+  /** Default `read committed`. Under the stricter levels a step is repeated more often, since the engine's own rows are part of it. */
+  readonly isolation?: Isolation | undefined
+}
+
+/** Options that know what `tx` is. Adapters make them: `postgresTransaction()`, `pgliteTransaction()`. */
+export interface TypedTransaction<Tx> extends TransactionOptions {
+  /** Carries a type only: there is no such property at run time. */
+  readonly '~tx'?: Tx | undefined
+}
+
 /** What a transactional handler is given: the open transaction. Adapters say what `client` and `drizzle` are. */
 export interface StepTransaction {
   /** The store's own client, inside the transaction. */
@@ -16,6 +27,9 @@ export interface WithinTransaction {
   readonly tx?: unknown
 }
 
+/** An outcome that a transaction can be settled with: the attempt ended well. */
+export type EndedWell = Extract<Outcome, { type: 'completed' | 'compensated' }>
+
 export interface TransactRequest {
   readonly workerId: string
   readonly isolation: Isolation
@@ -25,7 +39,7 @@ export interface TransactRequest {
    */
   readonly work: (
     tx: StepTransaction,
-  ) => Promise<{ readonly outcome: Outcome; readonly handBackMax: number } | null>
+  ) => Promise<{ readonly outcome: EndedWell; readonly handBackMax: number } | null>
 }
 
 /** What became of a transaction. Whatever it says but `settled`, nothing of it is left in the store. */

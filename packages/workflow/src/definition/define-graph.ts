@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { TransactionOptions } from '../adapter/transaction.ts'
 import type { Duration } from '../duration.ts'
 import { checkStepName, checkWorkflowName } from '../graph/check.ts'
 import { type MermaidOptions, toMermaid } from '../graph/mermaid.ts'
@@ -25,7 +26,6 @@ import {
 } from './step-draft.ts'
 import type { CompensateOn, StepDefaults } from './step-options.ts'
 import type { Stored } from './stored.ts'
-import type { TransactionOptions } from './transaction.ts'
 import type { TypedDefinition } from './typed-workflow.ts'
 
 /** A graph as data: everything but `input` may come from JSON. Retry options and timeouts given here hold for every step. */

@@ -36,6 +36,6 @@ export type {
   UndoOfUnfinished,
 } from './step-options.ts'
 export type { Stored } from './stored.ts'
-export type { ContextOf, TransactionOption, TransactionOptions, TypedTransaction } from './transaction.ts'
+export type { ContextOf, TransactionOption } from './transaction.ts'
 export type { InputOf, OutputsOf, TypedDefinition, Workflow } from './typed-workflow.ts'
 export type { WorkflowDefinition } from './workflow.ts'

@@ -1,18 +1,7 @@
-import type { Isolation, StepTransaction } from '../adapter/transaction.ts'
+import type { Isolation, StepTransaction, TransactionOptions, TypedTransaction } from '../adapter/transaction.ts'
 import { definitionError, type Place } from '../graph/place.ts'
 import { checkOptionNames, oneOf, shown } from './option-check.ts'
 import type { TransactionContext, TransactionPolicy } from './step.ts'
-
-export interface TransactionOptions {
-  /** Default `read committed`. Under the stricter levels a step is repeated more often, since the engine's own rows are part of it. */
-  readonly isolation?: Isolation | undefined
-}
-
-/** Options that know what `tx` is. Adapters make them: `postgresTransaction()`, `pgliteTransaction()`. */
-export interface TypedTransaction<Tx> extends TransactionOptions {
-  /** Carries a type only: there is no such property at run time. */
-  readonly '~tx'?: Tx | undefined
-}
 
 /** What `transaction` of a step or a compensation takes. */
 export type TransactionOption = boolean | TypedTransaction<unknown>

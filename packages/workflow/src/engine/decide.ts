@@ -1,4 +1,5 @@
 import type { Claim, JsonText, Outcome } from '../adapter/records.ts'
+import type { EndedWell } from '../adapter/transaction.ts'
 import type { RunCause } from '../cause.ts'
 import type { RetryPolicy, StepDefinition } from '../definition/step.ts'
 import { BelayError } from '../errors.ts'
@@ -33,12 +34,8 @@ export function decideOutcome(
   end: AttemptEnd,
   random: () => number,
 ): Outcome {
+  if (end.type === 'returned') return endedWell(claim, end.output)
   const { runId, step: number, attempt, direction, definitionId } = claim
-  if (end.type === 'returned') {
-    return direction === 'undo'
-      ? { runId, step: number, attempt, direction, definitionId, type: 'compensated' }
-      : { runId, step: number, attempt, direction, definitionId, type: 'completed', output: end.output }
-  }
   const ref = { runId, step: number, attempt, direction, definitionId }
   if (end.type === 'given_up') return { ...ref, type: 'released' }
   // The handler was told to stop and did: that is no failure of its own.
@@ -54,6 +51,13 @@ export function decideOutcome(
   if (direction === 'undo') return { ...ref, type: 'compensation_failed', error: errorText }
   const cause: RunCause = { type: 'step_failed', step: step.name, attempt: tryNumber(claim), error }
   return { ...ref, type: 'failed', error: errorText, cause: JSON.stringify(cause) }
+}
+
+export function endedWell(claim: Claim, output: JsonText): EndedWell {
+  const { runId, step, attempt, direction, definitionId } = claim
+  return direction === 'undo'
+    ? { runId, step, attempt, direction, definitionId, type: 'compensated' }
+    : { runId, step, attempt, direction, definitionId, type: 'completed', output }
 }
 
 /** The number of this try as handlers see it: 1 for the first; failures and lost workers count, returned leases don't. */

@@ -3,7 +3,7 @@ import type { TransactionPolicy } from '../definition/step.ts'
 import type { Logger } from '../logger.ts'
 import type { Attempt, Performance } from './attempt.ts'
 import { conflictDelayMs } from './backoff.ts'
-import { decideOutcome } from './decide.ts'
+import { endedWell } from './decide.ts'
 import { isUnavailable, type OutageWatch } from './outage.ts'
 import { pause, type Runtime } from './runtime.ts'
 
@@ -106,7 +106,7 @@ class Transaction {
     // For the store to see: it knows which errors are conflicts.
     if (end.type === 'threw') throw end.error
     if (end.type !== 'returned') return null
-    const outcome = decideOutcome(attempt.claim, attempt.step, end, this.#parts.runtime.random)
+    const outcome = endedWell(attempt.claim, end.output)
     const { handBackMax, done } = this.#parts.submit(outcome)
     this.#done = done
     this.#outcome = outcome
