@@ -37,7 +37,7 @@ export function beginning(options: { mark: string; isolation: Isolation; idleTim
     ...(idleTimeoutMs === undefined
       ? []
       : [`set local idle_in_transaction_session_timeout = ${idleTimeoutMs}`]),
-    `set local belay.transaction = '${mark}'`,
+    `set local belay_step.mark = '${mark}'`,
   ].join('; ')
 }
 

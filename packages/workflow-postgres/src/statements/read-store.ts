@@ -14,7 +14,7 @@ limit 1`,
 /** The mark that a transaction was given when it began, unless that has ended meanwhile. No tables, no locks. */
 export const readTransactionMark: Statement<{ readonly mark: string | null }> = {
   name: 'read_transaction_mark',
-  text: `select pg_catalog.current_setting('belay.transaction', true) as mark`,
+  text: `select pg_catalog.current_setting('belay_step.mark', true) as mark`,
 }
 
 export async function storeIdentity(connection: Pick<Connection, 'query'>): Promise<string> {

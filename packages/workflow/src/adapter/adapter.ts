@@ -52,7 +52,7 @@ export interface Adapter {
 
   /**
    * Inserts definitions that are not there yet; returns what the store holds for each (name, version), in order. Never overwrites.
-   * With `tx` it is part of that transaction, and gone when that is rolled back.
+   * With `tx`, which only stores with a single session are given, it is part of that transaction.
    */
   saveDefinitions(
     definitions: readonly DefinitionRecord[],
