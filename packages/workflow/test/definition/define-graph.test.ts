@@ -28,12 +28,14 @@ describe('a graph as data', () => {
       retry: { attempts: 2, backoff: 'exponential', initialMs: 2_000, maxMs: 30_000, jitter: true },
       timeoutMs: 20_000,
       lossesMax: 5,
+      transaction: null,
       run: handlers.charge,
       compensation: {
         run: handlers.refund,
         on: 'completed',
         retry: { attempts: 2, backoff: 'exponential', initialMs: 2_000, maxMs: 30_000, jitter: true },
         timeoutMs: 20_000,
+        transaction: null,
       },
     })
     expect(definition.toMermaid()).toContain('s0 --> s1')

@@ -30,6 +30,7 @@ describe('a definition', () => {
       retry: { attempts: 4, backoff: 'exponential', initialMs: 1_000, maxMs: 30_000, jitter: true },
       timeoutMs: null,
       lossesMax: 5,
+      transaction: null,
       run,
       compensation: null,
     })
@@ -125,7 +126,13 @@ function chain(length: number): Loose {
 describe('a compensation', () => {
   it('is attempted like its step', () => {
     const { steps } = empty.step('a', { run, compensate: run, retry: { attempts: 9 }, timeout: '5s' })
-    expect(steps[0]!.compensation).toEqual({ run, on: 'completed', retry: steps[0]!.retry, timeoutMs: 5_000 })
+    expect(steps[0]!.compensation).toEqual({
+      run,
+      on: 'completed',
+      retry: steps[0]!.retry,
+      timeoutMs: 5_000,
+      transaction: null,
+    })
     expect(steps[0]!.retry.attempts).toBe(9)
   })
 
