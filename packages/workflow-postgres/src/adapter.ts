@@ -4,6 +4,7 @@ import { closedError, openUntil } from './connection/open-connection.ts'
 import { type MigrationReport, migrateSchema } from './migrate/migrate.ts'
 import { checkSchemaVersion } from './migrate/schema-version.ts'
 import { settle } from './settle.ts'
+import { startWithin } from './start-within.ts'
 import { beginUndo } from './statements/begin-undo.ts'
 import { cancelRuns } from './statements/cancel-runs.ts'
 import { claim } from './statements/claim.ts'
@@ -82,10 +83,10 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     now: () => now(connection),
     saveDefinitions: async (definitions, within) => saveDefinitions(await connectionFor(within), definitions),
     async startRuns(runs, within) {
-      const over = await connectionFor(within)
-      const started = await startRuns(over, runs)
-      if (within?.tx !== undefined && started.some(({ created }) => created)) await wakeup.wakeAfter?.(over)
-      return started
+      if (within?.tx === undefined) return startRuns(connection, runs)
+      const transaction = await connectionFor(within)
+      const beside = parts.singleSession ? null : connection
+      return startWithin({ transaction, beside, wakeup }, runs)
     },
     async registerWorker({ workerId, name, leaseMs }) {
       await connection.query(insertWorker, [workerId, name, leaseMs])

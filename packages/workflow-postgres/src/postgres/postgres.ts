@@ -74,6 +74,7 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
       schema,
       prepare,
       address: database.address,
+      connection,
       idleTimeoutMs: options.transactionIdleTimeoutMs ?? TRANSACTION_IDLE_TIMEOUT_MS,
       ...transactions,
     }),

@@ -1,9 +1,12 @@
 import type { Adapter, Settlement, Transacted, TransactRequest } from '@belay/workflow/adapter'
-import type { ClientBase, PoolClient } from 'pg'
+import type { ClientBase, PoolClient, QueryResult } from 'pg'
+import { columnTypes } from '../connection/column-types.ts'
+import type { Connection } from '../connection/connection.ts'
 import { withSavepoints } from '../connection/given-transaction.ts'
 import { statementsOver } from '../connection/pool-connection.ts'
 import { classified, type DatabaseAddress } from '../errors.ts'
 import { HandlerGuard } from '../handler-guard.ts'
+import { endBackend } from '../statements/read-store.ts'
 import { beginning, failedBefore, newMark, notCommitted, workWithin } from '../transact.ts'
 import { Turns } from '../turns.ts'
 import { stepTransaction } from './step-transaction.ts'
@@ -16,11 +19,16 @@ export interface TransactParts {
   readonly max: number
   /** How long a transaction may be open without a statement. */
   readonly idleTimeoutMs: number
+  /** Belay's own. */
+  readonly connection: Connection
   /** Takes a connection that nobody else uses. Throws when there can be none. */
   connect(): Promise<PoolClient>
 }
 
-/** How long a statement that the handler left behind may hold up the rollback, before its connection is closed instead. */
+/**
+ * How long a statement that the handler left behind may hold up the rollback. Then its backend is ended, which would else keep what it has
+ * locked until the statement is through, whether or not anybody still listens.
+ */
 const ROLLBACK_TIMEOUT_MS = 1_000
 
 /** Transactions of steps, each on a connection of its own. */
@@ -30,7 +38,7 @@ export function postgresTransact(parts: TransactParts): Adapter['transact'] {
 }
 
 async function transactOnce(parts: TransactParts, request: TransactRequest): Promise<Transacted> {
-  const { client, mark } = await begin(parts, request)
+  const { client, mark, backend } = await begin(parts, request)
   const guard = new HandlerGuard()
   let broken: Error | boolean = true
   try {
@@ -43,6 +51,7 @@ async function transactOnce(parts: TransactParts, request: TransactRequest): Pro
     const verdict = await workWithin(open, request)
     if (verdict.commit === undefined) {
       broken = !(await rolledBack(client))
+      if (broken) parts.connection.query(endBackend, backend).catch(ignore)
       return verdict.rollBack
     }
     const transacted = await commit(client, verdict.commit)
@@ -64,14 +73,19 @@ async function begin(parts: TransactParts, { isolation }: TransactRequest) {
     client = await parts.connect()
     // While it is out of the pool, nobody else listens: without this a broken connection would end the process.
     client.on('error', ignore)
-    await client.query(`begin; ${beginning({ mark, isolation, idleTimeoutMs: parts.idleTimeoutMs })}`)
-    return { client, mark }
+    const text = `begin; ${beginning({ mark, isolation, idleTimeoutMs: parts.idleTimeoutMs })}; ${READ_BACKEND}`
+    // A text of several statements has a result for each, which its type doesn't say.
+    const results = (await client.query({ text, types: columnTypes })) as unknown as readonly QueryResult[]
+    const { pid, since } = results.at(-1)!.rows[0]
+    return { client, mark, backend: [pid, since] as const }
   } catch (error) {
     client?.removeListener('error', ignore)
     client?.release(true)
     throw classified(error, parts.address)
   }
 }
+
+const READ_BACKEND = 'select pg_catalog.pg_backend_pid() as pid, pg_catalog.now()::text as since'
 
 async function commit(client: ClientBase, settlement: Settlement): Promise<Transacted> {
   try {

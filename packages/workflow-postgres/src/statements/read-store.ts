@@ -17,6 +17,27 @@ export const readTransactionMark: Statement<{ readonly mark: string | null }> = 
   text: `select pg_catalog.current_setting('belay_step.mark', true) as mark`,
 }
 
+/** Which of these definitions there are. Index: primary key. No locks. */
+export const readKnownDefinitions: Statement<{ readonly id: number }> = {
+  name: 'read_known_definitions',
+  text: `
+select d.id
+from unnest($1::int[]) as wanted (id)
+join belay.workflow_definitions d on d.id = any (array[wanted.id])`,
+}
+
+/**
+ * Ends the backend of a transaction, if that is still the one it is in. Reads the server's list of backends; no locks. What is of a later
+ * transaction, or behind a pooler of another client, has another start.
+ */
+export const endBackend: Statement<{ readonly is_ended: boolean }> = {
+  name: 'end_backend',
+  text: `
+select pg_catalog.pg_terminate_backend(a.pid) as is_ended
+from pg_catalog.pg_stat_activity a
+where a.pid = $1::int and a.xact_start = $2::timestamptz`,
+}
+
 export async function storeIdentity(connection: Pick<Connection, 'query'>): Promise<string> {
   const [row] = await connection.query(readStoreIdentity, [])
   return row?.identity ?? ''
@@ -25,4 +46,10 @@ export async function storeIdentity(connection: Pick<Connection, 'query'>): Prom
 export async function transactionMark(connection: Pick<Connection, 'query'>): Promise<string | null> {
   const [row] = await connection.query(readTransactionMark, [])
   return row?.mark ?? null
+}
+
+/** Tells whether all these definitions are stored. */
+export async function areKnown(connection: Connection, definitionIds: readonly number[]): Promise<boolean> {
+  const distinct = [...new Set(definitionIds)]
+  return (await connection.query(readKnownDefinitions, [distinct])).length === distinct.length
 }
