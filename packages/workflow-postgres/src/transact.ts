@@ -19,6 +19,8 @@ export interface OpenTransaction {
   readonly tx: StepTransaction
   /** Set in the session for as long as the transaction lasts. */
   readonly mark: string
+  /** How long it may be idle while the handler has it; null without limit. */
+  readonly idleTimeoutMs: number | null
   /** Takes it from the handler. Returns what the handler tried to do to it, if it must not. Idempotent. */
   close(): BelayError | null
 }
@@ -29,17 +31,20 @@ export type Verdict =
   | { readonly commit?: undefined; readonly rollBack: Transacted }
 
 /** The beginning of such a transaction, as one text. */
-export function beginning(options: { mark: string; isolation: Isolation; idleTimeoutMs?: number }): string {
-  const { mark, isolation, idleTimeoutMs } = options
+export function beginning(
+  { mark, idleTimeoutMs }: Pick<OpenTransaction, 'mark' | 'idleTimeoutMs'>,
+  isolation: Isolation,
+): string {
   return [
     `set transaction isolation level ${ISOLATIONS[isolation]}`,
     // A process that is stopped or cut off must not keep what it has locked from whoever has the step next.
-    ...(idleTimeoutMs === undefined
-      ? []
-      : [`set local idle_in_transaction_session_timeout = ${idleTimeoutMs}`]),
+    ...(idleTimeoutMs === null ? [] : [`set local idle_in_transaction_session_timeout = ${idleTimeoutMs}`]),
     `set local belay_step.mark = '${mark}'`,
   ].join('; ')
 }
+
+/** From here on the transaction locks rows that others wait for, so that a process which stops before COMMIT is not waited for long. */
+const SETTLE_IDLE_TIMEOUT_MS = 5_000
 
 const ISOLATIONS: Readonly<Record<Isolation, string>> = {
   'read committed': 'read committed',
@@ -76,11 +81,12 @@ export async function workWithin(
 }
 
 async function settleWithin(
-  { connection, mark }: OpenTransaction,
+  { connection, mark, idleTimeoutMs }: OpenTransaction,
   workerId: string,
   { outcome, handBackMax }: NonNullable<Awaited<ReturnType<TransactRequest['work']>>>,
 ): Promise<Verdict> {
-  if ((await transactionMark(connection)) !== mark) {
+  const idleMs = idleTimeoutMs === null ? null : Math.min(idleTimeoutMs, SETTLE_IDLE_TIMEOUT_MS)
+  if ((await transactionMark(connection, idleMs)) !== mark) {
     return { rollBack: { type: 'rolled_back', error: endedByHandler() } }
   }
   const { settled, ...rest } = await finish(connection, { workerId, outcomes: [outcome], handBackMax })

@@ -13,12 +13,15 @@ export function pgliteTransact(database: () => PGliteInterface, schema: string):
     let isSubmitted = false
     const inTransaction = async (transaction: Transaction): Promise<Transacted> => {
       const mark = newMark()
-      await transaction.exec(beginning({ mark, isolation: request.isolation }))
+      // A process that stops takes the whole database with it: there is nobody to keep anything from.
+      const idleTimeoutMs = null
+      await transaction.exec(beginning({ mark, idleTimeoutMs }, request.isolation))
       const verdict = await workWithin(
         {
           connection: withSavepoints(statementsOver(() => transaction, schema)),
           tx: stepTransaction(transaction, guard),
           mark,
+          idleTimeoutMs,
           close: () => guard.close(),
         },
         request,

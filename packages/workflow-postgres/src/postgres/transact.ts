@@ -46,6 +46,7 @@ async function transactOnce(parts: TransactParts, request: TransactRequest): Pro
       connection: withSavepoints(statementsOver(client, parts)),
       tx: stepTransaction(client, guard),
       mark,
+      idleTimeoutMs: parts.idleTimeoutMs,
       close: () => guard.close(),
     }
     const verdict = await workWithin(open, request)
@@ -73,7 +74,7 @@ async function begin(parts: TransactParts, { isolation }: TransactRequest) {
     client = await parts.connect()
     // While it is out of the pool, nobody else listens: without this a broken connection would end the process.
     client.on('error', ignore)
-    const text = `begin; ${beginning({ mark, isolation, idleTimeoutMs: parts.idleTimeoutMs })}; ${READ_BACKEND}`
+    const text = `begin; ${beginning({ mark, idleTimeoutMs: parts.idleTimeoutMs }, isolation)}; ${READ_BACKEND}`
     // A text of several statements has a result for each, which its type doesn't say.
     const results = (await client.query({ text, types: columnTypes })) as unknown as readonly QueryResult[]
     const { pid, since } = results.at(-1)!.rows[0]

@@ -11,10 +11,17 @@ order by m.id
 limit 1`,
 }
 
-/** The mark that a transaction was given when it began, unless that has ended meanwhile. No tables, no locks. */
+/**
+ * The mark that a transaction was given when it began, unless that has ended meanwhile; and, unless null, how long it may be idle from now
+ * on, milliseconds. No tables, no locks.
+ */
 export const readTransactionMark: Statement<{ readonly mark: string | null }> = {
   name: 'read_transaction_mark',
-  text: `select pg_catalog.current_setting('belay_step.mark', true) as mark`,
+  text: `
+select pg_catalog.current_setting('belay_step.mark', true) as mark,
+  case when $1::text is not null
+    then pg_catalog.set_config('idle_in_transaction_session_timeout', $1::text, true)
+  end as idle_timeout`,
 }
 
 /** Which of these definitions there are. Index: primary key. No locks. */
@@ -43,8 +50,11 @@ export async function storeIdentity(connection: Pick<Connection, 'query'>): Prom
   return row?.identity ?? ''
 }
 
-export async function transactionMark(connection: Pick<Connection, 'query'>): Promise<string | null> {
-  const [row] = await connection.query(readTransactionMark, [])
+export async function transactionMark(
+  connection: Pick<Connection, 'query'>,
+  idleTimeoutMs: number | null,
+): Promise<string | null> {
+  const [row] = await connection.query(readTransactionMark, [idleTimeoutMs?.toString() ?? null])
   return row?.mark ?? null
 }
 
