@@ -46,6 +46,7 @@ export function beginning(
 /** From here on the transaction locks rows that others wait for, so that a process which stops before COMMIT is not waited for long. */
 const SETTLE_IDLE_TIMEOUT_MS = 5_000
 
+// What becomes part of a statement's text is one of these, whatever was given.
 const ISOLATIONS: Readonly<Record<Isolation, string>> = {
   'read committed': 'read committed',
   'repeatable read': 'repeatable read',

@@ -13,6 +13,8 @@ export class Oracle {
   readonly #workflows: ReadonlyMap<string, WorkflowDefinition>
   /** (run, step, kind) → the attempt that it was recorded for. */
   readonly #recorded = new Map<string, number>()
+  /** What transactional handlers have committed, by idempotency key. */
+  readonly #written = new Set<string>()
 
   constructor(store: MemoryAdapter<Clock>, workflows: ReadonlyMap<string, WorkflowDefinition>) {
     this.#store = store
@@ -29,6 +31,12 @@ export class Oracle {
     request.outcomes.forEach((outcome, index) => {
       if (settlement.results[index] === 'settled') this.#recordedOutcome(outcome, request.workerId)
     })
+  }
+
+  /** A transactional handler's write has been committed. */
+  written(key: string): void {
+    if (this.#written.has(key)) this.#broken(`${key} was written twice`)
+    this.#written.add(key)
   }
 
   /** Facts that must hold at any moment. */
@@ -118,6 +126,7 @@ export class Oracle {
   #checkEndOf({ run, steps }: RunDump): void {
     const workflow = this.#workflows.get(run.workflow)!
     const shapes = workflow.record.shape.steps
+    for (const step of steps) this.#checkWritten(run.runId, step, workflow)
     switch (run.status) {
       case 'completed':
         for (const step of steps) this.#checkCompleted(run.runId, step, workflow)
@@ -145,6 +154,20 @@ export class Oracle {
       this.#broken(`completed run ${runId} has step ${step.step} ${step.status}`)
     if (step.output !== expected)
       this.#broken(`output of ${runId}/${step.step} is ${step.output}, not ${expected}`)
+  }
+
+  /** A write is there if and only if the outcome it belongs to is. */
+  #checkWritten(runId: string, step: StepRecord, workflow: WorkflowDefinition): void {
+    const { name, transaction, compensation } = workflow.steps[step.step]!
+    const expect = (key: string, outcome: 'completed' | 'compensated') => {
+      const isRecorded = this.#recorded.has(`${runId}/${step.step}/${outcome}`)
+      const isWritten = this.#written.has(key)
+      if (isRecorded !== isWritten)
+        this.#broken(`${key} is written: ${isWritten}, but ${outcome}: ${isRecorded}`)
+    }
+    if (transaction !== null) expect(`${runId}:${name}`, 'completed')
+    if (compensation !== null && compensation.transaction !== null)
+      expect(`${runId}:${name}:undo`, 'compensated')
   }
 
   #checkUndone(runId: string, step: StepRecord, shape: StepShape): void {

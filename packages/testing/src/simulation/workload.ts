@@ -5,6 +5,7 @@ import {
   PermanentError,
   type WorkflowDefinition,
 } from '@belay/workflow'
+import type { MemoryTransaction } from '../memory/index.ts'
 import type { Random } from './random.ts'
 import type { Process } from './scheduler.ts'
 
@@ -52,8 +53,12 @@ function randomStep(random: Random): GraphStep {
     max: '2s',
     // A step that may hang needs an end; one in a few has none and relies on its lease.
     timeout: random.pick(['2s', '10s', '30s']),
+    transaction: random.chance(0.3),
     ...(random.chance(0.7)
-      ? { compensate: 'undo', compensateOn: random.pick(['completed', 'completed', 'started']) }
+      ? {
+          compensate: { handler: 'undo', transaction: random.chance(0.3) },
+          compensateOn: random.pick(['completed', 'completed', 'started']),
+        }
       : {}),
   }
 }
@@ -66,11 +71,15 @@ export function workflowOf(
     readonly random: Random
     /** After the chaos, nothing fails any more that chance alone decides. */
     readonly calm: () => boolean
+    /** What a transactional handler wrote has been committed. */
+    readonly onWrite: (key: string) => void
   },
 ): WorkflowDefinition {
-  const { process, random, calm } = parts
+  const { process, random, calm, onWrite } = parts
   const behave = async (context: GraphHandlerContext<unknown>, failsForGood: number) => {
     const { temper } = plan
+    const transaction = context.tx?.client as MemoryTransaction | undefined
+    transaction?.onCommit(() => onWrite(context.idempotencyKey))
     await process.turn(random.chance(0.1) ? random.integer(0, 8_000) : random.integer(0, 300))
     if (calm()) return
     if (random.chance(temper.hangs)) await untilSignalled(context.signal)

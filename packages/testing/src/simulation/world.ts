@@ -78,7 +78,7 @@ class World {
     ])
     const process = new Process('oracle', this.#scheduler)
     const workflows = this.#plans.map((plan) =>
-      workflowOf(plan, { process, random: this.#random, calm: () => true }),
+      workflowOf(plan, { process, random: this.#random, calm: () => true, onWrite: () => {} }),
     )
     this.#oracle = new Oracle(this.#store, new Map(workflows.map((workflow) => [workflow.name, workflow])))
   }
@@ -149,7 +149,14 @@ class World {
   #startProcess(): void {
     const random = this.#random.fork()
     const process = new Process(`p${this.#processes++}`, this.#scheduler)
-    const workflows = this.#plans.map((plan) => workflowOf(plan, { process, random, calm: () => this.#calm }))
+    const workflows = this.#plans.map((plan) =>
+      workflowOf(plan, {
+        process,
+        random,
+        calm: () => this.#calm,
+        onWrite: (key) => this.#oracle.written(key),
+      }),
+    )
     const engine = createEngine({
       adapter: this.#connect(process, random),
       workflows,
