@@ -1,8 +1,6 @@
 import { BelayError } from '@belay/workflow/adapter'
 import type { Transaction } from '@electric-sql/pglite'
 import type { ClientBase } from 'pg'
-import { codeOf } from '../errors.ts'
-import { storeIdentity } from '../statements/read-store.ts'
 import type { Connection } from './connection.ts'
 
 /** The adapter's function, as messages name it. */
@@ -72,50 +70,6 @@ function hasAll(value: unknown, names: readonly string[]): value is Readonly<Rec
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return (typeof value === 'object' || typeof value === 'function') && value !== null
-}
-
-/**
- * Makes sure that a transaction is of the store this adapter works with: a run that was started in another database would be lost there.
- * `key` is what stands for its connection: one that was looked at before is known.
- */
-export class SameStore {
-  readonly #adapter: AdapterName
-  readonly #schema: string
-  readonly #own: () => Promise<string>
-  readonly #known = new WeakSet<object>()
-
-  constructor(adapter: AdapterName, schema: string, own: () => Promise<string>) {
-    this.#adapter = adapter
-    this.#schema = schema
-    this.#own = own
-  }
-
-  /** Throws `invalid_option`. */
-  async check(key: object, given: Pick<Connection, 'query'>): Promise<void> {
-    if (this.#known.has(key)) return
-    const [found, own] = [await this.#identityOf(given), await this.#own()]
-    if (found !== own) {
-      throw refused(
-        this.#adapter,
-        `belongs to another database than the adapter's (${found || 'an empty one'})`,
-      )
-    }
-    this.#known.add(key)
-  }
-
-  async #identityOf(given: Pick<Connection, 'query'>): Promise<string> {
-    try {
-      return await storeIdentity(given)
-    } catch (error) {
-      const isMissing = codeOf(error) === '42P01' || codeOf(error) === '3F000'
-      if (!isMissing) throw error
-      throw refused(
-        this.#adapter,
-        `belongs to another database than the adapter's: there is no schema "${this.#schema}" of Belay's in it`,
-        error,
-      )
-    }
-  }
 }
 
 /** The connection as one transaction: what is to be one change within it is made under a savepoint. */

@@ -1,5 +1,6 @@
 import type { Connection } from '../connection/connection.ts'
-import { recognise, refused, SameStore, withSavepoints } from '../connection/given-transaction.ts'
+import { recognise, refused, withSavepoints } from '../connection/given-transaction.ts'
+import { SameStore } from '../same-store.ts'
 import { storeIdentity } from '../statements/read-store.ts'
 import { statementsOver } from './connection.ts'
 

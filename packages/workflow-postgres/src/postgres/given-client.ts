@@ -1,8 +1,9 @@
 import type { ClientBase } from 'pg'
 import type { Connection } from '../connection/connection.ts'
-import { recognise, refused, SameStore, withSavepoints } from '../connection/given-transaction.ts'
+import { recognise, refused, withSavepoints } from '../connection/given-transaction.ts'
 import { statementsOver } from '../connection/pool-connection.ts'
 import { classified, codeOf, type DatabaseAddress } from '../errors.ts'
+import { SameStore } from '../same-store.ts'
 import { storeIdentity } from '../statements/read-store.ts'
 
 const ADAPTER = 'postgres()'

@@ -1,4 +1,9 @@
-import type { Isolation, StepTransaction, TransactionOptions, TypedTransaction } from '../adapter/transaction.ts'
+import type {
+  Isolation,
+  StepTransaction,
+  TransactionOptions,
+  TypedTransaction,
+} from '../adapter/transaction.ts'
 import { definitionError, type Place } from '../graph/place.ts'
 import { checkOptionNames, oneOf, shown } from './option-check.ts'
 import type { TransactionContext, TransactionPolicy } from './step.ts'
