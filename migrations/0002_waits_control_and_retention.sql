@@ -27,6 +27,7 @@ ALTER TABLE "belay"."workflow_runs" ADD COLUMN "deadline_at" timestamp with time
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "available_at" timestamp with time zone;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "waiting_since" timestamp with time zone;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "signalled_at" timestamp with time zone;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_steps" ADD COLUMN "failing_since" timestamp with time zone;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_workers" ADD COLUMN "renewed_at" timestamp with time zone;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_workers" ADD COLUMN "slots" integer;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_workers" ADD COLUMN "busy" integer;--> statement-breakpoint
@@ -102,7 +103,8 @@ SELECT
   s.error,
   s.available_at,
   s.waiting_since,
-  s.signalled_at
+  s.signalled_at,
+  s.failing_since
 FROM "belay"."workflow_steps" s
 JOIN "belay"."workflow_runs" r ON r.id = s.run_id
 JOIN "belay"."workflow_definition_steps" ds ON ds.definition_id = r.definition_id AND ds.step = s.step

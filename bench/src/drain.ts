@@ -1,45 +1,123 @@
-import { createEngine } from '@belay/workflow'
-import { postgres } from '@belay/workflow-postgres'
-import type { Workload } from './workloads.ts'
+import type { Store, WorkerUsage } from './worker/messages.ts'
+import { WorkerProcess } from './worker/worker-process.ts'
+import { WORKLOADS, type WorkloadName } from './workloads.ts'
 
-const CONCURRENCY = 1_000
-
-export interface DrainResult {
-  readonly startsPerSecond: number
-  readonly stepsPerSecond: number
+export interface Drain {
+  readonly store: Store
+  readonly workload: WorkloadName
+  readonly runs: number
+  /** Worker processes. Default 1. */
+  readonly workers?: number
+  /** `itself`: the one worker's process, as in a small application; default: another process, gone when the drain begins. */
+  readonly startedBy?: 'itself' | 'another'
+  readonly warmUpRuns: number
+  /** Default 180 s. */
+  readonly timeoutMs?: number
 }
 
-/** Starts all runs first, then one worker, and takes the time until the last run has ended. No-op handlers. */
-export async function drain(job: {
-  readonly url: string
-  readonly schema: string
-  readonly workload: Workload
-  readonly runs: number
-}): Promise<DrainResult> {
-  const { url, schema, workload, runs } = job
-  const adapter = postgres(url, { autoMigrate: true, schema })
-  const engine = createEngine({ adapter, workflows: [workload.workflow], concurrency: CONCURRENCY })
-  await adapter.open()
-  const startsSince = performance.now()
-  await engine.runMany(
-    workload.workflow,
-    Array.from({ length: runs }, () => ({})),
-  )
-  const startSeconds = (performance.now() - startsSince) / 1_000
-  let open = runs
-  const drained = new Promise<void>((resolve) => {
-    engine.on(workload.ends, () => {
-      open -= 1
-      if (open === 0) resolve()
-    })
+/** What else happens around a drain. */
+export interface Around {
+  /** The runs wait, the workers are open, nothing moves yet. */
+  ready?(workers: readonly WorkerProcess[]): Promise<void>
+  /** Goes on beside the drain, until the signal says that the drain has ended. */
+  during?(signal: AbortSignal): Promise<void>
+  /** All runs have ended; the workers are still there. */
+  drained?(): Promise<void>
+}
+
+export interface Drained {
+  readonly startsPerSecond: number
+  readonly stepsPerSecond: number
+  readonly runsPerSecond: number
+  readonly seconds: number
+  /** Of each worker: what it used between the start of the drain and its end, and its largest size so far. */
+  readonly usages: readonly WorkerUsage[]
+}
+
+const TIMEOUT_MS = 180_000
+
+/** Starts all runs first, then the workers, and takes the time until the last run has ended. Throws when that takes too long. */
+export async function drain(given: Drain, around: Around = {}): Promise<Drained> {
+  const workers: WorkerProcess[] = []
+  try {
+    for (let n = 1; n <= (given.workers ?? 1); n += 1) {
+      workers.push(await WorkerProcess.open({ ...given, name: `bench_worker_${n}` }))
+    }
+    const startSeconds = await startRuns(given, workers[0]!)
+    await around.ready?.(workers)
+    const before = await usagesOf(workers)
+    const seconds = await drainWith(workers, given, around)
+    const usages = (await usagesOf(workers)).map((usage, n) => since(before[n]!, usage))
+    await around.drained?.()
+    return {
+      seconds,
+      usages,
+      startsPerSecond: given.runs / startSeconds,
+      runsPerSecond: given.runs / seconds,
+      stepsPerSecond: (given.runs * WORKLOADS[given.workload].stepsPerRun) / seconds,
+    }
+  } finally {
+    await Promise.all(workers.map((worker) => worker.close()))
+  }
+}
+
+async function startRuns(given: Drain, worker: WorkerProcess): Promise<number> {
+  const start = { count: given.runs, by: 'bulk' } as const
+  if (given.startedBy === 'itself') return (await worker.tell('startRuns', start)).seconds
+  const starter = await WorkerProcess.open({ ...given, warmUpRuns: 0, name: 'bench_starter' })
+  try {
+    return (await starter.tell('startRuns', start)).seconds
+  } finally {
+    await starter.close()
+  }
+}
+
+async function drainWith(workers: readonly WorkerProcess[], given: Drain, around: Around): Promise<number> {
+  const over = new AbortController()
+  const beside = around.during?.(over.signal)
+  // Awaited below; a failure before that must not end the process.
+  beside?.catch(() => {})
+  try {
+    const ended = allEnded(workers, given)
+    ended.catch(() => {})
+    const started = await Promise.all(workers.map((worker) => worker.tell('work', null)))
+    await ended
+    const first = Math.min(...started.map(({ atMs }) => atMs))
+    const last = Math.max(...workers.map((worker) => worker.ended.atMs))
+    return (last - first) / 1_000
+  } finally {
+    over.abort()
+    await beside
+  }
+}
+
+function allEnded(workers: readonly WorkerProcess[], given: Drain): Promise<void> {
+  const timeoutMs = given.timeoutMs ?? TIMEOUT_MS
+  const count = () => workers.reduce((sum, worker) => sum + worker.ended.runs, 0)
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new Error(`${count()} of ${given.runs} runs had ended after ${timeoutMs / 1_000} s.`)),
+      timeoutMs,
+    )
+    const look = () => {
+      const failure = workers.find((worker) => worker.failure !== undefined)?.failure
+      if (failure === undefined && count() < given.runs) return
+      clearTimeout(timer)
+      if (failure === undefined) resolve()
+      else reject(failure)
+    }
+    for (const worker of workers) worker.onChange(look)
   })
-  const drainedSince = performance.now()
-  await engine.start()
-  await drained
-  const drainSeconds = (performance.now() - drainedSince) / 1_000
-  await engine.close()
+}
+
+function usagesOf(workers: readonly WorkerProcess[]): Promise<WorkerUsage[]> {
+  return Promise.all(workers.map((worker) => worker.tell('usage', null)))
+}
+
+function since(before: WorkerUsage, after: WorkerUsage): WorkerUsage {
   return {
-    startsPerSecond: runs / startSeconds,
-    stepsPerSecond: (runs * workload.stepsPerRun) / drainSeconds,
+    cpuMs: after.cpuMs - before.cpuMs,
+    rssMaxBytes: after.rssMaxBytes,
+    statements: after.statements - before.statements,
   }
 }

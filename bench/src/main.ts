@@ -1,159 +1,96 @@
-import { cpus, totalmem } from 'node:os'
-import { parseArgs } from 'node:util'
-import { startPostgres } from '@belay/postgres-server'
-import { createEngine } from '@belay/workflow'
-import { postgres } from '@belay/workflow-postgres'
-import pg from 'pg'
-import { type DrainResult, drain } from './drain.ts'
-import { median, quantile, spread, whole } from './figures.ts'
-import { comparePeers } from './peers/compare.ts'
-import { measureReference, prepareReference, type Reference } from './reference.ts'
-import { chain, WORKLOADS, type Workload } from './workloads.ts'
+import { type Bench, openBench } from './bench.ts'
+import { describeMachine, type Machine } from './machine.ts'
+import { type BenchOptions, OptionError, readOptions } from './options.ts'
+import { prepareReference } from './reference.ts'
+import { Ledger } from './report/ledger.ts'
+import { renderReport } from './report/markdown.ts'
+import { writeReport } from './report/write-report.ts'
+import { SECTIONS, WITHOUT_ASKING } from './sections/all.ts'
+import type { Recorder, Section } from './sections/section.ts'
+import { openServer } from './server.ts'
 
 const HELP = `Measures Belay on PostgreSQL, next to single-row updates on the same server in the same run.
 
-  npm run bench              three rounds of each workload, 500 single runs, 20 s of idling; about 2 minutes
-  npm run bench -- --quick   one short round: shows that it works, not how fast it is
-  npm run bench -- --peers   instead: Belay and other systems by turns, about 15 minutes (with --quick about 2). The first time it
-                             installs them into bench/peers/node_modules (about 35 MB), where npm start and npm test never look.
-                             absurd's schema isn't on npm: have absurdctl on the PATH, or ABSURD_SQL name the file.
+  npm run bench                       everything, three rounds of each; over an hour
+  npm run bench -- --quick            one short round of everything but the peers, under 90 s: shows that it works, not how fast it is
+  npm run bench -- --section a,b      only these sections
+  npm run bench -- --peers            short for --section peers
 
-DATABASE_URL measures that server instead of a PostgreSQL 18 from npm with durable settings.
-The database needs to be empty: the benchmark makes tables and schemas in it.`
+  --out DIR      also writes results.md and chart.svg there
+  --history N    finished runs in the tables of the section flat; default 10,000,000, with --quick 100,000
+  --hold TIME    how long that section keeps a snapshot open; default 10m, with --quick 10s
+  --help         this
 
-// What people set on a small production server; durability is left as it is by default: on.
-const SETTINGS = { shared_buffers: '1GB', max_wal_size: '4GB', checkpoint_timeout: '30min' }
+Sections
+${SECTIONS.map(({ name, about }) => `  ${name.padEnd(12)} ${about}`).join('\n')}
 
-const { values: flags } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    peers: { type: 'boolean', default: false },
-    help: { type: 'boolean', short: 'h', default: false },
-  },
-})
-if (flags.help) console.log(HELP)
-else await main(flags)
+The section peers installs the other systems into bench/peers/node_modules the first time (about 35 MB), where npm start and npm test
+never look. absurd's schema isn't on npm: have absurdctl on the PATH, or ABSURD_SQL name the file.
 
-async function main({ quick, peers }: { quick: boolean; peers: boolean }): Promise<void> {
-  const rounds = quick ? 1 : 3
-  const server = process.env['DATABASE_URL']
-    ? undefined
-    : await startPostgres({ major: 18, durable: true, settings: SETTINGS })
-  const url = process.env['DATABASE_URL'] ?? (await server!.createDatabase())
+DATABASE_URL measures that server instead of a PostgreSQL 18 from npm with durable settings. Its user must be allowed to create databases:
+everything happens in databases made for it, which are removed at the end.`
+
+try {
+  const options = readOptions(process.argv.slice(2), {
+    sections: SECTIONS.map(({ name }) => name),
+    withoutAsking: WITHOUT_ASKING,
+  })
+  if (options === 'help') console.log(HELP)
+  else await main(options)
+} catch (error) {
+  if (!(error instanceof OptionError)) throw error
+  console.error(`bench: ${error.message}`)
+  process.exitCode = 2
+}
+
+async function main(options: BenchOptions): Promise<void> {
+  const server = await openServer()
   try {
-    await describe(url)
-    if (peers) return await comparePeers({ url, quick })
-    await prepareReference(url)
-    const references: Reference[] = []
-    const drained = new Map<Workload, Drained[]>(WORKLOADS.map((workload) => [workload, []]))
-    for (let round = 1; round <= rounds; round += 1) {
-      for (const [number, workload] of WORKLOADS.entries()) {
-        const reference = await measureReference(url, quick ? 2 : 5)
-        const schema = `belay_${round}_${number}`
-        const result = await drain({
-          url,
-          schema,
-          workload,
-          runs: quick ? workload.runs / 10 : workload.runs,
-        })
-        console.log(`round ${round}   ${workload.name}: ${whole(result.stepsPerSecond)} steps/s`)
-        references.push(reference)
-        drained.get(workload)!.push({ ...result, ratio: result.stepsPerSecond / reference.updatesPerSecond })
-      }
+    const machine = await describeMachine(server.url)
+    announce(machine)
+    const bench = openBench(server, options)
+    await prepareReference(server.url)
+    const ledger = new Ledger()
+    for (const section of SECTIONS) {
+      if (!options.sections.includes(section.name)) continue
+      bench.progress(`section ${section.name}`)
+      await measure(section, { bench, ledger })
+      // After each section: what has been measured survives what comes.
+      if (options.out !== undefined) await writeReport(options.out, ledger, { bench, machine })
     }
-    const latency = await measureLatency(url, quick ? 50 : 500)
-    const idle = await measureIdle(url, quick ? 3_000 : 20_000)
-    const by = references[0]!.by
-    console.log(`
-| measured | median (min to max of ${rounds} ${rounds === 1 ? 'round' : 'rounds'}) |
-|---|---|
-| reference: single-row updates/s (${by}, 4 clients) | ${spread(references.map((r) => r.updatesPerSecond))} |
-${WORKLOADS.map((workload) => rowsOf(workload, drained.get(workload)!)).join('\n')}
-| idle latency of one 3-step run, \`run()\` to \`run.completed\`: p50 / p95 / p99 ms | ${latency.completed} |
-| the same to \`result()\` | ${latency.result} |
-| statements/s of an idle worker (transactions the server counted) | ${idle.toFixed(1)} |`)
+    console.log(`\n${renderReport(ledger, { bench, machine })}`)
+    if (options.out !== undefined) console.error(`Written to ${options.out}.`)
+    if (ledger.failures.length > 0) process.exitCode = 1
   } finally {
-    await server?.stop()
+    await server.stop()
   }
 }
 
-type Drained = DrainResult & { readonly ratio: number }
-
-function rowsOf({ name, what }: Workload, results: readonly Drained[]): string {
-  const ratios = results.map(({ ratio }) => ratio)
-  const range = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`
-  return [
-    `| ${name}, ${what}/s | ${spread(results.map(({ stepsPerSecond }) => stepsPerSecond))} |`,
-    `| … as a multiple of the reference | ${median(ratios).toFixed(2)} (${range}) |`,
-    `| … runs started/s by \`runMany()\` | ${spread(results.map(({ startsPerSecond }) => startsPerSecond))} |`,
-  ].join('\n')
-}
-
-async function describe(url: string): Promise<void> {
-  const client = new pg.Client(url)
-  await client.connect()
-  const { rows } = await client.query(
-    `select current_setting('server_version') as version, string_agg(name || '=' || current_setting(name), ' ' order by name) as settings
-     from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers', 'max_wal_size')`,
-  )
-  await client.end()
-  const memoryGiB = Math.round(totalmem() / 1024 ** 3)
-  console.log(`machine   ${cpus().length} × ${cpus()[0]?.model.trim()}, ${memoryGiB} GiB`)
-  console.log(`versions  node ${process.versions.node}, PostgreSQL ${rows[0].version}`)
-  console.log(`settings  ${rows[0].settings}`)
-}
-
-async function measureLatency(url: string, runs: number): Promise<{ completed: string; result: string }> {
-  const engine = createEngine({
-    adapter: postgres(url, { autoMigrate: true, schema: 'belay_latency' }),
-    workflows: [chain],
-  })
-  await engine.start()
-  const completed: number[] = []
-  const result: number[] = []
-  const warmUp = 20
-  for (let n = -warmUp; n < runs; n += 1) {
-    const startedAt = performance.now()
-    const done = new Promise<number>((resolve) => {
-      const off = engine.on('run.completed', () => {
-        off()
-        resolve(performance.now() - startedAt)
-      })
-    })
-    const run = await engine.run(chain, undefined)
-    await run.result()
-    if (n < 0) continue
-    result.push(performance.now() - startedAt)
-    completed.push(await done)
+/** A section that fails says so in the report, and hinders no other. */
+async function measure(section: Section, { bench, ledger }: { bench: Bench; ledger: Ledger }): Promise<void> {
+  const attempt = async (what: string, part: () => Promise<unknown>) => {
+    try {
+      await part()
+      return true
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      ledger.failures.push(`${what}: ${reason}`)
+      bench.progress(`${what} failed: ${reason}`)
+      return false
+    }
   }
-  await engine.close()
-  return { completed: percentiles(completed), result: percentiles(result) }
+  const record: Recorder = {
+    add: (name, figure) => ledger.add(section.name, name, figure),
+    note: (sentence) => ledger.note(sentence),
+    attempt: (what, part) => attempt(`${section.name}: ${what}`, part),
+    append: (markdown) => ledger.appendices.push(markdown),
+    bar: (bar) => ledger.addBar(bar),
+  }
+  await attempt(section.name, () => section.measure(bench, record))
 }
 
-async function measureIdle(url: string, ms: number): Promise<number> {
-  const engine = createEngine({
-    adapter: postgres(url, { autoMigrate: true, schema: 'belay_idle' }),
-    workflows: [chain],
-  })
-  await engine.start()
-  await new Promise((resolve) => setTimeout(resolve, 1_000))
-  const before = await transactions(url)
-  await new Promise((resolve) => setTimeout(resolve, ms))
-  const after = await transactions(url)
-  await engine.close()
-  return (after.count - before.count) / ((after.at - before.at) / 1_000)
-}
-
-async function transactions(url: string): Promise<{ count: number; at: number }> {
-  const client = new pg.Client(url)
-  await client.connect()
-  const { rows } = await client.query(
-    'select (xact_commit + xact_rollback)::float8 as count, extract(epoch from clock_timestamp())::float8 * 1000 as at from pg_stat_database where datname = current_database()',
-  )
-  await client.end()
-  return rows[0]
-}
-
-function percentiles(sample: readonly number[]): string {
-  return [0.5, 0.95, 0.99].map((share) => quantile(sample, share).toFixed(1)).join(' / ')
+function announce({ machine, versions, settings }: Machine): void {
+  console.error(`machine   ${machine}`)
+  console.error(`versions  ${versions}`)
+  console.error(`settings  ${settings}`)
 }

@@ -24,12 +24,15 @@ export async function prepareReference(url: string): Promise<void> {
   await client.end()
 }
 
+/** How much is measured: for so long, or so many updates. */
+export type MeasureLength = { readonly seconds: number } | { readonly updatesPerClient: number }
+
 /** Single-row updates by primary key a second, four clients: what one commit per row costs on this server, right now. */
-export async function measureReference(url: string, seconds: number): Promise<Reference> {
-  return measureWithPgbench(url, seconds) ?? (await measureWithNode(url, seconds))
+export async function measureReference(url: string, length: MeasureLength): Promise<Reference> {
+  return measureWithPgbench(url, length) ?? (await measureWithNode(url, length))
 }
 
-function measureWithPgbench(url: string, seconds: number): Reference | undefined {
+function measureWithPgbench(url: string, length: MeasureLength): Reference | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'belay-bench-'))
   try {
     const script = join(folder, 'update.sql')
@@ -45,8 +48,7 @@ function measureWithPgbench(url: string, seconds: number): Reference | undefined
       String(CLIENTS),
       '-j',
       '1',
-      '-T',
-      String(seconds),
+      ...('seconds' in length ? ['-T', String(length.seconds)] : ['-t', String(length.updatesPerClient)]),
       '-f',
       script,
       url,
@@ -60,14 +62,16 @@ function measureWithPgbench(url: string, seconds: number): Reference | undefined
 }
 
 /** Where pgbench is not installed. Slower than pgbench, because Node does the clients' work: never compare the two. */
-async function measureWithNode(url: string, seconds: number): Promise<Reference> {
-  const endsAt = performance.now() + seconds * 1_000
+async function measureWithNode(url: string, length: MeasureLength): Promise<Reference> {
+  const startedAt = performance.now()
+  const endsAt = 'seconds' in length ? startedAt + length.seconds * 1_000 : Number.POSITIVE_INFINITY
+  const updatesMax = 'seconds' in length ? Number.POSITIVE_INFINITY : length.updatesPerClient
   const counts = await Promise.all(
     Array.from({ length: CLIENTS }, async () => {
       const client = new pg.Client(url)
       await client.connect()
       let count = 0
-      for (; performance.now() < endsAt; count += 1) {
+      for (; count < updatesMax && performance.now() < endsAt; count += 1) {
         const id = 1 + Math.floor(Math.random() * ROWS)
         await client.query({
           name: 'update',
@@ -79,5 +83,6 @@ async function measureWithNode(url: string, seconds: number): Promise<Reference>
       return count
     }),
   )
+  const seconds = (performance.now() - startedAt) / 1_000
   return { by: 'node', updatesPerSecond: counts.reduce((sum, count) => sum + count, 0) / seconds }
 }

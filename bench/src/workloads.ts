@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { define, PermanentError, type Workflow, type WorkflowDefinition } from '@belay/workflow'
 
 /** Graphs of one output type, so that steps can be added in a loop. */
@@ -13,15 +14,41 @@ export interface Workload {
   readonly stepsPerRun: number
   /** The event that tells that a run has ended. */
   readonly ends: 'run.completed' | 'run.compensated'
+  /** Handlers running at once in one worker. */
+  readonly concurrency: number
 }
 
-export const chain = define('chain', { version: 1 })
+const CONCURRENCY = 1_000
+
+const chain = define('chain', { version: 1 })
   .step('a', { run: () => 1 })
   .step('b', { dependsOn: ['a'], run: () => 2 })
   .step('c', { dependsOn: ['b'], run: () => 3 })
 
+const WORK_MS = 2
+const OUTPUT_CHARACTERS = 4_000
+
+const realistic = define('realistic', { version: 1 })
+  .step('a', { run: work })
+  .step('b', { dependsOn: ['a'], run: work })
+  .step('c', { dependsOn: ['b'], run: work })
+
+/** What a call to another service is like: some waiting, and an answer to keep. */
+async function work(): Promise<{ readonly answer: string }> {
+  await delay(WORK_MS)
+  return { answer: randomText(OUTPUT_CHARACTERS) }
+}
+
+// Text that compression gains little on, made once: its making is not what is measured.
+const TEXT = Array.from({ length: 20_000 }, () => Math.random().toString(36).slice(2, 12)).join('')
+
+function randomText(characters: number): string {
+  const from = Math.floor(Math.random() * (TEXT.length - characters))
+  return TEXT.slice(from, from + characters)
+}
+
 function fan(width: number): Loose {
-  let workflow: Loose = define('fan', { version: 1 })
+  let workflow: Loose = define(`fan-${width}`, { version: 1 })
   workflow = workflow.step('first', { run: () => 1 })
   const middle = Array.from({ length: width }, (_, n) => `m${n}`)
   for (const name of middle) workflow = workflow.step(name, { dependsOn: ['first'], run: () => 2 })
@@ -44,15 +71,35 @@ function saga(): Loose {
   return workflow
 }
 
-export const WORKLOADS: readonly Workload[] = [
-  { name: 'chain of 3', what: 'steps', workflow: chain, runs: 10_000, stepsPerRun: 3, ends: 'run.completed' },
-  { name: '1 → 50 → 1', what: 'steps', workflow: fan(50), runs: 600, stepsPerRun: 52, ends: 'run.completed' },
-  {
+const forward = { what: 'steps', ends: 'run.completed', concurrency: CONCURRENCY } as const
+
+export const WORKLOADS = {
+  chain: { ...forward, name: 'chain of 3', workflow: chain, runs: 20_000, stepsPerRun: 3 },
+  fan50: { ...forward, name: '1 → 50 → 1', workflow: fan(50), runs: 1_000, stepsPerRun: 52 },
+  fan1000: { ...forward, name: '1 → 1,000 → 1', workflow: fan(1_000), runs: 40, stepsPerRun: 1_002 },
+  saga: {
     name: 'saga: chain of 5 whose last fails',
     what: 'steps and undos',
     workflow: saga(),
-    runs: 3_000,
+    runs: 5_000,
     stepsPerRun: 9,
     ends: 'run.compensated',
+    concurrency: CONCURRENCY,
   },
-]
+  realistic: {
+    ...forward,
+    name: `chain of 3: ${WORK_MS} ms, ${OUTPUT_CHARACTERS / 1_000} KB, 200 at once`,
+    workflow: realistic,
+    runs: 5_000,
+    stepsPerRun: 3,
+    concurrency: 200,
+  },
+} satisfies Readonly<Record<string, Workload>>
+
+export type WorkloadName = keyof typeof WORKLOADS
+
+/** How many runs of a workload are made: a tenth shows that it works. */
+export function runsOf(workload: WorkloadName, { quick }: { quick: boolean }): number {
+  const { runs } = WORKLOADS[workload]
+  return quick ? runs / 10 : runs
+}

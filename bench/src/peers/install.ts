@@ -20,7 +20,7 @@ export function installPeers(): string | undefined {
   const lock = readFileSync(new URL('package-lock.json', PEERS_FOLDER))
   const wanted = createHash('sha256').update(lock).digest('hex')
   if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
-    console.log('installing the peers (once, about 35 MB in bench/peers/node_modules)…')
+    console.error('installing the peers (once, about 35 MB in bench/peers/node_modules)…')
     // They say what Node they want: whether they run on this one is seen below, and told.
     const failure = run('npm', [
       'ci',

@@ -1,5 +1,5 @@
-import { median, quantile, spread, whole } from '../figures.ts'
 import type { Reference } from '../reference.ts'
+import { median, quantile, spread, whole } from '../report/figures.ts'
 import type { Measured } from './contender.ts'
 import type { Contender } from './contenders.ts'
 

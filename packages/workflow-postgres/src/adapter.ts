@@ -1,4 +1,5 @@
 import type { Adapter, WithinTransaction } from '@belay/workflow/adapter'
+import { changeRun } from './change-run.ts'
 import type { Connection } from './connection/connection.ts'
 import { closedError, openUntil } from './connection/open-connection.ts'
 import { type MigrationReport, migrateSchema } from './migrate/migrate.ts'
@@ -8,15 +9,26 @@ import { startWithin } from './start-within.ts'
 import { beginUndo } from './statements/begin-undo.ts'
 import { cancelRuns } from './statements/cancel-runs.ts'
 import { claim } from './statements/claim.ts'
+import { deliverSignals } from './statements/deliver-signals.ts'
+import { diagnose } from './statements/diagnose.ts'
 import { drain } from './statements/drain-runs.ts'
+import { expireRuns, upcoming } from './statements/expire-runs.ts'
+import { findEnded } from './statements/find-ended.ts'
+import { findRun } from './statements/find-run.ts'
+import { listHeld } from './statements/list-held.ts'
+import { listWorkers } from './statements/list-workers.ts'
+import { prune } from './statements/prune-runs.ts'
 import { recorded } from './statements/read-attempts.ts'
+import { readDefinitions } from './statements/read-definitions.ts'
+import { readHistory } from './statements/read-history.ts'
 import { load } from './statements/read-payloads.ts'
 import { listRuns, readRun } from './statements/read-runs.ts'
 import { held, now, readStatuses, stopping } from './statements/read-state.ts'
+import { releaseKeys } from './statements/release-keys.ts'
 import { saveDefinitions } from './statements/save-definitions.ts'
 import { startRuns } from './statements/start-runs.ts'
 import { sweep } from './statements/sweep-workers.ts'
-import { deregister, insertWorker, renew } from './statements/workers.ts'
+import { deregister, register, renew } from './statements/workers.ts'
 import type { Wakeup } from './wakeup.ts'
 
 /** What the two adapters of this package have in common: everything but how they connect. */
@@ -88,9 +100,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
       const beside = parts.singleSession ? null : connection
       return startWithin({ transaction, beside, wakeup }, runs)
     },
-    async registerWorker({ workerId, name, leaseMs }) {
-      await connection.query(insertWorker, [workerId, name, leaseMs])
-    },
+    registerWorker: (worker) => register(connection, worker),
     renew: (renewal) => renew(connection, renewal),
     deregisterWorker: (worker) => deregister(connection, worker),
     claim: (request) => claim(connection, request),
@@ -105,11 +115,24 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     sweep: (request) => sweep(connection, request),
     stopping: (request) => stopping(connection, request),
     drain: (request) => drain(connection, request),
-    beginUndo: (plans) => beginUndo(connection, plans),
+    beginUndo: (plans, lease) => beginUndo(connection, plans, lease),
     cancelRuns: (request) => cancelRuns(connection, request),
+    changeRun: (request) => changeRun(connection, request),
+    readHistory: (request) => readHistory(connection, request),
+    readDefinitions: (definitionIds) => readDefinitions(connection, definitionIds),
+    deliverSignals: (signals) => deliverSignals(connection, signals),
+    findRun: (run) => findRun(connection, run),
+    expireRuns: (request) => expireRuns(connection, request),
+    upcoming: (request) => upcoming(connection, request),
     readRun: (runId) => readRun(connection, runId),
     readStatuses: (runIds) => readStatuses(connection, runIds),
     listRuns: (filter) => listRuns(connection, filter),
+    listWorkers: (request) => listWorkers(connection, request),
+    listHeld: (request) => listHeld(connection, request),
+    findEnded: (request) => findEnded(connection, request),
+    prune: (request) => prune(connection, request),
+    releaseKeys: (request) => releaseKeys(connection, request),
+    diagnose: (request) => diagnose(connection, { ...request, adapter: parts.name, schema }),
     onWake: (listener) => wakeup.onWake(listener),
     wake: () => wakeup.wake(),
     close() {

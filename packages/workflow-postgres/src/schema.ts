@@ -191,6 +191,8 @@ function makeSteps(schema: Schema) {
       waitingSince: instant('waiting_since'),
       /** When the signal came that this step waits for, or will wait for; its payload is in `output`. */
       signalledAt: instant('signalled_at'),
+      /** When the first of the newest series of failed attempts began; kept when the series has ended. */
+      failingSince: instant('failing_since'),
     },
     (table) => [
       primaryKey({ name: 'workflow_steps_pkey', columns: [table.runId, table.step] }),

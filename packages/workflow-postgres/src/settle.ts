@@ -8,6 +8,7 @@ import { type ParkedOutcome, park } from './statements/park-undos.ts'
 import { settledBefore } from './statements/read-attempts.ts'
 import { readTries } from './statements/read-tries.ts'
 import { type RequeuedOutcome, requeue } from './statements/requeue-attempts.ts'
+import { type WaitingOutcome, wait } from './statements/wait-attempts.ts'
 
 export interface SettleRequest {
   readonly workerId: string
@@ -55,20 +56,22 @@ async function answer(
   }
 }
 
-type Kind = 'fail' | 'park' | 'requeue' | 'finish'
+type Kind = 'fail' | 'park' | 'requeue' | 'wait' | 'finish'
 
 const KIND_OF: Readonly<Record<Outcome['type'], Kind>> = {
   failed: 'fail',
   compensation_failed: 'park',
   retry: 'requeue',
   released: 'requeue',
+  waiting: 'wait',
   completed: 'finish',
+  received: 'finish',
   compensated: 'finish',
   relayed: 'finish',
 }
 
 function batchesByKind(outcomes: readonly Outcome[]) {
-  return (['fail', 'park', 'requeue', 'finish'] as const).flatMap((kind) => {
+  return (['fail', 'park', 'requeue', 'wait', 'finish'] as const).flatMap((kind) => {
     const ofKind = outcomes.filter((outcome) => KIND_OF[outcome.type] === kind)
     return batchesBySize(ofKind, payloadOf).map((batch) => ({ kind, outcomes: batch }))
   })
@@ -129,6 +132,11 @@ async function record(connection: Connection, kind: Kind, batch: SettleRequest):
       const outcomes = batch.outcomes as readonly RequeuedOutcome[]
       const settled = pick(await requeue(connection, { workerId, outcomes }))
       return { outcome: settled, queued: settled.some(isDueNow) }
+    }
+    case 'wait': {
+      const outcomes = batch.outcomes as readonly WaitingOutcome[]
+      const { settled, queued } = await wait(connection, { workerId, outcomes })
+      return { outcome: pick(settled), queued }
     }
     case 'finish': {
       const outcomes = batch.outcomes as readonly FinishedOutcome[]

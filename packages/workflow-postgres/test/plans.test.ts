@@ -3,11 +3,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inSchema, type Statement } from '../src/connection/statement.ts'
 import { SESSION_SETTINGS } from '../src/postgres/pool.ts'
 import { claimSteps } from '../src/statements/claim.ts'
+import { deliverSignalsStatement, readRefusedSignals } from '../src/statements/deliver-signals.ts'
+import { countLiveRuns, readStrandedSteps } from '../src/statements/diagnose.ts'
 import { readDrainedRuns } from '../src/statements/drain-runs.ts'
+import { expireRunsStatement, readUpcoming } from '../src/statements/expire-runs.ts'
 import { failAttempts } from '../src/statements/fail-attempts.ts'
+import { findEndedRuns } from '../src/statements/find-ended.ts'
+import { findRunById, findRunByKey } from '../src/statements/find-run.ts'
 import { finishAttempts } from '../src/statements/finish-attempts.ts'
+import { readHeldByWorker } from '../src/statements/list-held.ts'
+import { pruneEndedRuns } from '../src/statements/prune-runs.ts'
+import { readStatusesStatement } from '../src/statements/read-state.ts'
+import { releaseRunKeys } from '../src/statements/release-keys.ts'
 import { requeueAttempts } from '../src/statements/requeue-attempts.ts'
 import { recoverSteps } from '../src/statements/sweep-workers.ts'
+import { waitAttempts } from '../src/statements/wait-attempts.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
 
 const WORKER = '00000000-0000-7000-8000-00000000000a'
@@ -33,9 +43,31 @@ const HOT: readonly (readonly [Statement<unknown>, string])[] = [
     requeueAttempts,
     `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('true')}, ${many('{}')}, ${many('1')}`,
   ],
+  [
+    waitAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}`,
+  ],
+  [
+    deliverSignalsStatement,
+    `${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('k')}, ${many('a')}, ${many('{}')}`,
+  ],
+  [readRefusedSignals, `${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('k')}`],
+  [findRunById, `'${WORKER}'`],
+  [findRunByKey, `'w', 'k'`],
+  [expireRunsStatement, '500'],
+  [readUpcoming, `'{1,2}'`],
+  [readStatusesStatement, RUN_IDS],
   [recoverSteps, '500, 1000'],
   [readDrainedRuns, `'{1,2}', null, 100`],
+  [findEndedRuns, `4e12, '{completed,failed}', null, false, 0, '${'0'.repeat(32)}', 10000, ${BATCH}`],
+  [pruneEndedRuns, `${RUN_IDS}, 4e12`],
+  [releaseRunKeys, `${RUN_IDS}, 4e12`],
+  [readHeldByWorker, `'${WORKER}', 100`],
+  [countLiveRuns, '100000'],
 ]
+
+/** What reads the queue as a whole, which is as small as what is to be done: of these only runs and steps are looked up. */
+const READING_THE_QUEUE: typeof HOT = [[readStrandedSteps, '10000, 100']]
 
 const STEPS = 200_000
 
@@ -77,7 +109,11 @@ insert into belay.workflow_ready (available_at, definition_id, step, attempt, ru
       const flaws: string[] = []
       for (const [statement, values] of HOT) {
         const plan = await explain(client, inSchema(statement.text, schema), values)
-        flaws.push(...flawsOf(plan).map((line) => `${statement.name}: ${line}`))
+        flaws.push(...flawsOf(plan, BIG_TABLES).map((line) => `${statement.name}: ${line}`))
+      }
+      for (const [statement, values] of READING_THE_QUEUE) {
+        const plan = await explain(client, inSchema(statement.text, schema), values)
+        flaws.push(...flawsOf(plan, HISTORY).map((line) => `${statement.name}: ${line}`))
       }
       return flaws
     } finally {
@@ -117,13 +153,12 @@ async function explain(client: PoolClient, text: string, values: string): Promis
   return rows.map((row) => row['QUERY PLAN']).join('\n')
 }
 
+const HISTORY = 'workflow_(steps|runs)'
 const BIG_TABLES = 'workflow_(steps|runs|ready)'
 
-function flawsOf(plan: string): readonly string[] {
+function flawsOf(plan: string, tables: string): readonly string[] {
   return plan
     .split('\n')
     .map((line) => line.trim())
-    .filter(
-      (line) => new RegExp(`Seq Scan on .*${BIG_TABLES}|(Hash|Merge) Join`).test(line) && !/CTE/.test(line),
-    )
+    .filter((line) => new RegExp(`Seq Scan on .*${tables}|(Hash|Merge) Join`).test(line) && !/CTE/.test(line))
 }

@@ -8,6 +8,8 @@ export type RunCause =
       readonly error: SerialisedError
     }
   | { readonly type: 'cancelled'; readonly reason: string | undefined }
+  /** The run had not ended by then: an ISO 8601 text. */
+  | { readonly type: 'deadline'; readonly deadlineAt: string }
 
 /** An error as it is stored: no stack, and causes up to a depth of 5. */
 export interface SerialisedError {

@@ -3,24 +3,39 @@ import { describe, test } from 'vitest'
 import type { BesideCase, Case, Cases, SecondCase } from './case.ts'
 import { claimCases } from './cases/claim.ts'
 import { connectionCases } from './cases/connection.ts'
+import { controlCases } from './cases/control.ts'
+import { controlRaceCases } from './cases/control-races.ts'
+import { deadlineCases } from './cases/deadlines.ts'
 import { definitionCases } from './cases/definitions.ts'
+import { diagnosisCases } from './cases/diagnosis.ts'
 import { drainCases } from './cases/drain.ts'
 import { failCases } from './cases/fail.ts'
 import { fenceCases } from './cases/fences.ts'
+import { historyCases } from './cases/history.ts'
+import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
+import { migrationCases } from './cases/migration.ts'
 import { payloadCases } from './cases/payloads.ts'
 import { raceCases } from './cases/races.ts'
 import { readingCases } from './cases/reading.ts'
+import { reopenCases } from './cases/reopen.ts'
+import { repairCases } from './cases/repair.ts'
 import { requeueCases } from './cases/requeue.ts'
+import { retentionCases } from './cases/retention.ts'
 import { settleCases } from './cases/settle.ts'
+import { signalCases } from './cases/signals.ts'
 import { sizeCases } from './cases/sizes.ts'
 import { startCases } from './cases/start.ts'
+import { startTimeCases } from './cases/start-times.ts'
 import { stopCases } from './cases/stop.ts'
 import { sweepCases } from './cases/sweep.ts'
 import { transactCases } from './cases/transact.ts'
 import { transactionCases } from './cases/transactions.ts'
 import { undoCases } from './cases/undo.ts'
 import { undoOrderCases } from './cases/undo-order.ts'
+import { versionCases } from './cases/versions.ts'
+import { waitCases } from './cases/waits.ts'
+import { workerCases } from './cases/workers.ts'
 import type { Harness } from './harness.ts'
 import { Scenario } from './scenario/index.ts'
 
@@ -53,9 +68,24 @@ const SUITES: Readonly<Record<string, Cases>> = {
   leases: leaseCases,
   sweep: sweepCases,
   races: raceCases,
+  control: controlCases,
+  'retry of a run': reopenCases,
+  'repair of an undo': repairCases,
+  'migration of a run': migrationCases,
+  history: historyCases,
+  'races of control': controlRaceCases,
   sizes: sizeCases,
   payloads: payloadCases,
   reading: readingCases,
+  versions: versionCases,
+  workers: workerCases,
+  retention: retentionCases,
+  keys: keyCases,
+  diagnosis: diagnosisCases,
+  waits: waitCases,
+  signals: signalCases,
+  'start times': startTimeCases,
+  deadlines: deadlineCases,
   connection: connectionCases,
   transactions: transactionCases,
   transact: transactCases,

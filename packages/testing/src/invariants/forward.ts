@@ -13,7 +13,9 @@ export function forwardFacts(view: RunView, report: Reporter): void {
     }
     fact('running_run_has_no_failed_step', isOpen(step.status) || isSatisfied(step.status))
     const open = openDependencies(step)
-    fact('open_dependencies_count_is_right', !isOpen(step.status) || step.openDependencies === open)
+    // In a paused run each waiting step waits for the resumption too.
+    const counted = step.status === 'pending' && view.run.status === 'paused' ? open + 1 : open
+    fact('open_dependencies_count_is_right', !isOpen(step.status) || step.openDependencies === counted)
     fact('started_after_its_dependencies', step.status === 'pending' || open === 0)
   }
 }

@@ -35,7 +35,9 @@ function countEntries(dump: Dump, report: Report): ReadonlySet<string> {
 }
 
 function isClaimable(run: RunRecord, step: StepRecord): boolean {
-  if (step.status === 'ready') return run.status === 'running'
+  const forward = run.status === 'running' || run.status === 'waiting' || run.status === 'scheduled'
+  if (step.status === 'ready') return forward
+  if (step.status === 'waiting') return forward && step.availableAt !== null
   return step.status === 'compensating' && step.workerId === null && step.openDependencies === 0
 }
 

@@ -27,7 +27,12 @@ const FACTS: readonly Fact[] = [
   ],
   ['failed_has_an_error', (s) => s.status !== 'failed' || s.error !== null],
   ['undo_of_in_an_undo_only', (s) => (s.undoOf !== null) === IN_UNDO.has(s.status)],
-  ['no_output_without_completion', (s) => s.output === null || hasCompleted(s)],
+  [
+    'waiting_has_no_worker_and_a_beginning',
+    (s) => s.status !== 'waiting' || (s.workerId === null && s.waitingSince !== null && s.attempt > 0),
+  ],
+  ['waiting_has_no_signal', (s) => s.status !== 'waiting' || s.signalledAt === null],
+  ['no_output_without_completion', (s) => s.output === null || hasCompleted(s) || s.signalledAt !== null],
 ]
 
 export function rowFacts({ steps }: RunView, report: Reporter): void {
@@ -36,8 +41,9 @@ export function rowFacts({ steps }: RunView, report: Reporter): void {
   }
 }
 
-function hasCompleted(step: StepView): boolean {
-  return step.status === 'completed' || step.undoOf === 'completed'
+/** Or was given one: a stand-in by an operator, or the payload of a signal. */
+function hasCompleted({ status, undoOf, signalledAt }: StepView): boolean {
+  return status === 'completed' || undoOf === 'completed' || status === 'skipped' || signalledAt !== null
 }
 
 export function describe({ dependencies, dependents, ...row }: StepView): string {

@@ -3,18 +3,22 @@ import { realClock } from '../clock/real-clock.ts'
 import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { Dump } from '../invariants/dump.ts'
 import { claim, held } from './claim.ts'
+import { changeRun, readDefinitions, readHistory } from './control.ts'
 import { saveDefinitions } from './definitions.ts'
+import { expireRuns, upcoming } from './due.ts'
 import { dump } from './dump.ts'
 import { listRuns, load, readRun, readStatuses } from './read.ts'
 import { Rows } from './rows.ts'
 import { settle } from './settle.ts'
+import { deliverSignals, findRun } from './signals.ts'
 import { cancelRuns, stopping } from './stop.ts'
 import { sweep } from './sweep.ts'
 import { commit, recorded, settleWithin, startRunsInTurn, workIn } from './transact.ts'
 import { givenTransaction, MemoryTransaction } from './transaction.ts'
 import { beginUndo, drain } from './undo.ts'
+import { diagnose, findEnded, prune, releaseKeys } from './upkeep.ts'
 import { Wakeup } from './wakeup.ts'
-import { deregisterWorker, registerWorker, renew } from './workers.ts'
+import { deregisterWorker, listHeld, listWorkers, registerWorker, renew } from './workers.ts'
 
 /**
  * A store in the memory of the process: the reference implementation of the port. `clock` is the store's time and the engine's;
@@ -109,12 +113,27 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   sweep: Verb<'sweep'> = (request) => this.#verb(() => sweep(this.#rows, request))
   stopping: Verb<'stopping'> = (request) => this.#verb(() => stopping(this.#rows, request))
   drain: Verb<'drain'> = (request) => this.#verb(() => drain(this.#rows, request))
-  beginUndo: Verb<'beginUndo'> = (plans) => this.#verb(() => beginUndo(this.#rows, plans))
+  beginUndo: Verb<'beginUndo'> = (plans, lease) => this.#verb(() => beginUndo(this.#rows, plans, lease))
   cancelRuns: Verb<'cancelRuns'> = (request) => this.#verb(() => cancelRuns(this.#rows, request))
+
+  changeRun: Adapter['changeRun'] = (request) => this.#verb(() => changeRun(this.#rows, request))
+  readHistory: Verb<'readHistory'> = (request) => this.#verb(() => readHistory(this.#rows, request))
+  readDefinitions: Verb<'readDefinitions'> = (ids) => this.#verb(() => readDefinitions(this.#rows, ids))
+  deliverSignals: Verb<'deliverSignals'> = (signals) => this.#verb(() => deliverSignals(this.#rows, signals))
+  findRun: Verb<'findRun'> = (run) => this.#verb(() => findRun(this.#rows, run))
+  expireRuns: Verb<'expireRuns'> = (request) => this.#verb(() => expireRuns(this.#rows, request))
+  upcoming: Verb<'upcoming'> = (request) => this.#verb(() => upcoming(this.#rows, request))
 
   readRun: Verb<'readRun'> = (runId) => this.#verb(() => readRun(this.#rows, runId))
   readStatuses: Verb<'readStatuses'> = (runIds) => this.#verb(() => readStatuses(this.#rows, runIds))
   listRuns: Verb<'listRuns'> = (filter: RunFilter) => this.#verb(() => listRuns(this.#rows, filter))
+
+  listWorkers: Verb<'listWorkers'> = (request) => this.#verb(() => listWorkers(this.#rows, request))
+  listHeld: Verb<'listHeld'> = (request) => this.#verb(() => listHeld(this.#rows, request))
+  findEnded: Verb<'findEnded'> = (request) => this.#verb(() => findEnded(this.#rows, request))
+  prune: Verb<'prune'> = (request) => this.#verb(() => prune(this.#rows, request))
+  releaseKeys: Verb<'releaseKeys'> = (request) => this.#verb(() => releaseKeys(this.#rows, request))
+  diagnose: Verb<'diagnose'> = (request) => this.#verb(() => diagnose(this.#rows, request))
 
   onWake(listener: () => void): () => void {
     if (this.#closed) return () => {}

@@ -44,6 +44,11 @@ export function changeStep(run: RunRow, step: StepRow, change: Partial<Omit<Step
     () => `step ${step.step} of run ${run.runId} cannot go from ${step.status} to ${to}.`,
   )
   Object.assign(step, change)
+  assertRow(run, step)
+}
+
+/** Checks what holds of a step's row on its own. */
+export function assertRow(run: RunRow, step: StepRow): void {
   for (const [invariant, holds] of ROW_FACTS) {
     assertInvariant(
       holds(step),

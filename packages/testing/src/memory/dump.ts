@@ -7,7 +7,7 @@ export function dump(rows: Rows): Dump {
   return {
     definitions: [...rows.definitions.values()].map(({ saved }) => structuredClone(saved)),
     runs: [...rows.runs.values()].map((run) => ({
-      run: runRecord(run),
+      run: runRecord(rows, run),
       steps: stepRecords(run),
       stored: { openSteps: run.openSteps, endsAs: run.endsAs, stop: run.stop },
     })),

@@ -38,7 +38,7 @@ export function enqueue(rows: Rows, { run, step }: StepOfRun, delayMs = 0): void
   rows.queue.enter({ definitionId, availableAt: rows.now + delayMs, runId: run.runId, step: step.step })
 }
 
-function isLeased(step: StepRow): boolean {
+export function isLeased(step: StepRow): boolean {
   return step.workerId !== null && (step.status === 'running' || step.status === 'compensating')
 }
 
@@ -64,4 +64,10 @@ export function attemptOf({ run, step }: StepOfRun): AttemptRef {
     direction: step.undoOf === null ? 'forward' : 'undo',
     definitionId: run.definition.saved.id,
   }
+}
+
+/** The order in which steps are handed out. */
+export function byRunAndStep(one: StepOfRun, other: StepOfRun): number {
+  if (one.run === other.run) return one.step.step - other.step.step
+  return one.run.runId < other.run.runId ? -1 : 1
 }

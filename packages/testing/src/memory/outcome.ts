@@ -1,4 +1,4 @@
-import type { Outcome, RunStatus } from '@belay/workflow/adapter'
+import type { Outcome, RunStatus, Wake } from '@belay/workflow/adapter'
 import { changeStep, moveRun } from './change.ts'
 import { enqueue, type StepOfRun } from './lease.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
@@ -23,12 +23,23 @@ export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequenc
       changeStep(run, step, { status: 'completed', output: outcome.output, finishedAt })
       afterCompletion(rows, held, consequences)
       break
+    case 'received':
+      changeStep(run, step, { status: 'completed', finishedAt })
+      afterCompletion(rows, held, consequences)
+      break
+    case 'waiting':
+      wait(rows, held, outcome.wake, consequences)
+      break
     case 'failed':
       changeStep(run, step, { status: 'failed', error: outcome.error, finishedAt })
       if (stopRun(rows, run, 'failure', outcome.cause)) consequences.runs.set(run.runId, run.status)
       break
     case 'retry':
-      changeStep(run, step, { error: outcome.error, failures: step.failures + 1 })
+      changeStep(run, step, {
+        error: outcome.error,
+        failures: step.failures + 1,
+        failingSince: step.failures === 0 ? step.startedAt : step.failingSince,
+      })
       requeue(rows, held, outcome.delayMs, consequences)
       break
     case 'released':
@@ -90,6 +101,24 @@ function requeue(rows: Rows, held: StepOfRun, delayMs: number, consequences: Con
   changeStep(run, step, { status, workerId: null, finishedAt: rows.now, availableAt: rows.now + delayMs })
   enqueue(rows, held, delayMs)
   if (delayMs === 0) consequences.requeued = true
+}
+
+function wait(rows: Rows, held: StepOfRun, wake: Wake | null, consequences: Consequences): void {
+  const { run, step } = held
+  const signalled = step.signalledAt !== null
+  const wakeAt = wake === null ? null : 'at' in wake ? wake.at : rows.now + wake.afterMs
+  const availableAt = signalled ? null : wakeAt
+  changeStep(run, step, {
+    status: signalled ? 'ready' : 'waiting',
+    workerId: null,
+    failures: 0,
+    losses: 0,
+    finishedAt: rows.now,
+    waitingSince: step.waitingSince ?? rows.now,
+    availableAt,
+  })
+  if (signalled || availableAt !== null) enqueue(rows, held, (availableAt ?? rows.now) - rows.now)
+  if (signalled) consequences.requeued = true
 }
 
 function park(rows: Rows, run: RunRow, consequences: Consequences): void {

@@ -5,6 +5,7 @@ import type {
   RunRecord,
   RunStatus,
   StepRecord,
+  StepStatus,
 } from '@belay/workflow/adapter'
 import type { Rows, RunRow } from './rows.ts'
 
@@ -13,20 +14,20 @@ export function readRun(
   runId: string,
 ): { readonly run: RunRecord; readonly steps: readonly StepRecord[] } | null {
   const run = rows.runs.get(runId)
-  return run === undefined ? null : { run: runRecord(run), steps: stepRecords(run) }
+  return run === undefined ? null : { run: runRecord(rows, run), steps: stepRecords(run) }
 }
 
 export function readStatuses(
   rows: Rows,
   runIds: readonly string[],
 ): readonly { readonly runId: string; readonly status: RunStatus }[] {
-  return known(rows, runIds).map(({ runId, status }) => ({ runId, status }))
+  return known(rows, runIds).map((run) => ({ runId: run.runId, status: shownStatus(rows, run) }))
 }
 
 export function listRuns(rows: Rows, filter: RunFilter): readonly RunRecord[] {
-  const matching = [...rows.runs.values()].filter((run) => matches(run, filter))
+  const matching = [...rows.runs.values()].filter((run) => matches(rows, run, filter))
   matching.sort((one, other) => (one.runId < other.runId ? 1 : -1))
-  return matching.slice(0, filter.limit).map(runRecord)
+  return matching.slice(0, filter.limit).map((run) => runRecord(rows, run))
 }
 
 export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly RunPayloads[] {
@@ -35,14 +36,25 @@ export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly 
     if (run === undefined) return []
     const payloads = steps.flatMap((number) => {
       const row = run.steps[number]
-      return row === undefined ? [] : [{ step: number, output: row.output, error: row.error }]
+      if (row === undefined) return []
+      const { step, output, error, availableAt, waitingSince, signalledAt, failingSince } = row
+      return [{ step, output, error, availableAt, waitingSince, signalledAt, failingSince }]
     })
-    return [{ runId, input: run.input, cause: run.cause, steps: payloads }]
+    return [{ runId, input: run.input, cause: run.cause, steps: payloads, now: rows.now }]
   })
 }
 
-export function runRecord(run: RunRow): RunRecord {
-  const { runId, workflow, definition, key, status, input, cause, createdAt, finishedAt } = run
+/** A run that has not begun is scheduled, and one in which every live step waits is waiting: nobody has to notice when that ends. */
+function shownStatus(rows: Rows, run: RunRow): RunStatus {
+  if (run.status !== 'running') return run.status
+  if (run.startAt !== null && run.startAt > rows.now) return 'scheduled'
+  const any = (...statuses: readonly StepStatus[]) =>
+    run.steps.some(({ status }) => statuses.includes(status))
+  return any('waiting') && !any('ready', 'running') ? 'waiting' : 'running'
+}
+
+export function runRecord(rows: Rows, run: RunRow): RunRecord {
+  const { runId, workflow, definition, key, input, cause, createdAt, finishedAt } = run
   const { startAt, deadlineAt } = run
   const { id: definitionId, version } = definition.saved
   return {
@@ -51,7 +63,7 @@ export function runRecord(run: RunRow): RunRecord {
     version,
     definitionId,
     key,
-    status,
+    status: shownStatus(rows, run),
     input,
     cause,
     createdAt,
@@ -68,10 +80,10 @@ export function stepRecords(run: RunRow): readonly StepRecord[] {
   }))
 }
 
-function matches(run: RunRow, { workflow, status, key, before }: RunFilter): boolean {
+function matches(rows: Rows, run: RunRow, { workflow, status, key, before }: RunFilter): boolean {
   return (
     (workflow === undefined || run.workflow === workflow) &&
-    (status === undefined || status.includes(run.status)) &&
+    (status === undefined || status.includes(shownStatus(rows, run))) &&
     (key === undefined || run.key === key) &&
     (before === undefined || run.runId < before)
   )

@@ -15,6 +15,10 @@ export class ReadyQueue {
     return this.#sorted.map((entry) => ({ ...entry }))
   }
 
+  has(step: { readonly runId: string; readonly step: number }): boolean {
+    return this.#byStep.has(nameOf(step))
+  }
+
   /** Enters a step, in place of an entry that an earlier wait may have left behind. */
   enter(entry: QueuedStep): void {
     this.remove(entry)
@@ -36,6 +40,12 @@ export class ReadyQueue {
       if (definitionIds.has(entry.definitionId)) return entry
     }
     return undefined
+  }
+
+  /** When the first entry of these definitions is available that is not yet at `now`. */
+  nextAfter(definitionIds: ReadonlySet<number>, now: number): number | null {
+    const entry = this.#sorted.find((one) => one.availableAt > now && definitionIds.has(one.definitionId))
+    return entry?.availableAt ?? null
   }
 
   #position(entry: QueuedStep): number {

@@ -31,6 +31,8 @@ function payloadsOf(outcome: Outcome): readonly JsonText[] {
     case 'compensation_failed':
       return [outcome.error]
     case 'released':
+    case 'received':
+    case 'waiting':
     case 'compensated':
     case 'relayed':
       return []

@@ -1,5 +1,6 @@
 import type {
   Clock,
+  HistoryRecord,
   JsonText,
   NewRun,
   RunStatus,
@@ -9,6 +10,7 @@ import type {
   UndoPlan,
 } from '@belay/workflow/adapter'
 import { ReadyQueue } from './ready-queue.ts'
+import type { SignalRow } from './signals.ts'
 import type { MemoryTransaction } from './transaction.ts'
 
 export interface DefinitionRow {
@@ -19,14 +21,14 @@ export interface DefinitionRow {
 
 export interface RunRow {
   readonly runId: string
-  readonly definition: DefinitionRow
+  definition: DefinitionRow
   readonly workflow: string
-  readonly key: string | null
+  key: string | null
   readonly input: JsonText
   readonly createdAt: number
   readonly startAt: number | null
-  readonly deadlineAt: number | null
-  readonly steps: readonly StepRow[]
+  deadlineAt: number | null
+  steps: readonly StepRow[]
   status: RunStatus
   /** Going forward the sinks that have not completed, in an undo the undos that have not ended. */
   openSteps: number
@@ -55,13 +57,21 @@ export interface StepRow {
   availableAt: number | null
   waitingSince: number | null
   signalledAt: number | null
+  /** When the first of the newest series of failed attempts began. */
+  failingSince: number | null
 }
 
 export interface WorkerRow {
   readonly workerId: string
   readonly name: string
+  readonly startedAt: number
+  readonly slots: number | null
+  readonly host: string | null
+  readonly definitionIds: readonly number[] | null
   status: 'live' | 'dead'
   leaseExpiresAt: number
+  renewedAt: number
+  busy: number | null
 }
 
 /** Everything a memory store holds, shared by the adapters connected to it. */
@@ -75,6 +85,10 @@ export class Rows {
   readonly queue = new ReadyQueue()
   /** Keys that open transactions have taken: whoever wants one of them waits. */
   readonly openKeys = new Map<string, MemoryTransaction>()
+  /** What operators did, by run id, oldest first. */
+  readonly history = new Map<string, readonly HistoryRecord[]>()
+  /** What makes sending a signal twice harmless, by run, step and key. */
+  readonly signals = new Map<string, SignalRow>()
   readonly #keys = new Map<string, RunRow>()
 
   constructor(clock: Clock) {
@@ -90,6 +104,20 @@ export class Rows {
     this.runs.set(run.runId, run)
     this.liveRuns.add(run)
     if (run.key !== null) this.#keys.set(keyOf(run.workflow, run.key), run)
+  }
+
+  /** Forgets a run that has ended, with everything that belongs to it. */
+  removeRun(run: RunRow): void {
+    this.releaseKey(run)
+    this.runs.delete(run.runId)
+    this.history.delete(run.runId)
+    for (const { step } of run.steps) this.queue.remove({ runId: run.runId, step })
+  }
+
+  releaseKey(run: RunRow): void {
+    if (run.key === null) return
+    this.#keys.delete(keyOf(run.workflow, run.key))
+    run.key = null
   }
 
   runByKey(workflow: string, key: string): RunRow | undefined {

@@ -1,6 +1,6 @@
 import type { Claim, Outcome, Settlement } from '@belay/workflow/adapter'
 import { assertInvariant } from './change.ts'
-import { enqueue, lease, type StepOfRun } from './lease.ts'
+import { byRunAndStep, enqueue, lease, type StepOfRun } from './lease.ts'
 import { type Consequences, record } from './outcome.ts'
 import { refused } from './refusal.ts'
 import type { Rows, StepRow } from './rows.ts'
@@ -55,6 +55,10 @@ export function isRecorded(step: StepRow, outcome: Outcome, workerId: string): b
     case 'compensated':
     case 'compensation_failed':
       return step.status === outcome.type && step.workerId === workerId
+    case 'received':
+      return step.status === 'completed' && step.workerId === workerId
+    case 'waiting':
+      return (step.status === 'waiting' || step.status === 'ready') && step.workerId === null
     case 'relayed':
       return step.status === outcome.undoOf && step.workerId === workerId
     case 'retry':
@@ -87,14 +91,10 @@ function handBack(
   return { claims: taken.map((step) => lease(rows, step, workerId)), left: left.length }
 }
 
-function byRunAndStep(one: StepOfRun, other: StepOfRun): number {
-  if (one.run === other.run) return one.step.step - other.step.step
-  return one.run.runId < other.run.runId ? -1 : 1
-}
-
 function assertDirection(outcome: Outcome): void {
   const { type, direction, runId, step } = outcome
   const either = type === 'retry' || type === 'released'
+  if (direction === 'forward' && (type === 'received' || type === 'waiting')) return
   const undo = type === 'compensated' || type === 'relayed' || type === 'compensation_failed'
   assertInvariant(
     either || direction === (undo ? 'undo' : 'forward'),

@@ -49,7 +49,9 @@ function holderOf(rows: Rows, run: NewRun): RunRow | undefined {
   return keyed ?? rows.runs.get(run.runId)
 }
 
-export function createRun(rows: Rows, { runId, definitionId, workflow, key, input }: NewRun): RunRow {
+export function createRun(rows: Rows, newRun: NewRun): RunRow {
+  const { runId, definitionId, workflow, key, input, deadlineMs } = newRun
+  const startAt = startOf(rows, newRun)
   const definition = definitionOf(rows, definitionId)
   const run: RunRow = {
     runId,
@@ -58,9 +60,9 @@ export function createRun(rows: Rows, { runId, definitionId, workflow, key, inpu
     key,
     input,
     createdAt: rows.now,
-    startAt: null,
-    deadlineAt: null,
-    steps: definition.saved.shape.steps.map((shape, step) => newStep(step, shape.dependsOn.length)),
+    startAt,
+    deadlineAt: deadlineMs === undefined ? null : (startAt ?? rows.now) + deadlineMs,
+    steps: definition.saved.shape.steps.map((shape, step) => newStep(step, shape.dependsOn.length, startAt)),
     status: 'running',
     openSteps: countSinks(definition),
     endsAs: null,
@@ -70,12 +72,18 @@ export function createRun(rows: Rows, { runId, definitionId, workflow, key, inpu
   }
   rows.addRun(run)
   for (const { status, step } of run.steps) {
-    if (status === 'ready') rows.queue.enter({ definitionId, availableAt: rows.now, runId, step })
+    if (status === 'ready') rows.queue.enter({ definitionId, availableAt: startAt ?? rows.now, runId, step })
   }
   return run
 }
 
-function newStep(step: number, openDependencies: number): StepRow {
+/** A start in the past is one now: neither does it come before others that wait, nor has its deadline begun. */
+function startOf(rows: Rows, { startAt, startDelayMs }: NewRun): number | null {
+  if (startAt !== undefined) return Math.max(startAt, rows.now)
+  return startDelayMs === undefined ? null : rows.now + startDelayMs
+}
+
+function newStep(step: number, openDependencies: number, startAt: number | null): StepRow {
   return {
     step,
     status: openDependencies === 0 ? 'ready' : 'pending',
@@ -89,9 +97,10 @@ function newStep(step: number, openDependencies: number): StepRow {
     finishedAt: null,
     output: null,
     error: null,
-    availableAt: null,
+    availableAt: openDependencies === 0 ? startAt : null,
     waitingSince: null,
     signalledAt: null,
+    failingSince: null,
   }
 }
 

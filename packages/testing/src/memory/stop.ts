@@ -1,10 +1,12 @@
-import type { RunStatus } from '@belay/workflow/adapter'
+import type { Adapter, RunStatus } from '@belay/workflow/adapter'
 import { changeStep, moveRun } from './change.ts'
+import { note } from './control.ts'
 import type { Rows, RunRow } from './rows.ts'
 
 const FORWARD: ReadonlySet<RunStatus> = new Set(['scheduled', 'running', 'waiting', 'paused'])
 
-function goesForward(run: RunRow): boolean {
+/** Tells whether a run has not been stopped and has not ended. */
+export function goesForward(run: RunRow): boolean {
   return FORWARD.has(run.status)
 }
 
@@ -27,13 +29,14 @@ export function cancelUnstarted(rows: Rows, run: RunRow): void {
   }
 }
 
-export function cancelRuns(
-  rows: Rows,
-  request: { readonly runIds: readonly string[]; readonly cause: string },
-): readonly string[] {
-  return [...new Set(request.runIds)].filter((runId) => {
+export function cancelRuns(rows: Rows, request: Parameters<Adapter['cancelRuns']>[0]): readonly string[] {
+  const { runIds, cause, stop = 'cancellation', by } = request
+  return [...new Set(runIds)].filter((runId) => {
     const run = rows.runs.get(runId)
-    return run !== undefined && stopRun(rows, run, 'cancellation', request.cause)
+    if (run === undefined || !stopRun(rows, run, stop, cause)) return false
+    const change = JSON.stringify({ compensate: stop === 'cancellation' })
+    note(rows, runId, { action: 'cancel', actor: by?.actor ?? null, reason: by?.reason ?? null, change })
+    return true
   })
 }
 

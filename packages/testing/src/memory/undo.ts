@@ -1,8 +1,16 @@
-import type { DrainedRun, RunStatus, StepStatus, UndoneStatus, UndoPlan } from '@belay/workflow/adapter'
+import type {
+  BegunUndo,
+  Claim,
+  DrainedRun,
+  StepStatus,
+  UndoneStatus,
+  UndoPlan,
+} from '@belay/workflow/adapter'
 import { assertInvariant, changeStep, moveRun } from './change.ts'
-import { enqueue } from './lease.ts'
+import { byRunAndStep, enqueue, lease as leaseStep, type StepOfRun } from './lease.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { cancelUnstarted } from './stop.ts'
+import { isLive } from './workers.ts'
 
 export function drain(
   rows: Rows,
@@ -29,13 +37,33 @@ export function drain(
 export function beginUndo(
   rows: Rows,
   plans: readonly UndoPlan[],
-): readonly { readonly runId: string; readonly status: RunStatus }[] {
-  return plans.flatMap((plan) => {
+  lease?: { readonly workerId: string; readonly handBackMax: number },
+): readonly BegunUndo[] {
+  const due: StepOfRun[] = []
+  const begun = plans.flatMap((plan) => {
     const run = rows.runs.get(plan.runId)
     if (run === undefined || !isDraining(run) || !isDrained(run)) return []
-    begin(rows, run, plan)
-    return [{ runId: run.runId, status: run.status }]
+    if (plan.attempts !== undefined && plan.attempts !== attemptsOf(run)) return []
+    due.push(...begin(rows, run, plan))
+    return [run]
   })
+  const claims = handOut(rows, due, lease)
+  return begun.map(({ runId, status }) => {
+    const moved = { runId, status }
+    return lease === undefined ? moved : { ...moved, claims: claims.filter((claim) => claim.runId === runId) }
+  })
+}
+
+function handOut(
+  rows: Rows,
+  due: readonly StepOfRun[],
+  lease: { readonly workerId: string; readonly handBackMax: number } | undefined,
+): readonly Claim[] {
+  const sorted = [...due].sort(byRunAndStep)
+  const isTaken = lease !== undefined && isLive(rows, lease.workerId)
+  const taken = isTaken ? sorted.slice(0, lease.handBackMax) : []
+  for (const step of sorted.slice(taken.length)) enqueue(rows, step)
+  return taken.map((step) => leaseStep(rows, step, lease!.workerId))
 }
 
 /** Stopped, and the undo has not begun. */
@@ -49,7 +77,8 @@ function isDrained(run: RunRow): boolean {
 
 const NOT_ENDED: ReadonlySet<StepStatus> = new Set(['pending', 'ready', 'running', 'waiting'])
 
-function begin(rows: Rows, run: RunRow, plan: UndoPlan): void {
+/** Returns the undos that wait for nothing. */
+function begin(rows: Rows, run: RunRow, plan: UndoPlan): readonly StepOfRun[] {
   const undos = undoableSteps(run, plan)
   run.endsAs = plan.endsAs
   run.openSteps = undos.length
@@ -62,9 +91,9 @@ function begin(rows: Rows, run: RunRow, plan: UndoPlan): void {
       losses: 0,
       workerId: null,
     })
-    if (openDependencies === 0) enqueue(rows, { run, step })
   }
   if (undos.length === 0) moveRun(rows, run, plan.endsAs)
+  return undos.filter(({ openDependencies }) => openDependencies === 0).map(({ step }) => ({ run, step }))
 }
 
 /** The steps of a plan as the rows know them. Checked before anything is changed. */
@@ -94,6 +123,12 @@ function describe(run: RunRow): DrainedRun {
     runId: run.runId,
     definitionId: run.definition.saved.id,
     stop: run.stop!,
-    steps: run.steps.map(({ step, status, attempt }) => ({ step, status, started: attempt > 0 })),
+    attempts: attemptsOf(run),
+    steps: run.steps.map(({ step, status, startedAt }) => ({ step, status, started: startedAt !== null })),
   }
+}
+
+/** Grows with every claim and with every step that is sent on its way again. */
+function attemptsOf(run: RunRow): number {
+  return run.steps.reduce((sum, { attempt }) => sum + attempt, 0)
 }

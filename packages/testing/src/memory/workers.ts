@@ -1,20 +1,31 @@
-import { leasedSteps } from './lease.ts'
-import type { Rows } from './rows.ts'
+import type { HeldStepRecord, NewWorker, WorkerRecord } from '@belay/workflow/adapter'
+import { attemptOf, leasedSteps } from './lease.ts'
+import type { Rows, WorkerRow } from './rows.ts'
 
-export function registerWorker(
-  rows: Rows,
-  worker: { workerId: string; name: string; leaseMs: number },
-): void {
-  const { workerId, name, leaseMs } = worker
+export function registerWorker(rows: Rows, worker: NewWorker): void {
+  const { workerId, name, leaseMs, slots = null, host = null, definitionIds = null } = worker
+  const known = rows.workers.get(workerId)
   // A dead worker stays dead until its steps are given back: it must not claim under the same id meanwhile.
-  if (rows.workers.get(workerId)?.status === 'dead') return
-  rows.workers.set(workerId, { workerId, name, status: 'live', leaseExpiresAt: rows.now + leaseMs })
+  if (known?.status === 'dead') return
+  rows.workers.set(workerId, {
+    ...{ workerId, name, slots, host, definitionIds },
+    status: 'live',
+    startedAt: known?.startedAt ?? rows.now,
+    renewedAt: rows.now,
+    leaseExpiresAt: rows.now + leaseMs,
+    busy: known?.busy ?? null,
+  })
 }
 
-export function renew(rows: Rows, renewal: { workerId: string; leaseMs: number }): 'held' | 'lost' {
+export function renew(
+  rows: Rows,
+  renewal: { workerId: string; leaseMs: number; busy?: number | undefined },
+): 'held' | 'lost' {
   const worker = rows.workers.get(renewal.workerId)
   if (worker?.status !== 'live') return 'lost'
   worker.leaseExpiresAt = rows.now + renewal.leaseMs
+  worker.renewedAt = rows.now
+  worker.busy = renewal.busy ?? worker.busy
   return 'held'
 }
 
@@ -24,6 +35,48 @@ export function deregisterWorker(rows: Rows, { workerId }: { workerId: string })
   // A worker that leaves while it holds steps must not take them with it: the next sweep gives them back.
   if (leasedSteps(rows, workerId).length > 0) worker.leaseExpiresAt = Number.NEGATIVE_INFINITY
   else rows.workers.delete(workerId)
+}
+
+const WORKERS_MAX = 10_000
+
+export function listWorkers(
+  rows: Rows,
+  { limit = WORKERS_MAX }: { limit?: number } = {},
+): readonly WorkerRecord[] {
+  return [...rows.workers.values()]
+    .sort((one, other) => one.startedAt - other.startedAt || (one.workerId < other.workerId ? -1 : 1))
+    .slice(0, limit)
+    .map((worker) => ({
+      ...worker,
+      leaseExpiresAt: Number.isFinite(worker.leaseExpiresAt) ? worker.leaseExpiresAt : null,
+      workflows: workflowsOf(rows, worker),
+    }))
+}
+
+function workflowsOf(rows: Rows, { definitionIds }: WorkerRow): WorkerRecord['workflows'] {
+  if (definitionIds === null) return null
+  return definitionIds
+    .flatMap((id) => rows.definitions.get(id)?.saved ?? [])
+    .map(({ name, version }) => ({ name, version }))
+    .sort((one, other) =>
+      one.name === other.name ? one.version - other.version : one.name < other.name ? -1 : 1,
+    )
+}
+
+export function listHeld(
+  rows: Rows,
+  { workerId, limit }: { workerId: string; limit: number },
+): readonly HeldStepRecord[] {
+  return leasedSteps(rows, workerId)
+    .slice(0, limit)
+    .map(({ run, step }) => {
+      const { version, shape } = run.definition.saved
+      const { runId, attempt, direction } = attemptOf({ run, step })
+      return {
+        ...{ runId, workflow: run.workflow, version, step: step.step, name: shape.steps[step.step]!.name },
+        ...{ attempt, direction, since: step.startedAt! },
+      }
+    })
 }
 
 export function isLive(rows: Rows, workerId: string): boolean {

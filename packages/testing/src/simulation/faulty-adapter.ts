@@ -35,9 +35,23 @@ const VERBS = [
   'drain',
   'beginUndo',
   'cancelRuns',
+  'changeRun',
+  'readHistory',
+  'readDefinitions',
+  'listWorkers',
+  'deliverSignals',
+  'findRun',
+  'expireRuns',
+  'upcoming',
   'readRun',
   'readStatuses',
   'listRuns',
+  'listWorkers',
+  'listHeld',
+  'findEnded',
+  'prune',
+  'releaseKeys',
+  'diagnose',
 ] as const satisfies readonly (keyof Adapter)[]
 
 export interface FaultyParts {
@@ -93,7 +107,7 @@ function faultyTransact(store: Adapter, parts: FaultyParts): Adapter['transact']
     }
     const transacted = await store.transact({ ...request, work })
     if (submitted !== undefined && transacted.type === 'settled') {
-      onAnswer('settle', [{ workerId: request.workerId, outcomes: [submitted] }], transacted.settlement)
+      onAnswer('transact', [request.workerId, submitted], transacted.settlement)
     }
     await process.turn(random.chance(rates().slow) ? random.integer(1, 2_000) : 0)
     if (submitted !== undefined && random.chance(rates().failsAfter)) throw lostConnection('COMMIT')

@@ -1,7 +1,17 @@
 import type { Engine, StepEvent, WorkflowDefinition } from '@belay/workflow'
-import type { Adapter, Clock, Outcome, Settlement, StepRecord, StepShape } from '@belay/workflow/adapter'
+import type {
+  Adapter,
+  Clock,
+  Delivery,
+  NewSignal,
+  Outcome,
+  Settlement,
+  StepRecord,
+  StepShape,
+} from '@belay/workflow/adapter'
 import { checkInvariants, type RunDump } from '../invariants/index.ts'
 import type { MemoryAdapter } from '../memory/index.ts'
+import { STAND_IN, type Written } from './workload.ts'
 
 /**
  * Watches a simulated world and says what broke: at every handler call that its worker has the right to, whether it may happen now; at every
@@ -13,8 +23,11 @@ export class Oracle {
   readonly #workflows: ReadonlyMap<string, WorkflowDefinition>
   /** (run, step, kind) → the attempt that it was recorded for. */
   readonly #recorded = new Map<string, number>()
-  /** What transactional handlers have committed, by idempotency key. */
-  readonly #written = new Set<string>()
+  /** How often transactional handlers' writes were committed, and their outcomes, by run, step and outcome. */
+  readonly #written = new Map<string, number>()
+  readonly #transacted = new Map<string, number>()
+  /** (run, step) → the payload of the signal that it took. */
+  readonly #taken = new Map<string, string | null>()
 
   constructor(store: MemoryAdapter<Clock>, workflows: ReadonlyMap<string, WorkflowDefinition>) {
     this.#store = store
@@ -33,10 +46,51 @@ export class Oracle {
     })
   }
 
+  /** A transaction was committed with this outcome: so must be what its handler wrote. */
+  transacted(workerId: string, outcome: Outcome): void {
+    this.#recordedOutcome(outcome, workerId)
+    const { workflow } = this.#store.dump().runs.find(({ run }) => run.runId === outcome.runId)!.run
+    const step = this.#workflows.get(workflow)!.graph.names[outcome.step]!
+    count(this.#transacted, `${outcome.runId}/${step}/${outcome.type}`)
+  }
+
   /** A transactional handler's write has been committed. */
-  written(key: string): void {
-    if (this.#written.has(key)) this.#broken(`${key} was written twice`)
-    this.#written.add(key)
+  written({ runId, step, outcome }: Written): void {
+    count(this.#written, `${runId}/${step}/${outcome}`)
+  }
+
+  /**
+   * Looks at a run that an operator may have changed. What was sent on its way again may be recorded again; what was undone by hand counts as
+   * recorded.
+   */
+  changed(runId: string): void {
+    for (const { step, status } of this.#store.dump().runs.find(({ run }) => run.runId === runId)?.steps ??
+      []) {
+      const [completed, compensated] = ['completed', 'compensated'].map((type) => `${runId}/${step}/${type}`)
+      if (status === 'pending' || status === 'ready') {
+        this.#recorded.delete(completed!)
+        this.#recorded.delete(compensated!)
+      }
+      if (status === 'compensated' && !this.#recorded.has(compensated!)) this.#recorded.set(compensated!, -1)
+    }
+  }
+
+  /** Looks at signals as the store answered them, whether or not the answer arrives. */
+  signalled(signals: readonly NewSignal[], deliveries: readonly Delivery[]): void {
+    deliveries.forEach(({ result }, index) => {
+      const { runId, step, payload } = signals[index]!
+      const key = `${runId}/${step}`
+      if (result === 'unknown') this.#broken(`a signal for ${key} found no such step`)
+      if (result !== 'delivered' && result !== 'kept') return
+      if (this.#taken.has(key)) this.#broken(`${key} took two signals`)
+      this.#taken.set(key, payload)
+    })
+  }
+
+  /** Somebody who sent a signal or decision was told of an error. */
+  refused(what: string, error: unknown): void {
+    const code = (error as { readonly code?: string }).code ?? ''
+    if (!EXPECTED_REFUSALS.has(code)) this.#broken(`${what} was refused: ${String(error)}`)
   }
 
   /** Facts that must hold at any moment. */
@@ -54,6 +108,7 @@ export class Oracle {
       if (!runs.some(({ run }) => run.runId === runId)) this.#broken(`run ${runId} vanished: ${why}`)
     }
     for (const run of runs) this.#checkEndOf(run)
+    this.#checkWritten()
   }
 
   #broken(violation: string): void {
@@ -68,8 +123,9 @@ export class Oracle {
       const where = `step ${outcome.step} of run ${outcome.runId}`
       this.#broken(`${where} took a settlement of attempt ${outcome.attempt} while ${step?.attempt} holds it`)
     }
-    if (outcome.type !== 'completed' && outcome.type !== 'compensated') return
-    const key = `${outcome.runId}/${outcome.step}/${outcome.type}`
+    const type = outcome.type === 'received' ? 'completed' : outcome.type
+    if (type !== 'completed' && type !== 'compensated') return
+    const key = `${outcome.runId}/${outcome.step}/${type}`
     const before = this.#recorded.get(key)
     if (before !== undefined && before !== outcome.attempt) {
       this.#broken(`${key} was recorded twice: for attempts ${before} and ${outcome.attempt}`)
@@ -99,7 +155,7 @@ export class Oracle {
     const call = `${run.runId}/${workflow.graph.names[number]} forward`
     for (const dependency of workflow.graph.dependencies[number]!) {
       const { status } = steps[dependency]!
-      if (status !== 'completed')
+      if (status !== 'completed' && status !== 'skipped')
         this.#broken(`${call} was called while its dependency ${dependency} is ${status}`)
     }
     if (stored?.endsAs !== null) this.#broken(`${call} was called after the undo of its run had begun`)
@@ -109,7 +165,7 @@ export class Oracle {
     const call = `${run.runId}/${workflow.graph.names[number]} undo`
     if (stored?.endsAs === null) this.#broken(`${call} was called before the run was drained`)
     for (const row of steps) {
-      if (row.status === 'running' || row.status === 'ready' || row.status === 'pending') {
+      if (['running', 'ready', 'pending', 'waiting'].includes(row.status)) {
         this.#broken(`${call} was called while step ${row.step} is ${row.status}`)
       }
     }
@@ -126,7 +182,7 @@ export class Oracle {
   #checkEndOf({ run, steps }: RunDump): void {
     const workflow = this.#workflows.get(run.workflow)!
     const shapes = workflow.record.shape.steps
-    for (const step of steps) this.#checkWritten(run.runId, step, workflow)
+    for (const step of steps) this.#checkLength(run.runId, step, workflow)
     switch (run.status) {
       case 'completed':
         for (const step of steps) this.#checkCompleted(run.runId, step, workflow)
@@ -147,27 +203,54 @@ export class Oracle {
   }
 
   #checkCompleted(runId: string, step: StepRecord, workflow: WorkflowDefinition): void {
-    const { names, dependencies } = workflow.graph
-    const sees = dependencies[step.step]!.map((number) => names[number]!).sort()
-    const expected = JSON.stringify({ step: names[step.step], sees })
+    // What an operator skipped has a stand-in.
+    if (step.status === 'skipped') return
+    const expected = this.#expectedOutput(runId, step, workflow)
     if (step.status !== 'completed')
       this.#broken(`completed run ${runId} has step ${step.step} ${step.status}`)
     if (step.output !== expected)
       this.#broken(`output of ${runId}/${step.step} is ${step.output}, not ${expected}`)
   }
 
-  /** A write is there if and only if the outcome it belongs to is. */
-  #checkWritten(runId: string, step: StepRecord, workflow: WorkflowDefinition): void {
-    const { name, transaction, compensation } = workflow.steps[step.step]!
-    const expect = (key: string, outcome: 'completed' | 'compensated') => {
-      const isRecorded = this.#recorded.has(`${runId}/${step.step}/${outcome}`)
-      const isWritten = this.#written.has(key)
-      if (isRecorded !== isWritten)
-        this.#broken(`${key} is written: ${isWritten}, but ${outcome}: ${isRecorded}`)
+  /** A write is there as often as the outcome that it belongs to: once, unless an operator sent the step on its way again. */
+  #checkWritten(): void {
+    for (const key of new Set([...this.#written.keys(), ...this.#transacted.keys()])) {
+      const [writes, outcomes] = [this.#written.get(key) ?? 0, this.#transacted.get(key) ?? 0]
+      if (writes !== outcomes)
+        this.#broken(`${key} was written ${writes} times and recorded ${outcomes} times`)
     }
-    if (transaction !== null) expect(`${runId}:${name}`, 'completed')
-    if (compensation !== null && compensation.transaction !== null)
-      expect(`${runId}:${name}:undo`, 'compensated')
+  }
+
+  #expectedOutput(runId: string, { step }: StepRecord, workflow: WorkflowDefinition): string | null {
+    const { wait } = workflow.steps[step]!
+    switch (wait?.kind) {
+      case 'sleep':
+        return null
+      case 'signal':
+      case 'approval': {
+        const taken = this.#taken.get(`${runId}/${step}`)
+        return taken === undefined ? JSON.stringify(STAND_IN) : taken
+      }
+      default: {
+        const { names, dependencies } = workflow.graph
+        const sees = dependencies[step]!.map((number) => names[number]!).sort()
+        return JSON.stringify({ step: names[step], sees })
+      }
+    }
+  }
+
+  /** Nothing may end a wait before its time but its signal. */
+  #checkLength(
+    runId: string,
+    { step, status, waitingSince, finishedAt }: StepRecord,
+    workflow: WorkflowDefinition,
+  ) {
+    const { wait, name } = workflow.steps[step]!
+    if (wait === null || status !== 'completed' || this.#taken.has(`${runId}/${step}`)) return
+    const leastMs =
+      wait.kind === 'sleep' ? wait.ms! : wait.kind === 'poll' ? 0 : (wait.timeoutMs ?? Number.NaN)
+    const lastedMs = leastMs === 0 ? 0 : finishedAt! - waitingSince!
+    if (!(lastedMs >= leastMs)) this.#broken(`${runId}/${name} waited ${lastedMs} ms, not ${leastMs}`)
   }
 
   #checkUndone(runId: string, step: StepRecord, shape: StepShape): void {
@@ -175,11 +258,12 @@ export class Oracle {
     const completed = this.#recorded.has(`${runId}/${step.step}/completed`)
     const compensated = this.#recorded.has(`${runId}/${step.step}/compensated`)
     const owed =
-      shape.compensate !== 'never' && (completed || (shape.compensate === 'started' && step.attempt > 0))
+      shape.compensate !== 'never' &&
+      (completed || (shape.compensate === 'started' && step.startedAt !== null && step.status !== 'skipped'))
     if (owed !== (step.status === 'compensated'))
       this.#broken(`${where}: ${step.status}, but owed an undo: ${owed}`)
     if (owed !== compensated) this.#broken(`${where}: undo recorded: ${compensated}, owed: ${owed}`)
-    if (['pending', 'ready', 'running', 'compensating'].includes(step.status)) {
+    if (['pending', 'ready', 'running', 'waiting', 'compensating'].includes(step.status)) {
       this.#broken(`${where} is still ${step.status}`)
     }
   }
@@ -199,6 +283,9 @@ export class Oracle {
   }
 }
 
+// A connection broke, or somebody decided otherwise before.
+const EXPECTED_REFUSALS: ReadonlySet<string> = new Set(['store_unavailable', 'decision_conflict'])
+
 function descendants(workflow: WorkflowDefinition, number: number): readonly number[] {
   const found = new Set<number>()
   const open = [number]
@@ -209,4 +296,8 @@ function descendants(workflow: WorkflowDefinition, number: number): readonly num
     }
   }
   return [...found]
+}
+
+function count(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
 }

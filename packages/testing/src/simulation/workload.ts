@@ -2,6 +2,7 @@ import {
   defineGraph,
   type GraphHandlerContext,
   type GraphStep,
+  type GraphWait,
   PermanentError,
   type WorkflowDefinition,
 } from '@belay/workflow'
@@ -21,7 +22,7 @@ export interface Temper {
 /** A random graph as data, so that every process can give it handlers of its own. */
 export interface Plan {
   readonly name: string
-  readonly steps: Readonly<Record<string, GraphStep>>
+  readonly steps: Readonly<Record<string, GraphStep | GraphWait>>
   readonly dag: Readonly<Record<string, readonly string[]>>
   readonly temper: Temper
 }
@@ -29,11 +30,12 @@ export interface Plan {
 export function randomPlan(random: Random, name: string): Plan {
   const size = random.integer(1, 9)
   const density = random.pick([0.15, 0.35, 0.6])
-  const steps: Record<string, GraphStep> = {}
+  const steps: Record<string, GraphStep | GraphWait> = {}
+  const waits = random.pick([0, 0.15, 0.5])
   const dag: Record<string, readonly string[]> = {}
   const names = Array.from({ length: size }, (_, index) => `s${index}`)
   for (const [index, step] of names.entries()) {
-    steps[step] = randomStep(random)
+    steps[step] = random.chance(waits) ? randomWait(random) : randomStep(random)
     const dependencies = names.slice(0, index).filter(() => random.chance(density))
     if (dependencies.length > 0) dag[step] = dependencies
   }
@@ -63,6 +65,34 @@ function randomStep(random: Random): GraphStep {
   }
 }
 
+/** What a step that waits for a signal completes with when none came. */
+export const STAND_IN = 'stand-in'
+
+function randomWait(random: Random): GraphWait {
+  const timeout = random.pick(['2s', '10s', '40s'] as const)
+  const ends = random.pick([
+    {},
+    { timeout },
+    { timeout, onTimeout: { output: STAND_IN } },
+    { timeout, onTimeout: { output: STAND_IN } },
+  ])
+  return random.pick<GraphWait>([
+    { sleep: random.integer(0, 20_000) },
+    { signal: true, ...ends },
+    { signal: true, ...ends },
+    { approval: true, ...ends },
+    { poll: 'check', every: random.integer(50, 5_000), attempts: 3, initial: 50 },
+    { poll: 'check', every: random.integer(50, 5_000), timeout, attempts: 3, initial: 50 },
+  ])
+}
+
+/** What a transactional handler wrote, and the outcome that it belongs to. */
+export interface Written {
+  readonly runId: string
+  readonly step: string
+  readonly outcome: 'completed' | 'compensated'
+}
+
 /** The plan with handlers that run in one process. */
 export function workflowOf(
   plan: Plan,
@@ -72,14 +102,15 @@ export function workflowOf(
     /** After the chaos, nothing fails any more that chance alone decides. */
     readonly calm: () => boolean
     /** What a transactional handler wrote has been committed. */
-    readonly onWrite: (key: string) => void
+    readonly onWrite: (written: Written) => void
   },
 ): WorkflowDefinition {
   const { process, random, calm, onWrite } = parts
   const behave = async (context: GraphHandlerContext<unknown>, failsForGood: number) => {
     const { temper } = plan
     const transaction = context.tx?.client as MemoryTransaction | undefined
-    transaction?.onCommit(() => onWrite(context.idempotencyKey))
+    const outcome = context.undoOf === undefined ? 'completed' : 'compensated'
+    transaction?.onCommit(() => onWrite({ runId: context.runId, step: context.step, outcome }))
     await process.turn(random.chance(0.1) ? random.integer(0, 8_000) : random.integer(0, 300))
     if (calm()) return
     if (random.chance(temper.hangs)) await untilSignalled(context.signal)
@@ -90,11 +121,17 @@ export function workflowOf(
   }
   return defineGraph(
     plan.name,
-    { steps: plan.steps, dag: plan.dag },
+    // A check that hangs needs an end as well; it has no timeout of its own.
+    { steps: plan.steps, dag: plan.dag, timeout: '30s' },
     {
       work: async (context: GraphHandlerContext<unknown>) => {
         await behave(context, plan.temper.failsForGood)
         // Proof that dependencies' outputs arrive: the sum over the graph is checked by the oracle.
+        return { step: context.step, sees: Object.keys(context.deps).sort() }
+      },
+      check: async (context: GraphHandlerContext<unknown>) => {
+        await behave(context, 0)
+        if (!calm() && random.chance(0.5)) return random.pick([undefined, null, false])
         return { step: context.step, sees: Object.keys(context.deps).sort() }
       },
       undo: (context: GraphHandlerContext<unknown>) => behave(context, plan.temper.undoFailsForGood),

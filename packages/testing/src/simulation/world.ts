@@ -1,7 +1,15 @@
-import { createEngine, type Engine, type WorkflowDefinition } from '@belay/workflow'
-import { type Adapter, type Clock, isTerminal, type Settlement } from '@belay/workflow/adapter'
+import { createEngine, type Engine, type StepDefinition, type WorkflowDefinition } from '@belay/workflow'
+import {
+  type Adapter,
+  type Clock,
+  type Delivery,
+  isTerminal,
+  type NewSignal,
+  type Settlement,
+} from '@belay/workflow/adapter'
 import { type MemoryAdapter, memory } from '../memory/index.ts'
 import { type FaultRates, faultyAdapter } from './faulty-adapter.ts'
+import { operationOn } from './operator.ts'
 import { Oracle } from './oracle.ts'
 import { Random } from './random.ts'
 import { Process, Scheduler } from './scheduler.ts'
@@ -11,8 +19,13 @@ import { type Plan, randomPlan, workflowOf } from './workload.ts'
 const REST_MS = 3_600_000
 /** Turns after the chaos in which it must. The longest of 3,000 worlds took 3,700 turns in all. */
 const REST_TURNS_MAX = 20_000
+/** Turns between two signals to everything that waits, in the calm. */
+const SIGNAL_EVERY = 50
 /** Turns between two checks of all invariants; every turn would make a large world slow. */
 const CHECK_EVERY = 7
+
+/** Turns between two looks after paused runs, once the world is calm. */
+const RESUME_EVERY = 20
 
 export interface SimulationOptions {
   readonly seed: number
@@ -54,6 +67,8 @@ class World {
   readonly #rates: FaultRates
   readonly #living: { process: Process; engine: Engine; workflows: readonly WorkflowDefinition[] }[] = []
   readonly #started = new Map<string, string>()
+  /** The workflow of each run. */
+  readonly #workflowOf = new Map<string, WorkflowDefinition>()
   readonly #leaseMs: number
   #calm = false
   #turns = 0
@@ -93,7 +108,11 @@ class World {
     const restBy = this.#scheduler.now + REST_MS
     const lastTurn = this.#turns + REST_TURNS_MAX
     while (!this.#atRest() && this.#scheduler.now < restBy && this.#turns < lastTurn) {
+      // A pause of before may still be under way: an operator looks again and again.
+      if (this.#turns % RESUME_EVERY === 0) await this.#resumeAll()
       if (!(await this.#turn())) break
+      // What nobody signalled in the chaos would wait for ever.
+      if (this.#turns % SIGNAL_EVERY === 0) this.#signalEverything()
     }
     await this.#scheduler.settle()
     this.#oracle.checkEnd(this.#started)
@@ -135,6 +154,8 @@ class World {
     const random = this.#random
     if (this.#started.size < 6 && random.chance(0.05)) this.#startRun()
     if (random.chance(0.004)) this.#cancelRun()
+    if (random.chance(0.03)) this.#operate()
+    if (random.chance(0.04)) this.#signalRun()
     if (this.#living.length === 0) {
       if (random.chance(0.2)) this.#startProcess()
       return
@@ -154,7 +175,7 @@ class World {
         process,
         random,
         calm: () => this.#calm,
-        onWrite: (key) => this.#oracle.written(key),
+        onWrite: (written) => this.#oracle.written(written),
       }),
     )
     const engine = createEngine({
@@ -181,9 +202,14 @@ class World {
       rates: () => (this.#calm ? calm : this.#rates),
       onAnswer: (verb, args, answer) => {
         this.#trace(`${process.name} ${verb} ${JSON.stringify(args)} -> ${JSON.stringify(answer)}`)
+        if (verb === 'deliverSignals') {
+          this.#oracle.signalled(args[0] as readonly NewSignal[], answer as readonly Delivery[])
+        }
         if (verb === 'settle') {
           this.#oracle.settled(args[0] as Parameters<Adapter['settle']>[0], answer as Settlement)
         }
+        if (verb === 'transact') this.#oracle.transacted(...(args as Parameters<Oracle['transacted']>))
+        if (verb === 'changeRun') this.#oracle.changed((args[0] as { readonly runId: string }).runId)
       },
     })
   }
@@ -195,8 +221,11 @@ class World {
     const workflow = this.#random.pick(workflows)
     const key = this.#random.chance(0.5) ? `k${this.#random.integer(0, 2)}` : undefined
     void engine
-      .run(workflow, { by: 'simulation' }, key === undefined ? {} : { key })
-      .then((run) => this.#started.set(run.id, `started with key ${key}`))
+      .run(workflow, { by: 'simulation' }, { ...this.#randomTimes(), ...(key === undefined ? {} : { key }) })
+      .then((run) => {
+        this.#started.set(run.id, `started with key ${key}`)
+        this.#workflowOf.set(run.id, workflow)
+      })
       // The connection broke: the run may or may not exist.
       .catch(() => {})
   }
@@ -210,6 +239,67 @@ class World {
       .handle(runId)
       .cancel({ reason: 'simulated' })
       .catch(() => {})
+  }
+
+  /** What an operator might do to a run where it stands. */
+  #operate(): void {
+    if (this.#living.length === 0) return
+    const random = this.#random
+    const { engine } = random.pick(this.#living)
+    const operation = operationOn(this.#store.dump(), random)
+    if (operation === undefined) return
+    this.#trace(`operate ${operation.name}`)
+    // Refused, or the connection broke: either may be.
+    void operation.act(engine).catch(() => {})
+  }
+
+  async #resumeAll(): Promise<void> {
+    const paused = this.#store.dump().runs.filter(({ run }) => run.status === 'paused')
+    if (paused.length === 0) return
+    const operator = createEngine({ adapter: this.#store })
+    for (const { run } of paused) await operator.runs.handle(run.runId).resume()
+  }
+
+  #randomTimes(): { readonly delay?: number; readonly deadline?: number } {
+    const random = this.#random
+    return {
+      ...(random.chance(0.15) ? { delay: random.integer(0, 10_000) } : {}),
+      ...(random.chance(0.2) ? { deadline: random.pick([1_000, 10_000, 100_000]) } : {}),
+    }
+  }
+
+  /** Any process, any run, any step that takes one: early, late, and now and then under a key that was used before. */
+  #signalRun(): void {
+    if (this.#workflowOf.size === 0 || this.#living.length === 0) return
+    const [runId, workflow] = this.#random.pick([...this.#workflowOf])
+    const steps = workflow.steps.filter(({ wait }) => wait?.kind === 'signal' || wait?.kind === 'approval')
+    if (steps.length > 0) this.#signal(runId, this.#random.pick(steps))
+  }
+
+  #signalEverything(): void {
+    if (this.#living.length === 0) return
+    for (const { run, steps } of this.#store.dump().runs) {
+      const { steps: defined } = this.#living[0]!.workflows.find(({ name }) => name === run.workflow)!
+      for (const { step, status, availableAt } of steps) {
+        if (status !== 'waiting' || availableAt !== null) continue
+        this.#signal(run.runId, defined[step]!)
+      }
+    }
+  }
+
+  #signal(runId: string, { name, wait }: StepDefinition): void {
+    const random = this.#random
+    const { engine } = random.pick(this.#living)
+    const key = `k${random.integer(0, 3)}`
+    const handle = engine.runs.handle(runId)
+    const payload = { n: random.integer(0, 1_000) }
+    this.#trace(`signal ${runId} ${name} ${key}`)
+    const sending = () => {
+      if (wait?.kind === 'signal') return handle.signal(name, payload, { key })
+      const decision = { by: 'simulation', key }
+      return random.chance(0.85) ? handle.approve(name, decision) : handle.reject(name, decision)
+    }
+    void sending().catch((error) => this.#oracle.refused(`a signal for ${runId}/${name}`, error))
   }
 
   #crash(): void {

@@ -76,6 +76,13 @@ const BROKEN: Readonly<Record<string, Change>> = {
   finished_after_started: step(COMPLETED, D, { finishedAt: 0 }),
   failed_has_an_error: step(UNDOING, D, { error: null }),
   undo_of_in_an_undo_only: step(FORWARD, A, { undoOf: 'completed' }),
+  waiting_has_no_worker_and_a_beginning: step(FORWARD, C, { status: 'waiting', workerId: null }),
+  waiting_has_no_signal: step(FORWARD, C, {
+    status: 'waiting',
+    workerId: null,
+    waitingSince: 1,
+    signalledAt: 1,
+  }),
   no_output_without_completion: step(FORWARD, D, { output: '1' }),
   ended_run_has_finished_at: record(COMPLETED, { finishedAt: null }),
   live_run_has_no_finished_at: record(FORWARD, { finishedAt: 1 }),

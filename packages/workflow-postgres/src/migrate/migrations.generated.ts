@@ -179,7 +179,7 @@ INSERT INTO "belay"."workflow_migrations" (tag) VALUES ('0000_tables'), ('0001_c
   },
   {
     tag: '0002_waits_control_and_retention',
-    hash: '687fcef1d3666fb2f57d4daa20170f3709fc9d6f02b1a9e81b0bcbbc89245fcd',
+    hash: '60ee98873bba20cd964d7b7f2cf0f4ffa29e1d7d62f6fe0ed7e8b7e50c49b15d',
     sql: `CREATE TABLE "belay"."workflow_history" (
 	"run_id" uuid NOT NULL,
 	"id" bigint GENERATED ALWAYS AS IDENTITY (sequence name "belay"."workflow_history_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
@@ -209,6 +209,7 @@ ALTER TABLE "belay"."workflow_runs" ADD COLUMN "deadline_at" timestamp with time
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "available_at" timestamp with time zone;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "waiting_since" timestamp with time zone;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "signalled_at" timestamp with time zone;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_steps" ADD COLUMN "failing_since" timestamp with time zone;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_workers" ADD COLUMN "renewed_at" timestamp with time zone;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_workers" ADD COLUMN "slots" integer;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_workers" ADD COLUMN "busy" integer;--> statement-breakpoint
@@ -284,7 +285,8 @@ SELECT
   s.error,
   s.available_at,
   s.waiting_since,
-  s.signalled_at
+  s.signalled_at,
+  s.failing_since
 FROM "belay"."workflow_steps" s
 JOIN "belay"."workflow_runs" r ON r.id = s.run_id
 JOIN "belay"."workflow_definition_steps" ds ON ds.definition_id = r.definition_id AND ds.step = s.step

@@ -1,75 +1,125 @@
-import type { RunStatus, UndoPlan } from '@belay/workflow/adapter'
+import type { BegunUndo, Claim, RunStatus, UndoPlan } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { type ClaimRow, decodeClaim } from './claim.ts'
 
 /**
  * Begins the undo of drained runs. Guarantee: exactly once per run, since `ends_as` is set under the run's lock; a plan for a run that is
- * not drained changes nothing. Index: primary keys. Locks: runs first, by id, against the usual order: nothing else locks steps of a
- * drained run and then wants the run.
+ * not drained changes nothing; undos that wait for nothing are leased to the worker or queued. Index: primary keys. Locks: the worker's
+ * row (shared), then runs, by id, and their steps last, against the usual order: nothing else locks steps of a drained run and then wants
+ * the run, but what an operator does, and that is repeated.
  */
-export const beginUndos: Statement<{ readonly run_id: string; readonly status: RunStatus }> = {
+export const beginUndos: Statement<BegunRow> = {
   name: 'begin_undos',
   text: `
-with locked_runs as materialized (
-  select r.id, r.definition_id, plan.ends_as
-  from unnest($1::uuid[], $2::text[]) as plan (run_id, ends_as)
+with live_worker as materialized (
+  -- First of all locks, as in a claim.
+  select w.id from belay.workflow_workers w where w.id = $7::uuid and w.status = 'live' for key share
+),
+planned_runs as materialized (
+  select p.run_id, p.ends_as, p.undos_from, p.undos_to, p.attempts, 'compensating' as draining_status
+  from unnest($1::uuid[], $2::text[], $3::int[], $4::int[], $9::float8[]) as p (run_id, ends_as, undos_from, undos_to, attempts)
+  cross join (select count(*) from live_worker) as worker_was_locked
+),
+locked_runs as materialized (
+  select r.id, r.definition_id, plan.ends_as, plan.undos_from, plan.undos_to
+  from planned_runs plan
   join belay.workflow_runs r on r.id = any (array[plan.run_id])
-  where r.status = 'compensating' and r.ends_as is null
+  where r.status = any (array[plan.draining_status]) and r.ends_as is null
     -- Nothing in a stopped run can start again, so this holds although the snapshot may be older than the lock.
     and (
       select count(*) from belay.workflow_steps s
       where s.run_id = r.id and s.status in ('pending', 'ready', 'running', 'waiting')
     ) = 0
+    -- A plan from before the run was sent forward again is late.
+    and (plan.attempts is null
+      or plan.attempts = (select sum(s.attempt)::float8 from belay.workflow_steps s where s.run_id = r.id))
   order by r.id
   for update of r
 ),
 planned_undos as materialized (
-  select undo.run_id, undo.step, undo.open_dependents, l.definition_id,
-    array['completed', 'failed', 'skipped', 'cancelled'] as ended_statuses
+  select l.id as run_id, undo.step, undo.open_dependents, l.definition_id, l.ends_as,
+    array['completed', 'failed', 'skipped', 'cancelled'] as ended_statuses,
+    undo.open_dependents = 0 and exists (select from live_worker)
+      and row_number() over (partition by undo.open_dependents = 0 order by l.id, undo.step) <= $8::int as handed_back
   from locked_runs l
-  join unnest($3::uuid[], $4::int[], $5::int[]) as undo (run_id, step, open_dependents) on undo.run_id = l.id
-  order by undo.run_id, undo.step
+  -- Each run's part of the arrays, so that many runs of many steps cost no more than their sum.
+  cross join lateral unnest(($5::int[])[l.undos_from:l.undos_to], ($6::int[])[l.undos_from:l.undos_to])
+    as undo (step, open_dependents)
+  order by l.id, undo.step
 ),
 begun_undos as (
   update belay.workflow_steps s
-  set undo_of = s.status, status = 'compensating', open_dependencies = p.open_dependents,
-    failures = 0, losses = 0, worker_id = null
+  set undo_of = s.status, status = 'compensating', open_dependencies = p.open_dependents, failures = 0, losses = 0,
+    attempt = case when p.handed_back then s.attempt + 1 else s.attempt end,
+    worker_id = case when p.handed_back then $7::uuid end,
+    started_at = case when p.handed_back then belay.store_now() else s.started_at end,
+    finished_at = case when p.handed_back then null else s.finished_at end
   from planned_undos p
   where s.run_id = any (array[p.run_id]) and s.step = any (array[p.step])
     and s.status = any (p.ended_statuses)
-  returning s.run_id, s.step, s.attempt, p.definition_id, s.open_dependencies
+  returning s.run_id, s.step, s.attempt, p.definition_id, s.failures, s.losses, s.undo_of, s.open_dependencies, p.ends_as,
+    p.handed_back
 ),
 queued_undos as (
   insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
   select belay.store_now(), u.definition_id, u.step, u.attempt, u.run_id
   from begun_undos u
-  where u.open_dependencies = 0
+  where u.open_dependencies = 0 and not u.handed_back
 ),
 open_undos as materialized (
-  select l.id, l.ends_as, (select count(*)::int from begun_undos u where u.run_id = l.id) as open_steps
-  from locked_runs l
+  select u.run_id, u.ends_as, count(*)::int as open_steps from begun_undos u group by u.run_id, u.ends_as
+  union all
+  select l.id, l.ends_as, 0 from locked_runs l where l.undos_to < l.undos_from
+),
+moved_runs as (
+  update belay.workflow_runs r
+  set ends_as = o.ends_as, open_steps = o.open_steps,
+    status = case when o.open_steps = 0 then o.ends_as else r.status end,
+    finished_at = case when o.open_steps = 0 then belay.store_now() end
+  from open_undos o
+  where r.id = any (array[o.run_id]) and r.ends_as is null
+  returning r.id as run_id, r.status
 )
-update belay.workflow_runs r
-set ends_as = o.ends_as, open_steps = o.open_steps,
-  status = case when o.open_steps = 0 then o.ends_as else r.status end,
-  finished_at = case when o.open_steps = 0 then belay.store_now() end
-from open_undos o
-where r.id = any (array[o.id]) and r.ends_as is null
-returning r.id as run_id, r.status`,
+select 'run' as kind, m.run_id, m.status, null::int as step, null::int as attempt, null::int as definition_id,
+  null::int as failures, null::int as losses, null as undo_of
+from moved_runs m
+union all
+select 'claim', u.run_id, null, u.step, u.attempt, u.definition_id, u.failures, u.losses, u.undo_of
+from begun_undos u where u.handed_back`,
 }
+
+type BegunRow =
+  | { readonly kind: 'run'; readonly run_id: string; readonly status: RunStatus }
+  | (ClaimRow & { readonly kind: 'claim' })
 
 export async function beginUndo(
   connection: Connection,
   plans: readonly UndoPlan[],
-): Promise<readonly { readonly runId: string; readonly status: RunStatus }[]> {
+  lease?: { readonly workerId: string; readonly handBackMax: number },
+): Promise<readonly BegunUndo[]> {
   if (plans.length === 0) return []
-  const undos = plans.flatMap(({ runId, undos }) => undos.map((undo) => ({ runId, ...undo })))
+  const undos = plans.flatMap((plan) => plan.undos)
+  let last = 0
+  // SQL counts from one, and takes both ends as inside.
+  const parts = plans.map(({ undos: { length } }) => {
+    last += length
+    return { from: last - length + 1, to: last }
+  })
   const rows = await connection.query(beginUndos, [
     plans.map((plan) => plan.runId),
     plans.map((plan) => plan.endsAs),
-    undos.map((undo) => undo.runId),
+    parts.map(({ from }) => from),
+    parts.map(({ to }) => to),
     undos.map((undo) => undo.step),
     undos.map((undo) => undo.openDependents),
+    lease?.workerId ?? null,
+    lease?.handBackMax ?? 0,
+    plans.map((plan) => plan.attempts ?? null),
   ])
-  return rows.map((row) => ({ runId: row.run_id, status: row.status }))
+  const runs = rows.flatMap((row) => (row.kind === 'run' ? [{ runId: row.run_id, status: row.status }] : []))
+  if (lease === undefined) return runs
+  const claims = new Map<string, Claim[]>(runs.map(({ runId }) => [runId, []]))
+  for (const row of rows) if (row.kind === 'claim') claims.get(row.run_id)?.push(decodeClaim(row))
+  return runs.map((run) => ({ ...run, claims: claims.get(run.runId) ?? [] }))
 }

@@ -1,10 +1,11 @@
+import type { Adapter } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { isUuid } from '../uuid.ts'
 
 /**
- * Stops runs with a cancellation, and cancels what has not started in them. Guarantee: both commit together; a run that is stopping or at
- * an end stays as it is. Index: primary keys. Locks: steps, then runs, each by (run, step).
+ * Stops runs with a cancellation, cancels what has not started in them, and notes it in their history. Guarantee: all of it commits
+ * together; a run that is stopping or at an end stays as it is. Index: primary keys. Locks: steps, then runs, each by (run, step).
  */
 export const cancelRunsStatement: Statement<{ readonly run_id: string }> = {
   name: 'cancel_runs',
@@ -29,26 +30,37 @@ cancelled_steps as (
   from locked_steps l
   where s.run_id = any (array[l.run_id]) and s.step = any (array[l.step])
   returning 1
+),
+stopped_runs as (
+  update belay.workflow_runs r
+  set status = 'compensating', stop = $3::text, cause = $2::text::json
+  from (
+    select asked_runs.id
+    from asked_runs
+    -- Makes the runs the last to be locked.
+    cross join (select count(*) from cancelled_steps) as steps_were_locked
+    order by asked_runs.id
+  ) asked
+  where r.id = any (array[asked.id]) and r.status in ('scheduled', 'running', 'waiting', 'paused')
+  returning r.id
+),
+noted_runs as (
+  insert into belay.workflow_history (run_id, at, action, actor, reason, change)
+  select s.id, belay.store_now(), 'cancel', $4::text, $5::text, $6::text::json
+  from stopped_runs s
 )
-update belay.workflow_runs r
-set status = 'compensating', stop = 'cancellation', cause = $2::text::json
-from (
-  select asked_runs.id
-  from asked_runs
-  -- Makes the runs the last to be locked.
-  cross join (select count(*) from cancelled_steps) as steps_were_locked
-  order by asked_runs.id
-) asked
-where r.id = any (array[asked.id]) and r.status in ('scheduled', 'running', 'waiting', 'paused')
-returning r.id as run_id`,
+select id as run_id from stopped_runs`,
 }
 
 export async function cancelRuns(
   connection: Connection,
-  request: { readonly runIds: readonly string[]; readonly cause: string },
+  request: Parameters<Adapter['cancelRuns']>[0],
 ): Promise<readonly string[]> {
+  const { cause, stop = 'cancellation', by } = request
   const runIds = request.runIds.filter(isUuid)
   if (runIds.length === 0) return []
-  const rows = await connection.query(cancelRunsStatement, [runIds, request.cause])
+  const change = JSON.stringify({ compensate: stop === 'cancellation' })
+  const values = [runIds, cause, stop, by?.actor ?? null, by?.reason ?? null, change]
+  const rows = await connection.query(cancelRunsStatement, values)
   return rows.map((row) => row.run_id)
 }

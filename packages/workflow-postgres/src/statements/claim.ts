@@ -11,6 +11,9 @@ export interface ClaimRow {
   readonly failures: number
   readonly losses: number
   readonly undo_of: UndoneStatus | null
+  /** Given by claims from the queue: whether the run's input, which is small, comes along. */
+  readonly has_input?: boolean
+  readonly input?: string | null
 }
 
 /**
@@ -59,16 +62,24 @@ dequeued_rows as (
   where r.ctid = any (array(select row_at from due_rows))
   returning r.run_id, r.step, r.attempt, r.definition_id, r.available_at
 ),
-due_steps as materialized (
-  select q.run_id, q.step, q.attempt, min(q.definition_id) as definition_id, min(q.available_at) as available_at,
-    -- The steps of a run that is stopping are left to the drain, which cancels them; those of a paused one are queued again when it
-    -- is resumed.
-    (select case when r.status = 'running' then array['ready', 'waiting']
-        when r.status in ('compensating', 'compensation_failed') then array['compensating'] end
-      from belay.workflow_runs r where r.id = q.run_id) as claimable_statuses
+hinted_steps as materialized (
+  select q.run_id, q.step, q.attempt, min(q.definition_id) as definition_id, min(q.available_at) as available_at
   from dequeued_rows q
   group by q.run_id, q.step, q.attempt
   order by q.run_id, q.step
+),
+due_steps as materialized (
+  select h.run_id, h.step, h.attempt, h.definition_id, h.available_at,
+    -- The steps of a run that is stopping are left to the drain, which cancels them; those of a paused one are queued again when it
+    -- is resumed.
+    case when r.status = 'running' then array['ready', 'waiting']
+      when r.status in ('compensating', 'compensation_failed') then array['compensating'] end as claimable_statuses,
+    r.has_input, case when r.has_input then r.input::text end as input
+  from hinted_steps h
+  cross join lateral (
+    select run.status, run.input, run.input is null or pg_column_size(run.input) <= 2000 as has_input
+    from belay.workflow_runs run where run.id = h.run_id
+  ) r
 ),
 claimed_steps as (
   update belay.workflow_steps s
@@ -79,10 +90,11 @@ claimed_steps as (
     -- A hint from before an earlier attempt is stale.
     and s.attempt = any (array[due.attempt]) and s.status = any (due.claimable_statuses)
     and case s.status when 'compensating' then s.worker_id is null and s.open_dependencies = 0 else true end
-  returning s.run_id, s.step, s.attempt, due.definition_id, s.failures, s.losses, s.undo_of, due.available_at
+  returning s.run_id, s.step, s.attempt, due.definition_id, s.failures, s.losses, s.undo_of, due.available_at,
+    due.has_input, due.input
 )
 select exists (select from live_worker) as live, (select count(*)::int from dequeued_rows) as dequeued,
-  c.run_id, c.step, c.attempt, c.definition_id, c.failures, c.losses, c.undo_of
+  c.run_id, c.step, c.attempt, c.definition_id, c.failures, c.losses, c.undo_of, c.has_input, c.input
 from (values (1)) as one_row
 left join claimed_steps c on true
 order by c.available_at, c.run_id, c.step`,
@@ -103,7 +115,7 @@ export async function claim(
     // Claims of an earlier round are the sweep's to give back, when the worker was declared dead in between.
     if (first?.live !== true) return 'lost'
     const claimed = rows.filter((row) => row.run_id !== null)
-    claims.push(...claimed.map((row) => decodeClaim(row as ClaimRow)))
+    claims.push(...claimed.map((row) => decodeQueued(row as ClaimRow)))
     if (claims.length >= request.limit || first.dequeued === claimed.length) break
   }
   return claims
@@ -120,4 +132,9 @@ export function decodeClaim(row: ClaimRow): Claim {
     losses: row.losses,
     undoOf: row.undo_of,
   }
+}
+
+function decodeQueued(row: ClaimRow): Claim {
+  const claim = decodeClaim(row)
+  return row.has_input === true ? { ...claim, input: row.input ?? null } : claim
 }

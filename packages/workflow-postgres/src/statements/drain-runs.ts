@@ -7,6 +7,7 @@ interface DrainedRow {
   readonly definition_id: number
   readonly stop: 'failure' | 'cancellation' | 'abandonment'
   readonly leftovers: number
+  readonly attempts: number
   readonly steps: readonly number[]
   readonly statuses: readonly StepStatus[]
   readonly started: readonly boolean[]
@@ -19,14 +20,15 @@ interface DrainedRow {
 export const readDrainedRuns: Statement<DrainedRow> = {
   name: 'read_drained_runs',
   text: `
-select r.id as run_id, r.definition_id, r.stop, s.leftovers, s.steps, s.statuses, s.started
+select r.id as run_id, r.definition_id, r.stop, s.leftovers, s.attempts, s.steps, s.statuses, s.started
 from belay.workflow_runs r
 cross join lateral (
   select (count(*) filter (where s.status = 'running'))::int as in_flight,
     (count(*) filter (where s.status in ('pending', 'ready', 'waiting')))::int as leftovers,
+    sum(s.attempt)::float8 as attempts,
     array_agg(s.step order by s.step) as steps,
     array_agg(s.status order by s.step) as statuses,
-    array_agg(s.attempt > 0 order by s.step) as started
+    array_agg(s.started_at is not null order by s.step) as started
   from belay.workflow_steps s
   where s.run_id = r.id
 ) s
@@ -86,6 +88,7 @@ function decode(row: DrainedRow): DrainedRun {
     runId: row.run_id,
     definitionId: row.definition_id,
     stop: row.stop,
+    attempts: row.attempts,
     steps: row.steps.map((step, index) => ({
       step,
       status: row.statuses[index]!,

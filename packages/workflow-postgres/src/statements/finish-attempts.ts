@@ -28,9 +28,9 @@ finished_attempts as materialized (
 ),
 settled_attempts as (
   update belay.workflow_steps s
-  set status = a.settles_as,
+  set status = case a.settles_as when 'received' then 'completed' else a.settles_as end,
     undo_of = case when a.settles_as = 'compensated' then s.undo_of end,
-    output = case when a.undo then s.output else a.output::json end,
+    output = case when a.undo or a.settles_as = 'received' then s.output else a.output::json end,
     finished_at = belay.store_now()
   from finished_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.attempt = any (array[a.attempt])
@@ -46,38 +46,32 @@ followed_edges as materialized (
 ),
 -- Two parents may settle in one batch, and UPDATE ... FROM applies one match per row only: sum first.
 satisfied_dependencies as materialized (
-  select e.run_id, n.step, bool_or(e.undo) as undo, min(e.definition_id) as definition_id, count(*)::int as satisfied
+  select e.run_id, n.step, bool_or(e.undo) as undo, min(e.definition_id) as definition_id, count(*)::int as satisfied,
+    case when bool_or(e.undo) then 'compensating' else 'pending' end as blocked_status
   from followed_edges e
   cross join lateral unnest(e.neighbours) as n (step)
   group by e.run_id, n.step
 ),
-locked_steps as materialized (
-  select s.run_id, s.step, d.undo, d.definition_id, s.open_dependencies - d.satisfied as open_dependencies
+-- Whether a step reaches zero is known only under its lock, so the room is shared out among all that might.
+blocked_steps as materialized (
+  select d.run_id, d.step, d.undo, d.definition_id, d.satisfied, d.blocked_status,
+    row_number() over (order by d.run_id, d.step) <= $9::int and exists (select from live_worker) as has_room
   from satisfied_dependencies d
-  join belay.workflow_steps s on s.run_id = any (array[d.run_id]) and s.step = any (array[d.step])
-  where s.status = any (array[case when d.undo then 'compensating' else 'pending' end])
-    and case s.status when 'compensating' then s.open_dependencies > 0 else true end
-  order by s.run_id, s.step
-  for update of s
 ),
-advanced_steps as materialized (
-  select l.run_id, l.step, l.undo, l.definition_id, l.open_dependencies,
-    l.open_dependencies = 0 as unblocked,
-    l.open_dependencies = 0 and exists (select from live_worker)
-      and row_number() over (partition by l.open_dependencies = 0 order by l.run_id, l.step) <= $9::int as handed_back
-  from locked_steps l
-),
+-- Rows are met, and locked, in the order of blocked_steps; one that another settlement has just changed is read again.
 updated_steps as (
   update belay.workflow_steps s
-  set open_dependencies = a.open_dependencies,
-    status = case when a.undo or not a.unblocked then s.status when a.handed_back then 'running' else 'ready' end,
-    attempt = s.attempt + a.handed_back::int,
-    worker_id = case when a.handed_back then $1::uuid else s.worker_id end,
-    started_at = case when a.handed_back then belay.store_now() else s.started_at end,
-    finished_at = case when a.handed_back then null else s.finished_at end
-  from advanced_steps a
-  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step])
-  returning s.run_id, s.step, s.attempt, a.definition_id, s.failures, s.losses, s.undo_of, a.unblocked, a.handed_back
+  set open_dependencies = s.open_dependencies - b.satisfied,
+    status = case when b.undo or s.open_dependencies > b.satisfied then s.status when b.has_room then 'running' else 'ready' end,
+    attempt = case when b.has_room and s.open_dependencies = b.satisfied then s.attempt + 1 else s.attempt end,
+    worker_id = case when b.has_room and s.open_dependencies = b.satisfied then $1::uuid else s.worker_id end,
+    started_at = case when b.has_room and s.open_dependencies = b.satisfied then belay.store_now() else s.started_at end,
+    finished_at = case when b.has_room and s.open_dependencies = b.satisfied then null else s.finished_at end
+  from blocked_steps b
+  where s.run_id = any (array[b.run_id]) and s.step = any (array[b.step]) and s.status = any (array[b.blocked_status])
+    and s.open_dependencies > 0
+  returning s.run_id, s.step, s.attempt, b.definition_id, s.failures, s.losses, s.undo_of,
+    s.open_dependencies = 0 as unblocked, s.open_dependencies = 0 and b.has_room as handed_back
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
@@ -124,8 +118,8 @@ type FinishedRow =
   | { readonly kind: 'queued' }
   | { readonly kind: 'run'; readonly run_id: string; readonly status: RunStatus }
 
-/** An attempt that ended well: its step completed, was compensated, or was relayed. */
-export type FinishedOutcome = Extract<Outcome, { type: 'completed' | 'compensated' | 'relayed' }>
+/** An attempt that ended well: its step completed, received its output from a signal, was compensated, or was relayed. */
+export type FinishedOutcome = Extract<Outcome, { type: 'completed' | 'received' | 'compensated' | 'relayed' }>
 
 export interface Finished {
   /** Indexes into the outcomes that were recorded now. */
@@ -146,7 +140,7 @@ export async function finish(
     outcomes.map((outcome) => outcome.step),
     outcomes.map((outcome) => outcome.attempt),
     outcomes.map((outcome) => outcome.definitionId),
-    outcomes.map((outcome) => outcome.type !== 'completed'),
+    outcomes.map((outcome) => outcome.direction === 'undo'),
     outcomes.map(statusOf),
     outcomes.map((outcome) => (outcome.type === 'completed' ? outcome.output : null)),
     handBackMax,
@@ -159,7 +153,7 @@ export async function finish(
   }
 }
 
-/** The status that a finished attempt leaves its step in. */
-export function statusOf(outcome: FinishedOutcome): 'completed' | 'compensated' | UndoneStatus {
+/** The status that a finished attempt leaves its step in; `received` is completed with the output that the row has. */
+export function statusOf(outcome: FinishedOutcome): 'completed' | 'received' | 'compensated' | UndoneStatus {
   return outcome.type === 'relayed' ? outcome.undoOf : outcome.type
 }

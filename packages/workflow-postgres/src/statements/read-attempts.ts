@@ -76,6 +76,10 @@ function wasSettled(outcome: Outcome, row: AttemptRow, workerId: string): boolea
     case 'compensated':
     case 'compensation_failed':
       return row.status === outcome.type && row.worker_id === workerId
+    case 'received':
+      return row.status === 'completed' && row.worker_id === workerId
+    case 'waiting':
+      return (row.status === 'waiting' || row.status === 'ready') && row.worker_id === null
     case 'relayed':
       return row.status === outcome.undoOf && row.undo_of === null && row.worker_id === workerId
     case 'retry':

@@ -1,4 +1,4 @@
-import type { JsonText, PayloadRequest, RunPayloads } from '@belay/workflow/adapter'
+import type { JsonText, PayloadRequest, RunPayloads, StepPayloads } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 
@@ -7,10 +7,12 @@ export const readRunPayloads: Statement<{
   readonly run_id: string
   readonly input: JsonText
   readonly cause: JsonText
+  readonly now: number
 }> = {
   name: 'read_run_payloads',
   text: `
-select r.id as run_id, r.input::text as input, r.cause::text as cause
+select r.id as run_id, r.input::text as input, r.cause::text as cause,
+  (extract(epoch from belay.store_now()) * 1000)::float8 as now
 from unnest($1::uuid[]) as wanted (run_id)
 join belay.workflow_runs r on r.id = any (array[wanted.run_id])`,
 }
@@ -21,10 +23,18 @@ export const readStepPayloads: Statement<{
   readonly step: number
   readonly output: JsonText
   readonly error: JsonText
+  readonly available_at: number | null
+  readonly waiting_since: number | null
+  readonly signalled_at: number | null
+  readonly failing_since: number | null
 }> = {
   name: 'read_step_payloads',
   text: `
-select s.run_id, s.step, s.output::text as output, s.error::text as error
+select s.run_id, s.step, s.output::text as output, s.error::text as error,
+  (extract(epoch from s.available_at) * 1000)::float8 as available_at,
+  (extract(epoch from s.waiting_since) * 1000)::float8 as waiting_since,
+  (extract(epoch from s.signalled_at) * 1000)::float8 as signalled_at,
+  (extract(epoch from s.failing_since) * 1000)::float8 as failing_since
 from unnest($1::uuid[], $2::int[]) as wanted (run_id, step)
 join belay.workflow_steps s on s.run_id = any (array[wanted.run_id]) and s.step = any (array[wanted.step])`,
 }
@@ -51,8 +61,20 @@ export async function load(
     if (run === undefined) return []
     const found = steps.flatMap((step) => {
       const row = stepsByKey.get(`${runId}/${step}`)
-      return row === undefined ? [] : [{ step, output: row.output, error: row.error }]
+      return row === undefined ? [] : [decodeStep(row)]
     })
-    return [{ runId, input: run.input, cause: run.cause, steps: found }]
+    return [{ runId, input: run.input, cause: run.cause, steps: found, now: run.now }]
   })
+}
+
+function decodeStep(row: NonNullable<(typeof readStepPayloads)['row']>): StepPayloads {
+  return {
+    step: row.step,
+    output: row.output,
+    error: row.error,
+    availableAt: row.available_at,
+    waitingSince: row.waiting_since,
+    signalledAt: row.signalled_at,
+    failingSince: row.failing_since,
+  }
 }

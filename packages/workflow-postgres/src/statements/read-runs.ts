@@ -7,7 +7,7 @@ import type {
   StepStatus,
   UndoneStatus,
 } from '@belay/workflow/adapter'
-import { and, asc, desc, eq, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, lt, or, type SQL, sql } from 'drizzle-orm'
 import { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
@@ -33,13 +33,16 @@ interface RunRow {
   readonly deadline_at: number | null
 }
 
+// As people see it: a running run may be scheduled or waiting.
+const shownStatus = sql<RunStatus>`belay.shown_status(${runs.id}, ${runs.status}, ${runs.startAt})`
+
 const runColumns = {
   run_id: sql<string>`${runs.id}`.as('run_id'),
   workflow: runs.workflow,
   version: definitions.version,
   definition_id: sql<number>`${runs.definitionId}`.as('definition_id'),
   key: runs.key,
-  status: runs.status,
+  status: shownStatus.as('status'),
   input: sql<JsonText>`${runs.input}::text`.as('input'),
   cause: sql<JsonText>`${runs.cause}::text`.as('cause'),
   created_at: epochMs(runs.createdAt).as('created_at'),
@@ -52,13 +55,25 @@ const runColumns = {
 export async function listRuns(connection: Connection, filter: RunFilter): Promise<readonly RunRecord[]> {
   const wanted = [
     filter.workflow === undefined ? undefined : eq(runs.workflow, filter.workflow),
-    filter.status === undefined ? undefined : inArray(runs.status, [...filter.status]),
+    filter.status === undefined ? undefined : withStatus(filter.status),
     filter.key === undefined ? undefined : eq(runs.key, filter.key),
     filter.before === undefined ? undefined : lt(runs.id, filter.before),
   ]
   const rows = await queryRuns(connection, and(...wanted), filter.limit)
   return rows.map(decodeRun)
 }
+
+/** By the stored status, which is indexed, and where that leaves it open by the shown one. */
+function withStatus(statuses: readonly RunStatus[]): SQL | undefined {
+  const derived = statuses.filter((status) => DERIVED.has(status))
+  const stored = statuses.filter((status) => !DERIVED.has(status))
+  if (derived.length === 0) return inArray(runs.status, stored)
+  const going = and(eq(runs.status, 'running'), inArray(shownStatus, derived))
+  return stored.length === 0 ? going : or(inArray(runs.status, stored), going)
+}
+
+/** What a run whose stored status is `running` may be shown as. */
+const DERIVED: ReadonlySet<RunStatus> = new Set(['scheduled', 'running', 'waiting'])
 
 /** One run with its steps in order, as of one moment. Index: primary keys. No locks. */
 export async function readRun(
@@ -101,6 +116,7 @@ interface StepRow {
   readonly available_at: number | null
   readonly waiting_since: number | null
   readonly signalled_at: number | null
+  readonly failing_since: number | null
 }
 
 const stepColumns = {
@@ -120,6 +136,7 @@ const stepColumns = {
   available_at: epochMs(steps.availableAt).as('available_at'),
   waiting_since: epochMs(steps.waitingSince).as('waiting_since'),
   signalled_at: epochMs(steps.signalledAt).as('signalled_at'),
+  failing_since: epochMs(steps.failingSince).as('failing_since'),
 }
 
 /** One row per step, each with the run's facts; the run's payloads, which may be large, only with the first. */
@@ -183,5 +200,6 @@ function decodeStep(row: StepRow): StepRecord {
     availableAt: row.available_at,
     waitingSince: row.waiting_since,
     signalledAt: row.signalled_at,
+    failingSince: row.failing_since,
   }
 }

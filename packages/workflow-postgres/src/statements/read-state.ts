@@ -10,11 +10,11 @@ export const readNow: Statement<{ readonly now: number }> = {
   text: 'select (extract(epoch from belay.store_now()) * 1000)::float8 as now',
 }
 
-/** Statuses of runs. Index: primary key. No locks. */
+/** Statuses of runs, as they are shown. Index: primary keys. No locks. */
 export const readStatusesStatement: Statement<{ readonly run_id: string; readonly status: RunStatus }> = {
   name: 'read_statuses',
   text: `
-select r.id as run_id, r.status
+select r.id as run_id, belay.shown_status(r.id, r.status, r.start_at) as status
 from unnest($1::uuid[]) as wanted (run_id)
 join belay.workflow_runs r on r.id = any (array[wanted.run_id])`,
 }

@@ -20,6 +20,7 @@ returned_steps as (
   update belay.workflow_steps s
   set status = case when a.undo then s.status else 'ready' end,
     failures = s.failures + a.is_failure::int,
+    failing_since = case when a.is_failure and s.failures = 0 then s.started_at else s.failing_since end,
     error = case when a.is_failure then a.error::json else s.error end,
     worker_id = null, finished_at = belay.store_now(),
     available_at = belay.store_now() + a.delay_ms * interval '1 millisecond'

@@ -13,9 +13,12 @@ export const insertRuns: Statement<{ readonly id: string }> = {
   name: 'insert_runs',
   text: `
 with new_runs as materialized (
-  select n.run_id, n.definition_id, n.workflow, n.key, n.input, n.position
-  from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[])
-    with ordinality as n (run_id, definition_id, workflow, key, input, position)
+  select n.run_id, n.definition_id, n.workflow, n.key, n.input, n.position, n.deadline_ms,
+    -- A start in the past is one now: neither does it come before others that wait, nor has its deadline begun.
+    greatest(to_timestamp(n.start_at_ms / 1000), belay.store_now() + n.start_delay_ms * interval '1 millisecond',
+      case when n.start_at_ms is not null then belay.store_now() end) as start_at
+  from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::float8[], $8::float8[])
+    with ordinality as n (run_id, definition_id, workflow, key, input, start_at_ms, start_delay_ms, deadline_ms, position)
 ),
 -- Each definition's steps as arrays, read once: a thousand runs of one batch are mostly of a few definitions.
 shapes as materialized (
@@ -28,26 +31,28 @@ shapes as materialized (
   group by ds.definition_id
 ),
 created_runs as (
-  insert into belay.workflow_runs (id, definition_id, open_steps, created_at, status, workflow, key, input)
-  select n.run_id, n.definition_id, shapes.sinks, belay.store_now(), 'running', n.workflow, n.key, n.input::json
+  insert into belay.workflow_runs (id, definition_id, open_steps, created_at, status, workflow, key, input, start_at, deadline_at)
+  select n.run_id, n.definition_id, shapes.sinks, belay.store_now(), 'running', n.workflow, n.key, n.input::json, n.start_at,
+    coalesce(n.start_at, belay.store_now()) + n.deadline_ms * interval '1 millisecond'
   from new_runs n
   join shapes on shapes.definition_id = n.definition_id
   -- All or nothing: a run of a definition the store doesn't know would have no steps and never end.
   where (select count(*) from shapes) = (select count(distinct definition_id) from new_runs)
   order by n.position
   on conflict do nothing
-  returning id, definition_id
+  returning id, definition_id, start_at
 ),
 created_steps as (
-  insert into belay.workflow_steps (run_id, step, open_dependencies, status)
-  select c.id, s.step, s.open_dependencies, case when s.open_dependencies = 0 then 'ready' else 'pending' end
+  insert into belay.workflow_steps (run_id, step, open_dependencies, status, available_at)
+  select c.id, s.step, s.open_dependencies, case when s.open_dependencies = 0 then 'ready' else 'pending' end,
+    case when s.open_dependencies = 0 then c.start_at end
   from created_runs c
   join shapes on shapes.definition_id = c.definition_id
   cross join lateral unnest(shapes.steps, shapes.open_dependencies) as s (step, open_dependencies)
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
-  select belay.store_now(), c.definition_id, root.step, 0, c.id
+  select coalesce(c.start_at, belay.store_now()), c.definition_id, root.step, 0, c.id
   from created_runs c
   join shapes on shapes.definition_id = c.definition_id
   cross join lateral unnest(shapes.roots) as root (step)
@@ -138,6 +143,9 @@ async function insert(connection: Connection, runs: readonly NewRun[]): Promise<
       runs.map((run) => run.workflow),
       runs.map((run) => run.key),
       runs.map((run) => run.input),
+      runs.map((run) => run.startAt),
+      runs.map((run) => run.startDelayMs),
+      runs.map((run) => run.deadlineMs),
     ])
     .catch((error: unknown) => {
       throw refusedInput(error, runs)

@@ -1,28 +1,35 @@
+import type { NewWorker } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { hostName } from '../host-name.ts'
 import { held } from './read-state.ts'
 
 /** Registers a worker. A live one gets a fresh lease; a dead one stays dead. Index: primary key. Locks: the worker's row. */
 export const insertWorker: Statement<{ readonly id: string }> = {
   name: 'insert_worker',
   text: `
-insert into belay.workflow_workers as w (id, name, status, lease_expires_at, started_at)
-values ($1::uuid, $2::text, 'live', belay.store_now() + $3::float8 * interval '1 millisecond', belay.store_now())
+insert into belay.workflow_workers as w
+  (id, name, status, lease_expires_at, started_at, renewed_at, slots, host, definition_ids)
+values ($1::uuid, $2::text, 'live', belay.store_now() + $3::float8 * interval '1 millisecond', belay.store_now(), belay.store_now(),
+  $4::int, $5::text, $6::int[])
 on conflict (id) do update
-set name = excluded.name, lease_expires_at = excluded.lease_expires_at
+set name = excluded.name, lease_expires_at = excluded.lease_expires_at, renewed_at = excluded.renewed_at, slots = excluded.slots,
+  host = excluded.host, definition_ids = excluded.definition_ids
 where w.status = 'live'
 returning w.id`,
 }
 
 /**
  * Extends a worker's lease, and with it every step the worker holds. Guarantee: a worker that was declared dead stays dead; one that
- * expired but was not declared dead yet lives on. Index: primary key. Locks: the worker's row.
+ * expired but was not declared dead yet lives on. Index: primary key; it writes no column that any index has, so the new version of the row
+ * stays on its page. Locks: the worker's row.
  */
 export const renewWorker: Statement<{ readonly id: string }> = {
   name: 'renew_worker',
   text: `
 update belay.workflow_workers
-set lease_expires_at = belay.store_now() + $2::float8 * interval '1 millisecond'
+set lease_expires_at = belay.store_now() + $2::float8 * interval '1 millisecond', renewed_at = belay.store_now(),
+  busy = coalesce($3::int, busy)
 where id = $1::uuid and status = 'live'
 returning id`,
 }
@@ -56,11 +63,17 @@ where status = 'live'
 returning id`,
 }
 
+export async function register(connection: Connection, worker: NewWorker): Promise<void> {
+  const { workerId, name, leaseMs, slots = null, host = hostName(), definitionIds = null } = worker
+  await connection.query(insertWorker, [workerId, name, leaseMs, slots, host, definitionIds])
+}
+
 export async function renew(
   connection: Connection,
-  renewal: { workerId: string; leaseMs: number },
+  renewal: { workerId: string; leaseMs: number; busy?: number | undefined },
 ): Promise<'held' | 'lost'> {
-  const rows = await connection.query(renewWorker, [renewal.workerId, renewal.leaseMs])
+  const { workerId, leaseMs, busy = null } = renewal
+  const rows = await connection.query(renewWorker, [workerId, leaseMs, busy])
   return rows.length === 1 ? 'held' : 'lost'
 }
 

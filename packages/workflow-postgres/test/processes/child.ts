@@ -72,9 +72,14 @@ export class WorkerProcess {
 
   /** SIGTERM, and wait for its exit code. */
   async leave(): Promise<number | null> {
-    const exit = once(this.#child, 'exit')
+    const exit = this.exit()
     this.#child.kill('SIGTERM')
-    const [code] = await exit
+    return exit
+  }
+
+  /** Its exit code, once it is gone. */
+  async exit(): Promise<number | null> {
+    const [code] = await once(this.#child, 'exit')
     return code
   }
 }

@@ -1,23 +1,25 @@
 // A worker process for the tests beside it. Notes every handler call in the table "effects", through a connection of its own, and says
 // what happens on stdout, one JSON line each. Everything it needs is in its environment.
-import { createEngine, define, PermanentError } from '@belay/workflow'
+import { createEngine, define, PermanentError, stopOnSignals } from '@belay/workflow'
 import { postgres } from '@belay/workflow-postgres'
 import pg from 'pg'
 
-const { DATABASE_URL, NAME = 'worker', LEASE = '1s', SLOW_STEP, SLOW_MS = '0', START_KEY } = process.env
+const { DATABASE_URL, NAME = 'worker', LEASE = '1s', STOP_TIMEOUT = '2s' } = process.env
+const { SLOW_STEP, SLOW_MS = '0', START_KEY } = process.env
 const pool = new pg.Pool({ connectionString: DATABASE_URL, max: 2 })
 
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
 
 /** The effect is idempotent by its key, as a payment provider's would be; calls are counted apart. */
 async function effect({ runId, step, idempotencyKey }) {
-  say({ call: step, key: idempotencyKey })
   await pool.query('insert into calls (run_id, step, key, worker) values ($1, $2, $3, $4)', [
     runId,
     step,
     idempotencyKey,
     NAME,
   ])
+  // Only now: a test may kill this process as soon as it reads it.
+  say({ call: step, key: idempotencyKey })
   if (step === SLOW_STEP) await new Promise((resolve) => setTimeout(resolve, Number(SLOW_MS)))
   await pool.query(
     'insert into effects (run_id, step, key, worker) values ($1, $2, $3, $4) on conflict do nothing',
@@ -62,9 +64,4 @@ if (START_KEY !== undefined) {
   const run = await engine.run(saga, { fails: true }, { key: START_KEY })
   say({ event: 'run', id: run.id })
 }
-process.on('SIGTERM', () => {
-  void engine
-    .close({ timeout: '2s' })
-    .then(() => pool.end())
-    .then(() => process.exit(0))
-})
+stopOnSignals(engine, process, { timeout: STOP_TIMEOUT, afterwards: () => pool.end() })

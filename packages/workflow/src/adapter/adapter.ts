@@ -1,10 +1,15 @@
 import type { Clock } from '../clock.ts'
+import type { HistoryRecord, RunChange, RunToChange } from './control.ts'
 import type { RunStatus } from './lifecycle.ts'
 import type {
+  BegunUndo,
   Claim,
   DefinitionRecord,
+  Delivery,
   DrainedRun,
+  FoundRun,
   NewRun,
+  NewSignal,
   Outcome,
   PayloadRequest,
   RunFilter,
@@ -17,6 +22,14 @@ import type {
   UndoPlan,
 } from './records.ts'
 import type { Transacted, TransactRequest, WithinTransaction } from './transaction.ts'
+import type {
+  Diagnosis,
+  EndedRuns,
+  EndedRunsRequest,
+  HeldStepRecord,
+  NewWorker,
+  WorkerRecord,
+} from './upkeep.ts'
 
 /**
  * The port between the engine and a store.
@@ -70,10 +83,13 @@ export interface Adapter {
   startRuns(runs: readonly NewRun[], options?: WithinTransaction): Promise<readonly StartedRun[]>
 
   /** Registers a worker with a lease. Idempotent for a live worker. */
-  registerWorker(worker: { workerId: string; name: string; leaseMs: number }): Promise<void>
+  registerWorker(worker: NewWorker): Promise<void>
 
-  /** Extends the worker's lease, and with it all the steps it holds. `lost`: it was declared dead and may hold nothing any more. */
-  renew(renewal: { workerId: string; leaseMs: number }): Promise<'held' | 'lost'>
+  /**
+   * Extends the worker's lease, and with it all the steps it holds. `busy` tells how many handlers it runs.
+   * `lost`: it was declared dead and may hold nothing any more.
+   */
+  renew(renewal: { workerId: string; leaseMs: number; busy?: number | undefined }): Promise<'held' | 'lost'>
 
   /** Forgets a worker that holds nothing any more: the last word of a graceful stop. */
   deregisterWorker(worker: { workerId: string }): Promise<void>
@@ -150,18 +166,69 @@ export interface Adapter {
 
   /**
    * Begins the undo of drained runs, exactly once per run: a plan for a run whose undo has begun, or that is not drained, changes nothing.
-   * Undos with no open dependents become claimable. Returns the runs that this call moved, with their new status.
+   * Undos with no open dependents become claimable; up to `handBackMax` of them, of all runs together, are leased to the worker at once.
+   * Returns the runs that this call moved, with their new status and what was leased of them. When the answer is lost, ask `held`.
    */
   beginUndo(
     plans: readonly UndoPlan[],
-  ): Promise<readonly { readonly runId: string; readonly status: RunStatus }[]>
+    lease?: { readonly workerId: string; readonly handBackMax: number },
+  ): Promise<readonly BegunUndo[]>
 
   /** Stops running runs with a cancellation; those that are already stopping or at an end are left as they are. Returns the runs stopped. */
   cancelRuns(request: {
     readonly runIds: readonly string[]
     /** JSON text of the cause. */
     readonly cause: string
+    /** `abandonment` leaves every effect as it is. Default `cancellation`. */
+    readonly stop?: 'cancellation' | 'abandonment' | undefined
+    /** Who cancels and why, for the history of the runs that this stops. */
+    readonly by?: { readonly actor: string | null; readonly reason: string | null } | undefined
   }): Promise<readonly string[]>
+
+  /**
+   * Changes one run as an operator asks: holds the run and all its steps still, calls `decide` with them, and writes the change that it
+   * returns, all of it or nothing; null writes nothing. `decide` is a pure function: the store may call it again, when it had to give the
+   * change up for the sake of another. What it throws is thrown, and nothing is written. Null when there is no such run.
+   */
+  changeRun<Answer extends object>(request: {
+    readonly runId: string
+    readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
+  }): Promise<Answer | null>
+
+  /** What operators did to a run, and the signals it received: the newest `limit` of them, in the order they came. */
+  readHistory(request: { readonly runId: string; readonly limit: number }): Promise<readonly HistoryRecord[]>
+
+  /** Definitions by the store's number; unknown ones are left out. */
+  readDefinitions(definitionIds: readonly number[]): Promise<readonly SavedDefinition[]>
+
+  /**
+   * Gives signals to steps: each is recorded by its key, becomes its step's output, and makes the step ready if it waits; all of that in one
+   * commit. A step takes one signal. Results are in order. With `tx`, within that transaction of the user's.
+   */
+  deliverSignals(
+    signals: readonly NewSignal[],
+    options?: { readonly tx?: unknown },
+  ): Promise<readonly Delivery[]>
+
+  /** Which definition a run follows; by id, or by workflow and key. Null when there is none. */
+  findRun(
+    run: { readonly runId: string } | { readonly workflow: string; readonly key: string },
+    options?: { readonly tx?: unknown },
+  ): Promise<FoundRun | null>
+
+  /**
+   * Stops runs whose deadline has passed, with that as their cause, and cancels what has not started in them; the longest overdue first.
+   * Returns the runs stopped.
+   */
+  expireRuns(request: { readonly limit: number }): Promise<readonly string[]>
+
+  /**
+   * In how many milliseconds the next queued step of these definitions becomes claimable that is not yet, and the next deadline of any run
+   * passes, which may have passed already. Null for neither.
+   */
+  upcoming(request: {
+    readonly definitionIds: readonly number[]
+  }): Promise<{ readonly claimInMs: number | null; readonly deadlineInMs: number | null }>
 
   /** One run with its steps in order, or null. */
   readRun(runId: string): Promise<{ readonly run: RunRecord; readonly steps: readonly StepRecord[] } | null>
@@ -173,6 +240,30 @@ export interface Adapter {
 
   /** Runs, newest first. */
   listRuns(filter: RunFilter): Promise<readonly RunRecord[]>
+
+  /**
+   * Workers, the longest registered first, 10,000 at most. Those that left are not known any more, nor are the dead once their steps are
+   * given back.
+   */
+  listWorkers(request?: { limit?: number }): Promise<readonly WorkerRecord[]>
+
+  /** What a worker holds, for people to read, by run and step. Unknown workers hold nothing. */
+  listHeld(request: { workerId: string; limit: number }): Promise<readonly HeldStepRecord[]>
+
+  /** Looks at a bounded number of the runs that ended before an instant, longest ended first, and returns those that are asked for. */
+  findEnded(request: EndedRunsRequest): Promise<EndedRuns>
+
+  /**
+   * Deletes runs with everything that belongs to them, as far as they have ended, and did so before an instant: a run that was sent forward
+   * again stays. Never waits for another's lock: what somebody is changing just now stays too. Returns the runs deleted.
+   */
+  prune(request: { runIds: readonly string[]; finishedBefore: number }): Promise<readonly string[]>
+
+  /** Takes the keys from runs that ended before an instant, so that they can be used again. Otherwise as `prune`. Returns the runs that had one. */
+  releaseKeys(request: { runIds: readonly string[]; finishedBefore: number }): Promise<readonly string[]>
+
+  /** What could be wrong with what is stored. Costs as much as there are live runs, whatever the history. */
+  diagnose(request: { overdueMs: number }): Promise<Diagnosis>
 
   /** Calls back when work may have become claimable: a hint that may be missing, late or false. Returns how to stop it. */
   onWake(listener: () => void): () => void

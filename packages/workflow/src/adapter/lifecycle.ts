@@ -46,9 +46,10 @@ export const RUN_TRANSITIONS: Readonly<Record<RunStatus, readonly RunStatus[]>> 
   compensating: ['failed', 'compensated', 'cancelled', 'compensation_failed'],
   compensation_failed: ['compensating', 'compensated', 'cancelled'],
   completed: [],
-  failed: ['running'],
-  compensated: ['running'],
-  cancelled: ['running'],
+  // Completed at once when all that had failed is skipped.
+  failed: ['running', 'completed'],
+  compensated: ['running', 'completed'],
+  cancelled: ['running', 'completed'],
 }
 
 /** Every allowed change of a step's status. `compensating → completed | failed | skipped | cancelled` is a relay: see {@link UndoPlan}. */
@@ -57,9 +58,10 @@ export const STEP_TRANSITIONS: Readonly<Record<StepStatus, readonly StepStatus[]
   ready: ['running', 'waiting', 'skipped', 'cancelled'],
   running: ['ready', 'waiting', 'completed', 'failed', 'skipped', 'cancelled'],
   waiting: ['ready', 'running', 'completed', 'failed', 'skipped', 'cancelled'],
-  completed: ['compensating'],
+  // Sent on their way again when they build on a step that was undone.
+  completed: ['compensating', 'pending', 'ready'],
   failed: ['compensating', 'pending', 'ready', 'skipped'],
-  skipped: ['compensating'],
+  skipped: ['compensating', 'pending', 'ready'],
   cancelled: ['compensating', 'pending', 'ready'],
   compensating: ['compensated', 'compensation_failed', 'completed', 'failed', 'skipped', 'cancelled'],
   compensated: ['pending', 'ready'],

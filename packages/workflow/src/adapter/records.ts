@@ -13,7 +13,11 @@ export interface StepShape {
   /** Numbers of the steps this one depends on, ascending, each smaller than its own. */
   readonly dependsOn: readonly number[]
   readonly compensate: 'never' | 'completed' | 'started'
+  /** What the step waits for; absent for one that works. Only `signal` and `approval` take signals. */
+  readonly kind?: WaitKind | undefined
 }
+
+export type WaitKind = 'sleep' | 'signal' | 'approval' | 'poll'
 
 export interface DefinitionRecord {
   readonly name: string
@@ -34,6 +38,11 @@ export interface NewRun {
   readonly workflow: string
   readonly key: string | null
   readonly input: JsonText
+  /** When its first steps may begin: an instant, epoch milliseconds, or a delay from now. At once when it has neither, or has passed. */
+  readonly startAt?: number | undefined
+  readonly startDelayMs?: number | undefined
+  /** How long after its start the run fails unless it has ended. */
+  readonly deadlineMs?: number | undefined
 }
 
 /** What became of a {@link NewRun}. When its key was taken, `created` is false and the rest describes the run that has the key. */
@@ -52,7 +61,7 @@ export interface AttemptRef {
   readonly runId: string
   /** The step's number in its definition. */
   readonly step: number
-  /** Grows with every claim of the step, forward and undo, and never repeats. */
+  /** Grows with every claim of the step, forward and undo, and when an operator sends it on its way again; never repeats. */
   readonly attempt: number
   readonly direction: Direction
   readonly definitionId: number
@@ -69,12 +78,21 @@ export interface Claim extends AttemptRef {
   readonly losses: number
   /** Set on undo claims: what is being undone. */
   readonly undoOf: UndoneStatus | null
+  /** The run's input, where the store gives it along to save the worker a `load`. */
+  readonly input?: JsonText
 }
 
 /** What a finished attempt asks the store to record. */
 export type Outcome = AttemptRef &
   (
     | { readonly type: 'completed'; readonly output: JsonText }
+    /** Completed with the output that its signal brought, which the store holds. */
+    | { readonly type: 'received' }
+    /**
+     * The step goes on waiting, without a worker, and is claimable again from `wake` on; null for not before a signal. Ends the series of
+     * failures and losses. When a signal has come meanwhile the step is ready at once instead.
+     */
+    | { readonly type: 'waiting'; readonly wake: Wake | null }
     /** Failed for good: the run turns to `compensating` with this cause, unless it already has. */
     | { readonly type: 'failed'; readonly error: string; readonly cause: string }
     /** Try again, `delayMs` (store clock) from now. Either direction. Counts one failure. */
@@ -87,6 +105,9 @@ export type Outcome = AttemptRef &
     /** The compensation failed for good: the run is parked as `compensation_failed`. */
     | { readonly type: 'compensation_failed'; readonly error: string }
   )
+
+/** When a waiting step is due: `afterMs` from the settlement on, or at an instant, epoch milliseconds. Both on the store's clock. */
+export type Wake = { readonly afterMs: number } | { readonly at: number }
 
 export interface Settlement {
   /**
@@ -108,7 +129,9 @@ export interface DrainedRun {
   readonly definitionId: number
   /** `abandonment` is a cancellation that leaves every effect as it is. */
   readonly stop: 'failure' | 'cancellation' | 'abandonment'
-  /** Every step of the run, ascending by number. `started` tells whether any attempt was ever claimed. */
+  /** All attempts of all its steps: more than at any earlier drain, which may have been before an operator sent the run forward again. */
+  readonly attempts?: number
+  /** Every step of the run, ascending by number. `started`: its effect may be there, or parts of it. */
   readonly steps: readonly { readonly step: number; readonly status: StepStatus; readonly started: boolean }[]
 }
 
@@ -120,8 +143,18 @@ export interface DrainedRun {
  */
 export interface UndoPlan {
   readonly runId: string
+  /** What the drained run said, so that a plan which comes late begins nothing. Left out, it isn't looked at. */
+  readonly attempts?: number | undefined
   readonly endsAs: 'failed' | 'compensated' | 'cancelled'
   readonly undos: readonly { readonly step: number; readonly openDependents: number }[]
+}
+
+/** A run whose undo was begun. */
+export interface BegunUndo {
+  readonly runId: string
+  readonly status: RunStatus
+  /** Of its undos, those that were leased to the caller; given only when a lease was asked for. */
+  readonly claims?: readonly Claim[]
 }
 
 export interface PayloadRequest {
@@ -135,7 +168,58 @@ export interface RunPayloads {
   readonly input: JsonText
   /** JSON text of a {@link RunCause}; null until the run stops. */
   readonly cause: JsonText
-  readonly steps: readonly { readonly step: number; readonly output: JsonText; readonly error: JsonText }[]
+  readonly steps: readonly StepPayloads[]
+  /** The store's clock when this was read, epoch milliseconds. */
+  readonly now: number
+}
+
+/** Instants are those of {@link StepRecord}. */
+export interface StepPayloads {
+  readonly step: number
+  readonly output: JsonText
+  readonly error: JsonText
+  readonly availableAt: number | null
+  readonly waitingSince: number | null
+  readonly signalledAt: number | null
+  readonly failingSince: number | null
+}
+
+/** A signal for one step of a run, or somebody's decision. */
+export interface NewSignal {
+  readonly runId: string
+  readonly definitionId: number
+  /** The step's number in that definition. */
+  readonly step: number
+  /** The sender's name for it: the same key for the same step is recorded once. */
+  readonly key: string
+  /** Who decided; null for a signal. */
+  readonly actor: string | null
+  /** Becomes the step's output. */
+  readonly payload: JsonText
+}
+
+/**
+ * What became of a {@link NewSignal}. `delivered`: the step waited for it and is ready. `kept`: the step takes it when it comes to wait.
+ * `duplicate`: this key was recorded before. `ignored`: nothing was recorded, for the given reason. `unknown`: there is no such run, or not
+ * of this definition.
+ */
+export type Delivery =
+  | { readonly result: 'delivered' | 'kept' | 'unknown' }
+  /** `recorded` is the payload the step has, if it has any. */
+  | { readonly result: 'duplicate'; readonly recorded: JsonText }
+  | {
+      readonly result: 'ignored'
+      /** `signalled`: by another signal. `timed_out`: its timeout is being dealt with. */
+      readonly reason: 'signalled' | 'timed_out' | 'step_over' | 'run_over'
+      readonly recorded: JsonText
+    }
+
+/** Which definition a run follows. */
+export interface FoundRun {
+  readonly runId: string
+  readonly definitionId: number
+  readonly workflow: string
+  readonly version: number
 }
 
 export interface RunRecord {
@@ -177,6 +261,8 @@ export interface StepRecord {
   readonly waitingSince: number | null
   /** When the signal came that this step waits for, or will wait for; its payload is the output. */
   readonly signalledAt: number | null
+  /** When the first of the newest series of failed attempts began; kept when the series has ended. */
+  readonly failingSince: number | null
 }
 
 export interface RunFilter {

@@ -1,8 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { buildGraph } from '../graph/build.ts'
+import { definitionError } from '../graph/place.ts'
 import { definitionRecord } from '../graph/record.ts'
 import { checkSchema } from './input-schema.ts'
-import { wholeNumber } from './option-check.ts'
+import { optionMs, shown, wholeNumber } from './option-check.ts'
 import type { StepDefinition } from './step.ts'
 import type { StepDraft } from './step-draft.ts'
 import type { WorkflowDefinition } from './workflow.ts'
@@ -12,6 +13,7 @@ export interface DefinitionHead {
   readonly name: string
   readonly version: number
   readonly schema: StandardSchemaV1 | undefined
+  readonly deadlineMs: number | null
 }
 
 /** The largest version. */
@@ -20,11 +22,22 @@ export const VERSION_MAX = 2_147_483_647
 /** Checks what all steps share; `name` has been checked already. */
 export function definitionHead(
   name: string,
-  options: { readonly version: unknown; readonly input?: StandardSchemaV1 | undefined },
+  options: {
+    readonly version: unknown
+    readonly input?: StandardSchemaV1 | undefined
+    readonly deadline?: unknown
+  },
 ): DefinitionHead {
   const version = wholeNumber({ workflow: name }, 'version', options.version, { min: 1, max: VERSION_MAX })
-  if (options.input !== undefined) checkSchema(name, options.input)
-  return { name, version, schema: options.input }
+  if (options.input !== undefined) checkSchema({ workflow: name }, 'input', options.input)
+  return { name, version, schema: options.input, deadlineMs: deadlineMs(name, options.deadline) }
+}
+
+function deadlineMs(workflow: string, given: unknown): number | null {
+  if (given === undefined) return null
+  const ms = optionMs({ workflow }, 'deadline', given)
+  if (ms > 0) return ms
+  throw definitionError({ workflow }, `deadline is ${shown(given)}, and must be longer than nothing.`)
 }
 
 /** What is known of a definition once all its steps are. */
@@ -47,10 +60,12 @@ export function compileDefinition(head: DefinitionHead, drafts: readonly StepDra
     version: head.version,
     graph,
     compensate: (number) => steps[number]!.compensation?.on ?? 'never',
+    kind: (number) => steps[number]!.wait?.kind,
   })
   return Object.freeze({ steps: Object.freeze(steps), graph, record, runnable: steps.every(hasHandlers) })
 }
 
 function hasHandlers(step: StepDefinition): boolean {
-  return step.run !== null && step.compensation?.run !== null
+  const needsNone = step.wait !== null && step.wait.kind !== 'poll'
+  return (needsNone || step.run !== null) && step.compensation?.run !== null
 }

@@ -6,6 +6,7 @@ import { type MermaidOptions, toMermaid } from '../graph/mermaid.ts'
 import { didYouMean } from '../graph/nearest.ts'
 import { definitionError, listed, type Place } from '../graph/place.ts'
 import { compileDefinition, definitionHead } from './compile.ts'
+import { type GraphWait, graphWaitDraft, isGraphWait } from './graph-wait.ts'
 import { validateInput } from './input-schema.ts'
 import { checkOptionNames, shown } from './option-check.ts'
 import { RETRY_OPTION_NAMES, type RetryOptions } from './retry-policy.ts'
@@ -27,6 +28,7 @@ import {
 import type { CompensateOn, StepDefaults } from './step-options.ts'
 import type { Stored } from './stored.ts'
 import type { TypedDefinition } from './typed-workflow.ts'
+import type { ReceivesAnything } from './wait-options.ts'
 
 /** A graph as data: everything but `input` may come from JSON. Retry options and timeouts given here hold for every step. */
 export interface GraphOptions<Schema extends StandardSchemaV1> extends GraphStepDefaults {
@@ -34,7 +36,9 @@ export interface GraphOptions<Schema extends StandardSchemaV1> extends GraphStep
   readonly version?: number | undefined
   /** Any Standard Schema, or `unchecked<Type>()`. */
   readonly input?: Schema | undefined
-  readonly steps: Readonly<Record<string, GraphStep>>
+  /** How long a run may take from its start; then it fails with that as its cause, and is undone. Default: as long as it likes. */
+  readonly deadline?: Duration | undefined
+  readonly steps: Readonly<Record<string, GraphStep | GraphWait>>
   /** For each step the steps it depends on. A step left out depends on none. */
   readonly dag: Readonly<Record<string, readonly string[]>>
 }
@@ -86,11 +90,20 @@ export function defineGraph<const Name extends string, Schema extends StandardSc
   name: Name,
   graph: GraphOptions<Schema>,
   handlers?: GraphHandlers<Stored<StandardSchemaV1.InferOutput<Schema>>>,
-): TypedDefinition<Name, StandardSchemaV1.InferInput<Schema>, Readonly<Record<string, unknown>>> {
+): TypedDefinition<
+  Name,
+  StandardSchemaV1.InferInput<Schema>,
+  Readonly<Record<string, unknown>>,
+  ReceivesAnything
+> {
   checkWorkflowName(name)
   const place = { workflow: name }
   checkOptionNames(place, 'the graph', graph, GRAPH_OPTION_NAMES)
-  const head = definitionHead(name, { version: graph.version ?? 1, input: graph.input })
+  const head = definitionHead(name, {
+    version: graph.version ?? 1,
+    input: graph.input,
+    deadline: graph.deadline,
+  })
   checkStepsAndDag(place, graph)
   if (handlers !== undefined) checkHandlers(place, handlers)
 
@@ -101,6 +114,7 @@ export function defineGraph<const Name extends string, Schema extends StandardSc
   const definition = {
     name,
     version: head.version,
+    deadlineMs: head.deadlineMs,
     ...compileDefinition(head, drafts),
     validate: (input: unknown) => validateInput(name, head.schema, input),
     toMermaid: (options?: MermaidOptions) => toMermaid(definition, options),
@@ -109,7 +123,15 @@ export function defineGraph<const Name extends string, Schema extends StandardSc
 }
 
 const ATTEMPT_OPTION_NAMES = [...RETRY_OPTION_NAMES, 'timeout'] as const
-const GRAPH_OPTION_NAMES = ['version', 'input', 'steps', 'dag', ...ATTEMPT_OPTION_NAMES, 'lossesMax'] as const
+const GRAPH_OPTION_NAMES = [
+  'version',
+  'input',
+  'deadline',
+  'steps',
+  'dag',
+  ...ATTEMPT_OPTION_NAMES,
+  'lossesMax',
+] as const
 const STEP_OPTION_NAMES = [
   'handler',
   'compensate',
@@ -119,6 +141,8 @@ const STEP_OPTION_NAMES = [
   'lossesMax',
 ] as const
 const COMPENSATION_OPTION_NAMES = ['handler', 'transaction', ...ATTEMPT_OPTION_NAMES] as const
+
+export type { GraphWait } from './graph-wait.ts'
 
 type HandlersByName = Readonly<Record<string, unknown>>
 
@@ -170,15 +194,20 @@ function graphStepDraft(entry: {
   const { name: workflow, step: name, graph, handlers, defaults } = entry
   checkStepName(workflow, name)
   const place = { workflow, step: name }
-  const step = graph.steps[name]
+  const step: unknown = graph.steps[name]
+  const dependsOn = Object.hasOwn(graph.dag, name) ? (graph.dag[name] as readonly string[]) : []
+  if (isGraphWait(step)) {
+    const handler = (given: unknown) => handlerNamed({ place, option: 'poll', name: given, handlers })
+    return graphWaitDraft(place, step, { dependsOn, handler, defaults })
+  }
   checkOptionNames(place, 'the step', step, STEP_OPTION_NAMES)
   const options = {
     ...nested(step),
-    dependsOn: Object.hasOwn(graph.dag, name) ? graph.dag[name] : [],
-    run: handlerNamed({ place, option: 'handler', name: step.handler, handlers }) as Handler | null,
-    compensate: graphCompensation(place, step.compensate, handlers),
-    compensateOn: step.compensateOn,
-    transaction: step.transaction,
+    dependsOn,
+    run: handlerNamed({ place, option: 'handler', name: step['handler'], handlers }) as Handler | null,
+    compensate: graphCompensation(place, step['compensate'] as GraphStep['compensate'], handlers),
+    compensateOn: step['compensateOn'] as GraphStep['compensateOn'],
+    transaction: step['transaction'] as GraphStep['transaction'],
   }
   return stepDraft(workflow, name, options, defaults)
 }
@@ -218,6 +247,7 @@ function handlerNamed(lookup: {
 
 /** Data has its retry options beside the rest, code has them under `retry`. */
 function nested(flat: GraphStepDefaults): StepDefaults {
-  const { attempts, retries, backoff, initial, max, jitter, timeout, lossesMax } = flat
-  return { retry: { attempts, retries, backoff, initial, max, jitter }, timeout, lossesMax }
+  const { attempts, retries, backoff, initial, max, jitter, for: forTime, timeout, lossesMax } = flat
+  const retry = { attempts, retries, backoff, initial, max, jitter, for: forTime }
+  return { retry, timeout, lossesMax }
 }

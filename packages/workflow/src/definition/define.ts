@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { Duration } from '../duration.ts'
 import {
   checkDependencies,
   checkStepCount,
@@ -7,6 +8,7 @@ import {
   duplicateStep,
 } from '../graph/check.ts'
 import { type MermaidOptions, toMermaid } from '../graph/mermaid.ts'
+import { definitionError } from '../graph/place.ts'
 import { type CompiledDefinition, compileDefinition, type DefinitionHead, definitionHead } from './compile.ts'
 import { validateInput } from './input-schema.ts'
 import { checkOptionNames } from './option-check.ts'
@@ -22,6 +24,8 @@ import {
 import type { StepDefaults } from './step-options.ts'
 import type { Stored } from './stored.ts'
 import type { TypedDefinition, Workflow } from './typed-workflow.ts'
+import { pollDraft, signalDraft, sleepDraft, type WaitPlace } from './wait-draft.ts'
+import type { ReceivesAnything } from './wait-options.ts'
 
 /** What `define()` takes. `retry`, `timeout` and `lossesMax` hold for every step that doesn't say otherwise. */
 export interface DefineOptions<Schema extends StandardSchemaV1> extends StepDefaults {
@@ -29,6 +33,8 @@ export interface DefineOptions<Schema extends StandardSchemaV1> extends StepDefa
   readonly version: number
   /** Any Standard Schema (zod, valibot, arktype…), or `unchecked<Type>()`. Default: any JSON value, of type `unknown`. */
   readonly input?: Schema | undefined
+  /** How long a run may take from its start; then it fails with that as its cause, and is undone. Default: as long as it likes. */
+  readonly deadline?: Duration | undefined
 }
 
 /**
@@ -47,7 +53,7 @@ export function define<const Name extends string, Schema extends StandardSchemaV
 > {
   checkWorkflowName(name)
   const place = { workflow: name }
-  checkOptionNames(place, 'the definition', options, ['version', 'input', ...POLICY_OPTION_NAMES])
+  checkOptionNames(place, 'the definition', options, ['version', 'input', 'deadline', ...POLICY_OPTION_NAMES])
   const head = definitionHead(name, options)
   return new DefinedWorkflow(head, stepPolicy(place, options, DEFAULT_POLICY), new StepLog(), 0) as never
 }
@@ -80,9 +86,10 @@ class StepLog {
   }
 }
 
-class DefinedWorkflow implements TypedDefinition<string, unknown, unknown> {
+class DefinedWorkflow implements TypedDefinition<string, unknown, unknown, ReceivesAnything> {
   readonly name: string
   readonly version: number
+  readonly deadlineMs: number | null
   readonly #head: DefinitionHead
   readonly #defaults: StepPolicy
   readonly #log: StepLog
@@ -92,6 +99,7 @@ class DefinedWorkflow implements TypedDefinition<string, unknown, unknown> {
   constructor(head: DefinitionHead, defaults: StepPolicy, log: StepLog, length: number) {
     this.name = head.name
     this.version = head.version
+    this.deadlineMs = head.deadlineMs
     this.#head = head
     this.#defaults = defaults
     this.#log = log
@@ -100,12 +108,38 @@ class DefinedWorkflow implements TypedDefinition<string, unknown, unknown> {
   }
 
   step(name: string, options: unknown): DefinedWorkflow {
+    return this.#with(name, (place) => {
+      checkStepOptions(place, options)
+      return stepDraft(place.workflow, name, options, this.#defaults)
+    })
+  }
+
+  sleep(name: string, options: unknown): DefinedWorkflow {
+    return this.#with(name, (place) => sleepDraft(place, options, this.#defaults))
+  }
+
+  waitForSignal(name: string, options: unknown = {}): DefinedWorkflow {
+    return this.#with(name, (place) => signalDraft(place, 'signal', options, this.#defaults))
+  }
+
+  approval(name: string, options: unknown = {}): DefinedWorkflow {
+    return this.#with(name, (place) => signalDraft(place, 'approval', options, this.#defaults))
+  }
+
+  poll(name: string, options: unknown): DefinedWorkflow {
+    return this.#with(name, (place) => {
+      const draft = pollDraft(place, options, this.#defaults)
+      if (draft.run !== null) return draft
+      throw definitionError(place, 'until is null, and must be a function that checks.')
+    })
+  }
+
+  #with(name: string, draftOf: (place: WaitPlace) => StepDraft): DefinedWorkflow {
     const workflow = this.name
     checkStepName(workflow, name)
     if (this.#log.has(name, this.#length)) throw duplicateStep(workflow, name)
     checkStepCount(workflow, this.#length + 1)
-    checkStepOptions({ workflow, step: name }, options)
-    const draft = stepDraft(workflow, name, options, this.#defaults)
+    const draft = draftOf({ workflow, step: name })
     checkDependencies(workflow, draft, {
       has: (dependency) => this.#log.has(dependency, this.#length),
       names: () => this.#drafts().map((step) => step.name),

@@ -9,6 +9,7 @@ export {
   type GraphOptions,
   type GraphStep,
   type GraphStepDefaults,
+  type GraphWait,
 } from './define-graph.ts'
 export { InputIssues, unchecked } from './input-schema.ts'
 export { DURATION_MAX } from './option-check.ts'
@@ -37,5 +38,21 @@ export type {
 } from './step-options.ts'
 export type { Stored } from './stored.ts'
 export type { ContextOf, TransactionOption } from './transaction.ts'
-export type { InputOf, OutputsOf, TypedDefinition, Workflow } from './typed-workflow.ts'
+export type { InputOf, OutputsOf, ReceivesOf, TypedDefinition, Workflow } from './typed-workflow.ts'
+export type { OnTimeout, Poll, SignalWait, Sleep, Wait } from './wait.ts'
+export type {
+  Approval,
+  ApprovalOptions,
+  ApprovalOutput,
+  PollOptions,
+  PollOutput,
+  Receives,
+  ReceivesAnything,
+  ReceivesApproval,
+  ReceivesNothing,
+  ReceivesSignal,
+  SignalOutput,
+  SleepOptions,
+  WaitForSignalOptions,
+} from './wait-options.ts'
 export type { WorkflowDefinition } from './workflow.ts'

@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { BelayError, DefinitionError } from '../errors.ts'
+import { BelayError } from '../errors.ts'
+import { definitionError, type Place } from '../graph/place.ts'
 import { shown } from './option-check.ts'
 
 /**
@@ -12,15 +13,16 @@ export function unchecked<Input>(): StandardSchemaV1<Input, Input> {
 }
 
 /** Refuses what is no Standard Schema. */
-export function checkSchema(workflow: string, schema: unknown): void {
+export function checkSchema(place: Place, option: string, schema: unknown): void {
   // Some libraries' schemas are functions.
   const standard: unknown =
     (typeof schema === 'object' && schema !== null) || typeof schema === 'function'
       ? (schema as Partial<StandardSchemaV1>)['~standard']
       : undefined
   if (typeof (standard as StandardSchemaV1.Props | undefined)?.validate === 'function') return
-  throw new DefinitionError(
-    `Workflow "${workflow}": input is ${shown(schema)}, which is not a Standard Schema. Give a schema of zod, valibot, arktype or another library that follows standardschema.dev, or unchecked<Type>().`,
+  throw definitionError(
+    place,
+    `${option} is ${shown(schema)}, which is not a Standard Schema. Give a schema of zod, valibot, arktype or another library that follows standardschema.dev, or unchecked<Type>().`,
   )
 }
 
@@ -34,30 +36,63 @@ export function validateInput(
   schema: StandardSchemaV1 | undefined,
   input: unknown,
 ): unknown {
-  return schema === undefined ? input : validated(workflow, schema, input)
+  if (schema === undefined) return input
+  return validated(schema, input, {
+    value: `The input for workflow "${workflow}"`,
+    schema: `The schema of workflow "${workflow}"`,
+    check: 'an input',
+    effect: 'Nothing was started.',
+  })
 }
 
-async function validated(workflow: string, schema: StandardSchemaV1, input: unknown): Promise<unknown> {
-  const result = await runSchema(workflow, schema, input)
+/** The same for what is sent to a step of a run. */
+export async function validatePayload(
+  place: { readonly workflow: string; readonly step: string },
+  schema: StandardSchemaV1 | undefined,
+  payload: unknown,
+): Promise<unknown> {
+  return validated(schema, payload, {
+    value: `The payload for step "${place.step}" of workflow "${place.workflow}"`,
+    schema: `The schema of step "${place.step}" of workflow "${place.workflow}"`,
+    check: 'a payload',
+    effect: 'Nothing was recorded.',
+  })
+}
+
+/** How a message names what was checked. */
+interface Words {
+  readonly value: string
+  readonly schema: string
+  readonly check: string
+  readonly effect: string
+}
+
+async function validated(
+  schema: StandardSchemaV1 | undefined,
+  value: unknown,
+  words: Words,
+): Promise<unknown> {
+  if (schema === undefined) return value
+  const result = await runSchema(schema, value, words)
   if (result.issues === undefined) return result.value
   throw new BelayError(
     'invalid_input',
-    `The input for workflow "${workflow}" is not valid: ${issueList(result.issues)}. Nothing was started.`,
+    `${words.value} is not valid: ${issueList(result.issues)}. ${words.effect}`,
     { cause: new InputIssues(result.issues) },
   )
 }
 
 async function runSchema(
-  workflow: string,
   schema: StandardSchemaV1,
-  input: unknown,
+  value: unknown,
+  words: Words,
 ): Promise<StandardSchemaV1.Result<unknown>> {
   try {
-    return await schema['~standard'].validate(input)
+    return await schema['~standard'].validate(value)
   } catch (cause) {
     throw new BelayError(
       'invalid_input',
-      `The schema of workflow "${workflow}" threw while it checked an input: ${cause instanceof Error ? cause.message : String(cause)}. Nothing was started.`,
+      `${words.schema} threw while it checked ${words.check}: ${cause instanceof Error ? cause.message : String(cause)}. ${words.effect}`,
       { cause },
     )
   }

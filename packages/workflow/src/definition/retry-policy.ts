@@ -17,9 +17,22 @@ export interface RetryOptions {
   readonly max?: Duration | undefined
   /** Spreads delays, so that failures at one moment don't come back at one moment. Default true. */
   readonly jitter?: boolean | undefined
+  /**
+   * How long to go on: no retry begins later than this after the first of the failed attempts began. Without `attempts` or `retries` beside
+   * it, this alone is the limit.
+   */
+  readonly for?: Duration | undefined
 }
 
-export const RETRY_OPTION_NAMES = ['attempts', 'retries', 'backoff', 'initial', 'max', 'jitter'] as const
+export const RETRY_OPTION_NAMES = [
+  'attempts',
+  'retries',
+  'backoff',
+  'initial',
+  'max',
+  'jitter',
+  'for',
+] as const
 
 /** The most attempts a step may have. */
 export const ATTEMPTS_MAX = 10_000
@@ -31,6 +44,7 @@ export const DEFAULT_RETRY: RetryPolicy = Object.freeze({
   initialMs: 1_000,
   maxMs: 30_000,
   jitter: true,
+  forMs: null,
 })
 
 /** Reads `retry`: `false` means one attempt, `undefined` what is inherited. */
@@ -45,7 +59,7 @@ export function retryPolicy(
   const initialMs =
     given.initial === undefined ? inherited.initialMs : optionMs(place, 'initial', given.initial)
   return Object.freeze({
-    attempts: attempts(place, given) ?? inherited.attempts,
+    attempts: attempts(place, given) ?? (given.for === undefined ? inherited.attempts : ATTEMPTS_MAX),
     backoff:
       given.backoff === undefined
         ? inherited.backoff
@@ -53,6 +67,7 @@ export function retryPolicy(
     initialMs,
     maxMs: maxMs(place, given, initialMs, inherited),
     jitter: given.jitter === undefined ? inherited.jitter : yesOrNo(place, 'jitter', given.jitter),
+    forMs: given.for === undefined ? inherited.forMs : optionMs(place, 'for', given.for),
   })
 }
 

@@ -58,6 +58,7 @@ export function stepDraft(
     ...policy,
     transaction: transactionPolicy(place, options.transaction),
     run: options.run,
+    wait: null,
     compensation: compensation(place, options, policy),
   }
 }

@@ -1,6 +1,7 @@
 import type { Isolation, StepTransaction } from '../adapter/transaction.ts'
 import type { RunCause, SerialisedError } from '../cause.ts'
 import type { Logger } from '../logger.ts'
+import type { Wait } from './wait.ts'
 
 /** What the engine needs to know of one step. Made by `define()` and `defineGraph()`; all durations are milliseconds. */
 export interface StepDefinition {
@@ -15,8 +16,10 @@ export interface StepDefinition {
   readonly lossesMax: number
   /** Set when the handler runs in a transaction of the store, which commits with the step's settlement. */
   readonly transaction: TransactionPolicy | null
-  /** Null in a process that only triggers runs. */
+  /** Null in a process that only triggers runs, and in most steps that wait. */
   readonly run: Handler | null
+  /** Null for a step that works. */
+  readonly wait: Wait | null
   readonly compensation: Compensation | null
 }
 
@@ -42,6 +45,8 @@ export interface RetryPolicy {
   readonly maxMs: number
   /** Spreads each delay over the upper half of its value, so that failures at one moment don't come back at one moment. */
   readonly jitter: boolean
+  /** No attempt begins later than this after the first failed one began; null for no such limit. */
+  readonly forMs: number | null
 }
 
 export type Handler = (context: StepContext) => unknown

@@ -12,6 +12,8 @@ export interface WorkflowDefinition {
   readonly record: DefinitionRecord
   /** True when every step has its handlers, so that a worker can run it. */
   readonly runnable: boolean
+  /** How long after its start a run fails unless it has ended or was given another deadline, in milliseconds. */
+  readonly deadlineMs: number | null
   /** Checks an input against the definition's schema and returns what the schema makes of it, or a promise of it. Throws `invalid_input`. */
   validate(input: unknown): unknown
 }

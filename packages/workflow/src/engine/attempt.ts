@@ -1,4 +1,4 @@
-import type { Claim, RunPayloads, StepTransaction } from '../adapter/index.ts'
+import type { Claim, RunPayloads, StepPayloads, StepTransaction } from '../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../cause.ts'
 import type { Timer } from '../clock.ts'
 import type {
@@ -7,10 +7,12 @@ import type {
   StepDefinition,
   TransactionPolicy,
 } from '../definition/step.ts'
+import type { Wait } from '../definition/wait.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { type AttemptEnd, type Interruption, poisonError, tryNumber } from './decide.ts'
+import { decideWait, type WaitAnswer } from './decide-wait.ts'
 import { handlerContext } from './handler-context.ts'
 import { fromJsonText, type PayloadOwner, toJsonText } from './payload.ts'
 import type { ForwardPayloads, PayloadCache } from './payload-cache.ts'
@@ -29,6 +31,9 @@ export interface AttemptParts {
   readonly onLateResult: (attempt: Attempt) => void
 }
 
+/** How a worker came by a claim; `found`: its answer had been lost. */
+export type ClaimOrigin = 'queue' | 'handed back' | 'undo begun' | 'found'
+
 /** `relay`: the step only keeps the undo's order and has nothing to call. */
 export type Performance = AttemptEnd | { readonly type: 'relay' }
 
@@ -46,20 +51,31 @@ export class Attempt {
   phase: 'queued' | 'running' | 'settling' = 'queued'
   /** Instant of the engine's clock. */
   startedAt = 0
+  readonly origin: ClaimOrigin
   readonly #parts: AttemptParts
   readonly #controller = new AbortController()
   #payloads: ForwardPayloads | undefined
+  /** Read only where the step's own row matters: in an undo, a wait, and a retry that has a window. */
   #stored: RunPayloads | undefined
+  #storedAt = 0
+  /** What follows from what the handler of a step that waits gave back. */
+  #judge: ((returned: unknown) => WaitAnswer) | undefined
   #interrupted = false
   #called = false
   #cut: () => void = () => {}
   #interruption: Interruption | undefined
 
-  constructor(claim: Claim, definition: WorkflowDefinition, parts: AttemptParts) {
+  constructor(
+    claim: Claim,
+    definition: WorkflowDefinition,
+    parts: AttemptParts,
+    origin: ClaimOrigin = 'queue',
+  ) {
     this.claim = claim
     this.definition = definition
     this.step = definition.steps[claim.step]!
     this.#parts = parts
+    this.origin = origin
   }
 
   /** Steps that may become ready when this attempt ends well, by number; in an undo, the steps it depended on. */
@@ -79,6 +95,14 @@ export class Attempt {
     return this.#interrupted
   }
 
+  /** How long ago the first attempt of this series of failures began, this one included. */
+  get failingMs(): number {
+    const now = this.#parts.runtime.clock.now()
+    const since = this.#stored === undefined ? null : this.#own(this.#stored).failingSince
+    if (this.claim.failures === 0 || since === null) return now - this.startedAt
+    return this.#stored!.now - since + (now - this.#storedAt)
+  }
+
   /** Fires the handler's signal. Only the first reason counts. */
   interrupt(reason: BelayError): void {
     if (this.#interrupted) return
@@ -91,7 +115,14 @@ export class Attempt {
   prepare(): Promise<void> | undefined {
     const { claim, definition } = this
     const dependencies = definition.graph.dependencies[claim.step]!
-    if (claim.direction === 'undo') return this.#owesUndo() ? this.#readForUndo(dependencies) : undefined
+    if (claim.direction === 'undo') {
+      if (!this.#owesUndo() || this.#knowsForUndo(dependencies)) return undefined
+      return this.#readWithOwn(dependencies)
+    }
+    const hasWindow = claim.failures > 0 && this.step.retry.forMs !== null
+    if (this.step.wait !== null || hasWindow) return this.#readWithOwn(dependencies)
+    // A step that was sent on its way again, perhaps by another process, must not see what this one remembers of before.
+    if (claim.attempt > 1) return this.#readForward(dependencies)
     this.#payloads = this.#parts.payloads.known(claim.runId, dependencies)
     return this.#payloads === undefined ? this.#readForward(dependencies) : undefined
   }
@@ -104,7 +135,11 @@ export class Attempt {
     if (this.#interrupted) return { type: 'given_up' }
     const poison = poisonError(this.claim, this.step)
     if (poison !== undefined) return { type: 'threw', error: poison }
-    if (this.claim.direction === 'forward') return this.#call(this.step.run, this.step.timeoutMs, tx)
+    if (this.claim.direction === 'forward') {
+      return this.step.wait === null
+        ? this.#call(this.step.run, this.step.timeoutMs, tx)
+        : this.#look(this.step.wait)
+    }
     const { compensation } = this.step
     if (!this.#owesUndo() || compensation === null) return { type: 'relay' }
     return this.#call(compensation.run as (context: StepContext) => unknown, compensation.timeoutMs, tx)
@@ -134,16 +169,55 @@ export class Attempt {
     if (this.#payloads === undefined) throw this.#runIsGone()
   }
 
-  async #readForUndo(dependencies: readonly number[]): Promise<void> {
+  /**
+   * Everything the undo of a completed step is called with is at hand where one worker ran all of its run. A run may have been sent forward
+   * again since, and stopped by another cause: so the first undo that this worker gets of a run reads, and only those that a settlement
+   * hands it next, of steps that ran once, may not.
+   */
+  #knowsForUndo(dependencies: readonly number[]): boolean {
+    const { runId, step, undoOf, attempt } = this.claim
+    const { payloads } = this.#parts
+    const current = this.origin === 'handed back' && undoOf === 'completed' && attempt === 2
+    const cause = current ? payloads.knownCause(runId) : undefined
+    const known = cause === undefined ? undefined : payloads.known(runId, [...dependencies, step])
+    if (cause === undefined || known === undefined) return false
+    const output = known.outputs.at(-1) ?? null
+    const now = this.#parts.runtime.clock.now()
+    this.#stored = { runId, input: known.input, cause, now, steps: [{ ...UNREAD, step, output }] }
+    this.#payloads = { input: known.input, outputs: known.outputs.slice(0, -1) }
+    return true
+  }
+
+  async #readWithOwn(dependencies: readonly number[]): Promise<void> {
     const { runId, step } = this.claim
     const stored = await this.#parts.payloads.load({ runId, steps: [...dependencies, step] })
     if (stored === undefined) throw this.#runIsGone()
     const byStep = new Map(stored.steps.map((found) => [found.step, found.output]))
+    this.#parts.payloads.rememberCause(runId, stored.cause)
     this.#stored = stored
+    this.#storedAt = this.#parts.runtime.clock.now()
     this.#payloads = {
       input: stored.input,
       outputs: dependencies.map((dependency) => byStep.get(dependency) ?? null),
     }
+  }
+
+  /** A step that waits: looks whether it may go on, and asks its handler when only that can tell. */
+  #look(wait: Wait): AttemptEnd | Promise<AttemptEnd> {
+    const stored = this.#stored!
+    const row = { ...this.#own(stored), now: stored.now }
+    const next = decideWait({ runId: this.claim.runId, step: this.step }, wait, row)
+    if (next.type !== 'call') return this.#answered(next)
+    this.#judge = next.judge
+    return this.#call(next.handler, this.step.timeoutMs, undefined)
+  }
+
+  #answered(answer: WaitAnswer): AttemptEnd {
+    return answer.type === 'output' ? this.#serialised(answer.value) : answer
+  }
+
+  #own(stored: RunPayloads): StepPayloads {
+    return stored.steps.find(({ step }) => step === this.claim.step)!
   }
 
   #call(
@@ -177,12 +251,12 @@ export class Attempt {
 
   #undoContext(): Pick<CompensationContext, 'undoOf' | 'output' | 'error' | 'cause'> {
     const stored = this.#stored!
-    const own = stored.steps.find(({ step }) => step === this.claim.step)
+    const own = this.#own(stored)
     const completed = this.claim.undoOf === 'completed'
     return {
       undoOf: this.claim.undoOf as CompensationContext['undoOf'],
-      output: completed ? fromJsonText(own?.output ?? null) : undefined,
-      error: completed ? undefined : (fromJsonText(own?.error ?? null) as SerialisedError | undefined),
+      output: completed ? fromJsonText(own.output) : undefined,
+      error: completed ? undefined : (fromJsonText(own.error) as SerialisedError | undefined),
       cause: fromJsonText(stored.cause) as RunCause,
     }
   }
@@ -223,7 +297,17 @@ export class Attempt {
 
   #returned(value: unknown): AttemptEnd {
     // What a compensation returns is nobody's input.
-    if (this.claim.direction === 'undo' || value === undefined) return { type: 'returned', output: null }
+    if (this.claim.direction === 'undo') return { type: 'returned', output: null }
+    if (this.#judge === undefined) return this.#serialised(value)
+    try {
+      return this.#answered(this.#judge(value))
+    } catch (error) {
+      return this.#threw(error)
+    }
+  }
+
+  #serialised(value: unknown): AttemptEnd {
+    if (value === undefined) return { type: 'returned', output: null }
     try {
       const output = toJsonText(value, this.#parts.payloadMaxBytes, () => this.#outputOwner())
       return { type: 'returned', output }
@@ -257,3 +341,6 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false
   return typeof (value as { then?: unknown }).then === 'function'
 }
+
+/** What an undo is not called with. */
+const UNREAD = { error: null, availableAt: null, waitingSince: null, signalledAt: null, failingSince: null }

@@ -1,4 +1,4 @@
-import type { Claim, JsonText, Outcome } from '../adapter/records.ts'
+import type { Claim, JsonText, Outcome, Wake } from '../adapter/records.ts'
 import type { EndedWell } from '../adapter/transaction.ts'
 import type { RunCause } from '../cause.ts'
 import type { RetryPolicy, StepDefinition } from '../definition/step.ts'
@@ -10,6 +10,10 @@ import { serialiseError } from './payload.ts'
 /** How an attempt ended, seen from the worker. */
 export type AttemptEnd =
   | { readonly type: 'returned'; readonly output: JsonText }
+  /** Of a step that waits: its signal has come, and the store holds the output. */
+  | { readonly type: 'received' }
+  /** Of a step that waits: it goes on waiting. */
+  | { readonly type: 'waits'; readonly wake: Wake | null }
   /** `interrupted` says that the handler had been signalled before it threw, and why. */
   | { readonly type: 'threw'; readonly error: unknown; readonly interrupted?: Interruption | undefined }
   /** The attempt was given up before it reached its handler, or its handler did not end in time for the worker to leave. */
@@ -25,19 +29,28 @@ const PERMANENT_CODES: ReadonlySet<string> = new Set([
   'worker_lost',
   // What the handler committed by itself stands: doing it again would do it twice.
   'transaction_ended',
+  'signal_timeout',
+  'poll_timeout',
+  'approval_rejected',
 ])
 
-/** What follows from the end of an attempt: a pure function of the claim, the step's policies and the end. */
+/**
+ * What follows from the end of an attempt: a pure function of the claim, the step's policies and the end. `failingMs` is how long ago the
+ * first attempt of this series of failures began.
+ */
 export function decideOutcome(
   claim: Claim,
   step: StepDefinition,
   end: AttemptEnd,
   random: () => number,
+  failingMs = 0,
 ): Outcome {
   if (end.type === 'returned') return endedWell(claim, end.output)
   const { runId, step: number, attempt, direction, definitionId } = claim
   const ref = { runId, step: number, attempt, direction, definitionId }
   if (end.type === 'given_up') return { ...ref, type: 'released' }
+  if (end.type === 'received') return { ...ref, type: 'received' }
+  if (end.type === 'waits') return { ...ref, type: 'waiting', wake: end.wake }
   // The handler was told to stop and did: that is no failure of its own.
   if (end.interrupted === 'worker_stopping') return { ...ref, type: 'released' }
   const error = serialiseError(end.error)
@@ -47,7 +60,8 @@ export function decideOutcome(
 
   const policy = direction === 'undo' ? (step.compensation?.retry ?? step.retry) : step.retry
   const delayMs = nextDelayMs(policy, claim.failures + 1, end.error, random)
-  if (delayMs !== undefined) return { ...ref, type: 'retry', error: errorText, delayMs }
+  const inTime = policy.forMs === null || failingMs + (delayMs ?? 0) <= policy.forMs
+  if (delayMs !== undefined && inTime) return { ...ref, type: 'retry', error: errorText, delayMs }
   if (direction === 'undo') return { ...ref, type: 'compensation_failed', error: errorText }
   const cause: RunCause = { type: 'step_failed', step: step.name, attempt: tryNumber(claim), error }
   return { ...ref, type: 'failed', error: errorText, cause: JSON.stringify(cause) }

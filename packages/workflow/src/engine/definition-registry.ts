@@ -1,4 +1,4 @@
-import type { Adapter, SavedDefinition, WithinTransaction } from '../adapter/index.ts'
+import type { Adapter, FoundRun, SavedDefinition, WithinTransaction } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import { diffShapes } from '../graph/index.ts'
@@ -7,6 +7,8 @@ import { diffShapes } from '../graph/index.ts'
 export class DefinitionRegistry {
   readonly #adapter: Adapter
   readonly #saved = new Map<string, Promise<SavedDefinition>>()
+  /** By the store's number: whose shape the store confirmed. */
+  readonly #known = new Map<number, WorkflowDefinition>()
 
   constructor(adapter: Adapter) {
     this.#adapter = adapter
@@ -21,6 +23,7 @@ export class DefinitionRegistry {
         const definition = saved[index]!
         assertSameShape(workflow, definition)
         this.#saved.set(cacheKey(workflow), Promise.resolve(definition))
+        this.#known.set(definition.id, workflow)
         return [definition.id, workflow]
       }),
     )
@@ -50,7 +53,20 @@ export class DefinitionRegistry {
   async #saveOne(workflow: WorkflowDefinition, within?: WithinTransaction): Promise<SavedDefinition> {
     const [saved] = await this.#adapter.saveDefinitions([workflow.record], within)
     assertSameShape(workflow, saved!)
+    this.#known.set(saved!.id, workflow)
     return saved!
+  }
+
+  /** The definition a run follows, when it was started here or is among `workflows`. Throws `definition_changed`. */
+  async find(
+    run: FoundRun,
+    workflows: readonly WorkflowDefinition[],
+  ): Promise<WorkflowDefinition | undefined> {
+    const known = this.#known.get(run.definitionId)
+    if (known !== undefined) return known
+    const given = workflows.find(({ name, version }) => name === run.workflow && version === run.version)
+    if (given !== undefined) await this.save(given)
+    return given
   }
 }
 

@@ -18,6 +18,7 @@ export interface WorkerLoops {
   readonly claim: Loop
   readonly saga: Loop
   readonly housekeeping: Loop
+  readonly due: Pick<Loop, 'wake' | 'stop'>
 }
 
 export interface DepartParts {
@@ -40,7 +41,8 @@ export async function depart(parts: DepartParts): Promise<void> {
   const { session, loops, timeoutMs } = parts
   const { clock } = parts.runtime
   session.leave()
-  const loopsEnded = Promise.all([loops.claim.stop(), loops.saga.stop(), loops.housekeeping.stop()])
+  const { claim, saga, housekeeping, due } = loops
+  const loopsEnded = Promise.all([claim, saga, housekeeping, due].map((loop) => loop.stop()))
   const settled = () => session.size === 0
   if (!(await until(settled, timeoutMs, clock))) {
     session.interruptAll()

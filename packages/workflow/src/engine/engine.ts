@@ -1,19 +1,35 @@
-import type { Adapter, RunStatus, SavedDefinition } from '../adapter/index.ts'
-import type { RunCause } from '../cause.ts'
-import type { InputOf, OutputsOf, WorkflowDefinition } from '../definition/index.ts'
+import type { Adapter, RunStatus } from '../adapter/index.ts'
+import type { InputOf, OutputsOf, ReceivesOf, WorkflowDefinition } from '../definition/index.ts'
 import { type Duration, durationMs } from '../duration.ts'
 import { BelayError } from '../errors.ts'
+import { Control } from './control/control.ts'
+import type { ActionOptions } from './control/options.ts'
 import { DefinitionRegistry } from './definition-registry.ts'
+import { type DoctorOptions, type DoctorReport, doctor } from './doctor.ts'
 import { type EngineEvents, EventHub, type EventListener } from './events.ts'
+import type { Explanation } from './explain/explanation.ts'
 import { checkEngineOptions, type EngineOptions, type EngineSettings } from './options.ts'
 import { OutageWatch } from './outage.ts'
 import { PayloadCache } from './payload-cache.ts'
-import { type RunHandle, runHandle } from './run-handle.ts'
+import { checkPruneOptions, type PruneOptions, type PruneReport, pruneRuns } from './prune.ts'
+import { Retention } from './retention.ts'
+import {
+  type ApprovalNames,
+  type ApprovalPayload,
+  type ApproveOptionsOf,
+  type RunHandle,
+  runHandle,
+  type SignalArguments,
+  type SignalNames,
+  type SignalPayload,
+} from './run-handle.ts'
 import { RunStarter } from './run-starter.ts'
 import { RunWatch } from './run-watch.ts'
 import { Runs } from './runs.ts'
+import { type RejectOptions, type SignalReceipt, Signals, type SignalTarget } from './signals.ts'
 import { type RunOptions, type StartedHandle, type StartRunParts, startRun, startRuns } from './start-run.ts'
 import { Worker } from './worker.ts'
+import { Workers } from './workers.ts'
 
 /** Makes an engine. It touches the store first when it is started or asked for something. Throws `invalid_option`. */
 export function createEngine(options: EngineOptions): Engine {
@@ -33,6 +49,8 @@ export type NewRunOf<Input> = Omit<RunOptions, 'tx'> &
 export class Engine implements AsyncDisposable {
   /** Runs as the store holds them. */
   readonly runs: Runs
+  /** The registry of workers: which there are, and what they hold. */
+  readonly workers: Workers
   readonly #settings: EngineSettings
   readonly #adapter: Adapter
   readonly #events: EventHub
@@ -40,7 +58,10 @@ export class Engine implements AsyncDisposable {
   readonly #registry: DefinitionRegistry
   readonly #starter: RunStarter
   readonly #watch: RunWatch
+  readonly #control: Control
+  readonly #signals: Signals
   #worker: Worker | undefined
+  #retention: Retention | undefined
   #starting: Promise<void> | undefined
   #closing: Promise<void> | undefined
 
@@ -55,7 +76,27 @@ export class Engine implements AsyncDisposable {
       new OutageWatch({ during, log, events: this.#events, random: runtime.random })
     this.#starter = new RunStarter({ adapter, runtime, outage: outage('starting runs') })
     this.#watch = new RunWatch({ adapter, runtime, tickMs, outage: outage('awaiting runs') })
-    this.runs = new Runs(adapter, (id) => this.#handle(id, false))
+    this.#control = new Control({
+      adapter,
+      registry: this.#registry,
+      events: this.#events,
+      payloadMaxBytes: settings.payloadMaxBytes,
+      assertOpen: () => this.#assertOpen(),
+      onRunsChanged: (runs) => this.#runsChanged(runs),
+      onStopped: (runIds) => this.#worker?.runsStopped(runIds),
+      onQueued: () => {
+        this.#worker?.wake()
+        adapter.wake()
+      },
+    })
+    this.runs = new Runs(adapter, this.#control, (id) => this.#handle(id, false))
+    this.workers = new Workers(adapter)
+    this.#signals = new Signals({
+      adapter,
+      registry: this.#registry,
+      settings,
+      onDelivered: (definitionId) => this.#wakeFor(definitionId),
+    })
   }
 
   /**
@@ -82,7 +123,7 @@ export class Engine implements AsyncDisposable {
   async run<W extends WorkflowDefinition>(
     workflow: W,
     ...[input, options = {}]: RunArguments<InputOf<W>>
-  ): Promise<RunHandle<OutputsOf<W>>> {
+  ): Promise<RunHandle<OutputsOf<W>, ReceivesOf<W>>> {
     this.#assertOpen()
     const started = await startRun(this.#startParts(), workflow, input, options)
     if (options.tx !== undefined) return this.#handle(started.id, started.created)
@@ -100,13 +141,91 @@ export class Engine implements AsyncDisposable {
     workflow: W,
     runs: readonly NewRunOf<InputOf<W>>[],
     { tx }: Pick<RunOptions, 'tx'> = {},
-  ): Promise<readonly RunHandle<OutputsOf<W>>[]> {
+  ): Promise<readonly RunHandle<OutputsOf<W>, ReceivesOf<W>>[]> {
     this.#assertOpen()
     const handleOf = (started: StartedHandle, index: number): RunHandle<OutputsOf<W>> =>
       tx === undefined
         ? this.#follow(workflow, started, runs[index]?.key)
         : this.#handle(started.id, started.created)
     return startRuns(this.#startParts(), workflow, runs, handleOf, tx)
+  }
+
+  /**
+   * Deletes runs that ended long enough ago, with their steps, signals and history, in batches that never hold up live runs.
+   * Whoever still awaits the result of such a run gets `unknown_run`.
+   *
+   * @throws BelayError `invalid_option`, and the store's; and whatever `archive` throws: then nothing of its batch was deleted.
+   */
+  async prune(options: PruneOptions): Promise<PruneReport> {
+    this.#assertOpen()
+    const settings = checkPruneOptions(options)
+    await this.#adapter.open()
+    return pruneRuns({ adapter: this.#adapter, events: this.#events }, settings)
+  }
+
+  /**
+   * Looks for what keeps runs from going on: versions that no worker can run, parked and paused runs, dead workers, steps that are due for
+   * long, and what should be impossible. Costs as much as there are live runs, whatever the history.
+   *
+   * @throws BelayError `invalid_option`, `store_unavailable`. A store that is not fit for use is a finding.
+   */
+  async doctor(options?: DoctorOptions): Promise<DoctorReport> {
+    this.#assertOpen()
+    return doctor(this.#adapter, options)
+  }
+
+  /** Why a run is where it is, in one sentence for each open step. Throws `unknown_run`. */
+  explain(run: string | Pick<RunHandle, 'id'>): Promise<Explanation> {
+    return this.runs.handle(idOf(run)).explain()
+  }
+
+  /**
+   * Moves a run to another version of its workflow. Possible while none of its steps is running, when every step that has begun exists there
+   * under the same name, and nothing that has ended depends there on something that has not; also once the run has ended without
+   * completing, to retry it by the new version. Resolves to false when the run has that version already.
+   *
+   * @throws BelayError `action_refused` with all that stands in the way, `unknown_run`, `definition_changed`.
+   */
+  async migrateRun(
+    run: string | Pick<RunHandle, 'id'>,
+    workflow: WorkflowDefinition,
+    options: ActionOptions = {},
+  ): Promise<boolean> {
+    return this.#control.migrate(this.runs.handle(idOf(run)).id, workflow, options)
+  }
+
+  /**
+   * Sends a signal to a run that is named by its id, or by its workflow and key. The workflow as its definition types name and payload.
+   *
+   * @throws what `signal()` of a handle throws.
+   */
+  async signal<W extends WorkflowDefinition, Name extends SignalNames<ReceivesOf<W>>>(
+    target: SignalTarget<W>,
+    name: Name,
+    ...[payload, options]: SignalArguments<SignalPayload<ReceivesOf<W>, Name>>
+  ): Promise<SignalReceipt> {
+    this.#assertOpen()
+    return this.#signals.send(target, name, payload, options)
+  }
+
+  /** Decides an approval of a run that is named by its id, or by its workflow and key, with yes. */
+  async approve<W extends WorkflowDefinition, Name extends ApprovalNames<ReceivesOf<W>>>(
+    target: SignalTarget<W>,
+    name: Name,
+    decision: ApproveOptionsOf<ApprovalPayload<ReceivesOf<W>, Name>>,
+  ): Promise<SignalReceipt> {
+    this.#assertOpen()
+    return this.#signals.approve(target, name, decision)
+  }
+
+  /** The same with no. */
+  async reject<W extends WorkflowDefinition, Name extends ApprovalNames<ReceivesOf<W>>>(
+    target: SignalTarget<W>,
+    name: Name,
+    decision: RejectOptions,
+  ): Promise<SignalReceipt> {
+    this.#assertOpen()
+    return this.#signals.reject(target, name, decision)
   }
 
   /** Calls back on everything that happens in this engine. Returns how to stop it. A listener that throws is logged. */
@@ -121,10 +240,11 @@ export class Engine implements AsyncDisposable {
   async stop(options: { readonly timeout?: Duration } = {}): Promise<void> {
     const timeoutMs = durationMs(options.timeout ?? '30s', 'timeout')
     await this.#starting?.catch(() => {})
-    const worker = this.#worker
+    const [worker, retention] = [this.#worker, this.#retention]
     this.#worker = undefined
+    this.#retention = undefined
     this.#starting = undefined
-    await worker?.stop(timeoutMs)
+    await Promise.all([worker?.stop(timeoutMs), retention?.stop()])
   }
 
   /** Stops, rejects whoever still awaits a run, and closes the adapter. */
@@ -151,14 +271,14 @@ export class Engine implements AsyncDisposable {
     }
   }
 
-  #follow<Outputs>(
+  #follow<Outputs, Sent>(
     { name, version }: WorkflowDefinition,
     { id, created, definition }: StartedHandle,
     key: string | undefined,
-  ): RunHandle<Outputs> {
+  ): RunHandle<Outputs, Sent> {
     if (created) {
       this.#events.emit('run.started', { runId: id, workflow: name, version, key })
-      this.#wakeFor(definition)
+      this.#wakeFor(definition.id)
     }
     return this.#handle(id, created)
   }
@@ -182,6 +302,14 @@ export class Engine implements AsyncDisposable {
     })
     await worker.start()
     this.#worker = worker
+    this.#startRetention()
+  }
+
+  #startRetention(): void {
+    const { adapter, runtime, log, retention } = this.#settings
+    if (retention === undefined) return
+    this.#retention = new Retention({ adapter, runtime, log, events: this.#events, settings: retention })
+    this.#retention.start()
   }
 
   #runsChanged(runs: readonly { readonly runId: string; readonly status: RunStatus }[]): void {
@@ -192,38 +320,21 @@ export class Engine implements AsyncDisposable {
     this.#watch.changed(runs)
   }
 
-  /** A new run's first steps are ready: for this worker if it can take them, else for others. */
-  #wakeFor(definition: SavedDefinition): void {
+  /** Steps of this definition are ready, or will be: for this worker if it can take them, else for others. */
+  #wakeFor(definitionId: number): void {
     const worker = this.#worker
-    if (worker?.runs(definition.id) && worker.hasRoom) worker.wake()
+    if (worker?.runs(definitionId) && worker.hasRoom) worker.wake()
     else this.#adapter.wake()
   }
 
-  #handle<Outputs>(id: string, created: boolean): RunHandle<Outputs> {
-    return runHandle(
-      {
-        adapter: this.#adapter,
-        watch: this.#watch,
-        cancel: (runId, reason) => this.#cancel(runId, reason),
-      },
-      { id, created },
-    )
-  }
-
-  async #cancel(runId: string, reason: string | undefined): Promise<boolean> {
-    this.#assertOpen()
-    const cause: RunCause = { type: 'cancelled', reason }
-    await this.#adapter.open()
-    const stopped = await this.#adapter.cancelRuns({ runIds: [runId], cause: JSON.stringify(cause) })
-    if (stopped.length === 0) {
-      const known = await this.#adapter.readStatuses([runId])
-      if (known.length === 0)
-        throw new BelayError('unknown_run', `There is no run ${runId} to cancel.`, { runId })
-      return false
+  #handle<Outputs, Sent>(id: string, created: boolean): RunHandle<Outputs, Sent> {
+    const parts = {
+      adapter: this.#adapter,
+      watch: this.#watch,
+      control: this.#control,
+      signals: this.#signals,
     }
-    this.#runsChanged([{ runId, status: 'compensating' }])
-    this.#worker?.runsStopped([runId])
-    return true
+    return runHandle(parts, { id, created })
   }
 
   #assertOpen(): void {
@@ -231,4 +342,8 @@ export class Engine implements AsyncDisposable {
       throw new BelayError('engine_closed', 'This engine was closed. Make another with createEngine().')
     }
   }
+}
+
+function idOf(run: string | Pick<RunHandle, 'id'>): string {
+  return typeof run === 'string' ? run : run.id
 }

@@ -1,4 +1,4 @@
-import type { Direction, RunStatus } from '../adapter/index.ts'
+import type { Direction, EndStatus, RunStatus, Wake } from '../adapter/index.ts'
 import type { SerialisedError } from '../cause.ts'
 import type { Logger } from '../logger.ts'
 
@@ -34,9 +34,23 @@ export type EngineEvents = {
   'run.compensated': RunEvent
   'run.cancelled': RunEvent
   'run.compensation_failed': RunEvent
+  /** An operator paused it, by this engine. */
+  'run.paused': RunEvent
+  /** An operator lets it go forward, after a pause or after an end, by this engine. */
+  'run.resumed': RunEvent
+  /** An operator did something to a run, by this engine. `action` is the word that the run's history has for it. */
+  'operator.acted': {
+    readonly runId: string
+    readonly action: string
+    readonly step: string | undefined
+    readonly by: string | undefined
+    readonly reason: string | undefined
+  }
   'step.started': StepEvent
   'step.completed': StepEvent & { readonly durationMs: number }
   'step.compensated': StepEvent & { readonly durationMs: number }
+  /** The step waits, without a worker: until a time if `wake` says so, else for its signal. */
+  'step.waiting': StepEvent & { readonly wake: Wake | undefined }
   'step.retrying': StepEvent & { readonly error: SerialisedError; readonly delayMs: number }
   'step.failed': StepEvent & { readonly error: SerialisedError }
   'step.compensation_failed': StepEvent & { readonly error: SerialisedError }
@@ -56,6 +70,10 @@ export type EngineEvents = {
   'worker.started': { readonly workerId: string }
   'worker.lost': { readonly workerId: string }
   'worker.stopped': { readonly workerId: string }
+  /** Ended runs were deleted by this process, with all that belonged to them. */
+  'runs.pruned': { readonly pruned: number; readonly statuses: readonly EndStatus[] }
+  /** Keys of ended runs were released by this process. */
+  'runs.keys_released': { readonly released: number }
   'store.unavailable': { readonly during: string; readonly message: string }
   'store.recovered': { readonly during: string }
   /** Something in the background failed in a way the engine did not expect. It goes on; look at it. */
@@ -105,7 +123,11 @@ export class EventHub {
       case 'compensated':
       case 'cancelled':
       case 'compensation_failed':
+      case 'paused':
         this.emit(`run.${event.status}`, event)
+        break
+      case 'running':
+        this.emit('run.resumed', event)
     }
   }
 }

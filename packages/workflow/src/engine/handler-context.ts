@@ -2,6 +2,7 @@ import type { Claim, JsonText } from '../adapter/index.ts'
 import type { StepContext } from '../definition/step.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { type Logger, silentLogger } from '../logger.ts'
+import { roundOf } from './control/round.ts'
 import { tryNumber } from './decide.ts'
 import { fromJsonText } from './payload.ts'
 import type { ForwardPayloads } from './payload-cache.ts'
@@ -26,7 +27,7 @@ export function handlerContext(parts: ContextParts): StepContext {
     input: fromJsonText(payloads.input),
     deps: dependencyOutputs(definition, claim.step, payloads.outputs),
     attempt,
-    idempotencyKey: claim.direction === 'undo' ? `${runId}:${step}:undo` : `${runId}:${step}`,
+    idempotencyKey: idempotencyKey(claim, step),
     log: withFields(parts.log, () => ({
       runId,
       workflow: definition.name,
@@ -35,6 +36,13 @@ export function handlerContext(parts: ContextParts): StepContext {
       attempt,
     })),
   })
+}
+
+/** The same for all attempts at one effect; another one once that effect was undone and is to be made again. */
+function idempotencyKey({ runId, attempt, direction }: Claim, step: string): string {
+  const round = roundOf(attempt)
+  const effect = round === 0 ? `${runId}:${step}` : `${runId}:${step}:${round + 1}`
+  return direction === 'undo' ? `${effect}:undo` : effect
 }
 
 /** Parsed afresh for every attempt: a handler that changes what it was given must not change it for others. */

@@ -1,8 +1,42 @@
+export type { BulkOptions, BulkResult } from './control/bulk.ts'
+export type { CancelOptions } from './control/control.ts'
+export type { RunHistoryEntry } from './control/history.ts'
+export type { ActionOptions } from './control/options.ts'
+export type { DoctorOptions, DoctorReport } from './doctor.ts'
 export { createEngine, type Engine, type NewRunOf, type RunArguments } from './engine.ts'
 export type { EngineEvents, EventListener, RunEvent, StepEvent } from './events.ts'
+export type { Explanation, StepExplanation, StepReason } from './explain/explanation.ts'
+export type { Finding } from './findings.ts'
 export type { EngineOptions } from './options.ts'
+export type { Archive, PruneOptions, PruneReport } from './prune.ts'
+export type { ReleasedKeys, ReleaseKeysOptions } from './release-keys.ts'
+export type { RetentionPolicy } from './retention-policy.ts'
 export { RunFailedError, type UndoReport } from './run-failed-error.ts'
-export type { RunHandle } from './run-handle.ts'
+export type {
+  ApprovalNames,
+  ApprovalPayload,
+  ApproveOptionsOf,
+  RunHandle,
+  SignalArguments,
+  SignalNames,
+  SignalPayload,
+  StepNameOf,
+} from './run-handle.ts'
 export type { RunSnapshot, RunSummary, StepSnapshot } from './run-snapshot.ts'
-export type { Runs, RunsFilter } from './runs.ts'
+export type { Runs, RunsFilter, RunsToChange } from './runs.ts'
+export type {
+  ApproveOptions,
+  RejectOptions,
+  SignalOptions,
+  SignalReceipt,
+  SignalTarget,
+} from './signals.ts'
 export type { RunOptions } from './start-run.ts'
+export type { StartTimes } from './start-times.ts'
+export {
+  type SignalledProcess,
+  type StopOnSignalsOptions,
+  type StopSignal,
+  stopOnSignals,
+} from './stop-on-signals.ts'
+export type { HeldStep, WorkerSnapshot, Workers } from './workers.ts'

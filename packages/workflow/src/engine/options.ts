@@ -5,6 +5,7 @@ import { type Duration, durationMs } from '../duration.ts'
 import { BelayError } from '../errors.ts'
 import { didYouMean } from '../graph/index.ts'
 import { type Logger, silentLogger } from '../logger.ts'
+import { checkRetention, type RetentionPolicy, type RetentionSettings } from './retention-policy.ts'
 import { type Runtime, systemRuntime } from './runtime.ts'
 
 /** What `createEngine()` takes. */
@@ -23,6 +24,10 @@ export interface EngineOptions {
   readonly payloadMaxBytes?: number
   /** Shown in the worker registry. Default `'worker'`. */
   readonly name?: string
+  /** The machine's name in the worker registry. Default: what the adapter knows it by. */
+  readonly host?: string
+  /** Prunes ended runs and releases their keys by itself, in small batches. Default: keeps everything. */
+  readonly retention?: RetentionPolicy
   /** Default: says nothing. */
   readonly logger?: Logger
   /** Timers; default the adapter's clock if its time is virtual, else the system's. */
@@ -41,6 +46,8 @@ export interface EngineSettings {
   readonly leaseMs: number
   readonly payloadMaxBytes: number
   readonly name: string
+  readonly host: string | undefined
+  readonly retention: RetentionSettings | undefined
   readonly log: Logger
   readonly runtime: Runtime
 }
@@ -53,6 +60,8 @@ const KNOWN: Readonly<Record<keyof EngineOptions, true>> = {
   lease: true,
   payloadMaxBytes: true,
   name: true,
+  host: true,
+  retention: true,
   logger: true,
   clock: true,
   random: true,
@@ -75,6 +84,8 @@ export function checkEngineOptions(options: EngineOptions): EngineSettings {
     leaseMs: duration('lease', options.lease ?? '30s', 100, 86_400_000),
     payloadMaxBytes: integer('payloadMaxBytes', options.payloadMaxBytes ?? 1024 * 1024, 1, 256 * 1024 * 1024),
     name: options.name ?? 'worker',
+    host: checkHost(options.host),
+    retention: options.retention === undefined ? undefined : checkRetention(options.retention),
     log: options.logger ?? silentLogger,
     runtime: {
       clock: options.clock ?? adapter.clock ?? systemRuntime.clock,
@@ -98,6 +109,12 @@ function checkWorkflows(workflows: readonly WorkflowDefinition[]): readonly Work
     seen.add(id)
   }
   return workflows
+}
+
+function checkHost(host: string | undefined): string | undefined {
+  if (host === undefined) return undefined
+  if (typeof host === 'string' && host.length >= 1 && host.length <= 255 && !host.includes('\0')) return host
+  throw invalid('host', host, 'a text of 1 to 255 characters')
 }
 
 function rejectUnknown(options: object): void {

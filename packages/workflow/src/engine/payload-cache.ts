@@ -7,6 +7,8 @@ const OVERHEAD_CHARS = 64
 
 interface Entry {
   input: JsonText | undefined
+  /** Why the run stopped; undefined while that is not known. */
+  cause: JsonText | undefined
   /** By the step's number; undefined where it is not known. */
   readonly outputs: (JsonText | undefined)[]
   chars: number
@@ -25,8 +27,8 @@ export interface ForwardPayloads {
 }
 
 /**
- * Inputs and outputs that this process has seen, so that a chain of steps in one worker never reads back what it just wrote.
- * Both never change once they are stored.
+ * Inputs, outputs and causes that this process has seen, so that a chain of steps in one worker never reads back what it just wrote.
+ * Inputs never change once they are stored, and outputs not unless their step runs again, which its attempts tell.
  *
  * Bounded by two generations: what is used moves to the young one, and when that is full the old one is dropped whole. Runs come and go
  * by the thousand, and a map that gives up its oldest entry each time walks over all it has given up before.
@@ -54,6 +56,21 @@ export class PayloadCache {
     if (entry.outputs[step] !== undefined) return
     entry.outputs[step] = output
     this.#grow(runId, entry, output)
+  }
+
+  /** Unlike the rest, it changes: a run that was sent forward again may stop for another reason. */
+  rememberCause(runId: string, cause: JsonText): void {
+    const entry = this.#find(runId)
+    // Of a run of which nothing else is known here, everything has to be read anyway.
+    if (entry === undefined) return
+    const isNew = entry.cause === undefined
+    entry.cause = cause
+    if (isNew) this.#grow(runId, entry, cause)
+  }
+
+  /** Why the run stopped when this was last read, if it is here. */
+  knownCause(runId: string): JsonText | undefined {
+    return this.#find(runId)?.cause
   }
 
   forget(runId: string): void {
@@ -125,7 +142,7 @@ export class PayloadCache {
   }
 
   #create(runId: string): Entry {
-    const entry: Entry = { input: undefined, outputs: [], chars: OVERHEAD_CHARS }
+    const entry: Entry = { input: undefined, cause: undefined, outputs: [], chars: OVERHEAD_CHARS }
     this.#keep(runId, entry)
     return entry
   }

@@ -55,6 +55,7 @@ function undoReport(run: RunSnapshot): readonly UndoReport[] {
 
 function headline(run: RunSnapshot): string {
   const who = `Run ${run.id} of "${run.workflow}" (version ${run.version})`
+  if (run.cause?.type === 'deadline') return `${who} had not ended by its deadline, ${run.cause.deadlineAt}.`
   if (run.cause?.type !== 'step_failed') {
     const reason = run.cause?.reason
     return `${who} was cancelled${reason === undefined ? '' : `: ${reason}`}.`

@@ -1,11 +1,18 @@
 import type { Adapter } from '../adapter/index.ts'
+import type { Receives, ReceivesAnything } from '../definition/index.ts'
 import { BelayError } from '../errors.ts'
+import type { Action } from './control/action.ts'
+import type { CancelOptions, Control } from './control/control.ts'
+import type { RunHistoryEntry } from './control/history.ts'
+import { type ActionOptions, checkActionOptions } from './control/options.ts'
+import type { Explanation } from './explain/explanation.ts'
 import { RunFailedError } from './run-failed-error.ts'
 import { type RunSnapshot, runSnapshot } from './run-snapshot.ts'
 import type { RunWatch } from './run-watch.ts'
+import type { ApproveOptions, RejectOptions, SignalOptions, SignalReceipt, Signals } from './signals.ts'
 
 /** A run that was started or found. Holds nothing open: keep it or drop it. */
-export interface RunHandle<Outputs = Readonly<Record<string, unknown>>> {
+export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = ReceivesAnything> {
   readonly id: string
   /** False when `key` belonged to an earlier run, which this handle stands for. */
   readonly created: boolean
@@ -18,23 +25,111 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>> {
   /** The run and its steps as they stand now. */
   status(): Promise<RunSnapshot>
   /**
-   * Stops the run: in-flight handlers are signalled and awaited, then everything is undone, and the run ends as `cancelled`.
-   * Resolves once that is recorded, to whether this call stopped it: false when it was over or stopping already.
+   * Stops the run: in-flight handlers are signalled and awaited, then everything is undone, unless `compensate` is false, and the run ends as
+   * `cancelled`. Resolves once that is recorded, to whether this call stopped it: false when it was over or stopping already.
    */
-  cancel(options?: { readonly reason?: string }): Promise<boolean>
+  cancel(options?: CancelOptions): Promise<boolean>
+  /**
+   * Lets handlers in flight end, and begins nothing more until `resume()`. Timers and deadlines go on, signals are kept.
+   * Resolves to whether this call paused it: false when it was paused already.
+   *
+   * @throws BelayError `action_refused` once the run is over or being undone.
+   */
+  pause(options?: ActionOptions): Promise<boolean>
+  /** Lets a paused run go on, with all that became due meanwhile. Resolves to false when it wasn't paused. Throws `action_refused`. */
+  resume(options?: ActionOptions): Promise<boolean>
+  /**
+   * Sends a run that `failed`, was `compensated` or `cancelled` forward again: what failed, never began or was undone is run, with all its
+   * retries before it. Completed steps are kept with their outputs, unless they depend on a step that was undone.
+   *
+   * @throws BelayError `action_refused` while the run goes forward or is being undone, and when it has completed.
+   */
+  retry(options?: ActionOptions): Promise<void>
+  /** Brings the next try of a waiting step forward to now; a step that failed for good is retried with its run, as by `retry()`. */
+  retryStep(step: StepNameOf<Outputs>, options?: ActionOptions): Promise<void>
+  /**
+   * Takes a step for done that is ready, waiting, or has failed its run, with a stand-in for its output. It is `skipped` from then on: what
+   * depends on it goes on, and nothing of it is undone.
+   *
+   * @throws BelayError `action_refused` for a step that is running, has ended, or isn't next.
+   */
+  skipStep<Name extends StepNameOf<Outputs>>(
+    step: Name,
+    options?: ActionOptions & { readonly output?: Outputs[Name] },
+  ): Promise<void>
+  /** Of a parked undo: calls a compensation that failed for good again, with all its retries before it. Throws `action_refused`. */
+  retryCompensation(step: StepNameOf<Outputs>, options?: ActionOptions): Promise<void>
+  /** Of a parked undo: takes a step for undone whose compensation failed for good. Throws `action_refused`. */
+  skipCompensation(step: StepNameOf<Outputs>, options?: ActionOptions): Promise<void>
+  /** What operators did to the run and which signals it received: the newest `limit` (default 200), oldest first. */
+  history(options?: { readonly limit?: number }): Promise<readonly RunHistoryEntry[]>
+  /** Why the run is where it is, in one sentence for each open step. */
+  explain(): Promise<Explanation>
+  /**
+   * Sends a signal to the step that waits for it, or will. Resolves once it is recorded, and with it that the step may go on.
+   *
+   * @throws BelayError `invalid_input` for a payload that the step's schema refuses, `invalid_option` for a step that takes no signals,
+   * `unknown_run`, `unknown_workflow`, `payload_unserialisable`, `payload_too_large`. Nothing is recorded then.
+   */
+  signal<Name extends SignalNames<Sent>>(
+    name: Name,
+    ...payload: SignalArguments<SignalPayload<Sent, Name>>
+  ): Promise<SignalReceipt>
+  /**
+   * Decides an approval with yes. The same decision twice changes nothing.
+   *
+   * @throws BelayError `decision_conflict` when it was rejected before, and what `signal()` throws.
+   */
+  approve<Name extends ApprovalNames<Sent>>(
+    name: Name,
+    decision: ApproveOptionsOf<ApprovalPayload<Sent, Name>>,
+  ): Promise<SignalReceipt>
+  /**
+   * Decides an approval with no: its step fails, without retries, and the run is undone.
+   *
+   * @throws BelayError `decision_conflict` when it was approved before, and what `signal()` throws.
+   */
+  reject<Name extends ApprovalNames<Sent>>(name: Name, decision: RejectOptions): Promise<SignalReceipt>
 }
+
+export type SignalNames<Sent> = Sent extends Receives ? keyof Sent['signals'] & string : never
+export type SignalPayload<Sent, Name> = Sent extends Receives
+  ? Name extends keyof Sent['signals']
+    ? Sent['signals'][Name]
+    : never
+  : never
+export type ApprovalNames<Sent> = Sent extends Receives ? keyof Sent['approvals'] & string : never
+export type ApprovalPayload<Sent, Name> = Sent extends Receives
+  ? Name extends keyof Sent['approvals']
+    ? Sent['approvals'][Name]
+    : never
+  : never
+
+/** What follows a signal's name: its payload, which may be left out where it may be undefined, and options. */
+export type SignalArguments<Payload> = undefined extends Payload
+  ? [payload?: Payload, options?: SignalOptions]
+  : [payload: Payload, options?: SignalOptions]
+
+/** An approval with a schema asks for a payload. */
+export type ApproveOptionsOf<Payload> = undefined extends Payload
+  ? ApproveOptions<Payload>
+  : ApproveOptions<Payload> & { readonly payload: Payload }
+
+/** Names of the run's steps. */
+export type StepNameOf<Outputs> = keyof Outputs & string
 
 export interface RunHandleParts {
   readonly adapter: Adapter
   readonly watch: RunWatch
-  readonly cancel: (runId: string, reason: string | undefined) => Promise<boolean>
+  readonly control: Control
+  readonly signals: Signals
 }
 
-export function runHandle<Outputs>(
+export function runHandle<Outputs, Sent>(
   parts: RunHandleParts,
   run: { readonly id: string; readonly created: boolean },
-): RunHandle<Outputs> {
-  return {
+): RunHandle<Outputs, Sent> {
+  const handle: RunHandle<Outputs> = {
     ...run,
     async result() {
       const ended = await parts.watch.over(run.id)
@@ -46,6 +141,42 @@ export function runHandle<Outputs>(
       if (found === null) throw new BelayError('unknown_run', `There is no run ${run.id}.`, { runId: run.id })
       return runSnapshot(found)
     },
-    cancel: (options) => parts.cancel(run.id, options?.reason),
+    ...controls(parts.control, run.id),
+    signal: (name: string, payload?: unknown, options?: SignalOptions) =>
+      parts.signals.send(run.id, name, payload, options),
+    approve: (name: string, decision: ApproveOptions<unknown>) =>
+      parts.signals.approve(run.id, name, decision),
+    reject: (name: string, decision: RejectOptions) => parts.signals.reject(run.id, name, decision),
+  }
+  // Names and payloads are types only: at run time every handle takes any, and the definition tells.
+  return handle as unknown as RunHandle<Outputs, Sent>
+}
+
+/** What operators may do to a run. */
+function controls(control: Control, runId: string) {
+  const act = async (method: string, action: Action, options: ActionOptions) =>
+    control.act(runId, action, checkActionOptions(method, options))
+  return {
+    cancel: (options: CancelOptions = {}) => control.cancel(runId, options),
+    pause: async (options: ActionOptions = {}) => (await act('pause()', { type: 'pause' }, options)).changed,
+    resume: async (options: ActionOptions = {}) =>
+      (await act('resume()', { type: 'resume' }, options)).changed,
+    async retry(options: ActionOptions = {}) {
+      await act('retry()', { type: 'retry' }, options)
+    },
+    async retryStep(step: string, options: ActionOptions = {}) {
+      await act('retryStep()', { type: 'retry_step', step }, options)
+    },
+    async skipStep(step: string, options: ActionOptions & { readonly output?: unknown } = {}) {
+      await control.skipStep(runId, step, options)
+    },
+    async retryCompensation(step: string, options: ActionOptions = {}) {
+      await act('retryCompensation()', { type: 'retry_compensation', step }, options)
+    },
+    async skipCompensation(step: string, options: ActionOptions = {}) {
+      await act('skipCompensation()', { type: 'skip_compensation', step }, options)
+    },
+    history: (options?: { readonly limit?: number }) => control.history(runId, options),
+    explain: () => control.explain(runId),
   }
 }

@@ -14,6 +14,10 @@ export interface RunSummary {
   readonly cause: RunCause | undefined
   readonly createdAt: Date
   readonly finishedAt: Date | undefined
+  /** When it may begin, if it was given a start time. */
+  readonly startAt: Date | undefined
+  /** When it fails unless it has ended by then. */
+  readonly deadlineAt: Date | undefined
 }
 
 /** A run with its steps, in topological order. */
@@ -36,6 +40,12 @@ export interface StepSnapshot {
   /** Of the newest attempt, forward or undo. */
   readonly startedAt: Date | undefined
   readonly finishedAt: Date | undefined
+  /** Of a step that is ready or waiting: when it is due, by its timer, its timeout or a retry's delay. Undefined for at once, or for a wait without end. */
+  readonly dueAt: Date | undefined
+  /** When it began to wait. */
+  readonly waitingSince: Date | undefined
+  /** When its signal came. */
+  readonly signalledAt: Date | undefined
 }
 
 export function runSummary(run: RunRecord): RunSummary {
@@ -49,6 +59,8 @@ export function runSummary(run: RunRecord): RunSummary {
     cause: fromJsonText(run.cause) as RunCause | undefined,
     createdAt: new Date(run.createdAt),
     finishedAt: instant(run.finishedAt),
+    startAt: instant(run.startAt),
+    deadlineAt: instant(run.deadlineAt),
   }
 }
 
@@ -68,6 +80,9 @@ function stepSnapshot(step: StepRecord): StepSnapshot {
     error: fromJsonText(step.error) as SerialisedError | undefined,
     startedAt: instant(step.startedAt),
     finishedAt: instant(step.finishedAt),
+    dueAt: step.status === 'ready' || step.status === 'waiting' ? instant(step.availableAt) : undefined,
+    waitingSince: instant(step.waitingSince),
+    signalledAt: instant(step.signalledAt),
   }
 }
 

@@ -1,6 +1,11 @@
 import type { Adapter, RunStatus } from '../adapter/index.ts'
 import { RUN_TRANSITIONS } from '../adapter/index.ts'
 import { BelayError } from '../errors.ts'
+import { didYouMean } from '../graph/index.ts'
+import { actOnMany, type BulkOptions, type BulkResult, cancelMany } from './control/bulk.ts'
+import type { Control } from './control/control.ts'
+import type { RunHistoryEntry } from './control/history.ts'
+import { type ReleasedKeys, type ReleaseKeysOptions, releaseKeys } from './release-keys.ts'
 import type { RunHandle } from './run-handle.ts'
 import { type RunSnapshot, type RunSummary, runSnapshot, runSummary } from './run-snapshot.ts'
 
@@ -18,13 +23,18 @@ export interface RunsFilter {
   readonly limit?: number
 }
 
-/** Reads runs of any process. */
+/** Which runs an action is for. An empty filter means all that the action fits. */
+export type RunsToChange = Pick<RunsFilter, 'workflow' | 'status' | 'key'>
+
+/** Reads runs of any process, and acts on many of them. */
 export class Runs {
   readonly #adapter: Adapter
+  readonly #control: Control
   readonly #handle: (id: string) => RunHandle
 
-  constructor(adapter: Adapter, handle: (id: string) => RunHandle) {
+  constructor(adapter: Adapter, control: Control, handle: (id: string) => RunHandle) {
     this.#adapter = adapter
+    this.#control = control
     this.#handle = handle
   }
 
@@ -39,7 +49,7 @@ export class Runs {
 
   /** Runs, newest first, one page at a time. Throws `invalid_option`. */
   async list(filter: RunsFilter = {}): Promise<readonly RunSummary[]> {
-    const { workflow, key, before, limit = LIST_DEFAULT } = filter
+    const { before, limit = LIST_DEFAULT } = filter
     if (!Number.isInteger(limit) || limit < 1 || limit > LIST_MAX) {
       throw new BelayError(
         'invalid_option',
@@ -52,10 +62,46 @@ export class Runs {
         `runs.list(): before must be a run id; got ${JSON.stringify(before)}.`,
       )
     }
-    const status = filter.status === undefined ? undefined : [filter.status].flat()
-    for (const name of status ?? []) checkStatus(name)
+    const wanted = checkFilter('list()', filter)
     await this.#adapter.open()
-    return (await this.#adapter.listRuns({ workflow, status, key, before, limit })).map(runSummary)
+    return (await this.#adapter.listRuns({ ...wanted, before, limit })).map(runSummary)
+  }
+
+  /** Cancels every run that fits the filter; without a status in it, all that go forward. Throws `invalid_option`. */
+  async cancelMany(
+    filter: RunsToChange,
+    options: BulkOptions & { readonly compensate?: boolean } = {},
+  ): Promise<BulkResult> {
+    return cancelMany(this.#parts(), checkBulkFilter('cancelMany()', filter), options)
+  }
+
+  /** Pauses every run that fits the filter; without a status in it, all that go forward. Throws `invalid_option`. */
+  async pauseMany(filter: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
+    return actOnMany(this.#parts(), 'pause', checkBulkFilter('pauseMany()', filter), options)
+  }
+
+  /** Resumes every run that fits the filter; without a status in it, all that are paused. Throws `invalid_option`. */
+  async resumeMany(filter: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
+    return actOnMany(this.#parts(), 'resume', checkBulkFilter('resumeMany()', filter), options)
+  }
+
+  /** Retries every run that fits the filter; without a status in it, all that failed, undone or not. Throws `invalid_option`. */
+  async retryMany(filter: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
+    return actOnMany(this.#parts(), 'retry', checkBulkFilter('retryMany()', filter), options)
+  }
+
+  /** What was done to a run from outside, oldest first: see `RunHandle.history()`. Throws `unknown_run`. */
+  async history(id: string, options?: { readonly limit?: number }): Promise<readonly RunHistoryEntry[]> {
+    return this.handle(id).history(options)
+  }
+
+  /**
+   * Takes the keys from runs that ended long enough ago: starting with such a key then makes a new run. In batches, like `engine.prune()`.
+   *
+   * @throws BelayError `invalid_option`, and the store's.
+   */
+  releaseKeys(options: ReleaseKeysOptions): Promise<ReleasedKeys> {
+    return releaseKeys(this.#adapter, options)
   }
 
   /** A handle on a run that was started elsewhere. Does not look whether it exists: its methods do. */
@@ -64,12 +110,35 @@ export class Runs {
       throw new BelayError('invalid_option', `runs.handle(): ${JSON.stringify(id)} is not a run id.`)
     return this.#handle(id) as RunHandle<Outputs>
   }
+
+  #parts() {
+    return { adapter: this.#adapter, control: this.#control }
+  }
 }
 
-function checkStatus(status: string): void {
+function checkFilter(method: string, { workflow, key, status }: RunsFilter) {
+  const statuses = status === undefined ? undefined : [status].flat()
+  for (const name of statuses ?? []) checkStatus(method, name)
+  return { workflow, key, status: statuses }
+}
+
+/** A filter with a typing error in it would fit every run. */
+function checkBulkFilter(method: string, filter: RunsToChange) {
+  const known = ['workflow', 'status', 'key']
+  for (const name of Object.keys(filter)) {
+    if (known.includes(name)) continue
+    throw new BelayError(
+      'invalid_option',
+      `runs.${method}: a filter has no "${name}".${didYouMean(name, known)} It takes ${known.join(', ')}.`,
+    )
+  }
+  return checkFilter(method, filter)
+}
+
+function checkStatus(method: string, status: string): void {
   if (status in RUN_TRANSITIONS) return
   throw new BelayError(
     'invalid_option',
-    `runs.list(): there is no status "${status}". It is one of ${Object.keys(RUN_TRANSITIONS).join(', ')}.`,
+    `runs.${method}: there is no status "${status}". It is one of ${Object.keys(RUN_TRANSITIONS).join(', ')}.`,
   )
 }

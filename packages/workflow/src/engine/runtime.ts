@@ -10,23 +10,33 @@ export interface Runtime {
   readonly newId: () => string
 }
 
-export const systemRuntime: Runtime = {
-  clock: systemClock,
-  random: Math.random,
-  newId: () => v7({ rng: randomBytes16 }),
-}
+export const systemRuntime: Runtime = { clock: systemClock, random: Math.random, newId }
 
-const pool = new Uint8Array(4096)
-let taken = pool.length
+let pool = new Uint8Array(0)
+let taken = 0
+let lastMs = 0
+let sequence = 0
 
-/** Random bytes from a pool: asking the system for 16 at a time costs more than all the rest of an id. */
-function randomBytes16(): Uint8Array {
+/**
+ * A uuid v7 that is greater than all this process made before. Random bytes come from a pool: asking the system for 16 at a time costs
+ * more than all the rest of an id.
+ */
+function newId(): string {
   if (taken === pool.length) {
-    globalThis.crypto.getRandomValues(pool)
+    pool = globalThis.crypto.getRandomValues(new Uint8Array(4_096))
     taken = 0
   }
+  const random = pool.subarray(taken, taken + 16)
   taken += 16
-  return pool.subarray(taken - 16, taken)
+  const now = Date.now()
+  if (now > lastMs) {
+    lastMs = now
+    // Room for a billion more within this millisecond.
+    sequence = (random[0]! << 22) | (random[1]! << 14)
+  } else {
+    sequence += 1
+  }
+  return v7({ random, msecs: lastMs, seq: sequence })
 }
 
 /** Waits for a promise, but no longer than `limitMs` milliseconds of this clock. */

@@ -1,4 +1,4 @@
-import type { Adapter, RunStatus } from '../adapter/index.ts'
+import type { Adapter, BegunUndo, RunStatus, UndoPlan } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { planUndo } from './plan-undo.ts'
 
@@ -14,6 +14,8 @@ export async function beginDueUndos(parts: {
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   /** Only these; undefined looks for any. */
   readonly runIds: readonly string[] | undefined
+  /** Begins undos in the store, and takes on what it is leased of them. */
+  readonly begin: (plans: readonly UndoPlan[]) => Promise<readonly BegunUndo[]>
 }): Promise<readonly { readonly runId: string; readonly status: RunStatus }[]> {
   const moved: { readonly runId: string; readonly status: RunStatus }[] = []
   for (;;) {
@@ -27,7 +29,7 @@ export async function beginDueUndos(parts: {
       const { graph, record } = parts.definitions.get(run.definitionId)!
       return planUndo(graph, record.shape, run)
     })
-    const begun = await parts.adapter.beginUndo(plans)
+    const begun = await parts.begin(plans)
     moved.push(...begun)
     // Nothing begun of what was drained: another worker is at it. A full round: there may be more.
     if (begun.length === 0 || drained.length < ROUND_MAX) return moved

@@ -1,7 +1,8 @@
-import type { Adapter, Claim, Outcome, Settlement } from '../adapter/index.ts'
+import type { Adapter, BegunUndo, Claim, Outcome, Settlement, UndoPlan } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
-import { Attempt, type AttemptParts, type Performance } from './attempt.ts'
+import { Attempt, type AttemptParts, type ClaimOrigin, type Performance } from './attempt.ts'
+import { ClaimWindow } from './claim-window.ts'
 import { decideOutcome } from './decide.ts'
 import type { EventHub } from './events.ts'
 import { leaseLost, runStopping, workerStopping } from './interruption.ts'
@@ -46,11 +47,17 @@ export class Session {
   readonly #transactions: Transactions
   readonly #slots: Slots<Attempt, Performance | undefined>
   readonly #attempts = new Set<Attempt>()
+  readonly #window = new ClaimWindow()
+  /** Steps from the queue that the settlement being answered has ended. */
+  #endedFromQueue = 0
   readonly #stoppingRuns = new Set<string>()
   /** Attempts that wait for their payloads. */
   #preparing = 0
   /** Room kept for steps that calls under way may lease to this worker. */
   #reserved = 0
+  /** Calls under way that begin undos. */
+  #beginning = 0
+  #adopting = false
   #leaving = false
   #lost = false
   #roomTold = false
@@ -90,6 +97,11 @@ export class Session {
     return Math.max(0, this.#slots.free - this.#preparing - this.#reserved)
   }
 
+  /** Slots taken: handlers running, and what is about to run. */
+  get busy(): number {
+    return Math.min(this.#parts.concurrency, this.#parts.concurrency - this.#slots.free)
+  }
+
   /** Attempts not yet settled. */
   get size(): number {
     return this.#attempts.size
@@ -104,15 +116,19 @@ export class Session {
     return [...runs]
   }
 
-  /** Leases ready steps for as many slots as are free. Tells whether there may be more of them. */
-  async claim(definitionIds: readonly number[], limitMax: number): Promise<'more' | 'drained' | 'lost'> {
-    const limit = Math.min(this.room, limitMax)
-    if (limit === 0) return 'drained'
+  /** Leases ready steps for as many slots as are free. Tells whether there may be more of them; `full`: they were not asked for. */
+  async claim(
+    definitionIds: readonly number[],
+    limitMax: number,
+  ): Promise<'more' | 'full' | 'drained' | 'lost'> {
+    const limit = Math.min(this.room, this.#window.room, limitMax)
+    if (limit === 0) return 'full'
     this.#reserved += limit
     try {
       const claims = await this.#parts.adapter.claim({ workerId: this.workerId, definitionIds, limit })
       if (claims === 'lost') return 'lost'
-      this.accept(claims)
+      this.#window.claimed(claims.length)
+      this.accept(claims, 'queue')
       return claims.length < limit ? 'drained' : 'more'
     } catch (error) {
       this.unsure = true
@@ -122,30 +138,62 @@ export class Session {
     }
   }
 
+  /** Begins undos, and takes on those that wait for nothing as far as there is room. */
+  async beginUndo(plans: readonly UndoPlan[]): Promise<readonly BegunUndo[]> {
+    // What is begun while claims are being found is left to the queue: it would be found, and answered, and run twice.
+    if (this.#adopting) return this.#parts.adapter.beginUndo(plans)
+    const handBackMax = Math.min(this.room, dueUndos(plans))
+    this.#reserved += handBackMax
+    this.#beginning += 1
+    try {
+      const begun = await this.#parts.adapter.beginUndo(plans, { workerId: this.workerId, handBackMax })
+      for (const { claims = [] } of begun) this.accept(claims, 'undo begun')
+      return begun
+    } catch (error) {
+      this.unsure = true
+      throw error
+    } finally {
+      this.#reserved -= handBackMax
+      this.#beginning -= 1
+    }
+  }
+
   /**
    * Finds claims whose answer never came, and takes them up. Nothing else may hand out or end claims meanwhile, or an attempt that has just
    * ended would be taken for an unknown one and run again.
    */
   async adopt(): Promise<void> {
+    this.#adopting = true
     await Promise.all([this.#settler.pause(), this.#transactions.pause()])
     // Transactions may end meanwhile without leasing anything: what they held when the store was asked is known too.
     const known = new Set(this.#attempts)
     try {
+      // The answer is a moment away; the next round finds it there.
+      if (this.#beginning > 0) return
       const held = await this.#parts.adapter.held({ workerId: this.workerId })
       this.unsure = false
       // Of a lost identity nothing is taken up or given back any more: the sweep does that, and counts the loss.
       if (this.#lost) return
       for (const attempt of this.#attempts) known.add(attempt)
       const keys = new Set([...known].map((attempt) => attemptKey(attempt.claim)))
-      this.accept(held.filter((claim) => !keys.has(attemptKey(claim))))
+      this.accept(
+        held.filter((claim) => !keys.has(attemptKey(claim))),
+        'found',
+      )
     } finally {
+      this.#adopting = false
       this.#transactions.resume()
       this.#settler.resume()
     }
   }
 
-  accept(claims: readonly Claim[]): void {
-    for (const claim of claims) this.#begin(claim)
+  accept(claims: readonly Claim[], origin: ClaimOrigin): void {
+    for (const claim of claims) this.#begin(claim, origin)
+  }
+
+  /** A tick has passed. */
+  waited(): void {
+    this.#window.waited(this.#parts.concurrency)
   }
 
   /** The run goes forward no more: signals its forward handlers, and lets go of what has not started. */
@@ -216,7 +264,9 @@ export class Session {
       },
       onResult: (entry, result) => this.#settled(entry, result),
       onSettled: (settlement) => {
-        this.accept(settlement.claims)
+        this.#window.ended(this.#endedFromQueue, settlement.queued)
+        this.#endedFromQueue = 0
+        this.accept(settlement.claims, 'handed back')
         parts.onSettled(settlement)
         this.#tellRoom()
       },
@@ -227,17 +277,34 @@ export class Session {
     }
   }
 
-  #begin(claim: Claim): void {
+  #begin(claim: Claim, origin: ClaimOrigin): void {
     const definition = this.#parts.definitions.get(claim.definitionId)
     // Claims are asked for by definition, so this is a claim of somebody else's making: not ours to run, nor to lose.
     if (definition === undefined) return
-    const attempt = new Attempt(claim, definition, this.#attemptParts)
+    const attempt = new Attempt(claim, definition, this.#attemptParts, origin)
     this.#attempts.add(attempt)
-    const stopping = claim.direction === 'forward' && this.#stoppingRuns.has(claim.runId)
-    if (this.#leaving || stopping) {
+    if (claim.input !== undefined) this.#parts.payloads.rememberInput(claim.runId, claim.input)
+    if (this.#leaving) this.#end(attempt, { type: 'given_up' })
+    else if (claim.direction === 'forward' && this.#stoppingRuns.has(claim.runId))
+      void this.#beginIfForward(attempt)
+    else this.#open(attempt)
+  }
+
+  /** Its run was stopped when this session last heard of it. The claim may be older than that, or an operator sent the run forward again. */
+  async #beginIfForward(attempt: Attempt): Promise<void> {
+    const { runId } = attempt.claim
+    const stopping = await this.#parts.adapter.stopping({ runIds: [runId] }).catch(() => [runId])
+    // It may have been given up meanwhile.
+    if (attempt.phase !== 'queued') return
+    if (this.#leaving || stopping.length > 0) {
       this.#end(attempt, { type: 'given_up' })
       return
     }
+    this.#stoppingRuns.delete(runId)
+    this.#open(attempt)
+  }
+
+  #open(attempt: Attempt): void {
     const reading = attempt.prepare()
     if (reading === undefined) this.#slots.add(attempt)
     else void this.#prepare(attempt, reading)
@@ -280,6 +347,7 @@ export class Session {
   #settled({ item: attempt, outcome }: SettlerEntry<Attempt>, result: SettleResult): void {
     const { payloads, events } = this.#parts
     this.#attempts.delete(attempt)
+    if (attempt.origin === 'queue') this.#endedFromQueue += 1
     if (result === 'lost') this.#discard(attempt, 'lease_lost')
     if (result === 'settled') {
       if (outcome.type === 'completed' && attempt.dependents.length > 0) {
@@ -312,22 +380,36 @@ export class Session {
 }
 
 function outcomeOf(attempt: Attempt, end: Performance, random: () => number): Outcome {
+  if (end.type === 'threw') return decideOutcome(attempt.claim, attempt.step, end, random, attempt.failingMs)
   if (end.type !== 'relay') return decideOutcome(attempt.claim, attempt.step, end, random)
-  const { failures: _, losses: __, undoOf, ...ref } = attempt.claim
+  const { runId, step, attempt: number, direction, definitionId, undoOf } = attempt.claim
+  const ref = { runId, step, attempt: number, direction, definitionId }
   return { ...ref, type: 'relayed', undoOf: undoOf ?? 'completed' }
 }
 
-/** How many steps these outcomes could make ready. */
+/** How many steps these outcomes could make ready: those that several of them share count once. */
 function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number {
-  let count = 0
+  const dependents = new Map<string, Set<number>>()
   for (const { item, outcome } of entries) {
-    if (outcome.type === 'completed' || outcome.type === 'compensated' || outcome.type === 'relayed') {
-      count += item.dependents.length
-    }
+    if (!END_WELL.has(outcome.type)) continue
+    if (item.dependents.length === 0) continue
+    const known = dependents.get(outcome.runId)
+    if (known === undefined) dependents.set(outcome.runId, new Set(item.dependents))
+    else for (const dependent of item.dependents) known.add(dependent)
   }
+  let count = 0
+  for (const { size } of dependents.values()) count += size
   return count
 }
 
+const END_WELL: ReadonlySet<Outcome['type']> = new Set(['completed', 'received', 'compensated', 'relayed'])
+
 function attemptKey(claim: Claim): string {
   return `${claim.runId}/${claim.step}/${claim.attempt}`
+}
+
+function dueUndos(plans: readonly UndoPlan[]): number {
+  let due = 0
+  for (const { undos } of plans) for (const { openDependents } of undos) if (openDependents === 0) due += 1
+  return due
 }

@@ -3,15 +3,16 @@ import pLimit from 'p-limit'
 import type { Adapter, JsonText, NewRun, SavedDefinition, StartedRun } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
+import { didYouMean } from '../graph/index.ts'
 import type { DefinitionRegistry } from './definition-registry.ts'
+import { checkKey } from './key.ts'
 import type { EngineSettings } from './options.ts'
 import { fromJsonText, toJsonText } from './payload.ts'
 import type { PayloadCache } from './payload-cache.ts'
 import { type RunStarter, STARTS_MAX, type Start } from './run-starter.ts'
+import { checkStartTimes, type StartTimes } from './start-times.ts'
 
-const KEY_MAX_CHARS = 512
-
-export interface RunOptions {
+export interface RunOptions extends StartTimes {
   /** Names the business event that this run belongs to, like `order:9182`; 1 to 512 characters, unique per workflow. */
   readonly key?: string | undefined
   /**
@@ -30,9 +31,18 @@ export interface StartRunParts {
 }
 
 /** A run that was checked and can be stored. */
-interface CheckedRun {
-  readonly key: string | null
+interface CheckedRun extends CheckedOptions {
   readonly input: JsonText
+}
+
+type CheckedOptions = Pick<NewRun, 'key'> & ReturnType<typeof checkStartTimes>
+
+function checkOptions(
+  { deadlineMs }: WorkflowDefinition,
+  options: RunOptions,
+  allowed: typeof ALONE | typeof OF_MANY = ALONE,
+): CheckedOptions {
+  return { key: checkRunOptions(options, allowed), ...checkStartTimes(options, deadlineMs) }
 }
 
 export interface StartedHandle {
@@ -53,7 +63,7 @@ export async function startRun(
 ): Promise<StartedHandle> {
   const { tx } = options
   checkWorkflow(workflow)
-  const checked = await checkRun(parts, workflow, input, checkRunOptions(options))
+  const checked = await checkRun(parts, workflow, input, checkOptions(workflow, options))
   const definition = await storedDefinition(parts, workflow, tx)
   const run = newRun(parts, definition, checked)
   if (tx !== undefined) return (await startWithin(parts, definition, [run], tx))[0]!
@@ -143,8 +153,8 @@ async function checkRuns(
   runs: readonly (RunOptions & { readonly input?: unknown })[],
 ): Promise<readonly CheckedRun[]> {
   // All options before the first schema is asked: a promise must not be left behind by what throws next to it.
-  const keys = runs.map(({ input: _, ...options }) => checkRunOptions(options, 'A run of runMany()', ['key']))
-  const checked = runs.map(({ input }, index) => checkRun(parts, workflow, input, keys[index] ?? null))
+  const options = runs.map(({ input: _, ...given }) => checkOptions(workflow, given, OF_MANY))
+  const checked = runs.map(({ input }, index) => checkRun(parts, workflow, input, options[index]!))
   return checked.some((run) => run instanceof Promise) ? Promise.all(checked) : (checked as CheckedRun[])
 }
 
@@ -152,23 +162,19 @@ function checkRun(
   { settings }: StartRunParts,
   workflow: WorkflowDefinition,
   input: unknown,
-  key: string | null,
+  options: CheckedOptions,
 ): CheckedRun | Promise<CheckedRun> {
   const stored = (valid: unknown): CheckedRun => {
     const owner = () => ({ what: `Input of workflow "${workflow.name}"` })
-    return { key, input: toJsonText(valid, settings.payloadMaxBytes, owner) }
+    return { ...options, input: toJsonText(valid, settings.payloadMaxBytes, owner) }
   }
   const valid = workflow.validate(input)
   return valid instanceof Promise ? valid.then(stored) : stored(valid)
 }
 
-function newRun(
-  { settings }: StartRunParts,
-  definition: SavedDefinition,
-  { key, input }: CheckedRun,
-): NewRun {
+function newRun({ settings }: StartRunParts, definition: SavedDefinition, checked: CheckedRun): NewRun {
   const runId = settings.runtime.newId()
-  return { runId, definitionId: definition.id, workflow: definition.name, key, input }
+  return { runId, definitionId: definition.id, workflow: definition.name, ...checked }
 }
 
 function startedHandle(
@@ -190,24 +196,22 @@ function checkWorkflow(workflow: WorkflowDefinition): void {
   )
 }
 
-function checkRunOptions(
-  options: RunOptions,
-  what = 'A run',
-  allowed: readonly string[] = ['key', 'tx'],
-): string | null {
+/** What a run may be given, alone and among many. */
+const ALONE = { what: 'A run', names: ['key', 'startAt', 'delay', 'deadline', 'tx'] } as const
+const OF_MANY = { what: 'A run of runMany()', names: ['key', 'startAt', 'delay', 'deadline'] } as const
+
+function checkRunOptions(options: RunOptions, { what, names }: typeof ALONE | typeof OF_MANY): string | null {
   for (const name of Object.keys(options)) {
-    if (allowed.includes(name)) continue
-    throw new BelayError('invalid_option', `${what} has no option "${name}". It takes ${allowed.join(', ')}.`)
+    if ((names as readonly string[]).includes(name)) continue
+    throw new BelayError(
+      'invalid_option',
+      `${what} has no option "${name}".${didYouMean(name, names)} It takes ${names.join(', ')}.`,
+    )
   }
   const { key } = options
   if (key === undefined) return null
-  // NUL is the one character PostgreSQL's text cannot hold.
-  if (typeof key === 'string' && key.length >= 1 && key.length <= KEY_MAX_CHARS && !key.includes('\0'))
-    return key
-  throw new BelayError(
-    'invalid_option',
-    `A run's key must be a text of 1 to ${KEY_MAX_CHARS} characters without NUL; got ${typeof key === 'string' ? `${key.length} characters` : typeof key}.`,
-  )
+  checkKey("A run's key", key)
+  return key
 }
 
 function assertSameInput({ workflow, key, input }: NewRun, existing: StartedRun): void {

@@ -27,8 +27,14 @@ export function outcomeEvent(
   if (name === null || !events.has(name)) return
   switch (outcome.type) {
     case 'completed':
+    case 'received':
+      events.emit('step.completed', eventOf())
+      break
     case 'compensated':
-      events.emit(`step.${outcome.type}`, eventOf())
+      events.emit('step.compensated', eventOf())
+      break
+    case 'waiting':
+      events.emit('step.waiting', { ...eventOf(), wake: outcome.wake ?? undefined })
       break
     case 'failed':
     case 'compensation_failed':
@@ -47,6 +53,8 @@ export function outcomeEvent(
 
 const EVENT_OF: Readonly<Record<Outcome['type'], keyof EngineEvents | null>> = {
   completed: 'step.completed',
+  received: 'step.completed',
+  waiting: 'step.waiting',
   compensated: 'step.compensated',
   failed: 'step.failed',
   compensation_failed: 'step.compensation_failed',

@@ -1,7 +1,8 @@
-import type { Adapter, RunStatus, Settlement } from '../adapter/index.ts'
+import type { Adapter, RunStatus, Settlement, UndoPlan } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import type { Logger } from '../logger.ts'
 import { depart, type WorkerLoops } from './depart.ts'
+import { DueWatch } from './due-watch.ts'
 import type { EventHub } from './events.ts'
 import { Loop } from './loop.ts'
 import { OutageWatch } from './outage.ts'
@@ -16,6 +17,8 @@ const CLAIM_MAX = 500
 const SWEEP_MAX = 1_000
 /** How often at the least a worker looks after what others left behind, whatever the tick. */
 const HOUSEKEEPING_MS = 1_000
+/** How often at the least it looks for dead workers. A tenth of the lease, if that is less: they are noticed within a lease. */
+const SWEEP_MS = 3_000
 
 export interface WorkerParts {
   readonly adapter: Adapter
@@ -25,6 +28,7 @@ export interface WorkerParts {
   readonly payloads: PayloadCache
   readonly payloadMaxBytes: number
   readonly name: string
+  readonly host: string | undefined
   readonly concurrency: number
   readonly tickMs: number
   readonly leaseMs: number
@@ -35,24 +39,31 @@ export interface WorkerParts {
 
 /**
  * One executor: four loops that never wait for each other. `lease` renews; `claim` takes ready steps, each tick and whenever woken; `saga`
- * begins undos that are due; `housekeeping` sweeps up after dead workers and notices runs that were stopped elsewhere.
+ * begins undos that are due; `housekeeping` sweeps up after dead workers and notices runs that were stopped elsewhere. Beside them, `due`
+ * wakes it for timers and fails runs whose deadline has passed.
  */
 export class Worker {
   readonly #parts: WorkerParts
   readonly #loops: WorkerLoops
+  readonly #due: DueWatch
   readonly #stoppingRuns = new Set<string>()
   #session: Session
   #rotation = 0
   /** The last claim or settlement left ready steps behind: a freed slot should claim at once instead of at the next tick. */
   #moreLikely = false
   #looksAtAllAt = 0
+  #sweepsAt = 0
+  /** When the session last heard that a tick has passed. */
+  #waitedAt = 0
   #stopping = false
   #stopWake: () => void = () => {}
 
   constructor(parts: WorkerParts) {
     this.#parts = parts
     this.#session = this.#openSession()
+    this.#due = this.#dueWatch()
     this.#loops = {
+      due: this.#due,
       lease: this.#loop('renewing the lease', Math.max(1, Math.floor(parts.leaseMs / 3)), () =>
         this.#renew(),
       ),
@@ -81,16 +92,18 @@ export class Worker {
   }
 
   async start(): Promise<void> {
+    this.#waitedAt = this.#parts.runtime.clock.now()
     await this.#register(this.#session.workerId)
     this.#parts.events.emit('worker.started', { workerId: this.workerId })
     this.#stopWake = this.#parts.adapter.onWake(() => this.wake())
     for (const loop of Object.values(this.#loops)) loop.wake()
   }
 
-  /** Work may have become claimable. */
+  /** Work may have become claimable, now or soon. */
   wake(): void {
     this.#moreLikely = true
     this.#loops.claim.wake()
+    this.#due.hint()
   }
 
   /** Runs were stopped by this process: signals their handlers and looks after their undo. */
@@ -122,6 +135,26 @@ export class Worker {
         outage.succeeded()
       },
       onError: (error) => outage.failed(error),
+    })
+  }
+
+  #dueWatch(): DueWatch {
+    const { adapter, runtime, tickMs, definitions, onRunsChanged } = this.#parts
+    return new DueWatch({
+      adapter,
+      runtime,
+      outage: this.#outage('looking what is due'),
+      tickMs,
+      intervalMs: Math.max(tickMs, HOUSEKEEPING_MS),
+      definitionIds: [...definitions.keys()],
+      onDue: () => {
+        this.#moreLikely = true
+        this.#loops.claim.wake()
+      },
+      onExpired: (runIds) => {
+        this.runsStopped(runIds)
+        onRunsChanged(runIds.map((runId) => ({ runId, status: 'compensating' })))
+      },
     })
   }
 
@@ -158,14 +191,21 @@ export class Worker {
   }
 
   async #register(workerId: string): Promise<void> {
-    const { adapter, name, leaseMs } = this.#parts
-    await adapter.registerWorker({ workerId, name, leaseMs })
+    const { adapter, name, host, leaseMs, concurrency: slots, definitions } = this.#parts
+    await adapter.registerWorker({
+      workerId,
+      name,
+      host,
+      leaseMs,
+      slots,
+      definitionIds: [...definitions.keys()],
+    })
   }
 
   async #renew(): Promise<void> {
     const { adapter, leaseMs } = this.#parts
     const session = this.#session
-    const renewed = await adapter.renew({ workerId: session.workerId, leaseMs })
+    const renewed = await adapter.renew({ workerId: session.workerId, leaseMs, busy: session.busy })
     if (renewed === 'lost' && session === this.#session) await this.#replaceSession()
   }
 
@@ -187,6 +227,11 @@ export class Worker {
   async #claim(): Promise<void> {
     const session = this.#session
     if (session.unsure) await session.adopt()
+    const now = this.#parts.runtime.clock.now()
+    if (now >= this.#waitedAt + this.#parts.tickMs) {
+      this.#waitedAt = now
+      session.waited()
+    }
     const ids = [...this.#parts.definitions.keys()]
     if (ids.length === 0) return
     for (;;) {
@@ -196,7 +241,7 @@ export class Worker {
       if (result === 'lost') return this.#replaceSession()
       if (result === 'drained') return
       this.#moreLikely = true
-      if (session.room === 0) return
+      if (result === 'full') return
     }
   }
 
@@ -234,16 +279,26 @@ export class Worker {
     const now = runtime.clock.now()
     const runIds = known.length > 0 && now < this.#looksAtAllAt ? known : undefined
     if (runIds === undefined) this.#looksAtAllAt = now + HOUSEKEEPING_MS
-    const moved = await beginDueUndos({ adapter, definitions, runIds })
+    const session = this.#session
+    const begin = (plans: readonly UndoPlan[]) => session.beginUndo(plans)
+    const moved = await beginDueUndos({ adapter, definitions, runIds, begin })
     this.#parts.onRunsChanged(moved.filter(({ status }) => status !== 'compensating'))
     if (moved.some(({ status }) => status === 'compensating')) this.wake()
   }
 
   async #housekeep(): Promise<void> {
-    const { adapter, runtime, events } = this.#parts
+    const { adapter, runtime } = this.#parts
     const session = this.#session
     const forward = session.forwardRuns(runtime.clock.now() - HOUSEKEEPING_MS / 2)
     if (forward.length > 0) this.runsStopped(await adapter.stopping({ runIds: forward }))
+    await this.#sweep()
+  }
+
+  async #sweep(): Promise<void> {
+    const { adapter, runtime, events, leaseMs } = this.#parts
+    const now = runtime.clock.now()
+    if (now < this.#sweepsAt) return
+    this.#sweepsAt = now + Math.min(SWEEP_MS, leaseMs / 10)
     for (;;) {
       const swept = await adapter.sweep({ limit: SWEEP_MAX })
       for (const workerId of swept.lostWorkers) events.emit('worker.lost', { workerId })

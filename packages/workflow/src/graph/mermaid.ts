@@ -1,7 +1,9 @@
 import type { StepStatus } from '../adapter/lifecycle.ts'
-import type { DefinitionRecord, StepShape } from '../adapter/records.ts'
+import type { DefinitionRecord, StepShape, WaitKind } from '../adapter/records.ts'
 import { BelayError } from '../errors.ts'
 import { didYouMean } from './nearest.ts'
+
+const KIND_MARKS: Readonly<Record<WaitKind, string>> = { sleep: '⏲', signal: '✉', approval: '☑', poll: '⟳' }
 
 export interface MermaidOptions {
   /** Statuses of a run's steps by name: colours them. Steps left out stay plain. */
@@ -25,7 +27,8 @@ const STATUS_STYLES: Readonly<Record<StepStatus, string>> = {
 }
 
 /**
- * The graph as a Mermaid flowchart. Steps that can be undone are marked with ↩ and a double frame.
+ * The graph as a Mermaid flowchart. Steps that can be undone are marked with ↩ and a double frame, steps that wait are rounded and marked
+ * with what they wait for: ⏲ a time, ✉ a signal, ☑ an approval, ⟳ a poll.
  *
  * @throws BelayError `invalid_option` for a status of a step that is not in the graph, or that is no status.
  */
@@ -73,9 +76,13 @@ function refused(workflow: string, defect: string): BelayError {
 function nodeLine(step: StepShape, number: number, status: StepStatus | undefined): string {
   const compensable = step.compensate !== 'never'
   const label =
-    escaped(step.name) + (compensable ? ' ↩' : '') + (status === undefined ? '' : `<br/>${status}`)
+    (step.kind === undefined ? '' : `${KIND_MARKS[step.kind]} `) +
+    escaped(step.name) +
+    (compensable ? ' ↩' : '') +
+    (status === undefined ? '' : `<br/>${status}`)
   // Names are not ids in Mermaid: "end" as an id breaks its parser.
-  const node = compensable ? `s${number}[["${label}"]]` : `s${number}["${label}"]`
+  const [open, close] = step.kind !== undefined ? ['([', '])'] : compensable ? ['[[', ']]'] : ['[', ']']
+  const node = `s${number}${open}"${label}"${close}`
   return `  ${node}${status === undefined ? '' : `:::${status}`}`
 }
 

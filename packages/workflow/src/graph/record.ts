@@ -9,10 +9,18 @@ export function definitionRecord(definition: {
   readonly version: number
   readonly graph: StepGraph
   readonly compensate: (step: number) => StepShape['compensate']
+  readonly kind?: (step: number) => StepShape['kind']
 }): DefinitionRecord {
-  const { name, version, graph, compensate } = definition
+  const { name, version, graph, compensate, kind } = definition
   const steps = graph.names.map((step, number) =>
-    Object.freeze({ name: step, dependsOn: graph.dependencies[number]!, compensate: compensate(number) }),
+    Object.freeze(
+      stepShape({
+        name: step,
+        dependsOn: graph.dependencies[number]!,
+        compensate: compensate(number),
+        kind: kind?.(number),
+      }),
+    ),
   )
   const shape = Object.freeze({ steps: Object.freeze(steps) })
   return Object.freeze({ name, version, checksum: shapeChecksum(shape), shape })
@@ -20,6 +28,11 @@ export function definitionRecord(definition: {
 
 /** SHA-256 of the shape's canonical JSON, as hex. The same for a shape that a database has given its keys another order. */
 export function shapeChecksum(shape: DefinitionShape): string {
-  const steps = shape.steps.map(({ name, dependsOn, compensate }) => ({ name, dependsOn, compensate }))
+  const steps = shape.steps.map(stepShape)
   return bytesToHex(sha256(utf8ToBytes(JSON.stringify({ steps }))))
+}
+
+/** In this order, and without the kind of a step that works: checksums from before there were kinds must stay what they are. */
+function stepShape({ name, dependsOn, compensate, kind }: StepShape): StepShape {
+  return kind === undefined ? { name, dependsOn, compensate } : { name, dependsOn, compensate, kind }
 }

@@ -19,6 +19,7 @@ export function diffShapes(stored: DefinitionShape, current: DefinitionShape): s
 
 function addedLine(step: StepShape, shape: DefinitionShape): string {
   const facts = [`depends on ${dependencyList(step, shape)}`]
+  if (step.kind !== undefined) facts.unshift(kindOf(step))
   if (step.compensate !== 'never') facts.push(`compensates ${step.compensate}`)
   return `+ step ${step.name} (${facts.join('; ')})`
 }
@@ -31,6 +32,9 @@ interface StepOfShape {
 function stepChanges(old: StepOfShape, current: StepOfShape): string[] {
   const changes: string[] = []
   // By name: a step in front of it that comes or goes renumbers the rest without changing what they depend on.
+  if (kindOf(current.step) !== kindOf(old.step)) {
+    changes.push(`${kindOf(current.step)}, was ${kindOf(old.step)}`)
+  }
   const dependsOn = dependencyList(current.step, current.shape)
   const depended = dependencyList(old.step, old.shape)
   if (dependsOn !== depended) changes.push(`depends on ${dependsOn}, was ${depended}`)
@@ -38,6 +42,21 @@ function stepChanges(old: StepOfShape, current: StepOfShape): string[] {
     changes.push(`compensates ${current.step.compensate}, was ${old.step.compensate}`)
   }
   return changes
+}
+
+function kindOf({ kind }: StepShape): string {
+  switch (kind) {
+    case undefined:
+      return 'works'
+    case 'sleep':
+      return 'sleeps'
+    case 'signal':
+      return 'waits for a signal'
+    case 'approval':
+      return 'waits for an approval'
+    case 'poll':
+      return 'polls'
+  }
 }
 
 function dependencyList(step: StepShape, shape: DefinitionShape): string {

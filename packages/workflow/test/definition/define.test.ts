@@ -27,11 +27,19 @@ describe('a definition', () => {
       name: 'charge',
       number: 2,
       dependsOn: ['stock', 'fraud'],
-      retry: { attempts: 4, backoff: 'exponential', initialMs: 1_000, maxMs: 30_000, jitter: true },
+      retry: {
+        attempts: 4,
+        backoff: 'exponential',
+        initialMs: 1_000,
+        maxMs: 30_000,
+        jitter: true,
+        forMs: null,
+      },
       timeoutMs: null,
       lossesMax: 5,
       transaction: null,
       run,
+      wait: null,
       compensation: null,
     })
     expect(definition.record).toMatchObject({ name: 'checkout', version: 7 })

@@ -8,6 +8,7 @@ const policy: RetryPolicy = {
   initialMs: 1_000,
   maxMs: 30_000,
   jitter: false,
+  forMs: null,
 }
 const delays = (over: Partial<RetryPolicy>, random = () => 0) =>
   [1, 2, 3, 4, 5, 6].map((failures) => retryDelayMs({ ...policy, ...over }, failures, random))

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { Adapter, PayloadRequest } from '../../src/adapter/index.ts'
 import { PayloadCache } from '../../src/engine/payload-cache.ts'
 
+const UNTIMED = { availableAt: null, waitingSince: null, signalledAt: null, failingSince: null }
+
 function cacheOverStore() {
   const reads: (readonly PayloadRequest[])[] = []
   const store: Pick<Adapter, 'load'> = {
@@ -11,7 +13,8 @@ function cacheOverStore() {
         runId,
         input: `"stored input of ${runId}"`,
         cause: null,
-        steps: steps.map((step) => ({ step, output: String(step), error: null })),
+        now: 0,
+        steps: steps.map((step) => ({ ...UNTIMED, step, output: String(step), error: null })),
       }))
     },
   }

@@ -25,6 +25,16 @@ flowchart TD
 `)
   })
 
+  it('marks what a step waits for', () => {
+    const kinds = ['sleep', 'signal', 'approval', 'poll'] as const
+    const steps = kinds.map((kind) => ({ name: kind, dependsOn: [], compensate: 'never' as const, kind }))
+    const chart = toMermaid({ record: { ...record, shape: { steps } } }, { statuses: { signal: 'waiting' } })
+    expect(chart).toContain('s0(["⏲ sleep"])')
+    expect(chart).toContain('s1(["✉ signal<br/>waiting"]):::waiting')
+    expect(chart).toContain('s2(["☑ approval"])')
+    expect(chart).toContain('s3(["⟳ poll"])')
+  })
+
   it('is coloured by the statuses of a run', () => {
     const chart = toMermaid(
       { record },

@@ -49,6 +49,20 @@ describe('a record', () => {
     )
   })
 
+  it('holds what a step waits for, and tells by its checksum', () => {
+    const graph = buildGraph('w', [stock])
+    const record = (kind?: StepShape['kind']) =>
+      definitionRecord({ name: 'w', version: 1, graph, compensate: () => 'never', kind: () => kind })
+    expect(record('sleep').shape.steps).toEqual([
+      { name: 'stock', dependsOn: [], compensate: 'never', kind: 'sleep' },
+    ])
+    expect(record().shape.steps).toEqual([{ name: 'stock', dependsOn: [], compensate: 'never' }])
+    expect(record().checksum).toBe(recordOf([stock]).checksum)
+    expect(new Set([record(), record('sleep'), record('signal')].map(({ checksum }) => checksum)).size).toBe(
+      3,
+    )
+  })
+
   it('has the checksum of a shape whose keys a database has reordered', () => {
     const { shape, checksum } = recordOf([stock, charge])
     const reordered = {

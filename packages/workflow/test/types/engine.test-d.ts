@@ -1,7 +1,13 @@
 import { expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import { define } from '../../src/definition/index.ts'
-import type { Engine, RunHandle } from '../../src/engine/index.ts'
+import { define, type ReceivesNothing } from '../../src/definition/index.ts'
+import {
+  type Engine,
+  type ReleasedKeys,
+  type RunHandle,
+  type RunSnapshot,
+  stopOnSignals,
+} from '../../src/engine/index.ts'
 
 declare const engine: Engine
 
@@ -27,7 +33,7 @@ test('run() insists on an input where the schema does', () => {
 })
 
 test('run() needs no input where anything will do', () => {
-  expectTypeOf(engine.run(open)).resolves.toEqualTypeOf<RunHandle<{ readonly a: number }>>()
+  expectTypeOf(engine.run(open)).resolves.toEqualTypeOf<RunHandle<{ readonly a: number }, ReceivesNothing>>()
   engine.run(open, undefined, { key: 'k' })
 })
 
@@ -38,4 +44,37 @@ test('listeners know their events', () => {
   })
   // @ts-expect-error: there is no such event.
   engine.on('step.exploded', () => {})
+})
+
+test('findings tell by their type what else they know', async () => {
+  for (const finding of (await engine.doctor({ pausedFor: '2h' })).findings) {
+    expectTypeOf(finding.message).toBeString()
+    if (finding.type === 'version_without_worker') expectTypeOf(finding.oldest).toEqualTypeOf<Date>()
+    if (finding.type === 'overdue_steps') expectTypeOf(finding.freeSlots).toBeNumber()
+    // @ts-expect-error: not every finding is about a step.
+    finding.step
+  }
+})
+
+test('prune() insists on an age and on ends, and gives archives whole runs', () => {
+  engine.prune({
+    olderThan: '30d',
+    statuses: ['completed', 'failed'],
+    archive: (runs) => {
+      expectTypeOf(runs).toEqualTypeOf<readonly RunSnapshot[]>()
+    },
+  })
+  // @ts-expect-error: how old?
+  engine.prune({})
+  // @ts-expect-error: nothing that goes on is ever pruned.
+  engine.prune({ olderThan: '1d', statuses: ['running'] })
+  expectTypeOf(engine.runs.releaseKeys({ olderThan: '1d' })).resolves.toEqualTypeOf<ReleasedKeys>()
+})
+
+test('an engine stops on the signals of what looks like a process', () => {
+  const looksLikeIt = { on: () => {}, off: () => {}, exit: () => {} }
+
+  expectTypeOf(stopOnSignals(engine, looksLikeIt, { signals: ['SIGTERM'] })).toEqualTypeOf<() => void>()
+  // @ts-expect-error: nobody can listen to this one.
+  stopOnSignals(engine, looksLikeIt, { signals: ['SIGKILL'] })
 })

@@ -63,10 +63,10 @@ export const RULES = [
     builtins: true,
     externals: [
       { module: /^@belay\/workflow\/adapter$/, because: null },
-      // The simulation is the one part that runs engines.
+      // The simulation runs engines, and conformance asks one to act on runs: what an action comes to is decided in the core.
       {
         module: /^@belay\/workflow$/,
-        except: /^simulation\//,
+        except: /^(simulation|conformance)\//,
         typesAllowed: true,
         because: LOADS_THE_ENGINE,
       },

@@ -1,3 +1,4 @@
+import type { Claim } from '@belay/workflow/adapter'
 import { expect } from 'vitest'
 import { type Cases, withSecond } from '../case.ts'
 import { PAIR, retry } from '../scenario/index.ts'
@@ -26,6 +27,22 @@ export const claimCases: Cases = {
     expect(step).toMatchObject({ status: 'running', workerId: worker.id, attempt: 1, finishedAt: null })
     expect(Math.abs(step.startedAt! - (await given.adapter.now()))).toBeLessThan(1)
     expect(await run.status()).toBe('running')
+  },
+
+  'an input that comes along with a claim is the input of its run': async (given) => {
+    const graph = await given.graph('pair', PAIR)
+    const inputs = new Map<string, string | null>()
+    for (const input of ['{"small":true}', JSON.stringify('large '.repeat(50_000)), 'null', null]) {
+      inputs.set((await given.start(graph, { input })).id, input)
+    }
+    const worker = await given.worker()
+
+    const claims = await given.adapter.claim({ workerId: worker.id, definitionIds: [graph.id], limit: 10 })
+
+    expect(claims).toHaveLength(4)
+    for (const { runId, input } of claims as readonly Claim[]) {
+      if (input !== undefined) expect(input).toBe(inputs.get(runId))
+    }
   },
 
   'a claimed step is not claimed again': async (given) => {

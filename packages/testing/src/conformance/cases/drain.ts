@@ -19,6 +19,7 @@ export const drainCases: Cases = {
         runId: run.id,
         definitionId: run.graph.id,
         stop: 'failure',
+        attempts: 2,
         steps: [
           { step: 0, status: 'completed', started: true },
           { step: 1, status: 'failed', started: true },

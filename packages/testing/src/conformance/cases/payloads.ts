@@ -99,6 +99,7 @@ export const payloadCases: Cases = {
       { runId: one.id, steps: [0, 2] },
     ])
 
+    const untimed = { availableAt: null, waitingSince: null, signalledAt: null, failingSince: null }
     const sorted = [...loaded].sort((first, second) => (first.runId < second.runId ? -1 : 1))
     expect(sorted).toEqual([
       {
@@ -106,11 +107,12 @@ export const payloadCases: Cases = {
         input: '1',
         cause: null,
         steps: [
-          { step: 0, output: '"of one"', error: null },
-          { step: 2, output: null, error: null },
+          { step: 0, output: '"of one"', error: null, ...untimed },
+          { step: 2, output: null, error: null, ...untimed },
         ],
+        now: expect.any(Number),
       },
-      { runId: two.id, input: '2', cause: null, steps: [] },
+      { runId: two.id, input: '2', cause: null, steps: [], now: expect.any(Number) },
     ])
     expect(await given.adapter.load([])).toEqual([])
   },

@@ -142,6 +142,50 @@ export const undoCases: Cases = {
     expect(await runs[1]!.status()).toBe('running')
   },
 
+  'undos that wait for nothing are leased to the worker that begins them': async (given) => {
+    const { run, plan } = await stopped(given)
+    const worker = await given.worker()
+
+    const [moved] = await given.adapter.beginUndo([plan], { workerId: worker.id, handBackMax: 5 })
+
+    expect(moved).toMatchObject({ runId: run.id, status: 'compensating' })
+    expect(moved?.claims).toEqual([
+      { ...moved!.claims![0]!, runId: run.id, step: 1, attempt: 2, direction: 'undo', undoOf: 'completed' },
+    ])
+    expect(await worker.held()).toEqual(moved?.claims)
+    expect(await worker.claim()).toEqual([])
+    expect((await run.step('s1')).workerId).toBe(worker.id)
+  },
+
+  'undos that find no room in the worker that begins them are left to be claimed': async (given) => {
+    const run = await given.loose(3)
+    const worker = await given.worker()
+    await worker.complete(run, 's0', 's1')
+    await worker.fail(run, 's2')
+    const [drained] = await given.drain({ runs: [run] })
+
+    const [moved] = await given.adapter.beginUndo([planUndo(drained!, run.graph)], {
+      workerId: worker.id,
+      handBackMax: 1,
+    })
+
+    expect(moved?.claims).toMatchObject([{ step: 0 }])
+    expect(await worker.take()).toMatchObject([{ step: 1 }])
+  },
+
+  'a worker that was declared dead begins an undo and is leased nothing of it': async (given) => {
+    const { run, plan } = await stopped(given)
+    const worker = await given.worker()
+    await given.expireLeases()
+    const heir = await given.worker()
+    await given.sweep()
+
+    const moved = await given.adapter.beginUndo([plan], { workerId: worker.id, handBackMax: 5 })
+
+    expect(moved).toEqual([{ runId: run.id, status: 'compensating', claims: [] }])
+    expect(await heir.take()).toMatchObject([{ step: 1 }])
+  },
+
   'beginning nothing returns nothing': async ({ adapter }) => {
     expect(await adapter.beginUndo([])).toEqual([])
   },

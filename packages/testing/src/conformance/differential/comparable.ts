@@ -10,7 +10,7 @@ export interface Translation {
 
 export interface ComparableRun {
   readonly run: Record<string, unknown> & { readonly status: RunStatus }
-  readonly steps: readonly unknown[]
+  readonly steps: readonly ({ readonly name: string; readonly status: string } & Record<string, unknown>)[]
 }
 
 // Two stores may differ in what the port leaves open. Everything that is masked here is left open, and says why.
@@ -29,6 +29,8 @@ export function comparableRun(
       createdAt: instant(run.createdAt),
       // A parked run has not ended for good.
       finishedAt: run.status === 'compensation_failed' ? OPEN : instant(run.finishedAt),
+      startAt: instant(run.startAt),
+      deadlineAt: instant(run.deadlineAt),
     },
     steps: steps.map((step) => comparableStep(step, draining, instant)),
   }
@@ -38,11 +40,11 @@ function comparableStep(
   step: StepRecord,
   draining: boolean,
   instant: (at: number | null) => number | null,
-): unknown {
+): ComparableRun['steps'][number] {
   const { status, workerId } = step
   const leased = workerId !== null && (status === 'running' || status === 'compensating')
   const ended = status === 'completed' || status === 'failed' || status === 'compensated'
-  const waits = status === 'pending' || status === 'ready'
+  const waits = status === 'pending' || status === 'ready' || status === 'waiting'
   // Whether a stopped run's waiting steps are cancelled by what stops it, by the requeue or by the drain.
   const dropped = status === 'cancelled' || (draining && waits)
   return {
@@ -53,6 +55,11 @@ function comparableStep(
     error: !dropped && keepsError(step) ? step.error : OPEN,
     startedAt: leased || ended ? instant(step.startedAt) : OPEN,
     finishedAt: leased || ended ? instant(step.finishedAt) : OPEN,
+    // When a step is due says nothing once it is not to be claimed.
+    availableAt: waits && !dropped ? instant(step.availableAt) : OPEN,
+    waitingSince: instant(step.waitingSince),
+    signalledAt: instant(step.signalledAt),
+    failingSince: dropped ? OPEN : instant(step.failingSince),
     workerId: leased || ended || (waits && !dropped) ? workerId : OPEN,
   }
 }
@@ -70,6 +77,7 @@ export function comparableAnswer(
 ): unknown {
   switch (command.do) {
     case 'start':
+    case 'signal':
       return answer
     case 'settle': {
       const { results, claims, runs, queued } = answer as Record<string, unknown[]>
@@ -85,6 +93,11 @@ export function comparableAnswer(
         queued: requeues ? OPEN : queued,
       }
     }
+    case 'upcoming': {
+      // Whether a store keeps hints of steps that need no claim any more, and tells of them, is its own affair.
+      const { deadlineInMs } = answer as { readonly deadlineInMs: number | null }
+      return { claimInMs: OPEN, deadlineInMs: rounded(deadlineInMs) }
+    }
     case 'sweep': {
       const { lostWorkers, recovered } = answer as Record<string, unknown[]>
       return { lostWorkers: sorted(lostWorkers!), recovered: sorted(recovered!) }
@@ -99,8 +112,12 @@ export function comparableAnswer(
   }
 }
 
+function rounded(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms)
+}
+
 function isRequeue({ type }: Outcome): boolean {
-  return type === 'retry' || type === 'released'
+  return type === 'retry' || type === 'released' || type === 'waiting'
 }
 
 function sorted(items: readonly unknown[]): readonly string[] {

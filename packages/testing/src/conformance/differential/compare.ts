@@ -1,4 +1,4 @@
-import { isTerminal, type Outcome } from '@belay/workflow/adapter'
+import type { Outcome } from '@belay/workflow/adapter'
 import { assertInvariants } from '../../invariants/check.ts'
 import { readDump } from '../../invariants/dump.ts'
 import type { Harness } from '../harness.ts'
@@ -35,7 +35,7 @@ export async function compareAdapters(seed: number, a: Harness, b: Harness, step
     if (different !== undefined) fail(different)
     const full = step % FULL_READ_EVERY === 0 || step === steps
     const runIds = full ? world.runIds : world.livelyRunIds
-    const differentRows = await compareRows(sides, runIds, world.quiet)
+    const differentRows = await compareRows(sides, runIds, world)
     if (differentRows !== undefined) fail(differentRows)
   }
   for (const { adapter } of sides) {
@@ -92,15 +92,14 @@ async function answerOf(side: Side, command: Command): Promise<Answer> {
 async function compareRows(
   [a, b]: Sides,
   runIds: readonly string[],
-  quiet: Set<string>,
+  world: World,
 ): Promise<Difference | undefined> {
   const [one, other] = [await a.read(runIds), await b.read(runIds)]
   for (const runId of runIds) {
     const texts = [canonical(one[runId]), canonical(other[runId])] as const
     if (texts[0] !== texts[1])
       return { where: `the rows of run ${runId}`, one: texts[0], other: texts[1], runId }
-    const { status } = one[runId]!.run
-    if (isTerminal(status) || status === 'compensation_failed') quiet.add(runId)
+    world.see(runId, one[runId]!)
   }
   return undefined
 }

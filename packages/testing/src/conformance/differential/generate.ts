@@ -1,28 +1,36 @@
-import type { Claim, DrainedRun, Outcome, UndoneStatus, UndoPlan } from '@belay/workflow/adapter'
+import type { Claim, DrainedRun, Outcome, UndoneStatus, UndoPlan, Wake } from '@belay/workflow/adapter'
 import {
   compensated,
   completed,
   failed,
   parked,
+  received,
   relayed,
   released,
   retry,
   UNLIMITED,
+  waiting,
 } from '../scenario/index.ts'
-import type { Command, PlannedRun } from './command.ts'
+import type { Command, PlannedRun, PlannedSignal } from './command.ts'
 import { dependentsOf, GRAPHS } from './graphs.ts'
+import { operation } from './operation.ts'
 import type { Random } from './random.ts'
 import type { KnownAttempt, World } from './world.ts'
 
 // Multiples of three, so that no sum of them is a lease.
 const ADVANCES_MS = [3, 300, 3_000, 6_000, 12_000]
 const DELAYS_MS = [0, 300, 3_000, 30_000]
+const START_DELAYS_MS = [undefined, undefined, undefined, undefined, 3_000, 30_000]
+const DEADLINES_MS = [undefined, undefined, undefined, 12_000, 60_000, 300_000]
 const KEYS = ['k1', 'k2', 'k3', 'k4', null, null, null, null]
 // Every one of them is read after every command.
 const LIVELY_RUNS_MAX = 10
 const LATE_PROBABILITY = 0.15
 const WEIGHTS = {
   start: 10,
+  signal: 8,
+  expire: 3,
+  upcoming: 1,
   claim: 22,
   settle: 36,
   advance: 9,
@@ -34,8 +42,9 @@ const WEIGHTS = {
   stopping: 2,
   held: 2,
   load: 2,
+  operate: 8,
+  history: 1,
 }
-
 /** The next command: something that a worker, alive or presumed dead, might do now. */
 export function nextCommand(world: World, random: Random): Command {
   if (world.workerIds.includes(undefined)) return { do: 'register', workerId: world.ids.workerId() }
@@ -58,12 +67,19 @@ export function nextCommand(world: World, random: Random): Command {
     case 'stopping':
       return { do: kind, runIds: random.sample(world.runIds.slice(-10), kind === 'cancel' ? 1 : 5) }
     case 'load':
-      return { do: 'load', runId: random.pick(world.runIds) }
+    case 'history':
+      return { do: kind, runId: random.pick(world.runIds) }
+    case 'operate':
+      return operation(world, random)
     case 'renew':
     case 'held':
       return { do: kind, workerId }
+    case 'signal':
+      return { do: 'signal', signals: plannedSignals(world, random) }
     case 'sweep':
     case 'drain':
+    case 'expire':
+    case 'upcoming':
       return { do: kind }
   }
 }
@@ -71,7 +87,23 @@ export function nextCommand(world: World, random: Random): Command {
 function plannedRuns(world: World, random: Random): readonly PlannedRun[] {
   return Array.from({ length: 1 + random.below(3) }, () => {
     const graph = random.below(GRAPHS.length)
-    return { runId: world.ids.runId(), graph, key: random.pick(KEYS), input: `${random.below(100)}` }
+    return {
+      runId: world.ids.runId(),
+      graph,
+      key: random.pick(KEYS),
+      input: `${random.below(100)}`,
+      startDelayMs: random.pick(START_DELAYS_MS),
+      deadlineMs: random.pick(DEADLINES_MS),
+    }
+  })
+}
+
+/** To steps in any state, now and then under a key that was used before. */
+function plannedSignals(world: World, random: Random): readonly PlannedSignal[] {
+  return random.sample(world.runIds.slice(-LIVELY_RUNS_MAX), 1 + random.below(2)).map((runId) => {
+    const graph = world.graphs.get(runId)!
+    const step = random.below(GRAPHS[graph]!.shape.steps.length)
+    return { runId, graph, step, key: `signal ${random.below(3)}`, payload: `${random.below(100)}` }
   })
 }
 
@@ -89,23 +121,31 @@ function settlement(world: World, random: Random, worker: string): Command {
   const attempts = random.sample(candidates, 1 + random.below(6))
   // A late worker settles under its own name, which may be that of the dead.
   const workerId = late && attempts[0] !== undefined ? attempts[0].workerId : worker
-  const outcomes = withoutCompany(attempts.map((attempt) => outcomeOf(attempt, random)))
+  const outcomes = withoutCompany(attempts.map((attempt) => outcomeOf(attempt, world, random)))
   const repeated = random.chance(0.1) ? outcomes.slice(0, 1) : []
   const handBackMax = random.chance(0.6) ? UNLIMITED : 0
   return { do: 'settle', workerId, outcomes: [...outcomes, ...repeated], handBackMax }
 }
 
-function outcomeOf({ claim, settled }: KnownAttempt, random: Random): Outcome {
+function outcomeOf({ claim, settled }: KnownAttempt, world: World, random: Random): Outcome {
   if (settled !== undefined && random.chance(0.6)) return settled
-  return claim.direction === 'forward' ? forwardOutcome(claim, random) : undoOutcome(claim, random)
+  const signalled = world.signalled.has(`${claim.runId}/${claim.step}`)
+  return claim.direction === 'forward' ? forwardOutcome(claim, random, signalled) : undoOutcome(claim, random)
 }
 
-function forwardOutcome(claim: Claim, random: Random): Outcome {
-  const kind = random.weighted({ completed: 68, failed: 7, retry: 13, released: 12 })
+function forwardOutcome(claim: Claim, random: Random, signalled: boolean): Outcome {
+  const kind = random.weighted({ completed: 56, failed: 7, retry: 13, released: 12, waiting: 12 })
+  if (kind === 'completed' && signalled) return received(claim)
   if (kind === 'completed') return completed(claim, random.chance(0.2) ? null : `${random.below(100)}`)
   if (kind === 'failed') return failed(claim, `broken ${random.below(100)}`)
   if (kind === 'retry') return retry(claim, random.pick(DELAYS_MS))
+  if (kind === 'waiting') return waiting(claim, wakeOf(random))
   return released(claim)
+}
+
+/** A wait without end is rare: only a signal, a cancellation or a deadline ends it. */
+function wakeOf(random: Random): Wake | null {
+  return random.chance(0.15) ? null : { afterMs: random.pick(DELAYS_MS) }
 }
 
 function undoOutcome(claim: Claim, random: Random): Outcome {
@@ -134,6 +174,8 @@ function undoPlan(run: DrainedRun, random: Random): UndoPlan {
     step,
     openDependents: dependentsOf(run.definitionId, step).filter((other) => steps.includes(other)).length,
   }))
-  if (run.stop === 'cancellation') return { runId: run.runId, endsAs: 'cancelled', undos }
-  return { runId: run.runId, endsAs: undos.length === 0 ? 'failed' : 'compensated', undos }
+  const { runId, attempts } = run
+  if (run.stop === 'abandonment') return { runId, attempts, endsAs: 'cancelled', undos: [] }
+  if (run.stop === 'cancellation') return { runId, attempts, endsAs: 'cancelled', undos }
+  return { runId, attempts, endsAs: undos.length === 0 ? 'failed' : 'compensated', undos }
 }

@@ -1,8 +1,15 @@
-import type { Adapter, EndedWell, Outcome, Settlement } from '@belay/workflow/adapter'
+import { createEngine, type RunHandle } from '@belay/workflow'
+import {
+  type Adapter,
+  BelayError,
+  type EndedWell,
+  type Outcome,
+  type Settlement,
+} from '@belay/workflow/adapter'
 import type { Harness } from '../harness.ts'
 import { CANCELLED } from '../scenario/index.ts'
-import { UNLIMITED } from '../scenario/worker.ts'
-import type { Command } from './command.ts'
+import { UNLIMITED, withoutInput } from '../scenario/worker.ts'
+import type { Command, Operation, OperatorAction } from './command.ts'
 import { type ComparableRun, comparableRun, type Translation } from './comparable.ts'
 import { GRAPHS } from './graphs.ts'
 
@@ -81,18 +88,55 @@ export class Side {
         return this.adapter.drain({ definitionIds: this.#definitionIds, limit: UNLIMITED })
       case 'undo':
         return this.adapter.beginUndo(command.plans)
+      case 'signal':
+        return this.adapter.deliverSignals(
+          command.signals.map(({ graph, ...signal }) => ({
+            ...signal,
+            definitionId: this.#definitionIds[graph]!,
+            actor: null,
+          })),
+        )
+      case 'expire':
+        return this.adapter.expireRuns({ limit: UNLIMITED })
+      case 'upcoming':
+        return this.adapter.upcoming({ definitionIds: this.#definitionIds })
       case 'cancel':
         return this.adapter.cancelRuns({ runIds: command.runIds, cause: CANCELLED })
       case 'stopping':
         return this.adapter.stopping({ runIds: command.runIds })
       case 'load':
         return this.adapter.load([{ runId: command.runId, steps: [0, 1, 2] }])
+      case 'history':
+        return this.#history(command.runId)
+      case 'operate':
+        return this.#operate(command)
     }
   }
 
-  #claim({ workerId, graphs }: Extract<Command, { do: 'claim' }>): Promise<unknown> {
+  async #history(runId: string): Promise<unknown> {
+    const entries = await this.adapter.readHistory({ runId, limit: UNLIMITED })
+    return entries.map(({ at, change, ...entry }) => ({
+      ...entry,
+      at: Math.round(at - this.#translation.startedAt),
+      change: change === null ? null : JSON.parse(change),
+    }))
+  }
+
+  /** A refusal is an answer: both must refuse the same, with the same words. */
+  async #operate({ runId, action, step }: Operation): Promise<unknown> {
+    const handle = createEngine({ adapter: this.adapter }).runs.handle(runId)
+    try {
+      return { done: await operationOf(handle, action, step) }
+    } catch (error) {
+      if (BelayError.is(error) && error.code === 'action_refused') return { refused: error.message }
+      throw error
+    }
+  }
+
+  async #claim({ workerId, graphs }: Extract<Command, { do: 'claim' }>): Promise<unknown> {
     const definitionIds = graphs.map((graph) => this.#definitionIds[graph]!)
-    return this.adapter.claim({ workerId, definitionIds, limit: UNLIMITED })
+    const claims = await this.adapter.claim({ workerId, definitionIds, limit: UNLIMITED })
+    return claims === 'lost' ? claims : claims.map(withoutInput)
   }
 
   #settle({ workerId, outcomes, handBackMax }: Extract<Command, { do: 'settle' }>): Promise<unknown> {
@@ -142,4 +186,22 @@ export class Side {
 
 function endedWell(outcome: Outcome): outcome is EndedWell {
   return outcome.type === 'completed' || outcome.type === 'compensated'
+}
+
+function operationOf(handle: RunHandle, action: OperatorAction, step: string): Promise<unknown> {
+  const by = { by: 'operator', reason: 'chance' }
+  switch (action) {
+    case 'pause':
+    case 'resume':
+    case 'retry':
+      return handle[action](by)
+    case 'retryStep':
+    case 'retryCompensation':
+    case 'skipCompensation':
+      return handle[action](step, by)
+    case 'skipStep':
+      return handle.skipStep(step, { ...by, output: 'stand-in' })
+    case 'abandon':
+      return handle.cancel({ ...by, compensate: false })
+  }
 }

@@ -1,6 +1,7 @@
-import type { Claim, DrainedRun, Outcome } from '@belay/workflow/adapter'
+import { type Claim, type Delivery, type DrainedRun, isTerminal, type Outcome } from '@belay/workflow/adapter'
 import { Ids } from '../scenario/ids.ts'
-import type { Command } from './command.ts'
+import type { Command, PlannedSignal } from './command.ts'
+import type { ComparableRun } from './comparable.ts'
 
 /** An attempt that a worker was given, and what it has settled for it. */
 export interface KnownAttempt {
@@ -21,6 +22,12 @@ export class World {
   /** The three workers; one that is lost gives its place to a new one. */
   readonly workerIds: (string | undefined)[] = [undefined, undefined, undefined]
   drained: readonly DrainedRun[] = []
+  /** How runs looked when they were last read. */
+  readonly seen = new Map<string, ComparableRun>()
+  /** Which graph each run follows. */
+  readonly graphs = new Map<string, number>()
+  /** Steps that have their signal. */
+  readonly signalled = new Set<string>()
   #attempts: KnownAttempt[] = []
 
   get attempts(): readonly KnownAttempt[] {
@@ -38,10 +45,20 @@ export class World {
     return known !== undefined && known.settled === undefined
   }
 
+  see(runId: string, run: ComparableRun): void {
+    this.seen.set(runId, run)
+    const { status } = run.run
+    if (isTerminal(status) || status === 'compensation_failed') this.quiet.add(runId)
+  }
+
   learn(command: Command, answer: unknown): void {
     switch (command.do) {
       case 'start':
         this.runIds.push(...(answer as StartAnswer).filter((run) => run.created).map((run) => run.runId))
+        for (const { runId, graph } of command.runs) this.graphs.set(runId, graph)
+        break
+      case 'signal':
+        this.#signalled(command.signals, answer as readonly Delivery[])
         break
       case 'register':
         this.workerIds[this.workerIds.indexOf(undefined)] = command.workerId
@@ -57,12 +74,23 @@ export class World {
       case 'sweep':
         for (const workerId of (answer as { lostWorkers: string[] }).lostWorkers) this.#outlive(workerId)
         break
+      case 'operate':
+        // It may go forward again.
+        if ('done' in (answer as object)) this.quiet.delete(command.runId)
+        break
       case 'drain':
         this.drained = answer as readonly DrainedRun[]
         break
       default:
         break
     }
+  }
+
+  #signalled(signals: readonly PlannedSignal[], deliveries: readonly Delivery[]): void {
+    deliveries.forEach(({ result }, index) => {
+      const { runId, step } = signals[index]!
+      if (result === 'delivered' || result === 'kept') this.signalled.add(`${runId}/${step}`)
+    })
   }
 
   #remember(workerId: string, claims: readonly Claim[]): void {

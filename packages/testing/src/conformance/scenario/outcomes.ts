@@ -1,4 +1,4 @@
-import type { AttemptRef, JsonText, Outcome, UndoneStatus } from '@belay/workflow/adapter'
+import type { AttemptRef, JsonText, Outcome, UndoneStatus, Wake } from '@belay/workflow/adapter'
 
 export function completed(attempt: AttemptRef, output: JsonText = '"output"'): Outcome {
   return { ...refOf(attempt), type: 'completed', output }
@@ -14,6 +14,14 @@ export function retry(attempt: AttemptRef, delayMs: number, message = 'try again
 
 export function released(attempt: AttemptRef): Outcome {
   return { ...refOf(attempt), type: 'released' }
+}
+
+export function waiting(attempt: AttemptRef, wake: Wake | null = null): Outcome {
+  return { ...refOf(attempt), type: 'waiting', wake }
+}
+
+export function received(attempt: AttemptRef): Outcome {
+  return { ...refOf(attempt), type: 'received' }
 }
 
 export function compensated(attempt: AttemptRef): Outcome {

@@ -1,4 +1,5 @@
-import type { Adapter, DrainedRun, JsonText, UndoPlan } from '@belay/workflow/adapter'
+import { createEngine, type Engine, type RunHandle } from '@belay/workflow'
+import type { Adapter, Delivery, DrainedRun, JsonText, NewSignal, UndoPlan } from '@belay/workflow/adapter'
 import { assertInvariants } from '../../invariants/check.ts'
 import { type Dump, readDump } from '../../invariants/dump.ts'
 import type { Harness } from '../harness.ts'
@@ -23,6 +24,15 @@ export const LEASE_MS = 3_000
 interface StartOptions {
   readonly key?: string
   readonly input?: JsonText
+  readonly startAt?: number
+  readonly startDelayMs?: number
+  readonly deadlineMs?: number
+}
+
+interface SignalOptions {
+  readonly key?: string
+  readonly payload?: JsonText
+  readonly actor?: string
 }
 
 /** What a case is given: a store, and short words for what happened in it before. */
@@ -77,8 +87,9 @@ export class Scenario {
 
   async start(graph: Graph, options: StartOptions = {}): Promise<CaseRun> {
     const runId = this.ids.runId()
-    const { key = null, input = '"input"' } = options
-    await this.adapter.startRuns([{ runId, definitionId: graph.id, workflow: graph.name, key, input }])
+    const { key = null, input = '"input"', ...times } = options
+    const run = { runId, definitionId: graph.id, workflow: graph.name, key, input, ...times }
+    await this.adapter.startRuns([run])
     return new CaseRun(this.adapter, runId, graph)
   }
 
@@ -106,8 +117,30 @@ export class Scenario {
     throw new Error('A thousand sweeps in a row said that there was more to do.')
   }
 
+  /** Sends signals to steps of a run, each under a key of its own unless it is given one. */
+  async signal(run: CaseRun, name: string, options: SignalOptions = {}): Promise<Delivery> {
+    const [delivery] = await this.adapter.deliverSignals([this.newSignal(run, name, options)])
+    return delivery!
+  }
+
+  newSignal(run: CaseRun, name: string, options: SignalOptions = {}): NewSignal {
+    const { key = this.ids.runId(), payload = '"signal"', actor = null } = options
+    const { id: definitionId } = run.graph
+    return { runId: run.id, definitionId, step: run.graph.numberOf(name), key, payload, actor }
+  }
+
   async cancel(...runs: readonly CaseRun[]): Promise<readonly string[]> {
     return this.adapter.cancelRuns({ runIds: runs.map(({ id }) => id), cause: CANCELLED })
+  }
+
+  /** What operators hold of a run: the engine's handle on it, over the store of the case. */
+  operate(run: CaseRun, adapter: Adapter = this.adapter): RunHandle {
+    return this.operator(adapter).runs.handle(run.id)
+  }
+
+  /** An engine that never works, to act through. It holds nothing open. */
+  operator(adapter: Adapter = this.adapter): Engine {
+    return createEngine({ adapter })
   }
 
   drain(

@@ -20,9 +20,11 @@ export class CaseWorker {
     this.#graphs = graphs
   }
 
-  claim(limit = UNLIMITED, graphs = this.#graphs): Promise<readonly Claim[] | 'lost'> {
+  /** Without inputs, which a store may give along or not. */
+  async claim(limit = UNLIMITED, graphs = this.#graphs): Promise<readonly Claim[] | 'lost'> {
     const definitionIds = graphs.map(({ id }) => id)
-    return this.adapter.claim({ workerId: this.id, definitionIds, limit })
+    const claims = await this.adapter.claim({ workerId: this.id, definitionIds, limit })
+    return claims === 'lost' ? claims : claims.map(withoutInput)
   }
 
   /** Claims as a live worker does, and remembers. */
@@ -82,4 +84,9 @@ export class CaseWorker {
 
 function keyOf(run: CaseRun, name: string): string {
   return `${run.id}/${run.graph.numberOf(name)}`
+}
+
+/** A claim as every store gives it. */
+export function withoutInput({ input: _, ...claim }: Claim): Claim {
+  return claim
 }

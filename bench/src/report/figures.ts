@@ -16,3 +16,18 @@ export function spread(sample: readonly number[]): string {
 export function whole(value: number): string {
   return Math.round(value).toLocaleString('en-US')
 }
+
+/** As many digits as tell something: `12,345`, `45.6`, `4.56`, `0.0045`. */
+export function digits(value: number): string {
+  if (!Number.isFinite(value)) return 'none'
+  const size = Math.abs(value)
+  if (size >= 100 || Number.isInteger(value)) return whole(value)
+  if (size >= 10) return value.toFixed(1)
+  if (size >= 1) return value.toFixed(2)
+  return String(Number(value.toPrecision(2)))
+}
+
+/** `11,800 to 12,900`. */
+export function range(sample: readonly number[]): string {
+  return `${digits(Math.min(...sample))} to ${digits(Math.max(...sample))}`
+}

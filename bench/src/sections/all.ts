@@ -1,0 +1,30 @@
+import { drainSection } from './drain.ts'
+import { durabilitySection } from './durability.ts'
+import { enqueueSection } from './enqueue.ts'
+import { flatSection } from './flat/flat.ts'
+import { idleSection } from './idle.ts'
+import { latencySection } from './latency.ts'
+import { memorySection } from './memory.ts'
+import { peersSection } from './peers.ts'
+import { perStepSection } from './per-step.ts'
+import { scaleSection } from './scale.ts'
+import type { Section } from './section.ts'
+
+/** In the order they run. */
+export const SECTIONS: readonly Section[] = [
+  drainSection,
+  peersSection,
+  enqueueSection,
+  latencySection,
+  idleSection,
+  perStepSection,
+  scaleSection,
+  memorySection,
+  durabilitySection,
+  flatSection,
+]
+
+/** What a quick look runs unless it is told more: the peers would have to be installed from the network. */
+export const WITHOUT_ASKING: readonly string[] = SECTIONS.filter((section) => section !== peersSection).map(
+  ({ name }) => name,
+)

@@ -1,0 +1,54 @@
+import type { Bench } from '../bench.ts'
+import { drain } from '../drain.ts'
+import { runsOf, WORKLOADS, type Workload, type WorkloadName } from '../workloads.ts'
+import { eachRound, type Recorder, type Section } from './section.ts'
+
+interface Case {
+  readonly name: string
+  readonly workload: WorkloadName
+  readonly startedBy: 'itself' | 'another'
+}
+
+const CASES: readonly Case[] = [
+  ...(Object.keys(WORKLOADS) as WorkloadName[]).map((workload) => ({
+    name: WORKLOADS[workload].name,
+    workload,
+    startedBy: 'itself' as const,
+  })),
+  // What another process started, the worker has to read before it can run it.
+  { name: 'chain of 3, started by another process', workload: 'chain', startedBy: 'another' },
+]
+
+export const drainSection: Section = {
+  name: 'drain',
+  about: 'steps/s of a chain of 3, fans of 50 and 1,000, a saga, and realistic handlers, one worker process',
+  async measure(bench, record) {
+    await eachRound(bench, async (round) => {
+      for (const part of CASES) {
+        await record.attempt(part.name, () => drainOnce(part, { bench, record, round }))
+      }
+    })
+    record.note(
+      'A drain starts all runs first, in the process of the worker unless stated, then the worker, and ends when the last run has ended in the database; handlers do nothing, with concurrency 1,000, unless stated: “2 ms, 4 KB, 200 at once” awaits 2 ms, returns 4 KB of text that hardly compresses, concurrency 200; a fifth as many runs are drained before, elsewhere, so that Node has compiled the code (not with --quick).',
+    )
+  },
+}
+
+async function drainOnce(
+  { name, workload: workloadName, startedBy }: Case,
+  { bench, record, round }: { bench: Bench; record: Recorder; round: number },
+): Promise<void> {
+  const workload: Workload = WORKLOADS[workloadName]
+  const runs = runsOf(workloadName, bench)
+  const warmUpRuns = bench.quick ? 0 : Math.ceil(runs / 5)
+  const reference = await bench.reference()
+  const { stepsPerSecond, runsPerSecond } = await bench.server.freshDatabase((url) =>
+    drain({ store: { kind: 'postgres', url }, workload: workloadName, runs, startedBy, warmUpRuns }),
+  )
+  const bar = 'Belay, one worker'
+  record.add(name, { unit: `${workload.what}/s`, value: stepsPerSecond, reference, bar })
+  if (workload.ends === 'run.compensated') {
+    record.add(name, { unit: 'undone runs/s', value: runsPerSecond, reference })
+  }
+  bench.progress(`round ${round}: ${name}: ${Math.round(stepsPerSecond)} ${workload.what}/s`)
+}

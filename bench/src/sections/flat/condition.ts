@@ -1,0 +1,45 @@
+import type { Bench } from '../../bench.ts'
+import { type Around, type Drained, drain } from '../../drain.ts'
+import type { Recorder } from '../section.ts'
+
+/** What the parts of this section share. */
+export interface FlatBench {
+  readonly bench: Bench
+  readonly record: Recorder
+  /** Steps a second on empty tables in this round: what every condition is compared with. */
+  readonly emptyStepsPerSecond: number
+}
+
+const RUNS = 20_000
+
+/** A drain of the chain of 3, the same under every condition. */
+export function drainChain(bench: Bench, url: string, around: Around = {}): Promise<Drained> {
+  return drain(
+    {
+      store: { kind: 'postgres', url },
+      workload: 'chain',
+      runs: bench.quick ? RUNS / 10 : RUNS,
+      startedBy: 'itself',
+      warmUpRuns: bench.quick ? 0 : RUNS / 5,
+    },
+    around,
+  )
+}
+
+/** Takes the reference, drains under a condition, and records the figure and what it is of the one on empty tables. */
+export async function drainUnder(
+  condition: string,
+  given: FlatBench & { url: string; around?: Around },
+): Promise<Drained> {
+  const { bench, record } = given
+  const reference = await bench.reference()
+  const drained = await drainChain(bench, given.url, given.around)
+  const { stepsPerSecond } = drained
+  record.add(`chain of 3, ${condition}`, { unit: 'steps/s', value: stepsPerSecond, reference })
+  record.add(`… against empty tables, ${condition}`, {
+    unit: '%',
+    value: (stepsPerSecond / given.emptyStepsPerSecond) * 100,
+  })
+  bench.progress(`flat: ${condition}: ${Math.round(stepsPerSecond)} steps/s`)
+  return drained
+}

@@ -1,0 +1,160 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { createEngine, type Engine } from '@belay/workflow'
+import { WORKLOADS, type Workload } from '../workloads.ts'
+import { type Commands, type Latencies, sharedNow, type WorkerSetup, type WorkerUsage } from './messages.ts'
+import { type OpenedStore, openStore } from './store.ts'
+
+export type Verb<Name extends keyof Commands> = (
+  argument: Commands[Name]['argument'],
+) => Promise<Commands[Name]['answer']>
+
+const SCHEMA = 'belay'
+const BULK = 10_000
+const IN_FLIGHT = 200
+const WARM_UP_LATENCIES = 20
+const TELL_EVERY_MS = 10
+
+/** One engine with its store, doing what it is told; counts the runs that end in it. */
+export class BenchWorker implements Readonly<{ [Name in keyof Commands]: Verb<Name> }> {
+  readonly #tell: (ended: { runs: number; atMs: number }) => void
+  #workload: Workload = WORKLOADS.chain
+  #store: OpenedStore | undefined
+  #engine: Engine | undefined
+  #ended = 0
+  #endedAtMs = 0
+  #telling = false
+
+  constructor(tell: (ended: { runs: number; atMs: number }) => void) {
+    this.#tell = tell
+  }
+
+  async open(setup: WorkerSetup): Promise<null> {
+    this.#workload = WORKLOADS[setup.workload]
+    if (setup.warmUpRuns > 0) await warmUp(setup, this.#workload)
+    this.#store = openStore(setup.store, { schema: SCHEMA, name: setup.name ?? 'bench' })
+    await this.#store.adapter.open()
+    this.#engine = engineOn(this.#store, this.#workload)
+    this.#engine.on(this.#workload.ends, () => this.#runEnded())
+    return null
+  }
+
+  async startRuns({ count, by }: { count: number; by: 'bulk' | 'single' }): Promise<{ seconds: number }> {
+    const engine = this.#opened()
+    const since = performance.now()
+    if (by === 'bulk') await startInBulk(engine, this.#workload, count)
+    else await startOneByOne(engine, this.#workload, count)
+    return { seconds: (performance.now() - since) / 1_000 }
+  }
+
+  async work(): Promise<{ atMs: number }> {
+    const atMs = sharedNow()
+    await this.#opened().start()
+    return { atMs }
+  }
+
+  async measureLatencies({ runs }: { runs: number }): Promise<Latencies> {
+    const engine = this.#opened()
+    await engine.start()
+    const latencies = { completedMs: [] as number[], resultAfterMs: [] as number[] }
+    for (let n = -WARM_UP_LATENCIES; n < runs; n += 1) {
+      const { completedMs, resultMs } = await runOnce(engine, this.#workload)
+      // So that no poll falls into step with these runs.
+      await delay(Math.random() * 5)
+      if (n < 0) continue
+      latencies.completedMs.push(completedMs)
+      latencies.resultAfterMs.push(Math.max(0, resultMs - completedMs))
+    }
+    return latencies
+  }
+
+  async usage(): Promise<WorkerUsage> {
+    const { user, system } = process.cpuUsage()
+    return {
+      cpuMs: (user + system) / 1_000,
+      rssMaxBytes: process.resourceUsage().maxRSS * 1_024,
+      statements: this.#store?.statements() ?? 0,
+    }
+  }
+
+  async close(): Promise<null> {
+    await this.#engine?.close()
+    return null
+  }
+
+  #opened(): Engine {
+    if (this.#engine === undefined) throw new Error('This worker was not opened.')
+    return this.#engine
+  }
+
+  /** Tells of many ends at once: a message for each would cost more than the run. */
+  #runEnded(): void {
+    this.#ended += 1
+    this.#endedAtMs = sharedNow()
+    if (this.#telling) return
+    this.#telling = true
+    setTimeout(() => {
+      this.#telling = false
+      this.#tell({ runs: this.#ended, atMs: this.#endedAtMs })
+    }, TELL_EVERY_MS)
+  }
+}
+
+function engineOn(store: OpenedStore, workload: Workload): Engine {
+  const { workflow, concurrency } = workload
+  return createEngine({ adapter: store.adapter, workflows: [workflow], concurrency })
+}
+
+async function warmUp({ store, warmUpRuns }: WorkerSetup, workload: Workload): Promise<void> {
+  // A directory is for what is measured alone.
+  const place = store.kind === 'pglite' ? ({ kind: 'memory' } as const) : store
+  const engine = engineOn(openStore(place, { schema: `warm_up_${process.pid}`, name: 'warm-up' }), workload)
+  let open = warmUpRuns
+  const ended = new Promise<void>((resolve) => {
+    engine.on(workload.ends, () => {
+      open -= 1
+      if (open === 0) resolve()
+    })
+  })
+  await startInBulk(engine, workload, warmUpRuns)
+  await engine.start()
+  await ended
+  await engine.close()
+}
+
+async function startInBulk(engine: Engine, { workflow }: Workload, count: number): Promise<void> {
+  for (let started = 0; started < count; started += BULK) {
+    const size = Math.min(BULK, count - started)
+    await engine.runMany(
+      workflow,
+      Array.from({ length: size }, () => ({})),
+    )
+  }
+}
+
+async function startOneByOne(engine: Engine, { workflow }: Workload, count: number): Promise<void> {
+  let left = count
+  const startNext = async () => {
+    while (left > 0) {
+      left -= 1
+      await engine.run(workflow, undefined)
+    }
+  }
+  await Promise.all(Array.from({ length: IN_FLIGHT }, startNext))
+}
+
+async function runOnce(
+  engine: Engine,
+  workload: Workload,
+): Promise<{ completedMs: number; resultMs: number }> {
+  const startedAt = performance.now()
+  const completed = new Promise<number>((resolve) => {
+    const off = engine.on(workload.ends, () => {
+      off()
+      resolve(performance.now() - startedAt)
+    })
+  })
+  const run = await engine.run(workload.workflow, undefined)
+  await run.result()
+  const resultMs = performance.now() - startedAt
+  return { completedMs: await completed, resultMs }
+}

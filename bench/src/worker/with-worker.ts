@@ -1,0 +1,15 @@
+import type { WorkerSetup } from './messages.ts'
+import { WorkerProcess } from './worker-process.ts'
+
+/** Gives `work` a worker process that is set up but does not work yet, and ends it. */
+export async function withWorker<T>(
+  setup: WorkerSetup,
+  work: (worker: WorkerProcess) => Promise<T>,
+): Promise<T> {
+  const worker = await WorkerProcess.open(setup)
+  try {
+    return await work(worker)
+  } finally {
+    await worker.close()
+  }
+}

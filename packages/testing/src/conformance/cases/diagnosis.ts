@@ -1,0 +1,131 @@
+import { expect } from 'vitest'
+import type { Cases } from '../case.ts'
+import { completed, LEASE_MS, PAIR, parked } from '../scenario/index.ts'
+
+const MINUTE_MS = 60_000
+
+export const diagnosisCases: Cases = {
+  'an empty store has nothing to tell but what it is': async (given) => {
+    const { now, store, ...rest } = await given.adapter.diagnose({ overdueMs: MINUTE_MS })
+
+    expect(now).toBe(await given.adapter.now())
+    expect(store).toMatchObject({ adapter: given.adapter.name })
+    expect(rest).toEqual({
+      workers: [],
+      liveRuns: [],
+      moreLiveRuns: false,
+      overdueSteps: [],
+      strandedSteps: [],
+    })
+  },
+
+  'live runs are counted by version and status; ended ones are not': async (given) => {
+    const [one, two] = [await given.graph('flow', PAIR, 1), await given.graph('flow', PAIR, 2)]
+    const oldest = await given.start(one)
+    const oldestSince = await given.adapter.now()
+    await given.advance(1_000)
+    const runs = [oldest, await given.start(one), await given.start(one), await given.start(two)] as const
+    const worker = await given.worker()
+    await worker.complete(runs[1], 'a')
+    await worker.settle([completed(await worker.claimOf(runs[1], 'b'))])
+    await worker.claimsOf(runs[2], 'a')
+    await given.cancel(runs[2])
+
+    const { liveRuns } = await given.adapter.diagnose({ overdueMs: MINUTE_MS })
+
+    const flow = { workflow: 'flow', runs: 1 }
+    const since = { oldestSince: oldestSince + 1_000 }
+    const sorted = [...liveRuns].sort((a, b) => a.version - b.version || (a.status < b.status ? -1 : 1))
+    expect(sorted).toEqual([
+      { ...flow, ...since, definitionId: one.id, version: 1, status: 'compensating', runIds: [runs[2].id] },
+      { ...flow, oldestSince, definitionId: one.id, version: 1, status: 'running', runIds: [oldest.id] },
+      { ...flow, ...since, definitionId: two.id, version: 2, status: 'running', runIds: [runs[3].id] },
+    ])
+  },
+
+  'of many runs a few are named, the oldest first': async (given) => {
+    const graph = await given.graph('flow', PAIR)
+    const runIds: string[] = []
+    for (let n = 0; n < 7; n += 1) runIds.push((await given.start(graph)).id)
+
+    const { liveRuns } = await given.adapter.diagnose({ overdueMs: MINUTE_MS })
+
+    expect(liveRuns).toMatchObject([{ runs: 7, runIds: runIds.slice(0, 5) }])
+  },
+
+  'a parked run is live': async (given) => {
+    const run = await given.pair()
+    const worker = await given.worker()
+    await worker.complete(run, 'a')
+    await given.cancel(run)
+    await given.undo(run)
+    await worker.settle([parked(await worker.claimOf(run, 'a'))])
+
+    const { liveRuns, strandedSteps } = await given.adapter.diagnose({ overdueMs: MINUTE_MS })
+
+    expect(liveRuns).toMatchObject([{ status: 'compensation_failed', runs: 1, runIds: [run.id] }])
+    expect(strandedSteps).toEqual([])
+  },
+
+  'steps that are due for long are counted by version': async (given) => {
+    const [one, two] = [await given.graph('flow', PAIR, 1), await given.graph('flow', PAIR, 2)]
+    await given.start(one)
+    const oldestDueAt = await given.adapter.now()
+    await given.start(one)
+    await given.advance(MINUTE_MS + 1)
+    await given.start(two)
+
+    const { overdueSteps } = await given.adapter.diagnose({ overdueMs: MINUTE_MS })
+
+    expect(overdueSteps).toEqual([
+      { definitionId: one.id, workflow: 'flow', version: 1, steps: 2, oldestDueAt },
+    ])
+  },
+
+  'a claimed step is not due, and one that waits for its retry is not either': async (given) => {
+    const run = await given.loose(2)
+    const worker = await given.worker()
+    const [first] = await worker.claimsOf(run, 's0', 's1')
+    await worker.settle([
+      { ...first!, type: 'retry', error: '{"name":"Error","message":"no"}', delayMs: 10 * MINUTE_MS },
+    ])
+    await given.advance(2 * MINUTE_MS)
+
+    expect(await given.adapter.diagnose({ overdueMs: MINUTE_MS })).toMatchObject({
+      overdueSteps: [],
+      strandedSteps: [],
+    })
+  },
+
+  'a worker that went silent is told of as long as nobody sweeps': async (given) => {
+    await given.pair()
+    const worker = await given.worker()
+    await worker.take()
+    await given.expireLeases()
+
+    const before = await given.adapter.diagnose({ overdueMs: MINUTE_MS })
+    await given.sweep()
+    const after = await given.adapter.diagnose({ overdueMs: MINUTE_MS })
+
+    expect(before.workers).toMatchObject([{ workerId: worker.id, leaseExpiresAt: before.now - 1 }])
+    expect(after.workers).toEqual([])
+    expect(before.workers[0]?.renewedAt).toBe(before.now - LEASE_MS - 1)
+  },
+
+  'nothing is stranded in the middle of a run, of an undo, of a retry or after a sweep': async (given) => {
+    const [run, undone] = [await given.diamond(), await given.pair()]
+    const worker = await given.worker()
+    await worker.complete(run, 'a')
+    await worker.claimsOf(run, 'b')
+    await worker.complete(undone, 'a')
+    await given.cancel(undone)
+    await given.undo(undone)
+    const stranded = async () => (await given.adapter.diagnose({ overdueMs: MINUTE_MS })).strandedSteps
+
+    expect(await stranded()).toEqual([])
+    await given.expireLeases()
+    await given.sweep()
+    expect(await stranded()).toEqual([])
+    expect((await given.adapter.diagnose({ overdueMs: MINUTE_MS })).liveRuns).toHaveLength(2)
+  },
+}

@@ -1,0 +1,70 @@
+import type { RunStatus } from '@belay/workflow/adapter'
+import type { Operation, OperatorAction } from './command.ts'
+import type { Random } from './random.ts'
+import type { World } from './world.ts'
+
+const FITTING_PROBABILITY = 0.8
+
+/** Something an operator does to a run: mostly what fits where it stands, sometimes anything. */
+export function operation(world: World, random: Random): Operation {
+  // The newer half: what ended long ago is retried too, but not all the time.
+  const runId = random.pick(random.chance(0.7) ? world.runIds.slice(-20) : world.runIds)
+  const seen = world.seen.get(runId)
+  const fits = seen !== undefined && random.chance(FITTING_PROBABILITY)
+  const action = random.weighted(fits ? ACTIONS_FOR[seen.run.status] : ANY)
+  const steps = seen?.steps ?? [{ name: 'a', status: '' }]
+  const wanted = STATUS_FOR[action]
+  const fitting = steps.filter(({ status }) => wanted?.includes(status) ?? true)
+  return {
+    do: 'operate',
+    runId,
+    action,
+    step: random.pick(fits && fitting.length > 0 ? fitting : steps).name,
+  }
+}
+
+type Weights = Readonly<Record<OperatorAction, number>>
+
+const NONE: Weights = {
+  pause: 0,
+  resume: 0,
+  retry: 0,
+  retryStep: 0,
+  skipStep: 0,
+  retryCompensation: 0,
+  skipCompensation: 0,
+  abandon: 0,
+}
+const ANY: Weights = {
+  pause: 1,
+  resume: 1,
+  retry: 1,
+  retryStep: 1,
+  skipStep: 1,
+  retryCompensation: 1,
+  skipCompensation: 1,
+  abandon: 0.3,
+}
+const FORWARD: Weights = { ...NONE, pause: 6, retryStep: 2, skipStep: 2, abandon: 1 }
+const ENDED: Weights = { ...NONE, retry: 4, retryStep: 1, skipStep: 1 }
+
+const ACTIONS_FOR: Readonly<Record<RunStatus, Weights>> = {
+  scheduled: FORWARD,
+  running: FORWARD,
+  waiting: FORWARD,
+  paused: { ...NONE, resume: 9, skipStep: 1, retryStep: 1 },
+  compensating: ANY,
+  compensation_failed: { ...NONE, retryCompensation: 2, skipCompensation: 2 },
+  completed: ANY,
+  failed: ENDED,
+  compensated: ENDED,
+  cancelled: ENDED,
+}
+
+/** Which steps an action may fit; all when it is about none. */
+const STATUS_FOR: Readonly<Partial<Record<OperatorAction, readonly string[]>>> = {
+  retryStep: ['ready', 'failed', 'cancelled'],
+  skipStep: ['ready', 'failed'],
+  retryCompensation: ['compensation_failed'],
+  skipCompensation: ['compensation_failed'],
+}

@@ -1,0 +1,116 @@
+import type {
+  HistoryRecord,
+  RunChange,
+  RunToChange,
+  SavedDefinition,
+  StepChange,
+  StoredRun,
+  StoredStep,
+} from '@belay/workflow/adapter'
+import { isTerminal } from '@belay/workflow/adapter'
+import { assertInvariant, assertRow, changeStep, moveRun } from './change.ts'
+import { definitionOf } from './definitions.ts'
+import { runRecord, stepRecords } from './read.ts'
+import type { Rows, RunRow, StepRow } from './rows.ts'
+
+export function changeRun<Answer extends object>(
+  rows: Rows,
+  request: {
+    readonly runId: string
+    readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
+  },
+): Answer | null {
+  const run = rows.runs.get(request.runId)
+  if (run === undefined) return null
+  const { change, answer } = request.decide(toChange(rows, run))
+  if (change !== null) apply(rows, run, change)
+  return answer
+}
+
+function toChange(rows: Rows, run: RunRow): RunToChange {
+  const { input: _, ...record } = runRecord(rows, run)
+  const { openSteps, stop, endsAs, definition } = run
+  const stored: StoredRun = { ...record, openSteps, stop, endsAs, status: run.status }
+  const steps = stepRecords(run).map(({ output: _, error: __, ...step }): StoredStep => step)
+  return { run: stored, steps, shape: structuredClone(definition.saved.shape), now: rows.now }
+}
+
+function apply(rows: Rows, run: RunRow, change: RunChange): void {
+  const { openSteps, stop, endsAs, cause, deadlineAt, status } = change.run
+  // Hints of before are replaced by those of the change.
+  for (const { step } of change.steps) rows.queue.remove({ runId: run.runId, step })
+  if (change.migration !== undefined) migrate(rows, run, change)
+  else for (const step of change.steps) changeStep(run, run.steps[step.step]!, rowOf(step))
+  Object.assign(run, { openSteps, stop, endsAs, cause, deadlineAt, finishedAt: null })
+  if (status !== run.status) moveRun(rows, run, status)
+  run.finishedAt = change.run.finishedAt
+  if (!isTerminal(status)) rows.liveRuns.add(run)
+  assertStopped(run)
+  for (const { step, availableAt } of change.queue) {
+    const definitionId = run.definition.saved.id
+    rows.queue.enter({ definitionId, availableAt: availableAt ?? rows.now, runId: run.runId, step })
+  }
+  const past = rows.history.get(run.runId) ?? []
+  const entries = change.history.map((entry): HistoryRecord => ({ ...entry, at: rows.now, key: null }))
+  rows.history.set(run.runId, [...past, ...entries])
+}
+
+function rowOf({ name: _, ...change }: StepChange): Omit<StepChange, 'name'> {
+  return change
+}
+
+/** Puts the rows of another definition in the place of the run's; payloads go where their steps go. */
+function migrate(rows: Rows, run: RunRow, { steps, migration }: RunChange): void {
+  const old = run.steps
+  for (const { step } of old) rows.queue.remove({ runId: run.runId, step })
+  run.definition = definitionOf(rows, migration!.definitionId)
+  run.steps = steps.map((step, number): StepRow => {
+    const from = migration!.oldNumbers[number]
+    const { output, error } = from === null || from === undefined ? NO_PAYLOADS : old[from]!
+    return { output, error, ...rowOf(step) }
+  })
+  for (const step of run.steps) assertRow(run, step)
+  assertInvariant(
+    run.steps.length === run.definition.saved.shape.steps.length,
+    'migrated_run_has_all_steps',
+    () => `run ${run.runId} has ${run.steps.length} steps.`,
+  )
+}
+
+const NO_PAYLOADS = { output: null, error: null }
+
+// The database has the same facts as CHECK constraints.
+function assertStopped(run: RunRow): void {
+  const stopped = !FORWARD.has(run.status) && run.status !== 'completed'
+  assertInvariant(
+    stopped === (run.stop !== null) && stopped === (run.cause !== null) && (run.endsAs === null || stopped),
+    'stopped_run_says_why',
+    () => `run ${run.runId} is ${run.status}, stopped by ${run.stop}, ends as ${run.endsAs}.`,
+  )
+}
+
+const FORWARD: ReadonlySet<string> = new Set(['scheduled', 'running', 'waiting', 'paused'])
+
+export function readHistory(
+  rows: Rows,
+  { runId, limit }: { readonly runId: string; readonly limit: number },
+): readonly HistoryRecord[] {
+  return (rows.history.get(runId) ?? []).slice(-limit).map((entry) => ({ ...entry }))
+}
+
+/** Notes what an operator did to a run. */
+export function note(
+  rows: Rows,
+  runId: string,
+  entry: Pick<HistoryRecord, 'action' | 'actor' | 'reason' | 'change'>,
+): void {
+  const past = rows.history.get(runId) ?? []
+  rows.history.set(runId, [...past, { ...entry, at: rows.now, step: null, key: null }])
+}
+
+export function readDefinitions(rows: Rows, definitionIds: readonly number[]): readonly SavedDefinition[] {
+  return [...new Set(definitionIds)].flatMap((id) => {
+    const found = rows.definitions.get(id)
+    return found === undefined ? [] : [structuredClone(found.saved)]
+  })
+}

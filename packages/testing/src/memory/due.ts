@@ -1,0 +1,27 @@
+import type { Rows, RunRow } from './rows.ts'
+import { goesForward, stopRun } from './stop.ts'
+
+export function expireRuns(rows: Rows, { limit }: { limit: number }): readonly string[] {
+  const overdue = byDeadline(rows).filter(({ deadlineAt }) => deadlineAt! <= rows.now)
+  return overdue.slice(0, limit).map((run) => {
+    const deadlineAt = new Date(run.deadlineAt!).toISOString()
+    stopRun(rows, run, 'failure', JSON.stringify({ type: 'deadline', deadlineAt }))
+    return run.runId
+  })
+}
+
+export function upcoming(
+  rows: Rows,
+  { definitionIds }: { readonly definitionIds: readonly number[] },
+): { readonly claimInMs: number | null; readonly deadlineInMs: number | null } {
+  const claimAt = rows.queue.nextAfter(new Set(definitionIds), rows.now)
+  const deadlineAt = byDeadline(rows)[0]?.deadlineAt
+  const inMs = (at: number | null | undefined) => (at === null || at === undefined ? null : at - rows.now)
+  return { claimInMs: inMs(claimAt), deadlineInMs: inMs(deadlineAt) }
+}
+
+function byDeadline(rows: Rows): readonly RunRow[] {
+  return [...rows.liveRuns]
+    .filter((run) => run.deadlineAt !== null && goesForward(run))
+    .sort((one, other) => one.deadlineAt! - other.deadlineAt!)
+}

@@ -1,0 +1,88 @@
+import { BelayError, type Delivery, type FoundRun, type NewSignal } from '@belay/workflow/adapter'
+import { changeStep } from './change.ts'
+import { enqueue } from './lease.ts'
+import { refusalOf } from './payload.ts'
+import type { Rows, RunRow, StepRow } from './rows.ts'
+import { goesForward } from './stop.ts'
+
+/** A signal as it was recorded. */
+export interface SignalRow {
+  readonly runId: string
+  readonly step: number
+  readonly key: string
+  readonly actor: string | null
+  readonly payload: string | null
+  readonly receivedAt: number
+}
+
+export function deliverSignals(rows: Rows, signals: readonly NewSignal[]): readonly Delivery[] {
+  // Everything that can be refused is checked first: a call records all of its signals or none.
+  for (const { payload } of signals) {
+    const refusal = refusalOf(payload)
+    if (refusal !== undefined) throw new BelayError('invalid_input', refusal)
+  }
+  return signals.map((signal) => deliver(rows, signal))
+}
+
+function deliver(rows: Rows, signal: NewSignal): Delivery {
+  const run = rows.runs.get(signal.runId)
+  const step = run?.steps[signal.step]
+  if (run === undefined || step === undefined || run.definition.saved.id !== signal.definitionId) {
+    return { result: 'unknown' }
+  }
+  const recorded = step.signalledAt === null ? null : step.output
+  if (rows.signals.has(nameOf(signal))) return { result: 'duplicate', recorded }
+  const reason = reasonAgainst(rows, run, step)
+  if (reason !== undefined) return { result: 'ignored', reason, recorded }
+  const { runId, key, actor, payload } = signal
+  rows.signals.set(nameOf(signal), {
+    runId,
+    step: step.step,
+    key,
+    actor,
+    payload,
+    receivedAt: rows.now,
+  })
+  const delivered = step.status === 'waiting'
+  changeStep(run, step, {
+    signalledAt: rows.now,
+    output: payload,
+    ...(delivered ? { status: 'ready', availableAt: null } : {}),
+  })
+  if (delivered) enqueue(rows, { run, step })
+  return { result: delivered ? 'delivered' : 'kept' }
+}
+
+type Reason = Extract<Delivery, { result: 'ignored' }>['reason']
+
+function reasonAgainst(rows: Rows, run: RunRow, step: StepRow): Reason | undefined {
+  if (step.signalledAt !== null) return 'signalled'
+  if (!goesForward(run)) return 'run_over'
+  switch (step.status) {
+    case 'pending':
+    case 'ready':
+    case 'waiting':
+      return undefined
+    case 'running':
+      // Claimed because it was due: what follows from its timeout is being recorded.
+      return step.waitingSince !== null && step.availableAt !== null && step.availableAt <= rows.now
+        ? 'timed_out'
+        : undefined
+    default:
+      return 'step_over'
+  }
+}
+
+export function findRun(
+  rows: Rows,
+  wanted: { readonly runId: string } | { readonly workflow: string; readonly key: string },
+): FoundRun | null {
+  const run = 'runId' in wanted ? rows.runs.get(wanted.runId) : rows.runByKey(wanted.workflow, wanted.key)
+  if (run === undefined) return null
+  const { id: definitionId, version } = run.definition.saved
+  return { runId: run.runId, definitionId, workflow: run.workflow, version }
+}
+
+function nameOf({ runId, step, key }: NewSignal): string {
+  return JSON.stringify([runId, step, key])
+}

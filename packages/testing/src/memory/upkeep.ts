@@ -1,0 +1,136 @@
+import {
+  type Diagnosis,
+  type EndedRuns,
+  type EndedRunsRequest,
+  type EndStatus,
+  isTerminal,
+  type LiveRuns,
+  type OverdueSteps,
+  type StrandedStep,
+} from '@belay/workflow/adapter'
+import { isClaimable, isLeased } from './lease.ts'
+import type { Rows, RunRow, StepRow } from './rows.ts'
+import { listWorkers } from './workers.ts'
+
+// Small, so that tests meet it.
+const LOOKED_AT_MAX = 1_000
+const OVERDUE_MAX = 1_000
+const STRANDED_MAX = 100
+const RUN_IDS_MAX = 5
+
+export function findEnded(rows: Rows, request: EndedRunsRequest): EndedRuns {
+  const { statuses, workflow, keyed, after, limit } = request
+  const looked = [...rows.runs.values()]
+    .filter((run) => endedBefore(run, request.finishedBefore) && (after === null || cursorOf(run) > after))
+    .sort((one, other) => (cursorOf(one) < cursorOf(other) ? -1 : 1))
+  const part = looked.slice(0, LOOKED_AT_MAX)
+  const wanted = part.filter(
+    (run) =>
+      statuses.includes(run.status as EndStatus) &&
+      (workflow === undefined || run.workflow === workflow) &&
+      (keyed !== true || run.key !== null),
+  )
+  const taken = wanted.slice(0, limit)
+  const overflows = wanted.length > limit
+  const last = (overflows ? taken : part).at(-1)
+  return {
+    runIds: taken.map(({ runId }) => runId),
+    cursor: last === undefined ? after : cursorOf(last),
+    more: overflows || looked.length > part.length,
+  }
+}
+
+export function prune(
+  rows: Rows,
+  request: { runIds: readonly string[]; finishedBefore: number },
+): readonly string[] {
+  const pruned = ended(rows, request)
+  for (const run of pruned) rows.removeRun(run)
+  return pruned.map(({ runId }) => runId)
+}
+
+export function releaseKeys(
+  rows: Rows,
+  request: { runIds: readonly string[]; finishedBefore: number },
+): readonly string[] {
+  const keyed = ended(rows, request).filter(({ key }) => key !== null)
+  for (const run of keyed) rows.releaseKey(run)
+  return keyed.map(({ runId }) => runId)
+}
+
+export function diagnose(rows: Rows, { overdueMs }: { overdueMs: number }): Diagnosis {
+  const live = rows.liveRunsByAge()
+  return {
+    now: rows.now,
+    store: { adapter: 'memory' },
+    workers: listWorkers(rows),
+    liveRuns: groups(live),
+    moreLiveRuns: false,
+    overdueSteps: overdueSteps(rows, rows.now - overdueMs),
+    strandedSteps: live.flatMap((run) => strandedSteps(rows, run)).slice(0, STRANDED_MAX),
+  }
+}
+
+function ended(
+  rows: Rows,
+  request: { runIds: readonly string[]; finishedBefore: number },
+): readonly RunRow[] {
+  return [...new Set(request.runIds)].flatMap((runId) => {
+    const run = rows.runs.get(runId)
+    return run !== undefined && endedBefore(run, request.finishedBefore) ? [run] : []
+  })
+}
+
+function endedBefore({ status, finishedAt }: RunRow, instant: number): boolean {
+  return isTerminal(status) && finishedAt !== null && finishedAt < instant
+}
+
+/** Sorts as a text like the instants it stands for, by run where they are the same. */
+function cursorOf({ finishedAt, runId }: RunRow): string {
+  return `${String(finishedAt).padStart(20, '0')}/${runId}`
+}
+
+function groups(live: readonly RunRow[]): readonly LiveRuns[] {
+  const byName = new Map<string, LiveRuns>()
+  for (const { runId, definition, workflow, status, createdAt } of live) {
+    const { id: definitionId, version } = definition.saved
+    const name = `${definitionId}/${status}`
+    const group = byName.get(name)
+    byName.set(name, {
+      ...{ definitionId, workflow, version, status: status as LiveRuns['status'] },
+      runs: (group?.runs ?? 0) + 1,
+      oldestSince: Math.min(group?.oldestSince ?? createdAt, createdAt),
+      runIds: [...(group?.runIds ?? []), runId].slice(0, RUN_IDS_MAX),
+    })
+  }
+  return [...byName.values()]
+}
+
+function overdueSteps(rows: Rows, dueBefore: number): readonly OverdueSteps[] {
+  const due = rows.queue.list().filter(({ availableAt }) => availableAt < dueBefore)
+  return [...rows.definitions.values()].flatMap(({ saved }) => {
+    const own = due.filter(({ definitionId }) => definitionId === saved.id)
+    if (own.length === 0) return []
+    const { id: definitionId, name: workflow, version } = saved
+    const oldestDueAt = own[0]!.availableAt
+    return [{ definitionId, workflow, version, steps: Math.min(own.length, OVERDUE_MAX), oldestDueAt }]
+  })
+}
+
+function strandedSteps(rows: Rows, run: RunRow): readonly StrandedStep[] {
+  const { runId, workflow, definition } = run
+  return run.steps.flatMap((step) => {
+    const fault = faultOf(rows, run, step)
+    if (fault === undefined) return []
+    const { version, shape } = definition.saved
+    return [{ runId, workflow, version, name: shape.steps[step.step]!.name, fault }]
+  })
+}
+
+function faultOf(rows: Rows, run: RunRow, step: StepRow): StrandedStep['fault'] | undefined {
+  if (isLeased(step)) return rows.workers.has(step.workerId!) ? undefined : 'unheld'
+  // A wait without end is in no queue: what ends it will queue it.
+  const endless = step.status === 'waiting' && step.availableAt === null
+  if (!isClaimable({ run, step }) || endless) return undefined
+  return rows.queue.has({ runId: run.runId, step: step.step }) ? undefined : 'unqueued'
+}

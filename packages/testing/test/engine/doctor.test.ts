@@ -1,0 +1,125 @@
+import { BelayError, define } from '@belay/workflow'
+import { describe, expect, it } from 'vitest'
+import { memory } from '../../src/index.ts'
+import { engines, gate, StoppableClock } from './bench-of-engines.ts'
+
+const old = define('order', { version: 1 }).step('a', { run: () => 1 })
+const current = define('order', { version: 2 }).step('b', { run: () => 2 })
+
+describe('the doctor', () => {
+  it('finds nothing wrong with a store at work', async () => {
+    const { clock, worker } = engines()
+    const held = gate()
+    const workflow = define('slow', { version: 1 }).step('a', { run: () => held.passed })
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow)
+    await clock.advance('10m')
+
+    const report = await engine.doctor()
+
+    expect(report).toMatchObject({ healthy: true, findings: [], store: { adapter: 'memory' } })
+    held.open()
+    await clock.runUntil(run.result())
+  })
+
+  it('says which version nobody can run, until a worker has it or its runs are over', async () => {
+    const { clock, worker, engine } = engines()
+    const trigger = engine()
+    const run = await trigger.run(old)
+    const newWorker = await worker({ workflows: [current] })
+    await clock.advance('10m')
+
+    const before = await trigger.doctor()
+    const oldWorker = await worker({ workflows: [old] })
+    await clock.runUntil(run.result())
+    await clock.runUntil(oldWorker.stop())
+    const after = await newWorker.doctor()
+
+    expect(before.healthy).toBe(false)
+    expect(before.findings).toMatchObject([
+      { type: 'version_without_worker', workflow: 'order', version: 1, runs: 1, runIds: [run.id] },
+    ])
+    expect(after.findings).toEqual([])
+  })
+
+  it('finds parked sagas', async () => {
+    const { clock, worker } = engines()
+    const workflow = define('saga', { version: 1 })
+      .step('a', {
+        run: () => 1,
+        compensate: { run: () => Promise.reject(new Error('no')), retry: false },
+      })
+      .step('b', { dependsOn: ['a'], retry: false, run: () => Promise.reject(new Error('no')) })
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow)
+    await clock.runUntil(run.result().catch(() => {}))
+
+    expect((await engine.doctor()).findings).toMatchObject([{ type: 'parked_runs', runIds: [run.id] }])
+  })
+
+  it('finds a dead worker that nobody sweeps', async () => {
+    const { clock, worker, engine } = engines()
+    const stopped = new StoppableClock(clock)
+    await worker({ workflows: [current], clock: stopped, lease: '3s', name: 'gone' })
+    await clock.advance('100ms')
+    stopped.stop()
+    await clock.advance('1m')
+
+    expect((await engine().doctor()).findings).toMatchObject([{ type: 'dead_worker', name: 'gone' }])
+    await worker({ workflows: [current] })
+    await clock.advance('2s')
+    expect((await engine().doctor()).findings).toEqual([])
+  })
+
+  it('tells a lack of slots', async () => {
+    const { clock, worker } = engines()
+    const held = gate()
+    const workflow = define('slow', { version: 1 })
+      .step('a', { run: () => held.passed })
+      .step('b', { run: () => held.passed })
+    const engine = await worker({ workflows: [workflow], concurrency: 1 })
+    const run = await engine.run(workflow)
+    await clock.advance('2m')
+
+    expect((await engine.doctor()).findings).toMatchObject([{ type: 'no_free_slots', steps: 1, slots: 1 }])
+    expect((await engine.doctor({ overdueFor: '3m' })).findings).toEqual([])
+    held.open()
+    await clock.runUntil(run.result())
+  })
+
+  it('takes a store that is not fit for use as a finding, and one that is away as an error', async () => {
+    const { engine } = engines()
+    const broken = (code: 'schema_outdated' | 'store_unavailable') => {
+      const adapter = memory()
+      adapter.open = () => Promise.reject(new BelayError(code, 'It lacks 0002. Run migrate().'))
+      return engine({ adapter }).doctor()
+    }
+
+    expect(await broken('schema_outdated')).toEqual({
+      healthy: false,
+      findings: [
+        {
+          type: 'store_unusable',
+          code: 'schema_outdated',
+          message: 'It lacks 0002. Run migrate().',
+          remedy: expect.any(String),
+        },
+      ],
+      store: { adapter: 'memory' },
+      checkedAt: undefined,
+    })
+    await expect(broken('store_unavailable')).rejects.toMatchObject({ code: 'store_unavailable' })
+  })
+
+  it.each([
+    [{ pausedFor: -1 }, /pausedFor is -1, which is not a duration/],
+    [{ overdue: '1m' }, /doctor\(\) has no option "overdue"/],
+    [null, /doctor\(\): the options must be an object/],
+  ])('refuses %j', async (options, message) => {
+    await expect(
+      engines()
+        .engine()
+        .doctor(options as never),
+    ).rejects.toThrow(message)
+  })
+})

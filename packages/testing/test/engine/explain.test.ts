@@ -1,0 +1,88 @@
+import { define, type Explanation, PermanentError } from '@belay/workflow'
+import { describe, expect, it } from 'vitest'
+import { engines, gate } from './bench-of-engines.ts'
+
+const never = { attempts: 1 } as const
+
+/** Reasons and sentences by step. */
+function told({ steps }: Explanation): Record<string, string> {
+  return Object.fromEntries(steps.map(({ step, reason, sentence }) => [step, `${reason}: ${sentence}`]))
+}
+
+describe('explaining a run', () => {
+  it('names what each open step waits for', async () => {
+    const { clock, worker } = engines()
+    const held = gate()
+    const workflow = define('explained', { version: 1 })
+      .step('fetch', { run: () => held.passed })
+      .step('flaky', {
+        retry: { attempts: 3, initial: '1h', max: '1h', jitter: false },
+        run: () => Promise.reject(new Error('no')),
+      })
+      .step('join', { dependsOn: ['fetch', 'flaky'], run: () => 1 })
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow, undefined)
+    await clock.advance('1s')
+
+    const explanation = await engine.explain(run)
+
+    expect(explanation).toMatchObject({ runId: run.id, workflow: 'explained', version: 1, status: 'running' })
+    expect(explanation.sentence).toMatch(/goes forward: 1 of its 3 open steps running/)
+    expect(told(explanation)).toEqual({
+      fetch: expect.stringMatching(/^running: "fetch" has been running on worker \S+ since 2025/),
+      flaky: expect.stringMatching(/^retry: "flaky" failed once and is tried again at 2025-01-01T01:00/),
+      join: 'dependency: "join" waits for "fetch" (running) and "flaky" (ready).',
+    })
+    expect(explanation.steps[1]!.until?.getTime()).toBeGreaterThan(clock.now())
+    held.open()
+  })
+
+  it('tells that no worker is live, and that a paused run waits for its resumption', async () => {
+    const { engine } = engines()
+    const workflow = define('alone', { version: 1 }).step('a', { run: () => 1 })
+    const made = engine()
+    const run = await made.run(workflow, undefined)
+
+    expect(told(await run.explain())).toEqual({ a: 'worker: "a" is due, but no worker is live: start one.' })
+    await run.pause()
+
+    const paused = await made.explain(run.id)
+    expect(told(paused)).toEqual({ a: 'paused: "a" does not begin until the run is resumed.' })
+    expect(paused.sentence).toMatch(/was paused by an operator/)
+  })
+
+  it('tells what an undo waits for, and what an operator has to do', async () => {
+    const { clock, worker } = engines()
+    const workflow = define('undoing', { version: 1 })
+      .step('a', { run: () => 1, compensate: () => {} })
+      .step('b', {
+        dependsOn: ['a'],
+        run: () => 1,
+        compensate: () => {
+          throw new PermanentError('never')
+        },
+      })
+      .step('no', { dependsOn: ['b'], retry: never, run: () => Promise.reject(new Error('no')) })
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow, undefined)
+    await clock.runUntil(run.result().catch(() => {}))
+
+    const explanation = await engine.explain(run)
+
+    expect(explanation.sentence).toMatch(/is parked: 1 of its compensations failed for good/)
+    expect(told(explanation)).toEqual({
+      a: 'operator: "a" is undone after "b", whose compensation failed for good and waits for an operator.',
+      b: expect.stringMatching(/^operator: The compensation of "b" failed for good: call retryCompensation/),
+    })
+  })
+
+  it('has nothing to say of the steps of a run that is over', async () => {
+    const { clock, worker } = engines()
+    const workflow = define('over', { version: 1 }).step('a', { run: () => 1 })
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow, undefined)
+    await clock.runUntil(run.result())
+
+    expect(await run.explain()).toMatchObject({ status: 'completed', steps: [] })
+  })
+})

@@ -1,0 +1,397 @@
+import { type BelayError, define, defineGraph, RunFailedError, unchecked } from '@belay/workflow'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { engines, statuses } from './bench-of-engines.ts'
+
+const PATIENT = { tick: '1m', lease: '1d' } as const
+
+const shipment = define('order', { version: 1 })
+  .step('pay', { run: () => 'paid', compensate: () => {} })
+  .waitForSignal('shipped', {
+    dependsOn: ['pay'],
+    schema: z.object({ tracking: z.string(), pieces: z.coerce.number().default(1) }),
+    timeout: '7d',
+  })
+  .step('tell', {
+    dependsOn: ['shipped'],
+    run: ({ deps }) => `${deps.shipped.tracking} ${deps.shipped.pieces}`,
+  })
+
+describe('a step that waits for a signal', () => {
+  it('completes with the payload as its schema gives it, and at once', async () => {
+    const { clock, worker } = engines()
+    const engine = await worker({ workflows: [shipment] })
+    const run = await engine.run(shipment)
+    await clock.advance('1m')
+    expect((await run.status()).status).toBe('waiting')
+    const signalledAt = clock.now()
+
+    const receipt = await run.signal('shipped', { tracking: 'T1', pieces: '2' }, { key: 'hook-1' })
+    const result = await clock.runUntil(run.result())
+
+    expect(receipt).toEqual({
+      runId: run.id,
+      step: 'shipped',
+      key: 'hook-1',
+      result: 'delivered',
+      reason: undefined,
+    })
+    expect(result).toMatchObject({ shipped: { tracking: 'T1', pieces: 2 }, tell: 'T1 2' })
+    expect(clock.now() - signalledAt).toBeLessThan(50)
+  })
+
+  it('is woken in another process by a signal from a process that only knows the definition', async () => {
+    const { clock, adapter, engine, worker } = engines()
+    const { steps, dag } = {
+      steps: { pay: { handler: 'pay' }, shipped: { signal: true } },
+      dag: { shipped: ['pay'] },
+    } as const
+    await worker({ workflows: [defineGraph('graph', { steps, dag }, { pay: () => 1 })] })
+    const web = engine({ workflows: [defineGraph('graph', { steps, dag })], adapter: adapter.connect() })
+    const run = await web.run(defineGraph('graph', { steps, dag }), undefined, { key: 'o1' })
+    await clock.advance('1s')
+    const sentAt = clock.now()
+
+    await web.signal({ workflow: 'graph', key: 'o1' }, 'shipped', [1, 2])
+    const result = await clock.runUntil(web.runs.handle(run.id).result())
+
+    expect(result).toEqual({ pay: 1, shipped: [1, 2] })
+    // Woken at once; the watching process looks once a tick.
+    const ended = (await run.status()).finishedAt!
+    expect(Number(ended) - sentAt).toBeLessThan(50)
+  })
+
+  it('takes a signal that came before it waited, or before anything', async () => {
+    const { clock, worker, sleep } = engines()
+    const workflow = define('early', { version: 1 })
+      .step('slow', { run: () => sleep(10_000) })
+      .waitForSignal('go', { dependsOn: ['slow'] })
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow)
+
+    const receipt = await run.signal('go', { n: 0 })
+    const result = await clock.runUntil(run.result())
+
+    expect(receipt.result).toBe('kept')
+    expect(result).toMatchObject({ go: { n: 0 } })
+  })
+
+  it.each([undefined, null, 0, false, ''])('takes %j as a payload', async (payload) => {
+    const { clock, worker } = engines()
+    const workflow = define('any', { version: 1 }).waitForSignal('go')
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow)
+    await run.signal('go', payload)
+    expect(await clock.runUntil(run.result())).toEqual({ go: payload })
+  })
+
+  it('is sent a signal once, however often and by whomever the same key is sent', async () => {
+    const { clock, engine, worker } = engines()
+    const first = await worker({ workflows: [shipment] })
+    const other = engine({ workflows: [shipment] })
+    const run = await first.run(shipment, undefined, { key: 'o1' })
+    await clock.advance('1s')
+    const target = { workflow: shipment, key: 'o1' }
+
+    const receipts = [
+      await run.signal('shipped', { tracking: 'T1' }, { key: 'k' }),
+      await run.signal('shipped', { tracking: 'T2' }, { key: 'k' }),
+      await other.signal(target, 'shipped', { tracking: 'T3' }, { key: 'k' }),
+      await other.signal(run.id, 'shipped', { tracking: 'T4' }),
+    ]
+
+    expect(receipts.map(({ result, reason }) => [result, reason])).toEqual([
+      ['delivered', undefined],
+      ['duplicate', undefined],
+      ['duplicate', undefined],
+      ['ignored', 'signalled'],
+    ])
+    expect(await clock.runUntil(run.result())).toMatchObject({ tell: 'T1 1' })
+  })
+
+  it('fails for good when its time is over, and the run is undone', async () => {
+    const { clock, worker } = engines()
+    const engine = await worker({ workflows: [shipment], ...PATIENT })
+    const startedAt = clock.now()
+    const run = await engine.run(shipment)
+
+    const error = await clock.runUntil(run.result().catch((e: unknown) => e))
+
+    expect(RunFailedError.is(error) && error).toMatchObject({
+      status: 'compensated',
+      reason: { type: 'step_failed', step: 'shipped', attempt: 1, error: { code: 'signal_timeout' } },
+    })
+    expect(clock.now() - startedAt).toBeGreaterThanOrEqual(7 * 86_400_000)
+    expect(statuses(await run.status())).toEqual({ pay: 'compensated', shipped: 'failed', tell: 'cancelled' })
+    const late = await run.signal('shipped', { tracking: 'T' })
+    expect(late).toMatchObject({ result: 'ignored', reason: 'run_over' })
+  })
+
+  it.each([
+    ['a value', { output: 'none came' }],
+    ['a function', ({ deps }: { deps: { a: number } }) => `none came after ${deps.a}`],
+    ['an async function', async () => 'none came'],
+  ] as const)('completes with a stand-in from %s when its time is over', async (_, onTimeout) => {
+    const { clock, worker } = engines()
+    const workflow = define('stand-in', { version: 1 })
+      .step('a', { run: () => 1 })
+      .waitForSignal('go', {
+        dependsOn: ['a'],
+        schema: unchecked<number>(),
+        timeout: '1m',
+        onTimeout: onTimeout as () => string,
+      })
+      .step('after', { dependsOn: ['go'], run: ({ deps }) => deps.go })
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow)
+    expect((await clock.runUntil(run.result())).after).toMatch(/^none came/)
+    expect((await run.status()).status).toBe('completed')
+  })
+
+  it('waits on for its timeout after a process died in the middle', async () => {
+    const { clock, worker } = engines()
+    const first = await worker({ workflows: [shipment] })
+    const run = await first.run(shipment)
+    await clock.advance('1s')
+    await clock.runUntil(first.stop({ timeout: 0 }))
+    await clock.advance('8d')
+    const second = await worker({ workflows: [shipment] })
+    await clock.runUntil(
+      second.runs
+        .handle(run.id)
+        .result()
+        .catch(() => {}),
+      { limit: '10s' },
+    )
+    expect((await run.status()).cause).toMatchObject({ error: { code: 'signal_timeout' } })
+  })
+})
+
+describe('a signal that cannot be taken', () => {
+  const workflow = define('picky', { version: 1 })
+    .step('work', { run: () => 1 })
+    .waitForSignal('shipped', { schema: z.object({ tracking: z.string() }) })
+    .approval('review')
+    .sleep('rest', { for: '1d' })
+
+  async function given() {
+    const { clock, engine, worker } = engines()
+    const made = await worker({ workflows: [workflow] })
+    const run = await made.run(workflow)
+    await clock.advance('1s')
+    const handle = made.runs.handle(run.id)
+    return { clock, engine, made, run, handle }
+  }
+
+  it.each([
+    [
+      'a step that is not there',
+      'shiped',
+      /has no step "shiped".*Did you mean "shipped"\? These do: shipped\./,
+    ],
+    ['a step that works', 'work', /has a step "work" that does not wait for a signal\. These do: shipped\./],
+    ['a step that sleeps', 'rest', /has a step "rest" that does not wait for a signal/],
+    [
+      'an approval',
+      'review',
+      /has a step "review" that waits for an approval: use approve\(\) or reject\(\)/,
+    ],
+  ])('for %s is refused, with the nearest name and those that take signals', async (_, name, message) => {
+    const { handle } = await given()
+    const sending = handle.signal(name, {})
+    await expect(sending).rejects.toMatchObject({ code: 'invalid_option', step: name })
+    await expect(sending).rejects.toThrow(message)
+  })
+
+  it('as a decision for a step that waits for a signal is refused', async () => {
+    const { handle } = await given()
+    await expect(handle.approve('shipped', { by: 'ann' })).rejects.toThrow(
+      /waits for a signal: use signal\(\)/,
+    )
+  })
+
+  it('is refused before anything is recorded when its payload is not valid', async () => {
+    const { run, handle } = await given()
+    const before = await run.status()
+    const sending = handle.signal('shipped', { tracking: 7 }, { key: 'k' })
+    await expect(sending).rejects.toMatchObject({ code: 'invalid_input' })
+    await expect(sending).rejects.toThrow(
+      /The payload for step "shipped" of workflow "picky" is not valid: tracking: .*Nothing was recorded\./,
+    )
+    expect(await run.status()).toEqual(before)
+    expect(await handle.signal('shipped', { tracking: 'T' }, { key: 'k' })).toMatchObject({
+      result: 'delivered',
+    })
+  })
+
+  it('is refused when its payload cannot be stored or is too large', async () => {
+    const { engine } = engines()
+    const any = define('any', { version: 1 }).waitForSignal('go')
+    const made = engine({ workflows: [any], payloadMaxBytes: 20 })
+    const run = await made.run(any)
+    await expect(run.signal('go', 7n)).rejects.toMatchObject({ code: 'payload_unserialisable', step: 'go' })
+    await expect(run.signal('go', 'x'.repeat(30))).rejects.toMatchObject({ code: 'payload_too_large' })
+  })
+
+  it('is refused for a run that is not there', async () => {
+    const { made } = await given()
+    const sending = made.signal('01920000-0000-7000-8000-000000000000', 'shipped', { tracking: 'T' })
+    await expect(sending).rejects.toMatchObject({ code: 'unknown_run' })
+    await expect(made.signal('nonsense', 'shipped', {})).rejects.toThrow(
+      'There is no run nonsense to signal.',
+    )
+    await expect(made.signal({ workflow, key: 'k' }, 'shipped', { tracking: 'T' })).rejects.toThrow(
+      'There is no run of workflow "picky" with key "k" to signal.',
+    )
+  })
+
+  it('is refused by an engine that does not know the definition, and says what to do', async () => {
+    const { engine, run } = await given()
+    const stranger = engine()
+    const sending = stranger.signal(run.id, 'shipped', { tracking: 'T' })
+    await expect(sending).rejects.toMatchObject({ code: 'unknown_workflow', runId: run.id })
+    await expect(sending).rejects.toThrow(
+      /follows workflow "picky" version 1, which this engine does not know/,
+    )
+  })
+
+  it('is checked by the version that its run follows', async () => {
+    const { clock, engine, run } = await given()
+    await clock.advance('1s')
+    const renamed = define('picky', { version: 2 }).waitForSignal('delivered')
+    const made = engine({ workflows: [renamed, workflow] })
+    await expect(made.signal(run.id, 'delivered', {})).rejects.toThrow(/version 1 has no step "delivered"/)
+    expect(await made.signal(run.id, 'shipped', { tracking: 'T' })).toMatchObject({ result: 'delivered' })
+  })
+
+  it.each([
+    ['an empty key', { key: '' }, "A signal's key must be a text of 1 to 512 characters"],
+    ['a key with NUL', { key: 'a\0' }, 'without NUL'],
+    ['an unknown option', { kee: 'k' }, 'signal() has no option "kee". Did you mean "key"?'],
+  ])('is refused for %s', async (_, options, message) => {
+    const { handle } = await given()
+    const sending = handle.signal('shipped', { tracking: 'T' }, options as never)
+    await expect(sending).rejects.toMatchObject({ code: 'invalid_option' })
+    await expect(sending).rejects.toThrow(message)
+  })
+
+  it('to a run that is over is a no-op that says so', async () => {
+    const { clock, handle } = await given()
+    await handle.cancel()
+    await clock.runUntil(handle.result().catch(() => {}))
+    const receipt = await handle.signal('shipped', { tracking: 'T' })
+    expect(receipt).toMatchObject({ result: 'ignored', reason: 'run_over' })
+  })
+})
+
+describe('an approval', () => {
+  const undone: string[] = []
+  const claim = define('expense', { version: 1 })
+    .step('reserve', { run: () => 1, compensate: () => void undone.push('reserve') })
+    .approval('manager', { dependsOn: ['reserve'], schema: z.object({ limit: z.number() }).optional() })
+    .step('pay', { dependsOn: ['manager'], run: ({ deps }) => deps.manager })
+
+  async function waiting() {
+    undone.length = 0
+    const { clock, worker } = engines()
+    const engine = await worker({ workflows: [claim] })
+    const run = await engine.run(claim)
+    await clock.advance('10s')
+    return { clock, engine, run }
+  }
+
+  it('says who approved, when, with which comment and payload', async () => {
+    const { clock, run } = await waiting()
+    const at = new Date(clock.now()).toISOString()
+
+    const receipt = await run.approve('manager', { by: 'ann', comment: 'fine', payload: { limit: 9 } })
+
+    expect(receipt).toMatchObject({ step: 'manager', result: 'delivered' })
+    const decision = { approved: true, by: 'ann', at, comment: 'fine', payload: { limit: 9 } }
+    expect(await clock.runUntil(run.result())).toMatchObject({ manager: decision, pay: decision })
+  })
+
+  it('that is rejected fails its step without retries, and the run is undone', async () => {
+    const { clock, run } = await waiting()
+
+    await run.reject('manager', { by: 'bob', comment: 'too much' })
+    const error = await clock.runUntil(run.result().catch((e: unknown) => e))
+
+    expect(RunFailedError.is(error) && error).toMatchObject({
+      status: 'compensated',
+      step: 'manager',
+      attempt: 1,
+      reason: { error: { code: 'approval_rejected' } },
+      message: expect.stringMatching(/was rejected by bob at 2025-.*: too much/),
+    })
+    expect(undone).toEqual(['reserve'])
+    const { steps } = await run.status()
+    expect(steps.find(({ name }) => name === 'manager')).toMatchObject({
+      status: 'failed',
+      output: { approved: false, by: 'bob', comment: 'too much' },
+    })
+  })
+
+  it('takes the same decision twice as once, by whomever', async () => {
+    const { clock, run } = await waiting()
+    await run.approve('manager', { by: 'ann', key: 'k' })
+    expect((await run.approve('manager', { by: 'ann', key: 'k' })).result).toBe('duplicate')
+    expect((await run.approve('manager', { by: 'carl' })).result).toBe('duplicate')
+    const { manager } = await clock.runUntil(run.result())
+    expect(manager).toMatchObject({ by: 'ann' })
+    expect((await run.approve('manager', { by: 'ann' })).result).toBe('duplicate')
+  })
+
+  it('refuses another decision than the first', async () => {
+    const { clock, run } = await waiting()
+    await run.reject('manager', { by: 'bob' })
+    const again = run.approve('manager', { by: 'ann' })
+    await expect(again).rejects.toMatchObject({ code: 'decision_conflict', runId: run.id, step: 'manager' })
+    await expect(again).rejects.toThrow(/was rejected by bob at 2025.*and cannot be approved any more/)
+    await clock.runUntil(run.result().catch(() => {}))
+    await expect(run.approve('manager', { by: 'ann' })).rejects.toMatchObject({ code: 'decision_conflict' })
+    expect((await run.reject('manager', { by: 'bob' })).result).toBe('duplicate')
+  })
+
+  it('can be decided before it is asked for, and by workflow and key', async () => {
+    const { clock, worker } = engines()
+    const engine = await worker({ workflows: [claim] })
+    const run = await engine.run(claim, undefined, { key: 'c1', delay: '1m' })
+    const receipt = await engine.approve({ workflow: claim, key: 'c1' }, 'manager', { by: 'ann' })
+    expect(receipt.result).toBe('kept')
+    await expect(
+      engine.reject({ workflow: claim, key: 'c1' }, 'manager', { by: 'bob' }),
+    ).rejects.toMatchObject({
+      code: 'decision_conflict',
+    })
+    expect(await clock.runUntil(run.result())).toMatchObject({ pay: { by: 'ann' } })
+  })
+
+  it('may be given up on after a while', async () => {
+    const { clock, worker } = engines()
+    const workflow = define('lapse', { version: 1 }).approval('gate', {
+      timeout: '1m',
+      onTimeout: { output: { approved: false as const } },
+    })
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow)
+    expect(await clock.runUntil(run.result())).toEqual({ gate: { approved: false } })
+    const late = await run.approve('gate', { by: 'ann' })
+    expect(late).toMatchObject({ result: 'ignored', reason: 'run_over' })
+  })
+
+  it.each<[string, unknown, string, BelayError['code']]>([
+    ['nobody', {}, 'A decision needs by, who decides: it must be a text', 'invalid_option'],
+    ['an empty name', { by: '' }, 'A decision needs by', 'invalid_option'],
+    ['a comment that is no text', { by: 'ann', comment: 7 }, 'comment must be a text', 'invalid_option'],
+    ['an unknown option', { by: 'ann', why: 'x' }, 'approve() has no option "why"', 'invalid_option'],
+    ['nothing', undefined, 'approve() takes an object with by', 'invalid_option'],
+    ['a payload that is not valid', { by: 'ann', payload: 7 }, 'is not valid', 'invalid_input'],
+  ])('refuses %s', async (_, decision, message, code) => {
+    const { engine, run } = await waiting()
+    const deciding = engine.runs.handle(run.id).approve('manager', decision as never)
+    await expect(deciding).rejects.toMatchObject({ code })
+    await expect(deciding).rejects.toThrow(message)
+    expect((await run.status()).status).toBe('waiting')
+  })
+})

@@ -1,0 +1,457 @@
+import { define, RunFailedError } from '@belay/workflow'
+import { describe, expect, it } from 'vitest'
+import { engines, statuses } from './bench-of-engines.ts'
+
+/** A worker that may wait for days of virtual time: it looks seldom, and timers wake it all the same. */
+const PATIENT = { tick: '1m', lease: '1d' } as const
+
+describe('sleeping', () => {
+  it('sleeps for its time, to the millisecond, and hands on', async () => {
+    const { clock, worker } = engines()
+    const workflow = define('nap', { version: 1 })
+      .step('before', { run: () => 'x' })
+      .sleep('nap', { dependsOn: ['before'], for: '3d' })
+      .step('after', { dependsOn: ['nap', 'before'], run: ({ deps }) => [deps.before, typeof deps.nap] })
+    const engine = await worker({ workflows: [workflow], ...PATIENT })
+    const startedAt = clock.now()
+
+    const run = await engine.run(workflow)
+    const result = await clock.runUntil(run.result())
+
+    expect(result).toEqual({ before: 'x', nap: undefined, after: ['x', 'undefined'] })
+    expect(clock.now() - startedAt).toBe(3 * 86_400_000)
+  })
+
+  it('shows what it waits for, since when and until when, and counts no attempt', async () => {
+    const { clock, worker } = engines()
+    const workflow = define('nap', { version: 1 }).sleep('nap', { for: '5s' })
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow)
+    const startedAt = clock.now()
+    await clock.advance('1s')
+
+    const snapshot = await run.status()
+
+    expect(snapshot.status).toBe('waiting')
+    expect(snapshot.steps[0]).toMatchObject({
+      status: 'waiting',
+      attempts: 0,
+      failures: 0,
+      workerId: undefined,
+      waitingSince: new Date(startedAt),
+      dueAt: new Date(startedAt + 5_000),
+    })
+  })
+
+  it('survives every process: what sleeps is a row', async () => {
+    const { clock, adapter, engine, worker } = engines()
+    const workflow = define('nap', { version: 1 })
+      .sleep('nap', { for: '30d' })
+      .step('after', { dependsOn: ['nap'], run: () => 'woke' })
+    const first = await worker({ workflows: [workflow] })
+    const run = await first.run(workflow)
+    await clock.advance('1s')
+    await clock.runUntil(first.stop({ timeout: 0 }))
+    expect(clock.pending).toBe(0)
+
+    await clock.advance('30d')
+    const second = await worker({ workflows: [workflow] })
+
+    expect(await clock.runUntil(engine().runs.handle(run.id).result())).toMatchObject({ after: 'woke' })
+    await clock.runUntil(second.stop())
+    expect(adapter.dump().queue).toEqual([])
+  })
+
+  it('sleeps as long, or until when, a function of input and deps says', async () => {
+    const { clock, worker } = engines()
+    const workflow = define('computed', { version: 1 })
+      .step('term', { run: () => ({ days: 2 }) })
+      .sleep('forDays', { dependsOn: ['term'], for: ({ deps }) => `${deps.term.days}d` })
+      .sleep('untilThen', {
+        dependsOn: ['forDays'],
+        until: async ({ input }) => (input as { day: string }).day,
+      })
+    const engine = await worker({ workflows: [workflow], ...PATIENT })
+    const startedAt = clock.now()
+
+    const run = await engine.run(workflow, { day: '2025-01-10T00:00:00Z' })
+    await clock.runUntil(run.result())
+
+    const steps = Object.fromEntries((await run.status()).steps.map((step) => [step.name, step]))
+    expect(Number(steps['forDays']!.finishedAt)).toBe(startedAt + 2 * 86_400_000)
+    expect(Number(steps['untilThen']!.finishedAt)).toBe(Date.UTC(2025, 0, 10))
+  })
+
+  it.each([
+    ['no time at all', { for: 0 }],
+    ['an instant that has passed', { until: new Date(0) }],
+    ['a computed instant that has passed', { until: () => '2001-01-01T00:00:00Z' }],
+  ] as const)('goes on at once after %s', async (_, options) => {
+    const { clock, worker } = engines()
+    const workflow = define('none', { version: 1 }).sleep('none', options as { for: 0 })
+    const engine = await worker({ workflows: [workflow] })
+    const startedAt = clock.now()
+    const run = await engine.run(workflow)
+    await clock.runUntil(run.result())
+    expect(clock.now() - startedAt).toBeLessThan(10)
+  })
+
+  it.each([
+    [
+      'a negative duration',
+      { for: (): number => -5 },
+      /What for of step "nap".*gave back is -5.*not a duration/,
+    ],
+    ['nonsense', { for: (): string => 'soon' }, /is "soon", which is not a duration/],
+    [
+      'no instant',
+      { until: (): Date => new Date(Number.NaN) },
+      /is an invalid Date, which is not an instant/,
+    ],
+    ['ages', { for: (): string => '40000d' }, /3650d is the most/],
+  ] as const)(
+    'fails at once, without retries, when its function gives back %s',
+    async (_, options, message) => {
+      const { clock, worker } = engines()
+      const workflow = define('bad', { version: 1 }).sleep('nap', options as never)
+      const engine = await worker({ workflows: [workflow] })
+      const run = await engine.run(workflow)
+      const error = await clock.runUntil(run.result().catch((e: unknown) => e))
+      expect(error).toMatchObject({ code: 'run_failed', step: 'nap', attempt: 1 })
+      expect((error as Error).message).toMatch(message)
+    },
+  )
+
+  it('tries a function that throws again, as a step', async () => {
+    const { clock, worker } = engines()
+    let calls = 0
+    const workflow = define('flaky', { version: 1 }).sleep('nap', {
+      for: () => {
+        calls += 1
+        if (calls < 3) throw new Error('not yet')
+        return '1s' as const
+      },
+    })
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow)
+    await clock.runUntil(run.result())
+    expect(calls).toBe(3)
+  })
+
+  it('takes no slot: two thousand runs sleep beside one that works', { timeout: 20_000 }, async () => {
+    const { clock, worker } = engines()
+    const sleeping = define('sleeping', { version: 1 }).sleep('nap', { for: '1h' })
+    const busy = define('busy', { version: 1 }).step('work', { run: () => 'done' })
+    const engine = await worker({ workflows: [sleeping, busy], concurrency: 1 })
+    await engine.runMany(
+      sleeping,
+      Array.from({ length: 2_000 }, () => ({})),
+    )
+    await clock.advance('1s')
+    expect(await engine.runs.list({ status: 'waiting', limit: 1_000 })).toHaveLength(1_000)
+    const run = await engine.run(busy)
+    expect(await clock.runUntil(run.result(), { limit: '1s' })).toEqual({ work: 'done' })
+  })
+
+  it('tells its listeners that it waits', async () => {
+    const { clock, worker } = engines()
+    const workflow = define('told', { version: 1 }).sleep('nap', { for: '5s' })
+    const engine = await worker({ workflows: [workflow] })
+    const told: unknown[] = []
+    engine.on('step.waiting', ({ step, wake }) => told.push([step, wake]))
+    engine.on('step.completed', ({ step }) => told.push([step, 'completed']))
+    const run = await engine.run(workflow)
+    await clock.runUntil(run.result())
+    expect(told).toEqual([
+      ['nap', { afterMs: 5_000 }],
+      ['nap', 'completed'],
+    ])
+  })
+})
+
+describe('polling', () => {
+  const polling = (until: () => unknown, options: object = {}) =>
+    define('poll', { version: 1 })
+      .step('begin', { run: () => 'export-7' })
+      .poll('ready', { dependsOn: ['begin'], every: '10m', until, ...options })
+      .step('use', { dependsOn: ['ready'], run: ({ deps }) => deps.ready })
+
+  it('asks every so often until there is an answer, and gives that on', async () => {
+    const { clock, worker } = engines()
+    const asked: number[] = []
+    const answers = [undefined, false, null, { url: 'https://files' }]
+    const workflow = polling(() => {
+      asked.push(clock.now())
+      return answers[asked.length - 1]
+    })
+    const engine = await worker({ workflows: [workflow] })
+    const startedAt = clock.now()
+
+    const run = await engine.run(workflow)
+    const { use } = await clock.runUntil(run.result())
+
+    expect(use).toEqual({ url: 'https://files' })
+    expect(asked.map((at) => at - startedAt)).toEqual([0, 600_000, 1_200_000, 1_800_000])
+  })
+
+  it.each([0, '', true])('takes %j for an answer', async (answer) => {
+    const { clock, worker } = engines()
+    const workflow = polling(() => answer)
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow)
+    expect(await clock.runUntil(run.result())).toMatchObject({ use: answer })
+  })
+
+  it('asks a last time when its timeout has passed, and then fails for good', async () => {
+    const { clock, worker } = engines()
+    let asked = 0
+    const workflow = polling(
+      () => {
+        asked += 1
+      },
+      { timeout: '25m' },
+    )
+    const engine = await worker({ workflows: [workflow] })
+    const startedAt = clock.now()
+    const run = await engine.run(workflow)
+    const error = await clock.runUntil(run.result().catch((e: unknown) => e))
+
+    expect(RunFailedError.is(error) && error.reason).toMatchObject({
+      type: 'step_failed',
+      step: 'ready',
+      error: { code: 'poll_timeout' },
+    })
+    expect(asked).toBe(4)
+    expect(clock.now() - startedAt).toBeGreaterThanOrEqual(25 * 60_000)
+    expect(clock.now() - startedAt).toBeLessThan(25 * 60_000 + 2_000)
+  })
+
+  it('tries a check that throws again by its policy, and an answer begins the count anew', async () => {
+    const { clock, worker } = engines()
+    let asked = 0
+    // Every other check throws: with two attempts each, that could go on for ever.
+    const workflow = polling(
+      () => {
+        asked += 1
+        if (asked % 2 === 1) throw new Error('503')
+        return asked === 8 ? 'done' : undefined
+      },
+      { retry: { attempts: 2, initial: '1s' } },
+    )
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow)
+    expect(await clock.runUntil(run.result())).toMatchObject({ use: 'done' })
+  })
+
+  it('fails when its check goes on throwing', async () => {
+    const { clock, worker } = engines()
+    const workflow = polling(() => Promise.reject(new Error('503')), { retry: { attempts: 3 } })
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow)
+    await clock.runUntil(run.result().catch(() => {}))
+    expect(statuses(await run.status())).toEqual({ begin: 'completed', ready: 'failed', use: 'cancelled' })
+  })
+})
+
+describe('start times', () => {
+  const workflow = define('later', { version: 1 }).step('a', { run: () => 'ran' })
+
+  it('a delayed run is scheduled until its time, and begins within a tick of it', async () => {
+    const { clock, worker } = engines()
+    const engine = await worker({ workflows: [workflow] })
+    const startedAt = clock.now()
+    const run = await engine.run(workflow, undefined, { delay: '2h' })
+
+    expect(await run.status()).toMatchObject({
+      status: 'scheduled',
+      startAt: new Date(startedAt + 7_200_000),
+    })
+    expect(await engine.runs.list({ status: 'scheduled' })).toHaveLength(1)
+    await clock.runUntil(run.result())
+
+    const begun = Number((await run.status()).steps[0]!.startedAt) - startedAt
+    expect(begun).toBeGreaterThanOrEqual(7_200_000)
+    expect(begun).toBeLessThan(7_200_100)
+  })
+
+  it.each([
+    ['a Date', new Date('2025-01-01T01:00:00Z')],
+    ['a text', '2025-01-01T02:00:00+01:00'],
+  ])('a run starts at an instant given as %s', async (_, startAt) => {
+    const { clock, worker } = engines()
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow, undefined, { startAt })
+    await clock.runUntil(run.result())
+    expect(Number((await run.status()).steps[0]!.startedAt)).toBe(Date.UTC(2025, 0, 1, 1))
+  })
+
+  it('a start time in the past starts the run at once', async () => {
+    const { clock, worker } = engines()
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow, undefined, { startAt: '1999-01-01' })
+    expect(await clock.runUntil(run.result(), { limit: '1s' })).toEqual({ a: 'ran' })
+  })
+
+  it('runMany() takes times for each run', async () => {
+    const { clock, worker } = engines()
+    const engine = await worker({ workflows: [workflow] })
+    const [now, later] = await engine.runMany(workflow, [{}, { delay: '1h' }])
+    await clock.runUntil(now!.result(), { limit: '1s' })
+    expect((await later!.status()).status).toBe('scheduled')
+  })
+
+  it.each([
+    ['a negative delay', { delay: -1 }, "A run's delay is -1, which is not a duration"],
+    ['a delay of ages', { delay: '99999d' }, 'A run\'s delay is "99999d", and 3650d is the most'],
+    ['no date', { startAt: 'tomorrow' }, 'A run\'s startAt is "tomorrow", which is not an instant'],
+    ['a date without its offset', { startAt: '2025-01-01T09:00:00' }, 'with an offset'],
+    ['an invalid date', { startAt: new Date(Number.NaN) }, 'an invalid Date'],
+    ['both', { startAt: new Date(), delay: 1 }, 'both startAt and delay'],
+    ['no time to a deadline', { deadline: 0 }, 'must be longer than nothing'],
+    ['a negative deadline', { deadline: '-1h' }, 'which is not a duration'],
+    ['an unknown option', { dealy: 1 }, 'no option "dealy". Did you mean "delay"?'],
+  ] as const)('refuses %s, and starts nothing', async (_, options, message) => {
+    const { engine } = engines()
+    const made = engine()
+    const starting = made.run(workflow, undefined, options as never)
+    await expect(starting).rejects.toMatchObject({ code: 'invalid_option' })
+    await expect(starting).rejects.toThrow(message)
+    expect(await made.runs.list()).toEqual([])
+  })
+})
+
+describe('deadlines', () => {
+  const undone: string[] = []
+  const workflow = define('late', { version: 1, deadline: '1h' })
+    .step('book', {
+      run: () => 'room',
+      compensate: ({ cause }) => {
+        undone.push(cause.type)
+      },
+    })
+    .sleep('long', { dependsOn: ['book'], for: '2h' })
+
+  it('a run that has not ended by its deadline fails with that as its cause, and is undone', async () => {
+    const { clock, worker } = engines()
+    undone.length = 0
+    const engine = await worker({ workflows: [workflow] })
+    const startedAt = clock.now()
+    const run = await engine.run(workflow)
+
+    const error = await clock.runUntil(run.result().catch((e: unknown) => e))
+
+    expect(RunFailedError.is(error) && error).toMatchObject({
+      status: 'compensated',
+      reason: { type: 'deadline', deadlineAt: new Date(startedAt + 3_600_000).toISOString() },
+      message: expect.stringContaining('had not ended by its deadline, 2025-01-01T01:00:00.000Z'),
+    })
+    expect(undone).toEqual(['deadline'])
+    expect(clock.now() - startedAt).toBeLessThan(3_600_000 + 300)
+    expect(statuses(await run.status())).toEqual({ book: 'compensated', long: 'cancelled' })
+  })
+
+  it.each([
+    ['another', { deadline: '3h' }],
+    ['none', { deadline: false }],
+  ] as const)('a run may have %s', async (_, options) => {
+    const { clock, worker } = engines()
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow, undefined, options)
+    await clock.runUntil(run.result())
+    expect((await run.status()).status).toBe('completed')
+  })
+
+  it('a short deadline is met within a tick, though the engine looks for deadlines seldom', async () => {
+    const { clock, worker, sleep } = engines()
+    const slow = define('slow', { version: 1 }).step('slow', { run: () => sleep(60_000) })
+    const engine = await worker({ workflows: [slow] })
+    await clock.advance('1.1s')
+    const startedAt = clock.now()
+    const run = await engine.run(slow, undefined, { deadline: '300ms' })
+    const stopped = new Promise<number>((resolve) => {
+      engine.on('run.compensating', () => resolve(clock.now()))
+    })
+    const at = await clock.runUntil(stopped)
+    expect(at - startedAt).toBeGreaterThanOrEqual(300)
+    expect(at - startedAt).toBeLessThanOrEqual(500)
+    await clock.runUntil(run.result().catch(() => {}))
+  })
+
+  it('signals the handlers that are in flight', async () => {
+    const { clock, worker } = engines()
+    const slow = define('slow', { version: 1 }).step('slow', {
+      run: ({ signal }) =>
+        new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    })
+    const engine = await worker({ workflows: [slow] })
+    const run = await engine.run(slow, undefined, { deadline: '10s' })
+    await clock.runUntil(
+      run.result().catch(() => {}),
+      { limit: '20s' },
+    )
+    expect((await run.status()).cause?.type).toBe('deadline')
+  })
+
+  it('counts from the start time', async () => {
+    const { clock, worker } = engines()
+    const quick = define('quick', { version: 1 }).sleep('a', { for: '30m' })
+    const engine = await worker({ workflows: [quick] })
+    const run = await engine.run(quick, undefined, { delay: '2h', deadline: '1h' })
+    const startedAt = clock.now()
+    expect((await run.status()).deadlineAt).toEqual(new Date(startedAt + 3 * 3_600_000))
+    await clock.runUntil(run.result())
+    expect((await run.status()).status).toBe('completed')
+  })
+})
+
+describe('a window for retries', () => {
+  const failing = (calls: number[], now: () => number, retry: object) =>
+    define('window', { version: 1 }).step('flaky', {
+      retry: { backoff: 'constant', initial: '10s', jitter: false, ...retry },
+      run: () => {
+        calls.push(now())
+        throw new Error('no')
+      },
+    })
+
+  it('goes on for its time, and begins no attempt later than that after the first that failed', async () => {
+    const { clock, worker } = engines()
+    const calls: number[] = []
+    const workflow = failing(calls, () => clock.now(), { for: '45s' })
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow)
+    const error = await clock.runUntil(run.result().catch((e: unknown) => e))
+
+    expect(calls.map((at) => at - calls[0]!)).toEqual([0, 10_000, 20_000, 30_000, 40_000])
+    expect(error).toMatchObject({ attempt: 5 })
+  })
+
+  it('ends with whichever comes first, the window or the attempts', async () => {
+    const { clock, worker } = engines()
+    const calls: number[] = []
+    const workflow = failing(calls, () => clock.now(), { for: '45s', attempts: 2 })
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow)
+    await clock.runUntil(run.result().catch(() => {}))
+    expect(calls).toHaveLength(2)
+  })
+
+  it('counts across workers', async () => {
+    const { clock, worker } = engines()
+    const calls: number[] = []
+    const workflow = failing(calls, () => clock.now(), { for: '45s' })
+    const first = await worker({ workflows: [workflow] })
+    const run = await first.run(workflow)
+    await clock.advance('12s')
+    await clock.runUntil(first.stop())
+    await clock.advance('20s')
+    const second = await worker({ workflows: [workflow] })
+    await clock.runUntil(
+      second.runs
+        .handle(run.id)
+        .result()
+        .catch(() => {}),
+    )
+    expect(calls.map((at) => at - calls[0]!)).toEqual([0, 10_000, 32_000, 42_000])
+  })
+})

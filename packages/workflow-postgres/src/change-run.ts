@@ -1,0 +1,31 @@
+import type { RunChange, RunToChange } from '@belay/workflow/adapter'
+import type { Connection } from './connection/connection.ts'
+import { lock } from './statements/lock-run.ts'
+import { write } from './statements/write-run-change.ts'
+import { isUuid } from './uuid.ts'
+
+/** How often a run may move to another definition while one change of it waits. */
+const MOVES_MAX = 5
+
+/** Changes a run as `decide` says, in one transaction that holds the run locked. A deadlock or a serialization failure begins it again. */
+export async function changeRun<Answer extends object>(
+  connection: Connection,
+  request: {
+    readonly runId: string
+    readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
+  },
+): Promise<Answer | null> {
+  if (!isUuid(request.runId)) return null
+  for (let tries = 1; ; tries += 1) {
+    const result = await connection.transaction(async (transaction) => {
+      const found = await lock(transaction, request.runId)
+      if (found === null || found === 'moved') return found
+      const { change, answer } = request.decide(found)
+      if (change !== null) await write(transaction, found, change)
+      return { answer }
+    })
+    if (result === null) return null
+    if (result !== 'moved') return result.answer
+    if (tries === MOVES_MAX) throw new Error(`Run ${request.runId} changes its definition all the time.`)
+  }
+}

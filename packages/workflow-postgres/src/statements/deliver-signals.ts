@@ -1,0 +1,155 @@
+import { BelayError, type Delivery, type JsonText, type NewSignal } from '@belay/workflow/adapter'
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+import { refusalOf } from '../errors.ts'
+import { isUuid } from '../uuid.ts'
+
+/**
+ * Gives signals to steps. Guarantee: the signal's record, the step's output and its queue row commit together; a step takes one signal, the
+ * first; what a running step is told, its settlement reads from the row that this locks. Index: primary keys. Locks: steps by (run, step).
+ */
+export const deliverSignalsStatement: Statement<{
+  readonly position: number
+  readonly result: 'delivered' | 'kept'
+}> = {
+  name: 'deliver_signals',
+  text: `
+with sent_signals as materialized (
+  -- A step takes one signal: of several in one call the first, unless that is known already from before an operator had the step tried again.
+  select distinct on (n.run_id, n.step) n.run_id, n.step, n.definition_id, n.key, n.actor, n.payload, n.position,
+    array['pending', 'ready', 'running', 'waiting'] as open_statuses
+  from unnest($1::uuid[], $2::int[], $3::int[], $4::text[], $5::text[], $6::text[])
+    with ordinality as n (run_id, step, definition_id, key, actor, payload, position)
+  where not exists (
+    select from belay.workflow_signals g where g.run_id = n.run_id and g.step = n.step and g.key = n.key
+  )
+  order by n.run_id, n.step, n.position
+),
+locked_steps as materialized (
+  select n.run_id, n.step, n.definition_id, n.key, n.actor, n.payload, n.position, s.status, s.attempt, s.signalled_at,
+    -- Claimed because it was due: what follows from its timeout is being recorded.
+    s.status = 'running' and s.waiting_since is not null and s.available_at <= belay.store_now() as timed_out
+  from sent_signals n
+  join belay.workflow_steps s on s.run_id = any (array[n.run_id]) and s.step = any (array[n.step])
+  where s.status = any (n.open_statuses)
+  order by s.run_id, s.step
+  for update of s
+),
+taken_signals as materialized (
+  select l.run_id, l.step, l.definition_id, l.key, l.actor, l.payload, l.position, l.attempt,
+    l.status = 'waiting' as delivered
+  from locked_steps l
+  join belay.workflow_runs r on r.id = any (array[l.run_id])
+  where l.signalled_at is null and l.timed_out is not true
+    and r.definition_id = any (array[l.definition_id])
+    and r.status = any (case when l.run_id is not null then array['scheduled', 'running', 'waiting', 'paused'] end)
+  order by l.run_id, l.step
+),
+recorded_signals as (
+  insert into belay.workflow_signals (run_id, step, received_at, key, actor, payload)
+  select t.run_id, t.step, belay.store_now(), t.key, t.actor, t.payload::json
+  from taken_signals t
+  order by t.run_id, t.step
+),
+signalled_steps as (
+  update belay.workflow_steps s
+  set signalled_at = belay.store_now(), output = t.payload::json,
+    status = case when t.delivered then 'ready' else s.status end,
+    available_at = case when not t.delivered then s.available_at end,
+    -- Both are so of a step that waits. But Postgres checks constraints on a row that it finds out of date before it looks at the new one.
+    worker_id = case when not t.delivered then s.worker_id end,
+    open_dependencies = case when t.delivered then 0 else s.open_dependencies end
+  from taken_signals t
+  where s.run_id = any (array[t.run_id]) and s.step = any (array[t.step])
+  returning t.run_id, t.step, t.definition_id, t.attempt, t.delivered, t.position
+),
+queued_steps as (
+  insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
+  select belay.store_now(), s.definition_id, s.step, s.attempt, s.run_id
+  from signalled_steps s
+  where s.delivered
+)
+select s.position::int as position, case when s.delivered then 'delivered' else 'kept' end as result
+from signalled_steps s`,
+}
+
+/**
+ * Why signals were not taken. Index: primary keys. No locks. Run after the delivery, with a fresh snapshot: what committed while the
+ * delivery waited for a lock was not visible to it.
+ */
+export const readRefusedSignals: Statement<{
+  readonly position: number
+  readonly is_recorded: boolean
+  readonly is_signalled: boolean
+  readonly goes_forward: boolean
+  readonly is_running: boolean
+  readonly recorded: JsonText
+}> = {
+  name: 'read_refused_signals',
+  text: `
+select n.position::int as position,
+  exists (select from belay.workflow_signals g where g.run_id = n.run_id and g.step = n.step and g.key = n.key) as is_recorded,
+  s.signalled_at is not null as is_signalled,
+  r.status in ('scheduled', 'running', 'waiting', 'paused') as goes_forward,
+  s.status = 'running' as is_running,
+  case when s.signalled_at is not null then s.output::text end as recorded
+from unnest($1::uuid[], $2::int[], $3::int[], $4::text[])
+  with ordinality as n (run_id, step, definition_id, key, position)
+join belay.workflow_runs r on r.id = any (array[n.run_id])
+join belay.workflow_steps s on s.run_id = any (array[n.run_id]) and s.step = any (array[n.step])
+where r.definition_id = any (array[n.definition_id])`,
+}
+
+export async function deliverSignals(
+  connection: Connection,
+  signals: readonly NewSignal[],
+): Promise<readonly Delivery[]> {
+  const deliveries: Delivery[] = signals.map(() => ({ result: 'unknown' }))
+  const possible = signals.flatMap((signal, index) => (isUuid(signal.runId) ? [index] : []))
+  const taken = await take(connection, signals, possible)
+  for (const { index, result } of taken) deliveries[index] = { result }
+  const refused = possible.filter((index) => deliveries[index]!.result === 'unknown')
+  for (const { index, delivery } of await explain(connection, signals, refused)) deliveries[index] = delivery
+  return deliveries
+}
+
+async function take(connection: Connection, signals: readonly NewSignal[], indexes: readonly number[]) {
+  if (indexes.length === 0) return []
+  const sent = indexes.map((index) => signals[index]!)
+  const rows = await connection
+    .query(deliverSignalsStatement, [
+      sent.map((signal) => signal.runId),
+      sent.map((signal) => signal.step),
+      sent.map((signal) => signal.definitionId),
+      sent.map((signal) => signal.key),
+      sent.map((signal) => signal.actor),
+      sent.map((signal) => signal.payload),
+    ])
+    .catch((cause: unknown) => {
+      const refusal = refusalOf(cause)
+      if (refusal === null) throw cause
+      const message = `Nothing was recorded: the database refused a signal's payload or key: ${refusal}.`
+      throw new BelayError('invalid_input', message, { cause })
+    })
+  return rows.map(({ position, result }) => ({ index: indexes[position - 1]!, result }))
+}
+
+async function explain(connection: Connection, signals: readonly NewSignal[], indexes: readonly number[]) {
+  if (indexes.length === 0) return []
+  const sent = indexes.map((index) => signals[index]!)
+  const rows = await connection.query(readRefusedSignals, [
+    sent.map((signal) => signal.runId),
+    sent.map((signal) => signal.step),
+    sent.map((signal) => signal.definitionId),
+    sent.map((signal) => signal.key),
+  ])
+  return rows.map((row) => ({ index: indexes[row.position - 1]!, delivery: whyNot(row) }))
+}
+
+function whyNot(row: NonNullable<(typeof readRefusedSignals)['row']>): Delivery {
+  const { recorded } = row
+  if (row.is_recorded) return { result: 'duplicate', recorded }
+  if (row.is_signalled) return { result: 'ignored', reason: 'signalled', recorded }
+  if (!row.goes_forward) return { result: 'ignored', reason: 'run_over', recorded }
+  return { result: 'ignored', reason: row.is_running ? 'timed_out' : 'step_over', recorded }
+}

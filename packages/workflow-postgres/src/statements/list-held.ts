@@ -1,0 +1,52 @@
+import type { HeldStepRecord, UndoneStatus } from '@belay/workflow/adapter'
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+import { isUuid } from '../uuid.ts'
+
+/** What a worker holds, for people. Reads every live run. Index: live runs, then primary keys. No locks. */
+export const readHeldByWorker: Statement<{
+  readonly run_id: string
+  readonly workflow: string
+  readonly version: number
+  readonly step: number
+  readonly name: string
+  readonly attempt: number
+  readonly undo_of: UndoneStatus | null
+  readonly since: number
+}> = {
+  name: 'read_held_by_worker',
+  text: `
+with live_runs as materialized (
+  select r.id, r.workflow, r.definition_id, array['running', 'compensating'] as leased_statuses
+  from belay.workflow_runs r
+  where r.status in ('scheduled', 'running', 'waiting', 'paused', 'compensating', 'compensation_failed')
+)
+select s.run_id, r.workflow, d.version, s.step, ds.name, s.attempt, s.undo_of,
+  (extract(epoch from s.started_at) * 1000)::float8 as since
+from live_runs r
+join belay.workflow_steps s on s.run_id = any (array[r.id])
+join belay.workflow_definitions d on d.id = any (array[r.definition_id])
+join belay.workflow_definition_steps ds on ds.definition_id = any (array[r.definition_id]) and ds.step = any (array[s.step])
+-- Named through the run, so that it is not the steps that are searched.
+where s.worker_id = any (array[case when r.id is not null then $1::uuid end]) and s.status = any (r.leased_statuses)
+order by s.run_id, s.step
+limit $2::int`,
+}
+
+export async function listHeld(
+  connection: Connection,
+  request: { workerId: string; limit: number },
+): Promise<readonly HeldStepRecord[]> {
+  if (!isUuid(request.workerId)) return []
+  const rows = await connection.query(readHeldByWorker, [request.workerId, request.limit])
+  return rows.map((row) => ({
+    runId: row.run_id,
+    workflow: row.workflow,
+    version: row.version,
+    step: row.step,
+    name: row.name,
+    attempt: row.attempt,
+    direction: row.undo_of === null ? 'forward' : 'undo',
+    since: row.since,
+  }))
+}

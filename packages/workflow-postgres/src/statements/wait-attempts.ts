@@ -1,0 +1,61 @@
+import type { Outcome } from '@belay/workflow/adapter'
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+
+/**
+ * Lets steps wait without a worker: until a time, with a queue row for it, or for a signal alone, with none. Guarantee: the step and its
+ * queue row change together; a step whose signal came while its attempt was under way is ready at once, since the condition is read anew
+ * from the row that a signal's delivery had locked; an attempt that holds its step no more changes nothing. Index: primary key. Locks: own
+ * steps by (run, step).
+ */
+export const waitAttempts: Statement<{ readonly position: number; readonly is_ready: boolean }> = {
+  name: 'wait_attempts',
+  text: `
+with waiting_attempts as materialized (
+  select a.run_id, a.step, a.attempt, a.definition_id, a.after_ms, a.wake_at_ms, a.position,
+    $1::uuid as worker_id, 'running' as leased_status
+  from unnest($2::uuid[], $3::int[], $4::int[], $5::int[], $6::float8[], $7::float8[])
+    with ordinality as a (run_id, step, attempt, definition_id, after_ms, wake_at_ms, position)
+  order by a.run_id, a.step
+),
+waiting_steps as (
+  update belay.workflow_steps s
+  set status = case when s.signalled_at is null then 'waiting' else 'ready' end,
+    -- An attempt that found it must wait has done its work: it ends the series of failures and losses.
+    failures = 0, losses = 0, worker_id = null, finished_at = belay.store_now(),
+    waiting_since = coalesce(s.waiting_since, belay.store_now()),
+    available_at = case when s.signalled_at is null then
+      coalesce(belay.store_now() + a.after_ms * interval '1 millisecond', to_timestamp(a.wake_at_ms / 1000)) end
+  from waiting_attempts a
+  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.attempt = any (array[a.attempt])
+    and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
+  returning a.run_id, a.step, a.attempt, a.definition_id, s.available_at, s.status = 'ready' as is_ready, a.position
+),
+queued_steps as (
+  insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
+  select coalesce(w.available_at, belay.store_now()), w.definition_id, w.step, w.attempt, w.run_id
+  from waiting_steps w
+  where w.is_ready or w.available_at is not null
+)
+select position::int as position, is_ready from waiting_steps`,
+}
+
+export type WaitingOutcome = Extract<Outcome, { type: 'waiting' }>
+
+/** Returns the indexes of the outcomes that were recorded, and whether any of the steps is ready after all. */
+export async function wait(
+  connection: Connection,
+  request: { workerId: string; outcomes: readonly WaitingOutcome[] },
+): Promise<{ readonly settled: readonly number[]; readonly queued: boolean }> {
+  const { workerId, outcomes } = request
+  const rows = await connection.query(waitAttempts, [
+    workerId,
+    outcomes.map((outcome) => outcome.runId),
+    outcomes.map((outcome) => outcome.step),
+    outcomes.map((outcome) => outcome.attempt),
+    outcomes.map((outcome) => outcome.definitionId),
+    outcomes.map(({ wake }) => (wake !== null && 'afterMs' in wake ? wake.afterMs : null)),
+    outcomes.map(({ wake }) => (wake !== null && 'at' in wake ? wake.at : null)),
+  ])
+  return { settled: rows.map((row) => row.position - 1), queued: rows.some((row) => row.is_ready) }
+}

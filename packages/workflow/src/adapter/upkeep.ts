@@ -1,0 +1,118 @@
+import type { Direction } from './records.ts'
+
+/** How a run may have come to its end. Nothing but such runs is ever pruned. */
+export type EndStatus = 'completed' | 'failed' | 'compensated' | 'cancelled'
+
+export const END_STATUSES: readonly EndStatus[] = ['completed', 'failed', 'compensated', 'cancelled']
+
+/** What a worker says of itself when it registers. */
+export interface NewWorker {
+  readonly workerId: string
+  readonly name: string
+  readonly leaseMs: number
+  /** Handlers it runs at once at most. */
+  readonly slots?: number | undefined
+  /** Left out, the adapter fills in the machine's name where it can know it. */
+  readonly host?: string | undefined
+  /** What it has handlers for. */
+  readonly definitionIds?: readonly number[] | undefined
+}
+
+/** A worker as the registry has it. Instants are epoch milliseconds of the store's clock; null stands for what it never said. */
+export interface WorkerRecord {
+  readonly workerId: string
+  readonly name: string
+  /** `dead`: it was declared so, and the steps it held are being given to others. */
+  readonly status: 'live' | 'dead'
+  readonly startedAt: number | null
+  /** The last sign of life. */
+  readonly renewedAt: number | null
+  /** Null when it has given its lease up. */
+  readonly leaseExpiresAt: number | null
+  readonly slots: number | null
+  /** Handlers that ran when it last renewed. */
+  readonly busy: number | null
+  readonly host: string | null
+  readonly definitionIds: readonly number[] | null
+  /** The same definitions by name, ascending. */
+  readonly workflows: readonly { readonly name: string; readonly version: number }[] | null
+}
+
+/** A step that a worker holds. */
+export interface HeldStepRecord {
+  readonly runId: string
+  readonly workflow: string
+  readonly version: number
+  readonly step: number
+  readonly name: string
+  readonly attempt: number
+  readonly direction: Direction
+  /** When the attempt was claimed. */
+  readonly since: number
+}
+
+export interface EndedRunsRequest {
+  /** Epoch milliseconds, store clock. Only runs that ended earlier. */
+  readonly finishedBefore: number
+  readonly statuses: readonly EndStatus[]
+  readonly workflow?: string | undefined
+  /** Only runs that still have their key. */
+  readonly keyed?: boolean | undefined
+  /** Where an earlier answer ended; null begins with the run that ended first. */
+  readonly after: string | null
+  readonly limit: number
+}
+
+/** One part of a walk over the runs that have ended, longest ended first. */
+export interface EndedRuns {
+  readonly runIds: readonly string[]
+  /** Where to go on. Also past runs that were looked at and not asked for, so that a later walk need not look at them again. */
+  readonly cursor: string | null
+  /** There may be more at once. */
+  readonly more: boolean
+}
+
+/** What a store knows of its own health. Every part is bounded; see each. */
+export interface Diagnosis {
+  readonly now: number
+  /** The adapter's name, and whatever else tells one store from another, for people. */
+  readonly store: Readonly<Record<string, string>>
+  readonly workers: readonly WorkerRecord[]
+  /** Runs that have not ended, the oldest up to a limit, by definition and stored status. */
+  readonly liveRuns: readonly LiveRuns[]
+  /** There are more live runs than were looked at. */
+  readonly moreLiveRuns: boolean
+  /** By definition, what is due for longer than asked for; at most a thousand steps of each are counted. */
+  readonly overdueSteps: readonly OverdueSteps[]
+  /** Steps that nothing would ever move, in the oldest live runs: a broken invariant. At most a hundred. */
+  readonly strandedSteps: readonly StrandedStep[]
+}
+
+export interface LiveRuns {
+  readonly definitionId: number
+  readonly workflow: string
+  readonly version: number
+  readonly status: 'running' | 'paused' | 'compensating' | 'compensation_failed'
+  readonly runs: number
+  /** Of paused runs when an operator last touched one, else when one was started: the oldest of them. */
+  readonly oldestSince: number
+  /** A few of them, the oldest first. */
+  readonly runIds: readonly string[]
+}
+
+export interface OverdueSteps {
+  readonly definitionId: number
+  readonly workflow: string
+  readonly version: number
+  readonly steps: number
+  readonly oldestDueAt: number
+}
+
+export interface StrandedStep {
+  readonly runId: string
+  readonly workflow: string
+  readonly version: number
+  readonly name: string
+  /** `unqueued`: claimable, and in no queue. `unheld`: leased to a worker that is not registered. */
+  readonly fault: 'unqueued' | 'unheld'
+}

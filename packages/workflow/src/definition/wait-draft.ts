@@ -1,0 +1,109 @@
+import { definitionError, type Place } from '../graph/place.ts'
+import { type Instant, instantMs } from '../instant.ts'
+import { checkSchema } from './input-schema.ts'
+import { checkOptionNames, optionMs, shown } from './option-check.ts'
+import type { Handler } from './step.ts'
+import { type StepDraft, type StepPolicy, stepDraft } from './step-draft.ts'
+import type { OnTimeout, SignalWait } from './wait.ts'
+
+const SLEEP_OPTION_NAMES = ['dependsOn', 'for', 'until'] as const
+const SIGNAL_OPTION_NAMES = ['dependsOn', 'schema', 'timeout', 'onTimeout'] as const
+const POLL_OPTION_NAMES = ['dependsOn', 'every', 'until', 'timeout', 'retry', 'lossesMax'] as const
+
+type Untyped = Readonly<Record<string, unknown>>
+
+/** Checks the options of `.sleep()` and completes them. */
+export function sleepDraft(place: WaitPlace, options: unknown, defaults: StepPolicy): StepDraft {
+  checkOptionNames(place, 'the sleep', options, SLEEP_OPTION_NAMES)
+  const { for: length, until } = options
+  if ((length === undefined) === (until === undefined)) {
+    throw definitionError(
+      place,
+      length === undefined
+        ? "a sleep needs either for, like '3d', or until, like a Date."
+        : 'for and until are both given. Keep one: for is a duration, until an instant.',
+    )
+  }
+  const by = until === undefined ? 'for' : 'until'
+  const given = until ?? length
+  const measure = typeof given === 'function' ? (given as Handler) : null
+  const ms = measure !== null ? null : by === 'for' ? optionMs(place, 'for', given) : untilMs(place, given)
+  return { ...draft(place, options, measure, defaults), wait: Object.freeze({ kind: 'sleep', by, ms }) }
+}
+
+/** Checks the options of `.waitForSignal()` and `.approval()` and completes them. */
+export function signalDraft(
+  place: WaitPlace,
+  kind: SignalWait['kind'],
+  options: unknown,
+  defaults: StepPolicy,
+): StepDraft {
+  checkOptionNames(place, kind === 'signal' ? 'the signal' : 'the approval', options, SIGNAL_OPTION_NAMES)
+  const { schema } = options
+  if (schema !== undefined) checkSchema(place, 'schema', schema)
+  const wait: SignalWait = {
+    kind,
+    schema: schema as SignalWait['schema'],
+    timeoutMs: waitMs(place, 'timeout', options['timeout']),
+    onTimeout: onTimeout(place, options),
+  }
+  return { ...draft(place, options, null, defaults), wait: Object.freeze(wait) }
+}
+
+/** Checks the options of `.poll()` and completes them. `until` is null where only runs are triggered. */
+export function pollDraft(place: WaitPlace, options: unknown, defaults: StepPolicy): StepDraft {
+  checkOptionNames(place, 'the poll', options, POLL_OPTION_NAMES)
+  const { until } = options
+  if (typeof until !== 'function' && until !== null) {
+    throw definitionError(
+      place,
+      `until is ${shown(until)}, and must be a function that checks: undefined, null and false mean "not yet".`,
+    )
+  }
+  const everyMs = waitMs(place, 'every', options['every'])
+  if (everyMs === null) throw definitionError(place, "a poll needs every, like '1m'.")
+  const timeoutMs = waitMs(place, 'timeout', options['timeout'])
+  const checked = draft(place, options, until as Handler | null, defaults)
+  return { ...checked, wait: Object.freeze({ kind: 'poll', everyMs, timeoutMs }) }
+}
+
+/** A place that is a step. */
+export interface WaitPlace extends Place {
+  readonly step: string
+}
+
+function draft(place: WaitPlace, options: Untyped, run: Handler | null, defaults: StepPolicy): StepDraft {
+  const { dependsOn, retry, lossesMax } = options as Record<string, never>
+  return stepDraft(place.workflow, place.step, { dependsOn, retry, lossesMax, run }, defaults)
+}
+
+function untilMs(place: Place, given: unknown): number {
+  try {
+    return instantMs(given as Instant, 'until')
+  } catch (cause) {
+    throw definitionError(place, (cause as Error).message, { cause })
+  }
+}
+
+function waitMs(place: Place, option: string, given: unknown): number | null {
+  if (given === undefined) return null
+  const ms = optionMs(place, option, given)
+  if (ms > 0) return ms
+  throw definitionError(place, `${option} is ${shown(given)}, and must be longer than nothing.`)
+}
+
+function onTimeout(place: Place, options: Untyped): OnTimeout {
+  const { onTimeout: given, timeout } = options
+  if (given === undefined) return 'fail'
+  if (timeout === undefined) {
+    throw definitionError(place, 'onTimeout is given, but there is no timeout. Add it, or remove onTimeout.')
+  }
+  if (given === 'fail' || typeof given === 'function') return given as OnTimeout
+  if (typeof given === 'object' && given !== null && Object.keys(given).join() === 'output') {
+    return Object.freeze({ output: (given as { readonly output: unknown }).output })
+  }
+  throw definitionError(
+    place,
+    `onTimeout is ${shown(given)}, and must be 'fail', { output: … } with a stand-in, or a function that makes one.`,
+  )
+}

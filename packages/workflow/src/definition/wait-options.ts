@@ -1,0 +1,123 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { Duration } from '../duration.ts'
+import type { Instant } from '../instant.ts'
+import type { StepContext } from './step.ts'
+import type { DefinedBefore, DepsOf, StepDefaults, StepOutput } from './step-options.ts'
+import type { Stored } from './stored.ts'
+
+interface WaitOptions<Outputs, Deps extends readonly string[]> {
+  /** Names of the steps that must have completed before the wait begins. Default: none. */
+  readonly dependsOn?: readonly [...{ readonly [Index in keyof Deps]: DefinedBefore<Deps[Index], Outputs> }]
+}
+
+/** What `.sleep()` takes: either `for` or `until`. A function is called when the sleep begins. */
+export type SleepOptions<Input, Outputs, Deps extends readonly string[]> = WaitOptions<Outputs, Deps> &
+  (
+    | { readonly for: SleepLength<Duration, Input, Outputs, Deps>; readonly until?: undefined }
+    /** An instant that has passed ends the sleep at once. */
+    | { readonly until: SleepLength<Instant, Input, Outputs, Deps>; readonly for?: undefined }
+  )
+
+type SleepLength<Length, Input, Outputs, Deps extends readonly string[]> =
+  | Length
+  | ((context: StepContext<Input, DepsOf<Outputs, Deps>>) => Length | Promise<Length>)
+
+interface SignalTimeout<Input, Outputs, Deps extends readonly string[], StandIn> {
+  /** How long the step waits, from when its dependencies have completed. Default: without end. */
+  readonly timeout?: Duration | undefined
+  /**
+   * What happens then: the step fails for good (`'fail'`, the default), which turns the run to its undo, or it completes with a stand-in:
+   * a value, or a function that makes one.
+   */
+  readonly onTimeout?:
+    | 'fail'
+    | { readonly output: StandIn }
+    | ((context: StepContext<Input, DepsOf<Outputs, Deps>>) => StandIn)
+    | undefined
+}
+
+/** What `.waitForSignal()` takes. */
+export interface WaitForSignalOptions<
+  Input,
+  Outputs,
+  Deps extends readonly string[],
+  Schema extends StandardSchemaV1,
+  StandIn,
+> extends WaitOptions<Outputs, Deps>,
+    SignalTimeout<Input, Outputs, Deps, StandIn> {
+  /** Any Standard Schema, or `unchecked<Type>()`: checks a signal's payload before it is recorded. Default: any JSON value. */
+  readonly schema?: Schema | undefined
+}
+
+/** What `.approval()` takes. The schema is for what whoever approves adds to it. */
+export type ApprovalOptions<
+  Input,
+  Outputs,
+  Deps extends readonly string[],
+  Schema extends StandardSchemaV1,
+  StandIn,
+> = WaitForSignalOptions<Input, Outputs, Deps, Schema, StandIn>
+
+/** What `.poll()` takes. `retry` is for checks that throw; each check that gives an answer, "not yet" included, begins it anew. */
+export interface PollOptions<Input, Outputs, Deps extends readonly string[], Output>
+  extends WaitOptions<Outputs, Deps>,
+    Pick<StepDefaults, 'retry' | 'lossesMax'> {
+  /** How long between one check and the next. */
+  readonly every: Duration
+  /** The check. `undefined`, `null` and `false` mean "not yet"; anything else is the step's output, `0` and `''` included. */
+  readonly until: (context: StepContext<Input, DepsOf<Outputs, Deps>>) => Output
+  /** How long to go on, from the first "not yet". At its end there is one last check. Default: without end. */
+  readonly timeout?: Duration | undefined
+}
+
+/** The output of a step that waits for a signal: its payload as the schema gives it, or the stand-in. */
+export type SignalOutput<Schema extends StandardSchemaV1, StandIn> =
+  | Stored<StandardSchemaV1.InferOutput<Schema>>
+  | StepOutput<StandIn>
+
+/** The output of an approval that was given. One that is rejected fails its step instead. */
+export type Approval<Payload = unknown> = {
+  readonly approved: true
+  /** Who decided. */
+  readonly by: string
+  /** When, as an ISO 8601 text, by the store's clock. */
+  readonly at: string
+  readonly comment?: string
+} & (unknown extends Payload ? { readonly payload?: unknown } : { readonly payload: Payload })
+
+export type ApprovalOutput<Schema extends StandardSchemaV1, StandIn> =
+  | Approval<Stored<StandardSchemaV1.InferOutput<Schema>>>
+  | StepOutput<StandIn>
+
+// `void` is what a check gives that returns nothing; it is not `undefined` to the compiler.
+// biome-ignore lint/suspicious/noConfusingVoidType: see above
+type NotYet = undefined | null | false | void
+
+/** The output of a poll: the first answer that is not "not yet". */
+export type PollOutput<Output> = StepOutput<Exclude<Awaited<Output>, NotYet>>
+
+/** What runs of a definition can be sent: payloads of signals and of approvals, by the step's name. */
+export interface Receives {
+  readonly signals: object
+  readonly approvals: object
+}
+
+/** Of a definition without signals, so far. */
+export interface ReceivesNothing {
+  readonly signals: Readonly<Record<never, never>>
+  readonly approvals: Readonly<Record<never, never>>
+}
+
+/** Of a run that was found by its id, or of a graph that is data: names are checked when a signal is sent. */
+export interface ReceivesAnything {
+  readonly signals: Readonly<Record<string, unknown>>
+  readonly approvals: Readonly<Record<string, unknown>>
+}
+
+export type ReceivesSignal<All, Name extends string, Schema extends StandardSchemaV1> = All & {
+  readonly signals: Readonly<Record<Name, StandardSchemaV1.InferInput<Schema>>>
+}
+
+export type ReceivesApproval<All, Name extends string, Schema extends StandardSchemaV1> = All & {
+  readonly approvals: Readonly<Record<Name, StandardSchemaV1.InferInput<Schema>>>
+}

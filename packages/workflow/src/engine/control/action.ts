@@ -1,0 +1,70 @@
+import type { JsonText, RunChange, RunStatus, RunToChange, SavedDefinition } from '../../adapter/index.ts'
+import { type Actor, changeOf } from './change-of.ts'
+import { planMigration } from './migrate.ts'
+import { planPause, planResume } from './pause.ts'
+import type { Plan } from './plan.ts'
+import { planRetryRun } from './reopen.ts'
+import { planRetryCompensation, planSkipCompensation } from './repair-undo.ts'
+import { planRetryStep } from './retry-step.ts'
+import { planSkipStep } from './skip-step.ts'
+
+/** What an operator may do to a run. `type` is the word the history has for it. */
+export type Action =
+  | { readonly type: 'pause' }
+  | { readonly type: 'resume' }
+  | { readonly type: 'retry' }
+  | { readonly type: 'retry_step'; readonly step: string }
+  | { readonly type: 'skip_step'; readonly step: string; readonly output: JsonText }
+  | { readonly type: 'retry_compensation'; readonly step: string }
+  | { readonly type: 'skip_compensation'; readonly step: string }
+  | { readonly type: 'migrate'; readonly definition: SavedDefinition }
+
+/** What became of an action. */
+export interface ActionResult {
+  /** False when the run was already as it should be. */
+  readonly changed: boolean
+  readonly from: RunStatus
+  readonly status: RunStatus
+  /** Steps may be claimed that could not be before. */
+  readonly queued: boolean
+}
+
+/**
+ * What an action comes to: a pure function of the run as it stands.
+ *
+ * @throws BelayError `action_refused` when the action does not fit, `invalid_option` for a step that doesn't exist.
+ */
+export function decideAction(
+  found: RunToChange,
+  action: Action,
+  by: Actor,
+): { readonly change: RunChange | null; readonly answer: ActionResult } {
+  const from = found.run.status
+  const plan = planOf(found, action)
+  if (plan === null) return { change: null, answer: { changed: false, from, status: from, queued: false } }
+  const step = 'step' in action ? found.steps.find(({ name }) => name === action.step)!.step : null
+  const change = changeOf(found, plan, { name: action.type, step, ...by })
+  const { status } = plan.run
+  return { change, answer: { changed: true, from, status, queued: change.queue.length > 0 } }
+}
+
+function planOf(found: RunToChange, action: Action): Plan | null {
+  switch (action.type) {
+    case 'pause':
+      return planPause(found)
+    case 'resume':
+      return planResume(found)
+    case 'retry':
+      return planRetryRun(found)
+    case 'retry_step':
+      return planRetryStep(found, action.step)
+    case 'skip_step':
+      return planSkipStep(found, action.step, action.output)
+    case 'retry_compensation':
+      return planRetryCompensation(found, action.step)
+    case 'skip_compensation':
+      return planSkipCompensation(found, action.step)
+    case 'migrate':
+      return planMigration(found, action.definition)
+  }
+}

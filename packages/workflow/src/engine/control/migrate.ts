@@ -1,0 +1,186 @@
+import type {
+  DefinitionShape,
+  RunToChange,
+  SavedDefinition,
+  StepChange,
+  StepShape,
+  StoredStep,
+} from '../../adapter/index.ts'
+import { BelayError } from '../../errors.ts'
+import { isSatisfied, type Plan } from './plan.ts'
+import { isForward, remedyOfUndo, runRefusal } from './refusal.ts'
+
+const PROBLEMS_SHOWN_MAX = 10
+
+/**
+ * Moves a run to another version of its workflow. Possible while no step is running, when every step that has begun exists in the new version
+ * under the same name, and nothing that has ended depends there on something that has not. Null when the run has that version.
+ *
+ * @throws BelayError `action_refused` with everything that stands in the way.
+ */
+export function planMigration(found: RunToChange, definition: SavedDefinition): Plan | null {
+  const { run, steps } = found
+  if (definition.name !== run.workflow) {
+    throw refusal(found, definition, [`it is a run of "${run.workflow}"`])
+  }
+  if (definition.id === run.definitionId) return null
+  if (run.status === 'completed') throw runRefusal(run, 'moved to another version')
+  const remedy = remedyOfUndo(run)
+  if (remedy !== '') throw runRefusal(run, 'moved to another version', remedy)
+  const moves = movesTo(steps, definition.shape)
+  const problems = [...problemsOfOld(found, definition), ...problemsOfNew(found, definition, moves)]
+  if (problems.length > 0) throw refusal(found, definition, problems)
+  return isForward(run) ? planForward(found, definition, moves) : planEnded(found, definition, moves)
+}
+
+/** A step of the new version, and the run's row of that name. */
+interface Move {
+  readonly shape: StepShape
+  readonly number: number
+  readonly old: StoredStep | undefined
+}
+
+function movesTo(steps: readonly StoredStep[], { steps: shapes }: DefinitionShape): readonly Move[] {
+  const byName = new Map(steps.map((step) => [step.name, step]))
+  return shapes.map((shape, number) => ({ shape, number, old: byName.get(shape.name) }))
+}
+
+function problemsOfOld({ steps }: RunToChange, { version, shape }: SavedDefinition): string[] {
+  const names = new Set(shape.steps.map(({ name }) => name))
+  return steps.flatMap((step) => {
+    if (step.status === 'running') return [`step "${step.name}" is running`]
+    if (names.has(step.name) || hasNotBegun(step)) return []
+    return [`step "${step.name}" is ${step.status}, and version ${version} has no such step`]
+  })
+}
+
+function hasNotBegun({ status, startedAt, signalledAt }: StoredStep): boolean {
+  if (signalledAt !== null) return false
+  return status === 'pending' || (status === 'cancelled' && startedAt === null)
+}
+
+function problemsOfNew(
+  { shape }: RunToChange,
+  { version }: SavedDefinition,
+  moves: readonly Move[],
+): string[] {
+  return moves.flatMap((move) => {
+    const { old } = move
+    if (old === undefined || !(isSatisfied(old) || old.status === 'waiting')) return []
+    const problems: string[] = []
+    const standing = old.status === 'waiting' ? 'is waiting' : 'has ended'
+    for (const dependency of move.shape.dependsOn.map((number) => moves[number]!)) {
+      if (hasEnded(dependency.old)) continue
+      const name = dependency.shape.name
+      problems.push(
+        `step "${old.name}" ${standing}, but depends in version ${version} on "${name}", which has not`,
+      )
+    }
+    if (old.status === 'waiting' && !isSameKind(shape.steps[old.step]!, move.shape)) {
+      problems.push(`step "${old.name}" is waiting, and is of another kind in version ${version}`)
+    }
+    return problems
+  })
+}
+
+/** Has an output, or had one until it was undone. */
+function hasEnded(step: StoredStep | undefined): boolean {
+  return step !== undefined && (isSatisfied(step) || step.status === 'compensated')
+}
+
+/** Whatever a shape says of a step beside its name, its edges and its undo. */
+function isSameKind(one: StepShape, other: StepShape): boolean {
+  const kindOf = ({ name: _, dependsOn: __, compensate: ___, ...kind }: StepShape) => JSON.stringify(kind)
+  return kindOf(one) === kindOf(other)
+}
+
+function planForward(found: RunToChange, definition: SavedDefinition, moves: readonly Move[]): Plan {
+  const { run, now } = found
+  const paused = run.status === 'paused'
+  const satisfied = moves.map(({ old }) => old !== undefined && isSatisfied(old))
+  const steps = moves.map((move): StepChange => {
+    const row = rowOf(found, move)
+    if (satisfied[move.number] || row.status === 'waiting') return row
+    const open = move.shape.dependsOn.filter((number) => !satisfied[number]).length
+    if (open === 0) return { ...row, status: 'ready', openDependencies: 0 }
+    // In a paused run each waits for the resumption too.
+    return { ...row, status: 'pending', openDependencies: open + (paused ? 1 : 0) }
+  })
+  const dependedOn = new Set(moves.flatMap(({ shape }) => shape.dependsOn))
+  const openSteps = moves.filter(({ number }) => !dependedOn.has(number) && !satisfied[number]).length
+  const end = openSteps === 0 ? ({ status: 'completed', finishedAt: now } as const) : {}
+  return {
+    ...migrationOf(found, definition, moves),
+    run: { ...run, definitionId: definition.id, version: definition.version, openSteps, ...end },
+    steps,
+    queue: steps.filter(({ status }) => status === 'ready' || status === 'waiting'),
+  }
+}
+
+/** Of a run that has ended, only the shape changes: a retry then sends it forward by the new version. */
+function planEnded(found: RunToChange, definition: SavedDefinition, moves: readonly Move[]): Plan {
+  const { run } = found
+  return {
+    ...migrationOf(found, definition, moves),
+    run: { ...run, definitionId: definition.id, version: definition.version },
+    steps: moves.map((move) => {
+      const row = rowOf(found, move)
+      return move.old === undefined ? { ...row, status: 'cancelled' } : row
+    }),
+    queue: [],
+  }
+}
+
+function migrationOf(
+  { run, steps }: RunToChange,
+  { id, version, shape }: SavedDefinition,
+  moves: readonly Move[],
+): Pick<Plan, 'migration' | 'note'> {
+  const names = new Set(shape.steps.map(({ name }) => name))
+  const added = moves.filter(({ old }) => old === undefined).map((move) => move.shape.name)
+  const removed = steps.filter(({ name }) => !names.has(name)).map(({ name }) => name)
+  return {
+    migration: { definitionId: id, oldNumbers: moves.map(({ old }) => old?.step ?? null) },
+    note: { version: { from: run.version, to: version }, added, removed },
+  }
+}
+
+/**
+ * The row under its new number. Its attempts count on from whatever stood there before: a late result or a hint for that must not be taken
+ * for this step's.
+ */
+function rowOf({ steps }: RunToChange, { shape, number, old }: Move): StepChange {
+  const attempt = steps[number]?.attempt ?? 0
+  if (old === undefined) return { ...NEW_STEP, step: number, name: shape.name, attempt: attempt + 1 }
+  if (old.step === number && isSatisfied(old)) return old
+  return { ...old, step: number, attempt: Math.max(old.attempt, attempt) + 1 }
+}
+
+const NEW_STEP: Omit<StoredStep, 'step' | 'name' | 'attempt'> = {
+  status: 'pending',
+  openDependencies: 0,
+  failures: 0,
+  losses: 0,
+  workerId: null,
+  undoOf: null,
+  startedAt: null,
+  finishedAt: null,
+  availableAt: null,
+  waitingSince: null,
+  signalledAt: null,
+  failingSince: null,
+}
+
+function refusal(
+  { run }: RunToChange,
+  { name, version }: SavedDefinition,
+  problems: readonly string[],
+): BelayError {
+  const shown = problems.slice(0, PROBLEMS_SHOWN_MAX)
+  if (shown.length < problems.length) shown.push(`and ${problems.length - shown.length} more`)
+  return new BelayError(
+    'action_refused',
+    `Run ${run.runId} cannot be moved to "${name}" version ${version}: ${shown.join('; ')}.`,
+    { runId: run.runId },
+  )
+}

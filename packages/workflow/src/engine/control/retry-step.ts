@@ -1,0 +1,33 @@
+import type { RunToChange } from '../../adapter/index.ts'
+import { isSatisfied, type Plan, stepNamed } from './plan.ts'
+import { isForward, stepRefusal } from './refusal.ts'
+import { assertRetryable, reopen } from './reopen.ts'
+
+/**
+ * Brings a step's next try forward to now, with all its retries before it; in a run that has ended, sends the run forward again, in which the
+ * step is one of those that are run again.
+ */
+export function planRetryStep(found: RunToChange, name: string): Plan {
+  const step = stepNamed(found, name)
+  const { run } = found
+  const refuse = (because: string, remedy?: string) => stepRefusal(run, step, 'retried', because, remedy)
+  if (!isForward(run)) {
+    assertRetryable(found, 'retried')
+    if (isSatisfied(step)) throw refuse(`it has ${step.status === 'skipped' ? 'been skipped' : step.status}`)
+    return reopen(found, null)
+  }
+  switch (step.status) {
+    case 'ready': {
+      const due = { ...step, failures: 0, losses: 0, availableAt: null }
+      return { run, steps: [due], queue: [due] }
+    }
+    case 'running':
+      throw refuse('it is running', 'Wait for it to end.')
+    case 'waiting':
+      throw refuse('it waits for a time or a signal', 'Send the signal, or skip the step with skipStep().')
+    case 'pending':
+      throw refuse('it waits for the steps it depends on', 'explain() tells which.')
+    default:
+      throw refuse(`it is ${step.status}`)
+  }
+}

@@ -1,0 +1,75 @@
+import type { JsonText, RunToChange, StepChange, StoredStep } from '../../adapter/index.ts'
+import { dependentsIn, type Plan, stepNamed } from './plan.ts'
+import { isForward, stepRefusal } from './refusal.ts'
+import { assertRetryable, reopen } from './reopen.ts'
+
+/** Takes a step that would be next for done, with a stand-in for its output. In a run that has ended, the step that failed. */
+export function planSkipStep(found: RunToChange, name: string, output: JsonText): Plan {
+  const step = stepNamed(found, name)
+  const { run } = found
+  if (isForward(run)) return skipForward(found, step, output)
+  assertRetryable(found, 'sent on by skipping a step')
+  if (step.status === 'failed' || step.undoOf === 'failed') return reopen(found, skipped(found, step, output))
+  throw stepRefusal(
+    run,
+    step,
+    'skipped',
+    `it is ${step.status}, and what failed is another step`,
+    failedStep(found),
+  )
+}
+
+function skipForward(found: RunToChange, step: StoredStep, output: JsonText): Plan {
+  const { run, steps, now } = found
+  assertSkippable(found, step)
+  const dependents = dependentsIn(found)[step.step]!.map((number) => steps[number]!)
+  const advanced = dependents
+    .filter(({ status }) => status === 'pending')
+    .map((dependent): StepChange => {
+      const openDependencies = dependent.openDependencies - 1
+      return { ...dependent, openDependencies, status: openDependencies === 0 ? 'ready' : 'pending' }
+    })
+  const openSteps = run.openSteps - (dependents.length === 0 ? 1 : 0)
+  const ended = openSteps === 0 ? ({ status: 'completed', finishedAt: now } as const) : {}
+  return {
+    run: { ...run, openSteps, ...ended },
+    steps: [skipped(found, step, output), ...advanced],
+    queue: advanced.filter(({ status }) => status === 'ready'),
+  }
+}
+
+function assertSkippable({ run }: RunToChange, step: StoredStep): void {
+  const refuse = (because: string, remedy?: string) => stepRefusal(run, step, 'skipped', because, remedy)
+  switch (step.status) {
+    case 'ready':
+    case 'waiting':
+      return
+    case 'running':
+      throw refuse(
+        'it is running, and what it does cannot be taken back',
+        'Skip it while it waits for its next try; pause() keeps it from beginning that.',
+      )
+    case 'pending':
+      throw refuse('it waits for the steps it depends on', 'Skip those, or skip it when it is its turn.')
+    default:
+      throw refuse(`it is ${step.status}`)
+  }
+}
+
+function skipped({ now }: RunToChange, step: StoredStep, output: JsonText): StepChange {
+  return {
+    ...step,
+    status: 'skipped',
+    openDependencies: 0,
+    workerId: null,
+    undoOf: null,
+    availableAt: null,
+    finishedAt: Math.max(now, step.startedAt ?? now),
+    output,
+  }
+}
+
+function failedStep({ steps }: RunToChange): string {
+  const failed = steps.find(({ status, undoOf }) => status === 'failed' || undoOf === 'failed')
+  return failed === undefined ? '' : `That is "${failed.name}".`
+}

@@ -1,0 +1,83 @@
+import {
+  type DefinitionShape,
+  isTerminal,
+  type RunRecord,
+  type StepRecord,
+  type WorkerRecord,
+} from '../../adapter/index.ts'
+import { capacity } from './capacity.ts'
+import type { Explanation } from './explanation.ts'
+import { explainForward } from './forward.ts'
+import { explainUndo, isUndoOpen } from './undo.ts'
+
+/** All that an explanation looks at. */
+export interface RunToExplain {
+  readonly run: RunRecord
+  /** Every step, ascending by number. */
+  readonly steps: readonly StepRecord[]
+  readonly shape: DefinitionShape
+  readonly workers: readonly WorkerRecord[]
+  /** Epoch milliseconds, store clock. */
+  readonly now: number
+}
+
+/** Says why a run is where it is, in one sentence for each open step: a pure function of what the store holds. */
+export function explainRun(found: RunToExplain): Explanation {
+  const { run, steps } = found
+  const open = isTerminal(run.status) ? [] : steps.filter(isOpen)
+  const explained = open.map((step) =>
+    isUndoOpen(step) ? explainUndo(found, step) : explainForward(found, step),
+  )
+  return {
+    runId: run.runId,
+    workflow: run.workflow,
+    version: run.version,
+    status: run.status,
+    sentence: `Run ${run.runId} ${standing(found, open.length)}.`,
+    steps: explained,
+  }
+}
+
+function isOpen(step: StepRecord): boolean {
+  return isForwardOpen(step) || isUndoOpen(step)
+}
+
+function isForwardOpen({ status }: StepRecord): boolean {
+  return status === 'pending' || status === 'ready' || status === 'running' || status === 'waiting'
+}
+
+function standing(found: RunToExplain, open: number): string {
+  const { run, steps } = found
+  const count = (status: string) => steps.filter((step) => step.status === status).length
+  switch (run.status) {
+    case 'scheduled':
+      return `is to start at ${new Date(run.startAt!).toISOString()}`
+    case 'running':
+      return `goes forward: ${count('running')} of its ${open} open steps running`
+    case 'waiting':
+      return `waits: none of its ${open} open steps has anything to do now`
+    case 'paused':
+      return `was paused by an operator: nothing of it starts until it is resumed`
+    case 'compensating':
+      return undoStanding(found)
+    case 'compensation_failed':
+      return `is parked: ${count('compensation_failed')} of its compensations failed for good and ${count('compensated')} steps are undone; an operator must retry or skip what failed`
+    case 'completed':
+      return 'has completed'
+    case 'failed':
+    case 'compensated':
+    case 'cancelled':
+      return `has ended as ${run.status}; an operator may retry it`
+  }
+}
+
+function undoStanding(found: RunToExplain): string {
+  const { steps } = found
+  const inFlight = steps.filter(({ status }) => status === 'running').length
+  if (inFlight > 0) return `is stopped, and waits for its ${inFlight} running steps before it is undone`
+  const undos = steps.filter(isUndoOpen).length
+  if (undos > 0) return `is being undone: ${undos} steps are still to be undone`
+  const { reason, because } = capacity(found)
+  // Whoever has the definition plans the undo; it needs no slot.
+  return reason === 'worker' ? `is to be undone, but ${because}` : 'is stopped, and about to be undone'
+}

@@ -1,0 +1,186 @@
+import {
+  type Adapter,
+  END_STATUSES,
+  type EndStatus,
+  type RunRecord,
+  type StepRecord,
+} from '../adapter/index.ts'
+import type { Duration } from '../duration.ts'
+import { checkNames, durationBetween, invalidOption, wholeNumber } from './call-options.ts'
+import { walkEnded } from './ended-runs.ts'
+import type { EventHub } from './events.ts'
+import { type RunSnapshot, runSnapshot } from './run-snapshot.ts'
+
+export const BATCH_DEFAULT = 500
+export const BATCH_MAX = 10_000
+export const AGE_MAX_MS = 100 * 365 * 86_400_000
+const LIMIT_DEFAULT = 100_000
+const LIMIT_MAX = 1_000_000_000
+/** Payload given to an archive in one call: the run that reaches it is the last of the call. */
+const ARCHIVE_CHARS_MAX = 16 * 1024 * 1024
+
+/**
+ * Takes runs over before they are deleted; when it throws, none of them is. It may be given a run twice, after a crash in between or by two
+ * processes that prune: let it write by run id.
+ */
+export type Archive = (runs: readonly RunSnapshot[]) => void | Promise<void>
+
+export interface PruneOptions {
+  /** Only runs that ended at least this long ago. */
+  readonly olderThan: Duration
+  /** Default: every end. Runs that go on, and those parked as `compensation_failed`, are never pruned. */
+  readonly statuses?: readonly EndStatus[]
+  readonly workflow?: string
+  /** Runs pruned by this call at most. Default 100,000. */
+  readonly limit?: number
+  /** Runs deleted in one transaction, 1 to 10,000. Default 500. */
+  readonly batch?: number
+  /** Is given every run before it is deleted. */
+  readonly archive?: Archive
+  /** Ends the call after the batch under way; it then resolves with `more: true`. */
+  readonly signal?: AbortSignal
+  /** Called after each batch. */
+  readonly onProgress?: (progress: { readonly pruned: number; readonly batches: number }) => void
+}
+
+export interface PruneReport {
+  readonly pruned: number
+  readonly batches: number
+  /** There may be more to prune: the limit was reached, or `signal` fired. */
+  readonly more: boolean
+}
+
+export interface PruneSettings {
+  readonly olderThanMs: number
+  readonly statuses: readonly EndStatus[]
+  readonly workflow: string | undefined
+  readonly limit: number
+  readonly batch: number
+  readonly archive: Archive | undefined
+  readonly signal: AbortSignal | undefined
+  readonly onProgress: PruneOptions['onProgress'] | undefined
+}
+
+const CALL = 'prune()'
+const NAMES = ['olderThan', 'statuses', 'workflow', 'limit', 'batch', 'archive', 'signal', 'onProgress']
+
+/** Throws `invalid_option`. */
+export function checkPruneOptions(options: PruneOptions): PruneSettings {
+  checkNames(CALL, options, NAMES)
+  const { olderThan, statuses = END_STATUSES, workflow, archive, onProgress, signal } = options
+  if (olderThan === undefined) throw invalidOption(CALL, 'olderThan', olderThan, "given, like '30d'")
+  if (workflow !== undefined && typeof workflow !== 'string') {
+    throw invalidOption(CALL, 'workflow', workflow, "a workflow's name")
+  }
+  if (onProgress !== undefined && typeof onProgress !== 'function') {
+    throw invalidOption(CALL, 'onProgress', onProgress, 'a function')
+  }
+  if (signal !== undefined && typeof signal?.aborted !== 'boolean') {
+    throw invalidOption(CALL, 'signal', signal, 'an AbortSignal')
+  }
+  return {
+    olderThanMs: durationBetween(CALL, 'olderThan', olderThan, 0, AGE_MAX_MS),
+    statuses: checkStatuses(statuses),
+    workflow,
+    limit: wholeNumber(CALL, 'limit', options.limit ?? LIMIT_DEFAULT, 1, LIMIT_MAX),
+    batch: wholeNumber(CALL, 'batch', options.batch ?? BATCH_DEFAULT, 1, BATCH_MAX),
+    archive: checkArchive(CALL, archive),
+    signal,
+    onProgress,
+  }
+}
+
+export function checkArchive(call: string, archive: Archive | undefined): Archive | undefined {
+  if (archive === undefined || typeof archive === 'function') return archive
+  throw invalidOption(call, 'archive', archive, 'a function')
+}
+
+function checkStatuses(statuses: readonly EndStatus[]): readonly EndStatus[] {
+  const ends = `one or more of ${END_STATUSES.join(', ')}`
+  if (!Array.isArray(statuses) || statuses.length === 0) throw invalidOption(CALL, 'statuses', statuses, ends)
+  for (const status of statuses) {
+    if (!END_STATUSES.includes(status)) throw invalidOption(CALL, 'statuses', status, ends)
+  }
+  return statuses
+}
+
+/** Prunes until nothing is left that is old enough, the limit is reached, or the signal fires. */
+export async function pruneRuns(
+  parts: { readonly adapter: Adapter; readonly events: EventHub },
+  settings: PruneSettings,
+): Promise<PruneReport> {
+  const { adapter } = parts
+  const { statuses, workflow, signal, limit, batch } = settings
+  const finishedBefore = (await adapter.now()) - settings.olderThanMs
+  let [pruned, batches] = [0, 0]
+  const walked = await walkEnded({
+    adapter,
+    request: { finishedBefore, statuses, workflow },
+    after: null,
+    batchMax: batch,
+    limit,
+    act: async (runIds) => {
+      const count = await pruneBatch(parts, { ...settings, finishedBefore, runIds })
+      pruned += count
+      batches += 1
+      settings.onProgress?.({ pruned, batches })
+      return count
+    },
+    stopped: () => signal?.aborted === true,
+  })
+  return { pruned: walked.done, batches: walked.batches, more: walked.more }
+}
+
+/** Archives a batch, if somebody wants it, and deletes it. Resolves to how many were deleted. */
+export async function pruneBatch(
+  { adapter, events }: { readonly adapter: Adapter; readonly events: EventHub },
+  batch: {
+    readonly runIds: readonly string[]
+    readonly finishedBefore: number
+    readonly statuses: readonly EndStatus[]
+    readonly archive: Archive | undefined
+  },
+): Promise<number> {
+  const { runIds, finishedBefore, statuses, archive } = batch
+  const pruned =
+    archive === undefined
+      ? (await adapter.prune({ runIds, finishedBefore })).length
+      : await archiveAndPrune(adapter, { runIds, finishedBefore, archive })
+  if (pruned > 0) events.emit('runs.pruned', { pruned, statuses })
+  return pruned
+}
+
+/** One run after the other: reading must not take the store's connections from those who run steps. */
+async function archiveAndPrune(
+  adapter: Adapter,
+  batch: { readonly runIds: readonly string[]; readonly finishedBefore: number; readonly archive: Archive },
+): Promise<number> {
+  const { finishedBefore, archive } = batch
+  let [pruned, chars] = [0, 0]
+  let runs: RunSnapshot[] = []
+  const takeOver = async () => {
+    if (runs.length === 0) return
+    await archive(runs)
+    pruned += (await adapter.prune({ runIds: runs.map(({ id }) => id), finishedBefore })).length
+    runs = []
+    chars = 0
+  }
+  for (const runId of batch.runIds) {
+    const found = await adapter.readRun(runId)
+    if (found === null || !isEndedBefore(found.run, finishedBefore)) continue
+    runs.push(runSnapshot(found))
+    chars += payloadChars(found)
+    if (chars >= ARCHIVE_CHARS_MAX) await takeOver()
+  }
+  await takeOver()
+  return pruned
+}
+
+function isEndedBefore({ finishedAt }: RunRecord, instant: number): boolean {
+  return finishedAt !== null && finishedAt < instant
+}
+
+function payloadChars({ run, steps }: { run: RunRecord; steps: readonly StepRecord[] }): number {
+  const own = (run.input?.length ?? 0) + (run.cause?.length ?? 0)
+  return steps.reduce((sum, step) => sum + (step.output?.length ?? 0) + (step.error?.length ?? 0), own)
+}

@@ -1,0 +1,275 @@
+import type { Adapter, Delivery, FoundRun, NewSignal } from '../adapter/index.ts'
+import { validatePayload } from '../definition/input-schema.ts'
+import type { StepDefinition } from '../definition/step.ts'
+import type { SignalWait } from '../definition/wait.ts'
+import type { WorkflowDefinition } from '../definition/workflow.ts'
+import { BelayError } from '../errors.ts'
+import { didYouMean } from '../graph/index.ts'
+import { listed } from '../graph/place.ts'
+import type { Decision } from './decide-wait.ts'
+import type { DefinitionRegistry } from './definition-registry.ts'
+import { checkKey } from './key.ts'
+import type { EngineSettings } from './options.ts'
+import { fromJsonText, toJsonText } from './payload.ts'
+
+export interface SignalOptions {
+  /**
+   * Names the event behind it, like a webhook's id; 1 to 512 characters. The same key for the same step is recorded once, so that sending a
+   * signal again is harmless. Default: one that is never the same.
+   */
+  readonly key?: string | undefined
+}
+
+/** Somebody's yes to an approval. */
+export interface ApproveOptions<Payload = unknown> extends RejectOptions {
+  /** What the approval's schema asks for. */
+  readonly payload?: Payload
+}
+
+/** Somebody's no. */
+export interface RejectOptions extends SignalOptions {
+  /** Who decides; 1 to 512 characters. */
+  readonly by: string
+  readonly comment?: string | undefined
+}
+
+/** What became of a signal or decision. */
+export interface SignalReceipt {
+  readonly runId: string
+  readonly step: string
+  readonly key: string
+  /**
+   * `delivered`: the step waited for it and goes on. `kept`: the step takes it when its turn comes. `duplicate`: it was recorded before,
+   * under this key or as the same decision. `ignored`: nothing was recorded, for the `reason` given.
+   */
+  readonly result: 'delivered' | 'kept' | 'duplicate' | 'ignored'
+  /** `signalled`: the step has another signal. `timed_out`: its timeout came first. `step_over`, `run_over`: it waits for nothing any more. */
+  readonly reason: 'signalled' | 'timed_out' | 'step_over' | 'run_over' | undefined
+}
+
+/** A run by its id, or by its workflow and key. */
+export type SignalTarget<W extends WorkflowDefinition = WorkflowDefinition> =
+  | string
+  | { readonly workflow: W | string; readonly key: string }
+
+export interface SignalsParts {
+  readonly adapter: Adapter
+  readonly registry: DefinitionRegistry
+  readonly settings: Pick<EngineSettings, 'payloadMaxBytes' | 'runtime' | 'workflows'>
+  /** Steps of this definition became ready. */
+  readonly onDelivered: (definitionId: number) => void
+}
+
+/** What is recorded when everything has been checked. */
+interface Sending {
+  readonly run: FoundRun
+  readonly step: StepDefinition
+  readonly signal: NewSignal
+}
+
+/** Sends signals and decisions to runs: checks all that can be checked, records, and wakes who may go on. */
+export class Signals {
+  readonly #parts: SignalsParts
+
+  constructor(parts: SignalsParts) {
+    this.#parts = parts
+  }
+
+  async send(
+    target: SignalTarget,
+    name: string,
+    payload: unknown,
+    options: SignalOptions = {},
+  ): Promise<SignalReceipt> {
+    const key = this.#keyOf('signal()', options, ['key'])
+    const prepare = async () => {
+      const { run, step, wait } = await this.#find(target, name, 'signal')
+      const checked = await validatePayload({ workflow: run.workflow, step: name }, wait.schema, payload)
+      return this.#sending(run, step, { key, actor: null, payload: checked })
+    }
+    const { sending, delivery } = await this.#deliver(prepare)
+    return receipt(sending, delivery)
+  }
+
+  async approve(target: SignalTarget, name: string, options: ApproveOptions): Promise<SignalReceipt> {
+    const key = this.#keyOf('approve()', options, ['by', 'comment', 'payload', 'key'])
+    return this.#decide(target, name, { ...options, approved: true, key })
+  }
+
+  async reject(target: SignalTarget, name: string, options: RejectOptions): Promise<SignalReceipt> {
+    const key = this.#keyOf('reject()', options, ['by', 'comment', 'key'])
+    return this.#decide(target, name, { ...options, approved: false, key })
+  }
+
+  async #decide(
+    target: SignalTarget,
+    name: string,
+    made: { readonly approved: boolean; readonly key: string } & ApproveOptions,
+  ): Promise<SignalReceipt> {
+    const { approved, by, comment } = made
+    checkDecision(made)
+    const prepare = async () => {
+      const { run, step, wait } = await this.#find(target, name, 'approval')
+      const place = { workflow: run.workflow, step: name }
+      const payload = approved ? await validatePayload(place, wait.schema, made.payload) : undefined
+      const at = new Date(await this.#parts.adapter.now()).toISOString()
+      const decision: Decision = {
+        approved,
+        by,
+        at,
+        ...(comment === undefined ? {} : { comment }),
+        ...(payload === undefined ? {} : { payload }),
+      }
+      return this.#sending(run, step, { key: made.key, actor: by, payload: decision })
+    }
+    const { sending, delivery } = await this.#deliver(prepare)
+    const same = sameDecision(sending, delivery, approved)
+    return receipt(sending, same ? { result: 'duplicate', recorded: null } : delivery)
+  }
+
+  #keyOf(verb: string, options: SignalOptions, known: readonly string[]): string {
+    if (typeof options !== 'object' || options === null) {
+      throw new BelayError('invalid_option', `${verb} takes an object with ${known.join(', ')}.`)
+    }
+    for (const name of Object.keys(options)) {
+      if (known.includes(name)) continue
+      throw new BelayError(
+        'invalid_option',
+        `${verb} has no option "${name}".${didYouMean(name, known)} It takes ${known.join(', ')}.`,
+      )
+    }
+    const { key } = options
+    if (key === undefined) return this.#parts.settings.runtime.newId()
+    checkKey("A signal's key", key)
+    return key
+  }
+
+  /** Finds the run, its definition as this process knows it, and the step, which must take signals of this kind. */
+  async #find(target: SignalTarget, name: string, kind: SignalWait['kind']) {
+    const { adapter, registry, settings } = this.#parts
+    await adapter.open()
+    const run = await adapter.findRun(lookup(target))
+    if (run === null) throw unknownRun(target)
+    const workflow = await registry.find(run, settings.workflows)
+    if (workflow === undefined) throw unknownWorkflow(run)
+    const { step, wait } = signalStep(run, workflow, name, kind)
+    return { run, step, wait }
+  }
+
+  #sending(
+    run: FoundRun,
+    step: StepDefinition,
+    {
+      key,
+      actor,
+      payload,
+    }: { readonly key: string; readonly actor: string | null; readonly payload: unknown },
+  ): Sending {
+    const { runId, definitionId } = run
+    const text = toJsonText(payload, this.#parts.settings.payloadMaxBytes, () => ({
+      what: `Payload for step "${step.name}" of run ${runId}`,
+      runId,
+      step: step.name,
+    }))
+    return { run, step, signal: { runId, definitionId, step: step.number, key, actor, payload: text } }
+  }
+
+  async #deliver(prepare: () => Promise<Sending>): Promise<{ sending: Sending; delivery: Delivery }> {
+    const { adapter, onDelivered } = this.#parts
+    for (let look = 1; ; look += 1) {
+      const sending = await prepare()
+      const [delivery] = await adapter.deliverSignals([sending.signal])
+      // Between the look and the delivery the run was pruned, or moved to another version: a second look tells.
+      if (delivery!.result === 'unknown' && look < LOOKS_MAX) continue
+      if (delivery!.result === 'unknown') throw unknownRun(sending.run.runId)
+      if (delivery!.result === 'delivered') onDelivered(sending.run.definitionId)
+      return { sending, delivery: delivery! }
+    }
+  }
+}
+
+const LOOKS_MAX = 3
+
+function lookup(target: SignalTarget) {
+  if (typeof target === 'string') return { runId: target }
+  const { workflow, key } = target
+  return { workflow: typeof workflow === 'string' ? workflow : workflow.name, key }
+}
+
+/** @throws BelayError `invalid_option` that names the steps that could have been meant. */
+function signalStep(
+  run: FoundRun,
+  { steps }: WorkflowDefinition,
+  name: string,
+  kind: SignalWait['kind'],
+): { readonly step: StepDefinition; readonly wait: SignalWait } {
+  const step = steps.find((candidate) => candidate.name === name)
+  if (step?.wait?.kind === kind) return { step, wait: step.wait }
+  const names = steps.filter(({ wait }) => wait?.kind === kind).map((candidate) => candidate.name)
+  const what = kind === 'signal' ? 'a signal' : 'an approval'
+  const known = names.length === 0 ? `None of its steps waits for ${what}.` : `These do: ${listed(names)}.`
+  throw new BelayError(
+    'invalid_option',
+    `Workflow "${run.workflow}" version ${run.version} ${mismatch(step, name, what)}${didYouMean(name, names)} ${known}`,
+    { runId: run.runId, step: name },
+  )
+}
+
+function mismatch(step: StepDefinition | undefined, name: string, what: string): string {
+  if (step === undefined) return `has no step "${name}".`
+  switch (step.wait?.kind) {
+    case 'approval':
+      return `has a step "${name}" that waits for an approval: use approve() or reject().`
+    case 'signal':
+      return `has a step "${name}" that waits for a signal: use signal().`
+    default:
+      return `has a step "${name}" that does not wait for ${what}.`
+  }
+}
+
+function checkDecision({ by, comment }: ApproveOptions): void {
+  checkKey('A decision needs by, who decides: it', by)
+  if (comment === undefined || typeof comment === 'string') return
+  throw new BelayError('invalid_option', `A decision's comment must be a text; got ${typeof comment}.`)
+}
+
+/** Tells whether what the step has already is this decision. Throws `decision_conflict` when it is the other one. */
+function sameDecision({ run, step }: Sending, delivery: Delivery, approved: boolean): boolean {
+  if (!('recorded' in delivery) || delivery.recorded === null) return false
+  const made = fromJsonText(delivery.recorded) as Decision
+  if (made.approved === approved) return true
+  throw new BelayError(
+    'decision_conflict',
+    `Step "${step.name}" of run ${run.runId} was ${made.approved ? 'approved' : 'rejected'} by ${made.by} at ${made.at}, and cannot be ${approved ? 'approved' : 'rejected'} any more.`,
+    { runId: run.runId, step: step.name },
+  )
+}
+
+function receipt({ run, step, signal }: Sending, delivery: Delivery): SignalReceipt {
+  return {
+    runId: run.runId,
+    step: step.name,
+    key: signal.key,
+    result: delivery.result as SignalReceipt['result'],
+    reason: delivery.result === 'ignored' ? delivery.reason : undefined,
+  }
+}
+
+function unknownRun(target: SignalTarget): BelayError {
+  if (typeof target === 'string') {
+    return new BelayError('unknown_run', `There is no run ${target} to signal.`, { runId: target })
+  }
+  const { workflow, key } = lookup(target) as { workflow: string; key: string }
+  return new BelayError(
+    'unknown_run',
+    `There is no run of workflow "${workflow}" with key ${JSON.stringify(key)} to signal.`,
+  )
+}
+
+function unknownWorkflow({ runId, workflow, version }: FoundRun): BelayError {
+  return new BelayError(
+    'unknown_workflow',
+    `Run ${runId} follows workflow "${workflow}" version ${version}, which this engine does not know, so it cannot check a signal for it. Give that version to createEngine() in \`workflows\`; it needs no handlers.`,
+    { runId },
+  )
+}

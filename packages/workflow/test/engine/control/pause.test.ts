@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import { planPause, planResume } from '../../../src/engine/control/pause.ts'
+import { queueEntries } from '../../../src/engine/control/plan.ts'
+import { FAILED, runToChange } from './run-to-change.ts'
+
+describe('a pause', () => {
+  it('gives each step that waits for others one more to wait for, and leaves the rest alone', () => {
+    const plan = planPause(
+      runToChange(
+        {},
+        { a: 'running', b: { status: 'ready' }, c: { status: 'pending', openDependencies: 2 } },
+      ),
+    )
+
+    expect(plan?.run.status).toBe('paused')
+    expect(plan?.steps).toMatchObject([{ name: 'c', status: 'pending', openDependencies: 3 }])
+    expect(plan?.queue).toEqual([])
+  })
+
+  it('is undone by a resumption', () => {
+    const found = runToChange({}, { a: 'running', c: { status: 'pending', openDependencies: 2 } })
+    const paused = planPause(found)!
+    const steps = found.steps.map(
+      (step) => paused.steps.find((changed) => changed.step === step.step) ?? step,
+    )
+
+    const resumed = planResume({ ...found, run: paused.run, steps })!
+
+    expect(resumed.run).toEqual(found.run)
+    expect(resumed.steps).toEqual([found.steps[1]])
+  })
+
+  it.each(['compensating', 'compensation_failed', 'completed', 'failed', 'cancelled'] as const)(
+    'of a run that is %s is refused',
+    (status) => {
+      expect(() => planPause(runToChange({ ...FAILED, status }, { a: 'failed' }))).toThrow(/cannot be paused/)
+      expect(() => planResume(runToChange({ ...FAILED, status }, { a: 'failed' }))).toThrow(
+        /cannot be resumed/,
+      )
+    },
+  )
+})
+
+describe('a resumption', () => {
+  const queueOf = (run: object, steps: Parameters<typeof runToChange>[1]) => {
+    const plan = planResume(runToChange({ status: 'paused', ...run }, steps))!
+    return queueEntries(plan.run, plan.queue)
+  }
+
+  it('makes ready what waited for it alone', () => {
+    const plan = planResume(
+      runToChange({ status: 'paused' }, { a: 'completed', b: { openDependencies: 1, dependsOn: [0] } }),
+    )
+
+    expect(plan?.steps).toMatchObject([{ name: 'b', status: 'ready', openDependencies: 0 }])
+    expect(plan?.queue).toMatchObject([{ name: 'b' }])
+  })
+
+  it('queues retries and timers for their time, what was signalled at once, and waits without end not at all', () => {
+    const queue = queueOf(
+      {},
+      {
+        ready: 'ready',
+        retry: { status: 'ready', availableAt: 20_000 },
+        timer: { status: 'waiting', availableAt: 30_000, waitingSince: 1 },
+        signalled: { status: 'waiting', availableAt: 40_000, waitingSince: 1, signalledAt: 9_000 },
+        endless: { status: 'waiting', waitingSince: 1 },
+        running: 'running',
+      },
+    )
+
+    expect(queue).toEqual([
+      { step: 0, availableAt: null },
+      { step: 1, availableAt: 20_000 },
+      { step: 2, availableAt: 30_000 },
+      { step: 3, availableAt: null },
+    ])
+  })
+
+  it('lets nothing begin before the start of its run', () => {
+    expect(queueOf({ startAt: 50_000 }, { a: 'ready', b: { status: 'ready', availableAt: 60_000 } })).toEqual(
+      [
+        { step: 0, availableAt: 50_000 },
+        { step: 1, availableAt: 60_000 },
+      ],
+    )
+  })
+})

@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest'
+import type { RunRecord, StepRecord, WorkerRecord } from '../../src/adapter/index.ts'
+import { explainRun } from '../../src/engine/explain/explain.ts'
+import { FAILED, runToChange } from './control/run-to-change.ts'
+
+const NOW = 10_000
+
+const WORKER: WorkerRecord = {
+  workerId: 'w1',
+  name: 'worker',
+  status: 'live',
+  startedAt: 0,
+  renewedAt: 9_000,
+  leaseExpiresAt: 39_000,
+  slots: 4,
+  busy: 1,
+  host: 'h',
+  definitionIds: [1],
+  workflows: [{ name: 'order', version: 1 }],
+}
+
+function explain(
+  run: Parameters<typeof runToChange>[0],
+  facts: Parameters<typeof runToChange>[1],
+  workers: readonly WorkerRecord[] = [WORKER],
+) {
+  const found = runToChange(run, facts, NOW)
+  const record: RunRecord = { ...found.run, input: null }
+  const steps: StepRecord[] = found.steps.map((step) => ({ ...step, output: null, error: null }))
+  return explainRun({ run: record, steps, shape: found.shape, workers, now: NOW })
+}
+
+function first(...args: Parameters<typeof explain>) {
+  const { reason, sentence } = explain(...args).steps[0]!
+  return `${reason}: ${sentence}`
+}
+
+describe('why a step does not begin', () => {
+  const ready = { a: 'ready' } as const
+
+  it.each([
+    ['a look of a worker', [WORKER], /^due: "a" is due: a worker takes it at its next look\.$/],
+    ['a worker', [], /^worker: "a" is due, but no worker is live: start one\.$/],
+    ['a worker that is not dead', [{ ...WORKER, status: 'dead' }], /^worker: .*no worker is live/],
+    [
+      'a worker whose lease has not run out',
+      [{ ...WORKER, leaseExpiresAt: 9_999 }],
+      /^worker: .*no worker is live/,
+    ],
+    [
+      'a worker for its version',
+      [{ ...WORKER, definitionIds: [2, 3] }],
+      /^worker: .*"w" version 1 is not run by the one live worker/,
+    ],
+    [
+      'a slot',
+      [
+        { ...WORKER, busy: 4 },
+        { ...WORKER, definitionIds: [2] },
+      ],
+      /^slot: .*all 4 slots of the workers that run "w" version 1 are taken/,
+    ],
+    ['a worker that told nothing', [{ ...WORKER, slots: null, busy: null, definitionIds: null }], /^due: /],
+  ] as const)('it waits for %s', (_, workers, sentence) => {
+    expect(first({}, ready, workers)).toMatch(sentence)
+  })
+
+  it.each([
+    ['the start', { startAt: 20_000 }, { a: 'ready' }, /^start: "a" begins when the run starts, at 1970/],
+    [
+      'its next try',
+      {},
+      { a: { status: 'ready', availableAt: 20_000, failures: 2 } },
+      /^retry: "a" failed 2 times/,
+    ],
+    ['the resumption', { status: 'paused' }, { a: 'ready' }, /^paused: /],
+    [
+      'a time',
+      {},
+      { a: { status: 'waiting', availableAt: 20_000, waitingSince: 1 } },
+      /^timer: "a" waits until 1970/,
+    ],
+    [
+      'a signal',
+      {},
+      { a: { status: 'waiting', waitingSince: 1 } },
+      /^signal: "a" waits for its signal, without a limit/,
+    ],
+    ['a look after its signal', {}, { a: { status: 'waiting', waitingSince: 1, signalledAt: 2 } }, /^due: /],
+    [
+      'the end of its undo',
+      { ...FAILED, status: 'compensating' },
+      { a: 'ready' },
+      /the run is stopped, and it is cancelled/,
+    ],
+  ] as const)('it waits for %s', (_, run, steps, sentence) => {
+    expect(first(run, steps)).toMatch(sentence)
+  })
+
+  it('names a few of the many steps it depends on', () => {
+    const names = Array.from({ length: 9 }, (_, n) => `s${n}`)
+    const roots = Object.fromEntries(names.map((name) => [name, 'running' as const]))
+    const join = { dependsOn: names.map((_, n) => n), openDependencies: 9 }
+
+    expect(explain({}, { ...roots, join }).steps.at(-1)).toMatchObject({
+      reason: 'dependency',
+      sentence: expect.stringMatching(/^"join" waits for "s0" \(running\), .*"s4" \(running\) and 4 more\.$/),
+    })
+  })
+})
+
+describe('why a step does not end', () => {
+  it('its handler runs, or its worker went silent', () => {
+    const running = { a: { status: 'running', workerId: 'w1', startedAt: 5_000 } } as const
+
+    expect(first({}, running)).toMatch(/^running: "a" has been running on worker w1 since 1970/)
+    expect(first({}, running, [])).toMatch(/^worker: "a" was begun by worker w1, which has gone silent/)
+  })
+})
+
+describe('why an undo does not end', () => {
+  const undoing = { ...FAILED, status: 'compensating', finishedAt: null } as const
+  const undo = { status: 'compensating', undoOf: 'completed' } as const
+
+  it.each([
+    ['a look of a worker', { a: undo }, /^due: The compensation of "a" is due/],
+    [
+      'its next try',
+      { a: { ...undo, failures: 1, availableAt: 20_000 } },
+      /^retry: The compensation of "a" failed once/,
+    ],
+    ['its handler', { a: { ...undo, workerId: 'w1' } }, /^running: The compensation of "a" has been running/],
+    [
+      'a later step',
+      { a: { ...undo, openDependencies: 1 }, b: { ...undo, dependsOn: [0] } },
+      /^dependency: "a" is undone after "b" \(compensating\)/,
+    ],
+    [
+      'an operator, over several edges',
+      {
+        a: { ...undo, openDependencies: 1 },
+        b: { ...undo, openDependencies: 1, dependsOn: [0] },
+        c: { status: 'compensation_failed', undoOf: 'completed', dependsOn: [1] },
+      },
+      /^operator: "a" is undone after "c", whose compensation failed for good/,
+    ],
+  ] as const)('it waits for %s', (_, steps, sentence) => {
+    expect(first(undoing, steps)).toMatch(sentence)
+  })
+
+  it('a stopped run waits for what is in flight, or for a worker that has its definition', () => {
+    const inFlight = explain(undoing, { a: { status: 'running', workerId: 'w1' }, b: 'failed' })
+    const drained = explain(undoing, { a: 'completed', b: 'failed' }, [])
+
+    expect(inFlight.sentence).toMatch(/is stopped, and waits for its 1 running steps/)
+    expect(drained.sentence).toMatch(/is to be undone, but no worker is live/)
+  })
+})
+
+describe('a run', () => {
+  it.each([
+    ['scheduled', { status: 'scheduled', startAt: 20_000 }, /is to start at 1970/],
+    ['running', {}, /goes forward: 0 of its 1 open steps running/],
+    ['waiting', { status: 'waiting' }, /none of its 1 open steps has anything to do now/],
+    ['paused', { status: 'paused' }, /was paused by an operator/],
+    ['parked', { ...FAILED, status: 'compensation_failed' }, /is parked: 0 of its compensations/],
+    ['completed', { status: 'completed' }, /has completed\.$/],
+    ['failed', FAILED, /has ended as failed; an operator may retry it\.$/],
+  ] as const)('that is %s says so', (_, run, sentence) => {
+    expect(explain(run, { a: 'ready' }).sentence).toMatch(sentence)
+  })
+})

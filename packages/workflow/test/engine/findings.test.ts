@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest'
+import type { Diagnosis, LiveRuns, WorkerRecord } from '../../src/adapter/index.ts'
+import { findingsOf } from '../../src/engine/findings.ts'
+
+const NOW = Date.UTC(2025, 0, 2)
+const HOUR_MS = 3_600_000
+const THRESHOLDS = { pausedMs: HOUR_MS, overdueMs: 60_000 }
+
+function worker(change: Partial<WorkerRecord> = {}): WorkerRecord {
+  return {
+    workerId: '0192ffff-0000-7000-8000-000000000001',
+    name: 'packer',
+    status: 'live',
+    startedAt: NOW - HOUR_MS,
+    renewedAt: NOW - 1_000,
+    leaseExpiresAt: NOW + 29_000,
+    slots: 10,
+    busy: 0,
+    host: 'machine-7',
+    definitionIds: [1],
+    workflows: [{ name: 'order', version: 1 }],
+    ...change,
+  }
+}
+
+function runs(change: Partial<LiveRuns> = {}): LiveRuns {
+  return {
+    definitionId: 1,
+    workflow: 'order',
+    version: 1,
+    status: 'running',
+    runs: 2,
+    oldestSince: NOW - 2 * HOUR_MS,
+    runIds: ['r1', 'r2'],
+    ...change,
+  }
+}
+
+const OVERDUE = { definitionId: 1, workflow: 'order', version: 1, steps: 3, oldestDueAt: NOW - HOUR_MS }
+
+function findings(change: Partial<Diagnosis>) {
+  const nothing: Diagnosis = {
+    now: NOW,
+    store: {},
+    workers: [],
+    liveRuns: [],
+    moreLiveRuns: false,
+    overdueSteps: [],
+    strandedSteps: [],
+  }
+  return findingsOf({ ...nothing, ...change }, THRESHOLDS)
+}
+
+describe('what a diagnosis amounts to', () => {
+  it('is nothing, when a worker is there for every live run', () => {
+    expect(findings({ workers: [worker()], liveRuns: [runs()] })).toEqual([])
+  })
+
+  it('says which version nobody can run, how many runs wait, and what to do', () => {
+    const waiting = [
+      runs(),
+      runs({ status: 'compensating', runs: 1, oldestSince: NOW - HOUR_MS, runIds: ['r3'] }),
+    ]
+
+    const [finding, ...more] = findings({ workers: [worker({ definitionIds: [2] })], liveRuns: waiting })
+
+    expect(more).toEqual([])
+    expect(finding).toMatchObject({
+      type: 'version_without_worker',
+      workflow: 'order',
+      version: 1,
+      runs: 3,
+      oldest: new Date(NOW - 2 * HOUR_MS),
+      runIds: ['r1', 'r2', 'r3'],
+      message:
+        'No live worker has handlers for workflow "order" version 1: 3 runs cannot go on, the oldest since 2025-01-01T22:00:00.000Z (r1, r2, r3).',
+      remedy: expect.stringMatching(/^Start a worker whose `workflows` include version 1 of "order"/),
+    })
+  })
+
+  it('does not count a worker whose lease has run out, and believes one that says nothing of its workflows', () => {
+    const expired = worker({ leaseExpiresAt: NOW - 1 })
+    const silent = worker({ definitionIds: null })
+
+    expect(findings({ workers: [expired], liveRuns: [runs()] })).toMatchObject([
+      { type: 'version_without_worker' },
+    ])
+    expect(findings({ workers: [silent], liveRuns: [runs()] })).toEqual([])
+  })
+
+  it('tells of parked runs', () => {
+    const parked = runs({ status: 'compensation_failed', runs: 1, runIds: ['r1'] })
+
+    expect(findings({ workers: [worker()], liveRuns: [parked] })).toMatchObject([
+      { type: 'parked_runs', runs: 1, message: expect.stringMatching(/The undo of 1 run .* \(r1\)/) },
+    ])
+  })
+
+  it('tells of paused runs once they have been for long', () => {
+    const paused = (ms: number) => runs({ status: 'paused', oldestSince: NOW - ms })
+
+    expect(findings({ workers: [worker()], liveRuns: [paused(HOUR_MS)] })).toMatchObject([
+      { type: 'paused_runs', message: expect.stringMatching(/^2 runs .* are paused, the longest since/) },
+    ])
+    expect(findings({ workers: [worker()], liveRuns: [paused(HOUR_MS - 1)] })).toEqual([])
+  })
+
+  it('tells of a dead worker once a sweep should have noticed', () => {
+    const silent = (ms: number, status: 'live' | 'dead' = 'live') =>
+      findings({ workers: [worker({ status, leaseExpiresAt: NOW - ms })] })
+
+    expect(silent(9_999)).toEqual([])
+    expect(silent(9_999, 'dead')).toEqual([])
+    expect(silent(10_000)).toMatchObject([
+      {
+        type: 'dead_worker',
+        name: 'packer',
+        since: new Date(NOW - 10_000),
+        message: expect.stringMatching(
+          /^Worker "packer" \(.*\) on machine-7 is gone, its lease ran out at 2025/,
+        ),
+      },
+    ])
+    expect(silent(10_000, 'dead')).toHaveLength(1)
+    const left = worker({ leaseExpiresAt: null, renewedAt: NOW - HOUR_MS, host: null })
+    expect(findings({ workers: [left] })).toMatchObject([
+      { since: undefined, message: expect.stringMatching(/\) is gone, it gave its lease up,/) },
+    ])
+  })
+
+  it('tells overdue steps beside free slots from a lack of slots', () => {
+    const full = worker({ busy: 10 })
+
+    expect(findings({ workers: [full, worker({ busy: 8 })], overdueSteps: [OVERDUE] })).toMatchObject([
+      {
+        type: 'overdue_steps',
+        steps: 3,
+        freeSlots: 2,
+        message: expect.stringMatching(/^3 steps .* although 2 workers for it have 2 free slots\.$/),
+      },
+    ])
+    expect(findings({ workers: [full], overdueSteps: [OVERDUE] })).toMatchObject([
+      {
+        type: 'no_free_slots',
+        slots: 10,
+        message: expect.stringMatching(/all 10 slots of the 1 worker for it are taken\.$/),
+      },
+    ])
+  })
+
+  it('leaves overdue steps without any worker to what is said of the version', () => {
+    expect(findings({ overdueSteps: [OVERDUE], liveRuns: [runs()] }).map(({ type }) => type)).toEqual([
+      'version_without_worker',
+    ])
+  })
+
+  it('puts what should be impossible first, and says when it did not look at everything', () => {
+    const stranded = { runId: 'r1', workflow: 'order', version: 1, name: 'pack' }
+
+    const found = findings({
+      liveRuns: [runs()],
+      moreLiveRuns: true,
+      strandedSteps: [
+        { ...stranded, fault: 'unqueued' },
+        { ...stranded, fault: 'unheld' },
+      ],
+    })
+
+    expect(found.map(({ type }) => type)).toEqual([
+      'stranded_step',
+      'stranded_step',
+      'version_without_worker',
+      'partly_checked',
+    ])
+    expect(found[0]?.message).toMatch(/Step "pack" of run r1 .* can be claimed, but is in no queue/)
+    expect(found[1]?.message).toMatch(/is leased to a worker that is not registered/)
+  })
+})
