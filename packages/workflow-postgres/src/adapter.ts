@@ -92,7 +92,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
       await parts.connect()
       return migrateSchema(connection, schema)
     },
-    now: () => now(connection),
+    now: async (within) => now(await connectionFor(within)),
     saveDefinitions: async (definitions, within) => saveDefinitions(await connectionFor(within), definitions),
     async startRuns(runs, within) {
       if (within?.tx === undefined) return startRuns(connection, runs)
@@ -120,8 +120,14 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     changeRun: (request) => changeRun(connection, request),
     readHistory: (request) => readHistory(connection, request),
     readDefinitions: (definitionIds) => readDefinitions(connection, definitionIds),
-    deliverSignals: (signals) => deliverSignals(connection, signals),
-    findRun: (run) => findRun(connection, run),
+    async deliverSignals(signals, within) {
+      const over = await connectionFor(within)
+      const deliveries = await deliverSignals(over, signals)
+      const isDelivered = deliveries.some(({ result }) => result === 'delivered')
+      if (within?.tx !== undefined && isDelivered) await wakeup.wakeAfter?.(over)
+      return deliveries
+    },
+    findRun: async (run, within) => findRun(await connectionFor(within), run),
     expireRuns: (request) => expireRuns(connection, request),
     upcoming: (request) => upcoming(connection, request),
     readRun: (runId) => readRun(connection, runId),

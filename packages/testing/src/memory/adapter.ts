@@ -1,4 +1,10 @@
-import { type Adapter, BelayError, type Clock, type RunFilter } from '@belay/workflow/adapter'
+import {
+  type Adapter,
+  BelayError,
+  type Clock,
+  type RunFilter,
+  type WithinTransaction,
+} from '@belay/workflow/adapter'
 import { realClock } from '../clock/real-clock.ts'
 import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { Dump } from '../invariants/dump.ts'
@@ -10,10 +16,10 @@ import { dump } from './dump.ts'
 import { listRuns, load, readRun, readStatuses } from './read.ts'
 import { Rows } from './rows.ts'
 import { settle } from './settle.ts'
-import { deliverSignals, findRun } from './signals.ts'
+import { findRun } from './signals.ts'
 import { cancelRuns, stopping } from './stop.ts'
 import { sweep } from './sweep.ts'
-import { commit, recorded, settleWithin, startRunsInTurn, workIn } from './transact.ts'
+import { commit, deliverInTurn, recorded, settleWithin, startRunsInTurn, workIn } from './transact.ts'
 import { givenTransaction, MemoryTransaction } from './transaction.ts'
 import { beginUndo, drain } from './undo.ts'
 import { diagnose, findEnded, prune, releaseKeys } from './upkeep.ts'
@@ -82,7 +88,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
       const end = await workIn(tx, work)
       if ('type' in end) return end
       const transacted = await this.#verb(() => settleWithin(this.#rows, tx, { workerId, ...end }))
-      if (tx.runs.size > 0) this.wake()
+      if (tx.runs.size > 0 || tx.signals.length > 0) this.wake()
       return transacted
     } finally {
       tx.rollBack()
@@ -94,10 +100,8 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
 
   saveDefinitions: Verb<'saveDefinitions'> = (definitions) =>
     this.#verb(() => saveDefinitions(this.#rows, definitions))
-  startRuns: Verb<'startRuns'> = (runs, { tx } = {}) =>
-    this.#verb(() =>
-      startRunsInTurn(this.#rows, runs, tx === undefined ? undefined : givenTransaction(this.#rows, tx)),
-    )
+  startRuns: Verb<'startRuns'> = (runs, within) =>
+    this.#verb(() => startRunsInTurn(this.#rows, runs, this.#given(within)))
 
   registerWorker: Verb<'registerWorker'> = (worker) => this.#verb(() => registerWorker(this.#rows, worker))
   renew: Verb<'renew'> = (renewal) => this.#verb(() => renew(this.#rows, renewal))
@@ -119,8 +123,9 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   changeRun: Adapter['changeRun'] = (request) => this.#verb(() => changeRun(this.#rows, request))
   readHistory: Verb<'readHistory'> = (request) => this.#verb(() => readHistory(this.#rows, request))
   readDefinitions: Verb<'readDefinitions'> = (ids) => this.#verb(() => readDefinitions(this.#rows, ids))
-  deliverSignals: Verb<'deliverSignals'> = (signals) => this.#verb(() => deliverSignals(this.#rows, signals))
-  findRun: Verb<'findRun'> = (run) => this.#verb(() => findRun(this.#rows, run))
+  deliverSignals: Verb<'deliverSignals'> = (signals, within) =>
+    this.#verb(() => deliverInTurn(this.#rows, signals, this.#given(within)))
+  findRun: Verb<'findRun'> = (run, within) => this.#verb(() => findRun(this.#rows, run, this.#given(within)))
   expireRuns: Verb<'expireRuns'> = (request) => this.#verb(() => expireRuns(this.#rows, request))
   upcoming: Verb<'upcoming'> = (request) => this.#verb(() => upcoming(this.#rows, request))
 
@@ -153,6 +158,10 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
     this.#closed = true
     for (const stop of this.#listening) stop()
     this.#listening.clear()
+  }
+
+  #given({ tx }: WithinTransaction = {}): MemoryTransaction | undefined {
+    return tx === undefined ? undefined : givenTransaction(this.#rows, tx)
   }
 
   /** Every verb runs at once and without a pause, which makes it atomic; only its answer is a promise. */

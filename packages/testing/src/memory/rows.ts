@@ -2,7 +2,6 @@ import type {
   Clock,
   HistoryRecord,
   JsonText,
-  NewRun,
   RunStatus,
   SavedDefinition,
   StepStatus,
@@ -83,8 +82,8 @@ export class Rows {
   readonly liveRuns = new Set<RunRow>()
   readonly workers = new Map<string, WorkerRow>()
   readonly queue = new ReadyQueue()
-  /** Keys that open transactions have taken: whoever wants one of them waits. */
-  readonly openKeys = new Map<string, MemoryTransaction>()
+  /** Keys and steps that open transactions hold, by name: whoever wants one of them waits. */
+  readonly heldNames = new Map<string, MemoryTransaction>()
   /** What operators did, by run id, oldest first. */
   readonly history = new Map<string, readonly HistoryRecord[]>()
   /** What makes sending a signal twice harmless, by run, step and key. */
@@ -124,18 +123,12 @@ export class Rows {
     return this.#keys.get(keyOf(workflow, key))
   }
 
-  holdKey({ workflow, key }: NewRun, tx: MemoryTransaction): void {
-    if (key !== null) this.openKeys.set(keyOf(workflow, key), tx)
-  }
-
-  /** A transaction other than `tx` that has taken a key of these runs. */
-  keyHolder(runs: readonly NewRun[], tx: MemoryTransaction | undefined): MemoryTransaction | undefined {
-    if (this.openKeys.size === 0) return undefined
-    for (const { workflow, key } of runs) {
-      const holder = key === null ? undefined : this.openKeys.get(keyOf(workflow, key))
-      if (holder !== undefined && holder !== tx) return holder
-    }
-    return undefined
+  /** Another transaction than `tx` that holds one of these names. */
+  holderOf(names: readonly string[], tx: MemoryTransaction | undefined): MemoryTransaction | undefined {
+    if (this.heldNames.size === 0) return undefined
+    return names
+      .map((name) => this.heldNames.get(name))
+      .find((holder) => holder !== undefined && holder !== tx)
   }
 
   /** The oldest first: run ids are ordered by time. */
@@ -144,6 +137,6 @@ export class Rows {
   }
 }
 
-function keyOf(workflow: string, key: string): string {
+export function keyOf(workflow: string, key: string): string {
   return JSON.stringify([workflow, key])
 }

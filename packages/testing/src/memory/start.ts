@@ -1,7 +1,7 @@
 import { BelayError, type NewRun, type StartedRun } from '@belay/workflow/adapter'
 import { definitionOf } from './definitions.ts'
 import { refusalOf } from './payload.ts'
-import type { DefinitionRow, Rows, RunRow, StepRow } from './rows.ts'
+import { type DefinitionRow, keyOf, type Rows, type RunRow, type StepRow } from './rows.ts'
 import type { MemoryTransaction } from './transaction.ts'
 
 export function startRuns(rows: Rows, runs: readonly NewRun[]): readonly StartedRun[] {
@@ -30,11 +30,16 @@ export function startRunsWithin(
     const own = tx.runs.get(run.runId) ?? [...tx.runs.values()].find(sameKey)
     if (own === undefined) {
       tx.runs.set(run.runId, run)
-      rows.holdKey(run, tx)
+      tx.hold(namesOf([run]))
     }
     const { runId, definitionId, input } = own ?? run
     return { runId, created: own === undefined, definitionId, input }
   })
+}
+
+/** What runs hold against other transactions until theirs ends. */
+export function namesOf(runs: readonly NewRun[]): readonly string[] {
+  return runs.flatMap(({ workflow, key }) => (key === null ? [] : [`key ${keyOf(workflow, key)}`]))
 }
 
 function checkStartable(rows: Rows, run: NewRun): void {

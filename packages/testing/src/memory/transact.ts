@@ -1,6 +1,8 @@
 import {
   BelayError,
+  type Delivery,
   type NewRun,
+  type NewSignal,
   type Outcome,
   type StartedRun,
   type Transacted,
@@ -9,7 +11,8 @@ import {
 import { refused } from './refusal.ts'
 import type { Rows } from './rows.ts'
 import { holds, isRecorded, settle } from './settle.ts'
-import { createRun, startRuns, startRunsWithin } from './start.ts'
+import { deliverSignals, deliverWithin, isTaken, nameOfStep } from './signals.ts'
+import { createRun, namesOf, startRuns, startRunsWithin } from './start.ts'
 import type { MemoryTransaction } from './transaction.ts'
 
 /** Does the work; its failure is the transaction's. */
@@ -42,13 +45,28 @@ export function settleWithin(
     tx.rollBack()
     return { type: 'rolled_back', error: refusalError(refusal) }
   }
+  const error = inTheWay(rows, tx)
+  if (error !== undefined) return { type: 'conflict', error }
   const settled = settle(rows, { workerId, outcomes: [outcome], handBackMax })
   commit(rows, tx)
   return { type: 'settled', settlement: settled }
 }
 
+/** Throws a conflict, and changes nothing, when what a signal was sent for has moved on since. */
 export function commit(rows: Rows, tx: MemoryTransaction): void {
-  tx.commit((run) => createRun(rows, run))
+  const isInTheWay = inTheWay(rows, tx)
+  if (isInTheWay !== undefined) throw isInTheWay
+  tx.commit(() => {
+    for (const run of tx.runs.values()) createRun(rows, run)
+    deliverSignals(rows, tx.signals)
+  })
+}
+
+function inTheWay(rows: Rows, tx: MemoryTransaction): Error | undefined {
+  const moved = tx.signals.find((signal) => !tx.runs.has(signal.runId) && !isTaken(rows, signal))
+  if (moved === undefined) return undefined
+  const message = `could not serialize access: step ${moved.step} of run ${moved.runId} has moved on since it was signalled`
+  return Object.assign(new Error(message), { code: '40001' })
 }
 
 export function recorded(
@@ -67,13 +85,31 @@ export async function startRunsInTurn(
   runs: readonly NewRun[],
   tx: MemoryTransaction | undefined,
 ): Promise<readonly StartedRun[]> {
-  for (let holder = rows.keyHolder(runs, tx); holder !== undefined; holder = rows.keyHolder(runs, tx)) {
+  await untilFree(rows, namesOf(runs), tx)
+  return tx === undefined ? startRuns(rows, runs) : startRunsWithin(rows, runs, tx)
+}
+
+/** Delivers signals, once no open transaction but `tx` has signalled one of their steps. */
+export async function deliverInTurn(
+  rows: Rows,
+  signals: readonly NewSignal[],
+  tx: MemoryTransaction | undefined,
+): Promise<readonly Delivery[]> {
+  await untilFree(rows, signals.map(nameOfStep), tx)
+  return tx === undefined ? deliverSignals(rows, signals) : deliverWithin(rows, signals, tx)
+}
+
+async function untilFree(
+  rows: Rows,
+  names: readonly string[],
+  tx: MemoryTransaction | undefined,
+): Promise<void> {
+  for (let holder = rows.holderOf(names, tx); holder !== undefined; holder = rows.holderOf(names, tx)) {
     assertNoDeadlock(tx, holder)
     if (tx !== undefined) tx.waitsFor = holder
     await holder.ended
     if (tx !== undefined) tx.waitsFor = undefined
   }
-  return tx === undefined ? startRuns(rows, runs) : startRunsWithin(rows, runs, tx)
 }
 
 /** An error as databases give it when they give up a transaction for another, also wrapped in others. */
@@ -89,7 +125,7 @@ function isConflict(error: unknown): boolean {
 function assertNoDeadlock(tx: MemoryTransaction | undefined, holder: MemoryTransaction): void {
   for (let each: MemoryTransaction | undefined = holder; each !== undefined; each = each.waitsFor) {
     if (each !== tx) continue
-    throw Object.assign(new Error('deadlock detected: two transactions wait for each other’s keys'), {
+    throw Object.assign(new Error('deadlock detected: two transactions wait for each other'), {
       code: '40P01',
     })
   }

@@ -1,6 +1,7 @@
 import {
   BelayError,
   type NewRun,
+  type NewSignal,
   type TransactionOptions,
   type TypedTransaction,
 } from '@belay/workflow/adapter'
@@ -27,6 +28,8 @@ export class MemoryTransaction {
   readonly rows: Rows
   /** @internal Runs that are to be created when it commits. */
   readonly runs = new Map<string, NewRun>()
+  /** @internal Signals that are to be delivered when it commits. */
+  readonly signals: NewSignal[] = []
   /** @internal Resolves once it is over. */
   readonly ended: Promise<void>
   /** @internal The transaction that this one waits for. */
@@ -62,10 +65,15 @@ export class MemoryTransaction {
     )
   }
 
-  /** @internal `store` stores the runs; they and the effects happen within one turn. */
-  commit(store: (run: NewRun) => void): void {
+  /** @internal Keeps others from these names until it is over. */
+  hold(names: readonly string[]): void {
+    for (const name of names) this.rows.heldNames.set(name, this)
+  }
+
+  /** @internal `store` stores what was done in it; that and the effects happen within one turn. */
+  commit(store: () => void): void {
     this.#over()
-    for (const run of this.runs.values()) store(run)
+    store()
     for (const effect of this.#effects) effect()
   }
 
@@ -77,7 +85,7 @@ export class MemoryTransaction {
   #over(): void {
     this.assertOpen()
     this.#isOpen = false
-    for (const [key, holder] of this.rows.openKeys) if (holder === this) this.rows.openKeys.delete(key)
+    for (const [name, holder] of this.rows.heldNames) if (holder === this) this.rows.heldNames.delete(name)
     this.#end()
   }
 }

@@ -60,8 +60,8 @@ export interface Adapter {
    */
   open(): Promise<void>
 
-  /** The store's clock, epoch milliseconds. */
-  now(): Promise<number>
+  /** The store's clock, epoch milliseconds. With `tx` asked in that transaction. */
+  now(options?: WithinTransaction): Promise<number>
 
   /**
    * Inserts definitions that are not there yet; returns what the store holds for each (name, version), in order. Never overwrites.
@@ -203,17 +203,17 @@ export interface Adapter {
 
   /**
    * Gives signals to steps: each is recorded by its key, becomes its step's output, and makes the step ready if it waits; all of that in one
-   * commit. A step takes one signal. Results are in order. With `tx`, within that transaction of the user's.
+   * commit. A step takes one signal. Results are in order.
+   *
+   * With `tx` they are part of that transaction, which holds the steps until it ends; workers are woken when it commits. Throws
+   * `invalid_option` for what is no open transaction of this store.
    */
-  deliverSignals(
-    signals: readonly NewSignal[],
-    options?: { readonly tx?: unknown },
-  ): Promise<readonly Delivery[]>
+  deliverSignals(signals: readonly NewSignal[], options?: WithinTransaction): Promise<readonly Delivery[]>
 
-  /** Which definition a run follows; by id, or by workflow and key. Null when there is none. */
+  /** Which definition a run follows; by id, or by workflow and key. Null when there is none. With `tx` also runs that were started in it. */
   findRun(
     run: { readonly runId: string } | { readonly workflow: string; readonly key: string },
-    options?: { readonly tx?: unknown },
+    options?: WithinTransaction,
   ): Promise<FoundRun | null>
 
   /**

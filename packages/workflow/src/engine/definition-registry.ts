@@ -61,11 +61,12 @@ export class DefinitionRegistry {
   async find(
     run: FoundRun,
     workflows: readonly WorkflowDefinition[],
+    tx?: unknown,
   ): Promise<WorkflowDefinition | undefined> {
     const known = this.#known.get(run.definitionId)
     if (known !== undefined) return known
     const given = workflows.find(({ name, version }) => name === run.workflow && version === run.version)
-    if (given !== undefined) await this.save(given)
+    if (given !== undefined) await this.save(given, tx)
     return given
   }
 }
