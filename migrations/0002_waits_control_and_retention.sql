@@ -38,6 +38,11 @@ CREATE INDEX "workflow_runs_deadline_idx" ON "belay"."workflow_runs" USING btree
 ALTER TABLE "belay"."workflow_runs" ADD CONSTRAINT "workflow_runs_stop_allowed" CHECK (("belay"."workflow_runs"."stop" in ('failure', 'cancellation', 'abandonment')));--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD CONSTRAINT "workflow_steps_waiting_has_no_worker" CHECK ("belay"."workflow_steps"."status" <> 'waiting' or ("belay"."workflow_steps"."worker_id" is null and "belay"."workflow_steps"."waiting_since" is not null));--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD CONSTRAINT "workflow_steps_started_has_no_dependencies" CHECK ("belay"."workflow_steps"."status" not in ('ready', 'running', 'waiting', 'completed') or "belay"."workflow_steps"."open_dependencies" = 0);--> statement-breakpoint
+-- The instant of the statement, not of its transaction: that may be a handler's or a caller's, and have begun long before.
+CREATE OR REPLACE FUNCTION "belay"."store_now"() RETURNS timestamp with time zone
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$ select pg_catalog.statement_timestamp() $$;
+--> statement-breakpoint
 -- A run that has not begun reads as scheduled, and one in which every live step waits as waiting: nobody has to notice when that ends.
 CREATE FUNCTION "belay"."shown_status"(run_id uuid, status text, start_at timestamp with time zone) RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE

@@ -1,10 +1,11 @@
-import type { Adapter } from '@belay/workflow/adapter'
+import type { Adapter, WithinTransaction } from '@belay/workflow/adapter'
 import { changeRun } from './change-run.ts'
 import type { Connection } from './connection/connection.ts'
-import { openUntil } from './connection/open-connection.ts'
+import { closedError, openUntil } from './connection/open-connection.ts'
 import { type MigrationReport, migrateSchema } from './migrate/migrate.ts'
 import { checkSchemaVersion } from './migrate/schema-version.ts'
 import { settle } from './settle.ts'
+import { startWithin } from './start-within.ts'
 import { beginUndo } from './statements/begin-undo.ts'
 import { cancelRuns } from './statements/cancel-runs.ts'
 import { claim } from './statements/claim.ts'
@@ -17,6 +18,7 @@ import { findRun } from './statements/find-run.ts'
 import { listHeld } from './statements/list-held.ts'
 import { listWorkers } from './statements/list-workers.ts'
 import { prune } from './statements/prune-runs.ts'
+import { recorded } from './statements/read-attempts.ts'
 import { readDefinitions } from './statements/read-definitions.ts'
 import { readHistory } from './statements/read-history.ts'
 import { load } from './statements/read-payloads.ts'
@@ -40,6 +42,11 @@ export interface SqlAdapterParts {
   readonly name: string
   readonly schema: string
   readonly connection: Connection
+  /** Everything waits while a transaction is open. */
+  readonly singleSession?: boolean
+  /** Turns an open transaction of the caller's into a connection. Throws `invalid_option` for what is none of this store. */
+  readonly given: (tx: unknown) => Promise<Connection>
+  readonly transact: Adapter['transact']
   readonly wakeup: Wakeup
   readonly autoMigrate: boolean
   /** What to run when the schema is missing or outdated; ends the error's message. */
@@ -57,6 +64,12 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
   const { schema, wakeup } = parts
   let closed: Promise<void> | undefined
   const connection = openUntil(() => closed !== undefined, parts.connection)
+  /** What a verb runs on: the caller's transaction, or Belay's own connections. */
+  const connectionFor = async ({ tx }: WithinTransaction = {}): Promise<Connection> => {
+    if (tx === undefined) return connection
+    if (closed !== undefined) throw closedError()
+    return parts.given(tx)
+  }
   let opening: Promise<void> | undefined
   const open = async () => {
     await parts.connect()
@@ -67,6 +80,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
   return {
     name: parts.name,
     schema,
+    ...(parts.singleSession === undefined ? {} : { singleSession: parts.singleSession }),
     open() {
       opening ??= open().catch((error: unknown) => {
         opening = undefined
@@ -78,15 +92,25 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
       await parts.connect()
       return migrateSchema(connection, schema)
     },
-    now: () => now(connection),
-    saveDefinitions: (definitions) => saveDefinitions(connection, definitions),
-    startRuns: (runs) => startRuns(connection, runs),
+    now: async (within) => now(await connectionFor(within)),
+    saveDefinitions: async (definitions, within) => saveDefinitions(await connectionFor(within), definitions),
+    async startRuns(runs, within) {
+      if (within?.tx === undefined) return startRuns(connection, runs)
+      const transaction = await connectionFor(within)
+      const beside = parts.singleSession ? null : connection
+      return startWithin({ transaction, beside, wakeup }, runs)
+    },
     registerWorker: (worker) => register(connection, worker),
     renew: (renewal) => renew(connection, renewal),
     deregisterWorker: (worker) => deregister(connection, worker),
     claim: (request) => claim(connection, request),
     held: (request) => held(connection, request),
     settle: (settlement) => settle(connection, settlement),
+    async transact(request) {
+      if (closed !== undefined) throw closedError()
+      return parts.transact(request)
+    },
+    recorded: (request) => recorded(connection, request),
     load: (requests) => load(connection, requests),
     sweep: (request) => sweep(connection, request),
     stopping: (request) => stopping(connection, request),
@@ -96,8 +120,14 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     changeRun: (request) => changeRun(connection, request),
     readHistory: (request) => readHistory(connection, request),
     readDefinitions: (definitionIds) => readDefinitions(connection, definitionIds),
-    deliverSignals: (signals) => deliverSignals(connection, signals),
-    findRun: (run) => findRun(connection, run),
+    async deliverSignals(signals, within) {
+      const over = await connectionFor(within)
+      const deliveries = await deliverSignals(over, signals)
+      const isDelivered = deliveries.some(({ result }) => result === 'delivered')
+      if (within?.tx !== undefined && isDelivered) await wakeup.wakeAfter?.(over)
+      return deliveries
+    },
+    findRun: async (run, within) => findRun(await connectionFor(within), run),
     expireRuns: (request) => expireRuns(connection, request),
     upcoming: (request) => upcoming(connection, request),
     readRun: (runId) => readRun(connection, runId),

@@ -34,8 +34,24 @@ const UNAVAILABLE_MESSAGES =
 
 /** A deadlock or a serialization failure: the transaction had no effect, and running it again may succeed. */
 export function isConflict(error: unknown): boolean {
-  const code = codeOf(error)
-  return code === '40P01' || code === '40001'
+  return CONFLICTS.has(codeOf(error) ?? '') || CONFLICTS.has(codeOf(databaseError(error)) ?? '')
+}
+
+const CONFLICTS: ReadonlySet<string> = new Set(['40P01', '40001'])
+
+const CAUSES_MAX = 5
+
+/** The database's own error: what drizzle and handlers throw has it as its cause. */
+function databaseError(error: unknown): unknown {
+  let found = error
+  for (let depth = 0; depth < CAUSES_MAX && !isDatabaseError(found); depth += 1) {
+    found = found instanceof Error ? found.cause : undefined
+  }
+  return found
+}
+
+function isDatabaseError(error: unknown): boolean {
+  return /^[0-9A-Z]{5}$/.test(codeOf(error) ?? '')
 }
 
 /**
@@ -90,8 +106,13 @@ export function isUnavailable(error: unknown): boolean {
   return UNAVAILABLE_CODES.has(code) || UNAVAILABLE_CLASSES.some((prefix) => code.startsWith(prefix))
 }
 
+/** Tells whether the database refused a statement because of an earlier one of its transaction, which had failed. */
+export function isInFailedTransaction(error: unknown): boolean {
+  return codeOf(error) === '25P02'
+}
+
 /** The SQLSTATE, or Node's code of a socket error, of an error or of the first of several attempts to connect. */
-function codeOf(error: unknown): string | null {
+export function codeOf(error: unknown): string | null {
   if (typeof error !== 'object' || error === null) return null
   if ('code' in error && typeof error.code === 'string') return error.code
   // Node tries each address of a host, and reports them together.

@@ -7,3 +7,8 @@ export {
   type PostgresSource,
   postgres,
 } from './postgres/postgres.ts'
+export {
+  type PostgresDrizzle,
+  type PostgresStepTransaction,
+  postgresTransaction,
+} from './postgres/step-transaction.ts'

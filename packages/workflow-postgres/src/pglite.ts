@@ -1,3 +1,8 @@
 export type { SqlAdapter } from './adapter.ts'
 export type { MigrationReport } from './migrate/migrate.ts'
 export { type PgliteAdapter, type PgliteOptions, type PgliteSource, pglite } from './pglite/adapter.ts'
+export {
+  type PgliteDrizzle,
+  type PgliteStepTransaction,
+  pgliteTransaction,
+} from './pglite/step-transaction.ts'

@@ -1,7 +1,11 @@
+import type { Connection } from './connection/connection.ts'
+
 /** How processes tell each other that work may have become claimable. A hint: it may be missing, late or false. */
 export interface Wakeup {
   onWake(listener: () => void): () => void
   wake(): void
+  /** The same for what a transaction makes claimable: once it commits, if the store can tell. Else work is found at the next tick. */
+  wakeAfter?(transaction: Connection): Promise<void>
   close(): Promise<void>
 }
 

@@ -27,6 +27,8 @@ export type BelayErrorCode =
   | 'store_unavailable'
   | 'store_misconfigured'
   | 'directory_in_use'
+  | 'transaction_ended'
+  | 'transaction_failed'
   | 'permanent'
   | 'retry_later'
 

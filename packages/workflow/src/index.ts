@@ -1,3 +1,4 @@
+export type { Isolation, StepTransaction, TransactionOptions, TypedTransaction } from './adapter/index.ts'
 export type { RunCause, SerialisedError } from './cause.ts'
 export type { Clock, Timer } from './clock.ts'
 export * from './definition/index.ts'

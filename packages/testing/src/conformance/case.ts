@@ -2,7 +2,7 @@ import type { Adapter } from '@belay/workflow/adapter'
 import type { Scenario } from './scenario/index.ts'
 
 /** Cases by name. A name is the behaviour that must be there. */
-export type Cases = Readonly<Record<string, Case | SecondCase>>
+export type Cases = Readonly<Record<string, Case | SecondCase | BesideCase>>
 
 export type Case = (given: Scenario) => Promise<void>
 
@@ -13,4 +13,13 @@ export interface SecondCase {
 
 export function withSecond(run: SecondCase['withSecond']): SecondCase {
   return { withSecond: run }
+}
+
+/** A case in which something else goes on while a transaction is open. */
+export interface BesideCase {
+  readonly besideTransaction: Case
+}
+
+export function besideTransaction(run: Case): BesideCase {
+  return { besideTransaction: run }
 }

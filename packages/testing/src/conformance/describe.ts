@@ -1,6 +1,6 @@
 import type { Adapter } from '@belay/workflow/adapter'
 import { describe, test } from 'vitest'
-import type { Case, Cases, SecondCase } from './case.ts'
+import type { BesideCase, Case, Cases, SecondCase } from './case.ts'
 import { claimCases } from './cases/claim.ts'
 import { connectionCases } from './cases/connection.ts'
 import { controlCases } from './cases/control.ts'
@@ -29,6 +29,8 @@ import { startCases } from './cases/start.ts'
 import { startTimeCases } from './cases/start-times.ts'
 import { stopCases } from './cases/stop.ts'
 import { sweepCases } from './cases/sweep.ts'
+import { transactCases } from './cases/transact.ts'
+import { transactionCases } from './cases/transactions.ts'
 import { undoCases } from './cases/undo.ts'
 import { undoOrderCases } from './cases/undo-order.ts'
 import { versionCases } from './cases/versions.ts'
@@ -47,6 +49,8 @@ export interface Conformance {
 export interface Capabilities {
   /** Two adapters can be open on one store, and harnesses have `second`. Default true. */
   readonly secondAdapter?: boolean
+  /** Verbs and other transactions wait while a transaction is open. Default false. */
+  readonly singleSession?: boolean
 }
 
 const SUITES: Readonly<Record<string, Cases>> = {
@@ -83,6 +87,8 @@ const SUITES: Readonly<Record<string, Cases>> = {
   'start times': startTimeCases,
   deadlines: deadlineCases,
   connection: connectionCases,
+  transactions: transactionCases,
+  transact: transactCases,
 }
 
 /** Registers the suite that every adapter passes, as vitest tests. */
@@ -96,9 +102,15 @@ export function describeAdapter(name: string, conformance: Conformance): void {
   })
 }
 
-function register(conformance: Conformance, behaviour: string, body: Case | SecondCase): void {
+function register(conformance: Conformance, behaviour: string, body: Case | SecondCase | BesideCase): void {
   if (typeof body === 'function') {
     test(behaviour, () => inStore(conformance, body))
+    return
+  }
+  if ('besideTransaction' in body) {
+    const single = conformance.capabilities?.singleSession ?? false
+    const title = single ? `${behaviour} (skipped: this store does one thing at a time)` : behaviour
+    test.skipIf(single)(title, () => inStore(conformance, body.besideTransaction))
     return
   }
   const possible = conformance.capabilities?.secondAdapter ?? true

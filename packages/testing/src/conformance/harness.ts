@@ -7,6 +7,8 @@ export interface Harness {
   readonly adapter: Adapter
   /** Moves the store's clock forward by `ms` milliseconds. Nothing else may move it. */
   advance(ms: number): Promise<void>
+  /** Runs `work` in a transaction of an application's on this store; commits it, or rolls it back when `work` throws, which it throws on. */
+  transaction<Result>(work: (tx: unknown) => Promise<Result>): Promise<Result>
   /** Another adapter on the same store, as a second process would have it; the harness closes it. */
   second?(): Promise<Adapter>
   close(): Promise<void>
@@ -17,6 +19,7 @@ export function memoryHarness(adapter: MemoryAdapter = memory()): Harness {
   return {
     adapter,
     advance: (ms) => adapter.clock.advance(ms),
+    transaction: (work) => adapter.transaction(work),
     second: async () => adapter.connect(),
     close: () => adapter.close(),
   }

@@ -1,4 +1,10 @@
-import { type Adapter, BelayError, type Clock, type RunFilter } from '@belay/workflow/adapter'
+import {
+  type Adapter,
+  BelayError,
+  type Clock,
+  type RunFilter,
+  type WithinTransaction,
+} from '@belay/workflow/adapter'
 import { realClock } from '../clock/real-clock.ts'
 import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { Dump } from '../invariants/dump.ts'
@@ -10,10 +16,11 @@ import { dump } from './dump.ts'
 import { listRuns, load, readRun, readStatuses } from './read.ts'
 import { Rows } from './rows.ts'
 import { settle } from './settle.ts'
-import { deliverSignals, findRun } from './signals.ts'
-import { startRuns } from './start.ts'
+import { findRun } from './signals.ts'
 import { cancelRuns, stopping } from './stop.ts'
 import { sweep } from './sweep.ts'
+import { commit, deliverInTurn, recorded, settleWithin, startRunsInTurn, workIn } from './transact.ts'
+import { givenTransaction, MemoryTransaction } from './transaction.ts'
 import { beginUndo, drain } from './undo.ts'
 import { diagnose, findEnded, prune, releaseKeys } from './upkeep.ts'
 import { Wakeup } from './wakeup.ts'
@@ -59,12 +66,42 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
     return dump(this.#rows)
   }
 
+  /**
+   * Runs `work` in a transaction, commits what was done in it, and rolls it back when `work` throws.
+   * Give the transaction to `engine.run(workflow, input, { tx })`.
+   */
+  async transaction<Result>(work: (tx: MemoryTransaction) => Result | Promise<Result>): Promise<Result> {
+    const tx = await this.#verb(() => new MemoryTransaction(this.#rows))
+    try {
+      const result = await work(tx)
+      await this.#verb(() => commit(this.#rows, tx))
+      this.wake()
+      return result
+    } finally {
+      tx.rollBack()
+    }
+  }
+
+  transact: Verb<'transact'> = async ({ workerId, work }) => {
+    const tx = await this.#verb(() => new MemoryTransaction(this.#rows))
+    try {
+      const end = await workIn(tx, work)
+      if ('type' in end) return end
+      const transacted = await this.#verb(() => settleWithin(this.#rows, tx, { workerId, ...end }))
+      if (tx.runs.size > 0 || tx.signals.length > 0) this.wake()
+      return transacted
+    } finally {
+      tx.rollBack()
+    }
+  }
+
   open: Verb<'open'> = () => this.#verb(() => undefined)
   now: Verb<'now'> = () => this.#verb(() => this.#rows.now)
 
   saveDefinitions: Verb<'saveDefinitions'> = (definitions) =>
     this.#verb(() => saveDefinitions(this.#rows, definitions))
-  startRuns: Verb<'startRuns'> = (runs) => this.#verb(() => startRuns(this.#rows, runs))
+  startRuns: Verb<'startRuns'> = (runs, within) =>
+    this.#verb(() => startRunsInTurn(this.#rows, runs, this.#given(within)))
 
   registerWorker: Verb<'registerWorker'> = (worker) => this.#verb(() => registerWorker(this.#rows, worker))
   renew: Verb<'renew'> = (renewal) => this.#verb(() => renew(this.#rows, renewal))
@@ -74,6 +111,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   claim: Verb<'claim'> = (request) => this.#verb(() => claim(this.#rows, request))
   held: Verb<'held'> = (request) => this.#verb(() => held(this.#rows, request))
   settle: Verb<'settle'> = (settlement) => this.#verb(() => settle(this.#rows, settlement))
+  recorded: Verb<'recorded'> = (request) => this.#verb(() => recorded(this.#rows, request))
   load: Verb<'load'> = (requests) => this.#verb(() => load(this.#rows, requests))
 
   sweep: Verb<'sweep'> = (request) => this.#verb(() => sweep(this.#rows, request))
@@ -85,8 +123,9 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   changeRun: Adapter['changeRun'] = (request) => this.#verb(() => changeRun(this.#rows, request))
   readHistory: Verb<'readHistory'> = (request) => this.#verb(() => readHistory(this.#rows, request))
   readDefinitions: Verb<'readDefinitions'> = (ids) => this.#verb(() => readDefinitions(this.#rows, ids))
-  deliverSignals: Verb<'deliverSignals'> = (signals) => this.#verb(() => deliverSignals(this.#rows, signals))
-  findRun: Verb<'findRun'> = (run) => this.#verb(() => findRun(this.#rows, run))
+  deliverSignals: Verb<'deliverSignals'> = (signals, within) =>
+    this.#verb(() => deliverInTurn(this.#rows, signals, this.#given(within)))
+  findRun: Verb<'findRun'> = (run, within) => this.#verb(() => findRun(this.#rows, run, this.#given(within)))
   expireRuns: Verb<'expireRuns'> = (request) => this.#verb(() => expireRuns(this.#rows, request))
   upcoming: Verb<'upcoming'> = (request) => this.#verb(() => upcoming(this.#rows, request))
 
@@ -122,8 +161,12 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
     this.#listening.clear()
   }
 
+  #given({ tx }: WithinTransaction = {}): MemoryTransaction | undefined {
+    return tx === undefined ? undefined : givenTransaction(this.#rows, tx)
+  }
+
   /** Every verb runs at once and without a pause, which makes it atomic; only its answer is a promise. */
-  async #verb<Answer>(run: () => Answer): Promise<Answer> {
+  async #verb<Answer>(run: () => Answer | Promise<Answer>): Promise<Answer> {
     if (!this.#closed) return run()
     throw new BelayError('engine_closed', 'This memory adapter is closed. Create or connect another one.')
   }

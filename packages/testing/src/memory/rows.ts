@@ -10,6 +10,7 @@ import type {
 } from '@belay/workflow/adapter'
 import { ReadyQueue } from './ready-queue.ts'
 import type { SignalRow } from './signals.ts'
+import type { MemoryTransaction } from './transaction.ts'
 
 export interface DefinitionRow {
   readonly saved: SavedDefinition
@@ -81,6 +82,8 @@ export class Rows {
   readonly liveRuns = new Set<RunRow>()
   readonly workers = new Map<string, WorkerRow>()
   readonly queue = new ReadyQueue()
+  /** Keys and steps that open transactions hold, by name: whoever wants one of them waits. */
+  readonly heldNames = new Map<string, MemoryTransaction>()
   /** What operators did, by run id, oldest first. */
   readonly history = new Map<string, readonly HistoryRecord[]>()
   /** What makes sending a signal twice harmless, by run, step and key. */
@@ -120,12 +123,20 @@ export class Rows {
     return this.#keys.get(keyOf(workflow, key))
   }
 
+  /** Another transaction than `tx` that holds one of these names. */
+  holderOf(names: readonly string[], tx: MemoryTransaction | undefined): MemoryTransaction | undefined {
+    if (this.heldNames.size === 0) return undefined
+    return names
+      .map((name) => this.heldNames.get(name))
+      .find((holder) => holder !== undefined && holder !== tx)
+  }
+
   /** The oldest first: run ids are ordered by time. */
   liveRunsByAge(): readonly RunRow[] {
     return [...this.liveRuns].sort((one, other) => (one.runId < other.runId ? -1 : 1))
   }
 }
 
-function keyOf(workflow: string, key: string): string {
+export function keyOf(workflow: string, key: string): string {
   return JSON.stringify([workflow, key])
 }

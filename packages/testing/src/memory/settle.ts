@@ -41,13 +41,13 @@ function settleOne(
 }
 
 /** The fence: only who holds this very attempt may write for it. */
-function holds(step: StepRow, outcome: Outcome, workerId: string): boolean {
+export function holds(step: StepRow, outcome: Outcome, workerId: string): boolean {
   const leased = outcome.direction === 'forward' ? 'running' : 'compensating'
   return step.status === leased && step.attempt === outcome.attempt && step.workerId === workerId
 }
 
 /** Recognises an outcome that an earlier call recorded and whose answer was lost. */
-function isRecorded(step: StepRow, outcome: Outcome, workerId: string): boolean {
+export function isRecorded(step: StepRow, outcome: Outcome, workerId: string): boolean {
   if (step.attempt !== outcome.attempt) return false
   switch (outcome.type) {
     case 'completed':

@@ -1,9 +1,16 @@
-import { BelayError, type Delivery, type FoundRun, type NewSignal } from '@belay/workflow/adapter'
+import {
+  BelayError,
+  type Delivery,
+  type FoundRun,
+  type NewRun,
+  type NewSignal,
+} from '@belay/workflow/adapter'
 import { changeStep } from './change.ts'
 import { enqueue } from './lease.ts'
 import { refusalOf } from './payload.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { goesForward } from './stop.ts'
+import type { MemoryTransaction } from './transaction.ts'
 
 /** A signal as it was recorded. */
 export interface SignalRow {
@@ -16,15 +23,60 @@ export interface SignalRow {
 }
 
 export function deliverSignals(rows: Rows, signals: readonly NewSignal[]): readonly Delivery[] {
-  // Everything that can be refused is checked first: a call records all of its signals or none.
+  checkPayloads(signals)
+  return signals.map((signal) => deliver(rows, signal))
+}
+
+/** The same inside a transaction: they are delivered when it commits, and their steps are held until then. */
+export function deliverWithin(
+  rows: Rows,
+  signals: readonly NewSignal[],
+  tx: MemoryTransaction,
+): readonly Delivery[] {
+  tx.assertOpen()
+  checkPayloads(signals)
+  return signals.map((signal) => {
+    const own = tx.signals.find(({ runId, step }) => runId === signal.runId && step === signal.step)
+    if (own?.key === signal.key) return { result: 'duplicate', recorded: own.payload }
+    if (own !== undefined) return { result: 'ignored', reason: 'signalled', recorded: own.payload }
+    const delivery = tx.runs.has(signal.runId)
+      ? deliveryToNew(rows, signal, tx.runs.get(signal.runId)!)
+      : deliveryOf(rows, signal)
+    if (delivery.result === 'delivered' || delivery.result === 'kept') {
+      tx.signals.push(signal)
+      tx.hold([nameOfStep(signal)])
+    }
+    return delivery
+  })
+}
+
+/** Tells whether a signal would be taken now. */
+export function isTaken(rows: Rows, signal: NewSignal): boolean {
+  const { result } = deliveryOf(rows, signal)
+  return result === 'delivered' || result === 'kept'
+}
+
+/** What a signal holds against other transactions until its own ends. */
+export function nameOfStep({ runId, step }: NewSignal): string {
+  return `step ${runId}/${step}`
+}
+
+/** Everything that can be refused is checked first: a call records all of its signals or none. */
+function checkPayloads(signals: readonly NewSignal[]): void {
   for (const { payload } of signals) {
     const refusal = refusalOf(payload)
     if (refusal !== undefined) throw new BelayError('invalid_input', refusal)
   }
-  return signals.map((signal) => deliver(rows, signal))
 }
 
-function deliver(rows: Rows, signal: NewSignal): Delivery {
+function deliveryToNew(rows: Rows, signal: NewSignal, run: NewRun): Delivery {
+  const definition = rows.definitions.get(run.definitionId)
+  const exists = definition?.saved.shape.steps[signal.step] !== undefined
+  return exists && run.definitionId === signal.definitionId ? { result: 'kept' } : { result: 'unknown' }
+}
+
+/** What becomes of a signal that is delivered now. */
+function deliveryOf(rows: Rows, signal: NewSignal): Delivery {
   const run = rows.runs.get(signal.runId)
   const step = run?.steps[signal.step]
   if (run === undefined || step === undefined || run.definition.saved.id !== signal.definitionId) {
@@ -34,6 +86,14 @@ function deliver(rows: Rows, signal: NewSignal): Delivery {
   if (rows.signals.has(nameOf(signal))) return { result: 'duplicate', recorded }
   const reason = reasonAgainst(rows, run, step)
   if (reason !== undefined) return { result: 'ignored', reason, recorded }
+  return { result: step.status === 'waiting' ? 'delivered' : 'kept' }
+}
+
+function deliver(rows: Rows, signal: NewSignal): Delivery {
+  const delivery = deliveryOf(rows, signal)
+  if (delivery.result !== 'delivered' && delivery.result !== 'kept') return delivery
+  const run = rows.runs.get(signal.runId)!
+  const step = run.steps[signal.step]!
   const { runId, key, actor, payload } = signal
   rows.signals.set(nameOf(signal), {
     runId,
@@ -43,14 +103,14 @@ function deliver(rows: Rows, signal: NewSignal): Delivery {
     payload,
     receivedAt: rows.now,
   })
-  const delivered = step.status === 'waiting'
+  const delivered = delivery.result === 'delivered'
   changeStep(run, step, {
     signalledAt: rows.now,
     output: payload,
     ...(delivered ? { status: 'ready', availableAt: null } : {}),
   })
   if (delivered) enqueue(rows, { run, step })
-  return { result: delivered ? 'delivered' : 'kept' }
+  return delivery
 }
 
 type Reason = Extract<Delivery, { result: 'ignored' }>['reason']
@@ -76,7 +136,17 @@ function reasonAgainst(rows: Rows, run: RunRow, step: StepRow): Reason | undefin
 export function findRun(
   rows: Rows,
   wanted: { readonly runId: string } | { readonly workflow: string; readonly key: string },
+  tx?: MemoryTransaction,
 ): FoundRun | null {
+  const own = [...(tx?.runs.values() ?? [])].find((run) =>
+    'runId' in wanted
+      ? run.runId === wanted.runId
+      : run.workflow === wanted.workflow && run.key === wanted.key,
+  )
+  if (own !== undefined) {
+    const { runId, definitionId, workflow } = own
+    return { runId, definitionId, workflow, version: rows.definitions.get(definitionId)!.saved.version }
+  }
   const run = 'runId' in wanted ? rows.runs.get(wanted.runId) : rows.runByKey(wanted.workflow, wanted.key)
   if (run === undefined) return null
   const { id: definitionId, version } = run.definition.saved

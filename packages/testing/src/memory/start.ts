@@ -1,7 +1,8 @@
 import { BelayError, type NewRun, type StartedRun } from '@belay/workflow/adapter'
 import { definitionOf } from './definitions.ts'
 import { refusalOf } from './payload.ts'
-import type { DefinitionRow, Rows, RunRow, StepRow } from './rows.ts'
+import { type DefinitionRow, keyOf, type Rows, type RunRow, type StepRow } from './rows.ts'
+import type { MemoryTransaction } from './transaction.ts'
 
 export function startRuns(rows: Rows, runs: readonly NewRun[]): readonly StartedRun[] {
   // Everything that can be refused is checked first: a call creates all of its runs or none.
@@ -9,8 +10,36 @@ export function startRuns(rows: Rows, runs: readonly NewRun[]): readonly Started
   return runs.map((run) => {
     const holder = holderOf(rows, run)
     if (holder !== undefined) return describe(holder, false)
-    return describe(create(rows, run), true)
+    return describe(createRun(rows, run), true)
   })
+}
+
+/** The same inside a transaction: the runs are created when it commits, and their keys are held until then. */
+export function startRunsWithin(
+  rows: Rows,
+  runs: readonly NewRun[],
+  tx: MemoryTransaction,
+): readonly StartedRun[] {
+  tx.assertOpen()
+  for (const run of runs) checkStartable(rows, run)
+  return runs.map((run) => {
+    const holder = holderOf(rows, run)
+    if (holder !== undefined) return describe(holder, false)
+    const sameKey = ({ workflow, key }: NewRun) =>
+      key !== null && key === run.key && workflow === run.workflow
+    const own = tx.runs.get(run.runId) ?? [...tx.runs.values()].find(sameKey)
+    if (own === undefined) {
+      tx.runs.set(run.runId, run)
+      tx.hold(namesOf([run]))
+    }
+    const { runId, definitionId, input } = own ?? run
+    return { runId, created: own === undefined, definitionId, input }
+  })
+}
+
+/** What runs hold against other transactions until theirs ends. */
+export function namesOf(runs: readonly NewRun[]): readonly string[] {
+  return runs.flatMap(({ workflow, key }) => (key === null ? [] : [`key ${keyOf(workflow, key)}`]))
 }
 
 function checkStartable(rows: Rows, run: NewRun): void {
@@ -25,7 +54,7 @@ function holderOf(rows: Rows, run: NewRun): RunRow | undefined {
   return keyed ?? rows.runs.get(run.runId)
 }
 
-function create(rows: Rows, newRun: NewRun): RunRow {
+export function createRun(rows: Rows, newRun: NewRun): RunRow {
   const { runId, definitionId, workflow, key, input, deadlineMs } = newRun
   const startAt = startOf(rows, newRun)
   const definition = definitionOf(rows, definitionId)

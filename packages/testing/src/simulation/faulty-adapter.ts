@@ -1,4 +1,9 @@
-import { type Adapter, StoreUnavailableError } from '@belay/workflow/adapter'
+import {
+  type Adapter,
+  type Outcome,
+  StoreUnavailableError,
+  type TransactRequest,
+} from '@belay/workflow/adapter'
 import type { Random } from './random.ts'
 import type { Process } from './scheduler.ts'
 
@@ -23,6 +28,7 @@ const VERBS = [
   'claim',
   'held',
   'settle',
+  'recorded',
   'load',
   'sweep',
   'stopping',
@@ -48,20 +54,19 @@ const VERBS = [
   'diagnose',
 ] as const satisfies readonly (keyof Adapter)[]
 
+export interface FaultyParts {
+  readonly process: Process
+  readonly random: Random
+  readonly rates: () => FaultRates
+  /** Sees every call as the store answered it, whether or not the answer arrives. */
+  readonly onAnswer: (verb: keyof Adapter, args: readonly unknown[], answer: unknown) => void
+}
+
 /**
  * One process's connection to the shared store. Before and after every call the process waits for its turn, so that a crash, a freeze or
  * another process's call can fall in between; and calls fail as connections do.
  */
-export function faultyAdapter(
-  store: Adapter,
-  parts: {
-    readonly process: Process
-    readonly random: Random
-    readonly rates: () => FaultRates
-    /** Sees every call as the store answered it, whether or not the answer arrives. */
-    readonly onAnswer: (verb: keyof Adapter, args: readonly unknown[], answer: unknown) => void
-  },
-): Adapter {
+export function faultyAdapter(store: Adapter, parts: FaultyParts): Adapter {
   const { process, random, rates, onAnswer } = parts
   const wrapped: Record<string, unknown> = {
     name: 'simulated',
@@ -82,7 +87,36 @@ export function faultyAdapter(
       return answer
     }
   }
+  wrapped['transact'] = faultyTransact(store, parts)
   return wrapped as unknown as Adapter
+}
+
+/** The same for the verb that has an inside: between its handler and its commit, too, the process may be killed or frozen. */
+function faultyTransact(store: Adapter, parts: FaultyParts): Adapter['transact'] {
+  const { process, random, rates, onAnswer } = parts
+  return async (request) => {
+    await process.turn(random.chance(rates().slow) ? random.integer(1, 2_000) : 0)
+    if (random.chance(rates().failsBefore)) throw lostConnection('transact')
+    let submitted: Outcome | undefined
+    const work: TransactRequest['work'] = async (tx) => {
+      const wanted = await request.work(tx)
+      await process.turn(random.chance(rates().slow) ? random.integer(1, 2_000) : 0)
+      if (random.chance(rates().failsAfter)) throw conflict()
+      submitted = wanted?.outcome
+      return wanted
+    }
+    const transacted = await store.transact({ ...request, work })
+    if (submitted !== undefined && transacted.type === 'settled') {
+      onAnswer('transact', [request.workerId, submitted], transacted.settlement)
+    }
+    await process.turn(random.chance(rates().slow) ? random.integer(1, 2_000) : 0)
+    if (submitted !== undefined && random.chance(rates().failsAfter)) throw lostConnection('COMMIT')
+    return transacted
+  }
+}
+
+function conflict(): Error {
+  return Object.assign(new Error('Simulated: given up for another transaction.'), { code: '40001' })
 }
 
 function lostConnection(verb: string): StoreUnavailableError {

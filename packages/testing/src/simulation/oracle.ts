@@ -11,7 +11,7 @@ import type {
 } from '@belay/workflow/adapter'
 import { checkInvariants, type RunDump } from '../invariants/index.ts'
 import type { MemoryAdapter } from '../memory/index.ts'
-import { STAND_IN } from './workload.ts'
+import { STAND_IN, type Written } from './workload.ts'
 
 /**
  * Watches a simulated world and says what broke: at every handler call that its worker has the right to, whether it may happen now; at every
@@ -23,6 +23,9 @@ export class Oracle {
   readonly #workflows: ReadonlyMap<string, WorkflowDefinition>
   /** (run, step, kind) → the attempt that it was recorded for. */
   readonly #recorded = new Map<string, number>()
+  /** How often transactional handlers' writes were committed, and their outcomes, by run, step and outcome. */
+  readonly #written = new Map<string, number>()
+  readonly #transacted = new Map<string, number>()
   /** (run, step) → the payload of the signal that it took. */
   readonly #taken = new Map<string, string | null>()
 
@@ -41,6 +44,19 @@ export class Oracle {
     request.outcomes.forEach((outcome, index) => {
       if (settlement.results[index] === 'settled') this.#recordedOutcome(outcome, request.workerId)
     })
+  }
+
+  /** A transaction was committed with this outcome: so must be what its handler wrote. */
+  transacted(workerId: string, outcome: Outcome): void {
+    this.#recordedOutcome(outcome, workerId)
+    const { workflow } = this.#store.dump().runs.find(({ run }) => run.runId === outcome.runId)!.run
+    const step = this.#workflows.get(workflow)!.graph.names[outcome.step]!
+    count(this.#transacted, `${outcome.runId}/${step}/${outcome.type}`)
+  }
+
+  /** A transactional handler's write has been committed. */
+  written({ runId, step, outcome }: Written): void {
+    count(this.#written, `${runId}/${step}/${outcome}`)
   }
 
   /**
@@ -92,6 +108,7 @@ export class Oracle {
       if (!runs.some(({ run }) => run.runId === runId)) this.#broken(`run ${runId} vanished: ${why}`)
     }
     for (const run of runs) this.#checkEndOf(run)
+    this.#checkWritten()
   }
 
   #broken(violation: string): void {
@@ -195,6 +212,15 @@ export class Oracle {
       this.#broken(`output of ${runId}/${step.step} is ${step.output}, not ${expected}`)
   }
 
+  /** A write is there as often as the outcome that it belongs to: once, unless an operator sent the step on its way again. */
+  #checkWritten(): void {
+    for (const key of new Set([...this.#written.keys(), ...this.#transacted.keys()])) {
+      const [writes, outcomes] = [this.#written.get(key) ?? 0, this.#transacted.get(key) ?? 0]
+      if (writes !== outcomes)
+        this.#broken(`${key} was written ${writes} times and recorded ${outcomes} times`)
+    }
+  }
+
   #expectedOutput(runId: string, { step }: StepRecord, workflow: WorkflowDefinition): string | null {
     const { wait } = workflow.steps[step]!
     switch (wait?.kind) {
@@ -270,4 +296,8 @@ function descendants(workflow: WorkflowDefinition, number: number): readonly num
     }
   }
   return [...found]
+}
+
+function count(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
 }

@@ -6,6 +6,7 @@ import {
   PermanentError,
   type WorkflowDefinition,
 } from '@belay/workflow'
+import type { MemoryTransaction } from '../memory/index.ts'
 import type { Random } from './random.ts'
 import type { Process } from './scheduler.ts'
 
@@ -54,8 +55,12 @@ function randomStep(random: Random): GraphStep {
     max: '2s',
     // A step that may hang needs an end; one in a few has none and relies on its lease.
     timeout: random.pick(['2s', '10s', '30s']),
+    transaction: random.chance(0.3),
     ...(random.chance(0.7)
-      ? { compensate: 'undo', compensateOn: random.pick(['completed', 'completed', 'started']) }
+      ? {
+          compensate: { handler: 'undo', transaction: random.chance(0.3) },
+          compensateOn: random.pick(['completed', 'completed', 'started']),
+        }
       : {}),
   }
 }
@@ -81,6 +86,13 @@ function randomWait(random: Random): GraphWait {
   ])
 }
 
+/** What a transactional handler wrote, and the outcome that it belongs to. */
+export interface Written {
+  readonly runId: string
+  readonly step: string
+  readonly outcome: 'completed' | 'compensated'
+}
+
 /** The plan with handlers that run in one process. */
 export function workflowOf(
   plan: Plan,
@@ -89,11 +101,16 @@ export function workflowOf(
     readonly random: Random
     /** After the chaos, nothing fails any more that chance alone decides. */
     readonly calm: () => boolean
+    /** What a transactional handler wrote has been committed. */
+    readonly onWrite: (written: Written) => void
   },
 ): WorkflowDefinition {
-  const { process, random, calm } = parts
+  const { process, random, calm, onWrite } = parts
   const behave = async (context: GraphHandlerContext<unknown>, failsForGood: number) => {
     const { temper } = plan
+    const transaction = context.tx?.client as MemoryTransaction | undefined
+    const outcome = context.undoOf === undefined ? 'completed' : 'compensated'
+    transaction?.onCommit(() => onWrite({ runId: context.runId, step: context.step, outcome }))
     await process.turn(random.chance(0.1) ? random.integer(0, 8_000) : random.integer(0, 300))
     if (calm()) return
     if (random.chance(temper.hangs)) await untilSignalled(context.signal)

@@ -93,7 +93,7 @@ class World {
     ])
     const process = new Process('oracle', this.#scheduler)
     const workflows = this.#plans.map((plan) =>
-      workflowOf(plan, { process, random: this.#random, calm: () => true }),
+      workflowOf(plan, { process, random: this.#random, calm: () => true, onWrite: () => {} }),
     )
     this.#oracle = new Oracle(this.#store, new Map(workflows.map((workflow) => [workflow.name, workflow])))
   }
@@ -170,7 +170,14 @@ class World {
   #startProcess(): void {
     const random = this.#random.fork()
     const process = new Process(`p${this.#processes++}`, this.#scheduler)
-    const workflows = this.#plans.map((plan) => workflowOf(plan, { process, random, calm: () => this.#calm }))
+    const workflows = this.#plans.map((plan) =>
+      workflowOf(plan, {
+        process,
+        random,
+        calm: () => this.#calm,
+        onWrite: (written) => this.#oracle.written(written),
+      }),
+    )
     const engine = createEngine({
       adapter: this.#connect(process, random),
       workflows,
@@ -201,6 +208,7 @@ class World {
         if (verb === 'settle') {
           this.#oracle.settled(args[0] as Parameters<Adapter['settle']>[0], answer as Settlement)
         }
+        if (verb === 'transact') this.#oracle.transacted(...(args as Parameters<Oracle['transacted']>))
         if (verb === 'changeRun') this.#oracle.changed((args[0] as { readonly runId: string }).runId)
       },
     })

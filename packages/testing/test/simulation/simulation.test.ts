@@ -79,6 +79,21 @@ describe('the oracle notices a store', { timeout: 60_000 }, () => {
     expect(violations).not.toEqual([])
   })
 
+  it('that commits what a handler wrote without its outcome', async () => {
+    const violations = await firstBrokenSeed((store) =>
+      withVerbs(store, {
+        transact: ({ workerId, work }) =>
+          (store as MemoryAdapter).transaction(async (tx) => {
+            const wanted = await work({ client: tx, drizzle: undefined })
+            if (wanted === null) return { type: 'rolled_back' }
+            const settlement = await store.settle({ workerId, outcomes: [wanted.outcome], handBackMax: 0 })
+            return settlement.results[0] === 'lost' ? { type: 'lost' } : { type: 'settled', settlement }
+          }),
+      }),
+    )
+    expect(violations.join()).toMatch(/was written \d times and recorded/)
+  })
+
   it('that never sweeps', async () => {
     const violations = await firstBrokenSeed((store) =>
       withVerbs(store, { sweep: async () => ({ lostWorkers: [], recovered: [], more: false }) }),

@@ -5,11 +5,15 @@ import type { Connection } from './connection.ts'
 export function openUntil(isClosed: () => boolean, connection: Connection): Connection {
   const whileOpen = async <Result>(run: () => Promise<Result>): Promise<Result> => {
     if (!isClosed()) return run()
-    throw new BelayError('engine_closed', 'This adapter is closed. Create another one.')
+    throw closedError()
   }
   return {
     query: (statement, values) => whileOpen(() => connection.query(statement, values)),
     script: (text) => whileOpen(() => connection.script(text)),
     transaction: (work) => whileOpen(() => connection.transaction(work)),
   }
+}
+
+export function closedError(): BelayError {
+  return new BelayError('engine_closed', 'This adapter is closed. Create another one.')
 }

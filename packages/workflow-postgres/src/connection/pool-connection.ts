@@ -1,4 +1,4 @@
-import type { Pool, PoolClient, QueryConfig } from 'pg'
+import type { ClientBase, Pool, QueryConfig } from 'pg'
 import { classified, type DatabaseAddress, isUnavailable } from '../errors.ts'
 import { columnTypes } from './column-types.ts'
 import type { Connection } from './connection.ts'
@@ -19,14 +19,16 @@ export interface PoolConnectionOptions {
   readonly address: DatabaseAddress
 }
 
-type Queryable = Pick<Pool | PoolClient, 'query'>
+type Queryable = Pick<Pool | ClientBase, 'query'>
 
-/** Statements over `pg`. Each `query` takes any client of the pool; a transaction keeps one to itself. */
-export function poolConnection(options: PoolConnectionOptions): Connection {
-  const { pool, prepare, schema, address } = options
-  const statementFor = makeStatementsFor(schema)
-
-  const over = (queryable: Queryable): Pick<Connection, 'query' | 'script'> => ({
+/** Statements over whatever `pg` has that queries. */
+export function statementsOver(
+  queryable: Queryable,
+  options: Pick<PoolConnectionOptions, 'schema' | 'prepare'>,
+  statementFor = makeStatementsFor(options.schema),
+): Pick<Connection, 'query' | 'script'> {
+  const { schema, prepare } = options
+  return {
     async query<Row>(statement: Statement<Row>, values: readonly unknown[]) {
       const result = await queryable.query(queryConfig(statementFor(statement), values, prepare))
       return result.rows as readonly Row[]
@@ -34,7 +36,15 @@ export function poolConnection(options: PoolConnectionOptions): Connection {
     async script(text) {
       await queryable.query({ text: inSchema(text, schema), ...limit(MIGRATION_TIMEOUT_MS) })
     },
-  })
+  }
+}
+
+/** Statements over `pg`. Each `query` takes any client of the pool; a transaction keeps one to itself. */
+export function poolConnection(options: PoolConnectionOptions): Connection {
+  const { pool, schema, address } = options
+  const statementFor = makeStatementsFor(schema)
+
+  const over = (queryable: Queryable) => statementsOver(queryable, options, statementFor)
 
   const inTransaction = async <Result>(work: (connection: Connection) => Promise<Result>) => {
     const client = await pool.connect()

@@ -179,7 +179,7 @@ INSERT INTO "belay"."workflow_migrations" (tag) VALUES ('0000_tables'), ('0001_c
   },
   {
     tag: '0002_waits_control_and_retention',
-    hash: 'dd00e82138fd57d35b68ad1583572706cf391cbd19a77c8ea5445310b08535f3',
+    hash: 'af357aa500bccd3d69f65fb6a0d46027c12a18bbd3cdcd6b39405518deb97d24',
     sql: `CREATE TABLE "belay"."workflow_history" (
 	"run_id" uuid NOT NULL,
 	"id" bigint GENERATED ALWAYS AS IDENTITY (sequence name "belay"."workflow_history_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
@@ -220,6 +220,11 @@ CREATE INDEX "workflow_runs_deadline_idx" ON "belay"."workflow_runs" USING btree
 ALTER TABLE "belay"."workflow_runs" ADD CONSTRAINT "workflow_runs_stop_allowed" CHECK (("belay"."workflow_runs"."stop" in ('failure', 'cancellation', 'abandonment')));--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD CONSTRAINT "workflow_steps_waiting_has_no_worker" CHECK ("belay"."workflow_steps"."status" <> 'waiting' or ("belay"."workflow_steps"."worker_id" is null and "belay"."workflow_steps"."waiting_since" is not null));--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD CONSTRAINT "workflow_steps_started_has_no_dependencies" CHECK ("belay"."workflow_steps"."status" not in ('ready', 'running', 'waiting', 'completed') or "belay"."workflow_steps"."open_dependencies" = 0);--> statement-breakpoint
+-- The instant of the statement, not of its transaction: that may be a handler's or a caller's, and have begun long before.
+CREATE OR REPLACE FUNCTION "belay"."store_now"() RETURNS timestamp with time zone
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$ select pg_catalog.statement_timestamp() $$;
+--> statement-breakpoint
 -- A run that has not begun reads as scheduled, and one in which every live step waits as waiting: nobody has to notice when that ends.
 CREATE FUNCTION "belay"."shown_status"(run_id uuid, status text, start_at timestamp with time zone) RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE

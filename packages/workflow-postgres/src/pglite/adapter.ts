@@ -8,6 +8,8 @@ import { expireWorkers } from '../statements/workers.ts'
 import { localWakeup } from '../wakeup.ts'
 import { pgliteConnection } from './connection.ts'
 import type { DirectoryLock } from './directory-lock.ts'
+import { givenTransactions } from './given-transaction.ts'
+import { pgliteTransact } from './transact.ts'
 
 /** Where the database is: a directory, one of PGlite's other places (`memory://`, `idb://…`), or an instance of the application's. */
 export type PgliteSource = string | PGliteInterface | undefined
@@ -38,10 +40,14 @@ export function pglite(source?: PgliteSource, options: PgliteOptions = {}): Pgli
   const schema = checkSchemaName(options.schema ?? DEFAULT_SCHEMA)
   const database = typeof source === 'object' ? givenDatabase(source) : ownDatabase(source)
   const connection = pgliteConnection(database.get, schema)
+  const given = givenTransactions(schema)
   const adapter = sqlAdapter({
     name: 'pglite',
     schema,
     connection,
+    singleSession: true,
+    given: given.connectionOf,
+    transact: pgliteTransact(database.get, schema),
     wakeup: localWakeup(database.listeners),
     autoMigrate: options.autoMigrate ?? true,
     remedy: 'Call migrate() of this adapter, or leave out the option autoMigrate: false.',
@@ -49,6 +55,7 @@ export function pglite(source?: PgliteSource, options: PgliteOptions = {}): Pgli
     async onOpen() {
       // Workers of before can only have belonged to a process that is gone, unless this one has opened the store already.
       if (isFirstToOpen(database.get(), schema)) await connection.query(expireWorkers, [])
+      await given.open(connection)
     },
     disconnect: database.close,
   })

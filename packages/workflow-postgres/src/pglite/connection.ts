@@ -2,10 +2,13 @@ import type { PGliteInterface, Transaction } from '@electric-sql/pglite'
 import type { Connection } from '../connection/connection.ts'
 import { inSchema, makeStatementsFor, type Statement } from '../connection/statement.ts'
 
-/** Statements in PGlite: one session, in which everything waits for its turn. */
-export function pgliteConnection(database: () => PGliteInterface, schema: string): Connection {
-  const statementFor = makeStatementsFor(schema)
-  const over = (session: () => PGliteInterface | Transaction): Pick<Connection, 'query' | 'script'> => ({
+/** Statements over a session of PGlite, or a transaction in it. */
+export function statementsOver(
+  session: () => Pick<PGliteInterface | Transaction, 'query' | 'exec'>,
+  schema: string,
+  statementFor = makeStatementsFor(schema),
+): Pick<Connection, 'query' | 'script'> {
+  return {
     async query<Row>(statement: Statement<Row>, values: readonly unknown[]) {
       const { rows } = await session().query<Row>(statementFor(statement).text, [...values])
       return rows
@@ -13,12 +16,18 @@ export function pgliteConnection(database: () => PGliteInterface, schema: string
     async script(text) {
       await session().exec(inSchema(text, schema))
     },
-  })
+  }
+}
+
+/** Statements in PGlite: one session, in which everything waits for its turn. */
+export function pgliteConnection(database: () => PGliteInterface, schema: string): Connection {
+  const statementFor = makeStatementsFor(schema)
   return {
-    ...over(database),
+    ...statementsOver(database, schema, statementFor),
     transaction: (work) =>
       database().transaction((transaction) => {
-        const own: Connection = { ...over(() => transaction), transaction: (nested) => nested(own) }
+        const over = statementsOver(() => transaction, schema, statementFor)
+        const own: Connection = { ...over, transaction: (nested) => nested(own) }
         return work(own)
       }),
   }

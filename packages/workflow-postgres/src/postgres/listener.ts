@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg'
+import type { Connection } from '../connection/connection.ts'
 import { hash } from '../connection/statement.ts'
 import { quoteIdentifier } from '../schema-name.ts'
 import { coalesced, type Wakeup } from '../wakeup.ts'
@@ -8,7 +9,7 @@ export interface ListenerParts {
   /** Connects the client that listens; null when there is none to spare, and hints are only sent. */
   readonly connect: (() => Promise<ListeningClient>) | null
   /** Sends one notification. */
-  notify(channel: string): Promise<unknown>
+  notify(channel: string, within?: Connection): Promise<unknown>
 }
 
 /** A client of its own, and how to let it go. */
@@ -52,6 +53,10 @@ export function listenNotify(parts: ListenerParts): Wakeup {
       }
     },
     wake: send,
+    // Delivered when the transaction commits. The lock that Postgres takes for it is held during the commit only.
+    async wakeAfter(transaction) {
+      await parts.notify(channel, transaction)
+    },
     async close() {
       send.stop()
       listeners.clear()

@@ -7,7 +7,8 @@ export type PoolSource = string | pg.PoolConfig
 
 export interface PoolOptions {
   readonly connectionsMax: number
-  readonly queryTimeoutMs: number
+  /** Left out for statements of others, which may take their time. */
+  readonly queryTimeoutMs?: number
   /** False behind a pooler in transaction mode, where a session's settings would leak to others. */
   readonly ownsSessions: boolean
 }
@@ -37,7 +38,7 @@ export function openPool(source: PoolSource, options: PoolOptions): pg.Pool {
     ...clientConfig(source),
     max: options.connectionsMax,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: options.queryTimeoutMs,
+    ...(options.queryTimeoutMs === undefined ? {} : { query_timeout: options.queryTimeoutMs }),
     ...(options.ownsSessions ? { onConnect: (client) => client.query(SESSION_SETTINGS) } : {}),
   })
 }

@@ -1,11 +1,14 @@
+import { BelayError } from '@belay/workflow/adapter'
 import pg from 'pg'
 import { type SqlAdapter, sqlAdapter } from '../adapter.ts'
 import { poolConnection } from '../connection/pool-connection.ts'
 import { checkOptions, isBoolean, isIntegerBetween } from '../options.ts'
 import { DEFAULT_SCHEMA } from '../schema.ts'
 import { checkSchemaName } from '../schema-name.ts'
+import { givenClients } from './given-client.ts'
 import { type ListeningClient, listenNotify } from './listener.ts'
 import { addressOf, CONNECT_TIMEOUT_MS, checkUrl, clientConfig, openPool, type PoolSource } from './pool.ts'
+import { postgresTransact, type TransactParts } from './transact.ts'
 
 /** Where the database is: a url, `pg`'s configuration, or a Pool of the application's, which Belay never ends. */
 export type PostgresSource = PoolSource | pg.Pool | undefined
@@ -23,6 +26,16 @@ export interface PostgresOptions {
   readonly listen?: boolean | undefined
   /** How long a statement of Belay's own pool may take, milliseconds. Default 30000. */
   readonly queryTimeoutMs?: number | undefined
+  /**
+   * Transactional steps whose handlers run at once, each on a connection of its own, beside `connectionsMax`. Of a Pool of the application's
+   * they take at most all but one, and all but two while Belay listens on it. Default 5.
+   */
+  readonly transactionsMax?: number | undefined
+  /**
+   * How long the transaction of a step may be open without a statement before the database ends it, milliseconds: a process that hangs must
+   * not keep what it has locked. Default 60000.
+   */
+  readonly transactionIdleTimeoutMs?: number | undefined
 }
 
 export interface PostgresAdapter extends SqlAdapter {
@@ -44,15 +57,27 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
     : ownPool(typeof source === 'object' ? source : checkUrl(source), options)
   const connection = poolConnection({ pool: database.pool, schema, prepare, address: database.address })
   surviveErrors(database.pool)
+  const listens = (options.listen ?? prepare) && database.listen !== null
   const wakeup = listenNotify({
     schema,
-    connect: (options.listen ?? prepare) ? database.listen : null,
-    notify: (channel) => connection.query(sendNotification, [channel]),
+    connect: listens ? database.listen : null,
+    notify: (channel, within = connection) => within.query(sendNotification, [channel]),
   })
+  const max = options.transactionsMax ?? TRANSACTIONS_MAX
+  const transactions = database.transactions(max, listens)
   const adapter = sqlAdapter({
     name: 'postgres',
     schema,
     connection,
+    given: givenClients({ schema, address: database.address, connection }),
+    transact: postgresTransact({
+      schema,
+      prepare,
+      address: database.address,
+      connection,
+      idleTimeoutMs: options.transactionIdleTimeoutMs ?? TRANSACTION_IDLE_TIMEOUT_MS,
+      ...transactions,
+    }),
     wakeup,
     autoMigrate: options.autoMigrate ?? false,
     remedy: `Run migrate() of @belay/workflow-postgres on it, or set the option autoMigrate.`,
@@ -72,17 +97,23 @@ const CHECKS = {
   connectionsMax: isIntegerBetween(1, 1_000),
   listen: isBoolean,
   queryTimeoutMs: isIntegerBetween(100, 3_600_000),
+  transactionsMax: isIntegerBetween(1, 1_000),
+  transactionIdleTimeoutMs: isIntegerBetween(100, 86_400_000),
 }
 
 const sendNotification = { name: 'send_notification', text: `select pg_notify($1::text, '')` }
 
 const CONNECTIONS_MAX = 5
 const QUERY_TIMEOUT_MS = 30_000
+const TRANSACTIONS_MAX = 5
+const TRANSACTION_IDLE_TIMEOUT_MS = 60_000
 
 interface Database {
   readonly pool: pg.Pool
   readonly address: ReturnType<typeof addressOf>
   readonly listen: (() => Promise<ListeningClient>) | null
+  /** Where the transactions of steps get their connections from, and how many there can be. */
+  transactions(max: number, listens: boolean): Pick<TransactParts, 'max' | 'connect'>
   end(): Promise<void>
 }
 
@@ -94,6 +125,8 @@ function ownPool(source: PoolSource, options: PostgresOptions): Database {
     queryTimeoutMs: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS,
     ownsSessions: options.prepare ?? true,
   })
+  // Of its own: handlers' statements are planned as everywhere else, and a slow one must not hold up the engine's.
+  let stepPool: pg.Pool | undefined
   return {
     pool,
     address,
@@ -107,7 +140,22 @@ function ownPool(source: PoolSource, options: PostgresOptions): Database {
       await client.connect()
       return { client, end: () => client.end() }
     },
-    end: () => pool.end(),
+    transactions(max) {
+      const own = () => openPool(source, { connectionsMax: max, ownsSessions: false })
+      return {
+        max,
+        connect() {
+          if (stepPool === undefined) {
+            stepPool = own()
+            surviveErrors(stepPool)
+          }
+          return stepPool.connect()
+        },
+      }
+    },
+    async end() {
+      await Promise.all([pool.end(), stepPool?.end()])
+    },
   }
 }
 
@@ -118,8 +166,24 @@ function givenPool(pool: pg.Pool): Database {
     address: addressOf(pool.options),
     // The only connection of a pool must stay free for statements.
     listen: max < 2 ? null : () => listenOn(pool),
+    transactions(transactionsMax, listens) {
+      // Renewals and settlements must never wait for a handler.
+      const spare = max - 1 - Number(listens)
+      const connect = () => {
+        if (spare < 1) throw tooFewConnections(max, listens)
+        return pool.connect()
+      }
+      return { max: Math.max(1, Math.min(transactionsMax, spare)), connect }
+    },
     async end() {},
   }
+}
+
+function tooFewConnections(max: number, listens: boolean): BelayError {
+  return new BelayError(
+    'store_misconfigured',
+    `A transactional step needs a connection to itself, and the pool given to postgres() has ${max} for everything${listens ? ', one of which listens' : ''}. Raise its \`max\` to ${3 - Number(!listens)} or more; 10 is good.`,
+  )
 }
 
 async function listenOn(pool: pg.Pool): Promise<ListeningClient> {

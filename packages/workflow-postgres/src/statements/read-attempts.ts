@@ -19,6 +19,34 @@ from unnest($1::uuid[], $2::int[]) with ordinality as a (run_id, step, position)
 join belay.workflow_steps s on s.run_id = any (array[a.run_id]) and s.step = any (array[a.step])`,
 }
 
+/** The same, once no other transaction is about to record something of these steps. Index: primary key. Locks: the steps (shared), by (run, step). */
+export const awaitAttempts: Statement<AttemptRow> = {
+  name: 'await_attempts',
+  text: `
+select a.position::int as position, s.attempt, s.status, s.undo_of, s.worker_id
+from unnest($1::uuid[], $2::int[]) with ordinality as a (run_id, step, position)
+join belay.workflow_steps s on s.run_id = any (array[a.run_id]) and s.step = any (array[a.step])
+order by s.run_id, s.step
+for share of s`,
+}
+
+/** Of these outcomes, whether they are recorded, now and for good: a transaction that is still to record one is waited for. */
+export async function recorded(
+  connection: Connection,
+  { workerId, outcomes }: { workerId: string; outcomes: readonly Outcome[] },
+): Promise<readonly boolean[]> {
+  const rows = await connection.query(awaitAttempts, [
+    outcomes.map((outcome) => outcome.runId),
+    outcomes.map((outcome) => outcome.step),
+  ])
+  const settled = new Set(
+    rows
+      .filter((row) => wasSettled(outcomes[row.position - 1]!, row, workerId))
+      .map((row) => row.position - 1),
+  )
+  return outcomes.map((_, index) => settled.has(index))
+}
+
 /** Of outcomes that matched nothing, the indexes of those that an earlier call, whose answer was lost, had recorded. */
 export async function settledBefore(
   connection: Connection,

@@ -11,7 +11,10 @@ beforeAll(async () => {
 }, 30_000)
 afterAll(() => db.close())
 
-describeAdapter('PGlite', { create: () => harnesses.create() })
+describeAdapter('PGlite', {
+  create: () => harnesses.create(),
+  capabilities: { singleSession: true },
+})
 
 test('random commands do the same in PGlite as in memory', async () => {
   const [reference, sql] = [memoryHarness(), await harnesses.create()]

@@ -3,8 +3,6 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url))
-
 export interface Line {
   readonly event?: string
   readonly call?: string
@@ -21,8 +19,9 @@ export class WorkerProcess {
   #errors = ''
   #exited = false
 
-  constructor(env: Readonly<Record<string, string>>) {
-    this.#child = spawn(process.execPath, [WORKER], {
+  constructor(env: Readonly<Record<string, string>>, script = 'worker.mjs') {
+    const path = fileURLToPath(new URL(script, import.meta.url))
+    this.#child = spawn(process.execPath, [path], {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

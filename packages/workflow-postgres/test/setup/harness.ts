@@ -24,6 +24,20 @@ export function postgresHarnesses(database: TestDatabase): Harnesses {
       return {
         adapter,
         advance,
+        async transaction(work) {
+          const client = await database.pool.connect()
+          try {
+            await client.query('begin')
+            const result = await work(client)
+            await client.query('commit')
+            return result
+          } catch (error) {
+            await client.query('rollback')
+            throw error
+          } finally {
+            client.release()
+          }
+        },
         async second() {
           const other = postgres(database.url, { schema })
           others.push(other)
@@ -51,6 +65,7 @@ export function pgliteHarnesses(db: PGlite): Harnesses {
       return {
         adapter,
         advance,
+        transaction: (work) => db.transaction(work),
         async second() {
           await other.open()
           return other

@@ -21,6 +21,7 @@ import type {
   StepRecord,
   UndoPlan,
 } from './records.ts'
+import type { Transacted, TransactRequest, WithinTransaction } from './transaction.ts'
 import type {
   Diagnosis,
   EndedRuns,
@@ -48,22 +49,38 @@ export interface Adapter {
   readonly clock?: Clock
 
   /**
+   * True when the store has one session, as PGlite has: while a transaction is open in it, every other verb waits for that to end. The
+   * engine then saves definitions inside a caller's transaction instead of beside it.
+   */
+  readonly singleSession?: boolean
+
+  /**
    * Connects, checks the schema's version and, where the adapter is set to, migrates it. Idempotent; called before every other verb.
    * Throws `schema_missing`, `schema_outdated`, `schema_too_new`, `store_misconfigured`, `directory_in_use`.
    */
   open(): Promise<void>
 
-  /** The store's clock, epoch milliseconds. */
-  now(): Promise<number>
+  /** The store's clock, epoch milliseconds. With `tx` asked in that transaction. */
+  now(options?: WithinTransaction): Promise<number>
 
-  /** Inserts definitions that are not there yet; returns what the store holds for each (name, version), in order. Never overwrites. */
-  saveDefinitions(definitions: readonly DefinitionRecord[]): Promise<readonly SavedDefinition[]>
+  /**
+   * Inserts definitions that are not there yet; returns what the store holds for each (name, version), in order. Never overwrites.
+   * With `tx`, which only stores with a single session are given, it is part of that transaction.
+   */
+  saveDefinitions(
+    definitions: readonly DefinitionRecord[],
+    options?: WithinTransaction,
+  ): Promise<readonly SavedDefinition[]>
 
   /**
    * Creates each run with all its step rows, roots ready. A run whose (workflow, key) is taken is not created; the holder is returned in
    * its place, also when the holder was committed by another transaction during the call. Results are in order.
+   *
+   * With `tx` the runs are part of that transaction: there once it is committed, and never when it is rolled back. A key that an open
+   * transaction has taken is waited for. The adapter itself wakes workers when such a transaction commits, if it can.
+   * Throws `invalid_option` for what is no open transaction of this store.
    */
-  startRuns(runs: readonly NewRun[]): Promise<readonly StartedRun[]>
+  startRuns(runs: readonly NewRun[], options?: WithinTransaction): Promise<readonly StartedRun[]>
 
   /** Registers a worker with a lease. Idempotent for a live worker. */
   registerWorker(worker: NewWorker): Promise<void>
@@ -104,6 +121,22 @@ export interface Adapter {
     outcomes: readonly Outcome[]
     handBackMax: number
   }): Promise<Settlement>
+
+  /**
+   * Runs work in a transaction, records the outcome it resolves to as `settle` does, and commits both together; nothing else of the step is
+   * locked while the work goes on. Rolled back, nothing is left of either. No more of these run at once than the adapter allows, so
+   * that other verbs never wait for them; the rest wait their turn.
+   *
+   * Throws `StoreUnavailableError` before the work was called: nothing happened. After it had resolved to an outcome: its effect is unknown;
+   * ask `recorded`. What the work leaves behind cannot reach the transaction once this has resolved.
+   */
+  transact(request: TransactRequest): Promise<Transacted>
+
+  /**
+   * Of these outcomes, whether the store holds them: asked when the end of a `transact` was not answered. Waits for a transaction that is
+   * still to record one of them, so that the answer is final.
+   */
+  recorded(request: { workerId: string; outcomes: readonly Outcome[] }): Promise<readonly boolean[]>
 
   /** Reads inputs, causes, outputs and errors. Unknown runs are left out. */
   load(requests: readonly PayloadRequest[]): Promise<readonly RunPayloads[]>
@@ -170,17 +203,17 @@ export interface Adapter {
 
   /**
    * Gives signals to steps: each is recorded by its key, becomes its step's output, and makes the step ready if it waits; all of that in one
-   * commit. A step takes one signal. Results are in order. With `tx`, within that transaction of the user's.
+   * commit. A step takes one signal. Results are in order.
+   *
+   * With `tx` they are part of that transaction, which holds the steps until it ends; workers are woken when it commits. Throws
+   * `invalid_option` for what is no open transaction of this store.
    */
-  deliverSignals(
-    signals: readonly NewSignal[],
-    options?: { readonly tx?: unknown },
-  ): Promise<readonly Delivery[]>
+  deliverSignals(signals: readonly NewSignal[], options?: WithinTransaction): Promise<readonly Delivery[]>
 
-  /** Which definition a run follows; by id, or by workflow and key. Null when there is none. */
+  /** Which definition a run follows; by id, or by workflow and key. Null when there is none. With `tx` also runs that were started in it. */
   findRun(
     run: { readonly runId: string } | { readonly workflow: string; readonly key: string },
-    options?: { readonly tx?: unknown },
+    options?: WithinTransaction,
   ): Promise<FoundRun | null>
 
   /**

@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { TransactionOptions } from '../adapter/transaction.ts'
 import type { Duration } from '../duration.ts'
 import { checkStepName, checkWorkflowName } from '../graph/check.ts'
 import { type MermaidOptions, toMermaid } from '../graph/mermaid.ts'
@@ -9,7 +10,13 @@ import { type GraphWait, graphWaitDraft, isGraphWait } from './graph-wait.ts'
 import { validateInput } from './input-schema.ts'
 import { checkOptionNames, shown } from './option-check.ts'
 import { RETRY_OPTION_NAMES, type RetryOptions } from './retry-policy.ts'
-import type { CompensationContext, CompensationHandler, Handler, StepContext } from './step.ts'
+import type {
+  CompensationContext,
+  CompensationHandler,
+  Handler,
+  StepContext,
+  TransactionContext,
+} from './step.ts'
 import {
   DEFAULT_POLICY,
   type StepDraft,
@@ -51,10 +58,13 @@ export interface GraphStep extends GraphStepDefaults {
   /** The name of the handler that undoes it, alone or with options of its own. */
   readonly compensate?: string | GraphCompensation | undefined
   readonly compensateOn?: CompensateOn | undefined
+  /** Runs the handler in a transaction of the store, which it finds as `tx`. */
+  readonly transaction?: boolean | TransactionOptions | undefined
 }
 
 export interface GraphCompensation extends GraphAttemptOptions {
   readonly handler: string
+  readonly transaction?: boolean | TransactionOptions | undefined
 }
 
 /** Handlers by the names that a graph as data uses, for steps and compensations alike. */
@@ -63,8 +73,11 @@ export type GraphHandlers<Input> = Readonly<Record<string, GraphHandler<Input>>>
 // Written as a method, which lets a handler declare `deps` and `output` as what it knows them to be: data has no types of its own.
 type GraphHandler<Input> = { handle(context: GraphHandlerContext<Input>): unknown }['handle']
 
-/** What a handler of a graph as data is given; the last four only when it compensates. */
-export interface GraphHandlerContext<Input> extends StepContext<Input>, Partial<UndoFields> {}
+/** What a handler of a graph as data is given: `tx` in a transaction, and what is undone only when it compensates. */
+export interface GraphHandlerContext<Input>
+  extends StepContext<Input>,
+    Partial<TransactionContext>,
+    Partial<UndoFields> {}
 
 type UndoFields = Pick<CompensationContext, 'undoOf' | 'output' | 'error' | 'cause'>
 
@@ -123,10 +136,11 @@ const STEP_OPTION_NAMES = [
   'handler',
   'compensate',
   'compensateOn',
+  'transaction',
   ...ATTEMPT_OPTION_NAMES,
   'lossesMax',
 ] as const
-const COMPENSATION_OPTION_NAMES = ['handler', ...ATTEMPT_OPTION_NAMES] as const
+const COMPENSATION_OPTION_NAMES = ['handler', 'transaction', ...ATTEMPT_OPTION_NAMES] as const
 
 export type { GraphWait } from './graph-wait.ts'
 
@@ -193,6 +207,7 @@ function graphStepDraft(entry: {
     run: handlerNamed({ place, option: 'handler', name: step['handler'], handlers }) as Handler | null,
     compensate: graphCompensation(place, step['compensate'] as GraphStep['compensate'], handlers),
     compensateOn: step['compensateOn'] as GraphStep['compensateOn'],
+    transaction: step['transaction'] as GraphStep['transaction'],
   }
   return stepDraft(workflow, name, options, defaults)
 }
@@ -206,7 +221,7 @@ function graphCompensation(
   const options: GraphCompensation = typeof given === 'string' ? { handler: given } : given
   checkOptionNames(place, 'compensate', options, COMPENSATION_OPTION_NAMES)
   const run = handlerNamed({ place, option: 'compensate', name: options.handler, handlers })
-  return { ...nested(options), run: run as CompensationHandler | null }
+  return { ...nested(options), transaction: options.transaction, run: run as CompensationHandler | null }
 }
 
 function handlerNamed(lookup: {

@@ -22,6 +22,8 @@ export type {
   RetryPolicy,
   StepContext,
   StepDefinition,
+  TransactionContext,
+  TransactionPolicy,
 } from './step.ts'
 export { LOSSES_MAX } from './step-draft.ts'
 export type {
@@ -35,6 +37,7 @@ export type {
   UndoOfUnfinished,
 } from './step-options.ts'
 export type { Stored } from './stored.ts'
+export type { ContextOf, TransactionOption } from './transaction.ts'
 export type { InputOf, OutputsOf, ReceivesOf, TypedDefinition, Workflow } from './typed-workflow.ts'
 export type { OnTimeout, Poll, SignalWait, Sleep, Wait } from './wait.ts'
 export type {

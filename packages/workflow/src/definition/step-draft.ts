@@ -4,6 +4,7 @@ import { checkOptionNames, oneOf, optionMs, shown, wholeNumber } from './option-
 import { DEFAULT_RETRY, retryPolicy } from './retry-policy.ts'
 import type { Compensation, CompensationHandler, Handler, RetryPolicy, StepDefinition } from './step.ts'
 import type { AttemptOptions, CompensateOn, StepDefaults } from './step-options.ts'
+import { type TransactionOption, transactionPolicy } from './transaction.ts'
 
 /** A checked step that has no number yet: numbers are known once the whole graph is. */
 export type StepDraft = Omit<StepDefinition, 'number'>
@@ -33,9 +34,11 @@ export interface UntypedStepOptions extends StepDefaults {
   readonly run: Handler | null
   readonly compensate?: CompensationHandler | UntypedCompensateOptions | undefined
   readonly compensateOn?: CompensateOn | undefined
+  readonly transaction?: TransactionOption | undefined
 }
 
 export interface UntypedCompensateOptions extends AttemptOptions {
+  readonly transaction?: TransactionOption | undefined
   readonly run: CompensationHandler | null
 }
 
@@ -53,6 +56,7 @@ export function stepDraft(
     name,
     dependsOn: dependencies(place, options.dependsOn),
     ...policy,
+    transaction: transactionPolicy(place, options.transaction),
     run: options.run,
     wait: null,
     compensation: compensation(place, options, policy),
@@ -97,17 +101,25 @@ function compensation(place: Place, options: UntypedStepOptions, policy: StepPol
       'compensateOn is given, but there is no compensate. Add it, or remove compensateOn.',
     )
   }
-  const { run, ...attempts } = typeof compensate === 'function' ? { run: compensate } : compensate
+  const { run, transaction, ...attempts }: UntypedCompensateOptions =
+    typeof compensate === 'function' ? { run: compensate } : compensate
   // A step and its undo may both be slow or flaky: what was said of the one holds for the other until told otherwise.
   const { retry, timeoutMs } = stepPolicy(place, attempts, policy)
   const on =
     compensateOn === undefined
       ? 'completed'
       : oneOf(place, 'compensateOn', compensateOn, ['completed', 'started'])
-  return Object.freeze({ run, on, retry, timeoutMs })
+  return Object.freeze({ run, on, retry, timeoutMs, transaction: transactionPolicy(place, transaction) })
 }
 
-const STEP_OPTION_NAMES = ['dependsOn', 'run', 'compensate', 'compensateOn', ...POLICY_OPTION_NAMES] as const
+const STEP_OPTION_NAMES = [
+  'dependsOn',
+  'run',
+  'compensate',
+  'compensateOn',
+  'transaction',
+  ...POLICY_OPTION_NAMES,
+] as const
 
 /** Refuses unknown options of `.step()` and handlers that are no functions: what the compiler does for TypeScript. */
 export function checkStepOptions(place: Place, options: unknown): asserts options is UntypedStepOptions {
@@ -115,7 +127,7 @@ export function checkStepOptions(place: Place, options: unknown): asserts option
   checkHandler(place, 'run', options['run'])
   const compensate = options['compensate']
   if (compensate === undefined || typeof compensate === 'function') return
-  checkOptionNames(place, 'compensate', compensate, ['run', 'retry', 'timeout'])
+  checkOptionNames(place, 'compensate', compensate, ['run', 'retry', 'timeout', 'transaction'])
   checkHandler(place, 'run of compensate', compensate['run'])
 }
 

@@ -2,6 +2,7 @@ import type { Duration } from '../duration.ts'
 import type { RetryOptions } from './retry-policy.ts'
 import type { CompensationContext, StepContext } from './step.ts'
 import type { Stored } from './stored.ts'
+import type { ContextOf, TransactionOption } from './transaction.ts'
 
 /** How attempts are made, for a whole workflow, one step or one compensation. What is left out is inherited. */
 export interface AttemptOptions {
@@ -21,27 +22,47 @@ export interface StepDefaults extends AttemptOptions {
 export type CompensateOn = 'completed' | 'started'
 
 /** What `.step()` takes. `Outputs` are those of the steps before it. */
-export interface StepOptions<Input, Outputs, Deps extends readonly string[], Output, On extends CompensateOn>
-  extends StepDefaults {
+export interface StepOptions<
+  Input,
+  Outputs,
+  Deps extends readonly string[],
+  Output,
+  On extends CompensateOn,
+  Transaction extends TransactionOption | undefined = undefined,
+  UndoTransaction extends TransactionOption | undefined = undefined,
+> extends StepDefaults {
   /** Names of the steps that must have completed before; their outputs come as `deps`. Default: none. */
   readonly dependsOn?: readonly [...{ readonly [Index in keyof Deps]: DefinedBefore<Deps[Index], Outputs> }]
   /** The work. What it returns is stored as JSON. */
-  readonly run: (context: StepContext<Input, DepsOf<Outputs, Deps>>) => Output
+  readonly run: (context: StepContext<Input, DepsOf<Outputs, Deps>> & ContextOf<Transaction>) => Output
+  /**
+   * Runs the handler in a transaction of the store, which it finds as `tx`: its writes commit with the step's settlement, exactly once.
+   * `true`, an isolation, or the adapter's typed form, like `postgresTransaction()`.
+   */
+  readonly transaction?: Transaction | undefined
   /** Undoes the work when the run fails or is cancelled. Attempts of it are made like those of the step, unless it says otherwise. */
   readonly compensate?:
     | Compensate<Input, DepsOf<Outputs, Deps>, StepOutput<Output>, On>
-    | CompensateOptions<Input, DepsOf<Outputs, Deps>, StepOutput<Output>, On>
+    | CompensateOptions<Input, DepsOf<Outputs, Deps>, StepOutput<Output>, On, UndoTransaction>
     | undefined
   /** Default `completed`. With `started`, a step that failed, timed out or lost its worker is undone too, without an output. */
   readonly compensateOn?: On | undefined
 }
 
-export interface CompensateOptions<Input, Deps, Output, On extends CompensateOn> extends AttemptOptions {
-  readonly run: Compensate<Input, Deps, Output, On>
+export interface CompensateOptions<
+  Input,
+  Deps,
+  Output,
+  On extends CompensateOn,
+  Transaction extends TransactionOption | undefined = undefined,
+> extends AttemptOptions {
+  readonly run: Compensate<Input, Deps, Output, On, Transaction>
+  /** As `transaction` of a step: the compensation's writes commit with its settlement. */
+  readonly transaction?: Transaction | undefined
 }
 
-type Compensate<Input, Deps, Output, On extends CompensateOn> = (
-  context: UndoContext<Input, Deps, Output, On>,
+type Compensate<Input, Deps, Output, On extends CompensateOn, Transaction = undefined> = (
+  context: UndoContext<Input, Deps, Output, On> & ContextOf<Transaction>,
 ) => unknown
 
 /** What a compensation is given: with `compensateOn: 'started'`, look at `undoOf` to learn whether there is an output. */

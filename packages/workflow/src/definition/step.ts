@@ -1,3 +1,4 @@
+import type { Isolation, StepTransaction } from '../adapter/transaction.ts'
 import type { RunCause, SerialisedError } from '../cause.ts'
 import type { Logger } from '../logger.ts'
 import type { Wait } from './wait.ts'
@@ -13,6 +14,8 @@ export interface StepDefinition {
   readonly timeoutMs: number | null
   /** How many workers may be lost in this step before it fails for good. */
   readonly lossesMax: number
+  /** Set when the handler runs in a transaction of the store, which commits with the step's settlement. */
+  readonly transaction: TransactionPolicy | null
   /** Null in a process that only triggers runs, and in most steps that wait. */
   readonly run: Handler | null
   /** Null for a step that works. */
@@ -27,6 +30,11 @@ export interface Compensation {
   readonly on: 'completed' | 'started'
   readonly retry: RetryPolicy
   readonly timeoutMs: number | null
+  readonly transaction: TransactionPolicy | null
+}
+
+export interface TransactionPolicy {
+  readonly isolation: Isolation
 }
 
 export interface RetryPolicy {
@@ -75,4 +83,10 @@ export interface CompensationContext<
   readonly error: SerialisedError | undefined
   /** Why the run is being undone. */
   readonly cause: RunCause
+}
+
+/** What a transactional handler is given besides the rest. */
+export interface TransactionContext<Tx = StepTransaction> {
+  /** The open transaction: what is written through it commits with the step's settlement, or not at all. */
+  readonly tx: Tx
 }

@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { MermaidOptions } from '../graph/mermaid.ts'
 import type { CompensateOn, NewName, OutputsWith, StepOptions, StepOutput } from './step-options.ts'
+import type { TransactionOption } from './transaction.ts'
 import type {
   ApprovalOptions,
   ApprovalOutput,
@@ -44,9 +45,11 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
     const Deps extends readonly string[] = readonly [],
     Output = unknown,
     On extends CompensateOn = 'completed',
+    Transaction extends TransactionOption | undefined = undefined,
+    UndoTransaction extends TransactionOption | undefined = undefined,
   >(
     name: NewName<StepName, Outputs>,
-    options: StepOptions<Received, Outputs, Deps, Output, On>,
+    options: StepOptions<Received, Outputs, Deps, Output, On, Transaction, UndoTransaction>,
   ): Workflow<Name, Input, OutputsWith<Outputs, StepName, StepOutput<Output>>, Received, Sent>
 
   /**

@@ -1,7 +1,12 @@
-import type { Claim, RunPayloads, StepPayloads } from '../adapter/index.ts'
+import type { Claim, RunPayloads, StepPayloads, StepTransaction } from '../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../cause.ts'
 import type { Timer } from '../clock.ts'
-import type { CompensationContext, StepContext, StepDefinition } from '../definition/step.ts'
+import type {
+  CompensationContext,
+  StepContext,
+  StepDefinition,
+  TransactionPolicy,
+} from '../definition/step.ts'
 import type { Wait } from '../definition/wait.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
@@ -56,6 +61,8 @@ export class Attempt {
   /** What follows from what the handler of a step that waits gave back. */
   #judge: ((returned: unknown) => WaitAnswer) | undefined
   #interrupted = false
+  #called = false
+  #cut: () => void = () => {}
   #interruption: Interruption | undefined
 
   constructor(
@@ -75,6 +82,17 @@ export class Attempt {
   get dependents(): readonly number[] {
     const { graph } = this.definition
     return (this.claim.direction === 'undo' ? graph.dependencies : graph.dependents)[this.claim.step]!
+  }
+
+  /** How its handler is to be called in a transaction; null when it needs none, or is not to be called at all. */
+  get transaction(): TransactionPolicy | null {
+    const { step, claim } = this
+    if (claim.direction === 'forward') return step.transaction
+    return this.#owesUndo() ? (step.compensation?.transaction ?? null) : null
+  }
+
+  get isInterrupted(): boolean {
+    return this.#interrupted
   }
 
   /** How long ago the first attempt of this series of failures began, this one included. */
@@ -110,7 +128,7 @@ export class Attempt {
   }
 
   /** Calls the handler, or finds out why not. Once prepared. Ends at once unless there is something to wait for. */
-  perform(): Performance | Promise<Performance> {
+  perform(tx?: StepTransaction): Performance | Promise<Performance> {
     this.phase = 'running'
     this.startedAt = this.#parts.runtime.clock.now()
     // Interrupted before its turn came: the handler is not called at all.
@@ -119,12 +137,25 @@ export class Attempt {
     if (poison !== undefined) return { type: 'threw', error: poison }
     if (this.claim.direction === 'forward') {
       return this.step.wait === null
-        ? this.#call(this.step.run, this.step.timeoutMs)
+        ? this.#call(this.step.run, this.step.timeoutMs, tx)
         : this.#look(this.step.wait)
     }
     const { compensation } = this.step
     if (!this.#owesUndo() || compensation === null) return { type: 'relay' }
-    return this.#call(compensation.run as (context: StepContext) => unknown, compensation.timeoutMs)
+    return this.#call(compensation.run as (context: StepContext) => unknown, compensation.timeoutMs, tx)
+  }
+
+  /** Performs it in an open transaction, any number of times. Ends when it is cut off, even if its handler goes on. */
+  performWithin(tx: StepTransaction): Promise<Performance> {
+    return new Promise((resolve) => {
+      this.#cut = () => resolve({ type: 'given_up' })
+      void Promise.resolve(this.perform(tx)).then(resolve)
+    })
+  }
+
+  /** Takes the transaction, if there is one, from a handler that is not waited for any more. */
+  cutOff(): void {
+    this.#cut()
   }
 
   #owesUndo(): boolean {
@@ -178,7 +209,7 @@ export class Attempt {
     const next = decideWait({ runId: this.claim.runId, step: this.step }, wait, row)
     if (next.type !== 'call') return this.#answered(next)
     this.#judge = next.judge
-    return this.#call(next.handler, this.step.timeoutMs)
+    return this.#call(next.handler, this.step.timeoutMs, undefined)
   }
 
   #answered(answer: WaitAnswer): AttemptEnd {
@@ -192,10 +223,13 @@ export class Attempt {
   #call(
     handler: ((context: StepContext) => unknown) | null,
     timeoutMs: number | null,
+    tx: StepTransaction | undefined,
   ): AttemptEnd | Promise<AttemptEnd> {
     try {
       const context = this.#context()
-      this.#parts.onCall(this)
+      if (tx !== undefined) Object.assign(context, { tx })
+      if (!this.#called) this.#parts.onCall(this)
+      this.#called = true
       const returned = handler?.(context)
       return isThenable(returned) ? this.#settled(returned, timeoutMs) : this.#returned(returned)
     } catch (error) {

@@ -26,3 +26,13 @@ export function outageDelayMs(tries: number, random: () => number): number {
   const plainMs = Math.min(OUTAGE_INITIAL_MS * 2 ** Math.min(tries - 1, 10), OUTAGE_MAX_MS)
   return Math.round(plainMs * (0.5 + random() * 0.5))
 }
+
+const CONFLICT_INITIAL_MS = 10
+const CONFLICT_MAX_MS = 1_000
+
+/** How long to wait before a transaction that was given up for another is repeated the n-th time (n from 1), in milliseconds. */
+export function conflictDelayMs(repeats: number, random: () => number): number {
+  const plainMs = Math.min(CONFLICT_INITIAL_MS * 2 ** Math.min(repeats - 1, 10), CONFLICT_MAX_MS)
+  // Widely spread: those that met once must not meet again.
+  return Math.round(plainMs * random())
+}

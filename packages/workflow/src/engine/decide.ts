@@ -1,4 +1,5 @@
 import type { Claim, JsonText, Outcome, Wake } from '../adapter/records.ts'
+import type { EndedWell } from '../adapter/transaction.ts'
 import type { RunCause } from '../cause.ts'
 import type { RetryPolicy, StepDefinition } from '../definition/step.ts'
 import { BelayError } from '../errors.ts'
@@ -26,6 +27,8 @@ const PERMANENT_CODES: ReadonlySet<string> = new Set([
   'payload_unserialisable',
   'payload_too_large',
   'worker_lost',
+  // What the handler committed by itself stands: doing it again would do it twice.
+  'transaction_ended',
   'signal_timeout',
   'poll_timeout',
   'approval_rejected',
@@ -42,12 +45,8 @@ export function decideOutcome(
   random: () => number,
   failingMs = 0,
 ): Outcome {
+  if (end.type === 'returned') return endedWell(claim, end.output)
   const { runId, step: number, attempt, direction, definitionId } = claim
-  if (end.type === 'returned') {
-    return direction === 'undo'
-      ? { runId, step: number, attempt, direction, definitionId, type: 'compensated' }
-      : { runId, step: number, attempt, direction, definitionId, type: 'completed', output: end.output }
-  }
   const ref = { runId, step: number, attempt, direction, definitionId }
   if (end.type === 'given_up') return { ...ref, type: 'released' }
   if (end.type === 'received') return { ...ref, type: 'received' }
@@ -66,6 +65,13 @@ export function decideOutcome(
   if (direction === 'undo') return { ...ref, type: 'compensation_failed', error: errorText }
   const cause: RunCause = { type: 'step_failed', step: step.name, attempt: tryNumber(claim), error }
   return { ...ref, type: 'failed', error: errorText, cause: JSON.stringify(cause) }
+}
+
+export function endedWell(claim: Claim, output: JsonText): EndedWell {
+  const { runId, step, attempt, direction, definitionId } = claim
+  return direction === 'undo'
+    ? { runId, step, attempt, direction, definitionId, type: 'compensated' }
+    : { runId, step, attempt, direction, definitionId, type: 'completed', output }
 }
 
 /** The number of this try as handlers see it: 1 for the first; failures and lost workers count, returned leases don't. */

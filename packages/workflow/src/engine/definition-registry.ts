@@ -1,4 +1,4 @@
-import type { Adapter, FoundRun, SavedDefinition } from '../adapter/index.ts'
+import type { Adapter, FoundRun, SavedDefinition, WithinTransaction } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import { diffShapes } from '../graph/index.ts'
@@ -29,10 +29,18 @@ export class DefinitionRegistry {
     )
   }
 
-  /** Saves one definition unless this process already has. Throws `definition_changed`. */
-  async save(workflow: WorkflowDefinition): Promise<SavedDefinition> {
+  /**
+   * Saves one definition unless this process already has: beside the caller's transaction `tx`, or inside it where the store cannot do
+   * two things at once. Throws `definition_changed`.
+   */
+  async save(workflow: WorkflowDefinition, tx?: unknown): Promise<SavedDefinition> {
     const key = cacheKey(workflow)
-    const saving = this.#saved.get(key) ?? this.#saveOne(workflow)
+    const known = this.#saved.get(key)
+    // Not kept: it is gone when the transaction is rolled back.
+    if (known === undefined && tx !== undefined && this.#adapter.singleSession) {
+      return this.#saveOne(workflow, { tx })
+    }
+    const saving = known ?? this.#saveOne(workflow)
     this.#saved.set(key, saving)
     try {
       return await saving
@@ -42,8 +50,8 @@ export class DefinitionRegistry {
     }
   }
 
-  async #saveOne(workflow: WorkflowDefinition): Promise<SavedDefinition> {
-    const [saved] = await this.#adapter.saveDefinitions([workflow.record])
+  async #saveOne(workflow: WorkflowDefinition, within?: WithinTransaction): Promise<SavedDefinition> {
+    const [saved] = await this.#adapter.saveDefinitions([workflow.record], within)
     assertSameShape(workflow, saved!)
     this.#known.set(saved!.id, workflow)
     return saved!
@@ -53,11 +61,12 @@ export class DefinitionRegistry {
   async find(
     run: FoundRun,
     workflows: readonly WorkflowDefinition[],
+    tx?: unknown,
   ): Promise<WorkflowDefinition | undefined> {
     const known = this.#known.get(run.definitionId)
     if (known !== undefined) return known
     const given = workflows.find(({ name, version }) => name === run.workflow && version === run.version)
-    if (given !== undefined) await this.save(given)
+    if (given !== undefined) await this.save(given, tx)
     return given
   }
 }

@@ -42,7 +42,7 @@ export type RunArguments<Input> = undefined extends Input
   : [input: Input, options?: RunOptions]
 
 /** One run of `runMany()`: its input, which may be left out where it may be undefined, and its key. */
-export type NewRunOf<Input> = RunOptions &
+export type NewRunOf<Input> = Omit<RunOptions, 'tx'> &
   (undefined extends Input ? { readonly input?: Input } : { readonly input: Input })
 
 /** Starts and follows runs; once started, it is also a worker that runs steps. Made by {@link createEngine}. */
@@ -117,6 +117,7 @@ export class Engine implements AsyncDisposable {
    * Starts a run. Once this resolves, the run and all its steps are stored.
    *
    * @param options.key makes the start idempotent: the same key of the same workflow with the same input returns the first run.
+   * @param options.tx makes the run part of a transaction of the caller's: it is stored when that commits. `run.started` is not told then.
    * @throws BelayError `invalid_input`, `payload_unserialisable`, `payload_too_large`, `key_conflict`, `definition_changed`, and the store's.
    */
   async run<W extends WorkflowDefinition>(
@@ -125,23 +126,28 @@ export class Engine implements AsyncDisposable {
   ): Promise<RunHandle<OutputsOf<W>, ReceivesOf<W>>> {
     this.#assertOpen()
     const started = await startRun(this.#startParts(), workflow, input, options)
+    if (options.tx !== undefined) return this.#handle(started.id, started.created)
     return this.#follow(workflow, started, options.key)
   }
 
   /**
    * Starts many runs of one workflow, a thousand in one commit. All are checked before the first is stored; handles are in order.
    * When one is refused, the others are started all the same: call again with the same keys to get their handles.
+   * With `options.tx` they are part of a transaction of the caller's, all or none.
    *
    * @throws what `run()` throws, for the first run that it is thrown for.
    */
   async runMany<W extends WorkflowDefinition>(
     workflow: W,
     runs: readonly NewRunOf<InputOf<W>>[],
+    { tx }: Pick<RunOptions, 'tx'> = {},
   ): Promise<readonly RunHandle<OutputsOf<W>, ReceivesOf<W>>[]> {
     this.#assertOpen()
-    return startRuns(this.#startParts(), workflow, runs, (started, index) =>
-      this.#follow(workflow, started, runs[index]?.key),
-    )
+    const handleOf = (started: StartedHandle, index: number): RunHandle<OutputsOf<W>> =>
+      tx === undefined
+        ? this.#follow(workflow, started, runs[index]?.key)
+        : this.#handle(started.id, started.created)
+    return startRuns(this.#startParts(), workflow, runs, handleOf, tx)
   }
 
   /**

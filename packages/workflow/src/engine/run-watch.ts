@@ -102,7 +102,7 @@ export class RunWatch {
     if (found === null) {
       const error = new BelayError(
         'unknown_run',
-        `There is no run ${runId}: it was pruned, or never started.`,
+        `There is no run ${runId}: it was pruned, or never started, or the transaction it was started in was not committed.`,
         { runId },
       )
       return this.#end(runId, (waiter) => waiter.reject(error))

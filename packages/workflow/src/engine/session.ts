@@ -8,9 +8,10 @@ import type { EventHub } from './events.ts'
 import { leaseLost, runStopping, workerStopping } from './interruption.ts'
 import type { OutageWatch } from './outage.ts'
 import { pause } from './runtime.ts'
-import { type SettleResult, Settler, type SettlerEntry } from './settler.ts'
+import { type SettleResult, Settler, type SettlerEntry, type SettlerOptions } from './settler.ts'
 import { Slots } from './slots.ts'
 import { outcomeEvent, stepEvent } from './step-events.ts'
+import { Transactions } from './transactions.ts'
 
 /** Outcomes that may wait for the store before the session takes on no more work. */
 const BACKLOG_MAX = 2_000
@@ -43,6 +44,7 @@ export class Session {
   readonly #parts: SessionParts
   readonly #attemptParts: AttemptParts
   readonly #settler: Settler<Attempt>
+  readonly #transactions: Transactions
   readonly #slots: Slots<Attempt, Performance | undefined>
   readonly #attempts = new Set<Attempt>()
   readonly #window = new ClaimWindow()
@@ -73,13 +75,20 @@ export class Session {
     }
     this.#slots = new Slots({
       concurrency: parts.concurrency,
-      perform: (attempt) => (attempt.phase === 'settling' ? undefined : attempt.perform()),
+      perform: (attempt) => {
+        if (attempt.phase === 'settling') return undefined
+        const { transaction } = attempt
+        return transaction === null ? attempt.perform() : this.#transactions.perform(attempt, transaction)
+      },
       onEnd: (attempt, end) => {
         if (end !== undefined) this.#end(attempt, end)
         this.#tellRoom()
       },
     })
-    this.#settler = this.#openSettler(parts)
+    const settling = this.#settlerOptions(parts)
+    this.#settler = new Settler(settling)
+    const isAbandoned = () => this.#settler.isAbandoned
+    this.#transactions = new Transactions({ ...settling, log: parts.log, isAbandoned })
   }
 
   /** How many more steps it could take on. Attempts that only wait for their outcome to be recorded need no slot. */
@@ -155,7 +164,9 @@ export class Session {
    */
   async adopt(): Promise<void> {
     this.#adopting = true
-    await this.#settler.pause()
+    await Promise.all([this.#settler.pause(), this.#transactions.pause()])
+    // Transactions may end meanwhile without leasing anything: what they held when the store was asked is known too.
+    const known = new Set(this.#attempts)
     try {
       // The answer is a moment away; the next round finds it there.
       if (this.#beginning > 0) return
@@ -163,13 +174,15 @@ export class Session {
       this.unsure = false
       // Of a lost identity nothing is taken up or given back any more: the sweep does that, and counts the loss.
       if (this.#lost) return
-      const known = new Set([...this.#attempts].map((attempt) => attemptKey(attempt.claim)))
+      for (const attempt of this.#attempts) known.add(attempt)
+      const keys = new Set([...known].map((attempt) => attemptKey(attempt.claim)))
       this.accept(
-        held.filter((claim) => !known.has(attemptKey(claim))),
+        held.filter((claim) => !keys.has(attemptKey(claim))),
         'found',
       )
     } finally {
       this.#adopting = false
+      this.#transactions.resume()
       this.#settler.resume()
     }
   }
@@ -198,7 +211,11 @@ export class Session {
   lose(): number {
     this.#leaving = true
     this.#lost = true
-    for (const attempt of this.#attempts) attempt.interrupt(leaseLost(attempt))
+    for (const attempt of this.#attempts) {
+      attempt.interrupt(leaseLost(attempt))
+      // The fence would roll it back anyhow, but whoever has the step now wants what it has locked.
+      attempt.cutOff()
+    }
     return this.#attempts.size
   }
 
@@ -220,7 +237,9 @@ export class Session {
   /** Gives back every step whose handler still runs, without spending its attempt. */
   releaseAll(): void {
     for (const attempt of this.#attempts) {
-      if (attempt.phase !== 'settling') this.#end(attempt, { type: 'given_up' })
+      if (attempt.phase === 'settling') continue
+      this.#end(attempt, { type: 'given_up' })
+      attempt.cutOff()
     }
   }
 
@@ -229,8 +248,8 @@ export class Session {
     this.#settler.abandon()
   }
 
-  #openSettler(parts: SessionParts): Settler<Attempt> {
-    return new Settler({
+  #settlerOptions(parts: SessionParts): SettlerOptions<Attempt> {
+    return {
       adapter: parts.adapter,
       runtime: parts.runtime,
       outage: parts.outage,
@@ -255,7 +274,7 @@ export class Session {
         this.unsure = true
       },
       onRefused: parts.onRefused,
-    })
+    }
   }
 
   #begin(claim: Claim, origin: ClaimOrigin): void {

@@ -56,6 +56,11 @@ export class Settler<Item> {
     return this.#waiting.length
   }
 
+  /** True once it has given up on everything not yet answered. */
+  get isAbandoned(): boolean {
+    return this.#abandoned
+  }
+
   settle(entry: SettlerEntry<Item>): void {
     if (this.#abandoned) {
       this.#options.onResult(entry, 'abandoned')

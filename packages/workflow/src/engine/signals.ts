@@ -18,6 +18,11 @@ export interface SignalOptions {
    * signal again is harmless. Default: one that is never the same.
    */
   readonly key?: string | undefined
+  /**
+   * An open transaction of the caller's on the engine's database, as `engine.run()` takes it: the signal is there once it commits. Its step is
+   * held until then: whoever wants it waits.
+   */
+  readonly tx?: unknown
 }
 
 /** Somebody's yes to an approval. */
@@ -81,23 +86,24 @@ export class Signals {
     payload: unknown,
     options: SignalOptions = {},
   ): Promise<SignalReceipt> {
-    const key = this.#keyOf('signal()', options, ['key'])
+    const { tx } = options ?? {}
+    const key = this.#keyOf('signal()', options, ['key', 'tx'])
     const prepare = async () => {
-      const { run, step, wait } = await this.#find(target, name, 'signal')
+      const { run, step, wait } = await this.#find({ target, name, kind: 'signal', tx })
       const checked = await validatePayload({ workflow: run.workflow, step: name }, wait.schema, payload)
       return this.#sending(run, step, { key, actor: null, payload: checked })
     }
-    const { sending, delivery } = await this.#deliver(prepare)
+    const { sending, delivery } = await this.#deliver(prepare, tx)
     return receipt(sending, delivery)
   }
 
   async approve(target: SignalTarget, name: string, options: ApproveOptions): Promise<SignalReceipt> {
-    const key = this.#keyOf('approve()', options, ['by', 'comment', 'payload', 'key'])
+    const key = this.#keyOf('approve()', options, ['by', 'comment', 'payload', 'key', 'tx'])
     return this.#decide(target, name, { ...options, approved: true, key })
   }
 
   async reject(target: SignalTarget, name: string, options: RejectOptions): Promise<SignalReceipt> {
-    const key = this.#keyOf('reject()', options, ['by', 'comment', 'key'])
+    const key = this.#keyOf('reject()', options, ['by', 'comment', 'key', 'tx'])
     return this.#decide(target, name, { ...options, approved: false, key })
   }
 
@@ -106,13 +112,13 @@ export class Signals {
     name: string,
     made: { readonly approved: boolean; readonly key: string } & ApproveOptions,
   ): Promise<SignalReceipt> {
-    const { approved, by, comment } = made
+    const { approved, by, comment, tx } = made
     checkDecision(made)
     const prepare = async () => {
-      const { run, step, wait } = await this.#find(target, name, 'approval')
+      const { run, step, wait } = await this.#find({ target, name, kind: 'approval', tx })
       const place = { workflow: run.workflow, step: name }
       const payload = approved ? await validatePayload(place, wait.schema, made.payload) : undefined
-      const at = new Date(await this.#parts.adapter.now()).toISOString()
+      const at = new Date(await this.#parts.adapter.now({ tx })).toISOString()
       const decision: Decision = {
         approved,
         by,
@@ -122,7 +128,7 @@ export class Signals {
       }
       return this.#sending(run, step, { key: made.key, actor: by, payload: decision })
     }
-    const { sending, delivery } = await this.#deliver(prepare)
+    const { sending, delivery } = await this.#deliver(prepare, tx)
     const same = sameDecision(sending, delivery, approved)
     return receipt(sending, same ? { result: 'duplicate', recorded: null } : delivery)
   }
@@ -145,12 +151,19 @@ export class Signals {
   }
 
   /** Finds the run, its definition as this process knows it, and the step, which must take signals of this kind. */
-  async #find(target: SignalTarget, name: string, kind: SignalWait['kind']) {
+  async #find(wanted: {
+    readonly target: SignalTarget
+    readonly name: string
+    readonly kind: SignalWait['kind']
+    readonly tx: unknown
+  }) {
     const { adapter, registry, settings } = this.#parts
-    await adapter.open()
-    const run = await adapter.findRun(lookup(target))
+    const { target, name, kind, tx } = wanted
+    // A store with one session cannot be opened while a transaction is open in it; it says so itself if it was not open before.
+    if (tx === undefined || !adapter.singleSession) await adapter.open()
+    const run = await adapter.findRun(lookup(target), { tx })
     if (run === null) throw unknownRun(target)
-    const workflow = await registry.find(run, settings.workflows)
+    const workflow = await registry.find(run, settings.workflows, tx)
     if (workflow === undefined) throw unknownWorkflow(run)
     const { step, wait } = signalStep(run, workflow, name, kind)
     return { run, step, wait }
@@ -174,15 +187,19 @@ export class Signals {
     return { run, step, signal: { runId, definitionId, step: step.number, key, actor, payload: text } }
   }
 
-  async #deliver(prepare: () => Promise<Sending>): Promise<{ sending: Sending; delivery: Delivery }> {
+  async #deliver(
+    prepare: () => Promise<Sending>,
+    tx: unknown,
+  ): Promise<{ sending: Sending; delivery: Delivery }> {
     const { adapter, onDelivered } = this.#parts
     for (let look = 1; ; look += 1) {
       const sending = await prepare()
-      const [delivery] = await adapter.deliverSignals([sending.signal])
+      const [delivery] = await adapter.deliverSignals([sending.signal], { tx })
       // Between the look and the delivery the run was pruned, or moved to another version: a second look tells.
       if (delivery!.result === 'unknown' && look < LOOKS_MAX) continue
       if (delivery!.result === 'unknown') throw unknownRun(sending.run.runId)
-      if (delivery!.result === 'delivered') onDelivered(sending.run.definitionId)
+      // What a transaction makes ready is so when it commits: the adapter tells of it then.
+      if (delivery!.result === 'delivered' && tx === undefined) onDelivered(sending.run.definitionId)
       return { sending, delivery: delivery! }
     }
   }

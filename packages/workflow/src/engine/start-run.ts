@@ -15,6 +15,11 @@ import { checkStartTimes, type StartTimes } from './start-times.ts'
 export interface RunOptions extends StartTimes {
   /** Names the business event that this run belongs to, like `order:9182`; 1 to 512 characters, unique per workflow. */
   readonly key?: string | undefined
+  /**
+   * An open transaction of the caller's on the engine's database: the run is there once it commits, and never if it is rolled back.
+   * A `pg` client, a drizzle transaction, a PGlite transaction, or the `tx` of a transactional handler. Wait for `result()` after the commit.
+   */
+  readonly tx?: unknown
 }
 
 export interface StartRunParts {
@@ -32,8 +37,12 @@ interface CheckedRun extends CheckedOptions {
 
 type CheckedOptions = Pick<NewRun, 'key'> & ReturnType<typeof checkStartTimes>
 
-function checkOptions({ deadlineMs }: WorkflowDefinition, options: RunOptions): CheckedOptions {
-  return { key: checkRunOptions(options), ...checkStartTimes(options, deadlineMs) }
+function checkOptions(
+  { deadlineMs }: WorkflowDefinition,
+  options: RunOptions,
+  allowed: typeof ALONE | typeof OF_MANY = ALONE,
+): CheckedOptions {
+  return { key: checkRunOptions(options, allowed), ...checkStartTimes(options, deadlineMs) }
 }
 
 export interface StartedHandle {
@@ -52,11 +61,12 @@ export async function startRun(
   input: unknown,
   options: RunOptions,
 ): Promise<StartedHandle> {
+  const { tx } = options
   checkWorkflow(workflow)
   const checked = await checkRun(parts, workflow, input, checkOptions(workflow, options))
-  await parts.adapter.open()
-  const definition = await parts.registry.save(workflow)
+  const definition = await storedDefinition(parts, workflow, tx)
   const run = newRun(parts, definition, checked)
+  if (tx !== undefined) return (await startWithin(parts, definition, [run], tx))[0]!
   return startedHandle(parts, definition, run, await parts.starter.start(run))
 }
 
@@ -69,11 +79,15 @@ export async function startRuns<Result>(
   workflow: WorkflowDefinition,
   runs: readonly (RunOptions & { readonly input?: unknown })[],
   onStarted: (started: StartedHandle, index: number) => Result,
+  tx?: unknown,
 ): Promise<readonly Result[]> {
   checkWorkflow(workflow)
   const checked = await checkRuns(parts, workflow, runs)
-  await parts.adapter.open()
-  const definition = await parts.registry.save(workflow)
+  const definition = await storedDefinition(parts, workflow, tx)
+  if (tx !== undefined) {
+    const all = checked.map((run) => newRun(parts, definition, run))
+    return (await startWithin(parts, definition, all, tx)).map(onStarted)
+  }
   const results = new Array<Result>(runs.length)
   let refused: { readonly error: unknown } | undefined
   const startBatch = async (first: number) => {
@@ -94,6 +108,39 @@ export async function startRuns<Result>(
   return results
 }
 
+async function storedDefinition(
+  { adapter, registry }: StartRunParts,
+  workflow: WorkflowDefinition,
+  tx: unknown,
+): Promise<SavedDefinition> {
+  // A store with one session cannot be opened while a transaction is open in it; it says so itself if it was not open before.
+  if (tx === undefined || !adapter.singleSession) await adapter.open()
+  return registry.save(workflow, tx)
+}
+
+/**
+ * Starts runs inside the caller's transaction. Never repeated: what a lost answer means for the transaction is the caller's to find out.
+ * Nothing of them is remembered here either, since they may never come to be.
+ */
+async function startWithin(
+  { adapter }: StartRunParts,
+  definition: SavedDefinition,
+  runs: readonly NewRun[],
+  tx: unknown,
+): Promise<readonly StartedHandle[]> {
+  const started: StartedHandle[] = []
+  for (let first = 0; first < runs.length; first += STARTS_MAX) {
+    const batch = runs.slice(first, first + STARTS_MAX)
+    const stored = await adapter.startRuns(batch, { tx })
+    batch.forEach((run, index) => {
+      const { runId: id, created } = stored[index]!
+      if (!created) assertSameInput(run, stored[index]!)
+      started.push({ id, created, definition })
+    })
+  }
+  return started
+}
+
 function storedOf(start: Start): StartedRun {
   if (start.refused) throw start.error
   return start
@@ -106,7 +153,7 @@ async function checkRuns(
   runs: readonly (RunOptions & { readonly input?: unknown })[],
 ): Promise<readonly CheckedRun[]> {
   // All options before the first schema is asked: a promise must not be left behind by what throws next to it.
-  const options = runs.map(({ input: _, ...given }) => checkOptions(workflow, given))
+  const options = runs.map(({ input: _, ...given }) => checkOptions(workflow, given, OF_MANY))
   const checked = runs.map(({ input }, index) => checkRun(parts, workflow, input, options[index]!))
   return checked.some((run) => run instanceof Promise) ? Promise.all(checked) : (checked as CheckedRun[])
 }
@@ -149,14 +196,16 @@ function checkWorkflow(workflow: WorkflowDefinition): void {
   )
 }
 
-const RUN_OPTION_NAMES: readonly string[] = ['key', 'startAt', 'delay', 'deadline']
+/** What a run may be given, alone and among many. */
+const ALONE = { what: 'A run', names: ['key', 'startAt', 'delay', 'deadline', 'tx'] } as const
+const OF_MANY = { what: 'A run of runMany()', names: ['key', 'startAt', 'delay', 'deadline'] } as const
 
-function checkRunOptions(options: RunOptions): string | null {
+function checkRunOptions(options: RunOptions, { what, names }: typeof ALONE | typeof OF_MANY): string | null {
   for (const name of Object.keys(options)) {
-    if (RUN_OPTION_NAMES.includes(name)) continue
+    if ((names as readonly string[]).includes(name)) continue
     throw new BelayError(
       'invalid_option',
-      `A run has no option "${name}".${didYouMean(name, RUN_OPTION_NAMES)} It takes ${RUN_OPTION_NAMES.join(', ')}.`,
+      `${what} has no option "${name}".${didYouMean(name, names)} It takes ${names.join(', ')}.`,
     )
   }
   const { key } = options

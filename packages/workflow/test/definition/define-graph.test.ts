@@ -35,6 +35,7 @@ describe('a graph as data', () => {
       },
       timeoutMs: 20_000,
       lossesMax: 5,
+      transaction: null,
       run: handlers.charge,
       wait: null,
       compensation: {
@@ -49,6 +50,7 @@ describe('a graph as data', () => {
           forMs: null,
         },
         timeoutMs: 20_000,
+        transaction: null,
       },
     })
     expect(definition.toMermaid()).toContain('s0 --> s1')

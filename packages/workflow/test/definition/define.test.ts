@@ -37,6 +37,7 @@ describe('a definition', () => {
       },
       timeoutMs: null,
       lossesMax: 5,
+      transaction: null,
       run,
       wait: null,
       compensation: null,
@@ -133,7 +134,13 @@ function chain(length: number): Loose {
 describe('a compensation', () => {
   it('is attempted like its step', () => {
     const { steps } = empty.step('a', { run, compensate: run, retry: { attempts: 9 }, timeout: '5s' })
-    expect(steps[0]!.compensation).toEqual({ run, on: 'completed', retry: steps[0]!.retry, timeoutMs: 5_000 })
+    expect(steps[0]!.compensation).toEqual({
+      run,
+      on: 'completed',
+      retry: steps[0]!.retry,
+      timeoutMs: 5_000,
+      transaction: null,
+    })
     expect(steps[0]!.retry.attempts).toBe(9)
   })
 

@@ -1,5 +1,11 @@
 import { createEngine, type RunHandle } from '@belay/workflow'
-import { type Adapter, BelayError } from '@belay/workflow/adapter'
+import {
+  type Adapter,
+  BelayError,
+  type EndedWell,
+  type Outcome,
+  type Settlement,
+} from '@belay/workflow/adapter'
 import type { Harness } from '../harness.ts'
 import { CANCELLED } from '../scenario/index.ts'
 import { UNLIMITED, withoutInput } from '../scenario/worker.ts'
@@ -138,7 +144,22 @@ export class Side {
       ...outcome,
       definitionId: this.#definitionIds[outcome.definitionId]!,
     }))
-    return this.adapter.settle({ workerId, outcomes: own, handBackMax })
+    const [only] = own
+    const isAlone = own.length === 1 && only !== undefined && endedWell(only)
+    if (!isAlone) return this.adapter.settle({ workerId, outcomes: own, handBackMax })
+    return this.#transact(workerId, only, handBackMax)
+  }
+
+  /** A lone good end is settled as a transactional step's: it must come to the same. */
+  async #transact(workerId: string, outcome: EndedWell, handBackMax: number): Promise<Settlement> {
+    const transacted = await this.adapter.transact({
+      workerId,
+      isolation: 'read committed',
+      work: async () => ({ outcome, handBackMax }),
+    })
+    if (transacted.type === 'settled') return transacted.settlement
+    if (transacted.type === 'lost') return { results: ['lost'], claims: [], runs: [], queued: false }
+    throw transacted.error
   }
 
   /** To the end: how much one sweep does is the store's choice. */
@@ -161,6 +182,10 @@ export class Side {
       ),
     )
   }
+}
+
+function endedWell(outcome: Outcome): outcome is EndedWell {
+  return outcome.type === 'completed' || outcome.type === 'compensated'
 }
 
 function operationOf(handle: RunHandle, action: OperatorAction, step: string): Promise<unknown> {

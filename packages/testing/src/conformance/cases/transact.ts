@@ -1,0 +1,350 @@
+import type { EndedWell, Isolation, StepTransaction, Transacted } from '@belay/workflow/adapter'
+import { expect } from 'vitest'
+import { besideTransaction, type Cases } from '../case.ts'
+import {
+  type CaseRun,
+  type CaseWorker,
+  compensated,
+  completed,
+  type Graph,
+  PAIR,
+  type Scenario,
+  UNLIMITED,
+} from '../scenario/index.ts'
+
+/** Steps that are settled in the transaction their handler wrote in. What a handler writes stands here for a run that it starts. */
+export const transactCases: Cases = {
+  'the work and the outcome commit together': async (given) => {
+    const { run, worker, wrote, transact } = await started(given)
+    const claim = await worker.claimOf(run, 'a')
+
+    const transacted = await transact(claim)
+
+    expect(transacted).toMatchObject({
+      type: 'settled',
+      settlement: { results: ['settled'], claims: [], runs: [], queued: true },
+    })
+    expect(await run.step('a')).toMatchObject({ status: 'completed', output: '"output"' })
+    expect(await run.statuses()).toEqual({ a: 'completed', b: 'ready' })
+    expect(await wrote()).toBe(1)
+  },
+
+  'steps that the outcome makes ready are handed back, as many as are asked for': async (given) => {
+    const run = await given.fan(4)
+    const worker = await given.worker()
+    const claim = await worker.claimOf(run, 'root')
+
+    const transacted = await given.adapter.transact({
+      workerId: worker.id,
+      isolation: 'read committed',
+      work: async () => ({ outcome: endedWell(claim), handBackMax: 3 }),
+    })
+
+    expect(transacted).toMatchObject({ type: 'settled', settlement: { queued: true } })
+    const held = await worker.held()
+    expect(transacted.type === 'settled' && transacted.settlement.claims).toEqual(held)
+    expect(held).toHaveLength(3)
+  },
+
+  'the last step’s end is the run’s, and says so': async (given) => {
+    const { run, worker, transact } = await started(given)
+    await worker.complete(run, 'a')
+    const claim = await worker.claimOf(run, 'b')
+
+    const transacted = await transact(claim)
+
+    expect(transacted).toMatchObject({
+      settlement: { runs: [{ runId: run.id, status: 'completed' }] },
+    })
+    expect(await run.status()).toBe('completed')
+  },
+
+  'work that gives nothing to settle is rolled back, and the step is still held': async (given) => {
+    const { run, worker, wrote, write } = await started(given)
+    const claim = await worker.claimOf(run, 'a')
+
+    const transacted = await given.adapter.transact({
+      workerId: worker.id,
+      isolation: 'read committed',
+      async work(tx) {
+        await write(tx)
+        return null
+      },
+    })
+
+    expect(transacted).toMatchObject({ type: 'rolled_back' })
+    expect(await wrote()).toBe(0)
+    expect(await worker.held()).toEqual([claim])
+  },
+
+  'work that fails is rolled back, and its error comes back': async (given) => {
+    const { run, worker, wrote, write } = await started(given)
+    const claim = await worker.claimOf(run, 'a')
+    const broken = new Error('broken')
+
+    const transacted = await given.adapter.transact({
+      workerId: worker.id,
+      isolation: 'read committed',
+      async work(tx) {
+        await write(tx)
+        throw broken
+      },
+    })
+
+    expect(transacted).toEqual({ type: 'rolled_back', error: broken })
+    expect(await wrote()).toBe(0)
+    expect(await worker.held()).toEqual([claim])
+  },
+
+  'work that fails by a conflict says so, also when the error is wrapped in another': async (given) => {
+    const { run, worker, wrote, write } = await started(given)
+    const claim = await worker.claimOf(run, 'a')
+    for (const code of ['40001', '40P01']) {
+      const cause = Object.assign(new Error('given up'), { code })
+      for (const error of [cause, new Error('query failed', { cause })]) {
+        const transacted = await given.adapter.transact({
+          workerId: worker.id,
+          isolation: 'serializable',
+          async work(tx) {
+            await write(tx)
+            throw error
+          },
+        })
+        expect(transacted).toEqual({ type: 'conflict', error })
+      }
+    }
+    expect(await wrote()).toBe(0)
+    expect(await worker.held()).toEqual([claim])
+  },
+
+  'every isolation is possible': async (given) => {
+    const levels: readonly Isolation[] = ['read committed', 'repeatable read', 'serializable']
+    const run = await given.loose(levels.length)
+    const worker = await given.worker()
+    for (const [index, isolation] of levels.entries()) {
+      const claim = await worker.claimOf(run, `s${index}`)
+      const work = async () => ({ outcome: endedWell(claim), handBackMax: 0 })
+      const transacted = await given.adapter.transact({ workerId: worker.id, isolation, work })
+      expect(transacted).toMatchObject({ type: 'settled' })
+    }
+    expect(await run.status()).toBe('completed')
+  },
+
+  'an attempt whose lease had moved on leaves nothing': async (given) => {
+    const { run, worker, wrote, transact } = await started(given)
+    const claim = await worker.claimOf(run, 'a')
+    await given.expireLeases()
+    await given.sweep()
+    const before = await given.snapshot()
+
+    const transacted = await transact(claim)
+
+    expect(transacted).toEqual({ type: 'lost' })
+    expect(await wrote()).toBe(0)
+    expect(await given.snapshot()).toEqual(before)
+  },
+
+  'an attempt that was settled already leaves nothing more, even by its own worker': async (given) => {
+    const { run, worker, wrote, transact } = await started(given)
+    const claim = await worker.claimOf(run, 'a')
+    expect(await transact(claim)).toMatchObject({ type: 'settled' })
+    const before = await given.snapshot()
+
+    expect(await transact(claim)).toEqual({ type: 'lost' })
+
+    expect(await wrote()).toBe(1)
+    expect(await given.snapshot()).toEqual(before)
+  },
+
+  'an output that the store refuses is rolled back with the work': async (given) => {
+    const { run, worker, wrote, transact } = await started(given)
+    const claim = await worker.claimOf(run, 'a')
+
+    const transacted = await transact(claim, '{"not json')
+
+    expect(transacted).toMatchObject({
+      type: 'rolled_back',
+      error: { code: 'payload_unserialisable' },
+    })
+    expect(await wrote()).toBe(0)
+    expect(await worker.held()).toEqual([claim])
+  },
+
+  'a late success in a run that is stopping counts, and is owed an undo': async (given) => {
+    const { run, worker, wrote, transact } = await started(given)
+    const claim = await worker.claimOf(run, 'a')
+    await given.cancel(run)
+
+    expect(await transact(claim)).toMatchObject({
+      type: 'settled',
+      settlement: { claims: [], queued: false },
+    })
+
+    expect(await run.statuses()).toEqual({ a: 'completed', b: 'cancelled' })
+    expect(await wrote()).toBe(1)
+    expect(await given.drain()).toMatchObject([{ runId: run.id }])
+  },
+
+  'a compensation commits with what it undoes': async (given) => {
+    const { run, worker, wrote, write } = await started(given)
+    await worker.complete(run, 'a')
+    await given.cancel(run)
+    await given.undo(run)
+    const claim = await worker.claimOf(run, 'a')
+
+    const transacted = await given.adapter.transact({
+      workerId: worker.id,
+      isolation: 'read committed',
+      async work(tx) {
+        await write(tx)
+        return { outcome: compensated(claim) as EndedWell, handBackMax: UNLIMITED }
+      },
+    })
+
+    expect(transacted).toMatchObject({ settlement: { runs: [{ runId: run.id, status: 'cancelled' }] } })
+    expect(await run.statuses()).toEqual({ a: 'compensated', b: 'cancelled' })
+    expect(await wrote()).toBe(1)
+  },
+
+  'the transaction is over for the work once it was answered': async (given) => {
+    const { run, worker, wrote, write } = await started(given)
+    const claim = await worker.claimOf(run, 'a')
+    let kept: StepTransaction | undefined
+    await given.adapter.transact({
+      workerId: worker.id,
+      isolation: 'read committed',
+      async work(tx) {
+        kept = tx
+        return { outcome: endedWell(claim), handBackMax: 0 }
+      },
+    })
+
+    await expect(write(kept)).rejects.toThrow()
+
+    expect(await wrote()).toBe(0)
+  },
+
+  'what is recorded can be asked, for this very attempt and worker': async (given) => {
+    const { run, worker, transact } = await started(given)
+    const other = await given.worker()
+    const claim = await worker.claimOf(run, 'a')
+    const outcomes = [completed(claim), completed({ ...claim, attempt: claim.attempt + 1 })]
+    const unknown = completed({ ...claim, runId: given.ids.runId() })
+    expect(await given.adapter.recorded({ workerId: worker.id, outcomes })).toEqual([false, false])
+
+    await transact(claim)
+
+    const asked = [...outcomes, unknown]
+    expect(await given.adapter.recorded({ workerId: worker.id, outcomes: asked })).toEqual([
+      true,
+      false,
+      false,
+    ])
+    expect(await given.adapter.recorded({ workerId: other.id, outcomes: asked })).toEqual([
+      false,
+      false,
+      false,
+    ])
+    expect(await given.adapter.recorded({ workerId: worker.id, outcomes: [] })).toEqual([])
+  },
+
+  'nothing of the step is locked while the work goes on': besideTransaction(async (given) => {
+    const { run, worker, wrote, write } = await started(given)
+    const claim = await worker.claimOf(run, 'a')
+
+    const transacted = await given.adapter.transact({
+      workerId: worker.id,
+      isolation: 'read committed',
+      async work(tx) {
+        await write(tx)
+        // As a sweep and another worker would.
+        expect((await worker.settle([completed(claim, '"elsewhere"')])).results).toEqual(['settled'])
+        expect(await given.adapter.now()).toBeGreaterThan(0)
+        return { outcome: endedWell(claim), handBackMax: UNLIMITED }
+      },
+    })
+
+    expect(transacted).toEqual({ type: 'lost' })
+    expect(await run.step('a')).toMatchObject({ status: 'completed', output: '"elsewhere"' })
+    expect(await wrote()).toBe(0)
+  }),
+
+  'two workers that hold a step in turn commit it once': besideTransaction(async (given) => {
+    const { run, worker, wrote, write } = await started(given)
+    const zombie = await worker.claimOf(run, 'a')
+    let second: Transacted | undefined
+
+    const first = await given.adapter.transact({
+      workerId: worker.id,
+      isolation: 'read committed',
+      async work(tx) {
+        await write(tx)
+        await given.expireLeases()
+        await given.sweep()
+        const living = await given.worker()
+        second = await transactWith(given, living, await living.claimOf(run, 'a'), write)
+        return { outcome: endedWell(zombie), handBackMax: UNLIMITED }
+      },
+    })
+
+    expect(second).toMatchObject({ type: 'settled' })
+    expect(first).toEqual({ type: 'lost' })
+    expect(await wrote()).toBe(1)
+  }),
+
+  'many transactions at once all end': besideTransaction(async (given) => {
+    const run = await given.fan(20)
+    const worker = await given.worker()
+    await worker.complete(run, 'root')
+    const claims = await worker.take()
+
+    const ends = await Promise.all(claims.map((claim) => transactWith(given, worker, claim, async () => {})))
+
+    expect(ends.map(({ type }) => type)).toEqual(claims.map(() => 'settled'))
+    expect((await run.step('sink')).status).toBe('ready')
+  }),
+}
+
+/** A run of a → b, and a graph of which handlers start runs. */
+async function started(given: Scenario) {
+  const run = await given.pair()
+  const effects = await given.graph('effect', PAIR)
+  const worker = await given.worker()
+  const write = (tx: unknown) => startEffect(given, effects, tx)
+  return {
+    run,
+    worker,
+    write,
+    /** How many effects there are. */
+    wrote: async () => (await given.adapter.listRuns({ workflow: 'effect', limit: 100 })).length,
+    transact: (claim: Parameters<typeof completed>[0], output?: string) =>
+      transactWith(given, worker, claim, write, output),
+  } satisfies { run: CaseRun; worker: CaseWorker } & Record<string, unknown>
+}
+
+function transactWith(
+  given: Scenario,
+  worker: CaseWorker,
+  claim: Parameters<typeof completed>[0],
+  write: (tx: unknown) => Promise<void>,
+  output?: string,
+): Promise<Transacted> {
+  return given.adapter.transact({
+    workerId: worker.id,
+    isolation: 'read committed',
+    async work(tx) {
+      await write(tx)
+      return { outcome: endedWell(claim, output), handBackMax: 0 }
+    },
+  })
+}
+
+async function startEffect(given: Scenario, graph: Graph, tx: unknown): Promise<void> {
+  const runId = given.ids.runId()
+  const run = { runId, definitionId: graph.id, workflow: graph.name, key: null, input: null }
+  await given.adapter.startRuns([run], { tx })
+}
+
+function endedWell(claim: Parameters<typeof completed>[0], output?: string): EndedWell {
+  return completed(claim, output) as EndedWell
+}

@@ -1,0 +1,137 @@
+import {
+  BelayError,
+  type Delivery,
+  type NewRun,
+  type NewSignal,
+  type Outcome,
+  type StartedRun,
+  type Transacted,
+  type TransactRequest,
+} from '@belay/workflow/adapter'
+import { refused } from './refusal.ts'
+import type { Rows } from './rows.ts'
+import { holds, isRecorded, settle } from './settle.ts'
+import { deliverSignals, deliverWithin, isTaken, nameOfStep } from './signals.ts'
+import { createRun, namesOf, startRuns, startRunsWithin } from './start.ts'
+import type { MemoryTransaction } from './transaction.ts'
+
+/** Does the work; its failure is the transaction's. */
+export async function workIn(
+  tx: MemoryTransaction,
+  work: TransactRequest['work'],
+): Promise<Transacted | { readonly outcome: Outcome; readonly handBackMax: number }> {
+  try {
+    return (await work({ client: tx, drizzle: undefined })) ?? { type: 'rolled_back' }
+  } catch (error) {
+    return isConflict(error) ? { type: 'conflict', error } : { type: 'rolled_back', error }
+  }
+}
+
+/** The end of a transactional attempt: its outcome, its runs and its effects, or nothing. */
+export function settleWithin(
+  rows: Rows,
+  tx: MemoryTransaction,
+  settlement: { workerId: string; outcome: Outcome; handBackMax: number },
+): Transacted {
+  const { workerId, outcome, handBackMax } = settlement
+  const run = rows.runs.get(outcome.runId)
+  const step = run?.steps[outcome.step]
+  if (run === undefined || step === undefined || !holds(step, outcome, workerId)) {
+    tx.rollBack()
+    return { type: 'lost' }
+  }
+  const refusal = refused(run, step, outcome)
+  if (refusal !== undefined) {
+    tx.rollBack()
+    return { type: 'rolled_back', error: refusalError(refusal) }
+  }
+  const error = inTheWay(rows, tx)
+  if (error !== undefined) return { type: 'conflict', error }
+  const settled = settle(rows, { workerId, outcomes: [outcome], handBackMax })
+  commit(rows, tx)
+  return { type: 'settled', settlement: settled }
+}
+
+/** Throws a conflict, and changes nothing, when what a signal was sent for has moved on since. */
+export function commit(rows: Rows, tx: MemoryTransaction): void {
+  const isInTheWay = inTheWay(rows, tx)
+  if (isInTheWay !== undefined) throw isInTheWay
+  tx.commit(() => {
+    for (const run of tx.runs.values()) createRun(rows, run)
+    deliverSignals(rows, tx.signals)
+  })
+}
+
+function inTheWay(rows: Rows, tx: MemoryTransaction): Error | undefined {
+  const moved = tx.signals.find((signal) => !tx.runs.has(signal.runId) && !isTaken(rows, signal))
+  if (moved === undefined) return undefined
+  const message = `could not serialize access: step ${moved.step} of run ${moved.runId} has moved on since it was signalled`
+  return Object.assign(new Error(message), { code: '40001' })
+}
+
+export function recorded(
+  rows: Rows,
+  { workerId, outcomes }: { workerId: string; outcomes: readonly Outcome[] },
+): readonly boolean[] {
+  return outcomes.map((outcome) => {
+    const step = rows.runs.get(outcome.runId)?.steps[outcome.step]
+    return step !== undefined && isRecorded(step, outcome, workerId)
+  })
+}
+
+/** Starts runs, once no open transaction but `tx` holds a key of theirs. */
+export async function startRunsInTurn(
+  rows: Rows,
+  runs: readonly NewRun[],
+  tx: MemoryTransaction | undefined,
+): Promise<readonly StartedRun[]> {
+  await untilFree(rows, namesOf(runs), tx)
+  return tx === undefined ? startRuns(rows, runs) : startRunsWithin(rows, runs, tx)
+}
+
+/** Delivers signals, once no open transaction but `tx` has signalled one of their steps. */
+export async function deliverInTurn(
+  rows: Rows,
+  signals: readonly NewSignal[],
+  tx: MemoryTransaction | undefined,
+): Promise<readonly Delivery[]> {
+  await untilFree(rows, signals.map(nameOfStep), tx)
+  return tx === undefined ? deliverSignals(rows, signals) : deliverWithin(rows, signals, tx)
+}
+
+async function untilFree(
+  rows: Rows,
+  names: readonly string[],
+  tx: MemoryTransaction | undefined,
+): Promise<void> {
+  for (let holder = rows.holderOf(names, tx); holder !== undefined; holder = rows.holderOf(names, tx)) {
+    assertNoDeadlock(tx, holder)
+    if (tx !== undefined) tx.waitsFor = holder
+    await holder.ended
+    if (tx !== undefined) tx.waitsFor = undefined
+  }
+}
+
+/** An error as databases give it when they give up a transaction for another, also wrapped in others. */
+function isConflict(error: unknown): boolean {
+  for (let each = error, depth = 0; typeof each === 'object' && each !== null && depth < 5; depth += 1) {
+    const { code, cause } = each as { code?: unknown; cause?: unknown }
+    if (code === '40001' || code === '40P01') return true
+    each = cause
+  }
+  return false
+}
+
+function assertNoDeadlock(tx: MemoryTransaction | undefined, holder: MemoryTransaction): void {
+  for (let each: MemoryTransaction | undefined = holder; each !== undefined; each = each.waitsFor) {
+    if (each !== tx) continue
+    throw Object.assign(new Error('deadlock detected: two transactions wait for each other'), {
+      code: '40P01',
+    })
+  }
+}
+
+function refusalError(refusal: Outcome): BelayError {
+  const { message } = JSON.parse('error' in refusal ? refusal.error : '{}') as { message?: string }
+  return new BelayError('payload_unserialisable', message ?? 'The store refused the output.')
+}

@@ -1,0 +1,106 @@
+import {
+  BelayError,
+  type NewRun,
+  type NewSignal,
+  type TransactionOptions,
+  type TypedTransaction,
+} from '@belay/workflow/adapter'
+import type { Rows } from './rows.ts'
+
+/** What a transactional handler is given as `tx` on a memory store. */
+export interface MemoryStepTransaction {
+  readonly client: MemoryTransaction
+  /** There is no database to query: test such handlers on PGlite. */
+  readonly drizzle: undefined
+}
+
+/** `transaction: memoryTransaction()` tells a step's handler what its `tx` is on a memory store. */
+export function memoryTransaction(options: TransactionOptions = {}): TypedTransaction<MemoryStepTransaction> {
+  return options
+}
+
+/**
+ * An open transaction of a memory store. What is done in it shows when it commits, all at once, or never.
+ * A memory store keeps no tables of the application's: `onCommit` stands for what would be written to them.
+ */
+export class MemoryTransaction {
+  /** @internal The store it belongs to. */
+  readonly rows: Rows
+  /** @internal Runs that are to be created when it commits. */
+  readonly runs = new Map<string, NewRun>()
+  /** @internal Signals that are to be delivered when it commits. */
+  readonly signals: NewSignal[] = []
+  /** @internal Resolves once it is over. */
+  readonly ended: Promise<void>
+  /** @internal The transaction that this one waits for. */
+  waitsFor: MemoryTransaction | undefined
+  readonly #effects: (() => void)[] = []
+  #isOpen = true
+  #end: () => void = () => {}
+
+  /** @internal */
+  constructor(rows: Rows) {
+    this.rows = rows
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve
+    })
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  /** Calls `effect` when the transaction commits, and never when it is rolled back. It must not throw. */
+  onCommit(effect: () => void): void {
+    this.assertOpen()
+    this.#effects.push(effect)
+  }
+
+  /** @internal */
+  assertOpen(): void {
+    if (this.#isOpen) return
+    throw new BelayError(
+      'transaction_ended',
+      'This transaction is over. Await everything that belongs to it before the function it was given to returns.',
+    )
+  }
+
+  /** @internal Keeps others from these names until it is over. */
+  hold(names: readonly string[]): void {
+    for (const name of names) this.rows.heldNames.set(name, this)
+  }
+
+  /** @internal `store` stores what was done in it; that and the effects happen within one turn. */
+  commit(store: () => void): void {
+    this.#over()
+    store()
+    for (const effect of this.#effects) effect()
+  }
+
+  /** @internal */
+  rollBack(): void {
+    if (this.#isOpen) this.#over()
+  }
+
+  #over(): void {
+    this.assertOpen()
+    this.#isOpen = false
+    for (const [name, holder] of this.rows.heldNames) if (holder === this) this.rows.heldNames.delete(name)
+    this.#end()
+  }
+}
+
+/** What was given as `tx`, if it is an open transaction of this store. Throws `invalid_option`. */
+export function givenTransaction(rows: Rows, tx: unknown): MemoryTransaction {
+  const found = typeof tx === 'object' && tx !== null && 'client' in tx ? tx.client : tx
+  if (!(found instanceof MemoryTransaction)) {
+    throw refused('is none', 'It takes what transaction() of the adapter, or a transactional step, gives')
+  }
+  if (found.rows !== rows) throw refused('belongs to another memory store', 'Use one of the same store')
+  if (!found.isOpen) throw refused('is over', 'Use it before the function it was given to returns')
+  return found
+}
+
+function refused(what: string, remedy: string): BelayError {
+  return new BelayError('invalid_option', `The tx given to memory() ${what}. ${remedy}.`)
+}

@@ -1,0 +1,93 @@
+import { BelayError } from '@belay/workflow/adapter'
+import type { Transaction } from '@electric-sql/pglite'
+import type { ClientBase } from 'pg'
+import type { Connection } from './connection.ts'
+
+/** The adapter's function, as messages name it. */
+export type AdapterName = 'postgres()' | 'pglite()'
+
+/** A transaction that the caller of a verb has opened, whatever it was wrapped in. */
+export type GivenTransaction =
+  | { readonly driver: 'pg'; readonly client: ClientBase }
+  | { readonly driver: 'pglite'; readonly transaction: Transaction }
+
+const ACCEPTED: Readonly<Record<AdapterName, string>> = {
+  'postgres()':
+    'Give a pg client on which BEGIN was issued, the transaction that drizzle over node-postgres gives, or the tx of a transactional step',
+  'pglite()':
+    'Give the transaction that transaction() of PGlite or of drizzle over it gives, or the tx of a transactional step',
+}
+
+/** Finds the driver's own transaction in what was given. Throws `invalid_option` for what holds none. */
+export function recognise(tx: unknown, adapter: AdapterName): GivenTransaction {
+  const driver = driverOf(tx)
+  if (isPgliteTransaction(driver)) return { driver: 'pglite', transaction: driver }
+  if (isPgClient(driver)) return { driver: 'pg', client: driver }
+  throw refused(adapter, `is ${described(tx, driver)}`)
+}
+
+export function refused(adapter: AdapterName, what: string, cause?: unknown): BelayError {
+  return new BelayError('invalid_option', `The tx given to ${adapter} ${what}. ${ACCEPTED[adapter]}.`, {
+    cause,
+  })
+}
+
+/** Drizzle's transactions, and what transactional steps are given, have the driver's inside them. */
+function driverOf(tx: unknown): unknown {
+  if (!isObject(tx)) return tx
+  // A step's transaction; a pg client has no `drizzle`.
+  if ('client' in tx && 'drizzle' in tx) return tx['client']
+  const session = tx['session']
+  return isObject(session) && 'client' in session ? session['client'] : tx
+}
+
+function isPgliteTransaction(driver: unknown): driver is Transaction {
+  return hasAll(driver, ['query', 'exec', 'rollback', 'closed']) && !('transaction' in driver)
+}
+
+// Pools have no parameters of a connection, only options.
+function isPgClient(driver: unknown): driver is ClientBase {
+  return hasAll(driver, ['query', 'connectionParameters'])
+}
+
+function described(tx: unknown, driver: unknown): string {
+  const through = driver === tx ? '' : ', inside what was given'
+  if (hasAll(driver, ['query', 'totalCount', 'connect'])) {
+    return `a pg Pool${through}: each of its queries may take another connection, so that it has no transaction`
+  }
+  if (hasAll(driver, ['query', 'exec', 'transaction'])) {
+    return `a PGlite database${through}, not a transaction in it`
+  }
+  if (driver !== tx) return `drizzle over a driver that is not this adapter's`
+  if (typeof tx === 'object' && tx !== null)
+    return `an object with ${Object.keys(tx).slice(0, 5).join(', ') || 'nothing'}`
+  return typeof tx === 'string' ? 'a text' : String(tx)
+}
+
+function hasAll(value: unknown, names: readonly string[]): value is Readonly<Record<string, unknown>> {
+  return isObject(value) && names.every((name) => name in value)
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return (typeof value === 'object' || typeof value === 'function') && value !== null
+}
+
+/** The connection as one transaction: what is to be one change within it is made under a savepoint. */
+export function withSavepoints(over: Pick<Connection, 'query' | 'script'>): Connection {
+  const own: Connection = {
+    ...over,
+    async transaction(work) {
+      await over.script('savepoint belay')
+      try {
+        const result = await work({ ...own, transaction: (nested) => nested(own) })
+        await over.script('release savepoint belay')
+        return result
+      } catch (error) {
+        // Where this fails too, the connection is gone, and the error above says so.
+        await over.script('rollback to savepoint belay').catch(() => {})
+        throw error
+      }
+    },
+  }
+  return own
+}

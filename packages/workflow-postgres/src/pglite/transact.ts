@@ -1,0 +1,54 @@
+import type { Adapter, Transacted } from '@belay/workflow/adapter'
+import type { PGliteInterface, Transaction } from '@electric-sql/pglite'
+import { withSavepoints } from '../connection/given-transaction.ts'
+import { HandlerGuard } from '../handler-guard.ts'
+import { beginning, newMark, notCommitted, workWithin } from '../transact.ts'
+import { statementsOver } from './connection.ts'
+import { stepTransaction } from './step-transaction.ts'
+
+/** Transactions of steps. One at a time, as everything in PGlite. */
+export function pgliteTransact(database: () => PGliteInterface, schema: string): Adapter['transact'] {
+  return async (request) => {
+    const guard = new HandlerGuard()
+    let isSubmitted = false
+    const inTransaction = async (transaction: Transaction): Promise<Transacted> => {
+      const mark = newMark()
+      // A process that stops takes the whole database with it: there is nobody to keep anything from.
+      const idleTimeoutMs = null
+      await transaction.exec(beginning({ mark, idleTimeoutMs }, request.isolation))
+      const verdict = await workWithin(
+        {
+          connection: withSavepoints(statementsOver(() => transaction, schema)),
+          tx: stepTransaction(transaction, guard),
+          mark,
+          idleTimeoutMs,
+          close: () => guard.close(),
+        },
+        request,
+      )
+      // PGlite rolls back when its callback throws.
+      if (verdict.commit === undefined) throw new RolledBack(verdict.rollBack)
+      isSubmitted = true
+      return { type: 'settled', settlement: verdict.commit }
+    }
+    try {
+      return await database().transaction(inTransaction)
+    } catch (error) {
+      if (error instanceof RolledBack) return error.transacted
+      if (isSubmitted) return notCommitted(error)
+      throw error
+    } finally {
+      guard.close()
+    }
+  }
+}
+
+class RolledBack extends Error {
+  override readonly name = 'RolledBack'
+  readonly transacted: Transacted
+
+  constructor(transacted: Transacted) {
+    super('rolled back')
+    this.transacted = transacted
+  }
+}

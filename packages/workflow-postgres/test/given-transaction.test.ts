@@ -1,0 +1,364 @@
+import { createEngine, define, unchecked } from '@belay/workflow'
+import { PGlite } from '@electric-sql/pglite'
+import { sql } from 'drizzle-orm'
+import { drizzle } from 'drizzle-orm/node-postgres'
+import { integer, pgTable } from 'drizzle-orm/pg-core'
+import { drizzle as drizzlePglite } from 'drizzle-orm/pglite'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type PostgresAdapter, postgres } from '../src/index.ts'
+import { pglite } from '../src/pglite.ts'
+import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
+
+const fulfil = define('fulfil', { version: 1, input: unchecked<{ order: number }>() }).step('pack', {
+  run: ({ input }) => `packed ${input.order}`,
+})
+const orders = pgTable('orders', { id: integer('id').primaryKey() })
+const CREATE_ORDERS = 'create table orders (id int primary key)'
+
+describe.each(servers)('a run started in the caller’s transaction on $name', ({ url }) => {
+  let database: TestDatabase
+  let store: PostgresAdapter
+  let engine: ReturnType<typeof createEngine>
+
+  beforeAll(async () => {
+    database = await createDatabase(url)
+    await database.pool.query(CREATE_ORDERS)
+  })
+  afterAll(() => database.drop())
+  beforeEach(async () => {
+    store = await createStore(database)
+    engine = createEngine({ adapter: store, workflows: [fulfil] })
+  })
+  afterEach(async () => {
+    await engine.close()
+    await database.pool.query('delete from orders')
+  })
+
+  const ordered = async () => (await database.pool.query('select id from orders order by id')).rows
+  const started = async () =>
+    (await store.listRuns({ limit: 10 })).map(({ input }) => JSON.parse(input!).order)
+
+  /** Opens a transaction of each kind, and gives what the engine is to be given. */
+  const kinds: Record<string, (work: (tx: unknown, id: number) => Promise<unknown>) => Promise<unknown>> = {
+    'a pg client of a pool': async (work) => {
+      const client = await database.pool.connect()
+      try {
+        await client.query('begin')
+        await client.query('insert into orders values (1)')
+        await work(client, 1)
+        await client.query('commit')
+      } catch (error) {
+        await client.query('rollback')
+        throw error
+      } finally {
+        client.release()
+      }
+    },
+    'a pg client of its own': async (work) => {
+      const client = new pg.Client({ connectionString: database.url })
+      await client.connect()
+      try {
+        await client.query('begin isolation level serializable')
+        await client.query('insert into orders values (1)')
+        await work(client, 1)
+        await client.query('commit')
+      } catch (error) {
+        await client.query('rollback')
+        throw error
+      } finally {
+        await client.end()
+      }
+    },
+    'a drizzle transaction': (work) =>
+      drizzle(database.pool).transaction(async (tx) => {
+        await tx.insert(orders).values({ id: 1 })
+        await work(tx, 1)
+      }),
+    'a drizzle transaction in another': (work) =>
+      drizzle(database.pool).transaction((outer) =>
+        outer.transaction(async (tx) => {
+          await tx.insert(orders).values({ id: 1 })
+          await work(tx, 1)
+        }),
+      ),
+    'drizzle over a client in a transaction': async (work) => {
+      const client = await database.pool.connect()
+      const db = drizzle(client)
+      try {
+        await db.execute(sql`begin`)
+        await db.insert(orders).values({ id: 1 })
+        await work(db, 1)
+        await db.execute(sql`commit`)
+      } catch (error) {
+        await db.execute(sql`rollback`)
+        throw error
+      } finally {
+        client.release()
+      }
+    },
+  }
+
+  it.each(Object.entries(kinds))(
+    'of %s is there with the caller’s rows, or neither is',
+    async (_kind, begin) => {
+      await engine.start()
+      let runId: string | undefined
+
+      const rolledBack = begin(async (tx, order) => {
+        await engine.run(fulfil, { order }, { key: `order:${order}`, tx })
+        throw new Error('sold out')
+      })
+      await expect(rolledBack).rejects.toThrow('sold out')
+      expect([await ordered(), await started()]).toEqual([[], []])
+
+      await begin(async (tx, order) => {
+        const run = await engine.run(fulfil, { order }, { key: `order:${order}`, tx })
+        expect(run.created).toBe(true)
+        runId = run.id
+      })
+      expect([await ordered(), await started()]).toEqual([[{ id: 1 }], [1]])
+      expect(await engine.runs.handle(runId!).result()).toEqual({ pack: 'packed 1' })
+    },
+  )
+
+  it('wakes other processes when that commits, and not before', async () => {
+    let commits = () => {}
+    const committed = new Promise<void>((resolve) => {
+      commits = resolve
+    })
+    const other = postgres(database.url, { schema: store.schema })
+    await other.open()
+    let woken = 0
+    const heard = new Promise<void>((resolve) => {
+      other.onWake(() => {
+        woken += 1
+        resolve()
+      })
+    })
+    // Until the listener listens: a hint that everybody hears.
+    const knocking = setInterval(() => store.wake(), 10)
+    await heard
+    clearInterval(knocking)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    woken = 0
+    const starting = drizzle(database.pool).transaction(async (tx) => {
+      await engine.run(fulfil, { order: 1 }, { tx })
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      expect(woken).toBe(0)
+      commits()
+    })
+
+    await committed
+    await starting
+
+    await expect.poll(() => woken).toBe(1)
+    await other.close()
+  })
+
+  it('leaves nothing in the caller’s session: no prepared statements, no settings, the types as they were', async () => {
+    const client = new pg.Client({ connectionString: database.url })
+    await client.connect()
+    const settings = async () => (await client.query('show all')).rows
+    const before = await settings()
+    await client.query('begin')
+    await engine.run(fulfil, { order: 1 }, { tx: client })
+    await client.query('commit')
+
+    expect(await settings()).toEqual(before)
+    const { rows } = await client.query(
+      'select count(*)::int as count, null as nothing from pg_prepared_statements',
+    )
+    expect(rows).toEqual([{ count: 0, nothing: null }])
+    await client.end()
+  })
+
+  it('is refused with what is no open transaction, naming what was given', async () => {
+    const idle = await database.pool.connect()
+    const closed = new pg.Client({ connectionString: database.url })
+    await closed.connect()
+    await closed.end()
+    const failed = await database.pool.connect()
+    await failed.query('begin')
+    await failed.query('select 1/0').catch(() => {})
+    const lite = await PGlite.create()
+    const run = (tx: unknown) => engine.run(fulfil, { order: 1 }, { tx })
+
+    await expect(run(database.pool)).rejects.toThrow(
+      /is a pg Pool.*Give a pg client on which BEGIN was issued/,
+    )
+    await expect(run(drizzle(database.pool))).rejects.toThrow(/is a pg Pool, inside what was given/)
+    await expect(run(idle)).rejects.toThrow(/is a client on which no transaction is open/)
+    await expect(run(drizzle(idle))).rejects.toThrow(/is a client on which no transaction is open/)
+    await expect(run(failed)).rejects.toThrow(/a statement has failed: it can only be rolled back/)
+    await expect(run(closed)).rejects.toMatchObject({ code: 'invalid_option' })
+    await expect(run(lite)).rejects.toThrow(/is a PGlite database/)
+    await lite.transaction((tx) => expect(run(tx)).rejects.toThrow(/is a transaction of PGlite/))
+    await expect(run({ begin: 1 })).rejects.toThrow(/is an object with begin/)
+    await expect(run('tx')).rejects.toThrow(/is a text/)
+
+    expect(await started()).toEqual([])
+    await failed.query('rollback')
+    idle.release()
+    failed.release()
+    await lite.close()
+  })
+
+  it('is refused in a transaction of another database, or of one without Belay', async () => {
+    const [foreign, empty] = [await createDatabase(url), await createDatabase(url)]
+    await postgres(foreign.pool, { schema: store.schema }).migrate()
+    const inDatabase = (other: TestDatabase) =>
+      drizzle(other.pool).transaction((tx) => engine.run(fulfil, { order: 1 }, { tx }))
+
+    await expect(inDatabase(foreign)).rejects.toThrow(/belongs to another database/)
+    await expect(inDatabase(empty)).rejects.toThrow(/there is no schema "belay_\w+" of Belay's in it/)
+
+    await Promise.all([foreign.drop(), empty.drop()])
+  })
+
+  it('gives the caller conflicts as the database says them, to repeat the transaction for', async () => {
+    await store.saveDefinitions([fulfil.record])
+    const first = await database.pool.connect()
+    await first.query('begin isolation level repeatable read')
+    await first.query('select 1')
+    await engine.run(fulfil, { order: 1 }, { key: 'k' })
+
+    const end = engine.run(fulfil, { order: 1 }, { key: 'k', tx: first }).finally(async () => {
+      await first.query('rollback')
+      first.release()
+    })
+
+    await expect(end).rejects.toMatchObject({ code: '40001' })
+  })
+
+  it('asks for a repetition where its workflow was stored after the snapshot', async () => {
+    const inSnapshot = () =>
+      drizzle(database.pool).transaction(
+        async (tx) => {
+          await tx.insert(orders).values({ id: 1 })
+          return engine.run(fulfil, { order: 1 }, { tx })
+        },
+        { isolationLevel: 'serializable' },
+      )
+
+    await expect(inSnapshot()).rejects.toMatchObject({
+      code: '40001',
+      message: expect.stringMatching(/Repeat the transaction/),
+    })
+    expect([await ordered(), await started()]).toEqual([[], []])
+    await inSnapshot()
+    expect([await ordered(), await started()]).toEqual([[{ id: 1 }], [1]])
+  })
+
+  it('of a batch is undone alone when the batch cannot be stored whole', async () => {
+    const [definition] = await store.saveDefinitions([fulfil.record])
+    const large = JSON.stringify('x'.repeat(9 * 1024 * 1024))
+    const run = (n: number, definitionId = definition!.id) => ({
+      runId: `01920000-0000-7000-8000-00000000000${n}`,
+      definitionId,
+      workflow: 'fulfil',
+      key: null,
+      input: large,
+    })
+
+    await drizzle(database.pool).transaction(async (tx) => {
+      // Too large for one statement: the second would be another one.
+      const batch = [run(1), run(2, definition!.id + 1_000)]
+      await expect(store.startRuns(batch, { tx })).rejects.toMatchObject({ code: 'unknown_workflow' })
+      await store.startRuns([run(3)], { tx })
+    })
+
+    expect((await store.listRuns({ limit: 10 })).map(({ runId }) => runId)).toEqual([run(3).runId])
+  })
+
+  it('races for one key with others, whichever of them roll back: one run in the end (question 6)', async () => {
+    const [definition] = await store.saveDefinitions([fulfil.record])
+    for (let round = 0; round < 40; round += 1) {
+      const key = `race:${round}`
+      const answers: string[] = []
+      const contend = async (n: number) => {
+        const client = await database.pool.connect()
+        await client.query('begin')
+        const runId = crypto.randomUUID()
+        const run = { runId, definitionId: definition!.id, workflow: 'fulfil', key, input: `${n}` }
+        const [answer] = await store.startRuns([run], { tx: client })
+        const commits = (round + n) % 3 !== 0
+        await client.query(commits ? 'commit' : 'rollback')
+        if (commits) answers.push(answer!.runId)
+        client.release()
+      }
+
+      await Promise.all([0, 1, 2, 3].map(contend))
+
+      const holders = await store.listRuns({ key, limit: 10 })
+      // Everybody who committed was told the one run that there is; unless its own maker rolled back before anybody else took the key.
+      expect(holders.map(({ runId }) => runId)).toEqual([...new Set(answers)])
+      expect(holders).toHaveLength(1)
+    }
+  })
+})
+
+describe('a run started in the caller’s transaction in PGlite', () => {
+  let db: PGlite
+  beforeAll(async () => {
+    db = await PGlite.create()
+    await db.exec(CREATE_ORDERS)
+  })
+  afterAll(() => db.close())
+
+  it.each([
+    ['PGlite', (work: (tx: unknown) => Promise<void>) => db.transaction(work)],
+    ['drizzle', (work: (tx: unknown) => Promise<void>) => drizzlePglite(db).transaction(work)],
+  ])(
+    'of %s is there with the caller’s rows, or neither is, also the first of its workflow',
+    async (kind, begin) => {
+      const schema = `belay_${kind.toLowerCase()}`
+      const engine = createEngine({ adapter: pglite(db, { schema }), workflows: [] })
+      await engine.start()
+
+      const rolledBack = begin(async (tx) => {
+        await engine.run(fulfil, { order: 1 }, { key: 'order:1', tx })
+        throw new Error('sold out')
+      })
+      await expect(rolledBack).rejects.toThrow('sold out')
+      expect(await engine.runs.list()).toEqual([])
+      await begin(async (tx) => {
+        await engine.run(fulfil, { order: 1 }, { key: 'order:1', tx })
+        await engine.run(fulfil, { order: 2 }, { tx })
+      })
+      await engine.close()
+
+      const worker = createEngine({ adapter: pglite(db, { schema }), workflows: [fulfil] })
+      await worker.start()
+      const runs = await worker.runs.list()
+      const results = await Promise.all(runs.map(({ id }) => worker.runs.handle(id).result()))
+      expect(results).toEqual([{ pack: 'packed 2' }, { pack: 'packed 1' }])
+      await worker.close()
+    },
+  )
+
+  it('is refused before the adapter is open, in another database, and with what is no transaction', async () => {
+    const adapter = pglite(db)
+    const engine = createEngine({ adapter })
+    const run = (tx: unknown) => engine.run(fulfil, { order: 1 }, { tx })
+
+    await db.transaction((tx) => expect(run(tx)).rejects.toThrow(/before the adapter was open/))
+    await adapter.open()
+    await expect(run(db)).rejects.toThrow(/is a PGlite database, not a transaction in it/)
+    await expect(run(drizzlePglite(db))).rejects.toThrow(/is a PGlite database, inside what was given/)
+    let past: unknown
+    await db.transaction(async (tx) => {
+      past = tx
+    })
+    await expect(run(past)).rejects.toThrow(/is a transaction that is over/)
+    await expect(run(new pg.Client())).rejects.toThrow(/is a pg client/)
+    const other = await PGlite.create()
+    await other
+      .transaction((tx) => expect(run(tx)).rejects.toThrow(/another database/))
+      // The failed look for Belay's tables has ended it.
+      .catch(() => {})
+
+    expect(await engine.runs.list()).toEqual([])
+    await Promise.all([engine.close(), other.close()])
+  })
+})

@@ -1,0 +1,90 @@
+import { createEngine } from '@belay/workflow'
+import { describe, expect, it, type TestContext } from 'vitest'
+import { migrate, postgres } from '../../src/index.ts'
+import { createDatabase, servers } from '../setup/database.ts'
+import { WorkerProcess } from './child.ts'
+
+// No unique key: a row that is written twice is there twice.
+const LEDGER = 'create table ledger (id serial primary key, key text not null, worker text not null)'
+
+async function given({ onTestFinished }: TestContext) {
+  const database = await createDatabase(servers[0]!.url)
+  const { url, pool } = database
+  await migrate(pool)
+  await pool.query(LEDGER)
+  const engine = createEngine({ adapter: postgres(url) })
+  onTestFinished(async () => {
+    await engine.close()
+    await database.drop()
+  })
+  const worker = (env: Readonly<Record<string, string>> = {}) => {
+    const started = new WorkerProcess({ DATABASE_URL: url, ...env }, 'ledger-worker.mjs')
+    onTestFinished(() => started.kill())
+    return started
+  }
+  const entries = async (runId: string) =>
+    (await pool.query<{ key: string }>('select key from ledger order by id')).rows.map(({ key }) =>
+      key.slice(runId.length + 1),
+    )
+  return { engine, worker, entries }
+}
+
+/** What a run that fails at its end leaves: everything once, undone in reverse. */
+const LEFT = ['debit', 'credit', 'credit:undo', 'debit:undo']
+
+describe('the ledger of transactional steps', () => {
+  // Four transactions make the run: two forward, two to undo them.
+  it.concurrent.for([
+    ['begin', 1],
+    ['begin', 4],
+    ['handler', 1],
+    ['handler', 3],
+    ['commit', 1],
+    ['commit', 2],
+    ['commit', 4],
+    ['committed', 1],
+    ['committed', 3],
+    ['committed', 4],
+  ] as const)('has each row once when a worker is killed at %s %i', async ([point, nth], context) => {
+    const { engine, worker, entries } = await given(context)
+    const killed = worker({ NAME: 'killed', STALL_AT: point, STALL_NTH: `${nth}`, START_KEY: 'one' })
+    await killed.saysEvent('run')
+    const runId = killed.lines.find(({ event }) => event === 'run')!.id!
+    await killed.saysEvent('stalled')
+
+    await killed.kill()
+    worker({ NAME: 'living' })
+    await engine.runs
+      .handle(runId)
+      .result()
+      .catch(() => {})
+
+    expect((await engine.runs.get(runId))?.status).toBe('compensated')
+    expect(await entries(runId)).toEqual(LEFT)
+  })
+
+  it.concurrent.for([['begin'], ['handler'], ['commit'], ['committed']] as const)(
+    'has each row once when a worker is stopped past its lease at %s, and goes on',
+    async ([point], context) => {
+      const { engine, worker, entries } = await given(context)
+      const stalled = worker({ NAME: 'stalled', STALL_AT: point, STALL_MS: '200', START_KEY: 'one' })
+      await stalled.saysEvent('run')
+      const runId = stalled.lines.find(({ event }) => event === 'run')!.id!
+      await stalled.saysEvent('stalled')
+
+      stalled.signal('SIGSTOP')
+      worker({ NAME: 'living' })
+      await engine.runs
+        .handle(runId)
+        .result()
+        .catch(() => {})
+      const before = await entries(runId)
+      stalled.signal('SIGCONT')
+      await stalled.saysEvent('lease.lost')
+
+      expect((await engine.runs.get(runId))?.status).toBe('compensated')
+      expect(before).toEqual(LEFT)
+      expect(await entries(runId)).toEqual(LEFT)
+    },
+  )
+})

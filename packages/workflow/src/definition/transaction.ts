@@ -1,0 +1,42 @@
+import type {
+  Isolation,
+  StepTransaction,
+  TransactionOptions,
+  TypedTransaction,
+} from '../adapter/transaction.ts'
+import { definitionError, type Place } from '../graph/place.ts'
+import { checkOptionNames, oneOf, shown } from './option-check.ts'
+import type { TransactionContext, TransactionPolicy } from './step.ts'
+
+/** What `transaction` of a step or a compensation takes. */
+export type TransactionOption = boolean | TypedTransaction<unknown>
+
+/** What a handler gets besides the rest: nothing without a transaction, a `tx` of the adapter's type, or one whose type is not known. */
+export type ContextOf<Transaction> = [Transaction] extends [undefined | false]
+  ? unknown
+  : TransactionContext<TxOf<Transaction>>
+
+type TxOf<Transaction> = Transaction extends { readonly '~tx'?: infer Tx }
+  ? unknown extends Tx
+    ? StepTransaction
+    : NonNullable<Tx>
+  : StepTransaction
+
+const ISOLATIONS: readonly Isolation[] = ['read committed', 'repeatable read', 'serializable']
+
+/** Checks `transaction` and completes it. */
+export function transactionPolicy(place: Place, given: unknown): TransactionPolicy | null {
+  if (given === undefined || given === false) return null
+  if (given === true) return Object.freeze({ isolation: 'read committed' })
+  if (typeof given !== 'object') {
+    throw definitionError(
+      place,
+      `transaction is ${shown(given)}, and must be true, false or an object with isolation.`,
+    )
+  }
+  checkOptionNames(place, 'transaction', given, ['isolation'])
+  const { isolation } = given as TransactionOptions
+  return Object.freeze({
+    isolation: isolation === undefined ? 'read committed' : oneOf(place, 'isolation', isolation, ISOLATIONS),
+  })
+}
