@@ -156,6 +156,30 @@ describe.each(servers)('a run started in the caller’s transaction on $name', (
     await other.close()
   })
 
+  it('may be signalled in one too, and goes on when that commits', async () => {
+    const parcel = define('parcel', { version: 1 }).waitForSignal('shipped', {
+      schema: unchecked<{ tracking: string }>(),
+    })
+    const worker = createEngine({ adapter: store, workflows: [parcel] })
+    await worker.start()
+    const ship = (runId: string, outcome: 'commit' | 'roll back') =>
+      drizzle(database.pool).transaction(async (tx) => {
+        await tx.insert(orders).values({ id: 1 })
+        await worker.signal(runId, 'shipped', { tracking: 'T1' }, { key: 'hook', tx })
+        if (outcome === 'roll back') tx.rollback()
+      })
+    const run = await worker.run(parcel)
+    await expect.poll(async () => (await run.status()).status).toBe('waiting')
+
+    await expect(ship(run.id, 'roll back')).rejects.toThrow()
+    expect([await ordered(), (await run.status()).status]).toEqual([[], 'waiting'])
+    await ship(run.id, 'commit')
+
+    expect(await run.result()).toEqual({ shipped: { tracking: 'T1' } })
+    expect(await ordered()).toEqual([{ id: 1 }])
+    await worker.stop()
+  })
+
   it('leaves nothing in the caller’s session: no prepared statements, no settings, the types as they were', async () => {
     const client = new pg.Client({ connectionString: database.url })
     await client.connect()

@@ -24,6 +24,7 @@ import { requeueCases } from './cases/requeue.ts'
 import { retentionCases } from './cases/retention.ts'
 import { settleCases } from './cases/settle.ts'
 import { signalCases } from './cases/signals.ts'
+import { signalWithinCases } from './cases/signals-within.ts'
 import { sizeCases } from './cases/sizes.ts'
 import { startCases } from './cases/start.ts'
 import { startTimeCases } from './cases/start-times.ts'
@@ -88,6 +89,7 @@ const SUITES: Readonly<Record<string, Cases>> = {
   deadlines: deadlineCases,
   connection: connectionCases,
   transactions: transactionCases,
+  'signals in transactions': signalWithinCases,
   transact: transactCases,
 }
 

@@ -1,6 +1,7 @@
 import { define, unchecked } from '@belay/workflow'
 import { StoreUnavailableError } from '@belay/workflow/adapter'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { memory } from '../../src/index.ts'
 import { engines } from './bench-of-engines.ts'
 
@@ -165,5 +166,87 @@ describe('a run started in a transaction of the caller’s', () => {
 
     expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     expect(adapter.dump().runs).toHaveLength(2)
+  })
+})
+
+describe('a signal or decision sent in a transaction of the caller’s', () => {
+  const shipped = define('shipped', { version: 1 })
+    .waitForSignal('parcel', { schema: z.object({ tracking: z.string() }) })
+    .approval('release', { dependsOn: ['parcel'] })
+
+  it('is taken once that commits', async () => {
+    const { clock, adapter, worker } = engines()
+    const engine = await worker({ workflows: [shipped] })
+    const run = await engine.run(shipped)
+    await clock.advance('1s')
+
+    const receipt = await adapter.transaction(async (tx) => {
+      const sent = await run.signal('parcel', { tracking: 'T1' }, { key: 'hook', tx })
+      await clock.advance('1s')
+      expect((await run.status()).steps[0]?.status).toBe('waiting')
+      return sent
+    })
+    await clock.advance('1s')
+    await adapter.transaction((tx) => run.approve('release', { by: 'ann', tx }))
+
+    expect(receipt.result).toBe('delivered')
+    expect(await clock.runUntil(run.result())).toMatchObject({
+      parcel: { tracking: 'T1' },
+      release: { by: 'ann' },
+    })
+  })
+
+  it('is rolled back with it, and can be sent again under its key', async () => {
+    const { clock, adapter, worker } = engines()
+    const engine = await worker({ workflows: [shipped] })
+    const run = await engine.run(shipped)
+    await clock.advance('1s')
+
+    const end = adapter.transaction(async (tx) => {
+      await run.signal('parcel', { tracking: 'T1' }, { key: 'hook', tx })
+      throw new Error('no such parcel')
+    })
+    await expect(end).rejects.toThrow('no such parcel')
+    await clock.advance('1s')
+
+    expect((await run.status()).steps[0]?.status).toBe('waiting')
+    expect(await run.signal('parcel', { tracking: 'T2' }, { key: 'hook' })).toMatchObject({
+      result: 'delivered',
+    })
+  })
+
+  it('may be for a run of the same transaction', async () => {
+    const { clock, adapter, worker } = engines()
+    const engine = await worker({ workflows: [shipped] })
+
+    const run = await adapter.transaction(async (tx) => {
+      const started = await engine.run(shipped, undefined, { key: 'k', tx })
+      const target = { workflow: shipped, key: 'k' }
+      expect(await engine.signal(target, 'parcel', { tracking: 'T1' }, { tx })).toMatchObject({
+        result: 'kept',
+      })
+      return started
+    })
+    await clock.advance('1s')
+    await run.approve('release', { by: 'ann' })
+
+    expect(await clock.runUntil(run.result())).toMatchObject({ parcel: { tracking: 'T1' } })
+  })
+
+  it('is a conflict when its step moves on before the commit: nothing of the transaction is kept', async () => {
+    const { clock, adapter, worker } = engines()
+    const engine = await worker({ workflows: [shipped] })
+    const run = await engine.run(shipped)
+    await clock.advance('1s')
+    const effects: string[] = []
+
+    const end = adapter.transaction(async (tx) => {
+      tx.onCommit(() => effects.push('parcel noted'))
+      await run.signal('parcel', { tracking: 'T1' }, { tx })
+      await run.cancel()
+    })
+
+    await expect(end).rejects.toMatchObject({ code: '40001' })
+    expect(effects).toEqual([])
   })
 })
