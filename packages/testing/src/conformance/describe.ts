@@ -5,6 +5,7 @@ import { claimCases } from './cases/claim.ts'
 import { connectionCases } from './cases/connection.ts'
 import { controlCases } from './cases/control.ts'
 import { controlRaceCases } from './cases/control-races.ts'
+import { controlledWaitCases } from './cases/control-waits.ts'
 import { deadlineCases } from './cases/deadlines.ts'
 import { definitionCases } from './cases/definitions.ts'
 import { diagnosisCases } from './cases/diagnosis.ts'
@@ -70,6 +71,7 @@ const SUITES: Readonly<Record<string, Cases>> = {
   sweep: sweepCases,
   races: raceCases,
   control: controlCases,
+  'control of waits': controlledWaitCases,
   'retry of a run': reopenCases,
   'repair of an undo': repairCases,
   'migration of a run': migrationCases,

@@ -12,6 +12,7 @@ import { assertInvariant, assertRow, changeStep, moveRun } from './change.ts'
 import { definitionOf } from './definitions.ts'
 import { runRecord, stepRecords } from './read.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
+import { moveSignals, signalsOf } from './signals.ts'
 
 export function changeRun<Answer extends object>(
   rows: Rows,
@@ -70,6 +71,7 @@ function migrate(rows: Rows, run: RunRow, { steps, migration }: RunChange): void
     return { output, error, ...rowOf(step) }
   })
   for (const step of run.steps) assertRow(run, step)
+  moveSignals(rows, run.runId, migration!.oldNumbers)
   assertInvariant(
     run.steps.length === run.definition.saved.shape.steps.length,
     'migrated_run_has_all_steps',
@@ -95,7 +97,15 @@ export function readHistory(
   rows: Rows,
   { runId, limit }: { readonly runId: string; readonly limit: number },
 ): readonly HistoryRecord[] {
-  return (rows.history.get(runId) ?? []).slice(-limit).map((entry) => ({ ...entry }))
+  const signals = signalsOf(rows, runId).map(
+    ({ receivedAt: at, step, key, actor, payload }): HistoryRecord => {
+      return { at, action: 'signal', step, actor, reason: null, change: payload, key }
+    },
+  )
+  // Stable: of one moment, signals come before what operators did, by step and key, as the database gives them.
+  signals.sort((one, other) => one.step! - other.step! || (one.key! < other.key! ? -1 : 1))
+  const told = [...signals, ...(rows.history.get(runId) ?? [])].sort((one, other) => one.at - other.at)
+  return told.slice(-limit).map((entry) => ({ ...entry }))
 }
 
 /** Notes what an operator did to a run. */

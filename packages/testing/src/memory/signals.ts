@@ -153,6 +153,21 @@ export function findRun(
   return { runId: run.runId, definitionId, workflow: run.workflow, version }
 }
 
-function nameOf({ runId, step, key }: NewSignal): string {
+/** What a run was told, in the order it came. */
+export function signalsOf(rows: Rows, runId: string): readonly SignalRow[] {
+  return [...rows.signals.values()].filter((signal) => signal.runId === runId)
+}
+
+/** Gives a run's signals the numbers that their steps have in its new definition. */
+export function moveSignals(rows: Rows, runId: string, oldNumbers: readonly (number | null)[]): void {
+  const signals = signalsOf(rows, runId)
+  for (const signal of signals) rows.signals.delete(nameOf(signal))
+  for (const signal of signals) {
+    const step = oldNumbers.indexOf(signal.step)
+    if (step >= 0) rows.signals.set(nameOf({ ...signal, step }), { ...signal, step })
+  }
+}
+
+function nameOf({ runId, step, key }: Pick<NewSignal, 'runId' | 'step' | 'key'>): string {
   return JSON.stringify([runId, step, key])
 }

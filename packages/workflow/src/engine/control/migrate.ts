@@ -97,9 +97,10 @@ function isSameKind(one: StepShape, other: StepShape): boolean {
 function planForward(found: RunToChange, definition: SavedDefinition, moves: readonly Move[]): Plan {
   const { run, now } = found
   const paused = run.status === 'paused'
+  const moved = anyMoved(moves)
   const satisfied = moves.map(({ old }) => old !== undefined && isSatisfied(old))
   const steps = moves.map((move): StepChange => {
-    const row = rowOf(found, move)
+    const row = rowOf(found, move, moved)
     if (satisfied[move.number] || row.status === 'waiting') return row
     const open = move.shape.dependsOn.filter((number) => !satisfied[number]).length
     if (open === 0) return { ...row, status: 'ready', openDependencies: 0 }
@@ -120,11 +121,12 @@ function planForward(found: RunToChange, definition: SavedDefinition, moves: rea
 /** Of a run that has ended, only the shape changes: a retry then sends it forward by the new version. */
 function planEnded(found: RunToChange, definition: SavedDefinition, moves: readonly Move[]): Plan {
   const { run } = found
+  const moved = anyMoved(moves)
   return {
     ...migrationOf(found, definition, moves),
     run: { ...run, definitionId: definition.id, version: definition.version },
     steps: moves.map((move) => {
-      const row = rowOf(found, move)
+      const row = rowOf(found, move, moved)
       return move.old === undefined ? { ...row, status: 'cancelled' } : row
     }),
     queue: [],
@@ -147,13 +149,17 @@ function migrationOf(
 
 /**
  * The row under its new number. Its attempts count on from whatever stood there before: a late result or a hint for that must not be taken
- * for this step's.
+ * for this step's. What has ended counts on too, if any step has moved: who remembers outputs by their numbers then reads them again.
  */
-function rowOf({ steps }: RunToChange, { shape, number, old }: Move): StepChange {
+function rowOf({ steps }: RunToChange, { shape, number, old }: Move, moved: boolean): StepChange {
   const attempt = steps[number]?.attempt ?? 0
   if (old === undefined) return { ...NEW_STEP, step: number, name: shape.name, attempt: attempt + 1 }
-  if (old.step === number && isSatisfied(old)) return old
+  if (!moved && isSatisfied(old)) return old
   return { ...old, step: number, attempt: Math.max(old.attempt, attempt) + 1 }
+}
+
+function anyMoved(moves: readonly Move[]): boolean {
+  return moves.some(({ old, number }) => old !== undefined && old.step !== number)
 }
 
 const NEW_STEP: Omit<StoredStep, 'step' | 'name' | 'attempt'> = {

@@ -110,6 +110,7 @@ function reopenedStep(
     finishedAt: kind === 'anew' ? null : step.finishedAt,
     availableAt: null,
     waitingSince: null,
+    failingSince: null,
     signalledAt: signalled ? step.signalledAt : null,
     ...(signalled ? {} : { output: null }),
   }

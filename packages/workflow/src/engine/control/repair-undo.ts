@@ -11,6 +11,7 @@ export function planRetryCompensation(found: RunToChange, name: string): Plan {
     status: 'compensating',
     failures: 0,
     losses: 0,
+    failingSince: null,
     workerId: null,
     availableAt: null,
   }

@@ -4,12 +4,12 @@ import { isForward, stepRefusal } from './refusal.ts'
 import { assertRetryable, reopen } from './reopen.ts'
 
 /**
- * Brings a step's next try forward to now, with all its retries before it; in a run that has ended, sends the run forward again, in which the
+ * Brings a step's next try forward to now, with all its retries before it, or the next look of a poll; in a run that has ended, sends the run forward again, in which the
  * step is one of those that are run again.
  */
 export function planRetryStep(found: RunToChange, name: string): Plan {
   const step = stepNamed(found, name)
-  const { run } = found
+  const { run, shape, now } = found
   const refuse = (because: string, remedy?: string) => stepRefusal(run, step, 'retried', because, remedy)
   if (!isForward(run)) {
     assertRetryable(found, 'retried')
@@ -18,13 +18,20 @@ export function planRetryStep(found: RunToChange, name: string): Plan {
   }
   switch (step.status) {
     case 'ready': {
-      const due = { ...step, failures: 0, losses: 0, availableAt: null }
+      // What is due keeps its time: of a wait it tells that the wait is over.
+      const availableAt = step.availableAt !== null && step.availableAt > now ? null : step.availableAt
+      const due = { ...step, failures: 0, losses: 0, failingSince: null, availableAt }
       return { run, steps: [due], queue: [due] }
     }
     case 'running':
       throw refuse('it is running', 'Wait for it to end.')
-    case 'waiting':
+    case 'waiting': {
+      if (shape.steps[step.step]!.kind === 'poll') {
+        const due = { ...step, availableAt: now }
+        return { run, steps: [due], queue: [due] }
+      }
       throw refuse('it waits for a time or a signal', 'Send the signal, or skip the step with skipStep().')
+    }
     case 'pending':
       throw refuse('it waits for the steps it depends on', 'explain() tells which.')
     default:

@@ -1,4 +1,4 @@
-import type { StepRecord, StepShape } from '../../adapter/index.ts'
+import type { StepRecord } from '../../adapter/index.ts'
 import { holdsLease } from '../workers.ts'
 import { capacity } from './capacity.ts'
 import type { RunToExplain } from './explain.ts'
@@ -45,7 +45,7 @@ function waiting(found: RunToExplain, step: StepRecord): StepExplanation {
   const { name, availableAt, signalledAt } = step
   if (found.run.status === 'paused') return paused(step)
   if (signalledAt !== null || (availableAt !== null && availableAt <= found.now)) return due(found, step)
-  const kind = kindOf(found.shape.steps[step.step]!)
+  const { kind } = found.shape.steps[step.step]!
   const forSignal = kind === undefined ? availableAt === null : kind === 'signal' || kind === 'approval'
   const until = availableAt === null ? {} : { until: new Date(availableAt) }
   if (forSignal) {
@@ -54,16 +54,8 @@ function waiting(found: RunToExplain, step: StepRecord): StepExplanation {
     const what = kind === 'approval' ? 'a decision' : 'its signal'
     return { step: name, reason: 'signal', sentence: `"${name}" waits for ${what}${limit}.`, ...until }
   }
-  return {
-    step: name,
-    reason: 'timer',
-    sentence: `"${name}" waits until ${instant(availableAt!)}.`,
-    ...until,
-  }
-}
-
-function kindOf(shape: StepShape): unknown {
-  return (shape as { readonly kind?: unknown }).kind
+  const what = kind === 'poll' ? 'asks again at' : 'waits until'
+  return { step: name, reason: 'timer', sentence: `"${name}" ${what} ${instant(availableAt!)}.`, ...until }
 }
 
 function ready(found: RunToExplain, step: StepRecord): StepExplanation {
