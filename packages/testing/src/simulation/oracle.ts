@@ -61,11 +61,12 @@ export class Oracle {
 
   /**
    * Looks at a run that an operator may have changed. What was sent on its way again may be recorded again; what was undone by hand counts as
-   * recorded.
+   * recorded; a decision that is asked for anew may be given again.
    */
   changed(runId: string): void {
-    for (const { step, status } of this.#store.dump().runs.find(({ run }) => run.runId === runId)?.steps ??
-      []) {
+    const found = this.#store.dump().runs.find(({ run }) => run.runId === runId)
+    for (const { step, status, signalledAt } of found?.steps ?? []) {
+      if (signalledAt === null) this.#taken.delete(`${runId}/${step}`)
       const [completed, compensated] = ['completed', 'compensated'].map((type) => `${runId}/${step}/${type}`)
       if (status === 'pending' || status === 'ready') {
         this.#recorded.delete(completed!)

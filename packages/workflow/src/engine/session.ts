@@ -1,12 +1,12 @@
-import type { Adapter, BegunUndo, Claim, Outcome, Settlement, UndoPlan } from '../adapter/index.ts'
+import type { Adapter, BegunUndo, Claim, Settlement, UndoPlan } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import { Attempt, type AttemptParts, type ClaimOrigin, type Performance } from './attempt.ts'
 import { ClaimWindow } from './claim-window.ts'
-import { decideOutcome } from './decide.ts'
 import type { EventHub } from './events.ts'
 import { leaseLost, runStopping, workerStopping } from './interruption.ts'
 import type { OutageWatch } from './outage.ts'
+import { attemptKey, dependentsOf, dueUndos, outcomeOf } from './outcome-of.ts'
 import { pause } from './runtime.ts'
 import { type SettleResult, Settler, type SettlerEntry, type SettlerOptions } from './settler.ts'
 import { Slots } from './slots.ts'
@@ -377,39 +377,4 @@ export class Session {
     this.#parts.log.warn('A result was discarded: its attempt was over.', { ...event, reason })
     this.#parts.events.emit('step.discarded', { ...event, reason })
   }
-}
-
-function outcomeOf(attempt: Attempt, end: Performance, random: () => number): Outcome {
-  if (end.type === 'threw') return decideOutcome(attempt.claim, attempt.step, end, random, attempt.failingMs)
-  if (end.type !== 'relay') return decideOutcome(attempt.claim, attempt.step, end, random)
-  const { runId, step, attempt: number, direction, definitionId, undoOf } = attempt.claim
-  const ref = { runId, step, attempt: number, direction, definitionId }
-  return { ...ref, type: 'relayed', undoOf: undoOf ?? 'completed' }
-}
-
-/** How many steps these outcomes could make ready: those that several of them share count once. */
-function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number {
-  const dependents = new Map<string, Set<number>>()
-  for (const { item, outcome } of entries) {
-    if (!END_WELL.has(outcome.type)) continue
-    if (item.dependents.length === 0) continue
-    const known = dependents.get(outcome.runId)
-    if (known === undefined) dependents.set(outcome.runId, new Set(item.dependents))
-    else for (const dependent of item.dependents) known.add(dependent)
-  }
-  let count = 0
-  for (const { size } of dependents.values()) count += size
-  return count
-}
-
-const END_WELL: ReadonlySet<Outcome['type']> = new Set(['completed', 'received', 'compensated', 'relayed'])
-
-function attemptKey(claim: Claim): string {
-  return `${claim.runId}/${claim.step}/${claim.attempt}`
-}
-
-function dueUndos(plans: readonly UndoPlan[]): number {
-  let due = 0
-  for (const { undos } of plans) for (const { openDependents } of undos) if (openDependents === 0) due += 1
-  return due
 }

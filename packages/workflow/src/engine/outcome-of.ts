@@ -1,0 +1,42 @@
+import type { Claim, Outcome, UndoPlan } from '../adapter/index.ts'
+import type { Attempt, Performance } from './attempt.ts'
+import { decideOutcome } from './decide.ts'
+import type { SettlerEntry } from './settler.ts'
+
+/** What the end of an attempt asks the store to record. */
+export function outcomeOf(attempt: Attempt, end: Performance, random: () => number): Outcome {
+  if (end.type === 'threw') return decideOutcome(attempt.claim, attempt.step, end, random, attempt.failingMs)
+  if (end.type !== 'relay') return decideOutcome(attempt.claim, attempt.step, end, random)
+  const { runId, step, attempt: number, direction, definitionId, undoOf } = attempt.claim
+  const ref = { runId, step, attempt: number, direction, definitionId }
+  return { ...ref, type: 'relayed', undoOf: undoOf ?? 'completed' }
+}
+
+/** How many steps these outcomes could make ready: those that several of them share count once. */
+export function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number {
+  const dependents = new Map<string, Set<number>>()
+  for (const { item, outcome } of entries) {
+    if (!END_WELL.has(outcome.type)) continue
+    if (item.dependents.length === 0) continue
+    const known = dependents.get(outcome.runId)
+    if (known === undefined) dependents.set(outcome.runId, new Set(item.dependents))
+    else for (const dependent of item.dependents) known.add(dependent)
+  }
+  let count = 0
+  for (const { size } of dependents.values()) count += size
+  return count
+}
+
+const END_WELL: ReadonlySet<Outcome['type']> = new Set(['completed', 'received', 'compensated', 'relayed'])
+
+/** Names one attempt of one step. */
+export function attemptKey(claim: Claim): string {
+  return `${claim.runId}/${claim.step}/${claim.attempt}`
+}
+
+/** How many undos of these plans wait for nothing. */
+export function dueUndos(plans: readonly UndoPlan[]): number {
+  let due = 0
+  for (const { undos } of plans) for (const { openDependents } of undos) if (openDependents === 0) due += 1
+  return due
+}
