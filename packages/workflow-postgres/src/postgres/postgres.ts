@@ -20,7 +20,7 @@ export interface PostgresOptions {
   readonly autoMigrate?: boolean | undefined
   /** Prepare statements by name. Default true; false behind a pooler in transaction mode, like PgBouncer's. */
   readonly prepare?: boolean | undefined
-  /** Connections of Belay's own pool. Default 5. */
+  /** Connections of Belay's own, the one that listens included; a single one never listens. Default 5. */
   readonly connectionsMax?: number | undefined
   /** Listen for work on a connection of its own, instead of only looking at every tick. Default: as `prepare`. */
   readonly listen?: boolean | undefined
@@ -120,8 +120,10 @@ interface Database {
 function ownPool(source: PoolSource, options: PostgresOptions): Database {
   const config = clientConfig(source)
   const address = addressOf(config)
+  const connectionsMax = options.connectionsMax ?? CONNECTIONS_MAX
+  const listens = (options.listen ?? options.prepare ?? true) && connectionsMax > 1
   const pool = openPool(source, {
-    connectionsMax: options.connectionsMax ?? CONNECTIONS_MAX,
+    connectionsMax: connectionsMax - Number(listens),
     queryTimeoutMs: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS,
     ownsSessions: options.prepare ?? true,
   })
@@ -130,16 +132,7 @@ function ownPool(source: PoolSource, options: PostgresOptions): Database {
   return {
     pool,
     address,
-    async listen() {
-      const client = new pg.Client({
-        ...config,
-        connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-        query_timeout: QUERY_TIMEOUT_MS,
-      })
-      client.on('error', ignore)
-      await client.connect()
-      return { client, end: () => client.end() }
-    },
+    listen: listens ? listen : null,
     transactions(max) {
       const own = () => openPool(source, { connectionsMax: max, ownsSessions: false })
       return {
@@ -156,6 +149,17 @@ function ownPool(source: PoolSource, options: PostgresOptions): Database {
     async end() {
       await Promise.all([pool.end(), stepPool?.end()])
     },
+  }
+
+  async function listen(): Promise<ListeningClient> {
+    const client = new pg.Client({
+      ...config,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: QUERY_TIMEOUT_MS,
+    })
+    client.on('error', ignore)
+    await client.connect()
+    return { client, end: () => client.end() }
   }
 }
 
