@@ -48,12 +48,14 @@ export class Oracle {
    * recorded.
    */
   changed(runId: string): void {
-    for (const { step, status } of this.#store.dump().runs.find(({ run }) => run.runId === runId)?.steps ??
-      []) {
+    const steps = this.#store.dump().runs.find(({ run }) => run.runId === runId)?.steps ?? []
+    for (const { step, status, signalledAt } of steps) {
       const [completed, compensated] = ['completed', 'compensated'].map((type) => `${runId}/${step}/${type}`)
       if (status === 'pending' || status === 'ready') {
         this.#recorded.delete(completed!)
         this.#recorded.delete(compensated!)
+        // What it was told may be why it failed: it asks anew.
+        if (signalledAt === null) this.#taken.delete(`${runId}/${step}`)
       }
       if (status === 'compensated' && !this.#recorded.has(compensated!)) this.#recorded.set(compensated!, -1)
     }
