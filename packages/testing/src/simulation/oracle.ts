@@ -71,6 +71,8 @@ export class Oracle {
       if (status === 'pending' || status === 'ready') {
         this.#recorded.delete(completed!)
         this.#recorded.delete(compensated!)
+        // What it was told may be why it failed: it asks anew.
+        if (signalledAt === null) this.#taken.delete(`${runId}/${step}`)
       }
       if (status === 'compensated' && !this.#recorded.has(compensated!)) this.#recorded.set(compensated!, -1)
     }

@@ -71,6 +71,17 @@ export const controlledWaitCases: Cases = {
     expect(await worker.take()).toMatchObject([{ step: 1 }])
   },
 
+  'the stand-in of a skipped step takes the place of a signal that it has not looked at': async (given) => {
+    const { run } = await pairWaitingFor(given, null)
+    await given.signal(run, 'a', { payload: '"told"', key: 'k' })
+
+    await given.operate(run).skipStep('a', { output: 'stand-in' })
+
+    expect(await run.step('a')).toMatchObject({ status: 'skipped', output: '"stand-in"', signalledAt: null })
+    expect(await given.signal(run, 'a', { key: 'k' })).toEqual({ result: 'duplicate', recorded: null })
+    expect(await given.signal(run, 'a', { key: 'new' })).toMatchObject({ result: 'ignored', recorded: null })
+  },
+
   'a retried run takes the signals again that it was sent, but for a step that failed by its own': async (
     given,
   ) => {

@@ -64,6 +64,8 @@ function skipped({ now }: RunToChange, step: StoredStep, output: JsonText): Step
     workerId: null,
     undoOf: null,
     availableAt: null,
+    // A signal that it had already got is not what it gives: the stand-in is.
+    signalledAt: null,
     finishedAt: Math.max(now, step.startedAt ?? now),
     output,
   }
