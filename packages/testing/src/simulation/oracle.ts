@@ -66,7 +66,6 @@ export class Oracle {
   changed(runId: string): void {
     const found = this.#store.dump().runs.find(({ run }) => run.runId === runId)
     for (const { step, status, signalledAt } of found?.steps ?? []) {
-      if (signalledAt === null) this.#taken.delete(`${runId}/${step}`)
       const [completed, compensated] = ['completed', 'compensated'].map((type) => `${runId}/${step}/${type}`)
       if (status === 'pending' || status === 'ready') {
         this.#recorded.delete(completed!)
