@@ -1,6 +1,7 @@
 import { createEngine, type Engine, type StepDefinition, type WorkflowDefinition } from '@belay/workflow'
 import {
   type Adapter,
+  BelayError,
   type Clock,
   type Delivery,
   isTerminal,
@@ -257,7 +258,10 @@ class World {
     const paused = this.#store.dump().runs.filter(({ run }) => run.status === 'paused')
     if (paused.length === 0) return
     const operator = createEngine({ adapter: this.#store })
-    for (const { run } of paused) await operator.runs.handle(run.runId).resume()
+    for (const { run } of paused) {
+      // Its last step may have ended since.
+      await operator.runs.handle(run.runId).resume().catch(unlessRefused)
+    }
   }
 
   #randomTimes(): { readonly delay?: number; readonly deadline?: number } {
@@ -329,4 +333,8 @@ class World {
   #trace(line: string): void {
     this.#options.trace?.(`${this.#turns} @${this.#scheduler.now} ${line}`)
   }
+}
+
+function unlessRefused(error: unknown): void {
+  if (!BelayError.is(error) || error.code !== 'action_refused') throw error
 }
