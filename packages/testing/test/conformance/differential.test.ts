@@ -11,7 +11,8 @@ describe('differential test', () => {
 
   test('its commands bring runs to every end, and leave some on their way', async () => {
     const reached = new Set<RunStatus>()
-    for (let seed = 1; seed <= 12 && reached.size < 10; seed += 1) {
+    // Two seeds that do: when the generator changes, others may have to be found.
+    for (const seed of [1, 6]) {
       const harness = memoryHarness()
       await compareAdapters(seed, harness, memoryHarness(), STEPS)
       for (const { status } of await harness.adapter.listRuns({ limit: 1_000 })) reached.add(status)
