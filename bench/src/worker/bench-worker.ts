@@ -10,7 +10,7 @@ export type Verb<Name extends keyof Commands> = (
 ) => Promise<Commands[Name]['answer']>
 
 const SCHEMA = 'belay'
-const BULK = 10_000
+const BULK = 50_000
 const IN_FLIGHT = 200
 const WARM_UP_LATENCIES = 20
 const TELL_EVERY_MS = 10

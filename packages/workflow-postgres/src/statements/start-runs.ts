@@ -141,11 +141,11 @@ async function insert(connection: Connection, runs: readonly NewRun[]): Promise<
       runs.map((run) => run.runId),
       runs.map((run) => run.definitionId),
       runs.map((run) => run.workflow),
-      runs.map((run) => run.key),
+      unlessAllNull(runs.map((run) => run.key)),
       runs.map((run) => run.input),
-      runs.map((run) => run.startAt),
-      runs.map((run) => run.startDelayMs),
-      runs.map((run) => run.deadlineMs),
+      unlessAllNull(runs.map((run) => run.startAt)),
+      unlessAllNull(runs.map((run) => run.startDelayMs)),
+      unlessAllNull(runs.map((run) => run.deadlineMs)),
     ])
     .catch((error: unknown) => {
       throw refusedInput(error, runs)
@@ -153,6 +153,11 @@ async function insert(connection: Connection, runs: readonly NewRun[]): Promise<
   if (refused.length === 0) return runs
   const ids = new Set(refused.map((row) => row.id))
   return runs.filter((run) => !ids.has(run.runId))
+}
+
+/** `unnest` fills up what is shorter with nulls: what no run has need not be sent. */
+function unlessAllNull<Value>(values: readonly (Value | null)[]): readonly (Value | null)[] | null {
+  return values.some((value) => value !== null) ? values : null
 }
 
 async function holdersOf(

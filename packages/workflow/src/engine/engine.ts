@@ -18,6 +18,7 @@ import {
   type ApprovalPayload,
   type ApproveOptionsOf,
   type RunHandle,
+  type RunHandleParts,
   runHandle,
   type SignalArguments,
   type SignalNames,
@@ -60,6 +61,7 @@ export class Engine implements AsyncDisposable {
   readonly #watch: RunWatch
   readonly #control: Control
   readonly #signals: Signals
+  readonly #handleParts: RunHandleParts
   #worker: Worker | undefined
   #retention: Retention | undefined
   #starting: Promise<void> | undefined
@@ -97,6 +99,7 @@ export class Engine implements AsyncDisposable {
       settings,
       onDelivered: (definitionId) => this.#wakeFor(definitionId),
     })
+    this.#handleParts = { adapter, watch: this.#watch, control: this.#control, signals: this.#signals }
   }
 
   /**
@@ -328,13 +331,7 @@ export class Engine implements AsyncDisposable {
   }
 
   #handle<Outputs, Sent>(id: string, created: boolean): RunHandle<Outputs, Sent> {
-    const parts = {
-      adapter: this.#adapter,
-      watch: this.#watch,
-      control: this.#control,
-      signals: this.#signals,
-    }
-    return runHandle(parts, { id, created })
+    return runHandle(this.#handleParts, { id, created })
   }
 
   #assertOpen(): void {

@@ -129,54 +129,88 @@ export function runHandle<Outputs, Sent>(
   parts: RunHandleParts,
   run: { readonly id: string; readonly created: boolean },
 ): RunHandle<Outputs, Sent> {
-  const handle: RunHandle<Outputs> = {
-    ...run,
-    async result() {
-      const ended = await parts.watch.over(run.id)
-      if (ended.status !== 'completed') throw new RunFailedError(ended)
-      return Object.fromEntries(ended.steps.map((step) => [step.name, step.output])) as Outputs
-    },
-    async status() {
-      const found = await parts.adapter.readRun(run.id)
-      if (found === null) throw new BelayError('unknown_run', `There is no run ${run.id}.`, { runId: run.id })
-      return runSnapshot(found)
-    },
-    ...controls(parts.control, run.id),
-    signal: (name: string, payload?: unknown, options?: SignalOptions) =>
-      parts.signals.send(run.id, name, payload, options),
-    approve: (name: string, decision: ApproveOptions<unknown>) =>
-      parts.signals.approve(run.id, name, decision),
-    reject: (name: string, decision: RejectOptions) => parts.signals.reject(run.id, name, decision),
-  }
-  // Names and payloads are types only: at run time every handle takes any, and the definition tells.
-  return handle as unknown as RunHandle<Outputs, Sent>
+  // Names, payloads and outputs are types only: at run time every handle takes any, and the definition tells.
+  return new Handle(parts, run) as unknown as RunHandle<Outputs, Sent>
 }
 
-/** What operators may do to a run. */
-function controls(control: Control, runId: string) {
-  const act = async (method: string, action: Action, options: ActionOptions) =>
-    control.act(runId, action, checkActionOptions(method, options))
-  return {
-    cancel: (options: CancelOptions = {}) => control.cancel(runId, options),
-    pause: async (options: ActionOptions = {}) => (await act('pause()', { type: 'pause' }, options)).changed,
-    resume: async (options: ActionOptions = {}) =>
-      (await act('resume()', { type: 'resume' }, options)).changed,
-    async retry(options: ActionOptions = {}) {
-      await act('retry()', { type: 'retry' }, options)
-    },
-    async retryStep(step: string, options: ActionOptions = {}) {
-      await act('retryStep()', { type: 'retry_step', step }, options)
-    },
-    async skipStep(step: string, options: ActionOptions & { readonly output?: unknown } = {}) {
-      await control.skipStep(runId, step, options)
-    },
-    async retryCompensation(step: string, options: ActionOptions = {}) {
-      await act('retryCompensation()', { type: 'retry_compensation', step }, options)
-    },
-    async skipCompensation(step: string, options: ActionOptions = {}) {
-      await act('skipCompensation()', { type: 'skip_compensation', step }, options)
-    },
-    history: (options?: { readonly limit?: number }) => control.history(runId, options),
-    explain: () => control.explain(runId),
+/** Two fields and no closures: `runMany()` makes a hundred thousand of these, and most are dropped. */
+class Handle {
+  readonly id: string
+  readonly created: boolean
+  readonly #parts: RunHandleParts
+
+  constructor(parts: RunHandleParts, { id, created }: { readonly id: string; readonly created: boolean }) {
+    this.#parts = parts
+    this.id = id
+    this.created = created
+  }
+
+  async result(): Promise<Readonly<Record<string, unknown>>> {
+    const ended = await this.#parts.watch.over(this.id)
+    if (ended.status !== 'completed') throw new RunFailedError(ended)
+    return Object.fromEntries(ended.steps.map((step) => [step.name, step.output]))
+  }
+
+  async status(): Promise<RunSnapshot> {
+    const { id } = this
+    const found = await this.#parts.adapter.readRun(id)
+    if (found === null) throw new BelayError('unknown_run', `There is no run ${id}.`, { runId: id })
+    return runSnapshot(found)
+  }
+
+  cancel(options: CancelOptions = {}): Promise<boolean> {
+    return this.#parts.control.cancel(this.id, options)
+  }
+
+  async pause(options: ActionOptions = {}): Promise<boolean> {
+    return (await this.#act('pause()', { type: 'pause' }, options)).changed
+  }
+
+  async resume(options: ActionOptions = {}): Promise<boolean> {
+    return (await this.#act('resume()', { type: 'resume' }, options)).changed
+  }
+
+  async retry(options: ActionOptions = {}): Promise<void> {
+    await this.#act('retry()', { type: 'retry' }, options)
+  }
+
+  async retryStep(step: string, options: ActionOptions = {}): Promise<void> {
+    await this.#act('retryStep()', { type: 'retry_step', step }, options)
+  }
+
+  async skipStep(step: string, options: ActionOptions & { readonly output?: unknown } = {}): Promise<void> {
+    await this.#parts.control.skipStep(this.id, step, options)
+  }
+
+  async retryCompensation(step: string, options: ActionOptions = {}): Promise<void> {
+    await this.#act('retryCompensation()', { type: 'retry_compensation', step }, options)
+  }
+
+  async skipCompensation(step: string, options: ActionOptions = {}): Promise<void> {
+    await this.#act('skipCompensation()', { type: 'skip_compensation', step }, options)
+  }
+
+  history(options?: { readonly limit?: number }): Promise<readonly RunHistoryEntry[]> {
+    return this.#parts.control.history(this.id, options)
+  }
+
+  explain(): Promise<Explanation> {
+    return this.#parts.control.explain(this.id)
+  }
+
+  signal(name: string, payload?: unknown, options?: SignalOptions): Promise<SignalReceipt> {
+    return this.#parts.signals.send(this.id, name, payload, options)
+  }
+
+  approve(name: string, decision: ApproveOptions<unknown>): Promise<SignalReceipt> {
+    return this.#parts.signals.approve(this.id, name, decision)
+  }
+
+  reject(name: string, decision: RejectOptions): Promise<SignalReceipt> {
+    return this.#parts.signals.reject(this.id, name, decision)
+  }
+
+  async #act(method: string, action: Action, options: ActionOptions) {
+    return this.#parts.control.act(this.id, action, checkActionOptions(method, options))
   }
 }
