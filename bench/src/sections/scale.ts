@@ -9,9 +9,8 @@ const WORKER_COUNTS = [1, 2, 4]
 const SIMULATED_WORKERS = 1_000
 const RUNS = 60_000
 const SAMPLE_EVERY_MS = 50
-// The pool's default, and the connection that listens for work.
-const POOL_MAX = 5
-const LISTENERS = 1
+// The default of `connectionsMax`.
+const CONNECTIONS_MAX = 5
 
 export const scaleSection: Section = {
   name: 'scale',
@@ -32,7 +31,7 @@ export const scaleSection: Section = {
       }
     })
     record.note(
-      `Scale-out: each worker is a process with an adapter and a pool of its own, all on this machine's cores; the runs are started by another process. ${SIMULATED_WORKERS.toLocaleString('en-US')} registered workers renew their leases meanwhile, each every 10 s. Bound of connections per worker by default: a pool of at most ${POOL_MAX}, and ${LISTENERS} that listens.`,
+      `Scale-out: each worker is a process with an adapter and a pool of its own, all on this machine's cores; the runs are started by another process. ${SIMULATED_WORKERS.toLocaleString('en-US')} registered workers renew their leases meanwhile, each every 10 s. Bound of connections per worker by default: ${CONNECTIONS_MAX}, the one that listens included.`,
     )
   },
 }

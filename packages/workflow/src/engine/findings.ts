@@ -59,7 +59,7 @@ export interface Thresholds {
   readonly overdueMs: number
 }
 
-/** A worker gets this long after its lease before its silence is worth telling: any live worker sweeps once a second. */
+/** A worker gets this long after its lease before its silence is worth telling: any live worker sweeps every few seconds. */
 const SWEEP_GRACE_MS = 10_000
 /** Run ids named in a message. */
 const NAMED_MAX = 3
@@ -141,7 +141,7 @@ function deadWorker({ workerId, name, host, leaseExpiresAt }: WorkerRecord): Fin
     type: 'dead_worker',
     ...{ workerId, name, host: host ?? undefined, since },
     message: `Worker "${name}" (${workerId})${where} is gone, ${when}, and nobody has given the steps it held to others.`,
-    remedy: 'Start a worker, of any workflow: each one looks after dead workers once a second.',
+    remedy: 'Start a worker, of any workflow: each one looks after dead workers every few seconds.',
   }
 }
 
