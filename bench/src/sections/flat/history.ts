@@ -7,6 +7,14 @@ import { WORKLOADS } from '../../workloads.ts'
 
 const CHUNK_RUNS = 500_000
 
+/**
+ * How full the engine leaves its pages. It fills them to the tables' fillfactor with new rows, which then grow where they are: a table fed and
+ * drained for a minute holds 34 rows of steps and 57 of runs on a page, which is this much of one at the size of the rows made here. Filled
+ * to the fillfactor with finished rows, each old page would have room for one new row, which is smaller, and every row of a new run would go
+ * to another page of the past. `rewriteHistory` makes that state, to be measured by itself.
+ */
+const GROWN_FILLFACTORS = { workflow_steps: 65, workflow_runs: 80 }
+
 /** Step rows of a finished run, on average: 1, 2 or 3 as its workflow has. */
 export const STEPS_PER_RUN = 2
 
@@ -26,18 +34,53 @@ export async function loadHistory(url: string, bench: Bench): Promise<void> {
   await withClient(url, async (client) => {
     // The history is made once and lost with the database: nothing here needs to survive a crash.
     await client.query('set synchronous_commit = off')
-    for (let from = 1; from <= bench.historyRuns; from += CHUNK_RUNS) {
-      const to = Math.min(from + CHUNK_RUNS - 1, bench.historyRuns)
-      await insertRuns(client, { from, to, of: bench.historyRuns })
-      bench.progress(`flat: ${to.toLocaleString('en-US')} finished runs made`)
-    }
-    // Left to autovacuum, this would happen while something is measured.
-    bench.progress('flat: vacuum and analyze')
-    await client.query('vacuum (freeze, analyze) belay.workflow_runs, belay.workflow_steps')
-    // The same goes for writing it all out. It takes a privilege that the user of a given server may not have.
-    await client.query('checkpoint').catch(() => {})
+    await withFillfactors(client, GROWN_FILLFACTORS, async () => {
+      for (let from = 1; from <= bench.historyRuns; from += CHUNK_RUNS) {
+        const to = Math.min(from + CHUNK_RUNS - 1, bench.historyRuns)
+        await insertRuns(client, { from, to, of: bench.historyRuns })
+        bench.progress(`flat: ${to.toLocaleString('en-US')} finished runs made`)
+      }
+    })
+    await settleDown(client, bench)
   })
   bench.progress('flat: the history is made')
+}
+
+/** Writes the tables anew, as a restored dump does: every page is filled to the fillfactor with rows of their final size. */
+export async function rewriteHistory(url: string, bench: Bench): Promise<void> {
+  await withClient(url, async (client) => {
+    bench.progress('flat: vacuum full')
+    await client.query('vacuum full belay.workflow_runs')
+    await client.query('vacuum full belay.workflow_steps')
+    await settleDown(client, bench)
+  })
+}
+
+/** Does at once what would otherwise happen while something is measured. */
+async function settleDown(client: pg.Client, bench: Bench): Promise<void> {
+  bench.progress('flat: vacuum and analyze')
+  await client.query('vacuum (freeze, analyze) belay.workflow_runs, belay.workflow_steps')
+  // It takes a privilege that the user of a given server may not have.
+  await client.query('checkpoint').catch(() => {})
+}
+
+/** Does `work` while the tables are filled up otherwise, and puts back what was set before. */
+async function withFillfactors(
+  client: pg.Client,
+  fillfactors: Readonly<Record<string, number>>,
+  work: () => Promise<void>,
+): Promise<void> {
+  const { rows } = await client.query<{ name: string; fillfactor: string }>(
+    `select c.relname as name, o.option_value as fillfactor
+     from pg_class c cross join lateral pg_options_to_table(c.reloptions) o
+     where c.relnamespace = 'belay'::regnamespace and c.relname = any ($1) and o.option_name = 'fillfactor'`,
+    [Object.keys(fillfactors)],
+  )
+  const set = (name: string, fillfactor: number | string) =>
+    client.query(`alter table belay.${name} set (fillfactor = ${fillfactor})`)
+  for (const [name, fillfactor] of Object.entries(fillfactors)) await set(name, fillfactor)
+  await work()
+  for (const { name, fillfactor } of rows) await set(name, fillfactor)
 }
 
 /** Brings the schema into a database, with the definitions that the SQL below refers to. */
