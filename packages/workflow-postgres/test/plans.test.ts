@@ -1,5 +1,7 @@
+import type { RunFilter } from '@belay/workflow/adapter'
 import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Connection } from '../src/connection/connection.ts'
 import { inSchema, type Statement } from '../src/connection/statement.ts'
 import { SESSION_SETTINGS } from '../src/postgres/pool.ts'
 import { claimSteps } from '../src/statements/claim.ts'
@@ -13,6 +15,7 @@ import { findRunById, findRunByKey } from '../src/statements/find-run.ts'
 import { finishAttempts } from '../src/statements/finish-attempts.ts'
 import { readHeldByWorker } from '../src/statements/list-held.ts'
 import { pruneEndedRuns } from '../src/statements/prune-runs.ts'
+import { listRuns } from '../src/statements/read-runs.ts'
 import { readStatusesStatement } from '../src/statements/read-state.ts'
 import { releaseRunKeys } from '../src/statements/release-keys.ts'
 import { requeueAttempts } from '../src/statements/requeue-attempts.ts'
@@ -139,12 +142,59 @@ insert into belay.workflow_ready (available_at, definition_id, step, attempt, ru
     },
   )
 
+  it.each(['never', 'when full'] as const)(
+    'list the runs asked for, and walk over no others, analysed %s',
+    async (analysed) => {
+      const schema = await storeWithHistory(analysed)
+      const seen: string[] = []
+      for (const settings of Object.values(SESSIONS)) {
+        const client = await database.pool.connect()
+        try {
+          await client.query(settings)
+          for (const filter of LISTS) {
+            const passed = await passedOver(client, schema, filter)
+            if (passed > 0) seen.push(`${settings}: ${JSON.stringify(filter)}: ${passed} rows`)
+          }
+        } finally {
+          client.release(true)
+        }
+      }
+      expect(seen).toEqual([])
+    },
+  )
+
   it('that its own pool made while everything was empty and analysed stay right', async () => {
     const { schema } = await createStore(database)
     await database.pool.query('analyze')
     expect(await flawsOfPlans(schema, SESSION_SETTINGS)).toEqual([])
   })
 })
+
+const LISTS: readonly RunFilter[] = [
+  { status: ['failed'], limit: 50 },
+  { status: ['paused', 'failed'], limit: 50 },
+  { workflow: 'w', status: ['failed'], limit: 50 },
+  { workflow: 'none', limit: 50 },
+  { workflow: 'w', limit: 50, before: `0000${'f'.repeat(28)}` },
+]
+
+/** How many rows a list reads and then leaves out. */
+async function passedOver(client: PoolClient, schema: string, filter: RunFilter): Promise<number> {
+  let passed = 0
+  const explaining = {
+    async query(statement: Statement<unknown>, values: readonly unknown[]) {
+      const text = `explain (analyze, format json) ${inSchema(statement.text, schema)}`
+      const { rows } = await client.query<{ 'QUERY PLAN': unknown }>(text, [...values])
+      const plan = JSON.stringify(rows[0]?.['QUERY PLAN'])
+      expect(plan).toContain('workflow_runs')
+      for (const [, removed] of plan.matchAll(/"Rows Removed by (?:Index Recheck|Filter)":(\d+)/g))
+        passed += Number(removed)
+      return []
+    },
+  }
+  await listRuns(explaining as unknown as Connection, filter)
+  return passed
+}
 
 async function explain(client: PoolClient, text: string, values: string): Promise<string> {
   await client.query(`prepare planned as ${text}`)

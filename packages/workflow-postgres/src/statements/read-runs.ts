@@ -94,8 +94,9 @@ function newestOf({ status, before, limit }: RunFilter, workflows: SQL): SQL {
     cross join unnest(${storedStatuses(status ?? ALL_STATUSES)}::text[]) as stored (status)
     cross join lateral (
       select ${runs.id} from ${runs}
-      where ${runs.workflow} = known.name and ${runs.status} = stored.status${andShownAs(status, sql`stored.status`)}${older}
-      order by ${runs.id} desc
+      where ${runs.workflow} = any (array[known.name]) and ${runs.status} = stored.status${andShownAs(status, sql`stored.status`)}${older}
+      -- An order that only this index has: by id alone, a planner that expects many such runs would look for them among all runs.
+      order by ${runs.workflow} desc, ${runs.id} desc
       limit ${limit}
     ) found
     order by found.id desc
