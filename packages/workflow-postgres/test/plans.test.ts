@@ -22,6 +22,7 @@ import { requeueAttempts } from '../src/statements/requeue-attempts.ts'
 import { recoverSteps } from '../src/statements/sweep-workers.ts'
 import { waitAttempts } from '../src/statements/wait-attempts.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
+import { exportedStatements } from './setup/statements.ts'
 
 const WORKER = '00000000-0000-7000-8000-00000000000a'
 
@@ -147,13 +148,13 @@ insert into belay.workflow_ready (available_at, definition_id, step, attempt, ru
     async (analysed) => {
       const schema = await storeWithHistory(analysed)
       const seen: string[] = []
-      for (const settings of Object.values(SESSIONS)) {
+      for (const [session, settings] of Object.entries(SESSIONS)) {
         const client = await database.pool.connect()
         try {
           await client.query(settings)
           for (const filter of LISTS) {
             const passed = await passedOver(client, schema, filter)
-            if (passed > 0) seen.push(`${settings}: ${JSON.stringify(filter)}: ${passed} rows`)
+            if (passed > 0) seen.push(`${session}: ${JSON.stringify(filter)}: ${passed} rows`)
           }
         } finally {
           client.release(true)
@@ -168,6 +169,31 @@ insert into belay.workflow_ready (available_at, definition_id, step, attempt, ru
     await database.pool.query('analyze')
     expect(await flawsOfPlans(schema, SESSION_SETTINGS)).toEqual([])
   })
+
+  it.each(['when empty', 'when full'] as const)(
+    'look rows up in every statement there is, analysed %s',
+    async (analysed) => {
+      const isFull = analysed === 'when full'
+      const { schema } = isFull ? { schema: await storeWithHistory(analysed) } : await createStore(database)
+      await database.pool.query('analyze')
+      const client = await database.pool.connect()
+      // What a given pool plans while everything is empty is left to its owner.
+      const sessions = isFull ? [SESSION_SETTINGS, SESSIONS['a given pool, later']] : [SESSION_SETTINGS]
+      const flaws: string[] = []
+      try {
+        for (const settings of sessions) {
+          await client.query(`reset all; ${settings}`)
+          for (const { name, text } of await exportedStatements()) {
+            const plan = await explain(client, inSchema(text, schema), nullsFor(text))
+            flaws.push(...scansOfAll(plan, HISTORY).map((line) => `${name}: ${line}`))
+          }
+        }
+      } finally {
+        client.release(true)
+      }
+      expect(flaws).toEqual([])
+    },
+  )
 })
 
 const LISTS: readonly RunFilter[] = [
@@ -198,7 +224,9 @@ async function passedOver(client: PoolClient, schema: string, filter: RunFilter)
 
 async function explain(client: PoolClient, text: string, values: string): Promise<string> {
   await client.query(`prepare planned as ${text}`)
-  const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute planned(${values})`)
+  const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+    `explain execute planned${values && `(${values})`}`,
+  )
   await client.query('deallocate planned')
   return rows.map((row) => row['QUERY PLAN']).join('\n')
 }
@@ -207,8 +235,25 @@ const HISTORY = 'workflow_(steps|runs)'
 const BIG_TABLES = 'workflow_(steps|runs|ready)'
 
 function flawsOf(plan: string, tables: string): readonly string[] {
-  return plan
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => new RegExp(`Seq Scan on .*${tables}|(Hash|Merge) Join`).test(line) && !/CTE/.test(line))
+  return [...scansOfAll(plan, tables), ...linesOf(plan).filter((line) => /(Hash|Merge) Join/.test(line))]
+}
+
+/** Where a table is read as a whole. So is an index, where nothing is looked up in it. */
+function scansOfAll(plan: string, tables: string): readonly string[] {
+  const lines = linesOf(plan)
+  return lines.filter((line, number) =>
+    /using workflow_(steps|runs)_pkey/.test(line)
+      ? !lines[number + 1]?.startsWith('Index Cond:')
+      : new RegExp(`Seq Scan on .*${tables}`).test(line),
+  )
+}
+
+function linesOf(plan: string): readonly string[] {
+  return plan.split('\n').map((line) => line.trim())
+}
+
+/** For a generic plan, which doesn't look at them. */
+function nullsFor(text: string): string {
+  const count = Math.max(0, ...Array.from(text.matchAll(/\$(\d+)/g), ([, number]) => Number(number)))
+  return Array.from({ length: count }, () => 'null').join()
 }

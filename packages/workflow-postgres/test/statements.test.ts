@@ -1,20 +1,7 @@
-import { readdir } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { inSchema, type Statement } from '../src/connection/statement.ts'
+import { inSchema } from '../src/connection/statement.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
-
-const FOLDER = new URL('../src/statements/', import.meta.url)
-
-/** Every statement that a module of src/statements exports. */
-async function exportedStatements(): Promise<readonly Statement<unknown>[]> {
-  const files = await readdir(FOLDER)
-  const modules = await Promise.all(files.map((file) => import(new URL(file, FOLDER).href)))
-  return modules.flatMap((module) => Object.values(module).filter(isStatement))
-}
-
-function isStatement(value: unknown): value is Statement<unknown> {
-  return typeof value === 'object' && value !== null && 'text' in value && 'name' in value
-}
+import { exportedStatements } from './setup/statements.ts'
 
 describe('the statements', () => {
   it('have names that are theirs alone and fit what Postgres keeps of a name', async () => {

@@ -10,14 +10,15 @@ const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   1000: (text) => parseList(text).map((element) => element === 't'),
   1007: (text) => parseList(text).map(Number),
   1009: parseList,
+  2951: parseList,
 }
 
-/** How column values become JavaScript: numbers, booleans, lists of both and of words; everything else stays text. */
+/** How column values become JavaScript: numbers, booleans, lists of both, of words and of ids; everything else stays text. */
 export const columnTypes = {
   getTypeParser: (oid: number) => PARSERS[oid] ?? ((text: string) => text),
 }
 
-// Lists of statuses and booleans: words that Postgres never quotes.
+// Lists of statuses, booleans, numbers and ids: words that Postgres never quotes.
 function parseList(text: string): string[] {
   return text === '{}' ? [] : text.slice(1, -1).split(',')
 }

@@ -2,6 +2,7 @@ import type { ClientBase, Pool, QueryConfig } from 'pg'
 import { classified, type DatabaseAddress, isUnavailable } from '../errors.ts'
 import { columnTypes } from './column-types.ts'
 import type { Connection } from './connection.ts'
+import { listText } from './list-text.ts'
 import { repeatOnConflict } from './repeat.ts'
 import {
   inSchema,
@@ -90,7 +91,7 @@ function queryConfig(
 ): QueryConfig<unknown[]> {
   const config = {
     text: statement.text,
-    values: values as unknown[],
+    values: values.map((value) => (Array.isArray(value) ? listText(value) : value)),
     types: columnTypes,
     ...(statement.timeoutMs === undefined ? {} : limit(statement.timeoutMs)),
   }

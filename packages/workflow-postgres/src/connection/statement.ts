@@ -7,7 +7,8 @@ import { quoteIdentifier } from '../schema-name.ts'
  * Statements look rows of runs and steps up by their primary key, and the planner must not get another idea: what the statistics say of
  * a status or a worker is of the moment they were gathered, and a plan lives long. So rows are joined with `= any (array[x])`, which can
  * use the index but neither hash nor merge, and conditions on them name a column of the other side, so that they cannot be used to
- * search the whole table first. plans.test.ts holds them to it.
+ * search the whole table first. For the same reason rows are put in order by the columns of that other side, although theirs are equal: an
+ * index that is in that order would be read as a whole. plans.test.ts holds them to it.
  */
 export interface Statement<Row> {
   /** Names the prepared statement; null for texts that vary, which are not worth preparing. */

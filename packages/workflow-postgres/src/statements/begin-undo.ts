@@ -34,7 +34,7 @@ locked_runs as materialized (
     -- A plan from before the run was sent forward again is late.
     and (plan.attempts is null
       or plan.attempts = (select sum(s.attempt)::float8 from belay.workflow_steps s where s.run_id = r.id))
-  order by r.id
+  order by plan.run_id
   for update of r
 ),
 planned_undos as materialized (

@@ -21,7 +21,7 @@ locked_steps as materialized (
   from asked_runs
   join belay.workflow_steps s on s.run_id = any (array[asked_runs.id])
   where s.status = any (asked_runs.open_statuses)
-  order by s.run_id, s.step
+  order by asked_runs.id, s.step
   for update of s
 ),
 cancelled_steps as (

@@ -78,7 +78,7 @@ due_steps as materialized (
   from hinted_steps h
   cross join lateral (
     select run.status, run.input, run.input is null or pg_column_size(run.input) <= 2000 as has_input
-    from belay.workflow_runs run where run.id = h.run_id
+    from belay.workflow_runs run where run.id = any (array[h.run_id])
   ) r
 ),
 claimed_steps as (

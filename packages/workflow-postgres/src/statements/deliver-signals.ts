@@ -32,7 +32,7 @@ locked_steps as materialized (
   from sent_signals n
   join belay.workflow_steps s on s.run_id = any (array[n.run_id]) and s.step = any (array[n.step])
   where s.status = any (n.open_statuses)
-  order by s.run_id, s.step
+  order by n.run_id, n.step
   for update of s
 ),
 taken_signals as materialized (

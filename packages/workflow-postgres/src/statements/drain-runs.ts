@@ -55,7 +55,7 @@ locked_steps as materialized (
   from stopped_runs
   join belay.workflow_steps s on s.run_id = any (array[stopped_runs.id])
   where s.status = any (stopped_runs.open_statuses)
-  order by s.run_id, s.step
+  order by stopped_runs.id, s.step
   for update of s
 )
 update belay.workflow_steps s

@@ -21,7 +21,7 @@ locked_steps as materialized (
   from overdue_runs o
   join belay.workflow_steps s on s.run_id = any (array[o.id])
   where s.status = any (o.open_statuses)
-  order by s.run_id, s.step
+  order by o.id, s.step
   for update of s
 ),
 -- Their queue rows stay: a claim that meets one removes it.

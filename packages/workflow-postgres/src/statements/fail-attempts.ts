@@ -39,7 +39,7 @@ locked_steps as materialized (
   from failed_runs f
   join belay.workflow_steps s on s.run_id = any (array[f.run_id])
   where s.status = any (f.open_statuses)
-  order by s.run_id, s.step
+  order by f.run_id, s.step
   for update of s
 ),
 -- Their queue rows stay: a claim that meets one removes it.

@@ -10,6 +10,9 @@ import { type ClaimRow, decodeClaim } from './claim.ts'
  * Index: primary keys only. Locks: the worker's row (shared), own steps, dependents, runs, each by (run, step).
  *
  * An undo is the same walk with the edges turned round: it counts down the steps it depends on, and every undo counts as a sink.
+ *
+ * There are tens of thousands of attempts a second: of the columns that describe them, one value stands for all where all are the same, and
+ * what goes without saying, that an attempt was settled or a step never attempted before, is answered for all of them in one row.
  */
 export const finishAttempts: Statement<FinishedRow> = {
   name: 'finish_attempts',
@@ -21,8 +24,13 @@ with live_worker as materialized (
 finished_attempts as materialized (
   select a.run_id, a.step, a.attempt, a.definition_id, a.undo, a.settles_as, a.output, a.position,
     $1::uuid as worker_id, case when a.undo then 'compensating' else 'running' end as leased_status
-  from unnest($2::uuid[], $3::int[], $4::int[], $5::int[], $6::bool[], $7::text[], $8::text[])
-    with ordinality as a (run_id, step, attempt, definition_id, undo, settles_as, output, position)
+  from (
+    select a.run_id, a.step, a.output, a.position, coalesce(a.attempt, ($4::int[])[1]) as attempt,
+      coalesce(a.definition_id, ($5::int[])[1]) as definition_id, coalesce(a.undo, ($6::bool[])[1]) as undo,
+      coalesce(a.settles_as, ($7::text[])[1]) as settles_as
+    from unnest($2::uuid[], $3::int[], $4::int[], $5::int[], $6::bool[], $7::text[], $8::text[])
+      with ordinality as a (run_id, step, attempt, definition_id, undo, settles_as, output, position)
+  ) a
   cross join (select count(*) from live_worker) as worker_was_locked
   order by a.run_id, a.step
 ),
@@ -71,7 +79,8 @@ updated_steps as (
   where s.run_id = any (array[b.run_id]) and s.step = any (array[b.step]) and s.status = any (array[b.blocked_status])
     and s.open_dependencies > 0
   returning s.run_id, s.step, s.attempt, b.definition_id, s.failures, s.losses, s.undo_of,
-    s.open_dependencies = 0 as unblocked, s.open_dependencies = 0 and b.has_room as handed_back
+    s.open_dependencies = 0 as unblocked, s.open_dependencies = 0 and b.has_room as handed_back,
+    s.attempt = 1 and s.undo_of is null and s.failures = 0 and s.losses = 0 as is_first
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
@@ -98,25 +107,40 @@ updated_runs as (
     and r.status = any (case when e.undo then array['compensating', 'compensation_failed'] else array['running', 'paused'] end)
   returning r.id as run_id, r.status, r.open_steps
 )
-select 'settled' as kind, t.position::int as position, null::uuid as run_id, null::int as step, null::int as attempt,
-  null::int as definition_id, null::int as failures, null::int as losses, null as undo_of, null as status
-from settled_attempts t
+select 'settled' as kind, null::uuid[] as run_ids,
+  case when (select count(*) from settled_attempts) < cardinality($2::uuid[])
+    then array(select t.position::int from settled_attempts t) end as numbers,
+  null::uuid as run_id, null::int as step, null::int as attempt, null::int as definition_id, null::int as failures,
+  null::int as losses, null as undo_of, null as status
 union all
-select 'claim', null, u.run_id, u.step, u.attempt, u.definition_id, u.failures, u.losses, u.undo_of, null
-from updated_steps u where u.handed_back
+select 'first attempts', array_agg(u.run_id), array_agg(u.step), null, null, null, u.definition_id, null, null, null, null
+from updated_steps u where u.handed_back and u.is_first
+group by u.definition_id
 union all
-select 'queued', null, null, null, null, null, null, null, null, null
+select 'claim', null, null, u.run_id, u.step, u.attempt, u.definition_id, u.failures, u.losses, u.undo_of, null
+from updated_steps u where u.handed_back and not u.is_first
+union all
+select 'queued', null, null, null, null, null, null, null, null, null, null
 where exists (select from updated_steps u where u.unblocked and not u.handed_back)
 union all
-select 'run', null, r.run_id, null, null, null, null, null, null, r.status
-from updated_runs r where r.open_steps = 0`,
+select 'runs', array_agg(r.run_id), null, null, null, null, null, null, null, null, r.status
+from updated_runs r where r.open_steps = 0
+group by r.status`,
 }
 
 type FinishedRow =
-  | { readonly kind: 'settled'; readonly position: number }
+  /** `numbers`: the positions of those that were settled; null when all were. */
+  | { readonly kind: 'settled'; readonly numbers: readonly number[] | null }
+  /** `numbers`: a step of each run. */
+  | {
+      readonly kind: 'first attempts'
+      readonly run_ids: readonly string[]
+      readonly numbers: readonly number[]
+      readonly definition_id: number
+    }
   | (ClaimRow & { readonly kind: 'claim' })
   | { readonly kind: 'queued' }
-  | { readonly kind: 'run'; readonly run_id: string; readonly status: RunStatus }
+  | { readonly kind: 'runs'; readonly run_ids: readonly string[]; readonly status: RunStatus }
 
 /** An attempt that ended well: its step completed, received its output from a signal, was compensated, or was relayed. */
 export type FinishedOutcome = Extract<Outcome, { type: 'completed' | 'received' | 'compensated' | 'relayed' }>
@@ -138,18 +162,56 @@ export async function finish(
     workerId,
     outcomes.map((outcome) => outcome.runId),
     outcomes.map((outcome) => outcome.step),
-    outcomes.map((outcome) => outcome.attempt),
-    outcomes.map((outcome) => outcome.definitionId),
-    outcomes.map((outcome) => outcome.direction === 'undo'),
-    outcomes.map(statusOf),
+    oneForAll(outcomes.map((outcome) => outcome.attempt)),
+    oneForAll(outcomes.map((outcome) => outcome.definitionId)),
+    oneForAll(outcomes.map((outcome) => outcome.direction === 'undo')),
+    oneForAll(outcomes.map(statusOf)),
     outcomes.map((outcome) => (outcome.type === 'completed' ? outcome.output : null)),
     handBackMax,
   ])
+  const claims: Claim[] = []
+  const runs: { runId: string; status: RunStatus }[] = []
+  let settled = outcomes.map((_, index) => index)
+  let queued = false
+  for (const row of rows) {
+    switch (row.kind) {
+      case 'settled':
+        if (row.numbers !== null) settled = row.numbers.map((position) => position - 1)
+        break
+      case 'first attempts':
+        row.run_ids.forEach((runId, index) => {
+          claims.push(firstAttempt(runId, row.numbers[index]!, row.definition_id))
+        })
+        break
+      case 'claim':
+        claims.push(decodeClaim(row))
+        break
+      case 'queued':
+        queued = true
+        break
+      case 'runs':
+        for (const runId of row.run_ids) runs.push({ runId, status: row.status })
+    }
+  }
+  return { settled, claims, runs, queued }
+}
+
+/** A list whose elements are all the same as a list of one; the statement lets it stand for all. */
+function oneForAll<Value>(values: readonly Value[]): readonly Value[] {
+  return values.every((value) => value === values[0]) ? values.slice(0, 1) : values
+}
+
+/** The claim of a step that goes forward and was never attempted before. */
+function firstAttempt(runId: string, step: number, definitionId: number): Claim {
   return {
-    settled: rows.flatMap((row) => (row.kind === 'settled' ? [row.position - 1] : [])),
-    claims: rows.flatMap((row) => (row.kind === 'claim' ? [decodeClaim(row)] : [])),
-    runs: rows.flatMap((row) => (row.kind === 'run' ? [{ runId: row.run_id, status: row.status }] : [])),
-    queued: rows.some((row) => row.kind === 'queued'),
+    runId,
+    step,
+    attempt: 1,
+    direction: 'forward',
+    definitionId,
+    failures: 0,
+    losses: 0,
+    undoOf: null,
   }
 }
 

@@ -29,7 +29,7 @@ join belay.workflow_definitions d on d.id = any (array[r.definition_id])
 join belay.workflow_definition_steps ds on ds.definition_id = any (array[r.definition_id]) and ds.step = any (array[s.step])
 -- Named through the run, so that it is not the steps that are searched.
 where s.worker_id = any (array[case when r.id is not null then $1::uuid end]) and s.status = any (r.leased_statuses)
-order by s.run_id, s.step
+order by r.id, s.step
 limit $2::int`,
 }
 

@@ -20,13 +20,13 @@ old_runs as materialized (
   from asked_runs a
   join belay.workflow_runs r on r.id = any (array[a.run_id])
   where r.finished_at < a.ended_before
-  order by r.id
+  order by a.run_id
 ),
 locked_steps as materialized (
   select s.run_id, o.ended_before, o.ends
   from old_runs o
   join belay.workflow_steps s on s.run_id = any (array[o.id]) and s.step = any (array[o.first_step])
-  order by s.run_id
+  order by o.id
   for update of s skip locked
 ),
 ended_runs as materialized (
@@ -35,7 +35,7 @@ ended_runs as materialized (
   join belay.workflow_runs r on r.id = any (array[l.run_id])
   -- Read again under the lock: it may have been sent forward meanwhile.
   where r.finished_at < l.ended_before and r.status = any (l.ends)
-  order by r.id
+  order by l.run_id
   for update of r skip locked
 ),
 pruned_steps as (

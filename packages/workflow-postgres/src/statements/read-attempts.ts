@@ -26,7 +26,7 @@ export const awaitAttempts: Statement<AttemptRow> = {
 select a.position::int as position, s.attempt, s.status, s.undo_of, s.worker_id
 from unnest($1::uuid[], $2::int[]) with ordinality as a (run_id, step, position)
 join belay.workflow_steps s on s.run_id = any (array[a.run_id]) and s.step = any (array[a.step])
-order by s.run_id, s.step
+order by a.run_id, a.step
 for share of s`,
 }
 

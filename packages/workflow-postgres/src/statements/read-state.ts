@@ -39,7 +39,7 @@ join belay.workflow_steps s on s.run_id = any (array[r.id])
 where r.status in ('scheduled', 'running', 'waiting', 'paused', 'compensating', 'compensation_failed')
   -- Named through the run, so that it is not the steps that are searched.
   and s.worker_id = any (array[case when r.id is not null then $1::uuid end]) and s.status in ('running', 'compensating')
-order by s.run_id, s.step`,
+order by r.id, s.step`,
 }
 
 export async function now(connection: Connection): Promise<number> {

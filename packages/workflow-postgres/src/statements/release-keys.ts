@@ -19,7 +19,7 @@ ended_runs as materialized (
   from asked_runs a
   join belay.workflow_runs r on r.id = any (array[a.run_id])
   where r.finished_at < a.ended_before and r.status = any (a.ends) and case when a.ends is not null then r.key is not null end
-  order by r.id
+  order by a.run_id
   for update of r skip locked
 )
 update belay.workflow_runs r

@@ -64,7 +64,7 @@ held_steps as materialized (
   from searched_runs r
   join belay.workflow_steps s on s.run_id = any (array[r.id])
   where s.worker_id = any (array[r.worker_id]) and s.status = any (r.leased_statuses)
-  order by s.run_id, s.step
+  order by r.id, s.step
   -- One more than will be given back tells whether there is more.
   limit $2::int + 1
   for update of s

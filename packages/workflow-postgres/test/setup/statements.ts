@@ -1,0 +1,15 @@
+import { readdir } from 'node:fs/promises'
+import type { Statement } from '../../src/connection/statement.ts'
+
+const FOLDER = new URL('../../src/statements/', import.meta.url)
+
+/** Every statement that a module of src/statements exports. */
+export async function exportedStatements(): Promise<readonly Statement<unknown>[]> {
+  const files = await readdir(FOLDER)
+  const modules = await Promise.all(files.map((file) => import(new URL(file, FOLDER).href)))
+  return modules.flatMap((module) => Object.values(module).filter(isStatement))
+}
+
+function isStatement(value: unknown): value is Statement<unknown> {
+  return typeof value === 'object' && value !== null && 'text' in value && 'name' in value
+}
