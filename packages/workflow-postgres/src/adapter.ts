@@ -95,7 +95,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     now: async (within) => now(await connectionFor(within)),
     saveDefinitions: async (definitions, within) => saveDefinitions(await connectionFor(within), definitions),
     async startRuns(runs, within) {
-      if (within?.tx === undefined) return startRuns(connection, runs)
+      if (within?.tx === undefined) return startRuns(connection, runs, within?.lease)
       const transaction = await connectionFor(within)
       const beside = parts.singleSession ? null : connection
       return startWithin({ transaction, beside, wakeup }, runs)

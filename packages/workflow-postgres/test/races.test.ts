@@ -191,6 +191,68 @@ describe.each(servers)('races on $name', ({ url }) => {
     }
   })
 
+  it('a start that waits for a key keeps nobody from declaring its worker dead, and leases it nothing then', async () => {
+    const definition = await save('waiting-for-key', { a: [] })
+    const { schema } = store
+    const key = randomUUID()
+    const workerId = randomUUID()
+    await store.registerWorker({ workerId, name: 'starter', leaseMs: 1 })
+    const other = await database.pool.connect()
+    const pid = (await other.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid
+    await other.query('begin')
+    await other.query(
+      `insert into ${schema}.workflow_runs (id, definition_id, open_steps, created_at, status, workflow, key)
+       values ($1, $2, 1, now(), 'running', 'waiting-for-key', $3)`,
+      [randomUUID(), definition.id, key],
+    )
+    const run = {
+      runId: randomUUID(),
+      definitionId: definition.id,
+      workflow: 'waiting-for-key',
+      key,
+      input: null,
+    }
+    const starting = store.startRuns([run], { lease: { workerId, handBackMax: 1 } })
+    await expect.poll(() => isBlocking(pid)).toBe(true)
+
+    const { lostWorkers } = await store.sweep({ limit: 100 })
+    await other.query('rollback')
+    other.release()
+
+    expect(lostWorkers).toContain(workerId)
+    expect(await starting).toMatchObject([{ runId: run.runId, created: true, claims: [] }])
+    expect((await statusesOf(run.runId)).steps).toEqual(['ready'])
+  })
+
+  it('a start that leases and the sweep of its worker: the step is taken on and given back, or queued', async () => {
+    const definition = await save('start-and-sweep', { a: [] })
+    const { processes, close } = await twoProcesses()
+    const [one, heir] = processes as [(typeof processes)[0], (typeof processes)[0]]
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const workerId = randomUUID()
+      await one.adapter.registerWorker({ workerId, name: 'dying', leaseMs: 0 })
+      const runId = randomUUID()
+      const run = { runId, definitionId: definition.id, workflow: definition.name, key: null, input: null }
+
+      const [[started]] = await Promise.all([
+        one.adapter.startRuns([run], { lease: { workerId, handBackMax: 1 } }),
+        heir.adapter.sweep({ limit: 100 }),
+      ])
+      const leased = started!.claims!.length
+      // Until nothing is left of the worker, which may have been declared dead only now.
+      for (let more = true; more; ) {
+        const { recovered, lostWorkers, ...swept } = await heir.adapter.sweep({ limit: 100 })
+        more = swept.more || recovered.length > 0 || lostWorkers.length > 0
+      }
+
+      expect(await claim(heir, definition, 10)).toMatchObject([
+        { runId, losses: leased, attempt: leased + 1 },
+      ])
+      await store.cancelRuns({ runIds: [runId], cause: '{}' })
+    }
+    await close()
+  })
+
   it('many processes start the same keys in any order: each key has one run (question 6)', async () => {
     const definition = await save('crowd', { a: [] })
     const keys = Array.from({ length: 40 }, () => randomUUID())

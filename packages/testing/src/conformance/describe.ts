@@ -28,6 +28,7 @@ import { signalCases } from './cases/signals.ts'
 import { signalWithinCases } from './cases/signals-within.ts'
 import { sizeCases } from './cases/sizes.ts'
 import { startCases } from './cases/start.ts'
+import { startLeasedCases } from './cases/start-leased.ts'
 import { startTimeCases } from './cases/start-times.ts'
 import { stopCases } from './cases/stop.ts'
 import { sweepCases } from './cases/sweep.ts'
@@ -58,6 +59,7 @@ export interface Capabilities {
 const SUITES: Readonly<Record<string, Cases>> = {
   definitions: definitionCases,
   start: startCases,
+  'start leased': startLeasedCases,
   claim: claimCases,
   settle: settleCases,
   fences: fenceCases,

@@ -101,7 +101,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   saveDefinitions: Verb<'saveDefinitions'> = (definitions) =>
     this.#verb(() => saveDefinitions(this.#rows, definitions))
   startRuns: Verb<'startRuns'> = (runs, within) =>
-    this.#verb(() => startRunsInTurn(this.#rows, runs, this.#given(within)))
+    this.#verb(() => startRunsInTurn(this.#rows, runs, { tx: this.#given(within), lease: within?.lease }))
 
   registerWorker: Verb<'registerWorker'> = (worker) => this.#verb(() => registerWorker(this.#rows, worker))
   renew: Verb<'renew'> = (renewal) => this.#verb(() => renew(this.#rows, renewal))

@@ -1,17 +1,53 @@
-import { BelayError, type NewRun, type StartedRun } from '@belay/workflow/adapter'
+import { BelayError, type Claim, type Lease, type NewRun, type StartedRun } from '@belay/workflow/adapter'
 import { definitionOf } from './definitions.ts'
+import { lease as leaseStep } from './lease.ts'
 import { refusalOf } from './payload.ts'
 import { type DefinitionRow, keyOf, type Rows, type RunRow, type StepRow } from './rows.ts'
 import type { MemoryTransaction } from './transaction.ts'
+import { isLive } from './workers.ts'
 
-export function startRuns(rows: Rows, runs: readonly NewRun[]): readonly StartedRun[] {
+export function startRuns(rows: Rows, runs: readonly NewRun[], lease?: Lease): readonly StartedRun[] {
   // Everything that can be refused is checked first: a call creates all of its runs or none.
   for (const run of runs) checkStartable(rows, run)
-  return runs.map((run) => {
+  const created: RunRow[] = []
+  const started = runs.map((run) => {
     const holder = holderOf(rows, run)
     if (holder !== undefined) return describe(holder, false)
-    return describe(createRun(rows, run), true)
+    created.push(insertRun(rows, run))
+    return describe(created.at(-1)!, true)
   })
+  const claims = placeRoots(rows, created, lease)
+  if (lease === undefined) return started
+  return started.map((run) => ({
+    ...run,
+    claims: run.created ? claims.filter(({ runId }) => runId === run.runId) : [],
+  }))
+}
+
+/** Leases the roots of as many runs as the lease allows, and queues the others. */
+function placeRoots(rows: Rows, created: readonly RunRow[], lease: Lease | undefined): readonly Claim[] {
+  const isTaken = lease !== undefined && isLive(rows, lease.workerId)
+  const claims: Claim[] = []
+  let roots = 0
+  for (const run of [...created].sort((one, other) => (one.runId < other.runId ? -1 : 1))) {
+    const ready = readySteps(run)
+    roots += ready.length
+    const isDue = (run.startAt ?? rows.now) <= rows.now
+    if (!isTaken || !isDue || roots > lease.handBackMax) queueRoots(rows, run)
+    else claims.push(...ready.map((step) => leaseStep(rows, { run, step }, lease.workerId)))
+  }
+  return claims
+}
+
+function queueRoots(rows: Rows, run: RunRow): void {
+  const { runId, startAt, definition } = run
+  for (const { step } of readySteps(run)) {
+    rows.queue.enter({ definitionId: definition.saved.id, availableAt: startAt ?? rows.now, runId, step })
+  }
+}
+
+function readySteps({ steps }: RunRow): readonly StepRow[] {
+  return steps.filter(({ status }) => status === 'ready')
 }
 
 /** The same inside a transaction: the runs are created when it commits, and their keys are held until then. */
@@ -54,7 +90,12 @@ function holderOf(rows: Rows, run: NewRun): RunRow | undefined {
   return keyed ?? rows.runs.get(run.runId)
 }
 
-export function createRun(rows: Rows, newRun: NewRun): RunRow {
+/** Makes a run whose steps wait in the queue. */
+export function createRun(rows: Rows, newRun: NewRun): void {
+  queueRoots(rows, insertRun(rows, newRun))
+}
+
+function insertRun(rows: Rows, newRun: NewRun): RunRow {
   const { runId, definitionId, workflow, key, input, deadlineMs } = newRun
   const startAt = startOf(rows, newRun)
   const definition = definitionOf(rows, definitionId)
@@ -76,9 +117,6 @@ export function createRun(rows: Rows, newRun: NewRun): RunRow {
     finishedAt: null,
   }
   rows.addRun(run)
-  for (const { status, step } of run.steps) {
-    if (status === 'ready') rows.queue.enter({ definitionId, availableAt: startAt ?? rows.now, runId, step })
-  }
   return run
 }
 

@@ -1,6 +1,7 @@
 import {
   BelayError,
   type Delivery,
+  type Lease,
   type NewRun,
   type NewSignal,
   type Outcome,
@@ -83,10 +84,11 @@ export function recorded(
 export async function startRunsInTurn(
   rows: Rows,
   runs: readonly NewRun[],
-  tx: MemoryTransaction | undefined,
+  within: { readonly tx: MemoryTransaction | undefined; readonly lease: Lease | undefined },
 ): Promise<readonly StartedRun[]> {
+  const { tx, lease } = within
   await untilFree(rows, namesOf(runs), tx)
-  return tx === undefined ? startRuns(rows, runs) : startRunsWithin(rows, runs, tx)
+  return tx === undefined ? startRuns(rows, runs, lease) : startRunsWithin(rows, runs, tx)
 }
 
 /** Delivers signals, once no open transaction but `tx` has signalled one of their steps. */

@@ -2,6 +2,7 @@ import type {
   BegunUndo,
   Claim,
   DrainedRun,
+  Lease,
   StepStatus,
   UndoneStatus,
   UndoPlan,
@@ -34,11 +35,7 @@ export function drain(
   return drained
 }
 
-export function beginUndo(
-  rows: Rows,
-  plans: readonly UndoPlan[],
-  lease?: { readonly workerId: string; readonly handBackMax: number },
-): readonly BegunUndo[] {
+export function beginUndo(rows: Rows, plans: readonly UndoPlan[], lease?: Lease): readonly BegunUndo[] {
   const due: StepOfRun[] = []
   const begun = plans.flatMap((plan) => {
     const run = rows.runs.get(plan.runId)
@@ -54,11 +51,7 @@ export function beginUndo(
   })
 }
 
-function handOut(
-  rows: Rows,
-  due: readonly StepOfRun[],
-  lease: { readonly workerId: string; readonly handBackMax: number } | undefined,
-): readonly Claim[] {
+function handOut(rows: Rows, due: readonly StepOfRun[], lease: Lease | undefined): readonly Claim[] {
   const sorted = [...due].sort(byRunAndStep)
   const isTaken = lease !== undefined && isLive(rows, lease.workerId)
   const taken = isTaken ? sorted.slice(0, lease.handBackMax) : []

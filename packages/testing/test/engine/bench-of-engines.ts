@@ -1,4 +1,5 @@
 import { createEngine, type Engine, type EngineOptions, type RunSnapshot } from '@belay/workflow'
+import type { Adapter } from '@belay/workflow/adapter'
 import { onTestFinished } from 'vitest'
 import { memory, VirtualClock } from '../../src/index.ts'
 
@@ -57,4 +58,15 @@ export function gate(): { readonly passed: Promise<void>; open(): void } {
     open = resolve
   })
   return { passed, open }
+}
+
+/** A store that does some things otherwise. */
+export function changed(store: Adapter, verbs: Partial<Adapter>): Adapter {
+  return {
+    ...store,
+    onWake: (listener) => store.onWake(listener),
+    wake: () => store.wake(),
+    close: () => store.close(),
+    ...verbs,
+  }
 }

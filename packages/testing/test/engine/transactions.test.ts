@@ -2,7 +2,7 @@ import { define, PermanentError } from '@belay/workflow'
 import { type Adapter, StoreUnavailableError } from '@belay/workflow/adapter'
 import { describe, expect, it } from 'vitest'
 import { memoryTransaction } from '../../src/index.ts'
-import { engines, gate, StoppableClock, statuses } from './bench-of-engines.ts'
+import { changed, engines, gate, StoppableClock, statuses } from './bench-of-engines.ts'
 
 /** A step that notes what it did in a ledger, through its transaction. */
 function ledgerOf(entries: string[]) {
@@ -39,16 +39,6 @@ function unreliable(store: Adapter, fates: ('before' | 'after' | 'conflict')[]):
     return transacted
   }
   return changed(store, { transact })
-}
-
-function changed(store: Adapter, verbs: Partial<Adapter>): Adapter {
-  return {
-    ...store,
-    onWake: (listener) => store.onWake(listener),
-    wake: () => store.wake(),
-    close: () => store.close(),
-    ...verbs,
-  }
 }
 
 describe('transactional steps', () => {
@@ -290,7 +280,8 @@ describe('transactional steps', () => {
   })
 
   it('do not hold up the adoption of claims whose answer was lost', async () => {
-    const { clock, worker, adapter } = engines()
+    const { clock, engine, worker, adapter } = engines()
+    const starter = engine()
     const stall = gate()
     let lost = 0
     const losing = changed(adapter, {
@@ -306,10 +297,11 @@ describe('transactional steps', () => {
       run: () => stall.passed,
     })
     const quick = define('quick', { version: 1 }).step('quick', { run: () => 'done' })
-    const first = await worker({ adapter: losing, workflows: [slow, quick] })
-    const held = await first.run(slow)
+    await worker({ adapter: losing, workflows: [slow, quick] })
+    // Through the queue, so that they are claimed.
+    const held = await starter.run(slow)
     await clock.advance('500ms')
-    const run = await first.run(quick)
+    const run = await starter.run(quick)
 
     expect(await clock.runUntil(run.result(), { limit: '10s' })).toEqual({ quick: 'done' })
     stall.open()

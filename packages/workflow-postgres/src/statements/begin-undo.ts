@@ -1,4 +1,4 @@
-import type { BegunUndo, Claim, RunStatus, UndoPlan } from '@belay/workflow/adapter'
+import type { BegunUndo, Claim, Lease, RunStatus, UndoPlan } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { type ClaimRow, decodeClaim } from './claim.ts'
@@ -96,7 +96,7 @@ type BegunRow =
 export async function beginUndo(
   connection: Connection,
   plans: readonly UndoPlan[],
-  lease?: { readonly workerId: string; readonly handBackMax: number },
+  lease?: Lease,
 ): Promise<readonly BegunUndo[]> {
   if (plans.length === 0) return []
   const undos = plans.flatMap((plan) => plan.undos)

@@ -134,6 +134,20 @@ export function decodeClaim(row: ClaimRow): Claim {
   }
 }
 
+/** The claim of a step that goes forward and was never attempted before. */
+export function firstAttempt(runId: string, step: number, definitionId: number): Claim {
+  return {
+    runId,
+    step,
+    attempt: 1,
+    direction: 'forward',
+    definitionId,
+    failures: 0,
+    losses: 0,
+    undoOf: null,
+  }
+}
+
 function decodeQueued(row: ClaimRow): Claim {
   const claim = decodeClaim(row)
   return row.has_input === true ? { ...claim, input: row.input ?? null } : claim

@@ -1,7 +1,7 @@
 import type { Claim, Outcome, RunStatus, UndoneStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import { type ClaimRow, decodeClaim } from './claim.ts'
+import { type ClaimRow, decodeClaim, firstAttempt } from './claim.ts'
 
 /**
  * Records attempts that ended well, forward and undo alike, and everything that follows from it: dependents are counted down, steps that
@@ -199,20 +199,6 @@ export async function finish(
 /** A list whose elements are all the same as a list of one; the statement lets it stand for all. */
 function oneForAll<Value>(values: readonly Value[]): readonly Value[] {
   return values.every((value) => value === values[0]) ? values.slice(0, 1) : values
-}
-
-/** The claim of a step that goes forward and was never attempted before. */
-function firstAttempt(runId: string, step: number, definitionId: number): Claim {
-  return {
-    runId,
-    step,
-    attempt: 1,
-    direction: 'forward',
-    definitionId,
-    failures: 0,
-    losses: 0,
-    undoOf: null,
-  }
 }
 
 /** The status that a finished attempt leaves its step in; `received` is completed with the output that the row has. */

@@ -1,18 +1,25 @@
-import { BelayError, type NewRun, type StartedRun } from '@belay/workflow/adapter'
+import { BelayError, type Claim, type Lease, type NewRun, type StartedRun } from '@belay/workflow/adapter'
 import { batchesBySize } from '../batches.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { refusalOf } from '../errors.ts'
+import { firstAttempt } from './claim.ts'
 
 /**
- * Creates runs with all their step rows and queues their roots. Guarantee: a run is never seen without its steps, and a taken key or id
- * makes nothing. Index: unique (workflow, key), and the definition's edges by primary key. Locks: runs inserted in the order given, which is
- * that of their keys, so that two batches with the same keys wait for each other in one direction only.
+ * Creates runs with all their step rows, and queues their roots or leases them to the worker that asks. Guarantee: a run is never seen
+ * without its steps, and a taken key or id makes nothing; nothing is leased to a worker that was declared dead before. Index: unique
+ * (workflow, key), and the definition's edges by primary key. Locks: runs inserted in the order given, which is that of their keys, so that
+ * two batches with the same keys wait for each other in one direction only; then the worker's row (shared), which nobody is kept waiting
+ * for while a key is waited for.
  */
-export const insertRuns: Statement<{ readonly id: string }> = {
+export const insertRuns: Statement<InsertedRow> = {
   name: 'insert_runs',
   text: `
-with new_runs as materialized (
+with live_worker as materialized (
+  -- As in a claim: declaring the worker dead comes wholly before this, or wholly after.
+  select w.id from belay.workflow_workers w where w.id = $9::uuid and w.status = 'live' for key share
+),
+new_runs as materialized (
   select n.run_id, n.definition_id, n.workflow, n.key, n.input, n.position, n.deadline_ms,
     -- A start in the past is one now: neither does it come before others that wait, nor has its deadline begun.
     greatest(to_timestamp(n.start_at_ms / 1000), belay.store_now() + n.start_delay_ms * interval '1 millisecond',
@@ -42,23 +49,45 @@ created_runs as (
   on conflict do nothing
   returning id, definition_id, start_at
 ),
-created_steps as (
-  insert into belay.workflow_steps (run_id, step, open_dependencies, status, available_at)
-  select c.id, s.step, s.open_dependencies, case when s.open_dependencies = 0 then 'ready' else 'pending' end,
-    case when s.open_dependencies = 0 then c.start_at end
+-- All roots of a run are leased, or none: their rows are written from one description of the run.
+placed_runs as materialized (
+  select c.id, c.definition_id, c.start_at,
+    case when $10::int > 0 then (c.start_at is null or c.start_at <= belay.store_now())
+      and sum(cardinality(shapes.roots)) over (order by c.id rows unbounded preceding) <= $10::int
+      and exists (select from live_worker) else false end as is_leased
   from created_runs c
   join shapes on shapes.definition_id = c.definition_id
+),
+created_steps as (
+  insert into belay.workflow_steps (run_id, step, open_dependencies, status, available_at, attempt, worker_id, started_at)
+  select p.id, s.step, s.open_dependencies,
+    case when s.open_dependencies > 0 then 'pending' when p.is_leased then 'running' else 'ready' end,
+    case when s.open_dependencies = 0 then p.start_at end,
+    case when s.open_dependencies = 0 and p.is_leased then 1 else 0 end,
+    case when s.open_dependencies = 0 and p.is_leased then $9::uuid end,
+    case when s.open_dependencies = 0 and p.is_leased then belay.store_now() end
+  from placed_runs p
+  join shapes on shapes.definition_id = p.definition_id
   cross join lateral unnest(shapes.steps, shapes.open_dependencies) as s (step, open_dependencies)
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
-  select coalesce(c.start_at, belay.store_now()), c.definition_id, root.step, 0, c.id
-  from created_runs c
-  join shapes on shapes.definition_id = c.definition_id
+  select coalesce(p.start_at, belay.store_now()), p.definition_id, root.step, 0, p.id
+  from placed_runs p
+  join shapes on shapes.definition_id = p.definition_id
   cross join lateral unnest(shapes.roots) as root (step)
+  where not p.is_leased
 )
 -- Only what was not created: of a thousand runs that is none.
-select n.run_id as id from new_runs n where n.run_id not in (select c.id from created_runs c)`,
+select n.run_id as id, null::int[] as roots from new_runs n where n.run_id not in (select c.id from created_runs c)
+union all
+select p.id, shapes.roots from placed_runs p join shapes on shapes.definition_id = p.definition_id where p.is_leased`,
+}
+
+/** A run that was not created; or, with `roots`, one that was, and whose roots are leased. */
+interface InsertedRow {
+  readonly id: string
+  readonly roots: readonly number[] | null
 }
 
 /**
@@ -91,10 +120,11 @@ const ROUNDS_MAX = 10
 export async function startRuns(
   connection: Connection,
   runs: readonly NewRun[],
+  lease?: Lease,
 ): Promise<readonly StartedRun[]> {
   const [batch, ...more] = batchesBySize(runs, (run) => run.input?.length ?? 0)
   if (batch === undefined) return []
-  if (more.length === 0) return startBatch(connection, batch)
+  if (more.length === 0) return startBatch(connection, batch, lease)
   return connection.transaction(async (transaction) => {
     const started: StartedRun[] = []
     for (const part of [batch, ...more]) started.push(...(await startBatch(transaction, part)))
@@ -102,15 +132,26 @@ export async function startRuns(
   })
 }
 
-async function startBatch(connection: Connection, runs: readonly NewRun[]): Promise<readonly StartedRun[]> {
+async function startBatch(
+  connection: Connection,
+  runs: readonly NewRun[],
+  lease?: Lease,
+): Promise<readonly StartedRun[]> {
   const started = new Map<string, StartedRun>()
   let open = runs
   for (let round = 0; round < ROUNDS_MAX && open.length > 0; round += 1) {
-    const created = await insert(connection, inOrderOfKeys(open))
+    // What is made in a later round is left to the queue.
+    const { created, claims } = await insert(connection, inOrderOfKeys(open), round === 0 ? lease : undefined)
+    const asCreated = ({ runId, definitionId, input }: NewRun): StartedRun => {
+      const run = { runId, created: true, definitionId, input }
+      return lease === undefined ? run : { ...run, claims: claims.get(runId) ?? [] }
+    }
     if (created.length === runs.length) return runs.map(asCreated)
     for (const run of created) started.set(run.runId, asCreated(run))
     open = open.filter((run) => !started.has(run.runId))
-    for (const [askedId, holder] of await holdersOf(connection, open)) started.set(askedId, holder)
+    for (const [askedId, holder] of await holdersOf(connection, open)) {
+      started.set(askedId, lease === undefined ? holder : { ...holder, claims: [] })
+    }
     open = open.filter((run) => !started.has(run.runId))
   }
   if (open[0] !== undefined) throw notStartable(open[0])
@@ -130,13 +171,13 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : 1
 }
 
-function asCreated({ runId, definitionId, input }: NewRun): StartedRun {
-  return { runId, created: true, definitionId, input }
-}
-
-/** Returns those of the runs that it made. */
-async function insert(connection: Connection, runs: readonly NewRun[]): Promise<readonly NewRun[]> {
-  const refused = await connection
+/** Returns those of the runs that it made, and by their ids what was leased of them. */
+async function insert(
+  connection: Connection,
+  runs: readonly NewRun[],
+  lease: Lease | undefined,
+): Promise<{ readonly created: readonly NewRun[]; readonly claims: ReadonlyMap<string, readonly Claim[]> }> {
+  const rows = await connection
     .query(insertRuns, [
       runs.map((run) => run.runId),
       runs.map((run) => run.definitionId),
@@ -146,13 +187,22 @@ async function insert(connection: Connection, runs: readonly NewRun[]): Promise<
       unlessAllNull(runs.map((run) => run.startAt)),
       unlessAllNull(runs.map((run) => run.startDelayMs)),
       unlessAllNull(runs.map((run) => run.deadlineMs)),
+      lease?.workerId ?? null,
+      lease?.handBackMax ?? 0,
     ])
     .catch((error: unknown) => {
       throw refusedInput(error, runs)
     })
-  if (refused.length === 0) return runs
-  const ids = new Set(refused.map((row) => row.id))
-  return runs.filter((run) => !ids.has(run.runId))
+  const claims = new Map<string, readonly Claim[]>()
+  if (rows.length === 0) return { created: runs, claims }
+  const roots = new Map(rows.map((row) => [row.id, row.roots]))
+  // A run of which no row tells was made, and leased to nobody.
+  const created = runs.filter(({ runId }) => roots.get(runId) !== null)
+  for (const { runId, definitionId } of created) {
+    const leased = roots.get(runId)?.map((step) => firstAttempt(runId, step, definitionId))
+    if (leased !== undefined) claims.set(runId, leased)
+  }
+  return { created, claims }
 }
 
 /** `unnest` fills up what is shorter with nulls: what no run has need not be sent. */

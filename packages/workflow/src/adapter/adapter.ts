@@ -8,6 +8,7 @@ import type {
   Delivery,
   DrainedRun,
   FoundRun,
+  Lease,
   NewRun,
   NewSignal,
   Outcome,
@@ -79,8 +80,14 @@ export interface Adapter {
    * With `tx` the runs are part of that transaction: there once it is committed, and never when it is rolled back. A key that an open
    * transaction has taken is waited for. The adapter itself wakes workers when such a transaction commits, if it can.
    * Throws `invalid_option` for what is no open transaction of this store.
+   *
+   * With `lease`, which never comes with `tx`, roots that are due are leased to that worker at once, if it is live: run by run in the order
+   * of their ids, all roots of a run or none, until the next run's would exceed `handBackMax`. When the answer is lost, ask `held`.
    */
-  startRuns(runs: readonly NewRun[], options?: WithinTransaction): Promise<readonly StartedRun[]>
+  startRuns(
+    runs: readonly NewRun[],
+    options?: WithinTransaction & { readonly lease?: Lease | undefined },
+  ): Promise<readonly StartedRun[]>
 
   /** Registers a worker with a lease. Idempotent for a live worker. */
   registerWorker(worker: NewWorker): Promise<void>
@@ -169,10 +176,7 @@ export interface Adapter {
    * Undos with no open dependents become claimable; up to `handBackMax` of them, of all runs together, are leased to the worker at once.
    * Returns the runs that this call moved, with their new status and what was leased of them. When the answer is lost, ask `held`.
    */
-  beginUndo(
-    plans: readonly UndoPlan[],
-    lease?: { readonly workerId: string; readonly handBackMax: number },
-  ): Promise<readonly BegunUndo[]>
+  beginUndo(plans: readonly UndoPlan[], lease?: Lease): Promise<readonly BegunUndo[]>
 
   /** Stops running runs with a cancellation; those that are already stopping or at an end are left as they are. Returns the runs stopped. */
   cancelRuns(request: {

@@ -51,6 +51,14 @@ export interface StartedRun {
   readonly created: boolean
   readonly definitionId: number
   readonly input: JsonText
+  /** What was leased of it to the worker that was named; absent when none was, empty when nothing was leased. */
+  readonly claims?: readonly Claim[]
+}
+
+/** A worker that takes on steps which a call makes ready, and how many of them. */
+export interface Lease {
+  readonly workerId: string
+  readonly handBackMax: number
 }
 
 /** Forward attempts run a step's handler, undo attempts its compensation. */

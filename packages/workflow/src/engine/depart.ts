@@ -43,7 +43,7 @@ export async function depart(parts: DepartParts): Promise<void> {
   session.leave()
   const { claim, saga, housekeeping, due } = loops
   const loopsEnded = Promise.all([claim, saga, housekeeping, due].map((loop) => loop.stop()))
-  const settled = () => session.size === 0
+  const settled = () => session.isEmpty
   if (!(await until(settled, timeoutMs, clock))) {
     session.interruptAll()
     await until(settled, GRACE_MS, clock)
@@ -51,7 +51,7 @@ export async function depart(parts: DepartParts): Promise<void> {
     await until(settled, FLUSH_MS, clock)
   }
   await within(clock, FLUSH_MS, loopsEnded)
-  // A claim that was under way when the stop began has been answered, and its steps let go of, only now.
+  // A claim that was under way when the stop began has been answered, and its steps let go of, only now. So may have been a start.
   await until(settled, FLUSH_MS, clock)
   await within(clock, FLUSH_MS, loops.lease.stop())
   await signOff(parts)
@@ -65,7 +65,7 @@ async function until(condition: () => boolean, limitMs: number, clock: Clock): P
 }
 
 async function signOff({ adapter, session, log, events }: DepartParts): Promise<void> {
-  if (session.size > 0 || session.unsure) {
+  if (!session.isEmpty || session.unsure) {
     session.abandon()
     log.warn('Left without recording everything; the steps return when the lease ends.', {
       steps: session.size,

@@ -76,7 +76,11 @@ export class Engine implements AsyncDisposable {
     this.#registry = new DefinitionRegistry(adapter)
     const outage = (during: string) =>
       new OutageWatch({ during, log, events: this.#events, random: runtime.random })
-    this.#starter = new RunStarter({ adapter, runtime, outage: outage('starting runs') })
+    this.#starter = new RunStarter({
+      store: (runs) => this.#worker?.startRuns(runs) ?? adapter.startRuns(runs),
+      runtime,
+      outage: outage('starting runs'),
+    })
     this.#watch = new RunWatch({ adapter, runtime, tickMs, outage: outage('awaiting runs') })
     this.#control = new Control({
       adapter,
@@ -276,12 +280,12 @@ export class Engine implements AsyncDisposable {
 
   #follow<Outputs, Sent>(
     { name, version }: WorkflowDefinition,
-    { id, created, definition }: StartedHandle,
+    { id, created, definition, taken }: StartedHandle,
     key: string | undefined,
   ): RunHandle<Outputs, Sent> {
     if (created) {
       this.#events.emit('run.started', { runId: id, workflow: name, version, key })
-      this.#wakeFor(definition.id)
+      if (!taken) this.#wakeFor(definition.id)
     }
     return this.#handle(id, created)
   }

@@ -1,4 +1,4 @@
-import type { Adapter, NewRun, StartedRun } from '../adapter/index.ts'
+import type { NewRun, StartedRun } from '../adapter/index.ts'
 import { isUnavailable, type OutageWatch } from './outage.ts'
 import { pause, type Runtime } from './runtime.ts'
 
@@ -14,6 +14,13 @@ export type Start =
   | (StartedRun & { readonly refused?: undefined })
   | { readonly refused: true; readonly error: unknown }
 
+export interface RunStarterParts {
+  /** One call to the store. */
+  readonly store: (runs: readonly NewRun[]) => Promise<readonly StartedRun[]>
+  readonly runtime: Runtime
+  readonly outage: OutageWatch
+}
+
 interface Entry {
   readonly runs: readonly NewRun[]
   readonly resolve: (starts: readonly Start[]) => void
@@ -24,15 +31,15 @@ interface Entry {
  * answer was lost is made again: run ids are made here, so that a run it had stored is recognised and not stored twice.
  */
 export class RunStarter {
-  readonly #adapter: Adapter
+  readonly #store: RunStarterParts['store']
   readonly #runtime: Runtime
   readonly #outage: OutageWatch
   readonly #waiting: Entry[] = []
   #lanes = 0
   #scheduled = false
 
-  constructor(parts: { adapter: Adapter; runtime: Runtime; outage: OutageWatch }) {
-    this.#adapter = parts.adapter
+  constructor(parts: RunStarterParts) {
+    this.#store = parts.store
     this.#runtime = parts.runtime
     this.#outage = parts.outage
   }
@@ -78,7 +85,9 @@ export class RunStarter {
   }
 
   async #send(batch: readonly Entry[]): Promise<void> {
-    const starts = await this.#store(batch.length === 1 ? batch[0]!.runs : batch.flatMap(({ runs }) => runs))
+    const starts = await this.#startEach(
+      batch.length === 1 ? batch[0]!.runs : batch.flatMap(({ runs }) => runs),
+    )
     let first = 0
     for (const { runs, resolve } of batch) {
       resolve(starts.slice(first, first + runs.length))
@@ -87,20 +96,23 @@ export class RunStarter {
   }
 
   /** Never rejects. */
-  async #store(runs: readonly NewRun[]): Promise<readonly Start[]> {
+  async #startEach(runs: readonly NewRun[]): Promise<readonly Start[]> {
     try {
-      return await this.#startRuns(runs)
+      return await this.#startAll(runs)
     } catch (error) {
       if (runs.length === 1 || isUnavailable(error)) return runs.map(() => ({ refused: true, error }))
       // One run that the store refuses must not keep the others of its batch from starting.
       const middle = runs.length >> 1
-      return [...(await this.#store(runs.slice(0, middle))), ...(await this.#store(runs.slice(middle)))]
+      return [
+        ...(await this.#startEach(runs.slice(0, middle))),
+        ...(await this.#startEach(runs.slice(middle))),
+      ]
     }
   }
 
-  async #startRuns(runs: readonly NewRun[], repeats = 0): Promise<readonly StartedRun[]> {
+  async #startAll(runs: readonly NewRun[], repeats = 0): Promise<readonly StartedRun[]> {
     try {
-      const started = await this.#adapter.startRuns(runs)
+      const started = await this.#store(runs)
       this.#outage.succeeded()
       if (repeats === 0) return started
       // The holder is the run itself: an earlier call had stored it.
@@ -108,7 +120,7 @@ export class RunStarter {
     } catch (error) {
       if (!isUnavailable(error) || repeats >= REPEATS_MAX) throw error
       await pause(this.#runtime.clock, this.#outage.failed(error))
-      return this.#startRuns(runs, repeats + 1)
+      return this.#startAll(runs, repeats + 1)
     }
   }
 }

@@ -1,4 +1,13 @@
-import type { Adapter, BegunUndo, Claim, Settlement, UndoPlan } from '../adapter/index.ts'
+import type {
+  Adapter,
+  BegunUndo,
+  Claim,
+  Lease,
+  NewRun,
+  Settlement,
+  StartedRun,
+  UndoPlan,
+} from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import { Attempt, type AttemptParts, type ClaimOrigin, type Performance } from './attempt.ts'
@@ -55,7 +64,7 @@ export class Session {
   #preparing = 0
   /** Room kept for steps that calls under way may lease to this worker. */
   #reserved = 0
-  /** Calls under way that begin undos. */
+  /** Calls under way that begin undos or start runs, and may lease them to this worker. */
   #beginning = 0
   #adopting = false
   #leaving = false
@@ -107,6 +116,11 @@ export class Session {
     return this.#attempts.size
   }
 
+  /** Whether it holds nothing, and no call is under way that may lease it something. */
+  get isEmpty(): boolean {
+    return this.#attempts.size === 0 && this.#beginning === 0
+  }
+
   /** Runs with a forward attempt in flight that was claimed before `instant` of the engine's clock. */
   forwardRuns(instant: number): string[] {
     const runs = new Set<string>()
@@ -140,15 +154,44 @@ export class Session {
 
   /** Begins undos, and takes on those that wait for nothing as far as there is room. */
   async beginUndo(plans: readonly UndoPlan[]): Promise<readonly BegunUndo[]> {
-    // What is begun while claims are being found is left to the queue: it would be found, and answered, and run twice.
-    if (this.#adopting) return this.#parts.adapter.beginUndo(plans)
-    const handBackMax = Math.min(this.room, dueUndos(plans))
+    return this.#leasing(dueUndos(plans), async (lease) => {
+      const begun = await this.#parts.adapter.beginUndo(plans, lease)
+      for (const { claims = [] } of begun) this.accept(claims, 'undo begun')
+      return begun
+    })
+  }
+
+  /** Stores new runs, and takes on their first steps as far as there is room. */
+  async startRuns(runs: readonly NewRun[]): Promise<readonly StartedRun[]> {
+    const roots = runs.reduce((sum, run) => sum + this.#rootsOf(run), 0)
+    return this.#leasing(Math.min(roots, this.#window.room), async (lease) => {
+      const started = await this.#parts.adapter.startRuns(runs, { lease })
+      for (const { claims = [], input } of started) {
+        this.#window.claimed(claims.length)
+        this.accept(
+          claims.map((claim) => ({ ...claim, input })),
+          'queue',
+        )
+      }
+      return started
+    })
+  }
+
+  #rootsOf({ definitionId }: NewRun): number {
+    return this.#parts.definitions.get(definitionId)?.graph.roots.length ?? 0
+  }
+
+  /** Makes a call that may lease steps to this worker: at most so many, and as many as there is room for. */
+  async #leasing<Answer>(wanted: number, call: (lease?: Lease) => Promise<Answer>): Promise<Answer> {
+    // While claims are being found, new ones are left to the queue: they would be found, and answered, and run twice. And they are found
+    // only while no such call is under way.
+    if (this.#adopting || this.unsure) return call()
+    const handBackMax = Math.min(this.room, wanted)
+    if (handBackMax === 0) return call()
     this.#reserved += handBackMax
     this.#beginning += 1
     try {
-      const begun = await this.#parts.adapter.beginUndo(plans, { workerId: this.workerId, handBackMax })
-      for (const { claims = [] } of begun) this.accept(claims, 'undo begun')
-      return begun
+      return await call({ workerId: this.workerId, handBackMax })
     } catch (error) {
       this.unsure = true
       throw error

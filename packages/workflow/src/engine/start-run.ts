@@ -49,6 +49,8 @@ export interface StartedHandle {
   readonly id: string
   readonly created: boolean
   readonly definition: SavedDefinition
+  /** This process's worker has taken on what there is to do at first, and no other needs to be told. */
+  readonly taken: boolean
 }
 
 /** Batches of `runMany()` that are made ready for the store at once: one more than it takes, so that it never waits for the next. */
@@ -135,7 +137,7 @@ async function startWithin(
     batch.forEach((run, index) => {
       const { runId: id, created } = stored[index]!
       if (!created) assertSameInput(run, stored[index]!)
-      started.push({ id, created, definition })
+      started.push({ id, created, definition, taken: false })
     })
   }
   return started
@@ -185,7 +187,9 @@ function startedHandle(
 ): StartedHandle {
   if (stored.created) payloads.rememberInput(run.runId, run.input)
   else assertSameInput(run, stored)
-  return { id: stored.runId, created: stored.created, definition }
+  // Of a deadline the worker has to hear even so: it may be near.
+  const taken = (stored.claims ?? []).length > 0 && run.deadlineMs === undefined
+  return { id: stored.runId, created: stored.created, definition, taken }
 }
 
 function checkWorkflow(workflow: WorkflowDefinition): void {

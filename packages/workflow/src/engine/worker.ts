@@ -1,4 +1,4 @@
-import type { Adapter, RunStatus, Settlement, UndoPlan } from '../adapter/index.ts'
+import type { Adapter, NewRun, RunStatus, Settlement, StartedRun, UndoPlan } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import type { Logger } from '../logger.ts'
 import { depart, type WorkerLoops } from './depart.ts'
@@ -49,8 +49,8 @@ export class Worker {
   readonly #stoppingRuns = new Set<string>()
   #session: Session
   #rotation = 0
-  /** The last claim or settlement left ready steps behind: a freed slot should claim at once instead of at the next tick. */
-  #moreLikely = false
+  /** Ready steps may wait in the queue: a freed slot should claim at once instead of at the next tick. Not so once a claim found no more. */
+  #moreLikely = true
   #looksAtAllAt = 0
   #sweepsAt = 0
   /** When the session last heard that a tick has passed. */
@@ -104,6 +104,14 @@ export class Worker {
     this.#moreLikely = true
     this.#loops.claim.wake()
     this.#due.hint()
+  }
+
+  /** Stores new runs. Takes on their first steps in the same call if it could run them, and nothing older waits for it in the queue. */
+  startRuns(runs: readonly NewRun[]): Promise<readonly StartedRun[]> {
+    const { adapter, definitions } = this.#parts
+    const canRun = runs.every(({ definitionId }) => definitions.has(definitionId))
+    if (this.#stopping || this.#moreLikely || !canRun) return adapter.startRuns(runs)
+    return this.#session.startRuns(runs)
   }
 
   /** Runs were stopped by this process: signals their handlers and looks after their undo. */
@@ -237,11 +245,21 @@ export class Worker {
     for (;;) {
       if (this.#stopping || session !== this.#session) return
       this.#moreLikely = false
-      const result = await session.claim(this.#rotated(ids), CLAIM_MAX)
+      const result = await this.#claimOnce(session, ids)
       if (result === 'lost') return this.#replaceSession()
       if (result === 'drained') return
       this.#moreLikely = true
       if (result === 'full') return
+    }
+  }
+
+  async #claimOnce(session: Session, ids: readonly number[]): ReturnType<Session['claim']> {
+    try {
+      return await session.claim(this.#rotated(ids), CLAIM_MAX)
+    } catch (error) {
+      // Nobody knows what it has left behind.
+      this.#moreLikely = true
+      throw error
     }
   }
 

@@ -62,11 +62,13 @@ function numbered(ranked: RankedGraph, order: readonly number[]): StepGraph {
     Object.freeze(ranks.map((rank) => numberOfRank[rank]!).sort((a, b) => a - b))
   const names = Object.freeze(order.map((rank) => ranked.names[rank]!))
   const numberByName = new Map(names.map((name, number) => [name, number]))
+  const dependencies = Object.freeze(order.map((rank) => renumbered(ranked.dependencies[rank]!)))
   return Object.freeze({
     size: names.length,
     names,
-    dependencies: Object.freeze(order.map((rank) => renumbered(ranked.dependencies[rank]!))),
+    dependencies,
     dependents: Object.freeze(order.map((rank) => renumbered(ranked.dependents[rank]!))),
+    roots: Object.freeze([...dependencies.keys()].filter((step) => dependencies[step]!.length === 0)),
     numberOf: (name: string) => numberByName.get(name),
   })
 }

@@ -6,5 +6,7 @@ export interface StepGraph {
   readonly dependencies: readonly (readonly number[])[]
   /** For each step the steps that depend on it, ascending. */
   readonly dependents: readonly (readonly number[])[]
+  /** The steps that depend on none, ascending. */
+  readonly roots: readonly number[]
   numberOf(name: string): number | undefined
 }

@@ -49,6 +49,7 @@ function graphOf({ steps }: DefinitionShape): StepGraph {
     dependents: steps.map((_, number) =>
       steps.flatMap((step, n) => (step.dependsOn.includes(number) ? [n] : [])),
     ),
+    roots: steps.flatMap(({ dependsOn }, number) => (dependsOn.length === 0 ? [number] : [])),
     numberOf: (name) => steps.findIndex((step) => step.name === name),
   }
 }
@@ -145,6 +146,7 @@ describe('the plan of an undo', () => {
       names: steps.map(({ name }) => name),
       dependencies: steps.map(({ dependsOn }) => dependsOn),
       dependents,
+      roots: [0],
       numberOf: () => undefined,
     }
     const run: DrainedRun = {

@@ -1,8 +1,8 @@
-import type { JsonText, Outcome, UndoPlan } from '@belay/workflow/adapter'
+import type { JsonText, Lease, Outcome, UndoPlan } from '@belay/workflow/adapter'
 
 /** Something done to both adapters. Definitions are named by their position: each store has its own numbers for them. */
 export type Command =
-  | { readonly do: 'start'; readonly runs: readonly PlannedRun[] }
+  | { readonly do: 'start'; readonly runs: readonly PlannedRun[]; readonly lease?: Lease | undefined }
   | { readonly do: 'register' | 'renew' | 'held'; readonly workerId: string }
   | { readonly do: 'claim'; readonly workerId: string; readonly graphs: readonly number[] }
   | {

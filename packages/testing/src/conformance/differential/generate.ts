@@ -1,4 +1,4 @@
-import type { Claim, DrainedRun, Outcome, UndoneStatus, UndoPlan, Wake } from '@belay/workflow/adapter'
+import type { Claim, DrainedRun, Lease, Outcome, UndoneStatus, UndoPlan, Wake } from '@belay/workflow/adapter'
 import {
   compensated,
   completed,
@@ -54,7 +54,7 @@ export function nextCommand(world: World, random: Random): Command {
   const workerId = random.pick(world.workerIds)!
   switch (kind) {
     case 'start':
-      return { do: 'start', runs: plannedRuns(world, random) }
+      return { do: 'start', runs: plannedRuns(world, random), lease: plannedLease(workerId, random) }
     case 'claim':
       return { do: 'claim', workerId, graphs: someGraphs(random) }
     case 'settle':
@@ -96,6 +96,12 @@ function plannedRuns(world: World, random: Random): readonly PlannedRun[] {
       deadlineMs: random.pick(DEADLINES_MS),
     }
   })
+}
+
+/** Room for all, for some or for none of them. */
+function plannedLease(workerId: string | undefined, random: Random): Lease | undefined {
+  if (workerId === undefined || random.chance(0.5)) return undefined
+  return { workerId, handBackMax: random.pick([UNLIMITED, 2, 1, 0]) }
 }
 
 /** To steps in any state, now and then under a key that was used before. */

@@ -69,6 +69,7 @@ export class Side {
             definitionId: this.#definitionIds[graph]!,
             workflow: GRAPHS[graph]!.name,
           })),
+          { lease: command.lease },
         )
       case 'register':
         return this.adapter.registerWorker({ workerId: command.workerId, name: 'w', leaseMs: LEASE_MS })

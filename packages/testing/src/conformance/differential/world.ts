@@ -1,4 +1,11 @@
-import { type Claim, type Delivery, type DrainedRun, isTerminal, type Outcome } from '@belay/workflow/adapter'
+import {
+  type Claim,
+  type Delivery,
+  type DrainedRun,
+  isTerminal,
+  type Outcome,
+  type StartedRun,
+} from '@belay/workflow/adapter'
 import { Ids } from '../scenario/ids.ts'
 import type { Command, PlannedSignal } from './command.ts'
 import type { ComparableRun } from './comparable.ts'
@@ -56,6 +63,9 @@ export class World {
       case 'start':
         this.runIds.push(...(answer as StartAnswer).filter((run) => run.created).map((run) => run.runId))
         for (const { runId, graph } of command.runs) this.graphs.set(runId, graph)
+        for (const { claims } of answer as StartAnswer) {
+          if (claims !== undefined) this.#remember(command.lease!.workerId, claims)
+        }
         break
       case 'signal':
         this.#signalled(command.signals, answer as readonly Delivery[])
@@ -123,4 +133,4 @@ export class World {
   }
 }
 
-type StartAnswer = readonly { readonly runId: string; readonly created: boolean }[]
+type StartAnswer = readonly Pick<StartedRun, 'runId' | 'created' | 'claims'>[]
