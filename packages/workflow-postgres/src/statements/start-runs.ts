@@ -15,11 +15,7 @@ import { firstAttempt } from './claim.ts'
 export const insertRuns: Statement<InsertedRow> = {
   name: 'insert_runs',
   text: `
-with live_worker as materialized (
-  -- As in a claim: declaring the worker dead comes wholly before this, or wholly after.
-  select w.id from belay.workflow_workers w where w.id = $9::uuid and w.status = 'live' for key share
-),
-new_runs as materialized (
+with new_runs as materialized (
   select n.run_id, n.definition_id, n.workflow, n.key, n.input, n.position, n.deadline_ms,
     -- A start in the past is one now: neither does it come before others that wait, nor has its deadline begun.
     greatest(to_timestamp(n.start_at_ms / 1000), belay.store_now() + n.start_delay_ms * interval '1 millisecond',
@@ -49,39 +45,52 @@ created_runs as (
   on conflict do nothing
   returning id, definition_id, start_at
 ),
--- All roots of a run are leased, or none: their rows are written from one description of the run.
-placed_runs as materialized (
-  select c.id, c.definition_id, c.start_at,
-    case when $10::int > 0 then (c.start_at is null or c.start_at <= belay.store_now())
-      and sum(cardinality(shapes.roots)) over (order by c.id rows unbounded preceding) <= $10::int
-      and exists (select from live_worker) else false end as is_leased
-  from created_runs c
-  join shapes on shapes.definition_id = c.definition_id
+live_worker as materialized (
+  -- As in a claim: declaring the worker dead comes wholly before this, or wholly after. Locked once all runs are there.
+  select w.id
+  from (select count(*) from created_runs) as runs_were_created
+  cross join belay.workflow_workers w
+  where w.id = $9::uuid and w.status = 'live'
+  for key share of w
+),
+-- All roots of a run are leased, or none. Empty, and not even begun with, unless there is room.
+leased_runs as materialized (
+  select placed.id, placed.definition_id
+  from (
+    select c.id, c.definition_id, c.start_at, sum(cardinality(shapes.roots)) over (order by c.id rows unbounded preceding) as room_taken
+    from created_runs c
+    join shapes on shapes.definition_id = c.definition_id
+    where $10::int > 0
+  ) placed
+  where placed.room_taken <= $10::int and (placed.start_at is null or placed.start_at <= belay.store_now())
+    and exists (select from live_worker)
 ),
 created_steps as (
   insert into belay.workflow_steps (run_id, step, open_dependencies, status, available_at, attempt, worker_id, started_at)
-  select p.id, s.step, s.open_dependencies,
-    case when s.open_dependencies > 0 then 'pending' when p.is_leased then 'running' else 'ready' end,
-    case when s.open_dependencies = 0 then p.start_at end,
-    case when s.open_dependencies = 0 and p.is_leased then 1 else 0 end,
-    case when s.open_dependencies = 0 and p.is_leased then $9::uuid end,
-    case when s.open_dependencies = 0 and p.is_leased then belay.store_now() end
-  from placed_runs p
-  join shapes on shapes.definition_id = p.definition_id
-  cross join lateral unnest(shapes.steps, shapes.open_dependencies) as s (step, open_dependencies)
+  select c.id, s.step, s.open_dependencies,
+    case when s.open_dependencies > 0 then 'pending' when s.is_leased then 'running' else 'ready' end,
+    case when s.open_dependencies = 0 then c.start_at end, case when s.is_leased then 1 else 0 end,
+    case when s.is_leased then $9::uuid end, case when s.is_leased then belay.store_now() end
+  from created_runs c
+  join shapes on shapes.definition_id = c.definition_id
+  cross join lateral (
+    select each.step, each.open_dependencies,
+      each.open_dependencies = 0 and c.id in (select l.id from leased_runs l) as is_leased
+    from unnest(shapes.steps, shapes.open_dependencies) as each (step, open_dependencies)
+  ) s
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
-  select coalesce(p.start_at, belay.store_now()), p.definition_id, root.step, 0, p.id
-  from placed_runs p
-  join shapes on shapes.definition_id = p.definition_id
+  select coalesce(c.start_at, belay.store_now()), c.definition_id, root.step, 0, c.id
+  from created_runs c
+  join shapes on shapes.definition_id = c.definition_id
   cross join lateral unnest(shapes.roots) as root (step)
-  where not p.is_leased
+  where c.id not in (select l.id from leased_runs l)
 )
--- Only what was not created: of a thousand runs that is none.
+-- Only what was not created, or was leased: of a thousand runs that is none.
 select n.run_id as id, null::int[] as roots from new_runs n where n.run_id not in (select c.id from created_runs c)
 union all
-select p.id, shapes.roots from placed_runs p join shapes on shapes.definition_id = p.definition_id where p.is_leased`,
+select l.id, shapes.roots from leased_runs l join shapes on shapes.definition_id = l.definition_id`,
 }
 
 /** A run that was not created; or, with `roots`, one that was, and whose roots are leased. */
