@@ -5,7 +5,7 @@ import { pause, type Runtime } from './runtime.ts'
 /** Runs that one call to the store starts at most. */
 export const STARTS_MAX = 1_000
 /** Calls under way at once. */
-const LANES_MAX = 2
+const LANES_MAX = 3
 /** How often a call that was not answered is made again before the caller is told. */
 const REPEATS_MAX = 3
 

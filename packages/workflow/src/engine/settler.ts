@@ -4,8 +4,8 @@ import { pause, type Runtime } from './runtime.ts'
 
 /** Outcomes that one call to the store settles at most. */
 const BATCH_MAX = 500
-/** Calls under way at once. Two keep the store busy while this process prepares the next batch. */
-const LANES_MAX = 2
+/** Calls under way at once: two keep two cores of the store busy, and a third waits while this process prepares the next. */
+const LANES_MAX = 3
 /** How often a single outcome that the store refuses is tried before the worker gives up its identity. */
 const REFUSALS_MAX = 5
 

@@ -54,7 +54,7 @@ export interface StartedHandle {
 }
 
 /** Batches of `runMany()` that are made ready for the store at once: one more than it takes, so that it never waits for the next. */
-const BATCHES_AHEAD = 3
+const BATCHES_AHEAD = 4
 
 /** Checks everything that can be checked, then stores the run in one commit. */
 export async function startRun(
