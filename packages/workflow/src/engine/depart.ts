@@ -65,7 +65,7 @@ async function until(condition: () => boolean, limitMs: number, clock: Clock): P
 }
 
 async function signOff({ adapter, session, log, events }: DepartParts): Promise<void> {
-  if (!session.isEmpty || session.unsure) {
+  if (!session.isEmpty || session.intake.unsure) {
     session.abandon()
     log.warn('Left without recording everything; the steps return when the lease ends.', {
       steps: session.size,

@@ -1,21 +1,12 @@
-import type {
-  Adapter,
-  BegunUndo,
-  Claim,
-  Lease,
-  NewRun,
-  Settlement,
-  StartedRun,
-  UndoPlan,
-} from '../adapter/index.ts'
+import type { Adapter, Claim, Settlement } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import { Attempt, type AttemptParts, type ClaimOrigin, type Performance } from './attempt.ts'
-import { ClaimWindow } from './claim-window.ts'
 import type { EventHub } from './events.ts'
+import { Intake } from './intake.ts'
 import { leaseLost, runStopping, workerStopping } from './interruption.ts'
 import type { OutageWatch } from './outage.ts'
-import { attemptKey, dependentsOf, dueUndos, outcomeOf } from './outcome-of.ts'
+import { dependentsOf, outcomeOf } from './outcome-of.ts'
 import { pause } from './runtime.ts'
 import { type SettleResult, Settler, type SettlerEntry, type SettlerOptions } from './settler.ts'
 import { Slots } from './slots.ts'
@@ -48,25 +39,19 @@ export interface SessionParts extends Omit<AttemptParts, 'onCall' | 'onLateResul
  */
 export class Session {
   readonly workerId: string
-  /** Claims may exist that this session has not heard of: see `adopt`. */
-  unsure = false
+  /** The calls that bring it work. */
+  readonly intake: Intake
   readonly #parts: SessionParts
   readonly #attemptParts: AttemptParts
   readonly #settler: Settler<Attempt>
   readonly #transactions: Transactions
   readonly #slots: Slots<Attempt, Performance | undefined>
   readonly #attempts = new Set<Attempt>()
-  readonly #window = new ClaimWindow()
   /** Steps from the queue that the settlement being answered has ended. */
   #endedFromQueue = 0
   readonly #stoppingRuns = new Set<string>()
   /** Attempts that wait for their payloads. */
   #preparing = 0
-  /** Room kept for steps that calls under way may lease to this worker. */
-  #reserved = 0
-  /** Calls under way that begin undos or start runs, and may lease them to this worker. */
-  #beginning = 0
-  #adopting = false
   #leaving = false
   #lost = false
   #roomTold = false
@@ -98,12 +83,13 @@ export class Session {
     this.#settler = new Settler(settling)
     const isAbandoned = () => this.#settler.isAbandoned
     this.#transactions = new Transactions({ ...settling, log: parts.log, isAbandoned })
+    this.intake = this.#openIntake(parts)
   }
 
   /** How many more steps it could take on. Attempts that only wait for their outcome to be recorded need no slot. */
   get room(): number {
     if (this.#leaving || this.#settler.backlog > BACKLOG_MAX) return 0
-    return Math.max(0, this.#slots.free - this.#preparing - this.#reserved)
+    return Math.max(0, this.#slots.free - this.#preparing - this.intake.reserved)
   }
 
   /** Slots taken: handlers running, and what is about to run. */
@@ -118,7 +104,7 @@ export class Session {
 
   /** Whether it holds nothing, and no call is under way that may lease it something. */
   get isEmpty(): boolean {
-    return this.#attempts.size === 0 && this.#beginning === 0
+    return this.#attempts.size === 0 && !this.intake.isLeasing
   }
 
   /** Runs with a forward attempt in flight that was claimed before `instant` of the engine's clock. */
@@ -130,113 +116,8 @@ export class Session {
     return [...runs]
   }
 
-  /** Leases ready steps for as many slots as are free. Tells whether there may be more of them; `full`: they were not asked for. */
-  async claim(
-    definitionIds: readonly number[],
-    limitMax: number,
-  ): Promise<'more' | 'full' | 'drained' | 'lost'> {
-    const limit = Math.min(this.room, this.#window.room, limitMax)
-    if (limit === 0) return 'full'
-    this.#reserved += limit
-    try {
-      const claims = await this.#parts.adapter.claim({ workerId: this.workerId, definitionIds, limit })
-      if (claims === 'lost') return 'lost'
-      this.#window.claimed(claims.length)
-      this.accept(claims, 'queue')
-      return claims.length < limit ? 'drained' : 'more'
-    } catch (error) {
-      this.unsure = true
-      throw error
-    } finally {
-      this.#reserved -= limit
-    }
-  }
-
-  /** Begins undos, and takes on those that wait for nothing as far as there is room. */
-  async beginUndo(plans: readonly UndoPlan[]): Promise<readonly BegunUndo[]> {
-    return this.#leasing(dueUndos(plans), async (lease) => {
-      const begun = await this.#parts.adapter.beginUndo(plans, lease)
-      for (const { claims = [] } of begun) this.accept(claims, 'undo begun')
-      return begun
-    })
-  }
-
-  /** Stores new runs, and takes on their first steps as far as there is room. */
-  async startRuns(runs: readonly NewRun[]): Promise<readonly StartedRun[]> {
-    const roots = runs.reduce((sum, run) => sum + this.#rootsOf(run), 0)
-    return this.#leasing(Math.min(roots, this.#window.room), async (lease) => {
-      const started = await this.#parts.adapter.startRuns(runs, { lease })
-      for (const { claims = [], input } of started) {
-        this.#window.claimed(claims.length)
-        this.accept(
-          claims.map((claim) => ({ ...claim, input })),
-          'queue',
-        )
-      }
-      return started
-    })
-  }
-
-  #rootsOf({ definitionId }: NewRun): number {
-    return this.#parts.definitions.get(definitionId)?.graph.roots.length ?? 0
-  }
-
-  /** Makes a call that may lease steps to this worker: at most so many, and as many as there is room for. */
-  async #leasing<Answer>(wanted: number, call: (lease?: Lease) => Promise<Answer>): Promise<Answer> {
-    // While claims are being found, new ones are left to the queue: they would be found, and answered, and run twice. And they are found
-    // only while no such call is under way.
-    if (this.#adopting || this.unsure) return call()
-    const handBackMax = Math.min(this.room, wanted)
-    if (handBackMax === 0) return call()
-    this.#reserved += handBackMax
-    this.#beginning += 1
-    try {
-      return await call({ workerId: this.workerId, handBackMax })
-    } catch (error) {
-      this.unsure = true
-      throw error
-    } finally {
-      this.#reserved -= handBackMax
-      this.#beginning -= 1
-    }
-  }
-
-  /**
-   * Finds claims whose answer never came, and takes them up. Nothing else may hand out or end claims meanwhile, or an attempt that has just
-   * ended would be taken for an unknown one and run again.
-   */
-  async adopt(): Promise<void> {
-    this.#adopting = true
-    await Promise.all([this.#settler.pause(), this.#transactions.pause()])
-    // Transactions may end meanwhile without leasing anything: what they held when the store was asked is known too.
-    const known = new Set(this.#attempts)
-    try {
-      // The answer is a moment away; the next round finds it there.
-      if (this.#beginning > 0) return
-      const held = await this.#parts.adapter.held({ workerId: this.workerId })
-      this.unsure = false
-      // Of a lost identity nothing is taken up or given back any more: the sweep does that, and counts the loss.
-      if (this.#lost) return
-      for (const attempt of this.#attempts) known.add(attempt)
-      const keys = new Set([...known].map((attempt) => attemptKey(attempt.claim)))
-      this.accept(
-        held.filter((claim) => !keys.has(attemptKey(claim))),
-        'found',
-      )
-    } finally {
-      this.#adopting = false
-      this.#transactions.resume()
-      this.#settler.resume()
-    }
-  }
-
   accept(claims: readonly Claim[], origin: ClaimOrigin): void {
     for (const claim of claims) this.#begin(claim, origin)
-  }
-
-  /** A tick has passed. */
-  waited(): void {
-    this.#window.waited(this.#parts.concurrency)
   }
 
   /** The run goes forward no more: signals its forward handlers, and lets go of what has not started. */
@@ -291,6 +172,25 @@ export class Session {
     this.#settler.abandon()
   }
 
+  #openIntake({ adapter, workerId, definitions }: SessionParts): Intake {
+    return new Intake({
+      adapter,
+      workerId,
+      definitions,
+      room: () => this.room,
+      attempts: () => this.#attempts,
+      accept: (claims, origin) => this.accept(claims, origin),
+      isLost: () => this.#lost,
+      pause: async () => {
+        await Promise.all([this.#settler.pause(), this.#transactions.pause()])
+      },
+      resume: () => {
+        this.#transactions.resume()
+        this.#settler.resume()
+      },
+    })
+  }
+
   #settlerOptions(parts: SessionParts): SettlerOptions<Attempt> {
     return {
       adapter: parts.adapter,
@@ -299,22 +199,22 @@ export class Session {
       workerId: parts.workerId,
       reserve: (entries) => {
         const room = Math.min(this.room, dependentsOf(entries))
-        this.#reserved += room
+        this.intake.reserved += room
         return room
       },
       unreserve: (room) => {
-        this.#reserved -= room
+        this.intake.reserved -= room
       },
       onResult: (entry, result) => this.#settled(entry, result),
       onSettled: (settlement) => {
-        this.#window.ended(this.#endedFromQueue, settlement.queued)
+        this.intake.window.ended(this.#endedFromQueue, settlement.queued)
         this.#endedFromQueue = 0
         this.accept(settlement.claims, 'handed back')
         parts.onSettled(settlement)
         this.#tellRoom()
       },
       onUnsure: () => {
-        this.unsure = true
+        this.intake.unsure = true
       },
       onRefused: parts.onRefused,
     }

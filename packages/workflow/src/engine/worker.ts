@@ -4,6 +4,7 @@ import type { Logger } from '../logger.ts'
 import { depart, type WorkerLoops } from './depart.ts'
 import { DueWatch } from './due-watch.ts'
 import type { EventHub } from './events.ts'
+import type { Intake } from './intake.ts'
 import { Loop } from './loop.ts'
 import { OutageWatch } from './outage.ts'
 import type { PayloadCache } from './payload-cache.ts'
@@ -111,7 +112,7 @@ export class Worker {
     const { adapter, definitions } = this.#parts
     const canRun = runs.every(({ definitionId }) => definitions.has(definitionId))
     if (this.#stopping || this.#moreLikely || !canRun) return adapter.startRuns(runs)
-    return this.#session.startRuns(runs)
+    return this.#session.intake.startRuns(runs)
   }
 
   /** Runs were stopped by this process: signals their handlers and looks after their undo. */
@@ -234,11 +235,11 @@ export class Worker {
 
   async #claim(): Promise<void> {
     const session = this.#session
-    if (session.unsure) await session.adopt()
+    if (session.intake.unsure) await session.intake.adopt()
     const now = this.#parts.runtime.clock.now()
     if (now >= this.#waitedAt + this.#parts.tickMs) {
       this.#waitedAt = now
-      session.waited()
+      session.intake.window.waited(this.#parts.concurrency)
     }
     const ids = [...this.#parts.definitions.keys()]
     if (ids.length === 0) return
@@ -253,9 +254,9 @@ export class Worker {
     }
   }
 
-  async #claimOnce(session: Session, ids: readonly number[]): ReturnType<Session['claim']> {
+  async #claimOnce(session: Session, ids: readonly number[]): ReturnType<Intake['claim']> {
     try {
-      return await session.claim(this.#rotated(ids), CLAIM_MAX)
+      return await session.intake.claim(this.#rotated(ids), CLAIM_MAX)
     } catch (error) {
       // Nobody knows what it has left behind.
       this.#moreLikely = true
@@ -270,7 +271,7 @@ export class Worker {
   }
 
   #onRoom(): void {
-    if (this.#session.unsure || (this.#moreLikely && this.#session.room > 0)) this.#loops.claim.wake()
+    if (this.#session.intake.unsure || (this.#moreLikely && this.#session.room > 0)) this.#loops.claim.wake()
   }
 
   #settled(settlement: Settlement): void {
@@ -298,7 +299,7 @@ export class Worker {
     const runIds = known.length > 0 && now < this.#looksAtAllAt ? known : undefined
     if (runIds === undefined) this.#looksAtAllAt = now + HOUSEKEEPING_MS
     const session = this.#session
-    const begin = (plans: readonly UndoPlan[]) => session.beginUndo(plans)
+    const begin = (plans: readonly UndoPlan[]) => session.intake.beginUndo(plans)
     const moved = await beginDueUndos({ adapter, definitions, runIds, begin })
     this.#parts.onRunsChanged(moved.filter(({ status }) => status !== 'compensating'))
     if (moved.some(({ status }) => status === 'compensating')) this.wake()
