@@ -13,7 +13,7 @@ import { measureWithWaiting } from './waiting.ts'
 export const flatSection: Section = {
   name: 'flat',
   about:
-    'the chain of 3 with 10 million finished runs, while they are deleted, with 100,000 runs waiting, under a held snapshot, and with missing or misleading statistics; what dashboards ask',
+    'the chain of 3 with 10 million finished runs, while they are deleted, right after VACUUM FULL, with 100,000 runs waiting, under a held snapshot, and with missing or misleading statistics; what dashboards ask',
   async measure(bench, record) {
     await bench.server.freshDatabase(async (url) => {
       const isLoaded = await record.attempt('the history', async () => {

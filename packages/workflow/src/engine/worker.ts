@@ -52,6 +52,8 @@ export class Worker {
   #rotation = 0
   /** Ready steps may wait in the queue: a freed slot should claim at once instead of at the next tick. Not so once a claim found no more. */
   #moreLikely = true
+  /** A claim is under way: what it will leave behind is not known. */
+  #claiming = false
   #looksAtAllAt = 0
   #sweepsAt = 0
   /** When the session last heard that a tick has passed. */
@@ -111,7 +113,8 @@ export class Worker {
   startRuns(runs: readonly NewRun[]): Promise<readonly StartedRun[]> {
     const { adapter, definitions } = this.#parts
     const canRun = runs.every(({ definitionId }) => definitions.has(definitionId))
-    if (this.#stopping || this.#moreLikely || !canRun) return adapter.startRuns(runs)
+    const mayOvertake = this.#moreLikely || this.#claiming
+    if (this.#stopping || mayOvertake || !canRun) return adapter.startRuns(runs)
     return this.#session.intake.startRuns(runs)
   }
 
@@ -255,12 +258,15 @@ export class Worker {
   }
 
   async #claimOnce(session: Session, ids: readonly number[]): ReturnType<Intake['claim']> {
+    this.#claiming = true
     try {
       return await session.intake.claim(this.#rotated(ids), CLAIM_MAX)
     } catch (error) {
       // Nobody knows what it has left behind.
       this.#moreLikely = true
       throw error
+    } finally {
+      this.#claiming = false
     }
   }
 
