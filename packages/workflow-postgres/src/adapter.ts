@@ -1,5 +1,6 @@
 import type { Adapter, WithinTransaction } from '@belay/workflow/adapter'
 import { changeRun } from './change-run.ts'
+import { ClaimMarks } from './claim-marks.ts'
 import type { Connection } from './connection/connection.ts'
 import { closedError, openUntil } from './connection/open-connection.ts'
 import { type MigrationReport, migrateSchema } from './migrate/migrate.ts'
@@ -70,6 +71,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     if (closed !== undefined) throw closedError()
     return parts.given(tx)
   }
+  const marks = new ClaimMarks()
   let opening: Promise<void> | undefined
   const open = async () => {
     await parts.connect()
@@ -103,7 +105,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     registerWorker: (worker) => register(connection, worker),
     renew: (renewal) => renew(connection, renewal),
     deregisterWorker: (worker) => deregister(connection, worker),
-    claim: (request) => claim(connection, request),
+    claim: (request) => claim(connection, request, marks),
     held: (request) => held(connection, request),
     settle: (settlement) => settle(connection, settlement),
     async transact(request) {

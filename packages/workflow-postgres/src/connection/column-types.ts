@@ -10,6 +10,7 @@ const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   1000: (text) => parseList(text).map((element) => element === 't'),
   1007: (text) => parseList(text).map(Number),
   1009: parseList,
+  1022: (text) => parseList(text).map(Number),
   2951: parseList,
 }
 

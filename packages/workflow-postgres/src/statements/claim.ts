@@ -1,4 +1,5 @@
 import type { Claim, UndoneStatus } from '@belay/workflow/adapter'
+import type { ClaimMarks } from '../claim-marks.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 
@@ -17,15 +18,12 @@ export interface ClaimRow {
 }
 
 /**
- * Leases due steps to a live worker. Guarantee: a step is leased once, and never to a worker that was declared dead before.
+ * Leases due steps to a live worker. Guarantee: a step is leased once, and never to a worker that was declared dead before. Of each
+ * definition only what has been due since its mark is looked at; without a mark, all.
  * Index: the queue by (definition, available_at), steps and runs by primary key. Locks: the worker's row (shared), queue rows (skipping
  * locked ones), then steps by (run, step).
  */
-export const claimSteps: Statement<
-  { readonly live: boolean; readonly dequeued: number } & {
-    readonly [Column in keyof ClaimRow]: ClaimRow[Column] | null
-  }
-> = {
+export const claimSteps: Statement<HeadRow | ({ readonly kind: 'claim' } & ClaimRow)> = {
   name: 'claim_steps',
   text: `
 with live_worker as materialized (
@@ -33,12 +31,14 @@ with live_worker as materialized (
   select w.id from belay.workflow_workers w where w.id = $1::uuid and w.status = 'live' for key share
 ),
 due_definitions as materialized (
-  select wanted.definition_id, oldest.available_at
+  select wanted.definition_id, wanted.since, oldest.available_at
   from live_worker
-  cross join unnest($2::int[]) as wanted (definition_id)
+  cross join (
+    select w.definition_id, to_timestamp(w.mark) as since from unnest($2::int[], $4::float8[]) as w (definition_id, mark)
+  ) wanted
   cross join lateral (
     select r.available_at from belay.workflow_ready r
-    where r.definition_id = wanted.definition_id and r.available_at <= belay.store_now()
+    where r.definition_id = wanted.definition_id and r.available_at <= belay.store_now() and r.available_at >= wanted.since
     order by r.available_at
     limit 1
   ) oldest
@@ -50,6 +50,7 @@ due_rows as materialized (
   cross join lateral (
     select r.ctid as row_at from belay.workflow_ready r
     where r.definition_id = due_definitions.definition_id and r.available_at <= belay.store_now()
+      and r.available_at >= due_definitions.since
     order by r.available_at, r.run_id, r.step
     limit $3::int
     for update skip locked
@@ -93,11 +94,30 @@ claimed_steps as (
   returning s.run_id, s.step, s.attempt, due.definition_id, s.failures, s.losses, s.undo_of, due.available_at,
     due.has_input, due.input
 )
-select exists (select from live_worker) as live, (select count(*)::int from dequeued_rows) as dequeued,
-  c.run_id, c.step, c.attempt, c.definition_id, c.failures, c.losses, c.undo_of, c.has_input, c.input
-from (values (1)) as one_row
-left join claimed_steps c on true
-order by c.available_at, c.run_id, c.step`,
+select 'head' as kind, exists (select from live_worker) as live, (select count(*)::int from dequeued_rows) as dequeued,
+  m.definition_ids, m.marks, null::uuid as run_id, null::int as step, null::int as attempt, null::int as definition_id,
+  null::int as failures, null::int as losses, null as undo_of, null::bool as has_input, null as input
+from (
+  select array_agg(newest.definition_id) as definition_ids, array_agg(newest.mark) as marks
+  from (
+    select q.definition_id, extract(epoch from max(q.available_at))::float8 as mark
+    from dequeued_rows q
+    group by q.definition_id
+  ) newest
+) m
+union all
+select 'claim', null, null, null, null, c.run_id, c.step, c.attempt, c.definition_id, c.failures, c.losses, c.undo_of,
+  c.has_input, c.input
+from (select * from claimed_steps order by available_at, run_id, step) c`,
+}
+
+interface HeadRow {
+  readonly kind: 'head'
+  readonly live: boolean
+  readonly dequeued: number
+  /** Of which definitions something was dequeued, and when the last of it had become due. Null when nothing was. */
+  readonly definition_ids: readonly number[] | null
+  readonly marks: readonly number[] | null
 }
 
 // Stale hints, left by runs that were stopped, must not hide the work behind them; each round removes as many as the limit.
@@ -106,17 +126,24 @@ const ROUNDS_MAX = 10
 export async function claim(
   connection: Connection,
   request: { workerId: string; definitionIds: readonly number[]; limit: number },
+  marks: ClaimMarks,
 ): Promise<readonly Claim[] | 'lost'> {
+  const { workerId, definitionIds } = request
   const claims: Claim[] = []
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const wanted = request.limit - claims.length
-    const rows = await connection.query(claimSteps, [request.workerId, request.definitionIds, wanted])
-    const [first] = rows
+    const look = marks.begin(definitionIds)
+    const rows = await connection.query(claimSteps, [workerId, definitionIds, wanted, look.since])
+    let head: HeadRow | undefined
+    for (const row of rows) {
+      if (row.kind === 'head') head = row
+      else claims.push(decodeQueued(row))
+    }
     // Claims of an earlier round are the sweep's to give back, when the worker was declared dead in between.
-    if (first?.live !== true) return 'lost'
-    const claimed = rows.filter((row) => row.run_id !== null)
-    claims.push(...claimed.map((row) => decodeQueued(row as ClaimRow)))
-    if (claims.length >= request.limit || first.dequeued === claimed.length) break
+    if (head?.live !== true) return 'lost'
+    look.end(head)
+    const stale = head.dequeued - (rows.length - 1)
+    if (claims.length >= request.limit || stale === 0) break
   }
   return claims
 }

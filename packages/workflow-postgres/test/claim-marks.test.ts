@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ClaimMarks } from '../src/claim-marks.ts'
+import { poolConnection } from '../src/connection/pool-connection.ts'
+import type { PostgresAdapter } from '../src/index.ts'
+import { claim } from '../src/statements/claim.ts'
+import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
+import { definitionOf } from './setup/graphs.ts'
+
+const WHOLE = Number.NEGATIVE_INFINITY
+
+/** Marks whose looks take as long as they are told. */
+function timedMarks() {
+  let now = 0
+  const marks = new ClaimMarks(() => now)
+  const look = (
+    ids: readonly number[],
+    tookMs: number,
+    found: Readonly<Record<number, number>> = {},
+    dequeued = 0,
+  ) => {
+    const { since, end } = marks.begin(ids)
+    now += tookMs
+    const definitionIds = Object.keys(found).map(Number)
+    end({
+      dequeued,
+      definition_ids: definitionIds.length === 0 ? null : definitionIds,
+      marks: definitionIds.length === 0 ? null : Object.values(found),
+    })
+    return since
+  }
+  return { look, pass: (ms: number) => (now += ms) }
+}
+
+describe('marks of what was claimed', () => {
+  it('are not looked from while looks at the whole queue are quick', () => {
+    const { look } = timedMarks()
+
+    expect(look([1], 5, { 1: 100 })).toEqual([WHOLE])
+    // Slow, but for what it found.
+    expect(look([1], 60, { 1: 200 }, 500)).toEqual([WHOLE])
+    expect(look([1], 5)).toEqual([WHOLE])
+  })
+
+  it('are looked from after a slow look, each definition from its own and a little before it, for ten times as long', () => {
+    const { look, pass } = timedMarks()
+    look([1, 2], 5, { 1: 100 })
+    look([1, 2], 100, { 2: 300 })
+
+    expect(look([1, 2, 3], 1, { 1: 150 })).toEqual([100 - 0.1, 300 - 0.1, WHOLE])
+    expect(look([1], 1)).toEqual([150 - 0.1])
+    pass(1_000)
+    expect(look([1], 1)).toEqual([WHOLE])
+    expect(look([1], 1)).toEqual([WHOLE])
+  })
+})
+
+describe.each(servers)('claims from a mark on $name', ({ url }) => {
+  let database: TestDatabase
+  let store: PostgresAdapter
+  beforeAll(async () => {
+    database = await createDatabase(url)
+    store = await createStore(database)
+  })
+  afterAll(() => database.drop())
+
+  it('pass over what was due before it, and a look at the whole finds that too', async () => {
+    const [definition] = await store.saveDefinitions([definitionOf('marked', { a: [] })])
+    const workerId = randomUUID()
+    await store.registerWorker({ workerId, name: 'marked', leaseMs: 60_000 })
+    const connection = poolConnection({
+      pool: database.pool,
+      schema: store.schema,
+      prepare: true,
+      address: { host: '', port: 0, database: '', user: '' },
+    })
+    const start = async (secondsAgo: number): Promise<string> => {
+      const runId = randomUUID()
+      const { id: definitionId, name: workflow } = definition!
+      await store.startRuns([{ runId, definitionId, workflow, key: null, input: null }])
+      await database.pool.query(
+        `update ${store.schema}.workflow_ready set available_at = now() - $2 * interval '1 second' where run_id = $1`,
+        [runId, secondsAgo],
+      )
+      return runId
+    }
+    let now = 0
+    const marks = new ClaimMarks(() => now)
+    const claimed = async (tookMs: number) => {
+      const request = { workerId, definitionIds: [definition!.id], limit: 10 }
+      const claiming = claim(connection, request, marks)
+      now += tookMs
+      const claims = await claiming
+      return claims === 'lost' ? claims : claims.map(({ runId }) => runId)
+    }
+
+    const first = await start(60)
+    expect(await claimed(1_000)).toEqual([first])
+    const late = await start(120)
+    const next = await start(30)
+    expect(await claimed(1)).toEqual([next])
+    expect(await claimed(1)).toEqual([])
+    now += 60_000
+    expect(await claimed(1)).toEqual([late])
+  })
+})
