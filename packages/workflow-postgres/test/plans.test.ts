@@ -37,7 +37,7 @@ function list(element: (index: number) => string): string {
 
 /** The statements that run all day, with arguments as SQL. */
 const HOT: readonly (readonly [Statement<unknown>, string])[] = [
-  [claimSteps, `'${WORKER}', '{1,2}', ${BATCH}`],
+  [claimSteps, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}'`],
   [
     finishAttempts,
     `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('completed')}, ${many('{}')}, ${BATCH}`,
