@@ -13,6 +13,8 @@ export interface Look {
     readonly dequeued: number
     readonly definition_ids: readonly number[] | null
     readonly marks: readonly number[] | null
+    /** As the server says: a process whose event loop is blocked must not take its own delay for the queue's. */
+    readonly took_ms: number
   }): void
 }
 
@@ -34,17 +36,15 @@ export class ClaimMarks {
   }
 
   begin(definitionIds: readonly number[]): Look {
-    const startedAt = this.#now()
-    const isWhole = startedAt >= this.#restsUntil
+    const isWhole = this.#now() >= this.#restsUntil
     return {
       since: definitionIds.map(
         (id) => (isWhole ? undefined : this.#marks.get(id)) ?? Number.NEGATIVE_INFINITY,
       ),
-      end: ({ dequeued, definition_ids, marks }) => {
+      end: ({ dequeued, definition_ids, marks, took_ms: tookMs }) => {
         definition_ids?.forEach((id, index) => {
           this.#marks.set(id, marks![index]! - OVERLAP_SECONDS)
         })
-        const tookMs = this.#now() - startedAt
         const isSlow = tookMs > SLOW_MS + dequeued * SLOW_MS_PER_STEP
         if (isWhole && isSlow) this.#restsUntil = this.#now() + tookMs * REST
       },

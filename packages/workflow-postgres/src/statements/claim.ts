@@ -95,7 +95,8 @@ claimed_steps as (
     due.has_input, due.input
 )
 select 'head' as kind, exists (select from live_worker) as live, (select count(*)::int from dequeued_rows) as dequeued,
-  m.definition_ids, m.marks, null::uuid as run_id, null::int as step, null::int as attempt, null::int as definition_id,
+  m.definition_ids, m.marks,
+  (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::float8 as took_ms, null::uuid as run_id, null::int as step, null::int as attempt, null::int as definition_id,
   null::int as failures, null::int as losses, null as undo_of, null::bool as has_input, null as input
 from (
   select array_agg(newest.definition_id) as definition_ids, array_agg(newest.mark) as marks
@@ -106,7 +107,7 @@ from (
   ) newest
 ) m
 union all
-select 'claim', null, null, null, null, c.run_id, c.step, c.attempt, c.definition_id, c.failures, c.losses, c.undo_of,
+select 'claim', null, null, null, null, null, c.run_id, c.step, c.attempt, c.definition_id, c.failures, c.losses, c.undo_of,
   c.has_input, c.input
 from (select * from claimed_steps order by available_at, run_id, step) c`,
 }
@@ -118,6 +119,8 @@ interface HeadRow {
   /** Of which definitions something was dequeued, and when the last of it had become due. Null when nothing was. */
   readonly definition_ids: readonly number[] | null
   readonly marks: readonly number[] | null
+  /** How long the server took to find and dequeue them. */
+  readonly took_ms: number
 }
 
 // Stale hints, left by runs that were stopped, must not hide the work behind them; each round removes as many as the limit.
