@@ -3,6 +3,7 @@ import pg from 'pg'
 const { builtins } = pg.types
 
 // Only what Belay's statements return. Their own, since an application may have changed pg's global parsers.
+// The numbers are those of bool[], int4[], text[], float8[] and uuid[], which pg doesn't name.
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [builtins.BOOL]: (text) => text === 't',
   [builtins.INT4]: Number,
