@@ -89,8 +89,8 @@ describe.each(servers)('claims from a mark on $name', ({ url }) => {
     const marks = new ClaimMarks(() => now)
     const definitionIds = [definition!.id]
     const claimed = async () => {
-      const claims = await claim(connection, { workerId, definitionIds, limit: 10 }, marks)
-      return claims === 'lost' ? claims : claims.map(({ runId }) => runId)
+      const answer = await claim(connection, { workerId, definitionIds, limit: 10 }, marks)
+      return answer === 'lost' ? answer : answer.claims.map(({ runId }) => runId)
     }
 
     const first = await start(60)

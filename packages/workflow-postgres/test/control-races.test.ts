@@ -49,9 +49,8 @@ describe.each(servers)('races of operators on $name', ({ url }) => {
   }
 
   async function claim({ adapter, workerId }: Process, definition: SavedDefinition, limit = 100) {
-    const claims = await adapter.claim({ workerId, definitionIds: [definition.id], limit })
-    if (claims === 'lost') return expect.fail('The worker was lost.')
-    return claims
+    const claimed = await adapter.claim({ workerId, definitionIds: [definition.id], limit })
+    return claimed === 'lost' ? expect.fail('The worker was lost.') : claimed.claims
   }
 
   /** Now, or a moment later: who comes first changes with the round, and often nobody knows. */

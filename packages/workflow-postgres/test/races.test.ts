@@ -45,9 +45,8 @@ describe.each(servers)('races on $name', ({ url }) => {
     limit: number,
   ) {
     const { adapter, workerId } = process
-    const claims = await adapter.claim({ workerId, definitionIds: [definition.id], limit })
-    if (claims === 'lost') return expect.fail('The worker was lost.')
-    return claims
+    const claimed = await adapter.claim({ workerId, definitionIds: [definition.id], limit })
+    return claimed === 'lost' ? expect.fail('The worker was lost.') : claimed.claims
   }
 
   const save = async (name: string, edges: Record<string, string[]>) =>

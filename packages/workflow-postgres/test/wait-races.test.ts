@@ -40,8 +40,8 @@ describe.each(servers)('races of waits on $name', ({ url }) => {
 
   async function claim(process = processes[0]!): Promise<readonly Claim[]> {
     const { adapter, workerId } = process
-    const claims = await adapter.claim({ workerId, definitionIds: [definition.id], limit: 10 })
-    return claims === 'lost' ? expect.fail('The worker was lost.') : claims
+    const claimed = await adapter.claim({ workerId, definitionIds: [definition.id], limit: 10 })
+    return claimed === 'lost' ? expect.fail('The worker was lost.') : claimed.claims
   }
 
   const settle = (outcome: Outcome, { adapter, workerId } = processes[0]!) =>

@@ -25,6 +25,7 @@ export type BelayErrorCode =
   | 'schema_outdated'
   | 'schema_too_new'
   | 'store_unavailable'
+  | 'store_contended'
   | 'store_misconfigured'
   | 'directory_in_use'
   | 'transaction_ended'
@@ -82,5 +83,16 @@ export class StoreUnavailableError extends BelayError {
   override readonly name = 'StoreUnavailableError'
   constructor(message: string, context: { readonly cause?: unknown } = {}) {
     super('store_unavailable', message, context)
+  }
+}
+
+/**
+ * Somebody else's transaction holds a row that the call needs, and has not let go of it within the adapter's limit. Nothing was written.
+ * Adapters throw it so that the engine can send what the call held together apart: only who needs that row waits for it.
+ */
+export class StoreContendedError extends BelayError {
+  override readonly name = 'StoreContendedError'
+  constructor(message: string, context: ErrorContext = {}) {
+    super('store_contended', message, context)
   }
 }

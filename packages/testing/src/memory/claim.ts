@@ -1,4 +1,4 @@
-import type { Claim } from '@belay/workflow/adapter'
+import type { Claim, Claimed } from '@belay/workflow/adapter'
 import { claimOf, isClaimable, lease, leasedSteps } from './lease.ts'
 import type { Rows } from './rows.ts'
 import { isLive } from './workers.ts'
@@ -6,7 +6,7 @@ import { isLive } from './workers.ts'
 export function claim(
   rows: Rows,
   request: { workerId: string; definitionIds: readonly number[]; limit: number },
-): readonly Claim[] | 'lost' {
+): Claimed | 'lost' {
   const { workerId, limit } = request
   if (!isLive(rows, workerId)) return 'lost'
   const definitionIds = new Set(request.definitionIds)
@@ -20,7 +20,7 @@ export function claim(
     // An entry is a hint: its run may have been stopped since, and then it is simply gone.
     if (isClaimable(candidate)) claims.push(lease(rows, candidate, workerId))
   }
-  return claims
+  return { claims, more: claims.length === limit }
 }
 
 export function held(rows: Rows, { workerId }: { workerId: string }): readonly Claim[] {

@@ -1,4 +1,11 @@
-import type { HeldStepRecord, NewWorker, WorkerRecord } from '@belay/workflow/adapter'
+import type {
+  HeldStepRecord,
+  NewWorker,
+  Peers,
+  Renewal,
+  Renewed,
+  WorkerRecord,
+} from '@belay/workflow/adapter'
 import { attemptOf, leasedSteps } from './lease.ts'
 import type { Rows, WorkerRow } from './rows.ts'
 
@@ -17,16 +24,28 @@ export function registerWorker(rows: Rows, worker: NewWorker): void {
   })
 }
 
-export function renew(
-  rows: Rows,
-  renewal: { workerId: string; leaseMs: number; busy?: number | undefined },
-): 'held' | 'lost' {
+export function renew(rows: Rows, renewal: Renewal): Renewed | 'lost' {
   const worker = rows.workers.get(renewal.workerId)
   if (worker?.status !== 'live') return 'lost'
   worker.leaseExpiresAt = rows.now + renewal.leaseMs
   worker.renewedAt = rows.now
   worker.busy = renewal.busy ?? worker.busy
-  return 'held'
+  return { peers: peersOf(rows, worker) }
+}
+
+function peersOf(rows: Rows, worker: WorkerRow): readonly Peers[] {
+  return (worker.definitionIds ?? []).map((definitionId) => {
+    const peers = [...rows.workers.values()]
+      .filter((other) => other === worker || isIdle(other, definitionId))
+      .map(({ workerId }) => workerId)
+      .sort()
+    return { definitionId, count: peers.length, rank: peers.indexOf(worker.workerId) }
+  })
+}
+
+function isIdle({ status, definitionIds, slots, busy }: WorkerRow, definitionId: number): boolean {
+  const hasSlot = slots === null || (busy ?? 0) < slots
+  return status === 'live' && hasSlot && definitionIds?.includes(definitionId) === true
 }
 
 export function deregisterWorker(rows: Rows, { workerId }: { workerId: string }): void {

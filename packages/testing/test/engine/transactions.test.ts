@@ -286,8 +286,8 @@ describe('transactional steps', () => {
     let lost = 0
     const losing = changed(adapter, {
       async claim(request) {
-        const claims = await adapter.claim(request)
-        if (claims === 'lost' || claims.length === 0 || lost > 0) return claims
+        const claimed = await adapter.claim(request)
+        if (claimed === 'lost' || claimed.claims.length === 0 || lost > 0) return claimed
         lost += 1
         throw new StoreUnavailableError('the answer was lost')
       },

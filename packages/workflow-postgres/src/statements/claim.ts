@@ -1,4 +1,4 @@
-import type { Claim, UndoneStatus } from '@belay/workflow/adapter'
+import type { Claim, Claimed, UndoneStatus } from '@belay/workflow/adapter'
 import type { ClaimMarks } from '../claim-marks.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
@@ -130,7 +130,7 @@ export async function claim(
   connection: Connection,
   request: { workerId: string; definitionIds: readonly number[]; limit: number },
   marks: ClaimMarks,
-): Promise<readonly Claim[] | 'lost'> {
+): Promise<Claimed | 'lost'> {
   const { workerId, definitionIds } = request
   const claims: Claim[] = []
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
@@ -146,9 +146,10 @@ export async function claim(
     if (head?.live !== true) return 'lost'
     look.end(head)
     const stale = head.dequeued - (rows.length - 1)
-    if (claims.length >= request.limit || stale === 0) break
+    if (claims.length >= request.limit) return { claims, more: true }
+    if (stale === 0) return { claims, more: false }
   }
-  return claims
+  return { claims, more: true }
 }
 
 export function decodeClaim(row: ClaimRow): Claim {

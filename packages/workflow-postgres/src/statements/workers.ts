@@ -1,4 +1,4 @@
-import type { NewWorker } from '@belay/workflow/adapter'
+import type { NewWorker, Peers, Renewal, Renewed } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { hostName } from '../host-name.ts'
@@ -24,14 +24,39 @@ returning w.id`,
  * expired but was not declared dead yet lives on. Index: primary key; it writes no column that any index has, so the new version of the row
  * stays on its page. Locks: the worker's row.
  */
-export const renewWorker: Statement<{ readonly id: string }> = {
+export const renewWorker: Statement<{
+  readonly peer_definition_ids: readonly number[]
+  readonly peer_counts: readonly number[]
+  readonly peer_ranks: readonly number[]
+}> = {
   name: 'renew_worker',
   text: `
-update belay.workflow_workers
-set lease_expires_at = belay.store_now() + $2::float8 * interval '1 millisecond', renewed_at = belay.store_now(),
-  busy = coalesce($3::int, busy)
-where id = $1::uuid and status = 'live'
-returning id`,
+with renewed_worker as (
+  update belay.workflow_workers
+  set lease_expires_at = belay.store_now() + $2::float8 * interval '1 millisecond', renewed_at = belay.store_now(),
+    busy = coalesce($3::int, busy)
+  where id = $1::uuid and status = 'live'
+  returning id, definition_ids
+),
+peers as (
+  select own.definition_id, (count(*))::int as count, (count(*) filter (where other.id < renewed.id))::int as rank
+  from renewed_worker renewed
+  cross join lateral unnest(renewed.definition_ids) as own (definition_id)
+  join belay.workflow_workers other
+    on other.id = renewed.id
+    or (other.status = 'live' and coalesce(other.busy, 0) < coalesce(other.slots, 1)
+      and other.definition_ids @> array[own.definition_id])
+  group by own.definition_id
+)
+select coalesce(p.definition_ids, '{}') as peer_definition_ids, coalesce(p.counts, '{}') as peer_counts,
+  coalesce(p.ranks, '{}') as peer_ranks
+from renewed_worker
+cross join (
+  select array_agg(peers.definition_id order by peers.definition_id) as definition_ids,
+    array_agg(peers.count order by peers.definition_id) as counts,
+    array_agg(peers.rank order by peers.definition_id) as ranks
+  from peers
+) p`,
 }
 
 /** Ends the lease of a worker that leaves. Index: primary key. Locks: the worker's row. */
@@ -68,13 +93,13 @@ export async function register(connection: Connection, worker: NewWorker): Promi
   await connection.query(insertWorker, [workerId, name, leaseMs, slots, host, definitionIds])
 }
 
-export async function renew(
-  connection: Connection,
-  renewal: { workerId: string; leaseMs: number; busy?: number | undefined },
-): Promise<'held' | 'lost'> {
+export async function renew(connection: Connection, renewal: Renewal): Promise<Renewed | 'lost'> {
   const { workerId, leaseMs, busy = null } = renewal
-  const rows = await connection.query(renewWorker, [workerId, leaseMs, busy])
-  return rows.length === 1 ? 'held' : 'lost'
+  const [row] = await connection.query(renewWorker, [workerId, leaseMs, busy])
+  if (row === undefined) return 'lost'
+  const { peer_definition_ids: ids, peer_counts: counts, peer_ranks: ranks } = row
+  const peers = ids.map((definitionId, at): Peers => ({ definitionId, count: counts[at]!, rank: ranks[at]! }))
+  return { peers }
 }
 
 /**

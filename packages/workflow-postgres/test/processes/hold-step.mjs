@@ -9,6 +9,6 @@ const [definition] = await adapter.saveDefinitions([{ name: 'one', version: 1, c
 const [runId, workerId] = [randomUUID(), randomUUID()]
 await adapter.startRuns([{ runId, definitionId: definition.id, workflow: 'one', key: null, input: null }])
 await adapter.registerWorker({ workerId, name: 'doomed', leaseMs: 3_600_000 })
-const claims = await adapter.claim({ workerId, definitionIds: [definition.id], limit: 1 })
+const { claims } = await adapter.claim({ workerId, definitionIds: [definition.id], limit: 1 })
 console.log(JSON.stringify({ runId, workerId, claims }))
 setInterval(() => {}, 1_000)

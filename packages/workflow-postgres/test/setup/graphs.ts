@@ -27,9 +27,10 @@ export const chain = {
     const definitionId = definition!.id
     await adapter.startRuns([{ runId, definitionId, workflow: 'chain', key: null, input: '{"a":1}' }])
     await adapter.registerWorker({ workerId, name: 'worker', leaseMs: 60_000 })
-    let claims = await adapter.claim({ workerId, definitionIds: [definitionId], limit: 10 })
+    const claimed = await adapter.claim({ workerId, definitionIds: [definitionId], limit: 10 })
+    if (claimed === 'lost') return expect.fail('The worker was lost.')
+    let { claims } = claimed
     for (let step = 0; step < 3; step += 1) {
-      if (claims === 'lost') return expect.fail('The worker was lost.')
       expect(claims).toMatchObject([{ runId, step, attempt: 1 }])
       const outcomes = claims.map((claim) => ({ ...claim, type: 'completed' as const, output: String(step) }))
       claims = (await adapter.settle({ workerId, outcomes, handBackMax: 10 })).claims

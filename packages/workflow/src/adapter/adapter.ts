@@ -4,6 +4,7 @@ import type { RunStatus } from './lifecycle.ts'
 import type {
   BegunUndo,
   Claim,
+  Claimed,
   DefinitionRecord,
   Delivery,
   DrainedRun,
@@ -29,6 +30,10 @@ import type {
   EndedRunsRequest,
   HeldStepRecord,
   NewWorker,
+  Renewal,
+  Renewed,
+  StoreNotice,
+  WakeHint,
   WorkerRecord,
 } from './upkeep.ts'
 
@@ -36,8 +41,10 @@ import type {
  * The port between the engine and a store.
  *
  * Every verb is one atomic change (all of it or nothing, unless it says otherwise), takes arrays and returns arrays. Every verb may throw
- * `StoreUnavailableError`; then its effect is unknown, and the engine repeats it or asks (`held`). Verbs repeat their guards in every
- * write, so that any of them may be called late, twice, or by a worker that was presumed dead, without harm.
+ * `StoreUnavailableError`; then its effect is unknown, and the engine repeats it or asks (`held`). Every verb that locks rows may throw
+ * `StoreContendedError`: somebody else holds one of the rows it needs, and has not let go of it within the adapter's short limit; the
+ * engine then sends the members of the call apart, so that only the one that needs the row waits. No verb waits without an end. Verbs
+ * repeat their guards in every write, so that any of them may be called late, twice, or by a worker that was presumed dead, without harm.
  *
  * Leases belong to workers: `renew` extends one row, and every step the worker holds with it. A step is held by (worker, attempt).
  * When a worker's lease expires, `sweep` declares it dead first, which no claim can overtake, and then gives its steps to others.
@@ -93,27 +100,28 @@ export interface Adapter {
   registerWorker(worker: NewWorker): Promise<void>
 
   /**
-   * Extends the worker's lease, and with it all the steps it holds. `busy` tells how many handlers it runs.
-   * `lost`: it was declared dead and may hold nothing any more.
+   * Extends the worker's lease, and with it all the steps it holds, and tells which idle workers it shares its definitions with.
+   * `lost`: it was declared dead and may hold nothing any more. Never waits behind the worker's own other verbs.
    */
-  renew(renewal: { workerId: string; leaseMs: number; busy?: number | undefined }): Promise<'held' | 'lost'>
+  renew(renewal: Renewal): Promise<Renewed | 'lost'>
 
   /** Forgets a worker that holds nothing any more: the last word of a graceful stop. */
   deregisterWorker(worker: { workerId: string }): Promise<void>
 
   /**
    * Leases up to `limit` ready steps of these definitions to the worker, longest available first. Steps of runs that are being stopped are
-   * not claimed forward. Returns `lost` when the worker is unknown or dead.
+   * not claimed forward; steps whose row somebody has locked are passed over, and stay claimable. Returns `lost` when the worker is unknown
+   * or dead.
    */
   claim(request: {
     workerId: string
     definitionIds: readonly number[]
     limit: number
-  }): Promise<readonly Claim[] | 'lost'>
+  }): Promise<Claimed | 'lost'>
 
   /**
-   * Everything the worker holds: asked after a verb that hands out claims threw, because the claims may have been made.
-   * The caller has no other verb under way.
+   * Everything that the store says this worker holds, as of some moment during the call. May be asked at any time, beside other verbs: the
+   * engine compares it continually with what the worker knows. Costs as much as the worker holds, however many runs are live.
    */
   held(request: { workerId: string }): Promise<readonly Claim[]>
 
@@ -273,11 +281,23 @@ export interface Adapter {
   /** What could be wrong with what is stored. Costs as much as there are live runs, whatever the history. */
   diagnose(request: { overdueMs: number }): Promise<Diagnosis>
 
-  /** Calls back when work may have become claimable: a hint that may be missing, late or false. Returns how to stop it. */
-  onWake(listener: () => void): () => void
+  /**
+   * Calls back when work may have become claimable: a hint that may be missing, late or false. Without a hint's content anything may have.
+   * Returns how to stop it.
+   */
+  onWake(listener: (hint?: WakeHint) => void): () => void
 
-  /** Tells other processes' workers that work may have become claimable. Coalesced, best effort, never throws. */
-  wake(): void
+  /** Tells other processes' workers that work of these definitions may have become claimable; left out, of any. Coalesced, best effort, never throws. */
+  wake(definitionIds?: readonly number[]): void
+
+  /**
+   * Calls back when the adapter has noticed something that an operator should know, such as a pool without a free connection. Left out by
+   * adapters that have nothing to tell. Returns how to stop it.
+   */
+  onNotice?(listener: (notice: StoreNotice) => void): () => void
+
+  /** Throws `store_misconfigured` when no connection could ever be had for a transactional step. Left out where one always can. */
+  checkTransactions?(): void
 
   /** Ends connections the adapter opened. Idempotent. */
   close(): Promise<void>

@@ -1,6 +1,6 @@
 export type { Clock, Timer } from '../clock.ts'
 export { type Duration, durationMs } from '../duration.ts'
-export { BelayError, type BelayErrorCode, StoreUnavailableError } from '../errors.ts'
+export { BelayError, type BelayErrorCode, StoreContendedError, StoreUnavailableError } from '../errors.ts'
 export type { Adapter } from './adapter.ts'
 export type * from './control.ts'
 export * from './lifecycle.ts'

@@ -90,6 +90,13 @@ export interface Claim extends AttemptRef {
   readonly input?: JsonText
 }
 
+/** What a claim came to. */
+export interface Claimed {
+  readonly claims: readonly Claim[]
+  /** There may be more to claim at once: the claim stopped at its limit, or before it had looked at everything. */
+  readonly more: boolean
+}
+
 /** What a finished attempt asks the store to record. */
 export type Outcome = AttemptRef &
   (
@@ -105,8 +112,11 @@ export type Outcome = AttemptRef &
     | { readonly type: 'failed'; readonly error: string; readonly cause: string }
     /** Try again, `delayMs` (store clock) from now. Either direction. Counts one failure. */
     | { readonly type: 'retry'; readonly error: string; readonly delayMs: number }
-    /** Give the lease back without spending an attempt. Either direction. */
-    | { readonly type: 'released' }
+    /**
+     * Give the lease back without spending an attempt. Either direction. `begun` is false when its handler was not called: then nothing
+     * of the attempt can have taken effect. Left out, it may have been.
+     */
+    | { readonly type: 'released'; readonly begun?: boolean | undefined }
     | { readonly type: 'compensated' }
     /** The step had nothing to undo and only kept the order: it returns to the status it had (`undoOf`). */
     | { readonly type: 'relayed'; readonly undoOf: UndoneStatus }

@@ -18,6 +18,46 @@ export interface NewWorker {
   readonly definitionIds?: readonly number[] | undefined
 }
 
+/** A worker's sign of life. */
+export interface Renewal {
+  readonly workerId: string
+  readonly leaseMs: number
+  /** How many handlers it runs. */
+  readonly busy?: number | undefined
+  /** Of the steps it knows that it holds, how many it has held for longer than one lease: for whoever compares that with the store. */
+  readonly known?: number | undefined
+}
+
+/** What a worker learns when it renews. */
+export interface Renewed {
+  /** For each definition it registered for, the live workers that have handlers for it and a free slot, this one always counted. */
+  readonly peers: readonly Peers[]
+}
+
+export interface Peers {
+  readonly definitionId: number
+  readonly count: number
+  /** This worker's place among them, in the order of their ids, from 0. */
+  readonly rank: number
+}
+
+/** What a hint says of the work that may have become claimable. */
+export interface WakeHint {
+  readonly definitionIds: readonly number[]
+  /** A number that the sender drew, from 0 up to 1: with it those who are told agree on who looks first, without talking to each other. */
+  readonly draw: number
+}
+
+/** Something that an adapter noticed, and an operator should know. */
+export interface StoreNotice {
+  readonly level: 'info' | 'warn' | 'error'
+  /** Stable, for alerts; like `pool_exhausted`. */
+  readonly code: string
+  /** What happened, and what to do. */
+  readonly message: string
+  readonly error?: unknown
+}
+
 /** A worker as the registry has it. Instants are epoch milliseconds of the store's clock; null stands for what it never said. */
 export interface WorkerRecord {
   readonly workerId: string

@@ -52,11 +52,11 @@ export class Intake {
     if (limit === 0) return 'full'
     this.reserved += limit
     try {
-      const claims = await adapter.claim({ workerId, definitionIds, limit })
-      if (claims === 'lost') return 'lost'
-      this.window.claimed(claims.length)
-      accept(claims, 'queue')
-      return claims.length < limit ? 'drained' : 'more'
+      const claimed = await adapter.claim({ workerId, definitionIds, limit })
+      if (claimed === 'lost') return 'lost'
+      this.window.claimed(claimed.claims.length)
+      accept(claimed.claims, 'queue')
+      return claimed.more ? 'more' : 'drained'
     } catch (error) {
       this.unsure = true
       throw error

@@ -136,8 +136,8 @@ export class Side {
 
   async #claim({ workerId, graphs }: Extract<Command, { do: 'claim' }>): Promise<unknown> {
     const definitionIds = graphs.map((graph) => this.#definitionIds[graph]!)
-    const claims = await this.adapter.claim({ workerId, definitionIds, limit: UNLIMITED })
-    return claims === 'lost' ? claims : claims.map(withoutInput)
+    const claimed = await this.adapter.claim({ workerId, definitionIds, limit: UNLIMITED })
+    return claimed === 'lost' ? claimed : claimed.claims.map(withoutInput)
   }
 
   #settle({ workerId, outcomes, handBackMax }: Extract<Command, { do: 'settle' }>): Promise<unknown> {

@@ -23,8 +23,8 @@ export class CaseWorker {
   /** Without inputs, which a store may give along or not. */
   async claim(limit = UNLIMITED, graphs = this.#graphs): Promise<readonly Claim[] | 'lost'> {
     const definitionIds = graphs.map(({ id }) => id)
-    const claims = await this.adapter.claim({ workerId: this.id, definitionIds, limit })
-    return claims === 'lost' ? claims : claims.map(withoutInput)
+    const claimed = await this.adapter.claim({ workerId: this.id, definitionIds, limit })
+    return claimed === 'lost' ? claimed : claimed.claims.map(withoutInput)
   }
 
   /** Claims as a live worker does, and remembers. */
