@@ -6,6 +6,12 @@ export interface PostgresServer {
   stop(): Promise<void>
   /** The way a crash or a failover looks to clients: every connection is cut, nothing is lost; it comes back when `whileDown` has ended. */
   restart(options?: { readonly whileDown?: () => Promise<void> }): Promise<void>
+  /** Stops every process of the server where it is (SIGSTOP): connections stay open, and nothing answers. Linux only. */
+  freeze(): void
+  /** Lets a frozen server go on. */
+  thaw(): void
+  /** Kills every process of the server (SIGKILL) and starts it again, which recovers from its log. Linux only. */
+  crash(): Promise<void>
   /** A fresh database's url. */
   createDatabase(options?: { readonly template?: string }): Promise<string>
 }

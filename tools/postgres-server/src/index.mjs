@@ -15,6 +15,9 @@ import { unprivilegedUser } from './user.mjs'
  * @property {() => Promise<void>} stop ends the server and removes its files; idempotent
  * @property {(options?: { whileDown?: () => Promise<void> }) => Promise<void>} restart the way a crash or a failover looks to clients: every
  *   connection is cut, nothing is lost; it comes back when `whileDown` has ended
+ * @property {() => void} freeze stops every process of the server where it is (SIGSTOP): connections stay open, and nothing answers. Linux only
+ * @property {() => void} thaw lets them go on
+ * @property {() => Promise<void>} crash kills every process of the server (SIGKILL) and starts it again. Linux only
  * @property {(options?: { template?: string }) => Promise<string>} createDatabase a fresh database's url
  */
 
@@ -61,6 +64,16 @@ export async function startPostgres({ major = 18, settings = {}, durable = false
     async restart({ whileDown } = {}) {
       await server.end('SIGINT')
       await whileDown?.()
+      server = await spawnServer(binaries.postgres, args, user)
+    },
+    freeze() {
+      server.signalAll('SIGSTOP')
+    },
+    thaw() {
+      server.signalAll('SIGCONT')
+    },
+    async crash() {
+      await server.killAll()
       server = await spawnServer(binaries.postgres, args, user)
     },
     async createDatabase({ template } = {}) {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 
 const READY_MS = 60_000
 
@@ -56,6 +57,59 @@ export async function spawnServer(program, args, user) {
       child.kill(signal)
       await ended
     },
+    /**
+     * Every process of the server: they are groups of their own, so that no signal reaches them all.
+     *
+     * @param {NodeJS.Signals} signal
+     */
+    signalAll(signal) {
+      const server = /** @type {number} */ (child.pid)
+      // The server first: it must not fork another meanwhile.
+      process.kill(server, signal)
+      for (const pid of childrenOf(server)) signalUnlessGone(pid, signal)
+    },
+    async killAll() {
+      child.ref()
+      const backends = childrenOf(/** @type {number} */ (child.pid))
+      child.kill('SIGKILL')
+      for (const pid of backends) signalUnlessGone(pid, 'SIGKILL')
+      // The last of them closes the output, which alone would not keep this process alive.
+      const waiting = setInterval(() => {}, 1_000)
+      await ended
+      clearInterval(waiting)
+    },
+  }
+}
+
+/** @param {number} parent */
+function childrenOf(parent) {
+  return readdirSync('/proc')
+    .filter((name) => /^[0-9]+$/.test(name))
+    .map(Number)
+    .filter((pid) => parentOf(pid) === parent)
+}
+
+/** @param {number} pid */
+function parentOf(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The second field is the program's name, which may hold spaces and parentheses; the parent is the fourth.
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+  } catch {
+    // It has ended since the folder was read.
+    return undefined
+  }
+}
+
+/**
+ * @param {number} pid
+ * @param {NodeJS.Signals} signal
+ */
+function signalUnlessGone(pid, signal) {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ESRCH') throw error
   }
 }
 

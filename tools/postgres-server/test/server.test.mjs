@@ -45,6 +45,29 @@ describe.each([18, 14])('PostgreSQL %i', (major) => {
   })
 })
 
+it('answers nothing while it is frozen, and forgets nothing that was committed when it crashes', async () => {
+  const server = await startPostgres({ settings: { synchronous_commit: 'on' } })
+  const client = new pg.Client({ connectionString: server.url })
+  const broken = new Promise((resolve) => client.once('error', resolve))
+  await client.connect()
+  await client.query('create table t as select 7 as seven')
+
+  server.freeze()
+  let answered = false
+  const asked = client.query('select seven from t').then(() => {
+    answered = true
+  })
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  expect(answered).toBe(false)
+  server.thaw()
+  await asked
+
+  await server.crash()
+  await broken
+  expect(await ask(server.url, 'select seven from t')).toEqual([{ seven: 7 }])
+  await server.stop()
+})
+
 it('writes to the disk when it is to be durable', async () => {
   const server = await startPostgres({ durable: true })
   expect(await ask(server.url, 'show fsync')).toEqual([{ fsync: 'on' }])
