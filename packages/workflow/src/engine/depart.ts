@@ -8,13 +8,14 @@ import type { Session } from './session.ts'
 
 /** How long handlers get to react to their signal before the worker leaves without them. */
 const GRACE_MS = 500
-/** How long a leaving worker tries to record what it has. */
-const FLUSH_MS = 5_000
+/** How long a leaving worker tries, after its handlers, to record what it has and to sign off: all of it together. */
+const FLUSH_MS = 3_000
 /** How often it looks whether that is done. */
 const LOOK_MS = 20
 
 export interface WorkerLoops {
   readonly lease: Loop
+  readonly reconcile: Loop
   readonly claim: Loop
   readonly saga: Loop
   readonly housekeeping: Loop
@@ -34,8 +35,8 @@ export interface DepartParts {
 
 /**
  * A worker's graceful end: takes on nothing new, lets handlers end, signals those that take too long, gives back what still runs without
- * spending its attempt, and signs off. The lease is renewed until the last outcome is recorded. Bounded at every point: what cannot be
- * recorded, because the store is away, is left to the lease's end.
+ * spending its attempt, and signs off. The lease is renewed until the last outcome is recorded. Bounded as a whole, by the timeout and
+ * {@link GRACE_MS} and {@link FLUSH_MS}, whatever the store does: what cannot be recorded is left to the lease's end.
  */
 export async function depart(parts: DepartParts): Promise<void> {
   const { session, loops, timeoutMs } = parts
@@ -48,13 +49,24 @@ export async function depart(parts: DepartParts): Promise<void> {
     session.interruptAll()
     await until(settled, GRACE_MS, clock)
     session.releaseAll()
-    await until(settled, FLUSH_MS, clock)
   }
-  await within(clock, FLUSH_MS, loopsEnded)
+  const flushEndsAt = clock.now() + FLUSH_MS
+  const left = () => Math.max(0, flushEndsAt - clock.now())
+  await within(clock, left(), loopsEnded)
   // A claim that was under way when the stop began has been answered, and its steps let go of, only now. So may have been a start.
-  await until(settled, FLUSH_MS, clock)
-  await within(clock, FLUSH_MS, loops.lease.stop())
-  await signOff(parts)
+  await until(settled, left(), clock)
+  await within(clock, left(), letGoOfUnknown(parts, left))
+  await within(clock, left(), Promise.all([loops.reconcile.stop(), loops.lease.stop()]))
+  await within(clock, left(), signOff(parts))
+}
+
+/** Steps that an unanswered call has leased are found and given back, if the store answers in time. */
+async function letGoOfUnknown({ session, loops, runtime }: DepartParts, left: () => number): Promise<void> {
+  while (session.reconciler.isDoubted && left() > 0) {
+    loops.reconcile.wake()
+    await pause(runtime.clock, LOOK_MS)
+  }
+  await until(() => session.isEmpty, left(), runtime.clock)
 }
 
 /** Waits until a condition holds, but no longer than `limitMs`. Resolves to whether it holds. */
@@ -65,7 +77,7 @@ async function until(condition: () => boolean, limitMs: number, clock: Clock): P
 }
 
 async function signOff({ adapter, session, log, events }: DepartParts): Promise<void> {
-  if (!session.isEmpty || session.intake.unsure) {
+  if (!session.isEmpty || session.reconciler.isDoubted) {
     session.abandon()
     log.warn('Left without recording everything; the steps return when the lease ends.', {
       steps: session.size,

@@ -14,8 +14,10 @@ export interface DueWatchParts {
   readonly runtime: Runtime
   readonly outage: OutageWatch
   readonly tickMs: number
-  /** How often it looks when nothing is due. */
-  readonly intervalMs: number
+  /** How far ahead alarms are set. */
+  readonly horizonMs: number
+  /** How long after a look the next one comes by itself: the horizon, or more where other workers look too. */
+  readonly intervalMs: () => number
   readonly definitionIds: readonly number[]
   /** A step has become claimable. */
   readonly onDue: () => void
@@ -88,8 +90,8 @@ export class DueWatch {
 
   #setAlarm(inMs: number): void {
     this.#alarm?.cancel()
-    // Beyond that the loop will have looked again.
-    if (inMs > this.#parts.intervalMs || this.#stopped) return
+    // Beyond that this worker, or another, will have looked again.
+    if (inMs > this.#parts.horizonMs || this.#stopped) return
     this.#alarm = this.#parts.runtime.clock.after(Math.max(SPACING_MS, Math.ceil(inMs)), () => {
       this.#parts.onDue()
       this.#loop.wake()

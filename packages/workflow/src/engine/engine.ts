@@ -331,7 +331,7 @@ export class Engine implements AsyncDisposable {
   #wakeFor(definitionId: number): void {
     const worker = this.#worker
     if (worker?.runs(definitionId) && worker.hasRoom) worker.wake()
-    else this.#adapter.wake()
+    else this.#adapter.wake([definitionId])
   }
 
   #handle<Outputs, Sent>(id: string, created: boolean): RunHandle<Outputs, Sent> {

@@ -1,4 +1,4 @@
-import type { Direction, EndStatus, RunStatus, Wake } from '../adapter/index.ts'
+import type { Direction, EndStatus, RunStatus, StoreNotice, Wake } from '../adapter/index.ts'
 import type { SerialisedError } from '../cause.ts'
 import type { Logger } from '../logger.ts'
 
@@ -60,6 +60,12 @@ export type EngineEvents = {
   'step.discarded': StepEvent & { readonly reason: 'lease_lost' | 'timed_out' | 'released' }
   /** This worker was presumed dead and lost all it held; it goes on under a new id. */
   'lease.lost': { readonly workerId: string; readonly steps: number }
+  /** The store had leased steps to this worker without its hearing of it; it runs them now. */
+  'lease.adopted': { readonly workerId: string; readonly steps: number }
+  /** An outcome could not be recorded for some seconds, because somebody's open transaction holds a row of its run. It is tried on. */
+  'step.held_up': StepEvent
+  /** The adapter noticed something that an operator should know. */
+  'store.notice': Omit<StoreNotice, 'error'>
   /** This worker gave back a step of a worker that died. */
   'step.recovered': {
     readonly runId: string

@@ -12,6 +12,14 @@ export function leaseLost({ claim, step }: Attempt): BelayError {
   )
 }
 
+export function stepTaken({ claim, step }: Attempt): BelayError {
+  return new BelayError(
+    'lease_lost',
+    `Step "${step.name}" of run ${claim.runId} is not this worker's any more: somebody has taken it from it, or changed its row by hand. Its result will be discarded.`,
+    { runId: claim.runId, step: step.name, attempt: tryNumber(claim) },
+  )
+}
+
 export function runStopping(runId: string): BelayError {
   return new BelayError(
     'run_stopping',

@@ -2,7 +2,8 @@ import type { Clock, Timer } from '../clock.ts'
 
 export interface LoopOptions {
   readonly clock: Clock
-  readonly intervalMs: number
+  /** How long after a round the next one comes by itself; asked after each round. */
+  readonly intervalMs: number | (() => number)
   /** One round. Never runs twice at once. */
   readonly work: () => Promise<void>
   /** Told of a round that threw; returns after how many milliseconds to try again. Until then the loop can't be woken. */
@@ -43,19 +44,21 @@ export class Loop {
   }
 
   async #run(): Promise<void> {
-    let delayMs = this.#options.intervalMs
+    let retryMs: number | undefined
     do {
       this.#wokenMeanwhile = false
       try {
         await this.#options.work()
       } catch (error) {
-        delayMs = this.#options.onError(error)
+        retryMs = this.#options.onError(error)
         this.#backingOff = true
       }
     } while (this.#wokenMeanwhile && !this.#backingOff && !this.#stopped)
     this.#round = undefined
     if (this.#stopped || (!this.#backingOff && this.#options.mayRest?.() === true)) return
-    this.#timer = this.#options.clock.after(delayMs, () => {
+    const { clock, intervalMs } = this.#options
+    const delayMs = retryMs ?? (typeof intervalMs === 'number' ? intervalMs : intervalMs())
+    this.#timer = clock.after(delayMs, () => {
       this.#backingOff = false
       this.wake()
     })

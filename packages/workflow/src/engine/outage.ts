@@ -28,7 +28,7 @@ export class OutageWatch {
   /** Notes a failed call; returns after how many milliseconds to try again. */
   failed(error: unknown): number {
     this.#tries += 1
-    if (!isUnavailable(error)) {
+    if (!isPassing(error)) {
       this.#log.error('A call to the store failed unexpectedly.', { during: this.#during, error })
       this.#events.emit('error', { during: this.#during, error })
     } else if (this.#tries === 1) {
@@ -39,6 +39,22 @@ export class OutageWatch {
   }
 }
 
+/** The store could not be reached, or did not answer: the call may have taken effect. */
 export function isUnavailable(error: unknown): error is BelayError {
   return BelayError.is(error) && error.code === 'store_unavailable'
+}
+
+/** Somebody else holds a row that the call needs: nothing was written. */
+export function isContended(error: unknown): error is BelayError {
+  return BelayError.is(error) && error.code === 'store_contended'
+}
+
+/** Whether the error is the store's own answer, so that the call is known to have had no effect. */
+export function isAnswered(error: unknown): boolean {
+  return BelayError.is(error) && !isUnavailable(error)
+}
+
+/** A later try may succeed. */
+function isPassing(error: unknown): error is BelayError {
+  return isUnavailable(error) || isContended(error)
 }

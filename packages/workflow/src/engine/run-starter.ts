@@ -1,5 +1,7 @@
 import type { NewRun, StartedRun } from '../adapter/index.ts'
-import { isUnavailable, type OutageWatch } from './outage.ts'
+import { BelayError } from '../errors.ts'
+import { HeldUp, partsOf } from './held-up.ts'
+import { isContended, isUnavailable, type OutageWatch } from './outage.ts'
 import { pause, type Runtime } from './runtime.ts'
 
 /** Runs that one call to the store starts at most. */
@@ -8,6 +10,8 @@ export const STARTS_MAX = 1_000
 const LANES_MAX = 3
 /** How often a call that was not answered is made again before the caller is told. */
 const REPEATS_MAX = 3
+/** How long a start waits for a key that an open transaction of somebody else has taken. */
+const KEY_WAIT_MS = 10_000
 
 /** What became of one start: what the store says of the run, or why it was not started. */
 export type Start =
@@ -21,19 +25,30 @@ export interface RunStarterParts {
   readonly outage: OutageWatch
 }
 
+/** One call of {@link RunStarter.startMany}, resolved when each of its runs is started or refused. */
 interface Entry {
   readonly runs: readonly NewRun[]
+  readonly starts: Start[]
+  open: number
   readonly resolve: (starts: readonly Start[]) => void
+}
+
+/** One run of an entry. */
+interface Place {
+  readonly entry: Entry
+  readonly index: number
 }
 
 /**
  * Starts runs in batches that size themselves: a lone start leaves at once; while calls are under way the others gather. A call whose
- * answer was lost is made again: run ids are made here, so that a run it had stored is recognised and not stored twice.
+ * answer was lost is made again: run ids are made here, so that a run it had stored is recognised and not stored twice. A start whose key
+ * is held by an open transaction waits alone.
  */
 export class RunStarter {
   readonly #store: RunStarterParts['store']
   readonly #runtime: Runtime
   readonly #outage: OutageWatch
+  readonly #heldUp: HeldUp<{ readonly place: Place; readonly until: number }>
   readonly #waiting: Entry[] = []
   #lanes = 0
   #scheduled = false
@@ -42,6 +57,10 @@ export class RunStarter {
     this.#store = parts.store
     this.#runtime = parts.runtime
     this.#outage = parts.outage
+    this.#heldUp = new HeldUp({
+      clock: parts.runtime.clock,
+      retry: ({ place, until }) => this.#startEach([place], until),
+    })
   }
 
   /** Resolves once the run is stored, to what the store says of it. */
@@ -53,8 +72,9 @@ export class RunStarter {
 
   /** Up to {@link STARTS_MAX} runs in one call to the store. Resolves, in order, to what became of each; one that is refused hinders no other. */
   startMany(runs: readonly NewRun[]): Promise<readonly Start[]> {
+    if (runs.length === 0) return Promise.resolve([])
     return new Promise((resolve) => {
-      this.#waiting.push({ runs, resolve })
+      this.#waiting.push({ runs, starts: new Array(runs.length), open: runs.length, resolve })
       this.#schedule()
     })
   }
@@ -67,7 +87,7 @@ export class RunStarter {
       this.#scheduled = false
       while (this.#lanes < LANES_MAX && this.#waiting.length > 0) {
         this.#lanes += 1
-        void this.#send(this.#nextBatch()).finally(() => {
+        void this.#startEach(placesOf(this.#nextBatch())).finally(() => {
           this.#lanes -= 1
           this.#schedule()
         })
@@ -84,30 +104,37 @@ export class RunStarter {
     return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end)
   }
 
-  async #send(batch: readonly Entry[]): Promise<void> {
-    const starts = await this.#startEach(
-      batch.length === 1 ? batch[0]!.runs : batch.flatMap(({ runs }) => runs),
-    )
-    let first = 0
-    for (const { runs, resolve } of batch) {
-      resolve(starts.slice(first, first + runs.length))
-      first += runs.length
+  /** Never rejects. `until` is when a start that was held up before is given up. */
+  async #startEach(places: readonly Place[], until?: number): Promise<void> {
+    try {
+      const started = await this.#startAll(places.map(({ entry, index }) => entry.runs[index]!))
+      places.forEach((place, at) => {
+        resolvePlace(place, started[at]!)
+      })
+    } catch (error) {
+      if (isContended(error)) return this.#apart(places, error, until)
+      if (places.length === 1 || isUnavailable(error)) {
+        for (const place of places) resolvePlace(place, { refused: true, error })
+        return
+      }
+      // One run that the store refuses must not keep the others of its batch from starting.
+      const middle = places.length >> 1
+      await this.#startEach(places.slice(0, middle))
+      await this.#startEach(places.slice(middle))
     }
   }
 
-  /** Never rejects. */
-  async #startEach(runs: readonly NewRun[]): Promise<readonly Start[]> {
-    try {
-      return await this.#startAll(runs)
-    } catch (error) {
-      if (runs.length === 1 || isUnavailable(error)) return runs.map(() => ({ refused: true, error }))
-      // One run that the store refuses must not keep the others of its batch from starting.
-      const middle = runs.length >> 1
-      return [
-        ...(await this.#startEach(runs.slice(0, middle))),
-        ...(await this.#startEach(runs.slice(middle))),
-      ]
+  /** Only the run whose key is held may wait, and not for ever. */
+  async #apart(places: readonly Place[], error: unknown, until?: number): Promise<void> {
+    const [place, ...others] = places
+    if (others.length > 0) {
+      for (const part of partsOf(places)) await this.#startEach(part)
+      return
     }
+    const now = this.#runtime.clock.now()
+    const limit = until ?? now + KEY_WAIT_MS
+    if (now < limit) this.#heldUp.add({ place: place!, until: limit })
+    else resolvePlace(place!, { refused: true, error: keyHeld(place!, error) })
   }
 
   async #startAll(runs: readonly NewRun[], repeats = 0): Promise<readonly StartedRun[]> {
@@ -123,4 +150,29 @@ export class RunStarter {
       return this.#startAll(runs, repeats + 1)
     }
   }
+}
+
+function placesOf(entries: readonly Entry[]): readonly Place[] {
+  return entries.flatMap((entry) => entry.runs.map((_, index) => ({ entry, index })))
+}
+
+function resolvePlace({ entry, index }: Place, start: Start): void {
+  entry.starts[index] = start
+  entry.open -= 1
+  if (entry.open === 0) entry.resolve(entry.starts)
+}
+
+function keyHeld({ entry, index }: Place, cause: unknown): BelayError {
+  const { runId, workflow, key } = entry.runs[index]!
+  const what =
+    key === null ? `A run of workflow "${workflow}"` : `The run of workflow "${workflow}" with key "${key}"`
+  const why =
+    key === null
+      ? 'another transaction has locked Belay’s tables'
+      : 'another transaction has started a run with this key and has neither committed nor rolled back'
+  return new BelayError(
+    'store_contended',
+    `${what} was not started: for ${KEY_WAIT_MS / 1_000} s ${why}. Nothing was stored. End that transaction, and start the run again.`,
+    { runId, cause },
+  )
 }

@@ -2,11 +2,14 @@ import type { Adapter, Claim, Settlement } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import { Attempt, type AttemptParts, type ClaimOrigin, type Performance } from './attempt.ts'
+import { Capacity } from './capacity.ts'
 import type { EventHub } from './events.ts'
 import { Intake } from './intake.ts'
-import { leaseLost, runStopping, workerStopping } from './interruption.ts'
+import { leaseLost, runStopping, stepTaken, workerStopping } from './interruption.ts'
+import { Lease } from './lease.ts'
 import type { OutageWatch } from './outage.ts'
 import { dependentsOf, outcomeOf } from './outcome-of.ts'
+import { Reconciler } from './reconciler.ts'
 import { pause } from './runtime.ts'
 import { type SettleResult, Settler, type SettlerEntry, type SettlerOptions } from './settler.ts'
 import { Slots } from './slots.ts'
@@ -24,12 +27,18 @@ export interface SessionParts extends Omit<AttemptParts, 'onCall' | 'onLateResul
   readonly outage: OutageWatch
   readonly workerId: string
   readonly concurrency: number
+  readonly leaseMs: number
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
-  readonly onSettled: (settlement: Settlement) => void
+  /** `definitionIds`: of the workflows whose steps were settled. */
+  readonly onSettled: (settlement: Settlement, definitionIds: readonly number[]) => void
   /** An attempt of a stopping run has ended: its undo may be due. */
   readonly onStoppingRunMoved: (runId: string) => void
   /** A slot or the last attempt went. */
   readonly onRoom: () => void
+  /** The store may hold something for this session that it does not know. */
+  readonly onUnsure: () => void
+  /** A handler waits to begin until the lease is known to hold. */
+  readonly onLeaseDoubted: () => void
   readonly onRefused: (error: unknown) => void
 }
 
@@ -41,6 +50,10 @@ export class Session {
   readonly workerId: string
   /** The calls that bring it work. */
   readonly intake: Intake
+  readonly capacity: Capacity
+  readonly lease: Lease
+  /** Finds what the store and this session don't agree on. */
+  readonly reconciler: Reconciler
   readonly #parts: SessionParts
   readonly #attemptParts: AttemptParts
   readonly #settler: Settler<Attempt>
@@ -53,12 +66,13 @@ export class Session {
   /** Attempts that wait for their payloads. */
   #preparing = 0
   #leaving = false
-  #lost = false
   #roomTold = false
 
   constructor(parts: SessionParts) {
     this.#parts = parts
     this.workerId = parts.workerId
+    this.lease = new Lease(parts.runtime.clock, parts.leaseMs)
+    this.capacity = new Capacity(() => this.#free)
     this.#attemptParts = {
       ...parts,
       onCall: (attempt) => {
@@ -69,11 +83,7 @@ export class Session {
     }
     this.#slots = new Slots({
       concurrency: parts.concurrency,
-      perform: (attempt) => {
-        if (attempt.phase === 'settling') return undefined
-        const { transaction } = attempt
-        return transaction === null ? attempt.perform() : this.#transactions.perform(attempt, transaction)
-      },
+      perform: (attempt) => (this.lease.holds ? this.#perform(attempt) : this.#performOnceHeld(attempt)),
       onEnd: (attempt, end) => {
         if (end !== undefined) this.#end(attempt, end)
         this.#tellRoom()
@@ -82,14 +92,21 @@ export class Session {
     const settling = this.#settlerOptions(parts)
     this.#settler = new Settler(settling)
     const isAbandoned = () => this.#settler.isAbandoned
-    this.#transactions = new Transactions({ ...settling, log: parts.log, isAbandoned })
+    const leaseKnown = () => this.#leaseKnown()
+    this.#transactions = new Transactions({ ...settling, log: parts.log, isAbandoned, leaseKnown })
     this.intake = this.#openIntake(parts)
+    this.reconciler = this.#openReconciler(parts)
   }
 
-  /** How many more steps it could take on. Attempts that only wait for their outcome to be recorded need no slot. */
+  /** How many more steps it could take on. */
   get room(): number {
+    return this.capacity.room
+  }
+
+  /** Attempts that only wait for their outcome to be recorded need no slot. */
+  get #free(): number {
     if (this.#leaving || this.#settler.backlog > BACKLOG_MAX) return 0
-    return Math.max(0, this.#slots.free - this.#preparing - this.intake.reserved)
+    return this.#slots.free - this.#preparing
   }
 
   /** Slots taken: handlers running, and what is about to run. */
@@ -104,7 +121,15 @@ export class Session {
 
   /** Whether it holds nothing, and no call is under way that may lease it something. */
   get isEmpty(): boolean {
-    return this.#attempts.size === 0 && !this.intake.isLeasing
+    return this.#attempts.size === 0 && !this.capacity.isLeasing
+  }
+
+  /** Attempts that began longer ago than this, and those that have yet to begin. */
+  knownFor(ms: number): number {
+    const before = this.#parts.runtime.clock.now() - ms
+    let known = 0
+    for (const { startedAt } of this.#attempts) if (startedAt < before) known += 1
+    return known
   }
 
   /** Runs with a forward attempt in flight that was claimed before `instant` of the engine's clock. */
@@ -134,12 +159,12 @@ export class Session {
   /** The identity is gone: signals every handler. Their results are still sent, and the store discards them. */
   lose(): number {
     this.#leaving = true
-    this.#lost = true
     for (const attempt of this.#attempts) {
       attempt.interrupt(leaseLost(attempt))
       // The fence would roll it back anyhow, but whoever has the step now wants what it has locked.
       attempt.cutOff()
     }
+    this.lease.end()
     return this.#attempts.size
   }
 
@@ -165,6 +190,7 @@ export class Session {
       this.#end(attempt, { type: 'given_up' })
       attempt.cutOff()
     }
+    this.lease.end()
   }
 
   /** Stops trying to reach the store: what is not recorded by now is left to the lease's end. */
@@ -172,23 +198,67 @@ export class Session {
     this.#settler.abandon()
   }
 
-  #openIntake({ adapter, workerId, definitions }: SessionParts): Intake {
+  #openIntake({ adapter, workerId, definitions, onUnsure }: SessionParts): Intake {
+    const accept = (claims: readonly Claim[], origin: ClaimOrigin) => this.accept(claims, origin)
     return new Intake({
       adapter,
       workerId,
       definitions,
-      room: () => this.room,
+      capacity: this.capacity,
+      accept,
+      onUnsure: () => this.#unsure(onUnsure),
+    })
+  }
+
+  #openReconciler({ adapter, workerId, definitions, log, events }: SessionParts): Reconciler {
+    return new Reconciler({
+      adapter,
+      workerId,
+      capacity: this.capacity,
       attempts: () => this.#attempts,
-      accept: (claims, origin) => this.accept(claims, origin),
-      isLost: () => this.#lost,
-      pause: async () => {
-        await Promise.all([this.#settler.pause(), this.#transactions.pause()])
+      canRun: ({ definitionId }) => definitions.has(definitionId),
+      adopt: (claims) => {
+        log.info('Found steps that were leased to this worker without its knowledge; it runs them now.', {
+          workerId,
+          steps: claims.length,
+        })
+        events.emit('lease.adopted', { workerId, steps: claims.length })
+        this.accept(claims, 'found')
       },
-      resume: () => {
-        this.#transactions.resume()
-        this.#settler.resume()
+      drop: (attempts) => {
+        for (const attempt of attempts) this.#drop(attempt)
       },
     })
+  }
+
+  #unsure(tell: () => void): void {
+    this.reconciler.doubt()
+    tell()
+  }
+
+  /** Whoever has the step now wants what this attempt has locked. Its result is still sent, and the store discards it. */
+  #drop(attempt: Attempt): void {
+    attempt.interrupt(stepTaken(attempt))
+    attempt.cutOff()
+    if (attempt.phase === 'queued') this.#end(attempt, { type: 'given_up' })
+  }
+
+  #perform(attempt: Attempt): Performance | undefined | Promise<Performance | undefined> {
+    if (attempt.phase === 'settling') return undefined
+    const { transaction } = attempt
+    return transaction === null ? attempt.perform() : this.#transactions.perform(attempt, transaction)
+  }
+
+  /** This process may have stood still for longer than its lease: its steps may be somebody else's by now. */
+  async #performOnceHeld(attempt: Attempt): Promise<Performance | undefined> {
+    await this.#leaseKnown()
+    return this.#perform(attempt)
+  }
+
+  async #leaseKnown(): Promise<void> {
+    if (this.lease.holds) return
+    this.#parts.onLeaseDoubted()
+    await this.lease.known()
   }
 
   #settlerOptions(parts: SessionParts): SettlerOptions<Attempt> {
@@ -197,25 +267,17 @@ export class Session {
       runtime: parts.runtime,
       outage: parts.outage,
       workerId: parts.workerId,
-      reserve: (entries) => {
-        const room = Math.min(this.room, dependentsOf(entries))
-        this.intake.reserved += room
-        return room
-      },
-      unreserve: (room) => {
-        this.intake.reserved -= room
-      },
+      reserve: (entries) => this.capacity.reserve(dependentsOf(entries)),
       onResult: (entry, result) => this.#settled(entry, result),
-      onSettled: (settlement) => {
-        this.intake.window.ended(this.#endedFromQueue, settlement.queued)
+      onSettled: (settlement, entries) => {
+        this.capacity.window.ended(this.#endedFromQueue, settlement.queued)
         this.#endedFromQueue = 0
         this.accept(settlement.claims, 'handed back')
-        parts.onSettled(settlement)
+        parts.onSettled(settlement, settlement.queued ? definitionsOf(entries) : [])
         this.#tellRoom()
       },
-      onUnsure: () => {
-        this.intake.unsure = true
-      },
+      onUnsure: () => this.#unsure(parts.onUnsure),
+      onHeldUp: ({ item }, error) => this.#tellHeldUp(item, error),
       onRefused: parts.onRefused,
     }
   }
@@ -226,6 +288,7 @@ export class Session {
     if (definition === undefined) return
     const attempt = new Attempt(claim, definition, this.#attemptParts, origin)
     this.#attempts.add(attempt)
+    this.reconciler.began(claim)
     if (claim.input !== undefined) this.#parts.payloads.rememberInput(claim.runId, claim.input)
     if (this.#leaving) this.#end(attempt, { type: 'given_up' })
     else if (claim.direction === 'forward' && this.#stoppingRuns.has(claim.runId))
@@ -305,6 +368,14 @@ export class Session {
     if (result === 'abandoned') this.#tellRoom()
   }
 
+  #tellHeldUp(attempt: Attempt, error: unknown): void {
+    const event = stepEvent(attempt, this.workerId)
+    const message =
+      'The outcome of a step waits to be recorded: another transaction holds a row of its run. End that transaction; the step is recorded then, and nothing else waits for it.'
+    this.#parts.log.warn(message, { ...event, error })
+    this.#parts.events.emit('step.held_up', event)
+  }
+
   /** Once for all that ends at one moment, and after it: the first of many freed slots would else be filled alone. */
   #tellRoom(): void {
     if (this.#roomTold) return
@@ -320,4 +391,8 @@ export class Session {
     this.#parts.log.warn('A result was discarded: its attempt was over.', { ...event, reason })
     this.#parts.events.emit('step.discarded', { ...event, reason })
   }
+}
+
+function definitionsOf(entries: readonly SettlerEntry<Attempt>[]): readonly number[] {
+  return [...new Set(entries.map(({ outcome }) => outcome.definitionId))]
 }

@@ -1,5 +1,7 @@
 import type { Adapter, Outcome, Settlement } from '../adapter/index.ts'
-import { isUnavailable, type OutageWatch } from './outage.ts'
+import type { Reservation } from './capacity.ts'
+import { HeldUp, partsOf } from './held-up.ts'
+import { isContended, isUnavailable, type OutageWatch } from './outage.ts'
 import { pause, type Runtime } from './runtime.ts'
 
 /** Outcomes that one call to the store settles at most. */
@@ -8,6 +10,8 @@ const BATCH_MAX = 500
 const LANES_MAX = 3
 /** How often a single outcome that the store refuses is tried before the worker gives up its identity. */
 const REFUSALS_MAX = 5
+/** After so many tries that were held up, about five seconds, somebody is told. */
+const HELD_UP_TRIES = 8
 
 export type SettleResult = 'settled' | 'lost' | 'abandoned'
 
@@ -16,15 +20,16 @@ export interface SettlerOptions<Item> {
   readonly runtime: Runtime
   readonly outage: OutageWatch
   readonly workerId: string
-  /** How many of the steps that these make ready the worker could take: it keeps the room for them until they are answered. */
-  readonly reserve: (entries: readonly SettlerEntry<Item>[]) => number
-  readonly unreserve: (room: number) => void
+  /** Keeps room for the steps that these make ready, until the call is answered and they were taken on. */
+  readonly reserve: (entries: readonly SettlerEntry<Item>[]) => Reservation
   /** Called once for each, when it is recorded or known to be void. */
   readonly onResult: (entry: SettlerEntry<Item>, result: SettleResult) => void
   /** Called once for each call, after its results. */
-  readonly onSettled: (settlement: Settlement) => void
+  readonly onSettled: (settlement: Settlement, entries: readonly SettlerEntry<Item>[]) => void
   /** A call's answer was lost: claims may have been handed back that this worker has not heard of. */
   readonly onUnsure: () => void
+  /** Somebody's open transaction has kept this outcome from being recorded for a while. Called once for each such outcome. */
+  readonly onHeldUp: (entry: SettlerEntry<Item>, error: unknown) => void
   /** The store keeps refusing an outcome that it should take. */
   readonly onRefused: (error: unknown) => void
 }
@@ -35,25 +40,35 @@ export interface SettlerEntry<Item> {
   readonly outcome: Outcome
 }
 
+interface HeldEntry<Item> {
+  readonly entry: SettlerEntry<Item>
+  readonly tries: number
+}
+
 /**
  * Settles outcomes in batches that size themselves: a lone outcome leaves at once; while all lanes are busy the others gather.
- * A batch whose answer was lost is sent again until it is answered, which the store makes harmless.
+ * A batch whose answer was lost is sent again until it is answered, which the store makes harmless. A batch that is held up by somebody's
+ * lock is sent in parts, until only the outcome that needs the locked row waits.
  */
 export class Settler<Item> {
   readonly #options: SettlerOptions<Item>
+  readonly #heldUp: HeldUp<HeldEntry<Item>>
   #waiting: SettlerEntry<Item>[] = []
-  readonly #lanes = new Set<Promise<void>>()
-  #paused = false
+  #lanes = 0
   #abandoned = false
   #scheduled = false
 
   constructor(options: SettlerOptions<Item>) {
     this.#options = options
+    this.#heldUp = new HeldUp({
+      clock: options.runtime.clock,
+      retry: ({ entry, tries }) => this.#again([entry], { heldUp: tries }),
+    })
   }
 
   /** Outcomes not yet taken up by a call. */
   get backlog(): number {
-    return this.#waiting.length
+    return this.#waiting.length + this.#heldUp.size
   }
 
   /** True once it has given up on everything not yet answered. */
@@ -70,21 +85,11 @@ export class Settler<Item> {
     this.#schedule()
   }
 
-  /** Lets calls under way end and starts no others until `resume`. */
-  async pause(): Promise<void> {
-    this.#paused = true
-    while (this.#lanes.size > 0) await Promise.all(this.#lanes)
-  }
-
-  resume(): void {
-    this.#paused = false
-    this.#schedule()
-  }
-
   /** Gives up on everything not yet answered: the leases are left to expire. */
   abandon(): void {
     this.#abandoned = true
     for (const entry of this.#waiting.splice(0)) this.#options.onResult(entry, 'abandoned')
+    for (const { entry } of this.#heldUp.clear()) this.#options.onResult(entry, 'abandoned')
   }
 
   /** One microtask later, so that outcomes of one moment share a call. */
@@ -98,58 +103,77 @@ export class Settler<Item> {
   }
 
   #fillLanes(): void {
-    while (!this.#paused && this.#lanes.size < LANES_MAX && this.#waiting.length > 0) {
-      const lane = this.#send(this.#waiting.splice(0, BATCH_MAX)).finally(() => {
-        this.#lanes.delete(lane)
+    while (this.#lanes < LANES_MAX && this.#waiting.length > 0) {
+      this.#lanes += 1
+      void this.#send(this.#waiting.splice(0, BATCH_MAX)).finally(() => {
+        this.#lanes -= 1
         this.#schedule()
       })
-      this.#lanes.add(lane)
     }
   }
 
-  async #send(batch: readonly SettlerEntry<Item>[], refusals = 0): Promise<void> {
-    const { runtime, outage } = this.#options
+  async #send(batch: readonly SettlerEntry<Item>[], before: Tries = {}): Promise<void> {
+    const { adapter, workerId, outage, reserve, onResult, onSettled } = this.#options
+    const room = reserve(batch)
     try {
-      const settlement = await this.#call(batch)
+      const outcomes = batch.map((entry) => entry.outcome)
+      const settlement = await adapter.settle({ workerId, outcomes, handBackMax: room.max })
       outage.succeeded()
       // Results first: nobody may see a dependent start before the step it waited for has ended.
       batch.forEach((entry, index) => {
-        this.#options.onResult(entry, settlement.results[index] ?? 'lost')
+        onResult(entry, settlement.results[index] ?? 'lost')
       })
-      this.#options.onSettled(settlement)
+      onSettled(settlement, batch)
     } catch (error) {
+      // Parts of the call may have been recorded, and have leased steps.
       this.#options.onUnsure()
-      const delayMs = outage.failed(error)
-      if (isUnavailable(error)) {
-        await pause(runtime.clock, delayMs)
-        return this.#again(batch, 0)
-      }
-      // One bad outcome must not hold up the others of its batch: halve until it stands alone.
-      if (batch.length > 1) {
-        const middle = batch.length >> 1
-        await this.#again(batch.slice(0, middle), 0)
-        return this.#again(batch.slice(middle), 0)
-      }
-      await pause(runtime.clock, delayMs)
-      if (refusals + 1 < REFUSALS_MAX) return this.#again(batch, refusals + 1)
-      this.#options.onRefused(error)
-      for (const entry of batch) this.#options.onResult(entry, 'abandoned')
-    }
-  }
-
-  async #call(batch: readonly SettlerEntry<Item>[]): Promise<Settlement> {
-    const { adapter, workerId, reserve, unreserve } = this.#options
-    const handBackMax = reserve(batch)
-    try {
-      const outcomes = batch.map((entry) => entry.outcome)
-      return await adapter.settle({ workerId, outcomes, handBackMax })
+      room.end()
+      return isContended(error) ? this.#apart(batch, before, error) : this.#failed(batch, before, error)
     } finally {
-      unreserve(handBackMax)
+      room.end()
     }
   }
 
-  async #again(batch: readonly SettlerEntry<Item>[], refusals: number): Promise<void> {
-    if (!this.#abandoned) return this.#send(batch, refusals)
+  async #failed(batch: readonly SettlerEntry<Item>[], before: Tries, error: unknown): Promise<void> {
+    const { runtime, outage, onRefused, onResult } = this.#options
+    const delayMs = outage.failed(error)
+    if (isUnavailable(error)) {
+      await pause(runtime.clock, delayMs)
+      return this.#again(batch)
+    }
+    // One bad outcome must not hold up the others of its batch: halve until it stands alone.
+    if (batch.length > 1) {
+      const middle = batch.length >> 1
+      await this.#again(batch.slice(0, middle))
+      return this.#again(batch.slice(middle))
+    }
+    await pause(runtime.clock, delayMs)
+    const refusals = (before.refusals ?? 0) + 1
+    if (refusals < REFUSALS_MAX) return this.#again(batch, { refusals })
+    onRefused(error)
+    for (const entry of batch) onResult(entry, 'abandoned')
+  }
+
+  /** Only the outcome that needs the locked row may wait. */
+  async #apart(batch: readonly SettlerEntry<Item>[], before: Tries, error: unknown): Promise<void> {
+    const [entry, ...others] = batch
+    if (others.length > 0) {
+      for (const part of partsOf(batch)) await this.#again(part)
+      return
+    }
+    const tries = (before.heldUp ?? 0) + 1
+    if (tries === HELD_UP_TRIES) this.#options.onHeldUp(entry!, error)
+    this.#heldUp.add({ entry: entry!, tries })
+  }
+
+  async #again(batch: readonly SettlerEntry<Item>[], before: Tries = {}): Promise<void> {
+    if (!this.#abandoned) return this.#send(batch, before)
     for (const entry of batch) this.#options.onResult(entry, 'abandoned')
   }
+}
+
+/** How often a lone outcome was tried before. */
+interface Tries {
+  readonly refusals?: number
+  readonly heldUp?: number
 }

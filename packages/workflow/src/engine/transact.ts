@@ -3,6 +3,7 @@ import type { TransactionPolicy } from '../definition/step.ts'
 import type { Logger } from '../logger.ts'
 import type { Attempt, Performance } from './attempt.ts'
 import { conflictDelayMs } from './backoff.ts'
+import type { Reservation } from './capacity.ts'
 import { endedWell } from './decide.ts'
 import { isUnavailable, type OutageWatch } from './outage.ts'
 import { pause, type Runtime } from './runtime.ts'
@@ -16,10 +17,12 @@ export interface TransactParts {
   readonly outage: OutageWatch
   readonly log: Logger
   readonly workerId: string
-  /** The outcome is about to be settled, and this worker may be leased so many steps that it makes ready; `done` once that is over. */
-  readonly submit: (outcome: Outcome) => { readonly handBackMax: number; readonly done: () => void }
+  /** The outcome is about to be settled: keeps room for the steps that it makes ready. */
+  readonly reserve: (outcome: Outcome) => Reservation
   /** True when nobody waits any more for what the store would say. */
   readonly isAbandoned: () => boolean
+  /** Resolves when the worker's lease is known to hold, or to be over. */
+  readonly leaseKnown: () => Promise<void>
 }
 
 /** How a transactional attempt ended: in its transaction, or, rolled back, as any other attempt that is yet to be settled. */
@@ -99,7 +102,9 @@ class Transaction {
 
   async #work(tx: StepTransaction) {
     const attempt = this.#attempt
-    // It may have been given up while it waited for its turn.
+    // The wait for a turn may have outlasted the lease.
+    await this.#parts.leaseKnown()
+    // It may have been given up while it waited.
     if (attempt.phase === 'settling') return null
     const end = await attempt.performWithin(tx)
     this.#end = end
@@ -107,11 +112,11 @@ class Transaction {
     if (end.type === 'threw') throw end.error
     if (end.type !== 'returned') return null
     const outcome = endedWell(attempt.claim, end.output)
-    const { handBackMax, done } = this.#parts.submit(outcome)
-    this.#done = done
+    const room = this.#parts.reserve(outcome)
+    this.#done = room.end
     this.#outcome = outcome
     attempt.phase = 'settling'
-    return { outcome, handBackMax }
+    return { outcome, handBackMax: room.max }
   }
 
   #settled(outcome: Outcome, result: Awaited<ReturnType<Adapter['transact']>>): Try {

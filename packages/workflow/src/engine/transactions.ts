@@ -1,4 +1,3 @@
-import type { Outcome } from '../adapter/index.ts'
 import type { TransactionPolicy } from '../definition/step.ts'
 import type { Logger } from '../logger.ts'
 import type { Attempt, Performance } from './attempt.ts'
@@ -9,6 +8,8 @@ export interface TransactionsOptions extends Omit<SettlerOptions<Attempt>, 'onRe
   readonly log: Logger
   /** True when nobody waits any more for what the store would say. */
   readonly isAbandoned: () => boolean
+  /** Resolves when the worker's lease is known to hold, or to be over. */
+  readonly leaseKnown: () => Promise<void>
 }
 
 /**
@@ -17,9 +18,6 @@ export interface TransactionsOptions extends Omit<SettlerOptions<Attempt>, 'onRe
  */
 export class Transactions {
   readonly #options: TransactionsOptions
-  /** Those whose end may lease steps to this worker. */
-  readonly #leasing = new Set<Promise<void>>()
-  #paused = false
 
   constructor(options: TransactionsOptions) {
     this.#options = options
@@ -30,13 +28,13 @@ export class Transactions {
     const { onResult, onSettled, onUnsure } = this.#options
     const { end, done } = await transact(attempt, policy, {
       ...this.#options,
-      submit: (outcome) => this.#submit(attempt, outcome),
+      reserve: (outcome) => this.#options.reserve([{ item: attempt, outcome }]),
     })
     switch (end?.type) {
       case 'committed':
         onResult({ item: attempt, outcome: end.outcome }, 'settled')
         if (end.settlement === null) onUnsure()
-        else onSettled(end.settlement)
+        else onSettled(end.settlement, [{ item: attempt, outcome: end.outcome }])
         break
       case 'fenced':
         onResult({ item: attempt, outcome: end.outcome }, 'lost')
@@ -50,32 +48,5 @@ export class Transactions {
     }
     done()
     return undefined
-  }
-
-  /** Lets those end that may lease steps; others go on without leasing any, until `resume`. */
-  async pause(): Promise<void> {
-    this.#paused = true
-    while (this.#leasing.size > 0) await Promise.all(this.#leasing)
-  }
-
-  resume(): void {
-    this.#paused = false
-  }
-
-  /** Keeps room for what the end of this attempt may lease. */
-  #submit(item: Attempt, outcome: Outcome): { readonly handBackMax: number; readonly done: () => void } {
-    const { reserve, unreserve } = this.#options
-    const handBackMax = this.#paused ? 0 : reserve([{ item, outcome }])
-    let end = () => {}
-    const ended = new Promise<void>((resolve) => {
-      end = resolve
-    })
-    if (handBackMax > 0) this.#leasing.add(ended)
-    const done = () => {
-      unreserve(handBackMax)
-      this.#leasing.delete(ended)
-      end()
-    }
-    return { handBackMax, done }
   }
 }

@@ -1,4 +1,14 @@
-import type { Adapter, NewRun, RunStatus, Settlement, StartedRun, UndoPlan } from '../adapter/index.ts'
+import type {
+  Adapter,
+  NewRun,
+  Peers,
+  RunStatus,
+  Settlement,
+  StartedRun,
+  UndoPlan,
+  WakeHint,
+} from '../adapter/index.ts'
+import type { Timer } from '../clock.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import type { Logger } from '../logger.ts'
 import { depart, type WorkerLoops } from './depart.ts'
@@ -8,6 +18,7 @@ import type { Intake } from './intake.ts'
 import { Loop } from './loop.ts'
 import { OutageWatch } from './outage.ts'
 import type { PayloadCache } from './payload-cache.ts'
+import { shareOf, turnAt } from './peers.ts'
 import type { Runtime } from './runtime.ts'
 import { beginDueUndos } from './saga.ts'
 import { Session } from './session.ts'
@@ -20,6 +31,12 @@ const SWEEP_MAX = 1_000
 const HOUSEKEEPING_MS = 1_000
 /** How often at the least it looks for dead workers. A tenth of the lease, if that is less: they are noticed within a lease. */
 const SWEEP_MS = 3_000
+/** However many workers share the looking, each looks this often. */
+const SHARED_MAX_MS = 20_000
+/** How soon after a look that found a difference the next one confirms it. */
+const CONFIRM_MS = 50
+/** A worker that is told to look "soon" waits this long for others to have been quicker. */
+const SOON_MS = 30
 
 export interface WorkerParts {
   readonly adapter: Adapter
@@ -39,9 +56,9 @@ export interface WorkerParts {
 }
 
 /**
- * One executor: four loops that never wait for each other. `lease` renews; `claim` takes ready steps, each tick and whenever woken; `saga`
- * begins undos that are due; `housekeeping` sweeps up after dead workers and notices runs that were stopped elsewhere. Beside them, `due`
- * wakes it for timers and fails runs whose deadline has passed.
+ * One executor: loops that never wait for each other. `lease` renews; `claim` takes ready steps, each tick and whenever woken; `saga` begins
+ * undos that are due; `housekeeping` sweeps up after dead workers and notices runs that were stopped elsewhere; `reconcile` compares what
+ * the store holds for this worker with what it knows; `due` wakes it for timers and fails runs whose deadline has passed.
  */
 export class Worker {
   readonly #parts: WorkerParts
@@ -60,6 +77,9 @@ export class Worker {
   #waitedAt = 0
   #stopping = false
   #stopWake: () => void = () => {}
+  /** Idle workers that could do the same work, as the last renewal told. */
+  #peers: readonly Peers[] = []
+  #soon: Timer | undefined
 
   constructor(parts: WorkerParts) {
     this.#parts = parts
@@ -67,16 +87,23 @@ export class Worker {
     this.#due = this.#dueWatch()
     this.#loops = {
       due: this.#due,
-      lease: this.#loop('renewing the lease', Math.max(1, Math.floor(parts.leaseMs / 3)), () =>
-        this.#renew(),
+      lease: this.#loop('renewing the lease', this.#renewalMs, () => this.#renew()),
+      reconcile: this.#loop(
+        'comparing leases',
+        () => this.#reconcilesAfterMs(),
+        () => this.#reconcile(),
       ),
-      claim: this.#loop('claiming', parts.tickMs, () => this.#claim()),
-      saga: this.#loop('beginning undos', Math.max(parts.tickMs, HOUSEKEEPING_MS), () =>
-        this.#advanceSagas(),
+      claim: this.#loop(
+        'claiming',
+        () => this.#shared(parts.tickMs),
+        () => this.#claim(),
       ),
-      housekeeping: this.#loop('housekeeping', Math.max(parts.tickMs, HOUSEKEEPING_MS), () =>
-        this.#housekeep(),
+      saga: this.#loop(
+        'beginning undos',
+        () => this.#shared(this.#housekeepingMs),
+        () => this.#advanceSagas(),
       ),
+      housekeeping: this.#loop('housekeeping', this.#housekeepingMs, () => this.#housekeep()),
     }
   }
 
@@ -96,9 +123,9 @@ export class Worker {
 
   async start(): Promise<void> {
     this.#waitedAt = this.#parts.runtime.clock.now()
-    await this.#register(this.#session.workerId)
+    await this.#register(this.#session)
     this.#parts.events.emit('worker.started', { workerId: this.workerId })
-    this.#stopWake = this.#parts.adapter.onWake(() => this.wake())
+    this.#stopWake = this.#parts.adapter.onWake((hint) => this.#hinted(hint))
     for (const loop of Object.values(this.#loops)) loop.wake()
   }
 
@@ -132,12 +159,37 @@ export class Worker {
     if (this.#stopping) return
     this.#stopping = true
     this.#stopWake()
+    this.#soon?.cancel()
     const session = this.#session
     await depart({ ...this.#parts, session, loops: this.#loops, timeoutMs })
     this.#parts.events.emit('worker.stopped', { workerId: session.workerId })
   }
 
-  #loop(during: string, intervalMs: number, work: () => Promise<void>): Loop {
+  get #renewalMs(): number {
+    return Math.max(1, Math.floor(this.#parts.leaseMs / 3))
+  }
+
+  get #housekeepingMs(): number {
+    return Math.max(this.#parts.tickMs, HOUSEKEEPING_MS)
+  }
+
+  /** How often this worker looks at what all idle workers look at, when one of them alone would look once in `aloneMs`. */
+  #shared(aloneMs: number): number {
+    return Math.max(aloneMs, Math.min(SHARED_MAX_MS, aloneMs * shareOf(this.#peers)))
+  }
+
+  /** Others may be nearer to the work, and then this worker need not look. */
+  #hinted(hint: WakeHint | undefined): void {
+    const turn = turnAt(this.#peers, hint)
+    if (turn === 'now') return this.wake()
+    if (turn === 'never' || this.#soon !== undefined) return
+    this.#soon = this.#parts.runtime.clock.after(SOON_MS, () => {
+      this.#soon = undefined
+      this.wake()
+    })
+  }
+
+  #loop(during: string, intervalMs: number | (() => number), work: () => Promise<void>): Loop {
     const outage = this.#outage(during)
     return new Loop({
       clock: this.#parts.runtime.clock,
@@ -157,7 +209,8 @@ export class Worker {
       runtime,
       outage: this.#outage('looking what is due'),
       tickMs,
-      intervalMs: Math.max(tickMs, HOUSEKEEPING_MS),
+      horizonMs: this.#housekeepingMs,
+      intervalMs: () => this.#shared(this.#housekeepingMs),
       definitionIds: [...definitions.keys()],
       onDue: () => {
         this.#moreLikely = true
@@ -180,7 +233,7 @@ export class Worker {
       ...this.#parts,
       workerId: this.#parts.runtime.newId(),
       outage: this.#outage('settling'),
-      onSettled: (settlement) => this.#settled(settlement),
+      onSettled: (settlement, definitionIds) => this.#settled(settlement, definitionIds),
       onStoppingRunMoved: (runId) => {
         this.#stoppingRuns.add(runId)
         this.#loops.saga.wake()
@@ -188,6 +241,8 @@ export class Worker {
       onRoom: () => {
         this.#onRoom()
       },
+      onUnsure: () => this.#loops.reconcile.wake(),
+      onLeaseDoubted: () => this.#loops.lease.wake(),
       onRefused: (error) => {
         this.#parts.log.error('The store refuses an outcome; this worker gives up its identity.', { error })
         // The old identity's lease then runs out, and the step goes to whoever sweeps it.
@@ -202,8 +257,9 @@ export class Worker {
     this.#parts.events.emit('error', { during: 'registering', error })
   }
 
-  async #register(workerId: string): Promise<void> {
-    const { adapter, name, host, leaseMs, concurrency: slots, definitions } = this.#parts
+  async #register({ workerId, lease }: Session): Promise<void> {
+    const { adapter, name, host, leaseMs, concurrency: slots, definitions, runtime } = this.#parts
+    const sentAt = runtime.clock.now()
     await adapter.registerWorker({
       workerId,
       name,
@@ -212,13 +268,37 @@ export class Worker {
       slots,
       definitionIds: [...definitions.keys()],
     })
+    lease.extended(sentAt)
   }
 
   async #renew(): Promise<void> {
-    const { adapter, leaseMs } = this.#parts
+    const { adapter, leaseMs, runtime } = this.#parts
     const session = this.#session
-    const renewed = await adapter.renew({ workerId: session.workerId, leaseMs, busy: session.busy })
-    if (renewed === 'lost' && session === this.#session) await this.#replaceSession()
+    const { workerId, busy } = session
+    const sentAt = runtime.clock.now()
+    const renewed = await adapter.renew({ workerId, leaseMs, busy, known: session.knownFor(leaseMs) })
+    if (session !== this.#session) return
+    if (renewed === 'lost') return this.#replaceSession()
+    session.lease.extended(sentAt)
+    const share = shareOf(this.#peers)
+    this.#peers = renewed.peers
+    // Fewer look now: those that are left must not sleep on as if there were still more of them.
+    if (shareOf(this.#peers) < share) this.#lookAgain()
+  }
+
+  #lookAgain(): void {
+    for (const loop of [this.#loops.claim, this.#loops.saga, this.#loops.due]) loop.wake()
+  }
+
+  /** A worker that holds nothing compares less often: nothing can be lost to it but what an unanswered call has leased. */
+  #reconcilesAfterMs(): number {
+    return this.#session.size > 0 ? this.#renewalMs : this.#parts.leaseMs
+  }
+
+  async #reconcile(): Promise<void> {
+    const session = this.#session
+    const open = await session.reconciler.compare()
+    if (open > 0) this.#parts.runtime.clock.after(CONFIRM_MS, () => this.#loops.reconcile.wake())
   }
 
   async #replaceSession(): Promise<void> {
@@ -232,17 +312,16 @@ export class Worker {
     })
     this.#parts.events.emit('lease.lost', { workerId: lost.workerId, steps })
     // An unregistered session claims nothing: the claim loop answers 'lost' and registers again if this fails.
-    await this.#register(this.#session.workerId)
+    await this.#register(this.#session)
     this.wake()
   }
 
   async #claim(): Promise<void> {
     const session = this.#session
-    if (session.intake.unsure) await session.intake.adopt()
     const now = this.#parts.runtime.clock.now()
     if (now >= this.#waitedAt + this.#parts.tickMs) {
       this.#waitedAt = now
-      session.intake.window.waited(this.#parts.concurrency)
+      session.capacity.window.waited(this.#parts.concurrency)
     }
     const ids = [...this.#parts.definitions.keys()]
     if (ids.length === 0) return
@@ -277,16 +356,16 @@ export class Worker {
   }
 
   #onRoom(): void {
-    if (this.#session.intake.unsure || (this.#moreLikely && this.#session.room > 0)) this.#loops.claim.wake()
+    if (this.#moreLikely && this.#session.room > 0) this.#loops.claim.wake()
   }
 
-  #settled(settlement: Settlement): void {
+  #settled(settlement: Settlement, definitionIds: readonly number[]): void {
     this.#runsChanged(settlement.runs)
     if (!settlement.queued) return
     this.#moreLikely = true
     // What this worker cannot take at once is for others.
     if (this.hasRoom) this.#loops.claim.wake()
-    else this.#parts.adapter.wake()
+    else this.#parts.adapter.wake(definitionIds)
   }
 
   #runsChanged(runs: readonly { readonly runId: string; readonly status: RunStatus }[]): void {
@@ -323,7 +402,7 @@ export class Worker {
     const { adapter, runtime, events, leaseMs } = this.#parts
     const now = runtime.clock.now()
     if (now < this.#sweepsAt) return
-    this.#sweepsAt = now + Math.min(SWEEP_MS, leaseMs / 10)
+    this.#sweepsAt = now + Math.min(leaseMs / 2, this.#shared(Math.min(SWEEP_MS, leaseMs / 10)))
     for (;;) {
       const swept = await adapter.sweep({ limit: SWEEP_MAX })
       for (const workerId of swept.lostWorkers) events.emit('worker.lost', { workerId })
