@@ -1,8 +1,10 @@
 import {
   type Adapter,
   type Outcome,
+  StoreContendedError,
   StoreUnavailableError,
   type TransactRequest,
+  type WakeHint,
 } from '@belay/workflow/adapter'
 import type { Random } from './random.ts'
 import type { Process } from './scheduler.ts'
@@ -15,6 +17,10 @@ export interface FaultRates {
   readonly failsAfter: number
   /** The call takes up to two virtual seconds. */
   readonly slow: number
+  /** The client gives the call up, and it takes effect in the store some virtual seconds later. */
+  readonly late: number
+  /** Somebody else holds a row that the call needs. */
+  readonly contended: number
 }
 
 const VERBS = [
@@ -38,7 +44,6 @@ const VERBS = [
   'changeRun',
   'readHistory',
   'readDefinitions',
-  'listWorkers',
   'deliverSignals',
   'findRun',
   'expireRuns',
@@ -54,8 +59,23 @@ const VERBS = [
   'diagnose',
 ] as const satisfies readonly (keyof Adapter)[]
 
+/** Verbs that wait for rows which others may hold. */
+const CONTENDED: ReadonlySet<keyof Adapter> = new Set([
+  'startRuns',
+  'settle',
+  'beginUndo',
+  'cancelRuns',
+  'changeRun',
+  'deliverSignals',
+])
+
+/** For how long an abandoned statement may go on in the store. */
+const LATE_MAX_MS = 20_000
+
 export interface FaultyParts {
   readonly process: Process
+  /** The store's own: what a client gave up goes on here, even when the client is dead. */
+  readonly server: Process
   readonly random: Random
   readonly rates: () => FaultRates
   /** Sees every call as the store answered it, whether or not the answer arrives. */
@@ -67,12 +87,13 @@ export interface FaultyParts {
  * another process's call can fall in between; and calls fail as connections do.
  */
 export function faultyAdapter(store: Adapter, parts: FaultyParts): Adapter {
-  const { process, random, rates, onAnswer } = parts
+  const { process, server, random, rates, onAnswer } = parts
   const wrapped: Record<string, unknown> = {
     name: 'simulated',
     clock: process.clock,
-    onWake: (listener: () => void) => store.onWake(() => void process.turn().then(listener)),
-    wake: () => store.wake(),
+    onWake: (listener: (hint?: WakeHint) => void) =>
+      store.onWake((hint) => void process.turn().then(() => listener(hint))),
+    wake: (definitionIds?: readonly number[]) => store.wake(definitionIds),
     close: async () => {},
   }
   for (const verb of VERBS) {
@@ -80,6 +101,16 @@ export function faultyAdapter(store: Adapter, parts: FaultyParts): Adapter {
     wrapped[verb] = async (...args: unknown[]) => {
       await process.turn(random.chance(rates().slow) ? random.integer(1, 2_000) : 0)
       if (random.chance(rates().failsBefore)) throw lostConnection(verb)
+      if (CONTENDED.has(verb) && random.chance(rates().contended)) throw contended(verb)
+      if (random.chance(rates().late)) {
+        const goOn = async () => onAnswer(verb, args, await call.apply(store, args))
+        // What the store says to nobody, a refusal too, is lost.
+        void server
+          .turn(random.integer(1, LATE_MAX_MS))
+          .then(goOn)
+          .catch(() => {})
+        throw lostConnection(verb)
+      }
       const answer = await call.apply(store, args)
       onAnswer(verb, args, answer)
       await process.turn(random.chance(rates().slow) ? random.integer(1, 2_000) : 0)
@@ -117,6 +148,10 @@ function faultyTransact(store: Adapter, parts: FaultyParts): Adapter['transact']
 
 function conflict(): Error {
   return Object.assign(new Error('Simulated: given up for another transaction.'), { code: '40001' })
+}
+
+function contended(verb: string): StoreContendedError {
+  return new StoreContendedError(`Simulated: somebody holds a row that ${verb} needs.`)
 }
 
 function lostConnection(verb: string): StoreUnavailableError {

@@ -20,6 +20,7 @@ import { STAND_IN, type Written } from './workload.ts'
 export class Oracle {
   readonly violations: string[] = []
   readonly #store: MemoryAdapter<Clock>
+  readonly #now: () => number
   readonly #workflows: ReadonlyMap<string, WorkflowDefinition>
   /** (run, step, kind) → the attempt that it was recorded for. */
   readonly #recorded = new Map<string, number>()
@@ -29,8 +30,14 @@ export class Oracle {
   /** (run, step) → the payload of the signal that it took. */
   readonly #taken = new Map<string, string | null>()
 
-  constructor(store: MemoryAdapter<Clock>, workflows: ReadonlyMap<string, WorkflowDefinition>) {
+  /** `now` is the store's time. */
+  constructor(
+    store: MemoryAdapter<Clock>,
+    workflows: ReadonlyMap<string, WorkflowDefinition>,
+    now: () => number,
+  ) {
     this.#store = store
+    this.#now = now
     this.#workflows = workflows
   }
 
@@ -142,15 +149,23 @@ export class Oracle {
       this.#broken(`a handler was called for no run: ${event.runId}`)
       return
     }
+    this.#checkLease(event)
     const rows = found.steps
     const number = workflow.graph.numberOf(event.step)!
     const row = rows[number]!
-    // A worker that has lost the step may call its handler late: nothing can prevent that, and nothing comes of it.
+    // A worker from which somebody has just taken the step may not know it yet.
     if (row.workerId !== event.workerId || row.failures + row.losses + 1 !== event.attempt) return
     if (event.direction === 'forward' && row.status === 'running')
       this.#checkForwardCall(found, workflow, number)
     if (event.direction === 'undo' && row.status === 'compensating')
       this.#checkUndoCall(found, workflow, number)
+  }
+
+  /** No handler begins once its worker's lease may be over: somebody else may have the step, and its run may be undone already. */
+  #checkLease({ runId, step, workerId }: StepEvent): void {
+    const worker = this.#store.dump().workers?.find((row) => row.workerId === workerId)
+    if (worker?.status === 'live' && worker.leaseExpiresAt > this.#now()) return
+    this.#broken(`${runId}/${step} was called by worker ${workerId}, whose lease is over`)
   }
 
   #checkForwardCall({ run, steps, stored }: RunDump, workflow: WorkflowDefinition, number: number): void {
@@ -286,7 +301,11 @@ export class Oracle {
 }
 
 // A connection broke, or somebody decided otherwise before.
-const EXPECTED_REFUSALS: ReadonlySet<string> = new Set(['store_unavailable', 'decision_conflict'])
+const EXPECTED_REFUSALS: ReadonlySet<string> = new Set([
+  'store_unavailable',
+  'store_contended',
+  'decision_conflict',
+])
 
 function descendants(workflow: WorkflowDefinition, number: number): readonly number[] {
   const found = new Set<number>()

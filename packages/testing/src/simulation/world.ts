@@ -62,6 +62,7 @@ class World {
   readonly #options: SimulationOptions
   readonly #random: Random
   readonly #scheduler: Scheduler
+  readonly #server: Process
   readonly #store: MemoryAdapter<Clock>
   readonly #plans: readonly Plan[]
   readonly #oracle: Oracle
@@ -82,21 +83,26 @@ class World {
     this.#random = new Random(options.seed)
     this.#scheduler = new Scheduler(this.#random.fork())
     // The store's own process: never frozen, never killed.
-    this.#store = memory({ clock: new Process('store', this.#scheduler).clock })
+    this.#server = new Process('store', this.#scheduler)
+    this.#store = memory({ clock: this.#server.clock })
     this.#plans = Array.from({ length: this.#random.integer(1, 2) }, (_, n) =>
       randomPlan(this.#random.fork(), `w${n}`),
     )
     this.#leaseMs = this.#random.pick([1_000, 3_000, 10_000])
     this.#rates = this.#random.pick<FaultRates>([
-      { failsBefore: 0, failsAfter: 0, slow: 0.02 },
-      { failsBefore: 0.01, failsAfter: 0.03, slow: 0.05 },
-      { failsBefore: 0.05, failsAfter: 0.1, slow: 0.1 },
+      { failsBefore: 0, failsAfter: 0, slow: 0.02, late: 0, contended: 0 },
+      { failsBefore: 0.01, failsAfter: 0.03, slow: 0.05, late: 0.01, contended: 0.05 },
+      { failsBefore: 0.05, failsAfter: 0.1, slow: 0.1, late: 0.05, contended: 0.02 },
     ])
     const process = new Process('oracle', this.#scheduler)
     const workflows = this.#plans.map((plan) =>
       workflowOf(plan, { process, random: this.#random, calm: () => true, onWrite: () => {} }),
     )
-    this.#oracle = new Oracle(this.#store, new Map(workflows.map((workflow) => [workflow.name, workflow])))
+    this.#oracle = new Oracle(
+      this.#store,
+      new Map(workflows.map((workflow) => [workflow.name, workflow])),
+      () => this.#scheduler.now,
+    )
   }
 
   async run(): Promise<void> {
@@ -196,9 +202,10 @@ class World {
   }
 
   #connect(process: Process, random: Random): Adapter {
-    const calm = { failsBefore: 0, failsAfter: 0, slow: 0 }
+    const calm = { failsBefore: 0, failsAfter: 0, slow: 0, late: 0, contended: 0 }
     return faultyAdapter(this.#options.sabotage?.(this.#store) ?? this.#store, {
       process,
+      server: this.#server,
       random,
       rates: () => (this.#calm ? calm : this.#rates),
       onAnswer: (verb, args, answer) => {
