@@ -12,6 +12,7 @@ export type BelayErrorCode =
   | 'payload_too_large'
   | 'run_failed'
   | 'step_timeout'
+  | 'outcome_unknown'
   | 'signal_timeout'
   | 'poll_timeout'
   | 'approval_rejected'

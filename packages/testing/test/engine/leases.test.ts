@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { define, StoreUnavailableError } from '@belay/workflow'
+import type { Adapter } from '@belay/workflow/adapter'
 import { describe, expect, it, vi } from 'vitest'
-import { engines, gate, StoppableClock, statuses } from './bench-of-engines.ts'
+import { changed, engines, gate, StoppableClock, statuses } from './bench-of-engines.ts'
 
 describe('workers that die or stall', () => {
   it('a zombie’s late result changes nothing, is told to it, and its worker goes on under a new id', async () => {
@@ -175,4 +177,94 @@ describe('workers that die or stall', () => {
     expect(lost).toHaveLength(1)
     expect(errors).toContain('settling')
   })
+
+  it('a worker that stood still for longer than its lease renews it before it begins another handler', async () => {
+    const { clock, adapter, worker } = engines()
+    const happened: string[] = []
+    const own = {
+      stoodStillMs: 0,
+      now: () => clock.now() + own.stoodStillMs,
+      after: (delayMs: number, fire: () => void) => clock.after(delayMs, fire),
+    }
+    const renewing = changed(adapter, {
+      async renew(renewal) {
+        happened.push('renewed')
+        return adapter.renew(renewal)
+      },
+    })
+    const workflow = define('frozen', { version: 1 })
+      .step('first', {
+        run: () => {
+          happened.splice(0)
+          own.stoodStillMs += 10_000
+          happened.push('first')
+        },
+      })
+      .step('second', { run: () => happened.push('second') })
+    const engine = await worker({ adapter: renewing, clock: own, workflows: [workflow], lease: '3s' })
+
+    await clock.runUntil((await engine.run(workflow)).result())
+
+    expect(happened.slice(0, 3)).toEqual(['first', 'renewed', 'second'])
+  })
+
+  it('a worker that lost its lease while it stood still begins no handler under it', async () => {
+    const { clock, adapter, worker } = engines()
+    const begun: { readonly step: string; readonly workerId: string }[] = []
+    const own = {
+      stoodStillMs: 0,
+      now: () => clock.now() + own.stoodStillMs,
+      after: (delayMs: number, fire: () => void) => clock.after(delayMs, fire),
+    }
+    let first: string | undefined
+    const isDead = ({ workerId }: { readonly workerId: string }) => {
+      first ??= workerId
+      return own.stoodStillMs > 0 && workerId === first
+    }
+    const lost = changed(adapter, {
+      // Somebody has declared it dead meanwhile.
+      renew: async (renewal) => (isDead(renewal) ? 'lost' : adapter.renew(renewal)),
+      claim: async (request) => (isDead(request) ? 'lost' : adapter.claim(request)),
+    })
+    const workflow = define('gone', { version: 1 })
+      .step('first', {
+        run: () => {
+          own.stoodStillMs += 10_000
+        },
+      })
+      .step('second', { run: () => 'done' })
+    const engine = await worker({ adapter: lost, clock: own, workflows: [workflow], lease: '3s' })
+    engine.on('step.started', ({ step, workerId }) => begun.push({ step, workerId }))
+    await clock.runUntil((await engine.run(workflow)).result(), { limit: '10s' })
+
+    expect(begun).toEqual([
+      { step: 'first', workerId: first },
+      { step: 'second', workerId: expect.not.stringMatching(first!) },
+    ])
+  })
+
+  it('a step that was leased without the worker’s hearing of it is found within a lease, though no call had failed', async () => {
+    const { clock, adapter, worker, engine } = engines()
+    const workflow = define('orphan', { version: 1 }).step('work', { run: () => 'done' })
+    const starter = engine()
+    const owner = await worker({ workflows: [workflow], concurrency: 1, lease: '6s' })
+    const [registered] = await owner.workers.list()
+    const [definition] = await adapter.saveDefinitions([workflow.record])
+    const runId = await startUnheard(adapter, { workerId: registered!.id, definitionId: definition!.id })
+
+    await clock.runUntil(starter.runs.handle(runId).result(), { limit: '7s' })
+
+    expect((await starter.runs.get(runId))?.steps[0]).toMatchObject({ status: 'completed', losses: 0 })
+  })
 })
+
+/** As if the client had given the call up, and it took effect all the same. */
+async function startUnheard(
+  adapter: Adapter,
+  lease: { readonly workerId: string; readonly definitionId: number },
+): Promise<string> {
+  const { workerId, definitionId } = lease
+  const run = { runId: randomUUID(), definitionId, workflow: 'orphan', key: null, input: null }
+  await adapter.startRuns([run], { lease: { workerId, handBackMax: 1 } })
+  return run.runId
+}

@@ -66,6 +66,73 @@ describe('retries', () => {
     expect(calls[1]! - calls[0]!).toBeLessThanOrEqual(600_200)
   })
 
+  it('keeps a result that comes soon after the timeout: the effect is there', async () => {
+    const { clock, worker, sleep } = engines()
+    const signals: boolean[] = []
+    const workflow = define('late', { version: 1 }).step('slow', {
+      timeout: '10s',
+      run: async ({ signal }) => {
+        await sleep(12_000)
+        signals.push(signal.aborted)
+        return 'charged'
+      },
+    })
+    const engine = await worker({ workflows: [workflow] })
+
+    const result = await clock.runUntil((await engine.run(workflow)).result())
+
+    expect(result).toEqual({ slow: 'charged' })
+    expect(signals).toEqual([true])
+  })
+
+  it('begins no undo while a handler that timed out still heeds its signal', async () => {
+    const { clock, worker, sleep } = engines()
+    const happened: string[] = []
+    const workflow = define('tidy', { version: 1 })
+      .step('reserve', { run: () => 'reserved', compensate: () => happened.push('released') })
+      .step('charge', {
+        dependsOn: ['reserve'],
+        timeout: '10s',
+        retry: false,
+        run: async ({ signal }) => {
+          await new Promise((resolve) => signal.addEventListener('abort', resolve))
+          await sleep(2_000)
+          happened.push('stopped charging')
+          throw signal.reason
+        },
+      })
+    const engine = await worker({ workflows: [workflow] })
+
+    const error = await clock.runUntil(
+      (await engine.run(workflow)).result().catch((failed: unknown) => failed),
+    )
+
+    expect(error).toMatchObject({ reason: { step: 'charge', error: { code: 'step_timeout' } } })
+    expect(happened).toEqual(['stopped charging', 'released'])
+  })
+
+  it('waits for a deaf handler only for a while, and says in the report that what it did is unknown', async () => {
+    const { clock, worker } = engines()
+    const workflow = define('deaf', { version: 1 }).step('charge', {
+      timeout: '10s',
+      retry: false,
+      run: () => new Promise(() => {}),
+      compensate: () => {},
+    })
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow)
+
+    const error = await clock.runUntil(
+      run.result().catch((failed: unknown) => failed),
+      { limit: '20s' },
+    )
+
+    expect(error).toMatchObject({
+      undo: [{ step: 'charge', result: 'unknown', error: { code: 'step_timeout' } }],
+      message: expect.stringMatching(/What "charge" did is unknown, and was not undone\.$/),
+    })
+  })
+
   it('times an attempt out, signals it, tries again, and discards what comes late', async () => {
     const { clock, worker } = engines()
     const late = gate()

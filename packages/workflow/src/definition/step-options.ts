@@ -8,7 +8,11 @@ import type { ContextOf, TransactionOption } from './transaction.ts'
 export interface AttemptOptions {
   /** `false` for a single attempt. Default: 3 retries, after 1 s, 2 s and 4 s, with jitter. */
   readonly retry?: RetryOptions | false | undefined
-  /** How long one attempt may take; `false` for as long as it likes, which is the default. */
+  /**
+   * How long one attempt may take; `false` for as long as it likes, which is the default. Then the handler's `signal` fires, and it has as
+   * long again to stop, but 5 s at most: a result in that time still counts. After that the attempt has failed with `step_timeout`, and
+   * what it did is unknown: `compensateOn` decides whether it is undone, and the undo report names it.
+   */
   readonly timeout?: Duration | false | undefined
 }
 

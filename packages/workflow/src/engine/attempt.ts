@@ -19,6 +19,9 @@ import type { ForwardPayloads, PayloadCache } from './payload-cache.ts'
 import { owesUndo } from './plan-undo.ts'
 import type { Runtime } from './runtime.ts'
 
+/** How long a handler that has timed out may take to heed its signal before its worker stops waiting for it. The timeout itself, if shorter. */
+const TIMEOUT_GRACE_MS = 5_000
+
 /** What all attempts of a session have in common. */
 export interface AttemptParts {
   readonly runtime: Runtime
@@ -231,7 +234,9 @@ export class Attempt {
       if (!this.#called) this.#parts.onCall(this)
       this.#called = true
       const returned = handler?.(context)
-      return isThenable(returned) ? this.#settled(returned, timeoutMs) : this.#returned(returned)
+      return isThenable(returned)
+        ? this.#settled(returned, timeoutMs, tx === undefined ? TIMEOUT_GRACE_MS : 0)
+        : this.#returned(returned)
     } catch (error) {
       return this.#threw(error)
     }
@@ -261,33 +266,41 @@ export class Attempt {
     }
   }
 
-  /** Waits for the handler's promise, but no longer than its timeout. */
-  #settled(promise: PromiseLike<unknown>, timeoutMs: number | null): Promise<AttemptEnd> {
+  /**
+   * Waits for the handler's promise: until its timeout, then its signal fires, and for a grace after that. A handler that ends in the grace
+   * has ended: nothing of it goes on beside the next attempt or the undo, and a result that it has is kept. Of one that does not, nobody
+   * knows what it did. What is rolled back with its transaction needs no grace.
+   */
+  #settled(promise: PromiseLike<unknown>, timeoutMs: number | null, graceMs: number): Promise<AttemptEnd> {
+    const { clock } = this.#parts.runtime
     return new Promise((resolve) => {
-      let timedOut = false
-      const timer = this.#startTimeout(timeoutMs, (error) => {
-        timedOut = true
-        resolve({ type: 'threw', error })
-      })
+      let timeout: BelayError | undefined
+      let isOver = false
+      let timer: Timer | undefined
+      const giveUp = () => {
+        isOver = true
+        resolve({ type: 'threw', error: timeout })
+      }
+      const timeOut = () => {
+        timeout = this.#timeoutError(timeoutMs!)
+        this.interrupt(timeout)
+        const leftMs = Math.min(graceMs, timeoutMs!)
+        if (leftMs === 0) giveUp()
+        else timer = clock.after(leftMs, giveUp)
+      }
+      if (timeoutMs !== null) timer = clock.after(timeoutMs, timeOut)
       const end = (ended: AttemptEnd) => {
         timer?.cancel()
-        if (timedOut) this.#parts.onLateResult(this)
-        else resolve(ended)
+        if (isOver) this.#parts.onLateResult(this)
+        // It threw because it was told to stop, whatever it says.
+        else
+          resolve(timeout !== undefined && ended.type === 'threw' ? { type: 'threw', error: timeout } : ended)
       }
       // Not the promise's own `then`: it may be anybody's.
       Promise.resolve(promise).then(
         (value) => end(this.#returned(value)),
         (error: unknown) => end(this.#threw(error)),
       )
-    })
-  }
-
-  #startTimeout(timeoutMs: number | null, onTimeout: (error: BelayError) => void): Timer | undefined {
-    if (timeoutMs === null) return undefined
-    return this.#parts.runtime.clock.after(timeoutMs, () => {
-      const error = this.#timeoutError(timeoutMs)
-      this.interrupt(error)
-      onTimeout(error)
     })
   }
 
@@ -326,7 +339,7 @@ export class Attempt {
     const { runId } = this.claim
     return new BelayError(
       'step_timeout',
-      `Step "${this.step.name}" of run ${runId} did not end within its timeout of ${timeoutMs} ms. Whether it took effect is unknown. Listen to \`signal\` to stop early, or raise \`timeout\`.`,
+      `Step "${this.step.name}" of run ${runId} did not end within its timeout of ${timeoutMs} ms. Whether it took effect is unknown. Let the handler stop when its \`signal\` fires, or raise \`timeout\`.`,
       { runId, step: this.step.name, attempt: tryNumber(this.claim) },
     )
   }

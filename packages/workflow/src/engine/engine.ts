@@ -27,10 +27,15 @@ import {
 import { RunStarter } from './run-starter.ts'
 import { RunWatch } from './run-watch.ts'
 import { Runs } from './runs.ts'
+import { within } from './runtime.ts'
 import { type RejectOptions, type SignalReceipt, Signals, type SignalTarget } from './signals.ts'
 import { type RunOptions, type StartedHandle, type StartRunParts, startRun, startRuns } from './start-run.ts'
+import { followNotices } from './store-notices.ts'
 import { Worker } from './worker.ts'
 import { Workers } from './workers.ts'
+
+/** How long closing waits for a look at awaited runs, or a round of pruning, that is under way. */
+const CLOSE_MS = 1_000
 
 /** Makes an engine. It touches the store first when it is started or asked for something. Throws `invalid_option`. */
 export function createEngine(options: EngineOptions): Engine {
@@ -62,6 +67,7 @@ export class Engine implements AsyncDisposable {
   readonly #control: Control
   readonly #signals: Signals
   readonly #handleParts: RunHandleParts
+  readonly #stopNotices: () => void
   #worker: Worker | undefined
   #retention: Retention | undefined
   #starting: Promise<void> | undefined
@@ -104,6 +110,7 @@ export class Engine implements AsyncDisposable {
       onDelivered: (definitionId) => this.#wakeFor(definitionId),
     })
     this.#handleParts = { adapter, watch: this.#watch, control: this.#control, signals: this.#signals }
+    this.#stopNotices = followNotices(adapter, { log, events: this.#events })
   }
 
   /**
@@ -251,15 +258,24 @@ export class Engine implements AsyncDisposable {
     this.#worker = undefined
     this.#retention = undefined
     this.#starting = undefined
-    await Promise.all([worker?.stop(timeoutMs), retention?.stop()])
+    const stopped = retention?.stop() ?? Promise.resolve()
+    await Promise.all([
+      worker?.stop(timeoutMs),
+      within(this.#settings.runtime.clock, timeoutMs + CLOSE_MS, stopped),
+    ])
   }
 
-  /** Stops, rejects whoever still awaits a run, and closes the adapter. */
+  /**
+   * Stops, rejects whoever still awaits a run, and closes the adapter. Takes at most some six seconds longer than the timeout, also when the
+   * database does not answer: what could not be recorded by then is left to the lease's end.
+   */
   close(options: { readonly timeout?: Duration } = {}): Promise<void> {
     this.#closing ??= (async () => {
+      const { clock } = this.#settings.runtime
       await this.stop(options)
-      await this.#watch.close()
+      await within(clock, CLOSE_MS, this.#watch.close())
       await this.#adapter.close()
+      this.#stopNotices()
     })()
     return this.#closing
   }
@@ -299,6 +315,7 @@ export class Engine implements AsyncDisposable {
       if (workflow.runnable) runnable.set(id, workflow)
       else log.info('Registered for triggering only: it has no handlers.', { workflow: workflow.name })
     }
+    if ([...runnable.values()].some(isTransactional)) this.#adapter.checkTransactions?.()
     if (runnable.size === 0) log.warn('This worker has no workflow to run. Give createEngine() `workflows`.')
     const worker = new Worker({
       ...this.#settings,
@@ -343,6 +360,12 @@ export class Engine implements AsyncDisposable {
       throw new BelayError('engine_closed', 'This engine was closed. Make another with createEngine().')
     }
   }
+}
+
+function isTransactional({ steps }: WorkflowDefinition): boolean {
+  return steps.some(
+    ({ transaction, compensation }) => transaction !== null || compensation?.transaction != null,
+  )
 }
 
 function idOf(run: string | Pick<RunHandle, 'id'>): string {

@@ -6,8 +6,12 @@ import type { RunSnapshot } from './run-snapshot.ts'
 /** What became of one step in the undo of a run. */
 export interface UndoReport {
   readonly step: string
-  /** `compensated`: undone. `compensation_failed`: its compensation failed for good. `waiting`: its undo waits for one that failed. */
-  readonly result: 'compensated' | 'compensation_failed' | 'waiting'
+  /**
+   * `compensated`: undone. `compensation_failed`: its compensation failed for good. `waiting`: its undo waits for one that failed.
+   * `unknown`: not undone, and nobody knows what it did, because it timed out, lost its workers, or was given up by an operator: look
+   * yourself. `compensateOn: 'started'` has such steps undone too.
+   */
+  readonly result: 'compensated' | 'compensation_failed' | 'waiting' | 'unknown'
   readonly error: SerialisedError | undefined
 }
 
@@ -41,6 +45,9 @@ export class RunFailedError extends BelayError {
 function undoReport(run: RunSnapshot): readonly UndoReport[] {
   return run.steps.flatMap(({ name, status, error }): UndoReport[] => {
     switch (status) {
+      case 'failed':
+      case 'cancelled':
+        return UNKNOWN_OUTCOMES.has(error?.code ?? '') ? [{ step: name, result: 'unknown', error }] : []
       case 'compensated':
         return [{ step: name, result: status, error: undefined }]
       case 'compensation_failed':
@@ -52,6 +59,9 @@ function undoReport(run: RunSnapshot): readonly UndoReport[] {
     }
   })
 }
+
+/** Errors after which nobody knows what an attempt did. */
+const UNKNOWN_OUTCOMES: ReadonlySet<string> = new Set(['step_timeout', 'worker_lost', 'outcome_unknown'])
 
 function headline(run: RunSnapshot): string {
   const who = `Run ${run.id} of "${run.workflow}" (version ${run.version})`
@@ -65,6 +75,15 @@ function headline(run: RunSnapshot): string {
 }
 
 function undoLine(status: RunStatus, undo: readonly UndoReport[]): string {
+  const unknown = undo.filter(({ result }) => result === 'unknown').map(({ step }) => `"${step}"`)
+  const known = undo.filter(({ result }) => result !== 'unknown')
+  const line = knownLine(status, known)
+  return unknown.length === 0
+    ? line
+    : `${line} What ${unknown.join(', ')} did is unknown, and was not undone.`
+}
+
+function knownLine(status: RunStatus, undo: readonly UndoReport[]): string {
   const count = (result: UndoReport['result']) => undo.filter((entry) => entry.result === result).length
   if (status === 'compensation_failed') {
     const failed = undo

@@ -68,10 +68,10 @@ export class RunWatch {
 
   async close(): Promise<void> {
     this.#closed = true
-    await this.#loop.stop()
     for (const runId of [...this.#waiters.keys()]) {
       this.#end(runId, (waiter) => waiter.reject(closedError(runId)))
     }
+    await this.#loop.stop()
   }
 
   /** Reads the runs that are known to have ended, asks about those newly awaited, and about all others once a tick. */

@@ -1,5 +1,7 @@
 import type { Adapter, BegunUndo, RunStatus, UndoPlan } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
+import { partsOf } from './held-up.ts'
+import { isContended } from './outage.ts'
 import { planUndo } from './plan-undo.ts'
 
 /** Runs that one round plans at most. */
@@ -29,9 +31,25 @@ export async function beginDueUndos(parts: {
       const { graph, record } = parts.definitions.get(run.definitionId)!
       return planUndo(graph, record.shape, run)
     })
-    const begun = await parts.begin(plans)
+    const begun = await beginEach(parts.begin, plans)
     moved.push(...begun)
     // Nothing begun of what was drained: another worker is at it. A full round: there may be more.
     if (begun.length === 0 || drained.length < ROUND_MAX) return moved
   }
+}
+
+/** Begins all undos together; when somebody holds a row of one, each alone, so that only that one is left for the next look. */
+async function beginEach(
+  begin: (plans: readonly UndoPlan[]) => Promise<readonly BegunUndo[]>,
+  plans: readonly UndoPlan[],
+): Promise<readonly BegunUndo[]> {
+  try {
+    return await begin(plans)
+  } catch (error) {
+    if (!isContended(error)) throw error
+    if (plans.length === 1) return []
+  }
+  const begun: BegunUndo[] = []
+  for (const part of partsOf(plans)) begun.push(...(await beginEach(begin, part)))
+  return begun
 }
