@@ -56,7 +56,7 @@ export class HeldUp<Item> {
 
 /** Parts of a batch that was held up as a whole: small enough that the held one is soon alone, few enough that each may wait a moment. */
 export function partsOf<Item>(batch: readonly Item[]): readonly (readonly Item[])[] {
-  const size = Math.ceil(Math.sqrt(batch.length))
+  const size = Math.floor(Math.sqrt(batch.length))
   const parts: (readonly Item[])[] = []
   for (let first = 0; first < batch.length; first += size) parts.push(batch.slice(first, first + size))
   return parts
