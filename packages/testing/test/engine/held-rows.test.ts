@@ -163,12 +163,7 @@ function silenced(adapter: Adapter, isSilent: () => boolean): Adapter {
   const verbs = Object.entries(adapter).filter(([, verb]) => typeof verb === 'function')
   const silent = verbs.map(([name, verb]) => [
     name,
-    (...args: unknown[]) => (isSilent() && name !== 'close' ? new Promise(() => {}) : verb(...args)),
+    (...args: unknown[]) => (isSilent() ? new Promise(() => {}) : verb(...args)),
   ])
-  return {
-    ...adapter,
-    ...Object.fromEntries(silent),
-    onWake: (listener) => adapter.onWake(listener),
-    wake: () => {},
-  }
+  return changed(adapter, { ...Object.fromEntries(silent), wake: () => {} })
 }
