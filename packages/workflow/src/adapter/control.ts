@@ -40,6 +40,8 @@ export interface RunChange {
 export interface StepChange extends StoredStep {
   /** Replaces the stored output; left out, it stays. */
   readonly output?: JsonText
+  /** Replaces the stored error; left out, it stays. */
+  readonly error?: JsonText
 }
 
 export interface Migration {

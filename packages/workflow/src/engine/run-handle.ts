@@ -57,6 +57,13 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
     step: Name,
     options?: ActionOptions & { readonly output?: Outputs[Name] },
   ): Promise<void>
+  /**
+   * Of a run that is being stopped or undone: stops waiting for a handler that neither ends nor heeds its signal. Its step has failed then,
+   * or its compensation, with `outcome_unknown`: what it did is unknown, and the undo report says so. A `reason` is required.
+   *
+   * @throws BelayError `action_refused` for a step that no handler runs, or whose run goes forward: cancel that first.
+   */
+  giveUpStep(step: StepNameOf<Outputs>, options: ActionOptions & { readonly reason: string }): Promise<void>
   /** Of a parked undo: calls a compensation that failed for good again, with all its retries before it. Throws `action_refused`. */
   retryCompensation(step: StepNameOf<Outputs>, options?: ActionOptions): Promise<void>
   /** Of a parked undo: takes a step for undone whose compensation failed for good. Throws `action_refused`. */
@@ -180,6 +187,10 @@ class Handle {
 
   async skipStep(step: string, options: ActionOptions & { readonly output?: unknown } = {}): Promise<void> {
     await this.#parts.control.skipStep(this.id, step, options)
+  }
+
+  giveUpStep(step: string, options: ActionOptions = {}): Promise<void> {
+    return this.#parts.control.giveUpStep(this.id, step, options)
   }
 
   async retryCompensation(step: string, options: ActionOptions = {}): Promise<void> {

@@ -1,5 +1,6 @@
 import type { JsonText, RunChange, RunStatus, RunToChange, SavedDefinition } from '../../adapter/index.ts'
 import { type Actor, changeOf } from './change-of.ts'
+import { planGiveUpStep } from './give-up-step.ts'
 import { planMigration } from './migrate.ts'
 import { planPause, planResume } from './pause.ts'
 import type { Plan } from './plan.ts'
@@ -15,6 +16,7 @@ export type Action =
   | { readonly type: 'retry' }
   | { readonly type: 'retry_step'; readonly step: string }
   | { readonly type: 'skip_step'; readonly step: string; readonly output: JsonText }
+  | { readonly type: 'give_up_step'; readonly step: string; readonly reason: string }
   | { readonly type: 'retry_compensation'; readonly step: string }
   | { readonly type: 'skip_compensation'; readonly step: string }
   | { readonly type: 'migrate'; readonly definition: SavedDefinition }
@@ -60,6 +62,8 @@ function planOf(found: RunToChange, action: Action): Plan | null {
       return planRetryStep(found, action.step)
     case 'skip_step':
       return planSkipStep(found, action.step, action.output)
+    case 'give_up_step':
+      return planGiveUpStep(found, action.step, action.reason)
     case 'retry_compensation':
       return planRetryCompensation(found, action.step)
     case 'skip_compensation':

@@ -106,6 +106,19 @@ export class Control {
     return this.act(runId, { type: 'skip_step', step, output }, by)
   }
 
+  async giveUpStep(runId: string, step: string, options: ActionOptions): Promise<void> {
+    const by = checkActionOptions('giveUpStep()', options)
+    const { reason } = by
+    if (reason === null || reason.trim() === '') {
+      throw new BelayError(
+        'invalid_option',
+        'giveUpStep() needs a `reason`: say how you know that the handler will not end.',
+      )
+    }
+    await this.act(runId, { type: 'give_up_step', step, reason }, by)
+    this.#parts.onStopped([runId])
+  }
+
   async migrate(runId: string, workflow: WorkflowDefinition, options: ActionOptions): Promise<boolean> {
     const by = checkActionOptions('migrateRun()', options)
     if (typeof workflow?.record?.checksum !== 'string') {

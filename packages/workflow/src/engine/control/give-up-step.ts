@@ -1,0 +1,39 @@
+import type { RunToChange, StepChange, StoredStep } from '../../adapter/index.ts'
+import { type Plan, stepNamed } from './plan.ts'
+import { stepRefusal } from './refusal.ts'
+
+/**
+ * Stops waiting for a handler that neither ends nor heeds its signal, in a run that is being stopped. What it did is unknown from then on:
+ * its step has failed, or its compensation has. Whatever the handler still returns is discarded, since its attempt holds nothing any more.
+ */
+export function planGiveUpStep(found: RunToChange, name: string, reason: string): Plan {
+  const step = stepNamed(found, name)
+  const { run, now } = found
+  assertHangs(found, step)
+  const isUndo = step.status === 'compensating'
+  const given: StepChange = {
+    ...step,
+    status: isUndo ? 'compensation_failed' : 'failed',
+    workerId: null,
+    finishedAt: Math.max(now, step.startedAt ?? now),
+    error: JSON.stringify({
+      name: 'BelayError',
+      code: 'outcome_unknown',
+      message: `An operator has given the handler up, which did not end: ${reason}. Whether it took effect is unknown.`,
+    }),
+  }
+  return { run: isUndo ? { ...run, status: 'compensation_failed' } : run, steps: [given], queue: [] }
+}
+
+function assertHangs({ run }: RunToChange, step: StoredStep): void {
+  const refuse = (because: string, remedy?: string) => stepRefusal(run, step, 'given up', because, remedy)
+  if (step.workerId === null || (step.status !== 'running' && step.status !== 'compensating')) {
+    throw refuse(`it is ${step.status}, and no handler of it runs`)
+  }
+  if (run.stop === null) {
+    throw refuse(
+      'its run goes forward',
+      'Cancel the run first: its handlers are then signalled, and this is for one that does not heed it.',
+    )
+  }
+}
