@@ -105,12 +105,14 @@ it('a run costs one statement, and no DDL', async ({ onTestFinished }) => {
   const database = await createDatabase(servers[0]!.url)
   onTestFinished(() => database.drop())
   const texts: string[] = []
-  const pool = new pg.Pool({ connectionString: database.url })
-  const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<unknown>
-  pool.query = ((...args: unknown[]) => {
-    texts.push(typeof args[0] === 'string' ? args[0] : (args[0] as { text: string }).text)
-    return query(...args)
-  }) as typeof pool.query
+  const pool = new pg.Pool({ connectionString: database.url, max: 1 })
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...args: unknown[]) => unknown
+    client.query = ((...args: unknown[]) => {
+      texts.push(typeof args[0] === 'string' ? args[0] : (args[0] as { text: string }).text)
+      return query(...args)
+    }) as typeof client.query
+  })
   onTestFinished(() => pool.end())
   const workflow = chain(async () => {})
   const engine = createEngine({

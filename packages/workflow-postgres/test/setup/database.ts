@@ -9,6 +9,8 @@ export const servers = inject('servers')
 export interface TestDatabase {
   readonly url: string
   readonly pool: pg.Pool
+  /** Adapters over the pool, which is ended once they have let go of its connections. */
+  readonly stores: PostgresAdapter[]
   drop(): Promise<void>
 }
 
@@ -20,10 +22,13 @@ export async function createDatabase(serverUrl: string): Promise<TestDatabase> {
   location.pathname = `/${name}`
   const pool = new pg.Pool({ connectionString: location.href, max: 10 })
   pool.on('error', () => {})
+  const stores: PostgresAdapter[] = []
   return {
     url: location.href,
     pool,
+    stores,
     async drop() {
+      await Promise.all(stores.map((store) => store.close()))
       await pool.end()
       await administer(serverUrl, `drop database ${name} with (force)`)
     },
@@ -47,6 +52,7 @@ export async function createStore(
 ): Promise<PostgresAdapter> {
   const schema = `belay_${randomBytes(6).toString('hex')}`
   const adapter = postgres(database.pool, { schema, ...options })
+  database.stores.push(adapter)
   await adapter.migrate()
   await adapter.open()
   return adapter
