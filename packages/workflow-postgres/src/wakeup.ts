@@ -21,7 +21,7 @@ const COALESCE_MS = 5
  * Calls `send` once for any number of calls in a short time, with the definitions that any of them named, or with none if one named none; the
  * first of them at once. The next is sent when the one before has ended.
  */
-export function coalesced(send: (hint: WakeHint | undefined) => Promise<unknown> | void): {
+export function coalesced(send: (hint: WakeHint | undefined) => Promise<unknown> | undefined): {
   (definitionIds?: readonly number[]): void
   stop(): void
 } {
@@ -67,6 +67,7 @@ export function localWakeup(everyone: Set<WakeListener>): Wakeup {
   const own = new Set<WakeListener>()
   const send = coalesced((hint) => {
     for (const listener of everyone) listener(hint)
+    return undefined
   })
   const forget = (listener: WakeListener) => {
     own.delete(listener)

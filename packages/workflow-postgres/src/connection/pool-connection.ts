@@ -113,7 +113,10 @@ async function inTransaction<Result>(
 }
 
 /** Statements that may rightly take longer than their session allows: the transaction allows it from then on. */
-function lengthened(client: LentClient, over: (queryable: Queryable) => Pick<Connection, 'query' | 'script'>) {
+function lengthened(
+  client: LentClient,
+  over: (queryable: Queryable) => Pick<Connection, 'query' | 'script'>,
+) {
   let allowedMs = 0
   return async <Result>(
     limitMs: number,

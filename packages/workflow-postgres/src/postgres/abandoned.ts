@@ -1,7 +1,7 @@
 import type { ClientBase, PoolClient } from 'pg'
 import { requestCancel } from './cancel-request.ts'
 import { endSocket } from './pool.ts'
-import { SINCE, type SessionFacts } from './session.ts'
+import { type SessionFacts, SINCE } from './session.ts'
 
 export interface AbandonedParts {
   /** What is known of the sessions of clients. */

@@ -113,10 +113,7 @@ export function ownDatabase(source: PoolSource, options: DatabaseOptions): Datab
   }
 }
 
-async function ownLifeline(
-  config: pg.ClientConfig,
-  settings: readonly Setting[],
-): Promise<LifelineClient> {
+async function ownLifeline(config: pg.ClientConfig, settings: readonly Setting[]): Promise<LifelineClient> {
   const client = new pg.Client({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
   client.on('error', ignore)
   await client.connect()

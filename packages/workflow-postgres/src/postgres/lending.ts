@@ -164,7 +164,8 @@ class Overdue {
 
   /** What was cancelled while it waited for a lock says what it waited for. */
   async explain(error: unknown): Promise<unknown> {
-    const wasWaiting = this.cancelled !== undefined && codeOf(error) === QUERY_CANCELED && (await this.cancelled)
+    const wasWaiting =
+      this.cancelled !== undefined && codeOf(error) === QUERY_CANCELED && (await this.cancelled)
     return wasWaiting ? contended(error) : error
   }
 }

@@ -20,7 +20,7 @@ export interface LifelineClient {
 }
 
 /** The lifeline is not connected, or didn't answer in time. */
-export class LifelineDown extends Error {}
+class LifelineDown extends Error {}
 
 const RECONNECT_INITIAL_MS = 100
 const RECONNECT_MAX_MS = 5_000
@@ -52,9 +52,9 @@ export class Lifeline {
     this.#parts = parts
   }
 
-  /** False unless it is connected to a session of its own. */
-  get isDirect(): boolean {
-    return this.#current?.session.isPooled === false
+  /** Connected, and not to a session of its own. */
+  get isPooled(): boolean {
+    return this.#current?.session.isPooled === true
   }
 
   /** Opens it, and keeps it open. Returns how to let go of it. */
@@ -79,7 +79,8 @@ export class Lifeline {
 
   /** Rejects with LifelineDown when no answer has come within `limitMs`; the statement may take effect later. */
   query(config: QueryConfig<unknown[]>, limitMs: number): Promise<QueryResult> {
-    const answer = this.#current === undefined ? this.#opening.then(() => this.#queue(config)) : this.#queue(config)
+    const answer =
+      this.#current === undefined ? this.#opening.then(() => this.#queue(config)) : this.#queue(config)
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new LifelineDown()), limitMs)
       answer.then(resolve, reject).finally(() => clearTimeout(timer))
@@ -167,7 +168,9 @@ export class Lifeline {
         if (opened === this.#current) this.#drop(true)
         reject(new LifelineDown())
       }, SILENCE_MS)
-      opened.client.query(config, (error: unknown, result: QueryResult) => {
+      // Behind a pooler others would find what was prepared by name.
+      const unnamed = opened.session.isPooled ? { ...config, name: undefined } : config
+      opened.client.query(unnamed as QueryConfig<unknown[]>, (error: unknown, result: QueryResult) => {
         clearTimeout(timer)
         if (error === null || error === undefined) resolve(result)
         else reject(error)

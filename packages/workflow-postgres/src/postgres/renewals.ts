@@ -27,9 +27,8 @@ export function renewalConnections(parts: RenewalParts): (leaseMs: number) => Co
       ...connection,
       async query(statement, values) {
         // Through a pooler it is no safer than any other, and what hangs there can only be told by its lender.
-        if (lifeline?.isDirect) {
-          const through = { query: lifeline.query.bind(lifeline) }
-          const over = { query: (config: pg.QueryConfig<unknown[]>) => through.query(config, patienceMs) }
+        if (lifeline !== null && !lifeline.isPooled) {
+          const over = { query: (config: pg.QueryConfig<unknown[]>) => lifeline.query(config, patienceMs) }
           try {
             return await statementsOver(over, { schema, prepare }, statementFor).query(statement, values)
           } catch {

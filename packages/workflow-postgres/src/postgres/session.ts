@@ -30,7 +30,9 @@ const STATEMENT_SETTINGS: readonly Setting[] = [
 ]
 
 /** The same as a text to run. */
-export const SESSION_SETTINGS = STATEMENT_SETTINGS.map(([name, value]) => `set ${name} = ${value}`).join(';\n')
+export const SESSION_SETTINGS = STATEMENT_SETTINGS.map(([name, value]) => `set ${name} = ${value}`).join(
+  ';\n',
+)
 
 /** A client that is gone without a word is noticed by the server within half a minute, even in the middle of a statement. */
 const NETWORK_SETTINGS: readonly Setting[] = [
@@ -69,7 +71,10 @@ export const handlerSettings: readonly Setting[] = NETWORK_SETTINGS
 export function lifelineSettings(queryTimeoutMs: number): readonly Setting[] {
   return [
     ...statementSettings(queryTimeoutMs),
-    ['synchronous_commit', `case current_setting('synchronous_commit') when 'off' then 'off' else 'local' end`],
+    [
+      'synchronous_commit',
+      `case current_setting('synchronous_commit') when 'off' then 'off' else 'local' end`,
+    ],
   ]
 }
 
