@@ -3,6 +3,7 @@ import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg'
 import type { Lender, LentClient } from '../connection/pool-connection.ts'
 import { codeOf, contended, type DatabaseAddress, nameOf, noteOfDriver } from '../errors.ts'
 import type { Abandoned } from './abandoned.ts'
+import type { Notices } from './notices.ts'
 import { CONNECT_TIMEOUT_MS, endSocket } from './pool.ts'
 import { prepareSession, type SessionFacts } from './session.ts'
 
@@ -18,6 +19,7 @@ export interface LendingParts {
   /** What is known of the sessions of clients. */
   readonly sessions: WeakMap<object, SessionFacts>
   readonly abandoned: Abandoned
+  readonly notices: Notices
   /** A pooler was found between the clients and the server. */
   readonly onPooler: () => void
 }
@@ -135,7 +137,10 @@ class Lent implements LentClient {
     await statement.endedWithin(Math.min(GRACE_MS_MAX, limitMs))
     if (statement.isEnded) return
     this.#isParked = true
-    reject(unanswered(this.#parts, limitMs))
+    const error = unanswered(this.#parts, limitMs)
+    const message = `${error.message} Its connection is kept out of use until the server has ended its session.`
+    this.#parts.notices.tell({ level: 'warn', code: 'statement_abandoned', message, error })
+    reject(error)
   }
 }
 
