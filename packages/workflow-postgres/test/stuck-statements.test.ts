@@ -187,6 +187,40 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
       expect((await sessions()).length).toBeLessThanOrEqual(3)
     })
 
+    it('whose sessions hang one after the other has no session too many, and those are gone when they go on', async () => {
+      const { adapter, observer, sessions } = await maltreated()
+      const { claim } = await workFor(adapter)
+      const hung = new Set<number>()
+      const goOn = () => {
+        for (const pid of hung) if (isThere(pid)) process.kill(pid, 'SIGCONT')
+      }
+      onTestFinished(goOn)
+      // All but the lifeline, which listens or has renewed a lease last, and the one that looks on.
+      const hang = async () => {
+        const all = await sessions()
+        for (const { pid, query } of all) {
+          if (!query.includes('claim') || hung.has(pid)) continue
+          hung.add(pid)
+          process.kill(pid, 'SIGSTOP')
+        }
+        return all.length
+      }
+
+      // Long enough for what is parked to be cancelled, and then ended.
+      const calls = many(4_000, claim)
+      const most = await mostWhile(new Promise((resolve) => setTimeout(resolve, 5_000)), hang)
+
+      expect(most).toBeLessThanOrEqual(3)
+      expect(hung.size).toBe(2)
+      goOn()
+      await calls
+      await vi.waitFor(async () => {
+        expect((await claim()) === 'lost').toBe(false)
+        expect((await sessions()).filter(({ pid }) => hung.has(pid))).toEqual([])
+      }, 10_000)
+      expect((await observer.query('select 1')).rows).toHaveLength(1)
+    })
+
     it('whose commits wait for a standby that is not there has no session too many and acknowledges nothing, and all goes on with the standby', async () => {
       const { adapter, observer, sessions } = await maltreated({ synchronous_commit: 'on' })
       const { workerId, start } = await workFor(adapter)
@@ -223,3 +257,11 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
     })
   },
 )
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
