@@ -74,8 +74,9 @@ export function ownDatabase(source: PoolSource, options: DatabaseOptions): Datab
     onConnect: settingUp(statementSettings(queryTimeoutMs)),
   })
   const settings = ownsSessions ? lifelineSettings(queryTimeoutMs) : []
+  const lifelineClients = new Set<pg.Client>()
   const lifeline = hasLifeline
-    ? new Lifeline({ ...options, connect: () => ownLifeline(config, settings) })
+    ? new Lifeline({ ...options, connect: () => ownLifeline(config, settings, lifelineClients) })
     : null
   const abandoned = abandonedBeside(lifeline, sessions, config)
   // Of its own: handlers' statements are planned as everywhere else, and a slow one must not hold up the engine's.
@@ -109,13 +110,20 @@ export function ownDatabase(source: PoolSource, options: DatabaseOptions): Datab
       await within(END_MS, Promise.all([lifeline?.close(), ...pools.map(({ pool }) => pool.end())]))
       abandoned.close()
       for (const { cut } of pools) cut()
+      lifelineClients.forEach(endSocket)
     },
   }
 }
 
-async function ownLifeline(config: pg.ClientConfig, settings: readonly Setting[]): Promise<LifelineClient> {
+async function ownLifeline(
+  config: pg.ClientConfig,
+  settings: readonly Setting[],
+  clients: Set<pg.Client>,
+): Promise<LifelineClient> {
   const client = new pg.Client({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
   client.on('error', ignore)
+  clients.add(client)
+  client.once('end', () => clients.delete(client))
   await client.connect()
   try {
     const session = await prepareSession(client, settings)

@@ -41,7 +41,7 @@ export interface PostgresOptions {
   readonly queryTimeoutMs?: number | undefined
   /**
    * Transactional steps whose handlers run at once, each on a connection of its own, beside `connectionsMax`. Of a Pool of the application's
-   * they take at most all but one, and all but two while Belay listens on it. Default 5.
+   * they take at most all but two: Belay keeps one for leases and hints, and one must be free for its statements. Default 5.
    */
   readonly transactionsMax?: number | undefined
   /**
@@ -106,7 +106,7 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
     }),
     wakeup: listenNotify({
       schema,
-      lifeline: lifeline,
+      lifeline,
       notify: (channel, payload, within = connection) => within.query(sendNotification, [channel, payload]),
     }),
     autoMigrate: options.autoMigrate ?? false,

@@ -20,7 +20,8 @@ export async function createDatabase(serverUrl: string): Promise<TestDatabase> {
   await administer(serverUrl, `create database ${name} template template0`)
   const location = new URL(serverUrl)
   location.pathname = `/${name}`
-  const pool = new pg.Pool({ connectionString: location.href, max: 10 })
+  // Each adapter with a worker keeps one of them.
+  const pool = new pg.Pool({ connectionString: location.href, max: 30 })
   pool.on('error', () => {})
   const stores: PostgresAdapter[] = []
   return {
