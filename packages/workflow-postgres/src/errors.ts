@@ -102,7 +102,8 @@ export function noteOfDriver(error: unknown): unknown {
 
 function isOfDriver(error: unknown): boolean {
   // A defect in how the driver is called is not cured by calling it again.
-  return typeof error === 'object' && error !== null && ofDriver.has(error) && !(error instanceof TypeError)
+  const isDefect = error instanceof TypeError || error instanceof RangeError
+  return typeof error === 'object' && error !== null && ofDriver.has(error) && !isDefect
 }
 
 const LOCK_NOT_AVAILABLE = '55P03'

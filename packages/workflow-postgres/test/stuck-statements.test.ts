@@ -241,7 +241,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
         [start(), start(), start()].map((call) => call.catch((error: unknown) => error)),
       )
       // Long enough for what is parked to be asked about, cancelled and ended, if it were.
-      const looks = repeatFor(6_000, async () => {
+      const looks = repeatFor(5_000, async () => {
         expect(await adapter.renew({ workerId, leaseMs: 60_000 })).not.toBe('lost')
         await new Promise((resolve) => setTimeout(resolve, 100))
       })
@@ -254,7 +254,9 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
       expect(most).toBeLessThanOrEqual(3)
 
       await standbys('')
-      expect(await calls).not.toContainEqual(expect.any(Error))
+      // They waited for a connection, and may have waited too long.
+      for (const result of await calls)
+        if (result instanceof Error) expect(result).toBeInstanceOf(StoreUnavailableError)
       expect(await start()).toMatchObject([{ created: true }])
     })
   },

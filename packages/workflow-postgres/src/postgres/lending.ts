@@ -54,26 +54,33 @@ export class Lending implements Lender {
 /** A client of the pool, within a bounded time whatever the pool's own settings are. */
 export function acquire(parts: Pick<LendingParts, 'pool' | 'sizeOption' | 'address'>): Promise<PoolClient> {
   const { pool } = parts
+  // A pool with a limit of its own says better whether it is exhausted or cannot connect.
+  const ownMs = pool.options.connectionTimeoutMillis ?? 0
+  const withinMs = ownMs > 0 && ownMs <= CONNECT_TIMEOUT_MS ? 2 * CONNECT_TIMEOUT_MS : CONNECT_TIMEOUT_MS
   return new Promise((resolve, reject) => {
     let isLate = false
     const timer = setTimeout(() => {
       isLate = true
-      reject(exhausted(parts))
-    }, CONNECT_TIMEOUT_MS)
+      reject(exhausted(parts, withinMs))
+    }, withinMs)
     pool.connect((error, client) => {
       clearTimeout(timer)
       if (isLate) client?.release()
       else if (client !== undefined) resolve(client)
       // pg says the same of a pool that is exhausted, and doesn't say what that means.
-      else reject(error?.message.startsWith('timeout exceeded') ? exhausted(parts) : noteOfDriver(error))
+      else
+        reject(error?.message.startsWith('timeout exceeded') ? exhausted(parts, ownMs) : noteOfDriver(error))
     })
   })
 }
 
-function exhausted({ pool, sizeOption, address }: Pick<LendingParts, 'pool' | 'sizeOption' | 'address'>) {
+function exhausted(
+  { pool, sizeOption, address }: Pick<LendingParts, 'pool' | 'sizeOption' | 'address'>,
+  waitedMs: number,
+) {
   const inUse = pool.totalCount - pool.idleCount
   return new StoreUnavailableError(
-    `Belay waited ${CONNECT_TIMEOUT_MS} ms for a connection to ${nameOf(address)}: the pool has ${pool.options.max}, ${inUse} are in use, and ${pool.waitingCount} calls wait for one. Nothing was written. Look for statements and transactions that take long, or raise ${sizeOption}.`,
+    `Belay waited ${waitedMs} ms for a connection to ${nameOf(address)}: the pool has ${pool.options.max}, ${inUse} are in use, and ${pool.waitingCount} calls wait for one. Nothing was written. Look for statements and transactions that take long, or raise ${sizeOption}.`,
   )
 }
 
@@ -107,7 +114,7 @@ class Lent implements LentClient {
       const timer = setTimeout(() => {
         void this.#cancel(statement, limitMs, reject)
       }, this.#patienceMs(limitMs))
-      this.client.query(withoutTimeout(this.client, config), (error: unknown, result: QueryResult) => {
+      const answered = (error: unknown, result: QueryResult) => {
         clearTimeout(timer)
         statement.end()
         if (this.#isParked) return this.#parts.abandoned.answered(this.client)
@@ -115,7 +122,15 @@ class Lent implements LentClient {
         if (!isOfStatement(error)) this.#isBroken = true
         noteOfDriver(error)
         void statement.explain(error).then(reject)
-      })
+      }
+      try {
+        this.client.query(withoutTimeout(this.client, config), answered)
+      } catch (error) {
+        // What cannot even be written, like a value longer than any text may be, is no outage.
+        clearTimeout(timer)
+        this.#isBroken = true
+        reject(error)
+      }
     })
   }
 
