@@ -60,54 +60,45 @@ const END_MS = 2_000
 const ASK_MS = 2_000
 
 export function ownDatabase(source: PoolSource, options: DatabaseOptions): Database {
-  const { ownsSessions, connectionsMax, queryTimeoutMs } = options
+  const { connectionsMax, queryTimeoutMs, transactionsMax } = options
   const config = clientConfig(source)
   const address = addressOf(config)
   const sessions = new WeakMap<object, SessionFacts>()
-  const settingUp = (settings: readonly Setting[]) => async (client: pg.ClientBase) => {
-    sessions.set(client, await prepareSession(client, ownsSessions ? settings : []))
+  const pools: OwnPool[] = []
+  const open = (max: number, settings: readonly Setting[]): pg.Pool => {
+    const opened = openPool(source, {
+      connectionsMax: max,
+      async onConnect(client) {
+        sessions.set(client, await prepareSession(client, options.ownsSessions ? settings : []))
+      },
+    })
+    pools.push(opened)
+    return opened.pool
   }
   // One of them is the lifeline, which is never lent.
   const hasLifeline = connectionsMax > 1
-  const own = openPool(source, {
-    connectionsMax: connectionsMax - Number(hasLifeline),
-    onConnect: settingUp(statementSettings(queryTimeoutMs)),
-  })
-  const settings = ownsSessions ? lifelineSettings(queryTimeoutMs) : []
+  const pool = open(connectionsMax - Number(hasLifeline), statementSettings(queryTimeoutMs))
   const lifelineClients = new Set<pg.Client>()
-  const lifeline = hasLifeline
-    ? new Lifeline({ ...options, connect: () => ownLifeline(config, settings, lifelineClients) })
-    : null
+  const lifeline = hasLifeline ? ownLifeline(config, lifelineClients, options) : null
   const abandoned = abandonedBeside(lifeline, sessions, config)
+  const lending = { pool, sizeOption: 'connectionsMax', address, sessions, abandoned }
   // Of its own: handlers' statements are planned as everywhere else, and a slow one must not hold up the engine's.
-  let steps: OwnPool | undefined
+  let stepPool: pg.Pool | undefined
   return {
-    pool: own.pool,
+    pool,
     address,
-    lender: new Lending({
-      ...options,
-      pool: own.pool,
-      sizeOption: 'connectionsMax',
-      address,
-      endsStatements: ownsSessions,
-      sessions,
-      abandoned,
-    }),
+    lender: new Lending({ ...options, ...lending, endsStatements: options.ownsSessions }),
     lifeline,
     transactions: {
-      max: options.transactionsMax,
+      max: transactionsMax,
       connect() {
-        steps ??= openPool(source, {
-          connectionsMax: options.transactionsMax,
-          onConnect: settingUp(handlerSettings),
-        })
-        return acquire({ pool: steps.pool, sizeOption: 'transactionsMax', address })
+        stepPool ??= open(transactionsMax, handlerSettings)
+        return acquire({ pool: stepPool, sizeOption: 'transactionsMax', address })
       },
     },
     checkTransactions() {},
     async end() {
-      const pools = steps === undefined ? [own] : [own, steps]
-      await within(END_MS, Promise.all([lifeline?.close(), ...pools.map(({ pool }) => pool.end())]))
+      await within(END_MS, [lifeline?.close(), ...pools.map((opened) => opened.pool.end())])
       abandoned.close()
       for (const { cut } of pools) cut()
       lifelineClients.forEach(endSocket)
@@ -115,7 +106,12 @@ export function ownDatabase(source: PoolSource, options: DatabaseOptions): Datab
   }
 }
 
-async function ownLifeline(
+function ownLifeline(config: pg.ClientConfig, clients: Set<pg.Client>, options: DatabaseOptions): Lifeline {
+  const settings = options.ownsSessions ? lifelineSettings(options.queryTimeoutMs) : []
+  return new Lifeline({ ...options, connect: () => connectLifeline(config, settings, clients) })
+}
+
+async function connectLifeline(
   config: pg.ClientConfig,
   settings: readonly Setting[],
   clients: Set<pg.Client>,
@@ -148,7 +144,7 @@ export function givenDatabase(pool: pg.Pool, options: DatabaseOptions): Database
   const settings = options.ownsSessions ? lifelineSettings(options.queryTimeoutMs) : []
   // The only connection of a pool must stay free for statements.
   const lifeline =
-    max < 2 ? null : new Lifeline({ ...options, connect: () => givenLifeline(acquiring, settings) })
+    max < 2 ? null : new Lifeline({ ...options, connect: () => lendLifeline(acquiring, settings) })
   // The password is hidden from copies.
   const config = { ...pool.options, password: pool.options.password }
   const abandoned = abandonedBeside(lifeline, sessions, config)
@@ -168,7 +164,7 @@ export function givenDatabase(pool: pg.Pool, options: DatabaseOptions): Database
     },
     checkTransactions: () => checkSpare(max, spare),
     async end() {
-      await within(END_MS, Promise.all([lifeline?.close()]))
+      await within(END_MS, [lifeline?.close()])
       abandoned.close()
     },
   }
@@ -183,7 +179,7 @@ function checkSpare(max: number, spare: number): void {
   )
 }
 
-async function givenLifeline(
+async function lendLifeline(
   acquiring: Parameters<typeof acquire>[0],
   settings: readonly Setting[],
 ): Promise<LifelineClient> {
@@ -234,12 +230,12 @@ function askOnce(config: pg.ClientConfig): Ask {
   }
 }
 
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
+async function within(ms: number, work: readonly unknown[]): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const bound = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms)
   })
-  await Promise.race([work, bound]).finally(() => clearTimeout(timer))
+  await Promise.race([Promise.all(work), bound]).finally(() => clearTimeout(timer))
 }
 
 function ignore() {}

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { type SqlAdapter, sqlAdapter } from '../adapter.ts'
+import type { Connection } from '../connection/connection.ts'
 import { poolConnection } from '../connection/pool-connection.ts'
 import { checkOptions, isBoolean, isIntegerBetween } from '../options.ts'
 import { DEFAULT_SCHEMA } from '../schema.ts'
@@ -66,26 +67,10 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
   const schema = checkSchemaName(options.schema ?? DEFAULT_SCHEMA)
   const notices = new Notices()
   const poolers = new Poolers(notices)
-  const queryTimeoutMs = options.queryTimeoutMs ?? QUERY_TIMEOUT_MS
-  const database = databaseOf(source, {
-    channel: (options.listen ?? options.prepare ?? true) ? channelOf(schema) : null,
-    listensThroughPoolers: options.listen === true,
-    ownsSessions: options.prepare ?? true,
-    connectionsMax: options.connectionsMax ?? CONNECTIONS_MAX,
-    queryTimeoutMs,
-    transactionsMax: options.transactionsMax ?? TRANSACTIONS_MAX,
-    onPooler: () => poolers.found(),
-    notices,
-  })
+  const database = databaseOf(source, databaseOptions(schema, options, poolers, notices))
   const { address, lifeline, pool } = database
   const { prepare } = options
-  const connection = poolConnection({
-    lender: database.lender,
-    schema,
-    prepare,
-    address,
-    lockTimeoutMs: lockTimeoutMs(queryTimeoutMs),
-  })
+  const connection = connectionOver(database, schema, options)
   const adapter = sqlAdapter({
     name: 'postgres',
     schema,
@@ -104,11 +89,7 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
       idleTimeoutMs: options.transactionIdleTimeoutMs ?? TRANSACTION_IDLE_TIMEOUT_MS,
       ...database.transactions,
     }),
-    wakeup: listenNotify({
-      schema,
-      lifeline,
-      notify: (channel, payload, within = connection) => within.query(sendNotification, [channel, payload]),
-    }),
+    wakeup: listenNotify({ schema, lifeline, notify: notifyOver(connection) }),
     autoMigrate: options.autoMigrate ?? false,
     remedy: `Run migrate() of @belay/workflow-postgres on it, or set the option autoMigrate.`,
     async connect() {},
@@ -117,8 +98,42 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
     },
     disconnect: () => database.end(),
   })
+  const { checkTransactions } = database
   const onNotice: PostgresAdapter['onNotice'] = (listener) => notices.listen(listener)
-  return Object.assign(adapter, { pool, onNotice, checkTransactions: () => database.checkTransactions() })
+  return Object.assign(adapter, { pool, onNotice, checkTransactions })
+}
+
+function databaseOptions(
+  schema: string,
+  options: PostgresOptions,
+  poolers: Poolers,
+  notices: Notices,
+): DatabaseOptions {
+  return {
+    channel: (options.listen ?? options.prepare ?? true) ? channelOf(schema) : null,
+    listensThroughPoolers: options.listen === true,
+    ownsSessions: options.prepare ?? true,
+    connectionsMax: options.connectionsMax ?? CONNECTIONS_MAX,
+    queryTimeoutMs: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS,
+    transactionsMax: options.transactionsMax ?? TRANSACTIONS_MAX,
+    onPooler: () => poolers.found(),
+    notices,
+  }
+}
+
+function connectionOver(database: Database, schema: string, options: PostgresOptions): Connection {
+  return poolConnection({
+    lender: database.lender,
+    schema,
+    prepare: options.prepare,
+    address: database.address,
+    lockTimeoutMs: lockTimeoutMs(options.queryTimeoutMs ?? QUERY_TIMEOUT_MS),
+  })
+}
+
+function notifyOver(connection: Connection) {
+  return (channel: string, payload: string, within = connection) =>
+    within.query(sendNotification, [channel, payload])
 }
 
 function databaseOf(source: PostgresSource, options: DatabaseOptions): Database {
