@@ -43,6 +43,10 @@ export interface SqlAdapterParts {
   readonly name: string
   readonly schema: string
   readonly connection: Connection
+  /** For renewing leases of that length, which must not wait behind anything else. Left out, they are renewed like all else. */
+  readonly renewing?: (leaseMs: number) => Connection
+  /** Keeps ready what renewals need while a worker is registered. Returns how to let go of it. */
+  readonly holdLifeline?: () => (() => void) | undefined
   /** Everything waits while a transaction is open. */
   readonly singleSession?: boolean
   /** Turns an open transaction of the caller's into a connection. Throws `invalid_option` for what is none of this store. */
@@ -64,7 +68,9 @@ export interface SqlAdapterParts {
 export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
   const { schema, wakeup } = parts
   let closed: Promise<void> | undefined
-  const connection = openUntil(() => closed !== undefined, parts.connection)
+  const isClosed = () => closed !== undefined
+  const connection = openUntil(isClosed, parts.connection)
+  const workers = new RegisteredWorkers(() => parts.holdLifeline?.())
   /** What a verb runs on: the caller's transaction, or Belay's own connections. */
   const connectionFor = async ({ tx }: WithinTransaction = {}): Promise<Connection> => {
     if (tx === undefined) return connection
@@ -102,9 +108,18 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
       const beside = parts.singleSession ? null : connection
       return startWithin({ transaction, beside, wakeup }, runs)
     },
-    registerWorker: (worker) => register(connection, worker),
-    renew: (renewal) => renew(connection, renewal),
-    deregisterWorker: (worker) => deregister(connection, worker),
+    async registerWorker(worker) {
+      await register(connection, worker)
+      workers.add(worker.workerId)
+    },
+    renew(renewal) {
+      const renewing = parts.renewing?.(renewal.leaseMs) ?? parts.connection
+      return renew(openUntil(isClosed, renewing), renewal)
+    },
+    async deregisterWorker(worker) {
+      await deregister(connection, worker)
+      workers.delete(worker.workerId)
+    },
     claim: (request) => claim(connection, request, marks),
     held: (request) => held(connection, request),
     settle: (settlement) => settle(connection, settlement),
@@ -142,10 +157,33 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     releaseKeys: (request) => releaseKeys(connection, request),
     diagnose: (request) => diagnose(connection, { ...request, adapter: parts.name, schema }),
     onWake: (listener) => wakeup.onWake(listener),
-    wake: () => wakeup.wake(),
+    wake: (definitionIds) => wakeup.wake(definitionIds),
     close() {
       closed ??= wakeup.close().then(() => parts.disconnect())
       return closed
     },
+  }
+}
+
+/** Holds something while there are workers. */
+class RegisteredWorkers {
+  readonly #hold: () => (() => void) | undefined
+  readonly #workerIds = new Set<string>()
+  #letGo: (() => void) | undefined
+
+  constructor(hold: () => (() => void) | undefined) {
+    this.#hold = hold
+  }
+
+  add(workerId: string): void {
+    this.#workerIds.add(workerId)
+    this.#letGo ??= this.#hold()
+  }
+
+  delete(workerId: string): void {
+    this.#workerIds.delete(workerId)
+    if (this.#workerIds.size > 0) return
+    this.#letGo?.()
+    this.#letGo = undefined
   }
 }

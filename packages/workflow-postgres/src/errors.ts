@@ -1,4 +1,4 @@
-import { BelayError, StoreUnavailableError } from '@belay/workflow/adapter'
+import { BelayError, StoreContendedError, StoreUnavailableError } from '@belay/workflow/adapter'
 
 /** Where a database is, for messages. Never holds a password. */
 export interface DatabaseAddress {
@@ -6,6 +6,8 @@ export interface DatabaseAddress {
   readonly port: number
   readonly database: string
   readonly user: string
+  /** Set once a store was found there: from then on what keeps us from it passes, as far as we can know. */
+  wasOpen?: boolean
 }
 
 // A later try may cure these: the server is starting, stopping, full, failed over, or out of some resource.
@@ -64,25 +66,72 @@ export function refusalOf(error: unknown): string | null {
 }
 
 /** Turns what the driver throws into Belay's errors; what it doesn't know, and what already is one, stays as it is. */
-export function classified(error: unknown, address: DatabaseAddress): unknown {
+export function classified(error: unknown, address: DatabaseAddress, lockTimeoutMs?: number): unknown {
   if (BelayError.is(error)) return error
-  const code = codeOf(error)
-  const where = `the database "${address.database}" at ${address.host}:${address.port}`
-  if (isUnavailable(error)) {
-    return new StoreUnavailableError(
-      `Belay cannot reach ${where}: ${messageOf(error)}. A running worker goes on trying; check that the server runs and accepts connections.`,
-      { cause: error },
-    )
-  }
-  const remedy = MISCONFIGURATIONS[code ?? '']
+  if (codeOf(error) === LOCK_NOT_AVAILABLE) return contended(error, lockTimeoutMs)
+  if (isUnavailable(error)) return unavailable(error, address)
+  const remedy = MISCONFIGURATIONS[codeOf(error) ?? '']
   if (remedy === undefined) return error
+  if (address.wasOpen === true) return unavailable(error, address)
   return new BelayError(
     'store_misconfigured',
-    `Belay cannot use ${where}: ${messageOf(error)}. ${remedy(address)}`,
-    {
-      cause: error,
-    },
+    `Belay cannot use ${nameOf(address)}: ${messageOf(error)}. ${remedy(address)}`,
+    { cause: error },
   )
+}
+
+/**
+ * The same for Belay's own statements. Once a store has been open, only what names the data is a refusal of the statement: all else that the
+ * driver or the server says, known or not, is an outage to be waited out. A finished step's outcome must not be given up for a gap in the
+ * name service, or for a password that is being changed.
+ */
+export function outageOf(error: unknown, address: DatabaseAddress, lockTimeoutMs?: number): unknown {
+  const known = classified(error, address, lockTimeoutMs)
+  const isOutage =
+    known === error && address.wasOpen === true && isOfDriver(error) && refusalOf(error) === null
+  return isOutage ? unavailable(error, address) : known
+}
+
+const ofDriver = new WeakSet<object>()
+
+/** Notes that an error came out of the driver, and not out of code that used it. Returns the error. */
+export function noteOfDriver(error: unknown): unknown {
+  if (typeof error === 'object' && error !== null) ofDriver.add(error)
+  return error
+}
+
+function isOfDriver(error: unknown): boolean {
+  // A defect in how the driver is called is not cured by calling it again.
+  const isDefect = error instanceof TypeError || error instanceof RangeError
+  return typeof error === 'object' && error !== null && ofDriver.has(error) && !isDefect
+}
+
+const LOCK_NOT_AVAILABLE = '55P03'
+
+/** Somebody else's transaction holds what a statement needs. */
+export function contended(cause: unknown, lockTimeoutMs?: number): StoreContendedError {
+  const limit = lockTimeoutMs === undefined ? 'its limit' : `${lockTimeoutMs} ms`
+  return new StoreContendedError(
+    `Another transaction has held a row or a table that Belay needs for longer than ${limit}. Nothing was written, and Belay tries again; find the transaction with pg_blocking_pids() and end it, or make it shorter.`,
+    { cause },
+  )
+}
+
+function unavailable(error: unknown, address: DatabaseAddress): StoreUnavailableError {
+  const remedy = MISCONFIGURATIONS[codeOf(error) ?? '']
+  return new StoreUnavailableError(
+    `Belay cannot reach ${nameOf(address)}: ${messageOf(error)}. A running worker goes on trying; ${
+      remedy === undefined
+        ? 'check that the server runs and accepts connections.'
+        : `if it does not pass by itself: ${remedy(address)}`
+    }`,
+    { cause: error },
+  )
+}
+
+/** Names a database in messages. */
+export function nameOf({ database, host, port }: DatabaseAddress): string {
+  return `the database "${database}" at ${host}:${port}`
 }
 
 const MISCONFIGURATIONS: Readonly<Record<string, (address: DatabaseAddress) => string>> = {

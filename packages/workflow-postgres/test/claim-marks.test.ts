@@ -70,7 +70,7 @@ describe.each(servers)('claims from a mark on $name', ({ url }) => {
     const workerId = randomUUID()
     await store.registerWorker({ workerId, name: 'marked', leaseMs: 60_000 })
     const connection = poolConnection({
-      pool: database.pool,
+      lender: { lend: (work) => work({ isPooled: false, query: (config) => database.pool.query(config) }) },
       schema: store.schema,
       prepare: true,
       address: { host: '', port: 0, database: '', user: '' },

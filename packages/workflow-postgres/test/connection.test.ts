@@ -99,6 +99,27 @@ describe('connecting', () => {
     await database.pool.query(`drop role ${role}`)
   })
 
+  it('that was open once waits for what it may do no more, and says which right to grant', async () => {
+    const role = `limited_${randomUUID().slice(0, 8)}`
+    const store = await createStore(database)
+    await database.pool.query(`create role ${role} login; grant usage on schema ${store.schema} to ${role};
+      grant select on all tables in schema ${store.schema} to ${role}`)
+    const url = new URL(database.url)
+    url.username = role
+    const adapter = postgres(url.href, { schema: store.schema })
+    await adapter.open()
+    await database.pool.query(`revoke all on schema ${store.schema} from ${role}`)
+
+    const error = await failureOf(() => adapter.now())
+    await database.pool.query(`grant usage on schema ${store.schema} to ${role}`)
+
+    expect(error).toBeInstanceOf(StoreUnavailableError)
+    expect(error.message).toContain(`Grant user "${role}"`)
+    expect(await adapter.now()).toBeGreaterThan(0)
+    await adapter.close()
+    await database.pool.query(`drop owned by ${role}; drop role ${role}`)
+  })
+
   it('leaves the data errors of a statement as they are', async () => {
     const store = await createStore(database)
     const payload = { runId: 'not-a-uuid', steps: [] }

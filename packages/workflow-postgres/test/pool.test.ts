@@ -71,10 +71,11 @@ describe('the pool', () => {
 
   it('repeats what the database gave up for a deadlock', async () => {
     const store = await createStore(database)
-    const query = vi.spyOn(pg.Pool.prototype, 'query')
-    query.mockImplementationOnce(() =>
-      Promise.reject(Object.assign(new Error('deadlock detected'), { code: '40P01' })),
-    )
+    const query = vi.spyOn(pg.Client.prototype, 'query')
+    query.mockImplementationOnce((...[, answer]: unknown[]) => {
+      const deadlock = Object.assign(new Error('deadlock detected'), { code: '40P01' })
+      ;(answer as (error: Error) => void)(deadlock)
+    })
     expect(await store.now()).toBeGreaterThan(0)
     expect(query).toHaveBeenCalledTimes(2)
     query.mockRestore()

@@ -1,5 +1,5 @@
-import type { ClientBase, Pool, QueryConfig } from 'pg'
-import { classified, type DatabaseAddress, isUnavailable } from '../errors.ts'
+import type { ClientBase, Pool, QueryConfig, QueryResult } from 'pg'
+import { type DatabaseAddress, outageOf } from '../errors.ts'
 import { columnTypes } from './column-types.ts'
 import type { Connection } from './connection.ts'
 import { listText } from './list-text.ts'
@@ -12,75 +12,123 @@ import {
   type Statement,
 } from './statement.ts'
 
-export interface PoolConnectionOptions {
-  readonly pool: Pool
-  readonly schema: string
-  /** False: unnamed statements only, as poolers in transaction mode need. */
-  readonly prepare: boolean
-  readonly address: DatabaseAddress
+/** Lends clients of a pool, each to one piece of work at a time. */
+export interface Lender {
+  /** Takes the client back when the work has ended, however it ends. */
+  lend<Result>(work: (client: LentClient) => Promise<Result>): Promise<Result>
 }
 
-type Queryable = Pick<Pool | ClientBase, 'query'>
+export interface LentClient {
+  /** Its statements may run in sessions that others use too. */
+  readonly isPooled: boolean
+  /** Rejects once the statement has taken longer than it may: `limitMs`, or else what the lender allows. */
+  query(config: QueryConfig<unknown[]>, limitMs?: number): Promise<QueryResult>
+}
+
+export interface PoolConnectionOptions {
+  readonly lender: Lender
+  readonly schema: string
+  /** False: unnamed statements only, as poolers in transaction mode need. Left out: unnamed where there is a pooler. */
+  readonly prepare?: boolean | undefined
+  readonly address: DatabaseAddress
+  /** For the message of statements that waited for a lock for longer. */
+  readonly lockTimeoutMs?: number
+}
+
+type Queryable = Pick<Pool | ClientBase, 'query'> | Pick<LentClient, 'query'>
 
 /** Statements over whatever `pg` has that queries. */
 export function statementsOver(
   queryable: Queryable,
-  options: Pick<PoolConnectionOptions, 'schema' | 'prepare'>,
+  options: { readonly schema: string; readonly prepare: boolean },
   statementFor = makeStatementsFor(options.schema),
 ): Pick<Connection, 'query' | 'script'> {
   const { schema, prepare } = options
+  const run = queryable.query.bind(queryable) as (config: QueryConfig<unknown[]>) => Promise<QueryResult>
   return {
     async query<Row>(statement: Statement<Row>, values: readonly unknown[]) {
-      const result = await queryable.query(queryConfig(statementFor(statement), values, prepare))
-      return result.rows as readonly Row[]
+      return (await run(queryConfig(statementFor(statement), values, prepare))).rows as readonly Row[]
     },
     async script(text) {
-      await queryable.query({ text: inSchema(text, schema), ...limit(MIGRATION_TIMEOUT_MS) })
+      await run({ text: inSchema(text, schema) })
     },
   }
 }
 
 /** Statements over `pg`. Each `query` takes any client of the pool; a transaction keeps one to itself. */
 export function poolConnection(options: PoolConnectionOptions): Connection {
-  const { pool, schema, address } = options
+  const { lender, schema, address, lockTimeoutMs } = options
   const statementFor = makeStatementsFor(schema)
 
-  const over = (queryable: Queryable) => statementsOver(queryable, options, statementFor)
-
-  const inTransaction = async <Result>(work: (connection: Connection) => Promise<Result>) => {
-    const client = await pool.connect()
-    // While it is out of the pool, nobody else listens: without this a broken connection would end the process.
-    client.on('error', ignore)
-    let broken: Error | undefined
-    try {
-      await client.query('begin isolation level read committed')
-      const own: Connection = { ...over(client), transaction: (nested) => nested(own) }
-      const result = await work(own)
-      await client.query('commit')
-      return result
-    } catch (error) {
-      // What cannot be reached cannot be told to roll back either; closing the connection does it.
-      if (isUnavailable(error)) broken = error as Error
-      else await client.query('rollback').catch((failure: Error) => (broken = failure))
-      throw error
-    } finally {
-      client.removeListener('error', ignore)
-      client.release(broken)
-    }
-  }
+  const over = (client: Queryable, isPooled: boolean) =>
+    statementsOver(client, { schema, prepare: options.prepare ?? !isPooled }, statementFor)
 
   const guarded = async <Result>(run: () => Promise<Result>): Promise<Result> => {
     try {
       return await repeatOnConflict(run)
     } catch (error) {
-      throw classified(error, address)
+      throw outageOf(error, address, lockTimeoutMs)
     }
   }
 
+  const transaction = <Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> =>
+    guarded(() =>
+      lender.lend((client) => inTransaction(client, (queryable) => over(queryable, client.isPooled), work)),
+    )
+
   return {
-    query: (statement, values) => guarded(() => over(pool).query(statement, values)),
-    script: (text) => guarded(() => over(pool).script(text)),
-    transaction: (work) => guarded(() => inTransaction(work)),
+    query: (statement, values) =>
+      guarded(() => lender.lend((client) => over(client, client.isPooled).query(statement, values))),
+    script: (text) => transaction((own) => own.script(text)),
+    transaction,
+  }
+}
+
+async function inTransaction<Result>(
+  client: LentClient,
+  over: (queryable: Queryable) => Pick<Connection, 'query' | 'script'>,
+  work: (connection: Connection) => Promise<Result>,
+): Promise<Result> {
+  const statements = over(client)
+  const atLength = lengthened(client, over)
+  const own: Connection = {
+    query: (statement, values) =>
+      statement.timeoutMs === undefined
+        ? statements.query(statement, values)
+        : atLength(statement.timeoutMs, (long) => long.query(statement, values)),
+    script: (text) => atLength(MIGRATION_TIMEOUT_MS, (long) => long.script(text)),
+    transaction: (nested) => nested(own),
+  }
+  await client.query({ text: 'begin isolation level read committed' })
+  let result: Result
+  try {
+    result = await work(own)
+  } catch (error) {
+    // What cannot be reached cannot be told to roll back either: its lender closes the connection.
+    await client.query({ text: 'rollback' }).catch(ignore)
+    throw error
+  }
+  await client.query({ text: 'commit' })
+  return result
+}
+
+/** Statements that may rightly take longer than their session allows: the transaction allows it from then on. */
+function lengthened(
+  client: LentClient,
+  over: (queryable: Queryable) => Pick<Connection, 'query' | 'script'>,
+) {
+  let allowedMs = 0
+  return async <Result>(
+    limitMs: number,
+    run: (long: Pick<Connection, 'query' | 'script'>) => Promise<Result>,
+  ): Promise<Result> => {
+    if (allowedMs < limitMs) {
+      await client.query({
+        text: `set local statement_timeout = ${limitMs}; set local lock_timeout = ${limitMs}`,
+      })
+      allowedMs = limitMs
+    }
+    return run(over({ query: (config: QueryConfig<unknown[]>) => client.query(config, limitMs) }))
   }
 }
 
@@ -93,14 +141,8 @@ function queryConfig(
     text: statement.text,
     values: values.map((value) => (Array.isArray(value) ? listText(value) : value)),
     types: columnTypes,
-    ...(statement.timeoutMs === undefined ? {} : limit(statement.timeoutMs)),
   }
   return prepare && statement.name !== null ? { ...config, name: statement.name } : config
-}
-
-// pg takes it for a single query too, which its types don't say.
-function limit(timeoutMs: number): { query_timeout: number } {
-  return { query_timeout: timeoutMs }
 }
 
 function ignore() {}

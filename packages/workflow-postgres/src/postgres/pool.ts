@@ -5,43 +5,76 @@ import type { DatabaseAddress } from '../errors.ts'
 /** What tells where the database is: a url, or `pg`'s own configuration. */
 export type PoolSource = string | pg.PoolConfig
 
-export interface PoolOptions {
-  readonly connectionsMax: number
-  /** Left out for statements of others, which may take their time. */
-  readonly queryTimeoutMs?: number
-  /** False behind a pooler in transaction mode, where a session's settings would leak to others. */
-  readonly ownsSessions: boolean
-}
-
 // How long to wait for a connection, the wait for a free one in the pool included.
 export const CONNECT_TIMEOUT_MS = 10_000
 
 // A firewall that drops idle connections does so silently: probe before it thinks of it.
 const KEEP_ALIVE_MS = 10_000
 
-/**
- * Belay's statements look rows up by primary key, however few or many the statistics claim there are. With these, plans that were made
- * when a table was empty are still right when it holds millions. The isolation is the one the statements are written for: under a
- * stricter one of the database's, they would be repeated for every conflict instead of waiting for it.
- */
-export const SESSION_SETTINGS = `
-set default_transaction_isolation = 'read committed';
-set plan_cache_mode = force_generic_plan;
-set enable_seqscan = off;
-set enable_hashjoin = off;
-set enable_mergejoin = off;
-set enable_bitmapscan = off;
-set jit = off`
+/** A pool of Belay's own, and a way to cut every connection it has or is about to have. */
+export interface OwnPool {
+  readonly pool: pg.Pool
+  cut(): void
+}
 
-export function openPool(source: PoolSource, options: PoolOptions): pg.Pool {
-  return new pg.Pool({
+export function openPool(
+  source: PoolSource,
+  options: {
+    readonly connectionsMax: number
+    /** Called with each new client before anybody has it. */
+    readonly onConnect: (client: pg.ClientBase) => Promise<unknown>
+  },
+): OwnPool {
+  const clients = new Set<pg.Client>()
+  class OwnClient extends pg.Client {
+    constructor(config?: string | pg.ClientConfig) {
+      super(config)
+      // Before anything can arrive: an error that nobody listens for ends the process.
+      this.on('error', ignore)
+      clients.add(this)
+      this.once('end', () => clients.delete(this))
+    }
+  }
+  const pool = new pg.Pool({
     ...clientConfig(source),
     max: options.connectionsMax,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    ...(options.queryTimeoutMs === undefined ? {} : { query_timeout: options.queryTimeoutMs }),
-    ...(options.ownsSessions ? { onConnect: (client) => client.query(SESSION_SETTINGS) } : {}),
+    Client: OwnClient,
+    onConnect: (client) => options.onConnect(client),
   })
+  surviveErrors(pool)
+  return { pool, cut: () => clients.forEach(endSocket) }
 }
+
+const survivingPools = new WeakSet<pg.Pool>()
+const survivingClients = new WeakSet<pg.ClientBase>()
+
+/**
+ * A connection that breaks is an error that ends the process unless somebody listens. A pool stops listening when it lends a client, before
+ * whoever asked for it can begin to: what the server said in the same breath would meet nobody.
+ */
+export function surviveErrors(pool: pg.Pool): void {
+  if (survivingPools.has(pool)) return
+  survivingPools.add(pool)
+  pool.on('error', ignore)
+  // Those of before, and those to come.
+  pool.on('acquire', surviveErrorsOf)
+  pool.on('connect', surviveErrorsOf)
+}
+
+function surviveErrorsOf(client: pg.ClientBase): void {
+  if (survivingClients.has(client)) return
+  survivingClients.add(client)
+  client.on('error', ignore)
+}
+
+/** Ends a connection without a word: whatever it waited for is answered with an error. */
+export function endSocket(client: pg.ClientBase): void {
+  const { connection } = client as unknown as { connection?: { stream?: { destroy(): void } } }
+  connection?.stream?.destroy()
+}
+
+function ignore() {}
 
 /** `pg`'s configuration of one connection. */
 export function clientConfig(source: PoolSource): pg.ClientConfig {

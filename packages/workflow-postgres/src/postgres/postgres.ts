@@ -1,14 +1,18 @@
-import { BelayError } from '@belay/workflow/adapter'
-import pg from 'pg'
+import type pg from 'pg'
 import { type SqlAdapter, sqlAdapter } from '../adapter.ts'
+import type { Connection } from '../connection/connection.ts'
 import { poolConnection } from '../connection/pool-connection.ts'
 import { checkOptions, isBoolean, isIntegerBetween } from '../options.ts'
 import { DEFAULT_SCHEMA } from '../schema.ts'
 import { checkSchemaName } from '../schema-name.ts'
+import { type Database, type DatabaseOptions, givenDatabase, ownDatabase } from './database.ts'
 import { givenClients } from './given-client.ts'
-import { type ListeningClient, listenNotify } from './listener.ts'
-import { addressOf, CONNECT_TIMEOUT_MS, checkUrl, clientConfig, openPool, type PoolSource } from './pool.ts'
-import { postgresTransact, type TransactParts } from './transact.ts'
+import { channelOf, listenNotify } from './listener.ts'
+import { Notices } from './notices.ts'
+import { checkUrl, type PoolSource } from './pool.ts'
+import { renewalConnections } from './renewals.ts'
+import { lockTimeoutMs } from './session.ts'
+import { postgresTransact } from './transact.ts'
 
 /** Where the database is: a url, `pg`'s configuration, or a Pool of the application's, which Belay never ends. */
 export type PostgresSource = PoolSource | pg.Pool | undefined
@@ -18,17 +22,27 @@ export interface PostgresOptions {
   readonly schema?: string | undefined
   /** Bring the schema up to date when the engine starts, instead of by a deployment step. Default false. */
   readonly autoMigrate?: boolean | undefined
-  /** Prepare statements by name. Default true; false behind a pooler in transaction mode, like PgBouncer's. */
+  /**
+   * Prepare statements by name. Default: yes, but not where a pooler like PgBouncer is found between us and the server. True also there, for
+   * poolers that keep prepared statements apart; false never, and then nothing is set in any session either.
+   */
   readonly prepare?: boolean | undefined
-  /** Connections of Belay's own, the one that listens included; a single one never listens. Default 5. */
+  /**
+   * Connections of Belay's own, beside those of `transactionsMax`. One of two or more is the lifeline: it renews leases, listens, and cancels
+   * what is stuck on the others. A statement that was given up keeps its connection until the server has ended it, so that the server
+   * never sees more of them; only a single connection has a second beside it, for the moment in which a stuck statement is cancelled. Default 5.
+   */
   readonly connectionsMax?: number | undefined
-  /** Listen for work on a connection of its own, instead of only looking at every tick. Default: as `prepare`. */
+  /** Listen for work, instead of only looking at every tick. Default: yes, unless `prepare` is false or a pooler is found. */
   readonly listen?: boolean | undefined
-  /** How long a statement of Belay's own pool may take, milliseconds. Default 30000. */
+  /**
+   * How long a statement of Belay's may take, milliseconds. The server ends it then, and ends a wait for a lock after half of it or five seconds.
+   * Through a pooler, and on a Pool of the application's, where Belay sets nothing, it is cancelled. Default 30000.
+   */
   readonly queryTimeoutMs?: number | undefined
   /**
    * Transactional steps whose handlers run at once, each on a connection of its own, beside `connectionsMax`. Of a Pool of the application's
-   * they take at most all but one, and all but two while Belay listens on it. Default 5.
+   * they take at most all but two: Belay keeps one for leases and hints, and one must be free for its statements. Default 5.
    */
   readonly transactionsMax?: number | undefined
   /**
@@ -51,42 +65,101 @@ export interface PostgresAdapter extends SqlAdapter {
 export function postgres(source: PostgresSource, options: PostgresOptions = {}): PostgresAdapter {
   checkOptions('postgres()', options, CHECKS)
   const schema = checkSchemaName(options.schema ?? DEFAULT_SCHEMA)
-  const prepare = options.prepare ?? true
-  const database = isPool(source)
-    ? givenPool(source)
-    : ownPool(typeof source === 'object' ? source : checkUrl(source), options)
-  const connection = poolConnection({ pool: database.pool, schema, prepare, address: database.address })
-  surviveErrors(database.pool)
-  const listens = (options.listen ?? prepare) && database.listen !== null
-  const wakeup = listenNotify({
-    schema,
-    connect: listens ? database.listen : null,
-    notify: (channel, within = connection) => within.query(sendNotification, [channel]),
-  })
-  const max = options.transactionsMax ?? TRANSACTIONS_MAX
-  const transactions = database.transactions(max, listens)
+  const notices = new Notices()
+  const poolers = new Poolers(notices)
+  const database = databaseOf(source, databaseOptions(schema, options, poolers, notices))
+  const { address, lifeline, pool } = database
+  const { prepare } = options
+  const connection = connectionOver(database, schema, options)
   const adapter = sqlAdapter({
     name: 'postgres',
     schema,
     connection,
-    given: givenClients({ schema, address: database.address, connection }),
+    renewing: renewalConnections({ schema, prepare: prepare ?? true, connection, lifeline, pool, notices }),
+    holdLifeline: () => lifeline?.hold(),
+    // What a transaction of the caller's meets is the caller's: it is told as it is, whatever the store was before.
+    given: givenClients({ schema, address: { ...address }, connection }),
     transact: postgresTransact({
       schema,
-      prepare,
-      address: database.address,
+      get prepare() {
+        return prepare ?? !poolers.areFound
+      },
+      address,
       connection,
       idleTimeoutMs: options.transactionIdleTimeoutMs ?? TRANSACTION_IDLE_TIMEOUT_MS,
-      ...transactions,
+      ...database.transactions,
     }),
-    wakeup,
+    wakeup: listenNotify({ schema, lifeline, notify: notifyOver(connection) }),
     autoMigrate: options.autoMigrate ?? false,
     remedy: `Run migrate() of @belay/workflow-postgres on it, or set the option autoMigrate.`,
     async connect() {},
-    async disconnect() {
-      await database.end()
+    async onOpen() {
+      address.wasOpen = true
     },
+    disconnect: () => database.end(),
   })
-  return Object.assign(adapter, { pool: database.pool })
+  const { checkTransactions } = database
+  const onNotice: PostgresAdapter['onNotice'] = (listener) => notices.listen(listener)
+  return Object.assign(adapter, { pool, onNotice, checkTransactions })
+}
+
+function databaseOptions(
+  schema: string,
+  options: PostgresOptions,
+  poolers: Poolers,
+  notices: Notices,
+): DatabaseOptions {
+  return {
+    channel: (options.listen ?? options.prepare ?? true) ? channelOf(schema) : null,
+    listensThroughPoolers: options.listen === true,
+    ownsSessions: options.prepare ?? true,
+    connectionsMax: options.connectionsMax ?? CONNECTIONS_MAX,
+    queryTimeoutMs: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS,
+    transactionsMax: options.transactionsMax ?? TRANSACTIONS_MAX,
+    onPooler: () => poolers.found(),
+    notices,
+  }
+}
+
+function connectionOver(database: Database, schema: string, options: PostgresOptions): Connection {
+  return poolConnection({
+    lender: database.lender,
+    schema,
+    prepare: options.prepare,
+    address: database.address,
+    lockTimeoutMs: lockTimeoutMs(options.queryTimeoutMs ?? QUERY_TIMEOUT_MS),
+  })
+}
+
+function notifyOver(connection: Connection) {
+  return (channel: string, payload: string, within = connection) =>
+    within.query(sendNotification, [channel, payload])
+}
+
+function databaseOf(source: PostgresSource, options: DatabaseOptions): Database {
+  if (isPool(source)) return givenDatabase(source, options)
+  return ownDatabase(typeof source === 'object' ? source : checkUrl(source), options)
+}
+
+/** Whether a pooler was found between Belay and the server. */
+class Poolers {
+  readonly #notices: Notices
+  areFound = false
+
+  constructor(notices: Notices) {
+    this.#notices = notices
+  }
+
+  found(): void {
+    if (this.areFound) return
+    this.areFound = true
+    this.#notices.tell({
+      level: 'info',
+      code: 'pooler_detected',
+      message:
+        'A pooler stands between Belay and the server. Belay sets nothing in its sessions, prepares no statements by name, and does not listen: workers find work at their ticks. A connection past the pooler is faster; `prepare: true` suits poolers that keep prepared statements apart.',
+    })
+  }
 }
 
 const CHECKS = {
@@ -101,115 +174,13 @@ const CHECKS = {
   transactionIdleTimeoutMs: isIntegerBetween(100, 86_400_000),
 }
 
-const sendNotification = { name: 'send_notification', text: `select pg_notify($1::text, '')` }
+const sendNotification = { name: 'send_notification', text: `select pg_notify($1::text, $2::text)` }
 
 const CONNECTIONS_MAX = 5
 const QUERY_TIMEOUT_MS = 30_000
 const TRANSACTIONS_MAX = 5
 const TRANSACTION_IDLE_TIMEOUT_MS = 60_000
 
-interface Database {
-  readonly pool: pg.Pool
-  readonly address: ReturnType<typeof addressOf>
-  readonly listen: (() => Promise<ListeningClient>) | null
-  /** Where the transactions of steps get their connections from, and how many there can be. */
-  transactions(max: number, listens: boolean): Pick<TransactParts, 'max' | 'connect'>
-  end(): Promise<void>
-}
-
-function ownPool(source: PoolSource, options: PostgresOptions): Database {
-  const config = clientConfig(source)
-  const address = addressOf(config)
-  const connectionsMax = options.connectionsMax ?? CONNECTIONS_MAX
-  const listens = (options.listen ?? options.prepare ?? true) && connectionsMax > 1
-  const pool = openPool(source, {
-    connectionsMax: connectionsMax - Number(listens),
-    queryTimeoutMs: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS,
-    ownsSessions: options.prepare ?? true,
-  })
-  // Of its own: handlers' statements are planned as everywhere else, and a slow one must not hold up the engine's.
-  let stepPool: pg.Pool | undefined
-  return {
-    pool,
-    address,
-    listen: listens ? listen : null,
-    transactions(max) {
-      const own = () => openPool(source, { connectionsMax: max, ownsSessions: false })
-      return {
-        max,
-        connect() {
-          if (stepPool === undefined) {
-            stepPool = own()
-            surviveErrors(stepPool)
-          }
-          return stepPool.connect()
-        },
-      }
-    },
-    async end() {
-      await Promise.all([pool.end(), stepPool?.end()])
-    },
-  }
-
-  async function listen(): Promise<ListeningClient> {
-    const client = new pg.Client({
-      ...config,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      query_timeout: QUERY_TIMEOUT_MS,
-    })
-    client.on('error', ignore)
-    await client.connect()
-    return { client, end: () => client.end() }
-  }
-}
-
-function givenPool(pool: pg.Pool): Database {
-  const { max } = pool.options
-  return {
-    pool,
-    address: addressOf(pool.options),
-    // The only connection of a pool must stay free for statements.
-    listen: max < 2 ? null : () => listenOn(pool),
-    transactions(transactionsMax, listens) {
-      // Renewals and settlements must never wait for a handler.
-      const spare = max - 1 - Number(listens)
-      const connect = () => {
-        if (spare < 1) throw tooFewConnections(max, listens)
-        return pool.connect()
-      }
-      return { max: Math.max(1, Math.min(transactionsMax, spare)), connect }
-    },
-    async end() {},
-  }
-}
-
-function tooFewConnections(max: number, listens: boolean): BelayError {
-  return new BelayError(
-    'store_misconfigured',
-    `A transactional step needs a connection to itself, and the pool given to postgres() has ${max} for everything${listens ? ', one of which listens' : ''}. Raise its \`max\` to ${3 - Number(!listens)} or more; 10 is good.`,
-  )
-}
-
-async function listenOn(pool: pg.Pool): Promise<ListeningClient> {
-  const client = await pool.connect()
-  return {
-    client,
-    // Not to be used again by others: it listens.
-    end: async () => client.release(true),
-  }
-}
-
-const survivors = new WeakSet<pg.Pool>()
-
-/** A pool reports a connection that breaks while idle as an error that ends the process unless somebody listens. It opens another. */
-function surviveErrors(pool: pg.Pool): void {
-  if (survivors.has(pool)) return
-  survivors.add(pool)
-  pool.on('error', ignore)
-}
-
 function isPool(source: PostgresSource): source is pg.Pool {
   return typeof source === 'object' && 'connect' in source && typeof source.connect === 'function'
 }
-
-function ignore() {}

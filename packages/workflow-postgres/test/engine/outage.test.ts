@@ -1,3 +1,5 @@
+import type { LookupFunction } from 'node:net'
+import { Socket } from 'node:net'
 import { startPostgres } from '@belay/postgres-server'
 import { createEngine, define } from '@belay/workflow'
 import pg from 'pg'
@@ -71,6 +73,121 @@ it('connections that the server ends while they are idle neither end the process
   expect(await run.result()).toEqual({ before: 1, during: 2, after: 3 })
 })
 
+it('an outcome waits until the host’s name is known again, and its handler runs once', async ({
+  onTestFinished,
+}) => {
+  const database = await createDatabase(servers[0]!.url)
+  onTestFinished(() => database.drop())
+  const names = nameService(new URL(database.url).hostname)
+  let ran = 0
+  const workflow = chain(async () => {
+    ran += 1
+    names.fail(10)
+    await endSessions(database.pool)
+  })
+  const location = new URL(database.url)
+  location.hostname = 'database.test'
+  const config = { connectionString: location.href, stream: names.stream }
+  const engine = createEngine({ adapter: postgres(config, { autoMigrate: true }), workflows: [workflow] })
+  onTestFinished(() => engine.close())
+  const told: string[] = []
+  engine.on('store.unavailable', ({ message }) => told.push(message))
+  const lost: unknown[] = []
+  engine.on('lease.lost', (event) => lost.push(event))
+  await engine.start()
+
+  const run = await engine.run(workflow)
+
+  expect(await run.result()).toEqual({ before: 1, during: 2, after: 3 })
+  expect(ran).toBe(1)
+  expect(lost).toEqual([])
+  expect(names.failed()).toBe(10)
+  expect(told.join()).toMatch(/The host name "database.test" is not known/)
+})
+
+it('an outcome waits until a changed password has arrived here too, and its handler runs once', async ({
+  onTestFinished,
+}) => {
+  const server = await startPostgres({ major: 18 })
+  onTestFinished(() => server.stop())
+  const admin = new pg.Pool({ connectionString: server.url, max: 1 })
+  admin.on('error', () => {})
+  await admin.query(`create role rotated login superuser password 'one'`)
+  const { rows } = await admin.query('show hba_file')
+  await admin.query(
+    `copy (select unnest(array['host all rotated all scram-sha-256', 'host all all all trust'])) to '${rows[0].hba_file}'`,
+  )
+  await admin.query('select pg_reload_conf()')
+  let refused = 0
+  let isRotated = false
+  let ran = 0
+  const workflow = chain(async () => {
+    ran += 1
+    await admin.query(`alter role rotated password 'two'`)
+    isRotated = true
+    await endSessions(admin)
+  })
+  const location = new URL(server.url)
+  location.username = 'rotated'
+  const password = async () => {
+    if (isRotated) refused += 1
+    return refused > 10 ? 'two' : 'one'
+  }
+  const { hostname: host, port, pathname } = location
+  const config = { host, port: Number(port), user: 'rotated', database: pathname.slice(1), password }
+  const engine = createEngine({ adapter: postgres(config, { autoMigrate: true }), workflows: [workflow] })
+  onTestFinished(async () => {
+    await engine.close()
+    await admin.end()
+  })
+  const told: string[] = []
+  engine.on('store.unavailable', ({ message }) => told.push(message))
+  await engine.start()
+
+  const run = await engine.run(workflow)
+
+  expect(await run.result()).toEqual({ before: 1, during: 2, after: 3 })
+  expect(ran).toBe(1)
+  expect(refused).toBeGreaterThan(10)
+  expect(told.join()).toMatch(/Check the password of user "rotated"/)
+})
+
+async function endSessions(pool: pg.Pool): Promise<void> {
+  await pool.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'belay' and datname = current_database()`,
+  )
+}
+
+/** Knows one address by any name; fails as a name service does that has lost it, so many times. */
+function nameService(address: string) {
+  let failures = 0
+  let left = 0
+  const lookup: LookupFunction = (_name, options, answer) => {
+    if (left > 0) {
+      left -= 1
+      failures += 1
+      return answer(
+        Object.assign(new Error('getaddrinfo ENOTFOUND database.test'), { code: 'ENOTFOUND' }),
+        '',
+      )
+    }
+    if (options.all) answer(null, [{ address, family: 4 }])
+    else answer(null, address, 4)
+  }
+  return {
+    stream(): Socket {
+      const socket = new Socket()
+      const connect = socket.connect.bind(socket)
+      socket.connect = ((port: number, host: string) => connect({ port, host, lookup })) as Socket['connect']
+      return socket
+    },
+    fail(times: number) {
+      left = times
+    },
+    failed: () => failures,
+  }
+}
+
 it('says what is wrong with a database that it cannot use, without the password', async () => {
   const { hostname, port } = new URL(servers[0]!.url)
   const start = (url: string) => {
@@ -105,12 +222,14 @@ it('a run costs one statement, and no DDL', async ({ onTestFinished }) => {
   const database = await createDatabase(servers[0]!.url)
   onTestFinished(() => database.drop())
   const texts: string[] = []
-  const pool = new pg.Pool({ connectionString: database.url })
-  const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<unknown>
-  pool.query = ((...args: unknown[]) => {
-    texts.push(typeof args[0] === 'string' ? args[0] : (args[0] as { text: string }).text)
-    return query(...args)
-  }) as typeof pool.query
+  const pool = new pg.Pool({ connectionString: database.url, max: 1 })
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...args: unknown[]) => unknown
+    client.query = ((...args: unknown[]) => {
+      texts.push(typeof args[0] === 'string' ? args[0] : (args[0] as { text: string }).text)
+      return query(...args)
+    }) as typeof client.query
+  })
   onTestFinished(() => pool.end())
   const workflow = chain(async () => {})
   const engine = createEngine({

@@ -9,6 +9,8 @@ export const servers = inject('servers')
 export interface TestDatabase {
   readonly url: string
   readonly pool: pg.Pool
+  /** Adapters over the pool, which is ended once they have let go of its connections. */
+  readonly stores: PostgresAdapter[]
   drop(): Promise<void>
 }
 
@@ -18,12 +20,16 @@ export async function createDatabase(serverUrl: string): Promise<TestDatabase> {
   await administer(serverUrl, `create database ${name} template template0`)
   const location = new URL(serverUrl)
   location.pathname = `/${name}`
-  const pool = new pg.Pool({ connectionString: location.href, max: 10 })
+  // Each adapter with a worker keeps one of them.
+  const pool = new pg.Pool({ connectionString: location.href, max: 30 })
   pool.on('error', () => {})
+  const stores: PostgresAdapter[] = []
   return {
     url: location.href,
     pool,
+    stores,
     async drop() {
+      await Promise.all(stores.map((store) => store.close()))
       await pool.end()
       await administer(serverUrl, `drop database ${name} with (force)`)
     },
@@ -47,6 +53,7 @@ export async function createStore(
 ): Promise<PostgresAdapter> {
   const schema = `belay_${randomBytes(6).toString('hex')}`
   const adapter = postgres(database.pool, { schema, ...options })
+  database.stores.push(adapter)
   await adapter.migrate()
   await adapter.open()
   return adapter

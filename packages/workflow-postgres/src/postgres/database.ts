@@ -1,0 +1,241 @@
+import { BelayError } from '@belay/workflow/adapter'
+import pg from 'pg'
+import type { Lender } from '../connection/pool-connection.ts'
+import type { DatabaseAddress } from '../errors.ts'
+import { Abandoned, type Ask } from './abandoned.ts'
+import { acquire, Lending } from './lending.ts'
+import { Lifeline, type LifelineClient } from './lifeline.ts'
+import type { Notices } from './notices.ts'
+import {
+  addressOf,
+  CONNECT_TIMEOUT_MS,
+  clientConfig,
+  endSocket,
+  type OwnPool,
+  openPool,
+  type PoolSource,
+  surviveErrors,
+} from './pool.ts'
+import {
+  handlerSettings,
+  lifelineSettings,
+  prepareSession,
+  type SessionFacts,
+  type Setting,
+  statementSettings,
+} from './session.ts'
+
+/** The connections that an adapter works with. */
+export interface Database {
+  readonly pool: pg.Pool
+  readonly address: DatabaseAddress
+  readonly lender: Lender
+  /** Null where there is no connection to spare for it. */
+  readonly lifeline: Lifeline | null
+  /** Where the transactions of steps get their connections from, and how many there can be. */
+  readonly transactions: { readonly max: number; connect(): Promise<pg.PoolClient> }
+  /** Throws when no transaction of a step can ever have a connection. */
+  checkTransactions(): void
+  /** Ends what Belay opened, within a bounded time. */
+  end(): Promise<void>
+}
+
+export interface DatabaseOptions {
+  /** Null to listen on none. */
+  readonly channel: string | null
+  readonly listensThroughPoolers: boolean
+  /** False where the application says that a pooler stands in between. */
+  readonly ownsSessions: boolean
+  readonly connectionsMax: number
+  readonly queryTimeoutMs: number
+  readonly transactionsMax: number
+  readonly onPooler: () => void
+  readonly notices: Notices
+}
+
+// How long ending may take before connections are cut.
+const END_MS = 2_000
+
+// What is asked of the server beside stuck statements takes milliseconds.
+const ASK_MS = 2_000
+
+export function ownDatabase(source: PoolSource, options: DatabaseOptions): Database {
+  const { connectionsMax, queryTimeoutMs, transactionsMax } = options
+  const config = clientConfig(source)
+  const address = addressOf(config)
+  const sessions = new WeakMap<object, SessionFacts>()
+  const pools: OwnPool[] = []
+  const open = (max: number, settings: readonly Setting[]): pg.Pool => {
+    const opened = openPool(source, {
+      connectionsMax: max,
+      async onConnect(client) {
+        sessions.set(client, await prepareSession(client, options.ownsSessions ? settings : []))
+      },
+    })
+    pools.push(opened)
+    return opened.pool
+  }
+  // One of them is the lifeline, which is never lent.
+  const hasLifeline = connectionsMax > 1
+  const pool = open(connectionsMax - Number(hasLifeline), statementSettings(queryTimeoutMs))
+  const lifelineClients = new Set<pg.Client>()
+  const lifeline = hasLifeline ? ownLifeline(config, lifelineClients, options) : null
+  const abandoned = abandonedBeside(lifeline, sessions, config)
+  const lending = { pool, sizeOption: 'connectionsMax', address, sessions, abandoned }
+  // Of its own: handlers' statements are planned as everywhere else, and a slow one must not hold up the engine's.
+  let stepPool: pg.Pool | undefined
+  return {
+    pool,
+    address,
+    lender: new Lending({ ...options, ...lending, endsStatements: options.ownsSessions }),
+    lifeline,
+    transactions: {
+      max: transactionsMax,
+      connect() {
+        stepPool ??= open(transactionsMax, handlerSettings)
+        return acquire({ pool: stepPool, sizeOption: 'transactionsMax', address })
+      },
+    },
+    checkTransactions() {},
+    async end() {
+      await within(END_MS, [lifeline?.close(), ...pools.map((opened) => opened.pool.end())])
+      abandoned.close()
+      for (const { cut } of pools) cut()
+      lifelineClients.forEach(endSocket)
+    },
+  }
+}
+
+function ownLifeline(config: pg.ClientConfig, clients: Set<pg.Client>, options: DatabaseOptions): Lifeline {
+  const settings = options.ownsSessions ? lifelineSettings(options.queryTimeoutMs) : []
+  return new Lifeline({ ...options, connect: () => connectLifeline(config, settings, clients) })
+}
+
+async function connectLifeline(
+  config: pg.ClientConfig,
+  settings: readonly Setting[],
+  clients: Set<pg.Client>,
+): Promise<LifelineClient> {
+  const client = new pg.Client({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+  client.on('error', ignore)
+  clients.add(client)
+  client.once('end', () => clients.delete(client))
+  await client.connect()
+  try {
+    const session = await prepareSession(client, settings)
+    const end = async (isSilent: boolean) => {
+      if (isSilent) endSocket(client)
+      else await client.end()
+    }
+    return { client, session, end }
+  } catch (error) {
+    endSocket(client)
+    throw error
+  }
+}
+
+/** A Pool of the application's. Nothing is set in its sessions, except in the one that Belay keeps for itself. */
+export function givenDatabase(pool: pg.Pool, options: DatabaseOptions): Database {
+  surviveErrors(pool)
+  const { max } = pool.options
+  const address = addressOf(pool.options)
+  const sessions = new WeakMap<object, SessionFacts>()
+  const acquiring = { pool, sizeOption: "the pool's `max`", address }
+  const settings = options.ownsSessions ? lifelineSettings(options.queryTimeoutMs) : []
+  // The only connection of a pool must stay free for statements.
+  const lifeline =
+    max < 2 ? null : new Lifeline({ ...options, connect: () => lendLifeline(acquiring, settings) })
+  // The password is hidden from copies.
+  const config = { ...pool.options, password: pool.options.password }
+  const abandoned = abandonedBeside(lifeline, sessions, config)
+  // Renewals and settlements must never wait for a handler.
+  const spare = max - 1 - Number(lifeline !== null)
+  return {
+    pool,
+    address,
+    lender: new Lending({ ...options, ...acquiring, endsStatements: false, sessions, abandoned }),
+    lifeline,
+    transactions: {
+      max: Math.max(1, Math.min(options.transactionsMax, spare)),
+      async connect() {
+        checkSpare(max, spare)
+        return acquire(acquiring)
+      },
+    },
+    checkTransactions: () => checkSpare(max, spare),
+    async end() {
+      await within(END_MS, [lifeline?.close()])
+      abandoned.close()
+    },
+  }
+}
+
+function checkSpare(max: number, spare: number): void {
+  if (spare > 0) return
+  const kept = max > 1 ? ', one of which Belay keeps for leases and hints' : ''
+  throw new BelayError(
+    'store_misconfigured',
+    `A transactional step needs a connection to itself, and the pool given to postgres() has ${max} for everything${kept}. Raise its \`max\` to 3 or more; 10 is good.`,
+  )
+}
+
+async function lendLifeline(
+  acquiring: Parameters<typeof acquire>[0],
+  settings: readonly Setting[],
+): Promise<LifelineClient> {
+  const client = await acquire(acquiring)
+  // Not to be used again by others: it listens, and was set up.
+  const end = async (isSilent: boolean) => {
+    if (isSilent) endSocket(client)
+    client.release(true)
+  }
+  try {
+    return { client, session: await prepareSession(client, settings), end }
+  } catch (error) {
+    await end(true)
+    throw error
+  }
+}
+
+function abandonedBeside(
+  lifeline: Lifeline | null,
+  sessions: WeakMap<object, SessionFacts>,
+  config: pg.ClientConfig,
+): Abandoned {
+  if (lifeline === null) return new Abandoned({ sessions, ask: askOnce(config), hold: () => ignore })
+  const ask: Ask = async (text, values) => {
+    const letGo = lifeline.hold()
+    try {
+      return (await lifeline.query({ text, values: [...values] }, ASK_MS)).rows
+    } finally {
+      letGo()
+    }
+  }
+  return new Abandoned({ sessions, ask, hold: () => lifeline.hold() })
+}
+
+/** Asks over a connection that is opened for it: the one exception to a pool of one. */
+function askOnce(config: pg.ClientConfig): Ask {
+  return async (text, values) => {
+    const client = new pg.Client({ ...config, connectionTimeoutMillis: ASK_MS })
+    client.on('error', ignore)
+    try {
+      await client.connect()
+      // pg takes the timeout for a single query too, which its types don't say.
+      const query = { text, values: [...values], query_timeout: ASK_MS } as pg.QueryConfig<unknown[]>
+      return (await client.query(query)).rows
+    } finally {
+      endSocket(client)
+    }
+  }
+}
+
+async function within(ms: number, work: readonly unknown[]): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const bound = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  await Promise.race([Promise.all(work), bound]).finally(() => clearTimeout(timer))
+}
+
+function ignore() {}

@@ -1,0 +1,214 @@
+import { StoreUnavailableError } from '@belay/workflow/adapter'
+import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg'
+import type { Lender, LentClient } from '../connection/pool-connection.ts'
+import { codeOf, contended, type DatabaseAddress, nameOf, noteOfDriver } from '../errors.ts'
+import type { Abandoned } from './abandoned.ts'
+import type { Notices } from './notices.ts'
+import { CONNECT_TIMEOUT_MS, endSocket } from './pool.ts'
+import { prepareSession, type SessionFacts } from './session.ts'
+
+export interface LendingParts {
+  readonly pool: Pool
+  /** What the pool's option for its size is called, for messages. */
+  readonly sizeOption: string
+  readonly address: DatabaseAddress
+  /** How long a statement may take. */
+  readonly queryTimeoutMs: number
+  /** Whether the sessions of the pool were set up to end statements after that time by themselves. */
+  readonly endsStatements: boolean
+  /** What is known of the sessions of clients. */
+  readonly sessions: WeakMap<object, SessionFacts>
+  readonly abandoned: Abandoned
+  readonly notices: Notices
+  /** A pooler was found between the clients and the server. */
+  readonly onPooler: () => void
+}
+
+/** How long the answer to a cancelled statement is waited for. */
+const GRACE_MS_MAX = 1_000
+
+/**
+ * Lends the clients of a pool. Every wait ends: the one for a client, and the one for an answer. A client whose answer did not come stays
+ * out of the pool until its session is known to be gone, so that the server never has more sessions of the pool than the pool may have.
+ */
+export class Lending implements Lender {
+  readonly #parts: LendingParts
+
+  constructor(parts: LendingParts) {
+    this.#parts = parts
+  }
+
+  async lend<Result>(work: (client: LentClient) => Promise<Result>): Promise<Result> {
+    const { sessions, onPooler } = this.#parts
+    const lent = new Lent(await acquire(this.#parts), this.#parts)
+    try {
+      if (sessions.get(lent.client) === undefined) await lent.learn()
+      if (lent.isPooled) onPooler()
+      return await work(lent)
+    } finally {
+      lent.giveBack()
+    }
+  }
+}
+
+/** A client of the pool, within a bounded time whatever the pool's own settings are. */
+export function acquire(parts: Pick<LendingParts, 'pool' | 'sizeOption' | 'address'>): Promise<PoolClient> {
+  const { pool } = parts
+  // A pool with a limit of its own says better whether it is exhausted or cannot connect.
+  const ownMs = pool.options.connectionTimeoutMillis ?? 0
+  const withinMs = ownMs > 0 && ownMs <= CONNECT_TIMEOUT_MS ? 2 * CONNECT_TIMEOUT_MS : CONNECT_TIMEOUT_MS
+  return new Promise((resolve, reject) => {
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      reject(exhausted(parts, withinMs))
+    }, withinMs)
+    pool.connect((error, client) => {
+      clearTimeout(timer)
+      if (isLate) client?.release()
+      else if (client !== undefined) resolve(client)
+      // pg says the same of a pool that is exhausted, and doesn't say what that means.
+      else
+        reject(error?.message.startsWith('timeout exceeded') ? exhausted(parts, ownMs) : noteOfDriver(error))
+    })
+  })
+}
+
+function exhausted(
+  { pool, sizeOption, address }: Pick<LendingParts, 'pool' | 'sizeOption' | 'address'>,
+  waitedMs: number,
+) {
+  const inUse = pool.totalCount - pool.idleCount
+  return new StoreUnavailableError(
+    `Belay waited ${waitedMs} ms for a connection to ${nameOf(address)}: the pool has ${pool.options.max}, ${inUse} are in use, and ${pool.waitingCount} calls wait for one. Nothing was written. Look for statements and transactions that take long, or raise ${sizeOption}.`,
+  )
+}
+
+/** One client while it is lent. */
+class Lent implements LentClient {
+  readonly client: PoolClient
+  readonly #parts: LendingParts
+  #isBroken = false
+  #isParked = false
+
+  constructor(client: PoolClient, parts: LendingParts) {
+    this.client = client
+    this.#parts = parts
+  }
+
+  get isPooled(): boolean {
+    return this.#parts.sessions.get(this.client)?.isPooled ?? true
+  }
+
+  /** Finds out what session the client leads to. */
+  async learn(): Promise<void> {
+    const { sessions } = this.#parts
+    const through = { query: (config: QueryConfig<unknown[]>) => this.query(config) }
+    sessions.set(this.client, await prepareSession(this.client, [], through))
+  }
+
+  query(config: QueryConfig<unknown[]>, limitMs = this.#parts.queryTimeoutMs): Promise<QueryResult> {
+    if (this.#isParked) return Promise.reject(unanswered(this.#parts, limitMs))
+    return new Promise((resolve, reject) => {
+      const statement = new Overdue()
+      const timer = setTimeout(() => {
+        void this.#cancel(statement, limitMs, reject)
+      }, this.#patienceMs(limitMs))
+      const answered = (error: unknown, result: QueryResult) => {
+        clearTimeout(timer)
+        statement.end()
+        if (this.#isParked) return this.#parts.abandoned.answered(this.client)
+        if (error === null || error === undefined) return resolve(result)
+        if (!isOfStatement(error)) this.#isBroken = true
+        noteOfDriver(error)
+        void statement.explain(error).then(reject)
+      }
+      try {
+        this.client.query(withoutTimeout(this.client, config), answered)
+      } catch (error) {
+        // What cannot even be written, like a value longer than any text may be, is no outage.
+        clearTimeout(timer)
+        this.#isBroken = true
+        reject(error)
+      }
+    })
+  }
+
+  giveBack(): void {
+    if (this.#isParked) return this.#parts.abandoned.park(this.client)
+    if (this.#isBroken) endSocket(this.client)
+    this.client.release(this.#isBroken)
+  }
+
+  /** The server's own limit comes first where it has one: its answer is definite. */
+  #patienceMs(limitMs: number): number {
+    return this.#parts.endsStatements && !this.isPooled ? limitMs + Math.min(2_000, 0.2 * limitMs) : limitMs
+  }
+
+  async #cancel(statement: Overdue, limitMs: number, reject: (error: unknown) => void): Promise<void> {
+    // The cancellation may come late, and would hit whatever the session does next.
+    this.#isBroken = true
+    statement.cancelled = this.#parts.abandoned.cancel(this.client)
+    await statement.endedWithin(Math.min(GRACE_MS_MAX, limitMs))
+    if (statement.isEnded) return
+    this.#isParked = true
+    const error = unanswered(this.#parts, limitMs)
+    const message = `${error.message} Its connection is kept out of use until the server has ended its session.`
+    this.#parts.notices.tell({ level: 'warn', code: 'statement_abandoned', message, error })
+    reject(error)
+  }
+}
+
+/** A statement, from the moment on that it takes too long. */
+class Overdue {
+  isEnded = false
+  /** Resolves to whether the statement was waiting for a lock when its cancellation was asked for. */
+  cancelled: Promise<boolean> | undefined
+  #onEnd: (() => void) | undefined
+
+  end(): void {
+    this.isEnded = true
+    this.#onEnd?.()
+  }
+
+  endedWithin(ms: number): Promise<void> {
+    if (this.isEnded) return Promise.resolve()
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      this.#onEnd = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  /** What was cancelled while it waited for a lock says what it waited for. */
+  async explain(error: unknown): Promise<unknown> {
+    const wasWaiting =
+      this.cancelled !== undefined && codeOf(error) === QUERY_CANCELED && (await this.cancelled)
+    return wasWaiting ? contended(error) : error
+  }
+}
+
+const QUERY_CANCELED = '57014'
+
+/** An error of the statement alone, after which its session is as good as before. */
+function isOfStatement(error: unknown): boolean {
+  const code = codeOf(error) ?? ''
+  return /^(22|23|40|54)[0-9A-Z]{3}$/.test(code) || code === '55P03' || code === QUERY_CANCELED
+}
+
+/** A limit that the application has set for its own statements drops them on the way, and lets them run on in the server. */
+function withoutTimeout(client: PoolClient, config: QueryConfig<unknown[]>): QueryConfig<unknown[]> {
+  const { connectionParameters } = client as { connectionParameters?: { query_timeout?: unknown } }
+  if (!connectionParameters?.query_timeout) return config
+  return { ...config, query_timeout: LONGEST_TIMER_MS } as QueryConfig<unknown[]>
+}
+
+const LONGEST_TIMER_MS = 2_147_483_647
+
+function unanswered({ address }: LendingParts, limitMs: number): StoreUnavailableError {
+  return new StoreUnavailableError(
+    `Belay has had no answer from ${nameOf(address)} for ${limitMs} ms, so that it cannot know whether its statement took effect. It tries again; check that the server is up and its disk and standbys keep pace, or raise queryTimeoutMs.`,
+  )
+}

@@ -1,0 +1,269 @@
+import { randomUUID } from 'node:crypto'
+import { connect, createServer, type Socket } from 'node:net'
+import { StoreUnavailableError, type WakeHint } from '@belay/workflow/adapter'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { migrate, type PostgresOptions, postgres } from '../src/index.ts'
+import { createDatabase, servers, type TestDatabase } from './setup/database.ts'
+import { named } from './setup/sessions.ts'
+
+const [server] = servers
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createDatabase(server!.url)
+  await migrate(database.url)
+})
+afterAll(() => database.drop())
+
+/** An adapter on a Pool of the application's. */
+function onPool(max: number, options: PostgresOptions = {}) {
+  const pool = new pg.Pool({ connectionString: database.url, max })
+  const adapter = postgres(pool, options)
+  onTestFinished(async () => {
+    await adapter.close()
+    await pool.end()
+  })
+  return { pool, adapter }
+}
+
+/** Takes every connection that is left in a pool, or is given back to it, for a while. */
+async function takeAll(pool: pg.Pool, count: number) {
+  const clients = await Promise.all(Array.from({ length: count }, () => pool.connect()))
+  return () => {
+    for (const client of clients) client.release()
+  }
+}
+
+describe('an application’s Pool whose connections are all in use', () => {
+  it('does not lose a lease to those who use it: one connection is kept for renewals', async () => {
+    const { pool, adapter } = onPool(3)
+    const workerId = randomUUID()
+    await adapter.registerWorker({ workerId, name: 'worker', leaseMs: 1_000 })
+    await vi.waitFor(() => expect(pool.totalCount - pool.idleCount).toBe(1), 5_000)
+    const release = await takeAll(pool, 2)
+
+    // Three times the lease.
+    for (let renewal = 0; renewal < 10; renewal += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      expect(await adapter.renew({ workerId, leaseMs: 1_000 })).not.toBe('lost')
+    }
+    const { rows } = await database.pool.query(
+      `select lease_expires_at > now() as is_held from belay.workflow_workers where id = $1`,
+      [workerId],
+    )
+
+    expect(rows).toEqual([{ is_held: true }])
+    expect(pool.waitingCount).toBe(0)
+    release()
+  })
+
+  it('gives its connection back when the last worker has gone', async () => {
+    const { pool, adapter } = onPool(2)
+    const workerId = randomUUID()
+    await adapter.registerWorker({ workerId, name: 'worker', leaseMs: 1_000 })
+    await vi.waitFor(() => expect(pool.totalCount - pool.idleCount).toBe(1), 5_000)
+
+    await adapter.deregisterWorker({ workerId })
+
+    await vi.waitFor(() => expect(pool.totalCount - pool.idleCount).toBe(0), 5_000)
+  })
+
+  it('is told of when a renewal has to wait for one', async () => {
+    const { pool, adapter } = onPool(1)
+    const notices: string[] = []
+    adapter.onNotice?.(({ code, message }) => notices.push(`${code}: ${message}`))
+    const workerId = randomUUID()
+    await adapter.registerWorker({ workerId, name: 'worker', leaseMs: 1_200 })
+    const release = await takeAll(pool, 1)
+
+    const renewed = adapter.renew({ workerId, leaseMs: 1_200 })
+
+    await vi.waitFor(() => expect(notices).toHaveLength(1), 5_000)
+    expect(notices[0]).toMatch(/^pool_exhausted: .*all 1 of the pool are in use/)
+    release()
+    expect(await renewed).not.toBe('lost')
+  })
+
+  it('fails calls in a bounded time, and passes on what comes too late', async () => {
+    const { pool, adapter } = onPool(1)
+    await adapter.now()
+    const release = await takeAll(pool, 1)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+
+    const failed = adapter.now().catch((error: unknown) => error)
+    await vi.advanceTimersByTimeAsync(10_000)
+
+    const error = await failed
+    vi.useRealTimers()
+    expect(error).toBeInstanceOf(StoreUnavailableError)
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/the pool has 1, 1 are in use.*raise the pool's `max`/),
+    })
+    release()
+    expect(await adapter.now()).toBeGreaterThan(0)
+  })
+
+  it('that can never serve a transactional step is refused before any is run', () => {
+    for (const max of [1, 2]) {
+      expect(() => onPool(max).adapter.checkTransactions?.()).toThrow(/Raise its `max` to 3/)
+    }
+    expect(() => onPool(3).adapter.checkTransactions?.()).not.toThrow()
+    expect(() => postgres(database.url).checkTransactions?.()).not.toThrow()
+  })
+})
+
+describe('the lifeline', () => {
+  it('counts among connectionsMax', async () => {
+    const sessions = named(database.url)
+    const adapter = postgres(sessions.url, { connectionsMax: 3 })
+    onTestFinished(() => adapter.close())
+    adapter.onWake(() => {})
+    await Promise.all(Array.from({ length: 20 }, () => adapter.now()))
+    await vi.waitFor(async () => expect(await sessions.sessions(database.pool)).toHaveLength(3), 5_000)
+  })
+
+  it('is replaced when the network has swallowed it, and the session it had is ended', async () => {
+    const sessions = named(database.url)
+    const way = await swallowing(sessions.url)
+    const adapter = postgres(way.url, { connectionsMax: 2, queryTimeoutMs: 300 })
+    onTestFinished(() => adapter.close())
+    const workerId = randomUUID()
+    await adapter.registerWorker({ workerId, name: 'worker', leaseMs: 2_000 })
+    await vi.waitFor(async () => expect(await sessions.sessions(database.pool)).toHaveLength(2), 5_000)
+    const before = (await sessions.sessions(database.pool)).map(({ pid }) => pid)
+
+    // What was open is dead, both ways; what is opened now gets through: another route.
+    way.swallow()
+    await Promise.allSettled([adapter.renew({ workerId, leaseMs: 2_000 }), adapter.now()])
+
+    await vi.waitFor(async () => {
+      expect(await adapter.renew({ workerId, leaseMs: 2_000 })).not.toBe('lost')
+      const pids = (await sessions.sessions(database.pool)).map(({ pid }) => pid)
+      expect(pids.filter((pid) => before.includes(pid))).toEqual([])
+      expect(pids.length).toBeLessThanOrEqual(2)
+    }, 15_000)
+    expect(await adapter.now()).toBeGreaterThan(0)
+  })
+})
+
+describe('closing', () => {
+  it('does not wait for ever for connections that are in use, or gone without a word', async () => {
+    const sessions = named(database.url)
+    const way = await swallowing(sessions.url)
+    const adapter = postgres(way.url, { queryTimeoutMs: 60_000 })
+    const workerId = randomUUID()
+    await adapter.registerWorker({ workerId, name: 'worker', leaseMs: 2_000 })
+    const lent = await adapter.pool.connect()
+    onTestFinished(() => lent.release(true))
+    way.swallow()
+    const stuck = adapter.now().catch((error: unknown) => error)
+    const before = performance.now()
+
+    await adapter.close()
+
+    expect(performance.now() - before).toBeLessThan(10_000)
+    expect(await stuck).toBeInstanceOf(Error)
+  })
+})
+
+describe('hints between processes', () => {
+  const listening = async () => {
+    const sessions = named(database.url)
+    const adapter = postgres(sessions.url)
+    onTestFinished(() => adapter.close())
+    const heard: (WakeHint | undefined)[] = []
+    adapter.onWake((hint) => heard.push(hint))
+    await vi.waitFor(async () => {
+      const { rows } = await database.pool.query(
+        `select from pg_stat_activity where application_name = $1 and query ilike 'listen%'`,
+        [sessions.name],
+      )
+      expect(rows).toHaveLength(1)
+    }, 5_000)
+    return heard
+  }
+
+  it('say which definitions they are about, and draw a number', async () => {
+    const heard = await listening()
+    const sender = postgres(database.url)
+    onTestFinished(() => sender.close())
+
+    sender.wake([7, 12])
+
+    await vi.waitFor(() => expect(heard).toHaveLength(1), 5_000)
+    expect(heard[0]?.definitionIds).toEqual([7, 12])
+    expect(heard[0]?.draw).toBeGreaterThanOrEqual(0)
+    expect(heard[0]?.draw).toBeLessThan(1)
+  })
+
+  it('of one moment are sent as one: for all they name, or for any if one names none', async () => {
+    const heard = await listening()
+    const sender = postgres(database.url)
+    onTestFinished(() => sender.close())
+
+    sender.wake([1])
+    sender.wake([2])
+    sender.wake([3, 2])
+    await vi.waitFor(() => expect(heard).toHaveLength(2), 5_000)
+    sender.wake([1])
+    sender.wake([2])
+    sender.wake()
+    await vi.waitFor(() => expect(heard).toHaveLength(4), 5_000)
+
+    expect(heard.map((hint) => hint?.definitionIds)).toEqual([[1], [2, 3], [1], undefined])
+  })
+
+  it('that older versions or others send are about anything', async () => {
+    const heard = await listening()
+    for (const payload of ['', 'hello', '{"a":1}', '2 7', '0.5 x']) {
+      await database.pool.query(`select pg_notify('belay:belay', $1)`, [payload])
+    }
+    await vi.waitFor(() => expect(heard).toHaveLength(5), 5_000)
+    expect(heard).toEqual(Array.from({ length: 5 }, () => undefined))
+  })
+
+  it('about more definitions than fit are about anything', async () => {
+    const heard = await listening()
+    const sender = postgres(database.url)
+    onTestFinished(() => sender.close())
+    sender.wake(Array.from({ length: 3_000 }, (_, id) => id + 1))
+    await vi.waitFor(() => expect(heard).toEqual([undefined]), 5_000)
+  })
+})
+
+/** A way to a database that can be told to swallow all that is open, as a firewall does; what is opened later gets through. */
+async function swallowing(url: string) {
+  const target = new URL(url)
+  const open = new Set<{ isSwallowed: boolean; client: Socket; upstream: Socket }>()
+  const proxy = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname)
+    const way = { isSwallowed: false, client, upstream }
+    open.add(way)
+    client.on('data', (bytes) => way.isSwallowed || upstream.write(bytes))
+    upstream.on('data', (bytes) => way.isSwallowed || client.write(bytes))
+    client.on('error', () => {})
+    upstream.on('error', () => {})
+    // Not even the end of a connection gets through.
+    client.on('close', () => way.isSwallowed || upstream.destroy())
+    upstream.on('close', () => way.isSwallowed || client.destroy())
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    proxy.close()
+    for (const { client, upstream } of open) {
+      client.destroy()
+      upstream.destroy()
+    }
+  })
+  const through = new URL(url)
+  through.hostname = '127.0.0.1'
+  through.port = String((proxy.address() as { port: number }).port)
+  return {
+    url: through.href,
+    swallow() {
+      for (const way of open) way.isSwallowed = true
+    },
+  }
+}

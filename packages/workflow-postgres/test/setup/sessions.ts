@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto'
+import type pg from 'pg'
+
+/** A url whose sessions can be told from others, and how to count them. */
+export function named(url: string) {
+  const name = `belay_${randomBytes(4).toString('hex')}`
+  const location = new URL(url)
+  location.searchParams.set('application_name', name)
+  return {
+    url: location.href,
+    name,
+    /** What the server knows of its sessions. */
+    async sessions(over: Pick<pg.Pool, 'query'>) {
+      const { rows } = await over.query(
+        'select pid, state, wait_event, wait_event_type, query from pg_stat_activity where application_name = $1',
+        [name],
+      )
+      return rows as { pid: number; state: string; wait_event: string | null; query: string }[]
+    },
+  }
+}
+
+/** Looks again and again while something goes on; returns the most that was seen. */
+export async function mostWhile(goesOn: Promise<unknown>, count: () => Promise<number>): Promise<number> {
+  let isOver = false
+  const over = goesOn.then(
+    () => (isOver = true),
+    () => (isOver = true),
+  )
+  let most = 0
+  while (!isOver) {
+    most = Math.max(most, await count())
+    await Promise.race([over, new Promise((resolve) => setTimeout(resolve, 20))])
+  }
+  return most
+}
