@@ -26,7 +26,7 @@ export function openPool(
   },
 ): OwnPool {
   const clients = new Set<pg.Client>()
-  class OwnClient extends pg.Client {
+  class OwnClient extends clientClassOf(source) {
     constructor(config?: string | pg.ClientConfig) {
       super(config)
       // Before anything can arrive: an error that nobody listens for ends the process.
@@ -44,6 +44,12 @@ export function openPool(
   })
   surviveErrors(pool)
   return { pool, cut: () => clients.forEach(endSocket) }
+}
+
+/** An application may give a class of clients of its own, as tracers do. */
+function clientClassOf(source: PoolSource): typeof pg.Client {
+  const given = typeof source === 'string' ? undefined : source.Client
+  return (given as typeof pg.Client | undefined) ?? pg.Client
 }
 
 const survivingPools = new WeakSet<pg.Pool>()
