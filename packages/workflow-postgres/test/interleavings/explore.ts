@@ -41,8 +41,9 @@ export interface Exploration {
 const NOWHERE: Stop = { statement: Number.POSITIVE_INFINITY, point: 0 }
 
 /**
- * Runs a pair in every order: each session is stopped at each of its points while the other goes on as far as it can, and at each pair of
- * points. The points are not told: an order's run shows which there are. `ORDER` runs a single one, as a failure names it.
+ * Runs a pair in every order: each session is stopped at each of its points while the other goes on as far as it can; in a thorough world
+ * both are stopped, at each pair of points. The points are not told: an order's run shows which there are. `ORDER` runs a single order, as a
+ * failure names it.
  */
 export async function explore(pair: Pair, world: World): Promise<Exploration> {
   const failures: Failure[] = []
@@ -83,7 +84,7 @@ async function exploreFrom(
     const stops = { one: null, two: null, [first]: stop }
     const reached = await run({ first, stops })
     learn(first)
-    if (!reached[first]) continue
+    if (!reached[first] || !world.isThorough) continue
     for (const between of stopsOf(world.sessions[second])) {
       // Before its first statement it has done nothing: that is the order in which it comes wholly second.
       if (between.statement === 0 && between.point === 0) continue

@@ -1,4 +1,5 @@
-// A worker process that kills itself right before or right after the nth call of a verb of the store: KILL is like `before settle 3`.
+// A worker process that kills itself right before or right after the nth call of a verb of the store, or within a transaction: KILL is like
+// `before settle 3` or `within transact 2`.
 // It starts the runs itself. When it comes to their end, it says how often it called each verb.
 import { createEngine } from '@belay/workflow'
 import { postgres } from '@belay/workflow-postgres'
@@ -25,9 +26,10 @@ const adapter = new Proxy(postgres(DATABASE_URL, { connectionsMax: 2, transactio
     const value = store[name]
     if (typeof value !== 'function' || NOT_CALLS_OF_THE_STORE.includes(name)) return value
     return async (...request) => {
-      calls[name] = (calls[name] ?? 0) + 1
-      dieAt('before', name, calls[name])
-      const answer = await value.apply(store, request)
+      const nth = (calls[name] ?? 0) + 1
+      calls[name] = nth
+      dieAt('before', name, nth)
+      const answer = await value.apply(store, name === 'transact' ? dyingWithin(request, nth) : request)
       if (FOUND[name]?.(answer) ?? true) {
         finds[name] = (finds[name] ?? 0) + 1
         dieAt('after', name, finds[name])
@@ -36,6 +38,16 @@ const adapter = new Proxy(postgres(DATABASE_URL, { connectionsMax: 2, transactio
     }
   },
 })
+
+/** Dies when the handler has ended and nothing is committed. */
+function dyingWithin([request], nth) {
+  const work = async (tx) => {
+    const ended = await request.work(tx)
+    dieAt('within', 'transact', nth)
+    return ended
+  }
+  return [{ ...request, work }]
+}
 
 function dieAt(...point) {
   if (when === point[0] && verb === point[1] && Number(nth) === point[2]) process.kill(process.pid, 'SIGKILL')

@@ -28,8 +28,9 @@ export function killPoints({ calls, finds }: Calls, all: boolean): readonly stri
     const before = numbers(MOSTLY_IN_VAIN.has(verb) ? 1 : count).map((nth) => ({ nth, when: 'before' }))
     const after = numbers(found).map((nth) => ({ nth, when: 'after' }))
     const takesTurns = !all && count > TURNS_FROM
-    return [...before, ...after]
-      .filter(({ nth, when }) => !takesTurns || (nth % 2 === 0) === (when === 'before'))
+    const within = numbers(verb === 'transact' ? count : 0).map((nth) => ({ nth, when: 'within' }))
+    return [...before, ...within, ...after]
+      .filter(({ nth, when }) => !takesTurns || when === 'within' || (nth % 2 === 0) === (when === 'before'))
       .map(({ nth, when }) => `${when} ${verb} ${nth}`)
   })
 }
