@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Begun, Session, State, Stop } from './session.ts'
 import type { World } from './world.ts'
 
@@ -34,6 +35,8 @@ export interface Failure {
 
 export interface Exploration {
   readonly orders: number
+  /** Orders in which a session was stopped at a point. */
+  readonly stopped: number
   readonly failures: readonly Failure[]
 }
 
@@ -47,7 +50,7 @@ const NOWHERE: Stop = { statement: Number.POSITIVE_INFINITY, point: 0 }
  */
 export async function explore(pair: Pair, world: World): Promise<Exploration> {
   const failures: Failure[] = []
-  let orders = 0
+  let [orders, stopped] = [0, 0]
   const run = async (order: Order) => {
     orders += 1
     const reached = { one: false, two: false }
@@ -57,12 +60,13 @@ export async function explore(pair: Pair, world: World): Promise<Exploration> {
       const trace = traceOf(pair, world.sessions)
       failures.push({ order: textOf(pair, order), message: messageOf(error), trace })
     }
+    if (reached.one || reached.two) stopped += 1
     return reached
   }
   const single = process.env['ORDER']
   if (single !== undefined) await run(orderOf(pair, single))
   else for (const first of ['one', 'two'] as const) await exploreFrom(first, world, run)
-  return { orders, failures }
+  return { orders, stopped, failures }
 }
 
 async function exploreFrom(
@@ -123,7 +127,7 @@ async function runOrder(
 }
 
 /** How long a session is given to come to a stop. Longer, and it waits in some way that the server doesn't show: the other one goes on. */
-const PATIENCE_MS = 2_000
+const PATIENCE_MS = 1_000
 
 /** For hangs. */
 const END_MS = 20_000
@@ -161,13 +165,14 @@ async function standstill(begun: Begun<unknown>): Promise<State> {
   for (;;) {
     const state = await begun.state()
     if (state !== 'running' || performance.now() > until) return state
+    await setTimeout(1)
   }
 }
 
 function timeout(ms: number): { readonly rejected: Promise<unknown>; clear(): void } {
   let timer: NodeJS.Timeout | undefined
   const rejected = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`The callers did not end within ${ms} ms.`)), ms)
+    timer = globalThis.setTimeout(() => reject(new Error(`The callers did not end within ${ms} ms.`)), ms)
   })
   return { rejected, clear: () => clearTimeout(timer) }
 }

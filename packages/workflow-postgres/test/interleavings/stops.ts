@@ -1,6 +1,13 @@
 import type { Pool } from 'pg'
 
-const TABLES = ['steps', 'runs', 'ready', 'signals', 'history', 'workers']
+/** The tables of runs and workers, which is all but the definitions and what tells of the schema. */
+export async function liveTables(pool: Pool, schema: string): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ name: string }>(
+    `select tablename as name from pg_tables where schemaname = $1 and tablename !~ 'definition|migration|meta' order by tablename`,
+    [schema],
+  )
+  return rows.map(({ name }) => `${schema}.${name}`)
+}
 
 /**
  * Makes every statement that writes pass points at which a session can be stopped: before its first write to each table, when its snapshot
@@ -10,11 +17,10 @@ const TABLES = ['steps', 'runs', 'ready', 'signals', 'history', 'workers']
  * A session that nobody observes passes them without a stop.
  */
 export async function installStops(pool: Pool, schema: string): Promise<void> {
-  const triggers = TABLES.flatMap((table) =>
+  const tables = await liveTables(pool, schema)
+  const triggers = tables.flatMap((table) =>
     ['before', 'after'].map(
-      (
-        when,
-      ) => `create trigger order_${when} ${when} insert or update or delete on ${schema}.workflow_${table}
+      (when) => `create trigger order_${when} ${when} insert or update or delete on ${table}
         for each statement execute function ${schema}.order_point()`,
     ),
   )

@@ -18,7 +18,7 @@ import { definitionOf } from '../setup/graphs.ts'
 import { completed } from '../setup/outcomes.ts'
 import { dumpStore } from './dump.ts'
 import { Session } from './session.ts'
-import { installStops } from './stops.ts'
+import { installStops, liveTables } from './stops.ts'
 
 const LEASE_MS = 600_000
 
@@ -30,11 +30,17 @@ export class World {
   readonly isThorough: boolean
   readonly #database: TestDatabase
   readonly #observer: pg.Client
-  readonly #definitions = new Map<string, SavedDefinition>()
+  readonly #tables: readonly string[]
+  readonly #saved = new Map<string, SavedDefinition>()
+  /** Those of the current order. */
+  #definitions = new Set<SavedDefinition>()
   #runIds: string[] = []
   #finisher = ''
 
-  static async create(serverUrl: string): Promise<World> {
+  static async create(
+    serverUrl: string,
+    { isThorough = serverUrl === servers[0]!.url || process.env['ORDERS'] === 'all' } = {},
+  ): Promise<World> {
     const database = await createDatabase(serverUrl)
     // A deadlock is found at once instead of after a second. Only superusers may say so; others wait.
     const { pathname } = new URL(database.url)
@@ -45,12 +51,12 @@ export class World {
     const store = postgres(database.url, { schema, listen: false, autoMigrate: true })
     await store.open()
     await installStops(database.pool, schema)
+    const tables = await liveTables(database.pool, schema)
     const observer = new pg.Client({ connectionString: database.url })
     await observer.connect()
     const session = (lock: number) => new Session({ url: database.url, schema, observer, lock })
     const sessions = { one: session(1), two: session(2) }
-    const isThorough = serverUrl === servers[0]!.url || process.env['ORDERS'] === 'all'
-    const world = new World({ database, store, observer, sessions, isThorough })
+    const world = new World({ database, store, observer, sessions, isThorough, tables })
     await Promise.all([world.sessions.one.adapter.open(), world.sessions.two.adapter.open()])
     return world
   }
@@ -61,7 +67,9 @@ export class World {
     observer: pg.Client
     sessions: World['sessions']
     isThorough: boolean
+    tables: readonly string[]
   }) {
+    this.#tables = parts.tables
     this.isThorough = parts.isThorough
     this.store = parts.store
     this.sessions = parts.sessions
@@ -79,10 +87,10 @@ export class World {
   /** Empties the store but for its definitions, and registers the workers anew. */
   async reset(): Promise<void> {
     const { one, two } = this.sessions
-    const tables = ['runs', 'steps', 'ready', 'signals', 'history', 'workers']
     await this.#observer.query('select pg_advisory_unlock_all()')
-    await this.sql(tables.map((table) => `delete from belay.workflow_${table}`).join(';'))
+    await this.#observer.query(this.#tables.map((table) => `delete from ${table}`).join(';'))
     this.#runIds = []
+    this.#definitions = new Set()
     this.#finisher = randomUUID()
     for (const workerId of [one.workerId, two.workerId, this.#finisher]) await this.register(workerId)
   }
@@ -117,12 +125,11 @@ export class World {
     version = 1,
   ): Promise<SavedDefinition> {
     const id = `${name} ${version}`
-    const saved = this.#definitions.get(id)
-    if (saved !== undefined) return saved
     const record = { ...definitionOf(name, edges), version, checksum: id }
-    const [definition] = await this.store.saveDefinitions([record])
-    this.#definitions.set(id, definition!)
-    return definition!
+    const definition = this.#saved.get(id) ?? (await this.store.saveDefinitions([record]))[0]!
+    this.#saved.set(id, definition)
+    this.#definitions.add(definition)
+    return definition
   }
 
   newRun({ id: definitionId, name: workflow }: SavedDefinition) {
@@ -149,7 +156,7 @@ export class World {
 
   /** A drained run, whose only forward step has failed. */
   async drained(runId: string): Promise<DrainedRun> {
-    const definitionIds = [...this.#definitions.values()].map(({ id }) => id)
+    const definitionIds = [...this.#definitions].map(({ id }) => id)
     const [drained] = await this.store.drain({ definitionIds, runIds: [runId], limit: 1 })
     return drained ?? expect.fail(`Run ${runId} is not drained.`)
   }
@@ -172,7 +179,7 @@ export class World {
   }
 
   async assertInvariants(): Promise<void> {
-    assertInvariants(await dumpStore(this, [...this.#definitions.values()], this.#runIds))
+    assertInvariants(await dumpStore(this, [...this.#definitions], this.#runIds))
   }
 
   /** Does what workers and senders would do until every run has ended. */
@@ -186,7 +193,7 @@ export class World {
         await this.#sendLate(runId, definitionId)
       }
       await this.store.sweep({ limit: 100 })
-      for (const { id } of this.#definitions.values()) {
+      for (const { id } of this.#definitions) {
         await this.store.claim({ workerId: this.#finisher, definitionIds: [id], limit: 100 })
       }
       await this.#settleAll()
@@ -203,14 +210,14 @@ export class World {
   }
 
   async #beginUndo(runId: string): Promise<void> {
-    const definitionIds = [...this.#definitions.values()].map(({ id }) => id)
+    const definitionIds = [...this.#definitions].map(({ id }) => id)
     const drained = await this.store.drain({ definitionIds, runIds: [runId], limit: 1 })
     await this.store.beginUndo(drained.map((run) => this.planUndo(run)))
   }
 
   /** Undoes all that completed, each step after those that depend on it. */
   planUndo({ runId, definitionId, attempts, stop, steps }: DrainedRun): UndoPlan {
-    const { shape } = [...this.#definitions.values()].find(({ id }) => id === definitionId)!
+    const { shape } = [...this.#definitions].find(({ id }) => id === definitionId)!
     const owed = steps.filter(({ status }) => status === 'completed').map(({ step }) => step)
     const undos = owed.map((step) => ({
       step,
@@ -224,8 +231,7 @@ export class World {
   async #sendLate(runId: string, definitionId: number): Promise<void> {
     const { steps } = await this.read(runId)
     const waiting = steps.filter(({ status, availableAt }) => status === 'waiting' && availableAt === null)
-    const { name, version } = [...this.#definitions.values()].find(({ id }) => id === definitionId)!
-    const definition = this.#definitions.get(`${name} ${version}`)!
+    const definition = [...this.#definitions].find(({ id }) => id === definitionId)!
     await this.store.deliverSignals(waiting.map(({ step }) => this.signal(definition, runId, step, 'late')))
   }
 
@@ -251,7 +257,7 @@ export class World {
       `select run_id, step, worker_id from belay.workflow_steps where status in ('running', 'compensating')`,
     )
     expect(leased).toEqual([])
-    for (const { id } of this.#definitions.values()) {
+    for (const { id } of this.#definitions) {
       const claimed = await this.store.claim({ workerId: this.#finisher, definitionIds: [id], limit: 100 })
       expect(claimed).toMatchObject({ claims: [] })
     }

@@ -55,7 +55,7 @@ function dieAt(...point) {
 
 const pool = new pg.Pool({ connectionString: DATABASE_URL, max: 1 })
 const [workflow, entry] = [everyFeature(NAME, pool), entries(NAME)]
-const engine = createEngine({ adapter, workflows: [workflow, entry], name: NAME, lease: '600ms' })
+const engine = createEngine({ adapter, workflows: [workflow, entry], name: NAME, lease: '800ms' })
 await engine.start()
 const runs = await apply(engine, { workflow, entry, fails: FAILS === 'yes' })
 await Promise.allSettled(runs.map((run) => run.result()))

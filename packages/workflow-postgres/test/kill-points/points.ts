@@ -24,7 +24,7 @@ const MOSTLY_IN_VAIN = new Set(['drain'])
 export function killPoints({ calls, finds }: Calls, all: boolean): readonly string[] {
   return Object.entries(calls).flatMap(([verb, count]) => {
     const found = finds[verb] ?? 0
-    if (ALIKE.has(verb)) return [`before ${verb} 1`, `after ${verb} 1`]
+    if (ALIKE.has(verb)) return all ? [`before ${verb} 1`, `after ${verb} 1`] : [`after ${verb} 1`]
     const before = numbers(MOSTLY_IN_VAIN.has(verb) ? 1 : count).map((nth) => ({ nth, when: 'before' }))
     const after = numbers(found).map((nth) => ({ nth, when: 'after' }))
     const takesTurns = !all && count > TURNS_FROM
