@@ -77,6 +77,8 @@ async function killEverywhere(
 
   if (failures.length > 0)
     expect.fail(`${failures.length} of ${points.length} kills:\n${failures.join('\n')}`)
+  // One alone may be a point that this kind of run has not.
+  if (KILL !== undefined) return
   expect(killed, 'most processes came to their kill point').toBeGreaterThanOrEqual(points.length / 2)
 }
 
