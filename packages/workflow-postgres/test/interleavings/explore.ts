@@ -1,0 +1,228 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Begun, Session, State, Stop } from './session.ts'
+import type { World } from './world.ts'
+
+/** Two callers of the store, each in a session of its own, and what must hold whatever order their statements come in. */
+export interface Pair<One = unknown, Two = unknown> {
+  /** Their names, as in `deliver/migrate`. */
+  readonly name: string
+  /** Makes what they meet. Called for each order anew, on an empty store. */
+  given(world: World): Promise<Meeting<One, Two>>
+}
+
+export interface Meeting<One, Two> {
+  readonly one: () => Promise<One>
+  readonly two: () => Promise<Two>
+  /** Holds what the callers were told against the rows. Called when both have ended, before the run is finished by a worker. */
+  check(one: PromiseSettledResult<One>, two: PromiseSettledResult<Two>): Promise<void>
+  /** Called at the very end, when every run has ended. */
+  finally?(): Promise<void>
+}
+
+type Side = 'one' | 'two'
+
+/** `first` goes on until its stop, then the other until its own; then `first` ends, then the other. */
+interface Order {
+  readonly first: Side
+  readonly stops: Readonly<Record<Side, Stop | null>>
+}
+
+export interface Failure {
+  readonly order: string
+  readonly message: string
+  readonly trace: string
+}
+
+export interface Exploration {
+  readonly orders: number
+  /** Orders in which a session was stopped at a point. */
+  readonly stopped: number
+  readonly failures: readonly Failure[]
+}
+
+/** A stop behind everything that a session does: it is not reached. */
+const NOWHERE: Stop = { statement: Number.POSITIVE_INFINITY, point: 0 }
+
+/**
+ * Runs a pair in every order: each session is stopped at each of its points while the other goes on as far as it can; in a thorough world
+ * both are stopped, at each pair of points. The points are not told: an order's run shows which there are. `ORDER` runs a single order, as a
+ * failure names it.
+ */
+export async function explore(pair: Pair, world: World): Promise<Exploration> {
+  const failures: Failure[] = []
+  let [orders, stopped] = [0, 0]
+  const run = async (order: Order) => {
+    orders += 1
+    const reached = { one: false, two: false }
+    try {
+      await runOrder(pair, world, order, reached)
+    } catch (error) {
+      const trace = traceOf(pair, world.sessions)
+      failures.push({ order: textOf(pair, order), message: messageOf(error), trace })
+    }
+    if (reached.one || reached.two) stopped += 1
+    return reached
+  }
+  const single = process.env['ORDER']
+  if (single !== undefined) await run(orderOf(pair, single))
+  else for (const first of ['one', 'two'] as const) await exploreFrom(first, world, run)
+  return { orders, stopped, failures }
+}
+
+async function exploreFrom(
+  first: Side,
+  world: World,
+  run: (order: Order) => Promise<Readonly<Record<Side, boolean>>>,
+): Promise<void> {
+  const second = first === 'one' ? 'two' : 'one'
+  const known = new Map<string, FoundStop>()
+  const learn = () => {
+    for (const stop of stopsOf(world.sessions[first])) known.set(keyOf(stop), stop)
+  }
+  await run({ first, stops: { one: null, two: null } })
+  learn()
+  // Entries that are added on the way are visited too: stopped earlier, a session may do what it did not do before.
+  for (const stop of known.values()) {
+    const stops = { one: null, two: null, [first]: stop }
+    const reached = await run({ first, stops })
+    learn()
+    if (!reached[first] || !world.isThorough || !stop.isTelling) continue
+    for (const between of stopsOf(world.sessions[second])) {
+      // Before its first statement it has done nothing: that is the order in which it comes wholly second.
+      if (!between.isTelling || keyOf(between) === '0.0') continue
+      const both = await run({ first, stops: { ...stops, [second]: between } })
+      learn()
+      // It was waiting for the other one before it came there, and so it would before it came further.
+      if (!both[second]) break
+    }
+  }
+}
+
+interface FoundStop extends Stop {
+  /** Whether it is worth stopping here while the other one is stopped too. */
+  readonly isTelling: boolean
+}
+
+// In the middle of a statement that writes to many tables one point is like another, once it has its locks. The first ones and the last are
+// enough where both are stopped, unless ORDERS=all.
+const TELLING_MAX = 2
+
+/** Where a session could have been stopped in the order it has just been through. */
+function stopsOf({ passed }: Session): readonly FoundStop[] {
+  const wantsAll = process.env['ORDERS'] === 'all'
+  return passed.flatMap(({ points: { length } }, statement) =>
+    Array.from({ length: length + 1 }, (_, point) => ({
+      statement,
+      point,
+      isTelling: wantsAll || point <= TELLING_MAX || point === length,
+    })),
+  )
+}
+
+const keyOf = ({ statement, point }: Stop) => `${statement}.${point}`
+
+/** Tells in `reached` which of the stops the sessions came to. */
+async function runOrder(
+  pair: Pair,
+  world: World,
+  order: Order,
+  reached: Record<Side, boolean>,
+): Promise<void> {
+  await world.reset()
+  const meeting = await pair.given(world)
+  const [one, two] = await meet(world, meeting, order, reached)
+  await world.assertInvariants()
+  await meeting.check(one, two)
+  await world.finish()
+  await world.assertInvariants()
+  await meeting.finally?.()
+}
+
+/** How long a session is given to come to a stop. Longer, and it waits in some way that the server doesn't show: the other one goes on. */
+const PATIENCE_MS = 1_000
+
+/** For hangs. */
+const END_MS = 20_000
+
+async function meet(
+  world: World,
+  meeting: Meeting<unknown, unknown>,
+  { first, stops }: Order,
+  reached: Record<Side, boolean>,
+): Promise<readonly [PromiseSettledResult<unknown>, PromiseSettledResult<unknown>]> {
+  const second = first === 'one' ? 'two' : 'one'
+  const { sessions } = world
+  const begun = {} as Record<Side, Begun<unknown>>
+  begun[first] = await sessions[first].begin(meeting[first], stops[first] ?? NOWHERE)
+  reached[first] = (await standstill(begun[first])) === 'stopped'
+  begun[second] = await sessions[second].begin(meeting[second], stops[second] ?? NOWHERE)
+  reached[second] = (await standstill(begun[second])) === 'stopped'
+  await sessions[first].release()
+  await standstill(begun[first])
+  await sessions[second].release()
+  const hang = timeout(END_MS)
+  try {
+    return await Promise.race([
+      Promise.all([begun.one.answer, begun.two.answer]),
+      hang.rejected as Promise<never>,
+    ])
+  } finally {
+    hang.clear()
+  }
+}
+
+/** Waits until it has ended, was stopped, or waits for a lock of the other. */
+async function standstill(begun: Begun<unknown>): Promise<State> {
+  const until = performance.now() + PATIENCE_MS
+  for (;;) {
+    const state = await begun.state()
+    if (state !== 'running' || performance.now() > until) return state
+    await setTimeout(1)
+  }
+}
+
+function timeout(ms: number): { readonly rejected: Promise<unknown>; clear(): void } {
+  let timer: NodeJS.Timeout | undefined
+  const rejected = new Promise((_, reject) => {
+    timer = globalThis.setTimeout(() => reject(new Error(`The callers did not end within ${ms} ms.`)), ms)
+  })
+  return { rejected, clear: () => clearTimeout(timer) }
+}
+
+/** An order as text: `migrate@1.2 deliver@0.1`, or without the @ for a caller that is not stopped. */
+function textOf(pair: Pair, { first, stops }: Order): string {
+  const [one, two] = pair.name.split('/') as [string, string]
+  const name = (side: Side) => (side === 'one' ? `1:${one}` : `2:${two.replace(/ .*/, '')}`)
+  const part = (side: Side) => name(side) + (stops[side] === null ? '' : `@${keyOf(stops[side])}`)
+  return `${part(first)} ${part(first === 'one' ? 'two' : 'one')}`
+}
+
+function orderOf(pair: Pair, text: string): Order {
+  const parts = text.split(' ').map((part) => {
+    const [, side, stop] = /^([12]):[^@]*(?:@(.*))?$/.exec(part) ?? []
+    if (side === undefined) throw new Error(`ORDER is no order of ${pair.name}: ${text}`)
+    const [statement, point] = stop?.split('.').map(Number) ?? []
+    const at = statement === undefined ? null : { statement, point: point! }
+    return { side: side === '1' ? ('one' as const) : ('two' as const), at }
+  })
+  const at = (side: Side) => parts.find((part) => part.side === side)?.at ?? null
+  return { first: parts[0]!.side, stops: { one: at('one'), two: at('two') } }
+}
+
+/** What both did, statement by statement: `write_run_change(1 update workflow_steps, …)`. */
+function traceOf(pair: Pair, sessions: World['sessions']): string {
+  const names = pair.name.split('/')
+  return (['one', 'two'] as const)
+    .map((side, index) => {
+      const steps = sessions[side].passed.map(({ statement, points }, number) => {
+        const inside = points.map((point, at) => `${at + 1} ${point}`).join(', ')
+        return `${number} ${statement}${inside === '' ? '' : ` (${inside})`}`
+      })
+      return `    ${names[index]}: ${steps.join('; ')}`
+    })
+    .join('\n')
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

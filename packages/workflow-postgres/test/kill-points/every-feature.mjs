@@ -1,0 +1,106 @@
+// A workflow that uses every feature, and the application that starts it, in plain JavaScript: the worker process that is killed runs it from
+// the compiled packages, the one that finishes from their sources.
+import { define, PermanentError } from '@belay/workflow'
+
+/** `calls` has a row for each call of a handler, `effects` one for each key, as with a payment provider. All are numbered by one sequence. */
+export const TABLES = `
+create sequence moments;
+create table calls (moment int default nextval('moments'), key text not null);
+create table effects (moment int default nextval('moments'), key text primary key);
+create table ledger (moment int default nextval('moments'), key text not null);
+create table tries (key text primary key)`
+
+/** Tries come quickly, and are not what ends a run: a busy machine may need many. */
+const PATIENT = {
+  retry: { attempts: 100, backoff: 'constant', initial: '10ms', jitter: false },
+  lossesMax: 100,
+}
+
+/** A workflow of a name of its own, so that only workers that know it take its steps. */
+export function everyFeature(name, pool) {
+  const note = (table, key) =>
+    pool.query(`insert into ${table} (key) values ($1) on conflict do nothing`, [key])
+  const effect = async ({ step, idempotencyKey }) => {
+    await note('calls', idempotencyKey)
+    await note('effects', idempotencyKey)
+    return { by: step }
+  }
+  const isFirst = async (key) => (await note('tries', key)).rowCount === 1
+  const effective = { run: effect, compensate: effect }
+
+  return define(name, { version: 1, ...PATIENT })
+    .step('reserve', effective)
+    .step('audit', { run: effect })
+    .step('pack1', { ...effective, dependsOn: ['reserve'] })
+    .step('pack2', { ...effective, dependsOn: ['reserve'] })
+    .step('pack3', { ...effective, dependsOn: ['reserve', 'audit'] })
+    .step('post', { ...transactional, dependsOn: ['pack1', 'pack2', 'pack3'], compensate: transactional })
+    .step('flaky', {
+      ...effective,
+      dependsOn: ['post'],
+      async run(context) {
+        if (await isFirst(context.idempotencyKey)) throw new Error('Not at the first try.')
+        return effect(context)
+      },
+    })
+    .step('slow', {
+      ...effective,
+      dependsOn: ['post'],
+      compensateOn: 'started',
+      timeout: '200ms',
+      async run(context) {
+        if (await isFirst(context.idempotencyKey)) await aborted(context.signal)
+        return effect(context)
+      },
+    })
+    .sleep('coolOff', { dependsOn: ['flaky', 'slow'], for: '30ms' })
+    .waitForSignal('paid', { dependsOn: ['coolOff'] })
+    .approval('approved', { dependsOn: ['coolOff'] })
+    .poll('arrived', {
+      dependsOn: ['paid', 'approved'],
+      every: '30ms',
+      until: async ({ idempotencyKey }) => ((await isFirst(idempotencyKey)) ? null : 'arrived'),
+    })
+    .step('book', { ...transactional, dependsOn: ['arrived'], compensate: transactional })
+    .step('ship', {
+      ...effective,
+      dependsOn: ['book'],
+      compensateOn: 'started',
+      async run(context) {
+        const output = await effect(context)
+        if (context.input.fails) throw new PermanentError('The parcel is lost.')
+        return output
+      },
+    })
+}
+
+const transactional = {
+  transaction: true,
+  async run({ tx, step, idempotencyKey }) {
+    await tx.client.query('insert into ledger (key) values ($1)', [idempotencyKey])
+    return { by: step }
+  },
+}
+
+/** A small workflow, of which many runs are started at once. */
+export function entries(name) {
+  return define(`${name}-entry`, { version: 1, ...PATIENT }).step('enter', transactional)
+}
+
+/** What the application does: all of it under keys, so that it may do all of it again. */
+export async function apply(engine, { workflow, entry, fails }) {
+  const run = await engine.run(workflow, { fails }, { key: 'order' })
+  await run.approve('approved', { by: 'Ada', key: 'decision' })
+  const entered = await engine.runMany(
+    entry,
+    [1, 2, 3].map((number) => ({ input: number, key: `${number}` })),
+  )
+  await run.signal('paid', { sum: 7 }, { key: 'webhook' })
+  return [run, ...entered]
+}
+
+function aborted(signal) {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { postgres } from '../../src/index.ts'
+import { compile } from '../setup/children.ts'
+import { createDatabase, servers, type TestDatabase } from '../setup/database.ts'
+import { everyFeature, TABLES } from './every-feature.mjs'
+import { type Calls, finish, type Left, letDie } from './killed.ts'
+import { killPoints, lastKillPoints } from './points.ts'
+
+// Every verb's every call takes a minute or two: KILL_POINTS=all. KILL='before settle 3' is one of them alone.
+const { KILL, KILL_POINTS } = process.env
+
+/** Most of a case is waiting: for a lease to run out, for timers. */
+const CASES_AT_ONCE = 10
+
+let database: TestDatabase
+beforeAll(async () => {
+  compile()
+  database = await createDatabase(servers[0]!.url)
+  await postgres(database.pool).migrate()
+  await database.pool.query(TABLES)
+}, 60_000)
+afterAll(() => database.drop())
+
+describe('a worker killed at any call of the store', () => {
+  it('leaves a run that fails to be undone by others: each effect once, in order', async () => {
+    const { calls, left } = await unkilled('undone', true)
+    expect(left.runs[0]).toMatchObject({ status: 'compensated' })
+    expectOrder(left)
+
+    await killEverywhere('undone', true, left, killPoints(calls, KILL_POINTS === 'all'))
+  }, 600_000)
+
+  it('leaves a run that completes to be completed by others: each effect once, in order', async () => {
+    const { calls, left } = await unkilled('done', false)
+    expect(left.runs[0]).toMatchObject({ status: 'completed' })
+    expectOrder(left)
+
+    const points = KILL_POINTS === 'all' ? killPoints(calls, true) : lastKillPoints(calls)
+    await killEverywhere('done', false, left, points)
+  }, 600_000)
+})
+
+/** What a process does that nobody kills, and how often it calls the store for that. */
+async function unkilled(kind: string, fails: boolean): Promise<{ calls: Calls; left: Left }> {
+  const one = { name: `${kind}-unkilled`, fails, kill: '' }
+  const calls = await letDie(database, one)
+  return { calls: calls ?? expect.fail('Nobody killed it, and it died.'), left: await finish(database, one) }
+}
+
+/** Kills a process at each of the points, a few at a time, and holds what others make of its runs against what it would have. */
+async function killEverywhere(
+  kind: string,
+  fails: boolean,
+  right: Left,
+  wanted: readonly string[],
+): Promise<void> {
+  const points = KILL === undefined ? wanted : [KILL]
+  const failures: string[] = []
+  let killed = 0
+  const killAt = async (kill: string) => {
+    const one = { name: `${kind}-${kill.replaceAll(' ', '-')}`, fails, kill }
+    try {
+      // A batch may be larger than in the run before, so that the last calls of a kind are not made.
+      if ((await letDie(database, one)) === null) killed += 1
+      const left = await finish(database, one)
+      expectSame(left, right)
+      expectOrder(left)
+    } catch (error) {
+      failures.push(`KILL='${kill}' npx vitest run packages/workflow-postgres/test/kill-points\n  ${error}`)
+    }
+  }
+  const waiting = [...points]
+  const kills = Array.from({ length: CASES_AT_ONCE }, async () => {
+    for (let kill = waiting.shift(); kill !== undefined; kill = waiting.shift()) await killAt(kill)
+  })
+  await Promise.all(kills)
+
+  if (failures.length > 0)
+    expect.fail(`${failures.length} of ${points.length} kills:\n${failures.join('\n')}`)
+  // One alone may be a point that this kind of run has not.
+  if (KILL !== undefined) return
+  expect(killed, 'most processes came to their kill point').toBeGreaterThanOrEqual(points.length / 2)
+}
+
+function expectSame(left: Left, right: Left): void {
+  expect(left.runs, 'how the runs ended').toEqual(right.runs)
+  expect(left.ledger, 'the rows of the ledger').toEqual(right.ledger)
+  expect(left.effects, 'the effects by key').toEqual(right.effects)
+  // A call that was under way is made again, under the key that it had.
+  expect([...new Set(left.calls)], 'the calls by key').toEqual([...new Set(right.calls)])
+}
+
+/** Each step after those it depends on, each undo after those of the steps that depended on it, and none before what it undoes. */
+function expectOrder({ moments }: Left): void {
+  const { steps } = everyFeature('order', null).record.shape
+  const reached = steps.map(() => new Set<number>())
+  steps.forEach(({ dependsOn }, number) => {
+    for (const below of dependsOn) reached[number] = new Set([...reached[number]!, below, ...reached[below]!])
+  })
+  const keyOf = (number: number) => `0:${steps[number]!.name}`
+  steps.forEach((_, number) => {
+    const [key, undo] = [keyOf(number), `${keyOf(number)}:undo`]
+    expectBefore(moments, [key, 'last'], [undo, 'first'])
+    for (const below of reached[number]!) {
+      // A try that timed out may still be under way when the next one has ended.
+      const end = steps[below]!.name === 'slow' ? 'first' : 'last'
+      expectBefore(moments, [keyOf(below), end], [key, 'first'])
+      expectBefore(moments, [undo, 'last'], [`${keyOf(below)}:undo`, 'first'])
+    }
+  })
+}
+
+type Moment = readonly [key: string, which: 'first' | 'last']
+
+/** Of what has happened: not every step has an effect or an undo. */
+function expectBefore(moments: Left['moments'], earlier: Moment, later: Moment): void {
+  const at = ([key, which]: Moment) => moments.get(key)?.[which === 'first' ? 0 : 1]
+  const [before, after] = [at(earlier), at(later)]
+  if (before === undefined || after === undefined) return
+  expect(before, `${earlier} came before ${later}`).toBeLessThan(after)
+}

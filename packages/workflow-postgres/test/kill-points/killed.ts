@@ -1,0 +1,150 @@
+import { createEngine, type RunHandle } from '@belay/workflow'
+import type { Pool } from 'pg'
+import { postgres } from '../../src/index.ts'
+import { type Line, WorkerProcess } from '../processes/child.ts'
+import type { TestDatabase } from '../setup/database.ts'
+import { apply, entries, everyFeature } from './every-feature.mjs'
+
+/** How often a process called each verb of the store, and how often that found something. */
+export interface Calls {
+  readonly calls: Readonly<Record<string, number>>
+  readonly finds: Readonly<Record<string, number>>
+}
+
+/** What one case leaves: how its runs ended, and everything that its handlers did, in order. Without ids: the same for all that go right. */
+export interface Left {
+  readonly runs: readonly unknown[]
+  readonly calls: readonly string[]
+  readonly effects: readonly string[]
+  readonly ledger: readonly string[]
+  /** By key, the first and the last moment of an effect or a row of the ledger. */
+  readonly moments: ReadonlyMap<string, readonly [first: number, last: number]>
+}
+
+export interface Case {
+  readonly name: string
+  readonly fails: boolean
+  /** Like `before settle 3`; empty for none. */
+  readonly kill: string
+}
+
+/** For hangs. */
+const END_MS = 60_000
+
+/** Lets a process work until it kills itself. Tells its calls, if it came to the end instead. */
+export async function letDie(database: TestDatabase, { name, fails, kill }: Case): Promise<Calls | null> {
+  const process = new WorkerProcess(
+    { DATABASE_URL: database.url, NAME: name, FAILS: fails ? 'yes' : 'no', KILL: kill },
+    '../kill-points/killed-worker.mjs',
+  )
+  const timer = setTimeout(() => void process.kill(), END_MS)
+  try {
+    const exit = process.exit()
+    const ended = process
+      .saysEvent('ended')
+      .then(() => process.lines.find(({ event }) => event === 'ended') as Line & Calls)
+    const code = await exit
+    if (code === null) {
+      await ended.catch(() => {})
+      return null
+    }
+    return await ended
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Does as the application does when its process died: all of it again; and works until everything has ended. */
+export async function finish(database: TestDatabase, { name, fails }: Case): Promise<Left> {
+  const adapter = postgres(database.url, { connectionsMax: 2, transactionsMax: 1, listen: false })
+  const [workflow, entry] = [everyFeature(name, database.pool), entries(name)]
+  const engine = createEngine({ adapter, workflows: [workflow, entry], name: `${name}-second`, lease: '3s' })
+  try {
+    await engine.start()
+    const runs: readonly RunHandle[] = await apply(engine, { workflow, entry, fails })
+    await within(Promise.allSettled(runs.map((run) => run.result())), `the runs of ${name} to end`)
+    await expectRest(
+      database.pool,
+      name,
+      runs.map(({ id }) => id),
+    )
+    return await leftOf(
+      database.pool,
+      runs.map(({ id }) => id),
+      engine,
+    )
+  } finally {
+    await engine.close({ timeout: 0 })
+  }
+}
+
+/** Nothing is leased, the dead worker is forgotten, and nothing of the runs is in the queue: what is stale goes with the next claims. */
+async function expectRest(pool: Pool, name: string, runIds: readonly string[]): Promise<void> {
+  const restless = `
+    select 'leased' as what from belay.workflow_steps
+      where run_id = any ($1::uuid[]) and (status in ('running', 'compensating'))
+    union all select 'queued' from belay.workflow_ready where run_id = any ($1::uuid[])
+    union all select 'worker' from belay.workflow_workers where name = $2`
+  let found: readonly unknown[] = []
+  const until = performance.now() + END_MS
+  while (performance.now() < until) {
+    found = (await pool.query(restless, [runIds, name])).rows
+    if (found.length === 0) return
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  throw new Error(`The runs of ${name} ended, and the store does not come to rest: ${JSON.stringify(found)}.`)
+}
+
+async function leftOf(
+  pool: Pool,
+  runIds: readonly string[],
+  engine: ReturnType<typeof createEngine>,
+): Promise<Left> {
+  const ofRuns = new RegExp(`^(${runIds.join('|')}):`)
+  const read = async (table: string) => {
+    const { rows } = await pool.query<{ moment: number; key: string }>(
+      `select moment, key from ${table} where split_part(key, ':', 1) = any ($1) order by moment`,
+      [runIds],
+    )
+    return rows.map(({ moment, key }) => ({
+      moment,
+      key: key.replace(ofRuns, (_, id) => `${runIds.indexOf(id)}:`),
+    }))
+  }
+  const [calls, effects, ledger] = [await read('calls'), await read('effects'), await read('ledger')]
+  const moments = new Map<string, readonly [number, number]>()
+  for (const { key, moment } of [...calls, ...ledger]) {
+    const [first = moment, last = moment] = moments.get(key) ?? []
+    moments.set(key, [Math.min(first, moment), Math.max(last, moment)])
+  }
+  const keysOf = (rows: readonly { readonly key: string }[]) => rows.map(({ key }) => key).sort()
+  return {
+    runs: await Promise.all(runIds.map((runId) => endOf(engine, runId))),
+    calls: keysOf(calls),
+    effects: keysOf(effects),
+    ledger: keysOf(ledger),
+    moments,
+  }
+}
+
+/** How a run ended, without what differs from run to run: ids, attempts, instants, and what a step failed with before it completed. */
+async function endOf(engine: ReturnType<typeof createEngine>, runId: string): Promise<unknown> {
+  const run = await engine.runs.get(runId)
+  const steps = run?.steps.map(({ name, status, output }) => ({ name, status, output }))
+  const text = JSON.stringify({ status: run?.status, cause: run?.cause, steps }, (key, value) =>
+    key === 'at' || key === 'stack' || key === 'attempt' ? undefined : value,
+  )
+  return JSON.parse(text.replaceAll(runId, 'run'))
+}
+
+async function within<Value>(promise: Promise<Value>, what: string): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`Waited ${END_MS} ms in vain for ${what}.`)), END_MS)
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,50 @@
+import type { Calls } from './killed.ts'
+
+/** Called all the time, or for the caller alone: one call is like another, so the first stands for all. */
+const ALIKE = new Set([
+  'open',
+  'now',
+  'renew',
+  'upcoming',
+  'sweep',
+  'stopping',
+  'held',
+  'expireRuns',
+  'readRun',
+  'readStatuses',
+])
+
+/** Looks for drained runs, mostly in vain: where it finds one is after the only call that matters. */
+const MOSTLY_IN_VAIN = new Set(['drain'])
+
+/**
+ * Where to kill a process that makes these calls: before and after each. Unless `all` of them are wanted, of a verb that is called many times
+ * it is before one and after the next in turn.
+ */
+export function killPoints({ calls, finds }: Calls, all: boolean): readonly string[] {
+  return Object.entries(calls).flatMap(([verb, count]) => {
+    const found = finds[verb] ?? 0
+    if (ALIKE.has(verb)) return all ? [`before ${verb} 1`, `after ${verb} 1`] : [`after ${verb} 1`]
+    const before = numbers(MOSTLY_IN_VAIN.has(verb) ? 1 : count).map((nth) => ({ nth, when: 'before' }))
+    const after = numbers(found).map((nth) => ({ nth, when: 'after' }))
+    const takesTurns = !all && count > TURNS_FROM
+    const within = numbers(verb === 'transact' ? count : 0).map((nth) => ({ nth, when: 'within' }))
+    return [...before, ...within, ...after]
+      .filter(({ nth, when }) => !takesTurns || when === 'within' || (nth % 2 === 0) === (when === 'before'))
+      .map(({ nth, when }) => `${when} ${verb} ${nth}`)
+  })
+}
+
+const TURNS_FROM = 5
+
+/** The last few calls that do something for a run: where one that completes ends otherwise than one that is undone. */
+export function lastKillPoints({ calls }: Calls): readonly string[] {
+  return ['settle', 'transact', 'load'].flatMap((verb) => {
+    const count = calls[verb] ?? 0
+    return [`before ${verb} ${count - 1}`, `after ${verb} ${count - 1}`, `after ${verb} ${count}`]
+  })
+}
+
+function numbers(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => index + 1)
+}
