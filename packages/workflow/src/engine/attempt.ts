@@ -11,6 +11,7 @@ import type { Wait } from '../definition/wait.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
+import { presentable } from '../thrown.ts'
 import { type AttemptEnd, type Interruption, poisonError, tryNumber } from './decide.ts'
 import { decideWait, type WaitAnswer } from './decide-wait.ts'
 import { handlerContext } from './handler-context.ts'
@@ -274,11 +275,14 @@ export class Attempt {
         if (timedOut) this.#parts.onLateResult(this)
         else resolve(ended)
       }
-      // Not the promise's own `then`: it may be anybody's.
-      Promise.resolve(promise).then(
-        (value) => end(this.#returned(value)),
-        (error: unknown) => end(this.#threw(error)),
-      )
+      const fail = (error: unknown) => end(this.#threw(error))
+      try {
+        // Not the promise's own `then`: it may be anybody's.
+        Promise.resolve(promise).then((value) => end(this.#returned(value)), fail)
+      } catch (error) {
+        // A promise of the user's own making may throw when it is asked what it is.
+        fail(error)
+      }
     })
   }
 
@@ -292,7 +296,7 @@ export class Attempt {
   }
 
   #threw(error: unknown): AttemptEnd {
-    return { type: 'threw', error, interrupted: this.#interruption }
+    return { type: 'threw', error: presentable(error), interrupted: this.#interruption }
   }
 
   #returned(value: unknown): AttemptEnd {
