@@ -4,11 +4,12 @@ import { withSavepoints } from '../connection/given-transaction.ts'
 import { HandlerGuard } from '../handler-guard.ts'
 import { beginning, newMark, notCommitted, workWithin } from '../transact.ts'
 import { statementsOver } from './connection.ts'
-import { stepTransaction } from './step-transaction.ts'
+import { loadStepTransaction } from './step-transaction.ts'
 
 /** Transactions of steps. One at a time, as everything in PGlite. */
 export function pgliteTransact(database: () => PGliteInterface, schema: string): Adapter['transact'] {
   return async (request) => {
+    const stepTransaction = await loadStepTransaction()
     const guard = new HandlerGuard()
     let isSubmitted = false
     const inTransaction = async (transaction: Transaction): Promise<Transacted> => {
