@@ -65,11 +65,15 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
   })
   const max = options.transactionsMax ?? TRANSACTIONS_MAX
   const transactions = database.transactions(max, listens)
+  const { pool, address } = database
+  const limitMs = Math.min(options.queryTimeoutMs ?? QUERY_TIMEOUT_MS, CONNECT_TIMEOUT_MS)
+  const given = givenClients({ schema, address, pool, connection, remedy: REMEDY, limitMs })
   const adapter = sqlAdapter({
     name: 'postgres',
     schema,
     connection,
-    given: givenClients({ schema, address: database.address, connection }),
+    given: given.connectionOf,
+    hasFree: () => hasFree(pool),
     transact: postgresTransact({
       schema,
       prepare,
@@ -80,8 +84,9 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
     }),
     wakeup,
     autoMigrate: options.autoMigrate ?? false,
-    remedy: `Run migrate() of @belay/workflow-postgres on it, or set the option autoMigrate.`,
+    remedy: REMEDY,
     async connect() {},
+    onOpen: given.open,
     async disconnect() {
       await database.end()
     },
@@ -103,6 +108,7 @@ const CHECKS = {
 
 const sendNotification = { name: 'send_notification', text: `select pg_notify($1::text, '')` }
 
+const REMEDY = 'Run migrate() of @belay/workflow-postgres on it, or set the option autoMigrate.'
 const CONNECTIONS_MAX = 5
 const QUERY_TIMEOUT_MS = 30_000
 const TRANSACTIONS_MAX = 5
@@ -197,6 +203,11 @@ async function listenOn(pool: pg.Pool): Promise<ListeningClient> {
     // Not to be used again by others: it listens.
     end: async () => client.release(true),
   }
+}
+
+/** Whether a connection can be had without waiting for whoever has one. What waits already comes first. */
+function hasFree(pool: pg.Pool): boolean {
+  return pool.idleCount + pool.options.max - pool.totalCount > pool.waitingCount
 }
 
 const survivors = new WeakSet<pg.Pool>()
