@@ -1,11 +1,13 @@
 import { BelayError } from '@belay/workflow/adapter'
 import pg from 'pg'
 import { type SqlAdapter, sqlAdapter } from '../adapter.ts'
+import { connectWithin } from '../connection/connect-within.ts'
 import { poolConnection } from '../connection/pool-connection.ts'
 import { checkOptions, isBoolean, isIntegerBetween } from '../options.ts'
 import { DEFAULT_SCHEMA } from '../schema.ts'
 import { checkSchemaName } from '../schema-name.ts'
 import { givenClients } from './given-client.ts'
+import { applicationSessions, ownSessions } from './lent-session.ts'
 import { type ListeningClient, listenNotify } from './listener.ts'
 import { addressOf, CONNECT_TIMEOUT_MS, checkUrl, clientConfig, openPool, type PoolSource } from './pool.ts'
 import { postgresTransact, type TransactParts } from './transact.ts'
@@ -64,9 +66,9 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
     notify: (channel, within = connection) => within.query(sendNotification, [channel]),
   })
   const max = options.transactionsMax ?? TRANSACTIONS_MAX
-  const transactions = database.transactions(max, listens)
   const { pool, address } = database
   const limitMs = Math.min(options.queryTimeoutMs ?? QUERY_TIMEOUT_MS, CONNECT_TIMEOUT_MS)
+  const transactions = database.transactions({ max, listens, limitMs })
   const given = givenClients({ schema, address, pool, connection, remedy: REMEDY, limitMs })
   const adapter = sqlAdapter({
     name: 'postgres',
@@ -80,6 +82,8 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
       address: database.address,
       connection,
       idleTimeoutMs: options.transactionIdleTimeoutMs ?? TRANSACTION_IDLE_TIMEOUT_MS,
+      limitMs,
+      watchEveryMs: Math.min(limitMs, WATCH_EVERY_MS),
       ...transactions,
     }),
     wakeup,
@@ -112,6 +116,7 @@ const REMEDY = 'Run migrate() of @belay/workflow-postgres on it, or set the opti
 const CONNECTIONS_MAX = 5
 const QUERY_TIMEOUT_MS = 30_000
 const TRANSACTIONS_MAX = 5
+const WATCH_EVERY_MS = 5_000
 const TRANSACTION_IDLE_TIMEOUT_MS = 60_000
 
 interface Database {
@@ -119,7 +124,11 @@ interface Database {
   readonly address: ReturnType<typeof addressOf>
   readonly listen: (() => Promise<ListeningClient>) | null
   /** Where the transactions of steps get their connections from, and how many there can be. */
-  transactions(max: number, listens: boolean): Pick<TransactParts, 'max' | 'connect'>
+  transactions(options: {
+    readonly max: number
+    readonly listens: boolean
+    readonly limitMs: number
+  }): Pick<TransactParts, 'max' | 'connect' | 'sessions'>
   end(): Promise<void>
 }
 
@@ -139,16 +148,18 @@ function ownPool(source: PoolSource, options: PostgresOptions): Database {
     pool,
     address,
     listen: listens ? listen : null,
-    transactions(max) {
+    transactions({ max, limitMs }) {
       const own = () => openPool(source, { connectionsMax: max, ownsSessions: false })
       return {
         max,
+        // What an application does to each new connection could not be done again after a reset.
+        sessions: 'onConnect' in config ? applicationSessions(limitMs) : ownSessions(limitMs),
         connect() {
           if (stepPool === undefined) {
             stepPool = own()
             surviveErrors(stepPool)
           }
-          return stepPool.connect()
+          return connectWithin(stepPool, limitMs)
         },
       }
     },
@@ -176,14 +187,15 @@ function givenPool(pool: pg.Pool): Database {
     address: addressOf(pool.options),
     // The only connection of a pool must stay free for statements.
     listen: max < 2 ? null : () => listenOn(pool),
-    transactions(transactionsMax, listens) {
+    transactions({ max: transactionsMax, listens, limitMs }) {
       // Renewals and settlements must never wait for a handler.
       const spare = max - 1 - Number(listens)
-      const connect = () => {
+      const connect = async () => {
         if (spare < 1) throw tooFewConnections(max, listens)
-        return pool.connect()
+        return connectWithin(pool, limitMs)
       }
-      return { max: Math.max(1, Math.min(transactionsMax, spare)), connect }
+      const sessions = applicationSessions(limitMs)
+      return { max: Math.max(1, Math.min(transactionsMax, spare)), sessions, connect }
     },
     async end() {},
   }

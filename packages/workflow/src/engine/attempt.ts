@@ -64,6 +64,8 @@ export class Attempt {
   #interrupted = false
   #called = false
   #cut: () => void = () => {}
+  #isCutOff = false
+  #cutOff: AbortController | undefined
   #interruption: Interruption | undefined
 
   constructor(
@@ -154,8 +156,17 @@ export class Attempt {
     })
   }
 
-  /** Takes the transaction, if there is one, from a handler that is not waited for any more. */
+  /** Fires when it is cut off. Made when it is first asked for: most attempts have no transaction. */
+  get cutOffSignal(): AbortSignal {
+    this.#cutOff ??= new AbortController()
+    if (this.#isCutOff) this.#cutOff.abort()
+    return this.#cutOff.signal
+  }
+
+  /** Takes the transaction, if there is one or it waits for one, from a handler that is not waited for any more. */
   cutOff(): void {
+    this.#isCutOff = true
+    this.#cutOff?.abort()
     this.#cut()
   }
 
