@@ -87,23 +87,30 @@ describe('the lock of a directory', () => {
     else lockDirectory(directory).release()
   })
 
-  it.runIf(existsSync('/proc/self/stat'))('is not held by a killed process whose parent has not noticed', async () => {
-    // A program takes the shell's place as the parent of what the shell began, and never asks for its end.
-    const script = fileURLToPath(new URL('./processes/lock-directory.mjs', import.meta.url))
-    const negligent = spawn('sh', ['-c', '"$0" "$1" "$2" <&3 & exec sleep 60', process.execPath, script, directory], {
-      stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
-    })
-    onTestFinished(() => void negligent.kill('SIGKILL'))
-    await once(negligent.stdout!, 'data')
-    const { pid } = JSON.parse(readFileSync(file, 'utf8'))
-    expect(refusal().code).toBe('directory_in_use')
+  it.runIf(existsSync('/proc/self/stat'))(
+    'is not held by a killed process whose parent has not noticed',
+    async () => {
+      // A program takes the shell's place as the parent of what the shell began, and never asks for its end.
+      const script = fileURLToPath(new URL('./processes/lock-directory.mjs', import.meta.url))
+      const negligent = spawn(
+        'sh',
+        ['-c', '"$0" "$1" "$2" <&3 & exec sleep 60', process.execPath, script, directory],
+        {
+          stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
+        },
+      )
+      onTestFinished(() => void negligent.kill('SIGKILL'))
+      await once(negligent.stdout!, 'data')
+      const { pid } = JSON.parse(readFileSync(file, 'utf8'))
+      expect(refusal().code).toBe('directory_in_use')
 
-    process.kill(pid, 'SIGKILL')
-    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/\) Z /)
+      process.kill(pid, 'SIGKILL')
+      await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/\) Z /)
 
-    lockDirectory(directory).release()
-    expect(existsSync(`/proc/${pid}`)).toBe(true)
-  })
+      lockDirectory(directory).release()
+      expect(existsSync(`/proc/${pid}`)).toBe(true)
+    },
+  )
 
   it('of a process that is gone goes to one of those who want it at once', async () => {
     for (let round = 0; round < 3; round += 1) {

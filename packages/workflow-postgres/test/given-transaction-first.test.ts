@@ -9,9 +9,12 @@ import { createDatabase, servers, type TestDatabase } from './setup/database.ts'
 const fulfil = define('fulfil', { version: 1, input: unchecked<{ order: number }>() }).step('pack', {
   run: ({ input }) => `packed ${input.order}`,
 })
-const parcel = define('parcel', { version: 1, input: unchecked<{ order: number }>() }).waitForSignal('shipped', {
-  schema: unchecked<{ tracking: string }>(),
-})
+const parcel = define('parcel', { version: 1, input: unchecked<{ order: number }>() }).waitForSignal(
+  'shipped',
+  {
+    schema: unchecked<{ tracking: string }>(),
+  },
+)
 
 describe.each(servers)('the first calls of a process, in callers’ transactions on $name', ({ url }) => {
   let database: TestDatabase
@@ -139,7 +142,10 @@ describe.each(servers)('the first calls of a process, in callers’ transactions
     )
     await place(engine, 1)(first)
     let isSecondStarted = false
-    const starting = place(engine, 2)(second).then(() => {
+    const starting = place(
+      engine,
+      2,
+    )(second).then(() => {
       isSecondStarted = true
     })
 
@@ -184,7 +190,9 @@ describe.each(servers)('the first calls of a process, in callers’ transactions
     })
 
     const roomy = application(2, { listen: false })
-    await expect(plainly(roomy.pool, place(roomy.engine, 1))).rejects.toMatchObject({ code: 'schema_missing' })
+    await expect(plainly(roomy.pool, place(roomy.engine, 1))).rejects.toMatchObject({
+      code: 'schema_missing',
+    })
     const migrating = application(2, { autoMigrate: true, listen: false })
     await plainly(migrating.pool, place(migrating.engine, 1))
 

@@ -34,31 +34,34 @@ const hostile: readonly (readonly [string, () => unknown, RegExp])[] = [
 ]
 
 describe('a handler that ends with a hostile value', () => {
-  it.each(hostile)('(%s) fails its step with something readable, thrown or rejected', async (_, make, shown) => {
-    const { clock, worker } = engines()
-    const workflow = define('throws', { version: 1 })
-      .step('throws', {
-        retry: { attempts: 2, initial: '1s' },
-        run: () => {
-          throw make()
-        },
-      })
-      .step('rejects', { retry: { attempts: 2, initial: '1s' }, run: () => Promise.reject(make()) })
-      .step('transacts', {
-        transaction: memoryTransaction(),
-        retry: { attempts: 2, initial: '1s' },
-        run: () => Promise.reject(make()),
-      })
-    const engine = await worker({ workflows: [workflow] })
-    const run = await engine.run(workflow)
+  it.each(hostile)(
+    '(%s) fails its step with something readable, thrown or rejected',
+    async (_, make, shown) => {
+      const { clock, worker } = engines()
+      const workflow = define('throws', { version: 1 })
+        .step('throws', {
+          retry: { attempts: 2, initial: '1s' },
+          run: () => {
+            throw make()
+          },
+        })
+        .step('rejects', { retry: { attempts: 2, initial: '1s' }, run: () => Promise.reject(make()) })
+        .step('transacts', {
+          transaction: memoryTransaction(),
+          retry: { attempts: 2, initial: '1s' },
+          run: () => Promise.reject(make()),
+        })
+      const engine = await worker({ workflows: [workflow] })
+      const run = await engine.run(workflow)
 
-    await clock.runUntil(run.result().catch(() => {}))
+      await clock.runUntil(run.result().catch(() => {}))
 
-    const { status, steps } = await run.status()
-    expect(status).toBe('failed')
-    for (const { error } of steps) if (error !== undefined) expect(error.message).toMatch(shown)
-    expect(steps.some(({ status: step }) => step === 'failed')).toBe(true)
-  })
+      const { status, steps } = await run.status()
+      expect(status).toBe('failed')
+      for (const { error } of steps) if (error !== undefined) expect(error.message).toMatch(shown)
+      expect(steps.some(({ status: step }) => step === 'failed')).toBe(true)
+    },
+  )
 
   it.each(hostile)('(%s) fails its compensation, and the engine goes on', async (_, make, shown) => {
     const { clock, worker } = engines()

@@ -12,7 +12,10 @@ export interface LentSessions {
   /** Asked of a session before it is lent, as a part of its beginning; `null` when nothing needs to be known. */
   readonly before: string | null
   /** Gives a connection back to its pool, or closes it. Nobody waits for it. */
-  giveBack(client: PoolClient, lent: { readonly before: SessionTrace | null; readonly guard: HandlerGuard }): Promise<void>
+  giveBack(
+    client: PoolClient,
+    lent: { readonly before: SessionTrace | null; readonly guard: HandlerGuard },
+  ): Promise<void>
 }
 
 /** What can be told of a session by asking. */
@@ -66,7 +69,10 @@ export function applicationSessions(limitMs: number): LentSessions {
     before: TRACE,
     async giveBack(client, { before, guard }) {
       const after = guard.leavesTraces || before === null ? null : await ask(client, TRACE, limitMs)
-      release(client, after !== null && after.session === before!.session && areInStep(client, before!, after))
+      release(
+        client,
+        after !== null && after.session === before!.session && areInStep(client, before!, after),
+      )
     },
   }
 }

@@ -92,7 +92,8 @@ class Transaction {
         if (!isUnavailable(error)) return this.#failed(error)
         // It never began: like every other outage, this is waited for, and spends nothing.
         await this.#waitFor(error)
-        if (this.#attempt.phase === 'settling' || this.#attempt.isInterrupted) return this.#ended(this.#endBefore())
+        if (this.#attempt.phase === 'settling' || this.#attempt.isInterrupted)
+          return this.#ended(this.#endBefore())
       }
     }
   }
