@@ -25,7 +25,7 @@ export interface SessionTrace {
   readonly prepared: string
 }
 
-const PREPARED = `(select coalesce(pg_catalog.json_agg(p.name), '[]')::text from pg_catalog.pg_prepared_statements p)`
+const PREPARED = `array_to_json(array(select p.name from pg_catalog.pg_prepared_statement() p))::text`
 
 /** The role first: what follows must be allowed. Listening and advisory locks are the session's, not the transaction's. */
 const RESET = `reset session authorization; reset role; reset all; close all; unlisten *; discard temp;
@@ -60,7 +60,7 @@ const SETTINGS = [
 ]
 
 const TRACE = `select pg_catalog.json_build_array(session_user, ${SETTINGS.map((name) => `pg_catalog.current_setting('${name}')`).join(', ')},
-  (select count(*) from pg_catalog.pg_cursors c where c.is_holdable), pg_catalog.pg_my_temp_schema(),
+  (select count(*) from pg_catalog.pg_cursor() c where c.is_holdable), pg_catalog.pg_my_temp_schema(),
   (select count(*) from pg_catalog.pg_listening_channels()))::text as session, ${PREPARED} as prepared`
 
 /** Sessions of an application's Pool. */

@@ -4,6 +4,7 @@ import { columnTypes } from '../connection/column-types.ts'
 import type { Connection } from '../connection/connection.ts'
 import { withSavepoints } from '../connection/given-transaction.ts'
 import { statementsOver } from '../connection/pool-connection.ts'
+import { makeStatementsFor } from '../connection/statement.ts'
 import { classified, type DatabaseAddress } from '../errors.ts'
 import { HandlerGuard } from '../handler-guard.ts'
 import { type Backend, endBackend, READ_BACKEND } from '../statements/step-backends.ts'
@@ -45,32 +46,37 @@ const ROLLBACK_TIMEOUT_MS = 1_000
  */
 export function postgresTransact(parts: TransactParts): Adapter['transact'] {
   const turns = new Turns(parts.max)
-  const watch = new StepWatch(parts.connection, parts.watchEveryMs)
+  const own: OwnParts = {
+    ...parts,
+    watch: new StepWatch(parts.connection, parts.watchEveryMs),
+    // Once for all transactions: the texts are long.
+    statementFor: makeStatementsFor(parts.schema),
+  }
   return async (request) => {
-    const transacted = await turns.take(() => transactOnce(parts, watch, request), request.signal)
+    const transacted = await turns.take(() => transactOnce(own, request), request.signal)
     return transacted ?? { type: 'rolled_back' }
   }
 }
 
-async function transactOnce(
-  parts: TransactParts,
-  watch: StepWatch,
-  request: TransactRequest,
-): Promise<Transacted> {
+interface OwnParts extends TransactParts {
+  readonly watch: StepWatch
+  readonly statementFor: ReturnType<typeof makeStatementsFor>
+}
+
+async function transactOnce(parts: OwnParts, request: TransactRequest): Promise<Transacted> {
   const begun = await begin(parts, request)
   if (begun === null) return { type: 'rolled_back' }
   const { client, mark, backend, session } = begun
   const guard = new HandlerGuard()
-  const unwatch = watch.add({ ...backend, client })
+  const unwatch = parts.watch.add({ ...backend, client })
   let how: Ending = 'cut off'
   try {
     const over = bounded(client, parts.limitMs)
+    const connectionWith = (prepare: boolean) =>
+      withSavepoints(statementsOver(over, { schema: parts.schema, prepare }, parts.statementFor))
     const open = {
-      connection: withSavepoints(statementsOver(over, { ...parts, prepare: false })),
-      named(prepared: readonly string[]) {
-        const prepare = parts.prepare && mayUseNames(client, prepared)
-        return withSavepoints(statementsOver(over, { ...parts, prepare }))
-      },
+      connection: connectionWith(false),
+      named: (prepared: readonly string[]) => connectionWith(parts.prepare && mayUseNames(client, prepared)),
       session,
       tx: stepTransaction(client, guard),
       mark,

@@ -44,54 +44,63 @@ export function sessionOf(row: SessionRow): StepSession {
 }
 
 /**
- * Takes a step's transaction over from its handler, for its settlement: under the role it was begun with, under limits of Belay's, and,
- * where the handler changed it or has temporary tables, with a search path on which only the system's names are. Returns what the handler
- * left, and the mark that the transaction was given when it began, unless that has ended meanwhile. No tables, no locks.
+ * Sets Belay's limits for a step's settlement, and reads what the handler left: its session, and the mark that the transaction was given
+ * when it began, unless that has ended meanwhile. No tables, no locks.
  *
- * Without a name, since the handler may have thrown the session's prepared statements away.
+ * To be sent without its name, as all of this file: the handler may have thrown the session's prepared statements away.
  */
-export const takeOverSession: Statement<
-  SessionRow & { readonly mark: string | null; readonly is_taken_over: boolean; readonly prepared: string }
+export const readLeftSession: Statement<
+  SessionRow & { readonly mark: string | null; readonly has_tables: boolean; readonly prepared: string }
 > = {
-  name: null,
+  name: 'read_left_session',
   text: `
-with found as materialized (
-  select pg_catalog.current_setting('belay_step.mark', true) as mark,
-    pg_catalog.current_setting('role') as role,
-    session_user::text as login,
-    pg_catalog.current_setting('search_path') as path,
-    pg_catalog.current_setting('transaction_read_only') = 'on' as is_read_only,
-    pg_catalog.pg_my_temp_schema() <> 0 as has_tables,
-    (select coalesce(pg_catalog.json_agg(p.name), '[]')::text from pg_catalog.pg_prepared_statements p) as prepared
-)
-select f.mark, f.role, f.login, f.path, f.is_read_only, f.prepared,
-  f.login <> $1::text or f.role <> $2::text or f.path <> $3::text or f.has_tables as is_taken_over,
-  pg_catalog.set_config('statement_timeout', $4::text, true),
-  pg_catalog.set_config('lock_timeout', $5::text, true),
-  pg_catalog.set_config('idle_in_transaction_session_timeout', $6::text, true),
-  case when f.login <> $1::text then pg_catalog.set_config('session_authorization', $1::text, true) end,
-  case when f.login <> $1::text or f.role <> $2::text then pg_catalog.set_config('role', $2::text, true) end,
-  case when f.path <> $3::text or f.has_tables then pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true) end
-from found f`,
+select pg_catalog.current_setting('belay_step.mark', true) as mark,
+  pg_catalog.current_setting('role') as role,
+  session_user::text as login,
+  pg_catalog.current_setting('search_path') as path,
+  pg_catalog.current_setting('transaction_read_only') = 'on' as is_read_only,
+  pg_catalog.pg_my_temp_schema() <> 0 as has_tables,
+  array_to_json(array(select p.name from pg_catalog.pg_prepared_statement() p))::text as prepared,
+  pg_catalog.set_config('statement_timeout', $1::text, true),
+  pg_catalog.set_config('lock_timeout', $2::text, true),
+  pg_catalog.set_config('idle_in_transaction_session_timeout', $3::text, true)`,
 }
 
-/** Puts back what the handler set, for what happens at COMMIT: deferred constraints and triggers of the application. */
+/**
+ * Takes the session over from the handler: with the role that the transaction was begun with, and a search path on which only the system's
+ * names are. No tables, no locks.
+ */
+export const takeOverSession: Statement<object> = {
+  name: 'take_over_session',
+  text: `
+select pg_catalog.set_config('session_authorization', $1::text, true), pg_catalog.set_config('role', $2::text, true),
+  pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)`,
+}
+
+/** Puts back what the handler set, for what happens at COMMIT: deferred constraints and triggers of the application. No tables, no locks. */
 export const putSessionBack: Statement<object> = {
-  name: null,
+  name: 'put_session_back',
   text: `
-select case when session_user::text <> $1::text then pg_catalog.set_config('session_authorization', $1::text, true) end,
-  pg_catalog.set_config('role', $2::text, true), pg_catalog.set_config('search_path', $3::text, true)`,
+select pg_catalog.set_config('session_authorization', $1::text, true), pg_catalog.set_config('role', $2::text, true),
+  pg_catalog.set_config('search_path', $3::text, true)`,
 }
 
+/** Makes a step's transaction Belay's for its settlement, whatever its handler set. */
 export async function takeOver(
   connection: Pick<Connection, 'query'>,
-  { login, role, searchPath }: StepSession,
+  before: StepSession,
   { statementMs, lockMs, idleMs }: StatementLimits,
 ): Promise<LeftSession> {
-  const limits = [statementMs, lockMs, idleMs].map(String)
-  const [row] = await connection.query(takeOverSession, [login, role, searchPath, ...limits])
-  const { mark, is_taken_over: isTakenOver, prepared } = row!
-  return { ...sessionOf(row!), mark, isTakenOver, prepared: JSON.parse(prepared) }
+  const [row] = await connection.query(readLeftSession, [statementMs, lockMs, idleMs].map(String))
+  const { mark, prepared, has_tables: hasTables } = row!
+  const left = sessionOf(row!)
+  const isTakenOver =
+    hasTables ||
+    left.login !== before.login ||
+    left.role !== before.role ||
+    left.searchPath !== before.searchPath
+  if (isTakenOver) await connection.query(takeOverSession, [before.login, before.role])
+  return { ...left, mark, isTakenOver, prepared: JSON.parse(prepared) }
 }
 
 export async function putBack(
