@@ -105,7 +105,7 @@ describe('the lock of a directory', () => {
       expect(refusal().code).toBe('directory_in_use')
 
       process.kill(pid, 'SIGKILL')
-      await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/\) Z /)
+      await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), { timeout: 10_000 }).toMatch(/\) Z /)
 
       lockDirectory(directory).release()
       expect(existsSync(`/proc/${pid}`)).toBe(true)

@@ -114,7 +114,7 @@ describe('PGlite', () => {
     const [first, second] = [engineOn(wrapped(db)), engineOn(wrapped(db))]
     await first.start()
     const run = await first.run(workflow)
-    await expect.poll(() => charges).toBe(1)
+    await expect.poll(() => charges, { timeout: 10_000 }).toBe(1)
 
     await second.start()
     const { lostWorkers } = await pglite(db, { schema: 'two_instances' }).sweep({ limit: 10 })

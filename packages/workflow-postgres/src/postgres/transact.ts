@@ -147,17 +147,23 @@ async function begin(parts: TransactParts, { isolation, signal }: TransactReques
 }
 
 /** Undefined when nobody waits for it any more: a client that comes later goes back to its pool. */
-function unlessAborted(
+async function unlessAborted(
   connecting: Promise<PoolClient>,
   signal: AbortSignal | undefined,
 ): Promise<PoolClient | undefined> {
-  if (signal === undefined) return connecting
-  return new Promise((resolve, reject) => {
-    const giveUp = () => resolve(undefined)
-    signal.addEventListener('abort', giveUp)
-    const end = () => signal.removeEventListener('abort', giveUp)
-    connecting.then((client) => (signal.aborted ? client.release() : resolve(client)), reject).finally(end)
+  let giveUp = () => {}
+  const aborted = new Promise<undefined>((resolve) => {
+    giveUp = () => resolve(undefined)
+    signal?.addEventListener('abort', giveUp)
+    if (signal?.aborted === true) giveUp()
   })
+  try {
+    const client = await Promise.race([aborted, connecting])
+    if (client === undefined) connecting.then((late) => late.release(), ignore)
+    return client
+  } finally {
+    signal?.removeEventListener('abort', giveUp)
+  }
 }
 
 /** A client whose every statement has this limit. */

@@ -44,7 +44,7 @@ describe.each(servers)('a step whose connection says nothing any more on $name',
     const calls: number[] = []
     const workflow = asking(calls)
     const adapter = postgres(await silencingProxy(given.database.url, [silence]), {
-      queryTimeoutMs: 1_000,
+      queryTimeoutMs: 600,
       transactionIdleTimeoutMs: 500,
     })
     const engine = await given.worker(workflow, { adapter })
@@ -62,7 +62,7 @@ describe.each(servers)('a step whose connection says nothing any more on $name',
     )
     onTestFinished(() => adapter.close())
     const { cutOff, transacting, answer } = held(adapter)
-    await expect.poll(() => answer.isAsked).toBe(true)
+    await expect.poll(() => answer.isAsked, { timeout: SOON_MS }).toBe(true)
 
     cutOff()
 
@@ -74,14 +74,14 @@ describe.each(servers)('a step whose connection says nothing any more on $name',
     const adapter = postgres(given.database.url, { transactionsMax: 1 })
     onTestFinished(() => adapter.close())
     const [first, second, third] = [held(adapter), held(adapter), held(adapter)]
-    await expect.poll(() => first.answer.isAsked).toBe(true)
+    await expect.poll(() => first.answer.isAsked, { timeout: SOON_MS }).toBe(true)
 
     second.cutOff()
     expect(await within(second.transacting)).toEqual({ type: 'rolled_back' })
     expect([second.answer.isAsked, third.answer.isAsked]).toEqual([false, false])
     first.cutOff()
 
-    await expect.poll(() => third.answer.isAsked).toBe(true)
+    await expect.poll(() => third.answer.isAsked, { timeout: SOON_MS }).toBe(true)
     third.cutOff()
     await within(Promise.all([first.transacting, third.transacting]))
   })
@@ -118,7 +118,7 @@ describe.each(servers)('a step whose connection says nothing any more on $name',
       },
     })
     const engine = await given.worker(workflow, {
-      adapter: postgres(given.database.url, { queryTimeoutMs: 1_000 }),
+      adapter: postgres(given.database.url, { queryTimeoutMs: 600 }),
     })
     const run = await engine.run(workflow)
     await expect.poll(() => calls.length, { timeout: SOON_MS }).toBeGreaterThan(1)
@@ -134,10 +134,10 @@ describe.each(servers)('a step whose connection says nothing any more on $name',
 it('a step’s transaction ends soon after it is cut off, though the server is frozen', async () => {
   const server = await startPostgres({ major: 18 })
   onTestFinished(() => server.stop())
-  const adapter = postgres(server.url, { queryTimeoutMs: 1_000, autoMigrate: true })
+  const adapter = postgres(server.url, { queryTimeoutMs: 600, autoMigrate: true })
   await adapter.open()
   const [open, beginning] = [held(adapter), () => held(adapter)]
-  await expect.poll(() => open.answer.isAsked).toBe(true)
+  await expect.poll(() => open.answer.isAsked, { timeout: SOON_MS }).toBe(true)
 
   server.freeze()
   onTestFinished(() => server.thaw())
