@@ -56,6 +56,27 @@ describe.each(servers)('a step whose connection says nothing any more on $name',
     expect(await given.entries()).toEqual([`${run.id}:debit`])
   })
 
+  it('keeps nobody from closing the engine', async () => {
+    const calls: number[] = []
+    const workflow = asking(calls)
+    const silence: Silence = { from: 'as answer', keeps: 'answer' }
+    const adapter = postgres(await silencingProxy(given.database.url, [silence]), { transactionsMax: 1 })
+    const engine = await given.worker(workflow, { adapter })
+    // The second one waits for the turn of its transaction.
+    const runs = [await engine.run(workflow), await engine.run(workflow)]
+    await expect.poll(() => calls, { timeout: SOON_MS }).toEqual([1])
+
+    await within(engine.close({ timeout: 200 }))
+
+    const { rows } = await given.database.pool.query(
+      `select status, losses from belay.workflow_steps where run_id = any ($1::uuid[])`,
+      [runs.map(({ id }) => id)],
+    )
+    expect(rows).toEqual([1, 2].map(() => ({ status: 'ready', losses: 0 })))
+    expect(calls).toEqual([1])
+    expect(await given.entries()).toEqual([])
+  })
+
   it('lets go of its transaction when it is cut off', async () => {
     const adapter = postgres(
       await silencingProxy(given.database.url, [{ from: 'as answer', keeps: 'sentence' }]),
