@@ -5,6 +5,7 @@ import type { Connection } from './connection/connection.ts'
 import { closedError, openUntil } from './connection/open-connection.ts'
 import { type MigrationReport, migrateSchema } from './migrate/migrate.ts'
 import { checkSchemaVersion } from './migrate/schema-version.ts'
+import { saveWithin } from './save-within.ts'
 import { settle } from './settle.ts'
 import { startWithin } from './start-within.ts'
 import { beginUndo } from './statements/begin-undo.ts'
@@ -49,8 +50,13 @@ export interface SqlAdapterParts {
   readonly holdLifeline?: () => (() => void) | undefined
   /** Everything waits while a transaction is open. */
   readonly singleSession?: boolean
-  /** Turns an open transaction of the caller's into a connection. Throws `invalid_option` for what is none of this store. */
-  readonly given: (tx: unknown) => Promise<Connection>
+  /**
+   * Turns an open transaction of the caller's into a connection, also before the adapter was opened, if it can. Throws `invalid_option` for
+   * what is none of this store.
+   */
+  readonly given: (tx: unknown, opened: OpenState) => Promise<Connection>
+  /** Whether a connection beside the caller's could be had at once. Left out where there is none. */
+  readonly hasFree?: () => boolean
   readonly transact: Adapter['transact']
   readonly wakeup: Wakeup
   readonly autoMigrate: boolean
@@ -64,6 +70,12 @@ export interface SqlAdapterParts {
   disconnect(): Promise<void>
 }
 
+/** What a verb in a caller's transaction asks of the adapter. */
+export interface OpenState {
+  isOpen(): boolean
+  open(): Promise<void>
+}
+
 /** The verbs of the port over a connection. Each is one statement, or says why it is not. */
 export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
   const { schema, wakeup } = parts
@@ -75,37 +87,44 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
   const connectionFor = async ({ tx }: WithinTransaction = {}): Promise<Connection> => {
     if (tx === undefined) return connection
     if (closed !== undefined) throw closedError()
-    return parts.given(tx)
+    return parts.given(tx, opened)
   }
+  const beside = () => (parts.hasFree?.() === true ? connection : null)
   const marks = new ClaimMarks()
   let opening: Promise<void> | undefined
-  const open = async () => {
+  let isOpen = false
+  const openOnce = async () => {
     await parts.connect()
     if (parts.autoMigrate) await migrateSchema(connection, schema)
     else await checkSchemaVersion(connection, { schema, remedy: parts.remedy })
     await parts.onOpen?.()
+    isOpen = true
   }
+  const open = () => {
+    opening ??= openOnce().catch((error: unknown) => {
+      opening = undefined
+      throw error
+    })
+    return opening
+  }
+  const opened: OpenState = { isOpen: () => isOpen, open }
   return {
     name: parts.name,
     schema,
     ...(parts.singleSession === undefined ? {} : { singleSession: parts.singleSession }),
-    open() {
-      opening ??= open().catch((error: unknown) => {
-        opening = undefined
-        throw error
-      })
-      return opening
-    },
+    open,
     async migrate() {
       await parts.connect()
       return migrateSchema(connection, schema)
     },
     now: async (within) => now(await connectionFor(within)),
-    saveDefinitions: async (definitions, within) => saveDefinitions(await connectionFor(within), definitions),
+    async saveDefinitions(definitions, within) {
+      if (within?.tx === undefined) return saveDefinitions(connection, definitions)
+      return saveWithin({ transaction: await connectionFor(within), beside }, definitions)
+    },
     async startRuns(runs, within) {
       if (within?.tx === undefined) return startRuns(connection, runs, within?.lease)
       const transaction = await connectionFor(within)
-      const beside = parts.singleSession ? null : connection
       return startWithin({ transaction, beside, wakeup }, runs)
     },
     async registerWorker(worker) {

@@ -7,6 +7,12 @@ import { BelayError } from '@belay/workflow/adapter'
 export class HandlerGuard {
   #misuse: BelayError | null = null
   #isOpen = true
+  #leavesTraces = false
+
+  /** Whether a statement of the handler's may have left something in the session that outlives the transaction. */
+  get leavesTraces(): boolean {
+    return this.#leavesTraces
+  }
 
   get isOpen(): boolean {
     return this.#isOpen
@@ -22,6 +28,7 @@ export class HandlerGuard {
   check(text: unknown): void {
     this.assertOpen()
     if (typeof text !== 'string') return
+    this.#leavesTraces ||= SESSION_CHANGE.test(text)
     const verb = TRANSACTION_CONTROL.exec(text)?.[1]
     if (verb !== undefined) this.refuse(verb.toUpperCase())
   }
@@ -43,6 +50,17 @@ export class HandlerGuard {
     throw this.#misuse
   }
 }
+
+// Anything that sounds like it: a connection is closed for it, which costs a new one. Settings with LOCAL, by either way, go by themselves.
+const SESSION_CHANGE = new RegExp(
+  [
+    String.raw`(?:^|;)(?:\s|--[^\n]*\n|/\*[\s\S]*?\*/)*(?:set(?!\s+(?:local|constraints|transaction)\b)|reset|discard|deallocate|prepare|listen|unlisten|declare|load)\b`,
+    String.raw`\bset_config\s*\((?![^;]*,\s*true\s*\))`,
+    String.raw`\b(?:create|into)\s+(?:local\s+|global\s+)?temp(?:orary)?\b`,
+    'advisory_lock',
+  ].join('|'),
+  'i',
+)
 
 // Only the first statement of a text: the rest is found out by the transaction's mark. ROLLBACK TO goes back to a savepoint.
 const TRANSACTION_CONTROL =

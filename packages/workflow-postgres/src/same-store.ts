@@ -3,6 +3,14 @@ import { type AdapterName, refused } from './connection/given-transaction.ts'
 import { codeOf } from './errors.ts'
 import { storeIdentity } from './statements/read-store.ts'
 
+/** The identity of the adapter's own store. */
+export interface OwnIdentity {
+  /** As far as it is known already. */
+  readonly known: string | undefined
+  /** Asks for it. Never waits without a limit. */
+  read(): Promise<string>
+}
+
 /**
  * Makes sure that a transaction is of the store this adapter works with: a run that was started in another database would be lost there.
  * `key` is what stands for its connection: one that was looked at before is known.
@@ -10,20 +18,29 @@ import { storeIdentity } from './statements/read-store.ts'
 export class SameStore {
   readonly #adapter: AdapterName
   readonly #schema: string
-  readonly #own: () => Promise<string>
+  readonly #own: OwnIdentity
   readonly #known = new WeakSet<object>()
 
-  constructor(adapter: AdapterName, schema: string, own: () => Promise<string>) {
+  constructor(adapter: AdapterName, schema: string, own: OwnIdentity) {
     this.#adapter = adapter
     this.#schema = schema
     this.#own = own
   }
 
-  /** Throws `invalid_option`. */
-  async check(key: object, given: Pick<Connection, 'query'>): Promise<void> {
+  knows(key: object): boolean {
+    return this.#known.has(key)
+  }
+
+  /**
+   * Throws `invalid_option`. A connection that leads to the adapter's own address is believed without asking beside the transaction: the
+   * caller may hold the last connection there is.
+   */
+  async check(key: object, given: Pick<Connection, 'query'>, leadsHere = false): Promise<void> {
     if (this.#known.has(key)) return
-    const [found, own] = [await this.#identityOf(given), await this.#own()]
-    if (found !== own) {
+    const found = await this.#identityOf(given)
+    const own = leadsHere ? (this.#own.known ?? found) : await this.#own.read()
+    // A transaction whose snapshot is older than the store sees none.
+    if (found !== own && !(leadsHere && found === '')) {
       throw refused(
         this.#adapter,
         `belongs to another database than the adapter's (${found || 'an empty one'})`,

@@ -1,5 +1,8 @@
 import { BelayError, type NewRun, type StartedRun } from '@belay/workflow/adapter'
 import type { Connection } from './connection/connection.ts'
+import { within } from './connection/within.ts'
+import type { Beside } from './save-within.ts'
+import { seesCommits } from './statements/find-definitions.ts'
 import { areKnown } from './statements/read-store.ts'
 import { startRuns } from './statements/start-runs.ts'
 import type { Wakeup } from './wakeup.ts'
@@ -9,30 +12,37 @@ export async function startWithin(
   parts: {
     /** The caller's. */
     readonly transaction: Connection
-    /** Belay's own; null when it waits for the transaction. */
-    readonly beside: Connection | null
+    readonly beside: Beside
     readonly wakeup: Wakeup
   },
   runs: readonly NewRun[],
 ): Promise<readonly StartedRun[]> {
   const started = await startRuns(parts.transaction, runs).catch(async (error: unknown) => {
-    throw (await isTooNew(parts.beside, runs, error)) ? tooNew(error) : error
+    throw (await isTooNew(parts, runs, error)) ? tooNew(error) : error
   })
   if (started.some(({ created }) => created)) await parts.wakeup.wakeAfter?.(parts.transaction)
   return started
 }
 
+/** How long the look beside the transaction may take. */
+const LOOK_TIMEOUT_MS = 2_000
+
 /** A definition that was saved after the transaction's snapshot was taken is there, but not for the transaction. */
 async function isTooNew(
-  beside: Connection | null,
+  { transaction, beside }: { readonly transaction: Connection; readonly beside: Beside },
   runs: readonly NewRun[],
   error: unknown,
 ): Promise<boolean> {
-  if (beside === null || !BelayError.is(error) || error.code !== 'unknown_workflow') return false
-  return areKnown(
-    beside,
+  if (!BelayError.is(error) || error.code !== 'unknown_workflow') return false
+  if (await seesCommits(transaction)) return false
+  const connection = beside()
+  // Without a look, a repetition finds out: its snapshot is fresh.
+  if (connection === null) return true
+  const looking = areKnown(
+    connection,
     runs.map(({ definitionId }) => definitionId),
   )
+  return within(LOOK_TIMEOUT_MS, looking, () => new Error('too late')).catch(() => true)
 }
 
 /** As the database says it of rows: whoever repeats transactions for conflicts repeats this one too. */

@@ -7,20 +7,26 @@ import {
   type TransactRequest,
 } from '@belay/workflow/adapter'
 import type { Connection } from './connection/connection.ts'
-import { isConflict, isInFailedTransaction, isUnavailable, refusalOf } from './errors.ts'
+import { codeOf, isConflict, isInFailedTransaction, isUnavailable, refusalOf } from './errors.ts'
 import { finish } from './statements/finish-attempts.ts'
-import { transactionMark } from './statements/read-store.ts'
+import { putBack, type StepSession, takeOver } from './statements/step-session.ts'
 
 /** A transaction that was begun for a step. */
 export interface OpenTransaction {
-  /** Belay's statements in it. */
+  /** Belay's statements in it, none of them prepared by name. */
   readonly connection: Connection
+  /** The same, prepared by name if that is known to work in a session with these prepared statements. */
+  named(prepared: readonly string[]): Connection
+  /** The session before the handler had it. */
+  readonly session: StepSession
   /** What the handler gets of it. */
   readonly tx: StepTransaction
   /** Set in the session for as long as the transaction lasts. */
   readonly mark: string
   /** How long it may be idle while the handler has it; null without limit. */
   readonly idleTimeoutMs: number | null
+  /** How long a statement of the settlement may take; null without limit. */
+  readonly settleTimeoutMs: number | null
   /** Takes it from the handler. Returns what the handler tried to do to it, if it must not. Idempotent. */
   close(): BelayError | null
 }
@@ -82,18 +88,49 @@ export async function workWithin(
 }
 
 async function settleWithin(
-  { connection, mark, idleTimeoutMs }: OpenTransaction,
+  open: OpenTransaction,
   workerId: string,
   { outcome, handBackMax }: NonNullable<Awaited<ReturnType<TransactRequest['work']>>>,
 ): Promise<Verdict> {
-  const idleMs = idleTimeoutMs === null ? null : Math.min(idleTimeoutMs, SETTLE_IDLE_TIMEOUT_MS)
-  if ((await transactionMark(connection, idleMs)) !== mark) {
-    return { rollBack: { type: 'rolled_back', error: endedByHandler() } }
+  const left = await takeOver(open.connection, open.session, limitsOf(open))
+  if (left.mark !== open.mark) return { rollBack: { type: 'rolled_back', error: endedByHandler() } }
+  if (left.isReadOnly && !open.session.isReadOnly) {
+    return { rollBack: { type: 'rolled_back', error: madeReadOnly() } }
   }
-  const { settled, ...rest } = await finish(connection, { workerId, outcomes: [outcome], handBackMax })
+  const { settled, ...rest } = await finish(open.named(left.prepared), {
+    workerId,
+    outcomes: [outcome],
+    handBackMax,
+  }).catch((error: unknown) => {
+    throw isHeldUp(error) ? new HeldUp(error) : error
+  })
   // Not even what was recorded by an earlier try counts: this one's writes would come on top of it.
   if (settled.length === 0) return { rollBack: { type: 'lost' } }
+  if (left.isTakenOver) await putBack(open.connection, left)
   return { commit: { results: ['settled'], ...rest } }
+}
+
+/** The settlement's limits. Without one, 0 says so to the database. */
+function limitsOf({ idleTimeoutMs, settleTimeoutMs }: OpenTransaction) {
+  return {
+    idleMs: idleTimeoutMs === null ? 0 : Math.min(idleTimeoutMs, SETTLE_IDLE_TIMEOUT_MS),
+    // The database gives up before this process does: then it says so, and nothing is left running.
+    statementMs: Math.ceil((settleTimeoutMs ?? 0) * 0.8),
+    lockMs: Math.ceil((settleTimeoutMs ?? 0) * 0.5),
+  }
+}
+
+/** Somebody else holds a row that the settlement needs, for longer than is waited: the same again, from the beginning, may succeed. */
+class HeldUp extends Error {
+  override readonly name = 'HeldUp'
+
+  constructor(cause: unknown) {
+    super('another transaction held a row that the settlement of the step needs', { cause })
+  }
+}
+
+function isHeldUp(error: unknown): boolean {
+  return codeOf(error) === '55P03' || codeOf(error) === '57014'
 }
 
 /** What a failed COMMIT means. Throws what says that the database is gone. */
@@ -113,16 +150,33 @@ export function failedBefore(cause?: unknown): Transacted {
 }
 
 function failed(error: unknown): Transacted {
-  return isConflict(error) ? { type: 'conflict', error } : { type: 'rolled_back', error }
+  return isConflictOf(error) ? { type: 'conflict', error } : { type: 'rolled_back', error }
+}
+
+/** What a handler throws may be anything, also what throws when it is looked at. */
+function isConflictOf(error: unknown): boolean {
+  try {
+    return isConflict(error)
+  } catch {
+    return false
+  }
 }
 
 function refused(error: unknown): Transacted {
+  if (error instanceof HeldUp) return { type: 'conflict', error }
   if (isUnavailable(error)) throw error
   if (isInFailedTransaction(error)) return failedBefore(error)
   const refusal = refusalOf(error)
   if (refusal === null) return failed(error)
   const message = `The database refused what the step gave back: ${refusal}`
   return { type: 'rolled_back', error: new BelayError('payload_unserialisable', message, { cause: error }) }
+}
+
+function madeReadOnly(): BelayError {
+  return new BelayError(
+    'transaction_failed',
+    'The handler made the step’s transaction read only (SET TRANSACTION READ ONLY), so that its outcome cannot be recorded: nothing it did was kept. Leave that out of the handler.',
+  )
 }
 
 function endedByHandler(): BelayError {

@@ -1,23 +1,41 @@
 /** Lets so many calls go on at once; the others wait, first come first served. */
 export class Turns {
   readonly #max: number
-  readonly #waiting: (() => void)[] = []
+  readonly #waiting = new Set<(isMine: boolean) => void>()
   #taken = 0
 
   constructor(max: number) {
     this.#max = max
   }
 
-  async take<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#taken < this.#max) this.#taken += 1
-    // Whoever ends passes its turn on.
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  /** Resolves to undefined when `signal` fires before its turn has come: nobody waits for it any more. */
+  async take<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result | undefined> {
+    if (!(await this.#turn(signal))) return undefined
     try {
       return await work()
     } finally {
-      const next = this.#waiting.shift()
+      // Whoever ends passes its turn on.
+      const [next] = this.#waiting
       if (next === undefined) this.#taken -= 1
-      else next()
+      else next(true)
     }
+  }
+
+  async #turn(signal: AbortSignal | undefined): Promise<boolean> {
+    if (signal?.aborted === true) return false
+    if (this.#taken < this.#max) {
+      this.#taken += 1
+      return true
+    }
+    return new Promise((resolve) => {
+      const end = (isMine: boolean) => {
+        this.#waiting.delete(end)
+        signal?.removeEventListener('abort', giveUp)
+        resolve(isMine)
+      }
+      const giveUp = () => end(false)
+      this.#waiting.add(end)
+      signal?.addEventListener('abort', giveUp)
+    })
   }
 }

@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { BelayError } from '@belay/workflow/adapter'
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { lockDirectory } from '../src/pglite/directory-lock.ts'
 import { type Child, compile, spawnScript } from './setup/children.ts'
 
@@ -83,6 +86,31 @@ describe('the lock of a directory', () => {
     if (holder.processStartedAt === null) expect(refusal().code).toBe('directory_in_use')
     else lockDirectory(directory).release()
   })
+
+  it.runIf(existsSync('/proc/self/stat'))(
+    'is not held by a killed process whose parent has not noticed',
+    async () => {
+      // A program takes the shell's place as the parent of what the shell began, and never asks for its end.
+      const script = fileURLToPath(new URL('./processes/lock-directory.mjs', import.meta.url))
+      const negligent = spawn(
+        'sh',
+        ['-c', '"$0" "$1" "$2" <&3 & exec sleep 60', process.execPath, script, directory],
+        {
+          stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
+        },
+      )
+      onTestFinished(() => void negligent.kill('SIGKILL'))
+      await once(negligent.stdout!, 'data')
+      const { pid } = JSON.parse(readFileSync(file, 'utf8'))
+      expect(refusal().code).toBe('directory_in_use')
+
+      process.kill(pid, 'SIGKILL')
+      await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), { timeout: 10_000 }).toMatch(/\) Z /)
+
+      lockDirectory(directory).release()
+      expect(existsSync(`/proc/${pid}`)).toBe(true)
+    },
+  )
 
   it('of a process that is gone goes to one of those who want it at once', async () => {
     for (let round = 0; round < 3; round += 1) {

@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createEngine, define } from '@belay/workflow'
 import { BelayError } from '@belay/workflow/adapter'
 import { PGlite } from '@electric-sql/pglite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -94,6 +95,60 @@ describe('PGlite', () => {
     expect(await two.sweep({ limit: 10 })).toMatchObject({ lostWorkers: [] })
   })
 
+  it('leaves the workers of another instance on the same database alone', async () => {
+    let charges = 0
+    let answer = (_: string) => {}
+    const answered = new Promise<string>((resolve) => {
+      answer = resolve
+    })
+    const workflow = define('lite-charge', { version: 1 }).step('charge', {
+      retry: false,
+      run: () => {
+        charges += 1
+        return answered
+      },
+    })
+    const engineOn = (instance: PGlite) =>
+      createEngine({ adapter: pglite(instance, { schema: 'two_instances' }), workflows: [workflow] })
+    // As two tabs have: each an object of its own, for one database.
+    const [first, second] = [engineOn(wrapped(db)), engineOn(wrapped(db))]
+    await first.start()
+    const run = await first.run(workflow)
+    await expect.poll(() => charges, { timeout: 10_000 }).toBe(1)
+
+    await second.start()
+    const { lostWorkers } = await pglite(db, { schema: 'two_instances' }).sweep({ limit: 10 })
+    answer('paid')
+
+    expect(lostWorkers).toEqual([])
+    expect(await run.result()).toEqual({ charge: 'paid' })
+    expect(charges).toBe(1)
+    expect((await run.status()).steps[0]).toMatchObject({ losses: 0 })
+    await Promise.all([first.close(), second.close()])
+  })
+
+  it('declares earlier workers dead in an instance that it is told to have to itself', async () => {
+    const schema = 'not_shared'
+    const before = pglite(db, { schema })
+    await before.open()
+    const workerId = '00000000-0000-7000-8000-000000000002'
+    await before.registerWorker({ workerId, name: 'before', leaseMs: 60_000 })
+
+    const adapter = pglite(db, { schema, shared: false })
+    await adapter.open()
+
+    expect(await adapter.sweep({ limit: 10 })).toMatchObject({ lostWorkers: [workerId] })
+  })
+
+  it('is not loaded by an import of the adapter, nor for an instance that runs elsewhere', async () => {
+    const child = spawnScript('without-pglite.mjs')
+
+    const [elsewhere, own] = (await child.line()) as string[]
+
+    expect(elsewhere).toMatch(/There are no tables of Belay's/)
+    expect(own).toMatch(/PGlite was loaded/)
+  })
+
   it('migrates when it opens, unless told not to', async () => {
     expect(() => pglite().db).toThrow('open()')
     const adapter = pglite(db, { schema: 'by_hand', autoMigrate: false })
@@ -113,3 +168,13 @@ describe('PGlite', () => {
     expect(() => pglite(undefined, { pool: 3 } as object)).toThrow('pglite() has no option "pool"')
   })
 })
+
+/** Another object for the same database. */
+function wrapped(db: PGlite): PGlite {
+  return new Proxy(db, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}

@@ -62,10 +62,19 @@ export class BelayError extends Error {
     Object.defineProperty(this, BRAND, { value: true })
   }
 
-  /** Tells whether a value is an error of Belay's, even one made by another copy of the package. */
+  /** Tells whether a value is an error of Belay's, even one made by another copy of the package. Never throws, whatever the value is. */
   static is(value: unknown): value is BelayError {
-    return typeof value === 'object' && value !== null && BRAND in value
+    try {
+      // The code is read here, so that whoever asks for it next does not meet a trap or a getter that throws.
+      return isObject(value) && BRAND in value && 'code' in value && typeof value.code === 'string'
+    } catch {
+      return false
+    }
   }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
 
 /** A definition that cannot run: a cycle, an unknown dependency, a duplicate or invalid name, a missing handler. */

@@ -1,5 +1,5 @@
 import { BelayError } from '@belay/workflow/adapter'
-import { PGlite, type PGliteInterface } from '@electric-sql/pglite'
+import type { PGlite, PGliteInterface } from '@electric-sql/pglite'
 import { type SqlAdapter, sqlAdapter } from '../adapter.ts'
 import { checkOptions, isBoolean } from '../options.ts'
 import { DEFAULT_SCHEMA } from '../schema.ts'
@@ -19,6 +19,12 @@ export interface PgliteOptions {
   readonly schema?: string | undefined
   /** Bring the schema up to date when the engine starts. Default true. */
   readonly autoMigrate?: boolean | undefined
+  /**
+   * Other processes, tabs or instances may work on the same database. Then a worker is presumed dead when its lease has run out. Otherwise
+   * `open()` declares all earlier workers dead, and what they held runs again at once. Default: false in memory and in a directory, true for
+   * an instance of the application's and for PGlite's other places: nobody can tell who else uses them.
+   */
+  readonly shared?: boolean | undefined
 }
 
 export interface PgliteAdapter extends SqlAdapter {
@@ -31,15 +37,16 @@ export interface PgliteAdapter extends SqlAdapter {
  * which Belay never closes.
  *
  * A directory belongs to one process at a time: `open()` throws `directory_in_use` when another has it. What a process that is gone held
- * in it runs again at once, without waiting for a lease to run out.
+ * in it runs again at once, without waiting for a lease to run out. The option `shared` says so of an instance of the application's.
  *
  * @throws BelayError `invalid_option` for an option that doesn't exist or fit.
  */
 export function pglite(source?: PgliteSource, options: PgliteOptions = {}): PgliteAdapter {
-  checkOptions('pglite()', options, { schema: () => null, autoMigrate: isBoolean })
+  checkOptions('pglite()', options, { schema: () => null, autoMigrate: isBoolean, shared: isBoolean })
   const schema = checkSchemaName(options.schema ?? DEFAULT_SCHEMA)
   const database = typeof source === 'object' ? givenDatabase(source) : ownDatabase(source)
   const connection = pgliteConnection(database.get, schema)
+  const shared = options.shared ?? isSharedByDefault(source)
   const given = givenTransactions(schema)
   const adapter = sqlAdapter({
     name: 'pglite',
@@ -53,8 +60,9 @@ export function pglite(source?: PgliteSource, options: PgliteOptions = {}): Pgli
     remedy: 'Call migrate() of this adapter, or leave out the option autoMigrate: false.',
     connect: database.open,
     async onOpen() {
-      // Workers of before can only have belonged to a process that is gone, unless this one has opened the store already.
-      if (isFirstToOpen(database.get(), schema)) await connection.query(expireWorkers, [])
+      // Workers of before can only have belonged to a process that is gone, unless this one has opened the store already. In a database
+      // that others may use they may be alive, whatever instance they use it by: their leases must run out.
+      if (!shared && isFirstToOpen(database.get(), schema)) await connection.query(expireWorkers, [])
       await given.open(connection)
     },
     disconnect: database.close,
@@ -113,6 +121,8 @@ async function openDatabase(place: string | undefined) {
   let lock: DirectoryLock | null = null
   try {
     lock = path === null ? null : await lockOf(path)
+    // Loaded only here: an engine on an instance that runs elsewhere, as in another Web Worker, must not have to bundle it.
+    const { PGlite } = await import('@electric-sql/pglite')
     const db = await (place === undefined ? PGlite.create() : PGlite.create(lock?.directory ?? place))
     return { db, lock }
   } catch (error) {
@@ -127,6 +137,13 @@ function notOpened(place: string | undefined, cause: unknown): BelayError {
     `PGlite cannot open ${place ?? 'a database in memory'}: ${cause instanceof Error ? cause.message : String(cause)}. A directory must be writable, and be empty or hold a database that this version of PGlite made.`,
     { cause },
   )
+}
+
+/** A directory is locked, and what is in memory ends with its process. Of all else nobody can tell who uses it. */
+function isSharedByDefault(source: PgliteSource): boolean {
+  if (typeof source === 'object') return true
+  const isInMemory = source === undefined || source === '' || source.startsWith('memory://')
+  return !isInMemory && directoryOf(source) === null
 }
 
 /** The path of a database in the file system; null for PGlite's other places. */

@@ -106,16 +106,26 @@ function isAlive(holder: Holder): boolean {
     // Not permitted to signal it, so it is there, and somebody else's.
     if (!isCode(error, 'EPERM')) return false
   }
+  // A killed process answers to signals until its parent takes note of its end, which in containers may be late or never.
+  if (fieldOf(holder.pid, STATE)?.match(/[ZX]/i)) return false
   const startedAt = startOf(holder.pid)
   return startedAt === null || holder.processStartedAt === null || startedAt === holder.processStartedAt
 }
 
 /** When a process started, in ticks since the system did; null where there is no /proc. */
 function startOf(pid: number): string | null {
+  return fieldOf(pid, STARTED_AT)
+}
+
+const STATE = 3
+const STARTED_AT = 22
+
+/** A field of what the system says of a process, counted from 1 as its manual does; from the third on. */
+function fieldOf(pid: number, field: number): string | null {
   try {
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The second field is the program's name, which may hold spaces and parentheses; the start is the 22nd.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
+    // The second field is the program's name, which may hold spaces and parentheses.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[field - 3] ?? null
   } catch {
     return null
   }

@@ -12,7 +12,12 @@ const ADAPTER = 'pglite()'
  */
 export function givenTransactions(schema: string) {
   let identity: string | undefined
-  const store = new SameStore(ADAPTER, schema, async () => identity ?? '')
+  const store = new SameStore(ADAPTER, schema, {
+    get known() {
+      return identity
+    },
+    read: async () => identity ?? '',
+  })
   return {
     async open(connection: Connection): Promise<void> {
       identity = await storeIdentity(connection)

@@ -1,7 +1,6 @@
 import type { TransactionOptions, TypedTransaction } from '@belay/workflow/adapter'
 import type { Transaction } from '@electric-sql/pglite'
-import { PgDialect } from 'drizzle-orm/pg-core/dialect'
-import { PgliteSession, PgliteTransaction } from 'drizzle-orm/pglite/session'
+import type { PgliteTransaction } from 'drizzle-orm/pglite/session'
 import type { HandlerGuard } from '../handler-guard.ts'
 
 /** A drizzle transaction over PGlite, without a schema for relational queries. */
@@ -24,26 +23,24 @@ export function pgliteTransaction(options: TransactionOptions = {}): TypedTransa
   return options
 }
 
-export function stepTransaction(transaction: Transaction, guard: HandlerGuard): PgliteStepTransaction {
+/** Loads what a step's transaction needs, before it begins: drizzle over PGlite brings PGlite itself along, which not everybody bundles. */
+export async function loadStepTransaction(): Promise<typeof stepTransaction> {
+  drizzleOver ??= (await import('./drizzle.ts')).drizzleOver
+  return stepTransaction
+}
+
+let drizzleOver: ((transaction: Transaction) => PgliteDrizzle) | undefined
+
+function stepTransaction(transaction: Transaction, guard: HandlerGuard): PgliteStepTransaction {
   const guarded = guardedTransaction(transaction, guard)
   let drizzle: PgliteDrizzle | undefined
   return {
     client: guarded,
     get drizzle() {
-      drizzle ??= drizzleOver(guarded)
+      drizzle ??= drizzleOver!(guarded)
       return drizzle
     },
   }
-}
-
-function drizzleOver(transaction: Transaction): PgliteDrizzle {
-  const dialect = new PgDialect()
-  const session = new PgliteSession<Record<string, never>, Record<string, never>>(
-    transaction,
-    dialect,
-    undefined,
-  )
-  return new PgliteTransaction<Record<string, never>, Record<string, never>>(dialect, session, undefined)
 }
 
 // All async: what is refused is a rejection, as every other failure of theirs.

@@ -2,23 +2,31 @@ import type { Adapter, Transacted } from '@belay/workflow/adapter'
 import type { PGliteInterface, Transaction } from '@electric-sql/pglite'
 import { withSavepoints } from '../connection/given-transaction.ts'
 import { HandlerGuard } from '../handler-guard.ts'
+import { READ_SESSION, type SessionRow, sessionOf } from '../statements/step-session.ts'
 import { beginning, newMark, notCommitted, workWithin } from '../transact.ts'
 import { statementsOver } from './connection.ts'
-import { stepTransaction } from './step-transaction.ts'
+import { loadStepTransaction } from './step-transaction.ts'
 
 /** Transactions of steps. One at a time, as everything in PGlite. */
 export function pgliteTransact(database: () => PGliteInterface, schema: string): Adapter['transact'] {
   return async (request) => {
+    const stepTransaction = await loadStepTransaction()
     const guard = new HandlerGuard()
     let isSubmitted = false
     const inTransaction = async (transaction: Transaction): Promise<Transacted> => {
       const mark = newMark()
       // A process that stops takes the whole database with it: there is nobody to keep anything from.
       const idleTimeoutMs = null
-      await transaction.exec(beginning({ mark, idleTimeoutMs }, request.isolation))
+      const results = await transaction.exec(
+        `${beginning({ mark, idleTimeoutMs }, request.isolation)}; ${READ_SESSION}`,
+      )
+      const connection = withSavepoints(statementsOver(() => transaction, schema))
       const verdict = await workWithin(
         {
-          connection: withSavepoints(statementsOver(() => transaction, schema)),
+          connection,
+          named: () => connection,
+          session: sessionOf(results.at(-1)!.rows[0] as SessionRow),
+          settleTimeoutMs: null,
           tx: stepTransaction(transaction, guard),
           mark,
           idleTimeoutMs,

@@ -4,6 +4,7 @@ import type { Lender } from '../connection/pool-connection.ts'
 import type { DatabaseAddress } from '../errors.ts'
 import { Abandoned, type Ask } from './abandoned.ts'
 import { acquire, Lending } from './lending.ts'
+import { applicationSessions, ownSessions } from './lent-session.ts'
 import { Lifeline, type LifelineClient } from './lifeline.ts'
 import type { Notices } from './notices.ts'
 import {
@@ -24,6 +25,7 @@ import {
   type Setting,
   statementSettings,
 } from './session.ts'
+import type { TransactParts } from './transact.ts'
 
 /** The connections that an adapter works with. */
 export interface Database {
@@ -33,7 +35,7 @@ export interface Database {
   /** Null where there is no connection to spare for it. */
   readonly lifeline: Lifeline | null
   /** Where the transactions of steps get their connections from, and how many there can be. */
-  readonly transactions: { readonly max: number; connect(): Promise<pg.PoolClient> }
+  readonly transactions: Pick<TransactParts, 'max' | 'connect' | 'sessions'>
   /** Throws when no transaction of a step can ever have a connection. */
   checkTransactions(): void
   /** Ends what Belay opened, within a bounded time. */
@@ -49,6 +51,8 @@ export interface DatabaseOptions {
   readonly connectionsMax: number
   readonly queryTimeoutMs: number
   readonly transactionsMax: number
+  /** How long the statements of Belay's own in the transaction of a step may take. */
+  readonly stepLimitMs: number
   readonly onPooler: () => void
   readonly notices: Notices
 }
@@ -60,7 +64,7 @@ const END_MS = 2_000
 const ASK_MS = 2_000
 
 export function ownDatabase(source: PoolSource, options: DatabaseOptions): Database {
-  const { connectionsMax, queryTimeoutMs, transactionsMax } = options
+  const { connectionsMax, queryTimeoutMs, transactionsMax, stepLimitMs } = options
   const config = clientConfig(source)
   const address = addressOf(config)
   const sessions = new WeakMap<object, SessionFacts>()
@@ -91,9 +95,11 @@ export function ownDatabase(source: PoolSource, options: DatabaseOptions): Datab
     lifeline,
     transactions: {
       max: transactionsMax,
+      // What an application does to each new connection could not be done again after a reset.
+      sessions: 'onConnect' in config ? applicationSessions(stepLimitMs) : ownSessions(stepLimitMs),
       connect() {
         stepPool ??= open(transactionsMax, handlerSettings)
-        return acquire({ pool: stepPool, sizeOption: 'transactionsMax', address })
+        return acquire({ pool: stepPool, sizeOption: 'transactionsMax', address }, stepLimitMs)
       },
     },
     checkTransactions() {},
@@ -157,9 +163,10 @@ export function givenDatabase(pool: pg.Pool, options: DatabaseOptions): Database
     lifeline,
     transactions: {
       max: Math.max(1, Math.min(options.transactionsMax, spare)),
+      sessions: applicationSessions(options.stepLimitMs),
       async connect() {
         checkSpare(max, spare)
-        return acquire(acquiring)
+        return acquire(acquiring, options.stepLimitMs)
       },
     },
     checkTransactions: () => checkSpare(max, spare),

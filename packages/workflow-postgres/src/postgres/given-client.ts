@@ -1,39 +1,113 @@
-import type { ClientBase } from 'pg'
+import { BelayError, StoreUnavailableError } from '@belay/workflow/adapter'
+import type { Client, ClientBase, Pool } from 'pg'
+import type { OpenState } from '../adapter.ts'
 import type { Connection } from '../connection/connection.ts'
 import { recognise, refused, withSavepoints } from '../connection/given-transaction.ts'
 import { statementsOver } from '../connection/pool-connection.ts'
+import { within } from '../connection/within.ts'
 import { classified, codeOf, type DatabaseAddress } from '../errors.ts'
-import { SameStore } from '../same-store.ts'
+import { checkSchemaVersion } from '../migrate/schema-version.ts'
+import { type OwnIdentity, SameStore } from '../same-store.ts'
 import { storeIdentity } from '../statements/read-store.ts'
 
 const ADAPTER = 'postgres()'
 
+export interface GivenClientsParts {
+  readonly schema: string
+  readonly address: DatabaseAddress
+  /** Belay's own. */
+  readonly pool: Pool
+  readonly connection: Connection
+  readonly remedy: string
+  /** The longest wait for anything beside the caller's transaction, milliseconds. */
+  readonly limitMs: number
+}
+
 /**
  * Turns the caller's open transaction into a connection. Nothing of it stays in the caller's session: statements are not prepared by name.
  * Conflicts come out as the database says them, since only the caller can repeat the transaction.
+ *
+ * The caller holds a connection, and perhaps the last one of the pool that Belay uses too. So all that must be known is asked in the
+ * transaction, and where that cannot be, the wait has a limit.
  */
-export function givenClients(parts: {
-  readonly schema: string
-  readonly address: DatabaseAddress
-  readonly connection: Connection
-}): (tx: unknown) => Promise<Connection> {
-  const { schema, address, connection } = parts
-  let own: Promise<string> | undefined
-  const store = new SameStore(ADAPTER, schema, () => {
-    own ??= storeIdentity(connection).catch((error: unknown) => {
-      own = undefined
-      throw error
-    })
-    return own
-  })
-  return async (tx) => {
-    const given = recognise(tx, ADAPTER)
-    if (given.driver !== 'pg') throw refused(ADAPTER, 'is a transaction of PGlite')
-    const over = classifying(statementsOver(given.client, { schema, prepare: false }), address)
-    await assertOpen(given.client)
-    await store.check(given.client, over)
-    return withSavepoints(over)
+export function givenClients(parts: GivenClientsParts) {
+  const { schema, address } = parts
+  const own = ownIdentity(parts)
+  const store = new SameStore(ADAPTER, schema, own)
+  let isSchemaKnown = false
+  return {
+    /** Asks beforehand what a transaction would need to know. */
+    async open(): Promise<void> {
+      await own.read()
+    },
+    async connectionOf(tx: unknown, opened: OpenState): Promise<Connection> {
+      const given = recognise(tx, ADAPTER)
+      if (given.driver !== 'pg') throw refused(ADAPTER, 'is a transaction of PGlite')
+      const { client } = given
+      const over = withSavepoints(classifying(statementsOver(client, { schema, prepare: false }), address))
+      await assertOpen(client)
+      if (store.knows(client)) return over
+      if (!isSchemaKnown && !opened.isOpen()) await checkSchema(over, opened, parts)
+      await store.check(client, over, leadsHere(client, parts))
+      isSchemaKnown = true
+      return over
+    },
   }
+}
+
+function ownIdentity({ connection, limitMs }: GivenClientsParts): OwnIdentity {
+  let known: string | undefined
+  let reading: Promise<string> | undefined
+  const read = async () => {
+    try {
+      known = await storeIdentity(connection)
+      return known
+    } finally {
+      reading = undefined
+    }
+  }
+  return {
+    get known() {
+      return known
+    },
+    async read() {
+      if (known !== undefined) return known
+      reading ??= read()
+      return within(limitMs, reading, () => noConnection(limitMs))
+    },
+  }
+}
+
+/**
+ * Before the adapter was opened. What the transaction sees is right, unless it sees no store: then the store may be younger than its
+ * snapshot, or is yet to be migrated, or elsewhere, which the adapter's own connections tell.
+ */
+async function checkSchema(over: Connection, opened: OpenState, parts: GivenClientsParts): Promise<void> {
+  const { schema, remedy, limitMs } = parts
+  try {
+    await checkSchemaVersion(over, { schema, remedy })
+  } catch (error) {
+    if (!BelayError.is(error) || !ABOUT_SCHEMA.has(error.code)) throw error
+    await within(limitMs, opened.open(), () => noConnection(limitMs, error.message))
+  }
+}
+
+const ABOUT_SCHEMA: ReadonlySet<string> = new Set(['schema_missing', 'schema_outdated', 'schema_too_new'])
+
+function noConnection(limitMs: number, seen = 'It seems to be of another database.'): BelayError {
+  return new StoreUnavailableError(
+    `Belay was given an open transaction as tx before the adapter was open. ${seen} That cannot be settled in the transaction, and no connection beside it answered within ${limitMs} ms. Start the engine, or open() the adapter, before such transactions begin; or give the pool more connections.`,
+  )
+}
+
+/** Whether a client is one of the pool's, or leads to where the pool's do. */
+function leadsHere(client: ClientBase, { pool, address }: GivenClientsParts): boolean {
+  const clients = '_clients' in pool && Array.isArray(pool._clients) ? pool._clients : []
+  if (clients.includes(client)) return true
+  // A way of its own to the server, as proxies of cloud providers have: then the address says nothing.
+  if (pool.options.stream !== undefined) return false
+  const { host, port, database } = client as Partial<Client>
+  return host === address.host && port === address.port && database === address.database
 }
 
 /** Throws `invalid_option` unless a transaction is open on the client, and has not failed. */

@@ -52,11 +52,14 @@ export class Lending implements Lender {
 }
 
 /** A client of the pool, within a bounded time whatever the pool's own settings are. */
-export function acquire(parts: Pick<LendingParts, 'pool' | 'sizeOption' | 'address'>): Promise<PoolClient> {
+export function acquire(
+  parts: Pick<LendingParts, 'pool' | 'sizeOption' | 'address'>,
+  limitMs = CONNECT_TIMEOUT_MS,
+): Promise<PoolClient> {
   const { pool } = parts
   // A pool with a limit of its own says better whether it is exhausted or cannot connect.
   const ownMs = pool.options.connectionTimeoutMillis ?? 0
-  const withinMs = ownMs > 0 && ownMs <= CONNECT_TIMEOUT_MS ? 2 * CONNECT_TIMEOUT_MS : CONNECT_TIMEOUT_MS
+  const withinMs = ownMs > 0 && ownMs <= limitMs ? 2 * limitMs : limitMs
   return new Promise((resolve, reject) => {
     let isLate = false
     const timer = setTimeout(() => {

@@ -35,12 +35,16 @@ export function openPool(
       this.once('end', () => clients.delete(this))
     }
   }
+  const config: pg.PoolConfig = clientConfig(source)
   const pool = new pg.Pool({
-    ...clientConfig(source),
+    ...config,
     max: options.connectionsMax,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     Client: OwnClient,
-    onConnect: (client) => options.onConnect(client),
+    async onConnect(client) {
+      await config.onConnect?.(client)
+      await options.onConnect(client)
+    },
   })
   surviveErrors(pool)
   return { pool, cut: () => clients.forEach(endSocket) }
@@ -72,6 +76,11 @@ function surviveErrorsOf(client: pg.ClientBase): void {
   if (survivingClients.has(client)) return
   survivingClients.add(client)
   client.on('error', ignore)
+}
+
+/** Whether a connection can be had without waiting for whoever has one. What waits already comes first. */
+export function hasFree(pool: pg.Pool): boolean {
+  return pool.idleCount + pool.options.max - pool.totalCount > pool.waitingCount
 }
 
 /** Ends a connection without a word: whatever it waited for is answered with an error. */

@@ -9,7 +9,7 @@ import { type Database, type DatabaseOptions, givenDatabase, ownDatabase } from 
 import { givenClients } from './given-client.ts'
 import { channelOf, listenNotify } from './listener.ts'
 import { Notices } from './notices.ts'
-import { checkUrl, type PoolSource } from './pool.ts'
+import { CONNECT_TIMEOUT_MS, checkUrl, hasFree, type PoolSource } from './pool.ts'
 import { renewalConnections } from './renewals.ts'
 import { lockTimeoutMs } from './session.ts'
 import { postgresTransact } from './transact.ts'
@@ -71,14 +71,18 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
   const { address, lifeline, pool } = database
   const { prepare } = options
   const connection = connectionOver(database, schema, options)
+  const limitMs = stepLimitMs(options)
+  // What a transaction of the caller's meets is the caller's: it is told as it is, whatever the store was before.
+  const told = { ...address }
+  const given = givenClients({ schema, address: told, pool, connection, remedy: REMEDY, limitMs })
   const adapter = sqlAdapter({
     name: 'postgres',
     schema,
     connection,
     renewing: renewalConnections({ schema, prepare: prepare ?? true, connection, lifeline, pool, notices }),
     holdLifeline: () => lifeline?.hold(),
-    // What a transaction of the caller's meets is the caller's: it is told as it is, whatever the store was before.
-    given: givenClients({ schema, address: { ...address }, connection }),
+    given: given.connectionOf,
+    hasFree: () => hasFree(pool),
     transact: postgresTransact({
       schema,
       get prepare() {
@@ -87,14 +91,17 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
       address,
       connection,
       idleTimeoutMs: options.transactionIdleTimeoutMs ?? TRANSACTION_IDLE_TIMEOUT_MS,
+      limitMs,
+      watchEveryMs: Math.min(limitMs, WATCH_EVERY_MS),
       ...database.transactions,
     }),
     wakeup: listenNotify({ schema, lifeline, notify: notifyOver(connection) }),
     autoMigrate: options.autoMigrate ?? false,
-    remedy: `Run migrate() of @belay/workflow-postgres on it, or set the option autoMigrate.`,
+    remedy: REMEDY,
     async connect() {},
     async onOpen() {
       address.wasOpen = true
+      await given.open()
     },
     disconnect: () => database.end(),
   })
@@ -116,9 +123,15 @@ function databaseOptions(
     connectionsMax: options.connectionsMax ?? CONNECTIONS_MAX,
     queryTimeoutMs: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS,
     transactionsMax: options.transactionsMax ?? TRANSACTIONS_MAX,
+    stepLimitMs: stepLimitMs(options),
     onPooler: () => poolers.found(),
     notices,
   }
+}
+
+/** How long the statements of Belay's own in the transaction of a step may take. */
+function stepLimitMs({ queryTimeoutMs = QUERY_TIMEOUT_MS }: PostgresOptions): number {
+  return Math.min(queryTimeoutMs, CONNECT_TIMEOUT_MS)
 }
 
 function connectionOver(database: Database, schema: string, options: PostgresOptions): Connection {
@@ -176,9 +189,11 @@ const CHECKS = {
 
 const sendNotification = { name: 'send_notification', text: `select pg_notify($1::text, $2::text)` }
 
+const REMEDY = 'Run migrate() of @belay/workflow-postgres on it, or set the option autoMigrate.'
 const CONNECTIONS_MAX = 5
 const QUERY_TIMEOUT_MS = 30_000
 const TRANSACTIONS_MAX = 5
+const WATCH_EVERY_MS = 5_000
 const TRANSACTION_IDLE_TIMEOUT_MS = 60_000
 
 function isPool(source: PostgresSource): source is pg.Pool {

@@ -43,6 +43,8 @@ const NETWORK_SETTINGS: readonly Setting[] = [
   ['client_connection_check_interval', `'10s'`],
 ]
 
+let areNetworkSettingsKnown = true
+
 const LOCK_TIMEOUT_MS_MAX = 5_000
 
 /** How long a statement waits for a lock at most: long enough for what is busy, and short beside the whole statement's limit. */
@@ -91,6 +93,7 @@ export async function prepareSession(
   const { rows } = await ask(settings).catch((error: unknown) => {
     if (!isSettingRefused(error)) throw error
     // Some systems don't know them; what they guard against is rare there, and the rest matters more.
+    areNetworkSettingsKnown = false
     return ask(settings.filter((setting) => !NETWORK_SETTINGS.includes(setting)))
   })
   const { pid, since } = (rows as readonly { pid: number | string; since: string | null }[])[0]!
@@ -121,6 +124,15 @@ function sessionText(processId: number, settings: readonly Setting[]): string {
   return `select pg_catalog.pg_backend_pid() as pid,
   (select ${SINCE}::text from pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) a) as since,
   ${settings.length === 0 ? '0' : set} as set_up`
+}
+
+/** Makes the settings of handlers' sessions again in one that was reset. */
+export function handlerSettingsText(): string {
+  const settings = areNetworkSettingsKnown ? handlerSettings : []
+  if (settings.length === 0) return 'select 0'
+  return `select pg_catalog.count(pg_catalog.set_config(s.name, s.value, false))
+    from (values ${settings.map(([name, value]) => `('${name}', ${value})`).join(', ')}) s (name, value)
+    where pg_catalog.current_setting(s.name, true) is not null`
 }
 
 // Invalid values, and features that a platform lacks.

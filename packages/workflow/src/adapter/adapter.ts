@@ -57,13 +57,13 @@ export interface Adapter {
   readonly clock?: Clock
 
   /**
-   * True when the store has one session, as PGlite has: while a transaction is open in it, every other verb waits for that to end. The
-   * engine then saves definitions inside a caller's transaction instead of beside it.
+   * True when the store has one session, as PGlite has: while a transaction is open in it, every other verb waits for that to end.
    */
   readonly singleSession?: boolean
 
   /**
-   * Connects, checks the schema's version and, where the adapter is set to, migrates it. Idempotent; called before every other verb.
+   * Connects, checks the schema's version and, where the adapter is set to, migrates it. Idempotent; called before every other verb, but
+   * for those that are given a `tx`: its caller may hold the last connection there is, so the adapter sees to itself then.
    * Throws `schema_missing`, `schema_outdated`, `schema_too_new`, `store_misconfigured`, `directory_in_use`.
    */
   open(): Promise<void>
@@ -73,7 +73,8 @@ export interface Adapter {
 
   /**
    * Inserts definitions that are not there yet; returns what the store holds for each (name, version), in order. Never overwrites.
-   * With `tx`, which only stores with a single session are given, it is part of that transaction.
+   * With `tx` that transaction is asked first, and never waits for a connection: what is missing is saved beside it or, where that would
+   * have to wait, as part of it. What is not certain to outlive it is marked `uncommitted`.
    */
   saveDefinitions(
     definitions: readonly DefinitionRecord[],

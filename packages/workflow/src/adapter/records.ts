@@ -29,6 +29,8 @@ export interface DefinitionRecord {
 /** A definition as the store holds it: `id` is the store's short number for (name, version). */
 export interface SavedDefinition extends DefinitionRecord {
   readonly id: number
+  /** It was saved in a caller's transaction, and may be gone when that is rolled back. */
+  readonly uncommitted?: boolean | undefined
 }
 
 export interface NewRun {

@@ -33,6 +33,8 @@ export type EndedWell = Extract<Outcome, { type: 'completed' | 'compensated' }>
 export interface TransactRequest {
   readonly workerId: string
   readonly isolation: Isolation
+  /** Fires when nobody waits for the transaction any more: then it is not begun, and one that was begun ends soon. */
+  readonly signal?: AbortSignal | undefined
   /**
    * Does the work inside the transaction. Resolves to the outcome to be settled with it, and how many of the steps it makes ready may be
    * leased to this worker; null, or a rejection, rolls everything back. It is not called when the transaction cannot be begun.

@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { BelayError } from '../errors.ts'
 import { definitionError, type Place } from '../graph/place.ts'
+import { messageOf } from '../thrown.ts'
 import { shown } from './option-check.ts'
 
 /**
@@ -92,7 +93,7 @@ async function runSchema(
   } catch (cause) {
     throw new BelayError(
       'invalid_input',
-      `${words.schema} threw while it checked ${words.check}: ${cause instanceof Error ? cause.message : String(cause)}. ${words.effect}`,
+      `${words.schema} threw while it checked ${words.check}: ${messageOf(cause)}. ${words.effect}`,
       { cause },
     )
   }

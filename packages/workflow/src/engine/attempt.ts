@@ -11,6 +11,7 @@ import type { Wait } from '../definition/wait.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
+import { presentable } from '../thrown.ts'
 import { type AttemptEnd, type Interruption, poisonError, tryNumber } from './decide.ts'
 import { decideWait, type WaitAnswer } from './decide-wait.ts'
 import { handlerContext } from './handler-context.ts'
@@ -66,6 +67,8 @@ export class Attempt {
   #interrupted = false
   #called = false
   #cut: () => void = () => {}
+  #isCutOff = false
+  #cutOff: AbortController | undefined
   #interruption: Interruption | undefined
 
   constructor(
@@ -156,8 +159,17 @@ export class Attempt {
     })
   }
 
-  /** Takes the transaction, if there is one, from a handler that is not waited for any more. */
+  /** Fires when it is cut off. Made when it is first asked for: most attempts have no transaction. */
+  get cutOffSignal(): AbortSignal {
+    this.#cutOff ??= new AbortController()
+    if (this.#isCutOff) this.#cutOff.abort()
+    return this.#cutOff.signal
+  }
+
+  /** Takes the transaction, if there is one or it waits for one, from a handler that is not waited for any more. */
   cutOff(): void {
+    this.#isCutOff = true
+    this.#cutOff?.abort()
     this.#cut()
   }
 
@@ -296,16 +308,19 @@ export class Attempt {
         else
           resolve(timeout !== undefined && ended.type === 'threw' ? { type: 'threw', error: timeout } : ended)
       }
-      // Not the promise's own `then`: it may be anybody's.
-      Promise.resolve(promise).then(
-        (value) => end(this.#returned(value)),
-        (error: unknown) => end(this.#threw(error)),
-      )
+      const fail = (error: unknown) => end(this.#threw(error))
+      try {
+        // Not the promise's own `then`: it may be anybody's.
+        Promise.resolve(promise).then((value) => end(this.#returned(value)), fail)
+      } catch (error) {
+        // A promise of the user's own making may throw when it is asked what it is.
+        fail(error)
+      }
     })
   }
 
   #threw(error: unknown): AttemptEnd {
-    return { type: 'threw', error, interrupted: this.#interruption }
+    return { type: 'threw', error: presentable(error), interrupted: this.#interruption }
   }
 
   #returned(value: unknown): AttemptEnd {

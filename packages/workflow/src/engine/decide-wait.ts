@@ -6,6 +6,7 @@ import { type Duration, durationMs } from '../duration.ts'
 import { BelayError } from '../errors.ts'
 import { PermanentError } from '../handler-errors.ts'
 import { type Instant, instantMs } from '../instant.ts'
+import { messageOf } from '../thrown.ts'
 import { fromJsonText } from './payload.ts'
 
 /** What the store knows of a step that waits, and its clock: everything a decision depends on. */
@@ -79,7 +80,7 @@ function computedWake({ runId, step }: WaitPlace, { by }: Sleep, returned: unkno
     if (afterMs <= durationMs(DURATION_MAX, 'the longest duration')) return { afterMs }
     throw new PermanentError(`${what} is ${String(returned)}, and ${DURATION_MAX} is the most.`)
   } catch (cause) {
-    throw new PermanentError((cause as Error).message, { cause })
+    throw new PermanentError(messageOf(cause), { cause })
   }
 }
 

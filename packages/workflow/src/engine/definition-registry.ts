@@ -6,7 +6,9 @@ import { diffShapes } from '../graph/index.ts'
 /** Keeps the store's numbers of definitions, saving each once per process. Refuses a definition whose version is stored with another shape. */
 export class DefinitionRegistry {
   readonly #adapter: Adapter
-  readonly #saved = new Map<string, Promise<SavedDefinition>>()
+  readonly #saved = new Map<string, SavedDefinition>()
+  /** Being saved, not for a caller's transaction. */
+  readonly #saving = new Map<string, Promise<SavedDefinition>>()
   /** By the store's number: whose shape the store confirmed. */
   readonly #known = new Map<number, WorkflowDefinition>()
 
@@ -22,39 +24,43 @@ export class DefinitionRegistry {
       workflows.map((workflow, index) => {
         const definition = saved[index]!
         assertSameShape(workflow, definition)
-        this.#saved.set(cacheKey(workflow), Promise.resolve(definition))
-        this.#known.set(definition.id, workflow)
+        this.#keep(workflow, cacheKey(workflow), definition)
         return [definition.id, workflow]
       }),
     )
   }
 
-  /**
-   * Saves one definition unless this process already has: beside the caller's transaction `tx`, or inside it where the store cannot do
-   * two things at once. Throws `definition_changed`.
-   */
+  /** Saves one definition unless this process already has: for a caller's transaction `tx` if there is one. Throws `definition_changed`. */
   async save(workflow: WorkflowDefinition, tx?: unknown): Promise<SavedDefinition> {
     const key = cacheKey(workflow)
     const known = this.#saved.get(key)
-    // Not kept: it is gone when the transaction is rolled back.
-    if (known === undefined && tx !== undefined && this.#adapter.singleSession) {
-      return this.#saveOne(workflow, { tx })
-    }
-    const saving = known ?? this.#saveOne(workflow)
-    this.#saved.set(key, saving)
+    if (known !== undefined) return known
+    if (tx !== undefined) return this.#saveOne(workflow, key, { tx })
+    // Shared by callers of one moment; never with those in a transaction, on whose connection the others may be waiting.
+    const saving = this.#saving.get(key) ?? this.#saveOne(workflow, key)
+    this.#saving.set(key, saving)
     try {
       return await saving
-    } catch (error) {
-      this.#saved.delete(key)
-      throw error
+    } finally {
+      this.#saving.delete(key)
     }
   }
 
-  async #saveOne(workflow: WorkflowDefinition, within?: WithinTransaction): Promise<SavedDefinition> {
+  async #saveOne(
+    workflow: WorkflowDefinition,
+    key: string,
+    within?: WithinTransaction,
+  ): Promise<SavedDefinition> {
     const [saved] = await this.#adapter.saveDefinitions([workflow.record], within)
     assertSameShape(workflow, saved!)
-    this.#known.set(saved!.id, workflow)
+    // Else not kept: it is gone when the transaction is rolled back.
+    if (!saved!.uncommitted) this.#keep(workflow, key, saved!)
     return saved!
+  }
+
+  #keep(workflow: WorkflowDefinition, key: string, saved: SavedDefinition): void {
+    this.#saved.set(key, saved)
+    this.#known.set(saved.id, workflow)
   }
 
   /** The definition a run follows, when it was started here or is among `workflows`. Throws `definition_changed`. */

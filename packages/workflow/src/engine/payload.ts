@@ -1,6 +1,7 @@
 import type { JsonText } from '../adapter/records.ts'
 import type { SerialisedError } from '../cause.ts'
 import { BelayError } from '../errors.ts'
+import { messageOf, unshowable } from '../thrown.ts'
 
 const MESSAGE_MAX_CHARS = 4_000
 const CAUSE_DEPTH_MAX = 5
@@ -41,7 +42,7 @@ function stringify(value: unknown, ownerOf: () => PayloadOwner): string {
     const text: string | undefined = JSON.stringify(value)
     if (text !== undefined) return text
   } catch (error) {
-    reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
+    reason = messageOf(error).split('\n')[0] ?? ''
   }
   const owner = ownerOf()
   throw new BelayError(
@@ -58,15 +59,20 @@ function utf8Bytes(text: string, maxBytes: number): number {
 
 /** An error as it is stored: name, message, code and causes, without stacks. Never throws, whatever was thrown. */
 export function serialiseError(thrown: unknown): SerialisedError {
+  return serialise(thrown, 1)
+}
+
+/** Each level for itself: a cause that cannot be shown leaves the error above it readable. */
+function serialise(thrown: unknown, depth: number): SerialisedError {
   try {
-    return serialise(thrown, 1)
+    return serialiseLevel(thrown, depth)
   } catch {
-    // Its own getters or toString() throw.
-    return { name: 'Error', message: `a thrown ${typeof thrown} that cannot be shown` }
+    // Its own getters, traps or toString() throw.
+    return { name: 'Error', message: unshowable(thrown) }
   }
 }
 
-function serialise(thrown: unknown, depth: number): SerialisedError {
+function serialiseLevel(thrown: unknown, depth: number): SerialisedError {
   if (!(thrown instanceof Error) && !BelayError.is(thrown)) {
     return { name: 'Error', message: cut(describe(thrown)) }
   }

@@ -346,6 +346,8 @@ export class Session {
       this.#discard(attempt, 'released')
       return
     }
+    // It may wait for the turn of its transaction.
+    if (attempt.phase === 'queued') attempt.cutOff()
     attempt.phase = 'settling'
     this.#settler.settle({ item: attempt, outcome: outcomeOf(attempt, end, this.#parts.runtime.random) })
   }

@@ -159,8 +159,8 @@ export class Signals {
   }) {
     const { adapter, registry, settings } = this.#parts
     const { target, name, kind, tx } = wanted
-    // A store with one session cannot be opened while a transaction is open in it; it says so itself if it was not open before.
-    if (tx === undefined || !adapter.singleSession) await adapter.open()
+    // Within a transaction the adapter sees to it itself, as for runs that are started in one.
+    if (tx === undefined) await adapter.open()
     const run = await adapter.findRun(lookup(target), { tx })
     if (run === null) throw unknownRun(target)
     const workflow = await registry.find(run, settings.workflows, tx)

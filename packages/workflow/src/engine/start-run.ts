@@ -115,8 +115,8 @@ async function storedDefinition(
   workflow: WorkflowDefinition,
   tx: unknown,
 ): Promise<SavedDefinition> {
-  // A store with one session cannot be opened while a transaction is open in it; it says so itself if it was not open before.
-  if (tx === undefined || !adapter.singleSession) await adapter.open()
+  // Within a transaction the adapter sees to it itself: opening it could take a connection that the callers of such transactions all hold.
+  if (tx === undefined) await adapter.open()
   return registry.save(workflow, tx)
 }
 

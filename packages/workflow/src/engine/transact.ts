@@ -83,9 +83,10 @@ class Transaction {
     for (;;) {
       try {
         const { isolation } = this.#policy
-        const result = await adapter.transact({ workerId, isolation, work: (tx) => this.#work(tx) })
+        const signal = this.#attempt.cutOffSignal
+        const result = await adapter.transact({ workerId, isolation, signal, work: (tx) => this.#work(tx) })
         if (this.#outcome === undefined) {
-          return result.type === 'conflict' ? { again: result.error } : this.#ended(this.#end)
+          return result.type === 'conflict' ? { again: result.error } : this.#ended(this.#endBefore())
         }
         return this.#settled(this.#outcome, result)
       } catch (error) {
@@ -94,8 +95,8 @@ class Transaction {
         if (!isUnavailable(error)) return this.#failed(error)
         // It never began: like every other outage, this is waited for, and spends nothing.
         await this.#waitFor(error)
-        if (this.#attempt.phase === 'settling') return this.#ended(undefined)
-        if (this.#attempt.isInterrupted) return this.#ended({ type: 'given_up' })
+        if (this.#attempt.phase === 'settling' || this.#attempt.isInterrupted)
+          return this.#ended(this.#endBefore())
       }
     }
   }
@@ -159,6 +160,12 @@ class Transaction {
     this.#attempt.phase = 'running'
     this.#done()
     return { again: error }
+  }
+
+  /** How it ended without an outcome: as the handler did, or before the handler was called. */
+  #endBefore(): Performance | undefined {
+    if (this.#end !== undefined) return this.#end
+    return this.#attempt.phase === 'settling' ? undefined : { type: 'given_up' }
   }
 
   #ended(end: TransactEnd | undefined): TransactEnded {

@@ -1,0 +1,131 @@
+import type { ClientBase, PoolClient } from 'pg'
+import type { HandlerGuard } from '../handler-guard.ts'
+import { handlerSettingsText } from './session.ts'
+
+/**
+ * A connection serves one step after the other, and what a handler leaves in its session must reach nobody: settings, roles, temporary
+ * tables, cursors, locks of the session, prepared statements.
+ *
+ * Sessions of Belay's own pool are reset. Those of an application's Pool may have settings of the application's, which only it can make
+ * again: they are compared with what they were, and closed when that has changed.
+ */
+export interface LentSessions {
+  /** Asked of a session before it is lent, as a part of its beginning; `null` when nothing needs to be known. */
+  readonly before: string | null
+  /** Gives a connection back to its pool, or closes it. Nobody waits for it. */
+  giveBack(
+    client: PoolClient,
+    lent: { readonly before: SessionTrace | null; readonly guard: HandlerGuard },
+  ): Promise<void>
+}
+
+/** What can be told of a session by asking. */
+export interface SessionTrace {
+  readonly session: string
+  /** JSON: names of prepared statements. */
+  readonly prepared: string
+}
+
+const PREPARED = `array_to_json(array(select p.name from pg_catalog.pg_prepared_statement() p))::text`
+
+/** The role first: what follows must be allowed. Listening and advisory locks are the session's, not the transaction's. */
+const resetText =
+  () => `reset session authorization; reset role; reset all; close all; unlisten *; discard temp;
+${handlerSettingsText()};
+select pg_catalog.pg_advisory_unlock_all();
+select '' as session, ${PREPARED} as prepared`
+
+/** Sessions that belong to Belay. */
+export function ownSessions(limitMs: number): LentSessions {
+  return {
+    before: null,
+    async giveBack(client) {
+      const after = await ask(client, resetText(), limitMs)
+      const known = knownStatements(client)
+      const isReset = after !== null && (known === null || isSame(namesOf(after), known))
+      release(client, isReset)
+    },
+  }
+}
+
+// What a handler may change by a function it calls; what it says itself is found in its words.
+const SETTINGS = [
+  'role',
+  'search_path',
+  'statement_timeout',
+  'lock_timeout',
+  'default_transaction_isolation',
+  'default_transaction_read_only',
+  'TimeZone',
+  'DateStyle',
+  'row_security',
+  'session_replication_role',
+]
+
+const TRACE = `select pg_catalog.json_build_array(session_user, ${SETTINGS.map((name) => `pg_catalog.current_setting('${name}')`).join(', ')},
+  (select count(*) from pg_catalog.pg_cursor() c where c.is_holdable), pg_catalog.pg_my_temp_schema(),
+  (select count(*) from pg_catalog.pg_listening_channels()))::text as session, ${PREPARED} as prepared`
+
+/** Sessions of an application's Pool. */
+export function applicationSessions(limitMs: number): LentSessions {
+  return {
+    before: TRACE,
+    async giveBack(client, { before, guard }) {
+      const after = guard.leavesTraces || before === null ? null : await ask(client, TRACE, limitMs)
+      release(
+        client,
+        after !== null && after.session === before!.session && areInStep(client, before!, after),
+      )
+    },
+  }
+}
+
+async function ask(client: ClientBase, text: string, limitMs: number): Promise<SessionTrace | null> {
+  try {
+    // Several statements have a result each, and pg takes the limit for a single query: its types say neither.
+    const query: { text: string; query_timeout: number } = { text, query_timeout: limitMs }
+    const answered: unknown = await client.query(query)
+    const last = Array.isArray(answered) ? answered.at(-1) : answered
+    return (last as { rows: SessionTrace[] }).rows[0] ?? null
+  } catch {
+    return null
+  }
+}
+
+/** Whether the session still has what pg believes it has prepared, and nothing that the handler prepared by itself. */
+function areInStep(client: ClientBase, before: SessionTrace, after: SessionTrace): boolean {
+  const known = knownStatements(client)
+  if (known === null) return isSame(namesOf(before), namesOf(after))
+  const [had, has] = [namesOf(before), namesOf(after)]
+  const isKept = [...known].every((name) => has.has(name))
+  return isKept && [...has].every((name) => known.has(name) || had.has(name))
+}
+
+/**
+ * Whether Belay's statements may be sent by name: pg must be right about which of them are prepared in the session. A handler may have
+ * thrown them away.
+ */
+export function mayUseNames(client: ClientBase, prepared: readonly string[]): boolean {
+  const known = knownStatements(client)
+  if (known === null) return false
+  const own = (names: Iterable<string>) => new Set([...names].filter((name) => name.startsWith('belay_')))
+  return isSame(own(known), own(prepared))
+}
+
+/** The statements that pg takes for prepared; null for a client that doesn't tell. */
+function knownStatements(client: ClientBase): ReadonlySet<string> | null {
+  const { connection } = client as { connection?: { parsedStatements?: Readonly<Record<string, string>> } }
+  return connection?.parsedStatements === undefined ? null : new Set(Object.keys(connection.parsedStatements))
+}
+
+function namesOf({ prepared }: SessionTrace): ReadonlySet<string> {
+  return new Set(JSON.parse(prepared) as string[])
+}
+
+function isSame(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  return one.size === other.size && [...one].every((name) => other.has(name))
+}
+
+function release(client: PoolClient, isGood: boolean): void {
+  client.release(!isGood)
+}
