@@ -66,8 +66,7 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
   checkOptions('postgres()', options, CHECKS)
   const schema = checkSchemaName(options.schema ?? DEFAULT_SCHEMA)
   const notices = new Notices()
-  const poolers = new Poolers(notices)
-  const database = databaseOf(source, databaseOptions(schema, options, poolers, notices))
+  const database = databaseOf(source, databaseOptions(schema, options, notices))
   const { address, lifeline, pool } = database
   const { prepare } = options
   const connection = connectionOver(database, schema, options)
@@ -85,9 +84,7 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
     hasFree: () => hasFree(pool),
     transact: postgresTransact({
       schema,
-      get prepare() {
-        return prepare ?? !poolers.areFound
-      },
+      prepare,
       address,
       connection,
       idleTimeoutMs: options.transactionIdleTimeoutMs ?? TRANSACTION_IDLE_TIMEOUT_MS,
@@ -110,12 +107,7 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
   return Object.assign(adapter, { pool, onNotice, checkTransactions })
 }
 
-function databaseOptions(
-  schema: string,
-  options: PostgresOptions,
-  poolers: Poolers,
-  notices: Notices,
-): DatabaseOptions {
+function databaseOptions(schema: string, options: PostgresOptions, notices: Notices): DatabaseOptions {
   return {
     channel: (options.listen ?? options.prepare ?? true) ? channelOf(schema) : null,
     listensThroughPoolers: options.listen === true,
@@ -124,7 +116,7 @@ function databaseOptions(
     queryTimeoutMs: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS,
     transactionsMax: options.transactionsMax ?? TRANSACTIONS_MAX,
     stepLimitMs: stepLimitMs(options),
-    onPooler: () => poolers.found(),
+    onPooler: poolerNotice(notices),
     notices,
   }
 }
@@ -154,19 +146,13 @@ function databaseOf(source: PostgresSource, options: DatabaseOptions): Database 
   return ownDatabase(typeof source === 'object' ? source : checkUrl(source), options)
 }
 
-/** Whether a pooler was found between Belay and the server. */
-class Poolers {
-  readonly #notices: Notices
-  areFound = false
-
-  constructor(notices: Notices) {
-    this.#notices = notices
-  }
-
-  found(): void {
-    if (this.areFound) return
-    this.areFound = true
-    this.#notices.tell({
+/** Tells once of a pooler between Belay and the server. */
+function poolerNotice(notices: Notices): () => void {
+  let isTold = false
+  return () => {
+    if (isTold) return
+    isTold = true
+    notices.tell({
       level: 'info',
       code: 'pooler_detected',
       message:

@@ -17,7 +17,8 @@ import { cutOff, StepWatch } from './step-watch.ts'
 
 export interface TransactParts {
   readonly schema: string
-  readonly prepare: boolean
+  /** Left out: by name where the session is the connection's own, and not behind a pooler. */
+  readonly prepare: boolean | undefined
   readonly address: DatabaseAddress
   /** Transactions open at once. */
   readonly max: number
@@ -76,7 +77,8 @@ async function transactOnce(parts: OwnParts, request: TransactRequest): Promise<
       withSavepoints(statementsOver(over, { schema: parts.schema, prepare }, parts.statementFor))
     const open = {
       connection: connectionWith(false),
-      named: (prepared: readonly string[]) => connectionWith(parts.prepare && mayUseNames(client, prepared)),
+      named: (prepared: readonly string[]) =>
+        connectionWith((parts.prepare ?? isDirect(client, backend)) && mayUseNames(client, prepared)),
       session,
       tx: stepTransaction(client, guard),
       mark,

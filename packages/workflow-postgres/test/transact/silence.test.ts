@@ -114,7 +114,7 @@ describe.each(servers)('a step whose connection says nothing any more on $name',
 
     await expect(within(transacting)).rejects.toMatchObject({
       code: 'store_unavailable',
-      message: expect.stringMatching(/No connection of the pool.*3 of at most 3 are in use/),
+      message: expect.stringMatching(/waited 200 ms for a connection.*the pool has 3, 3 are in use/),
     })
 
     expect(answer.isAsked).toBe(false)
