@@ -3,6 +3,8 @@ import { changeRun } from './change-run.ts'
 import { ClaimMarks } from './claim-marks.ts'
 import type { Connection } from './connection/connection.ts'
 import { closedError, openUntil } from './connection/open-connection.ts'
+import { heldAndTrimmed } from './held.ts'
+import { LeaseJournal } from './lease-journal.ts'
 import { type MigrationReport, migrateSchema } from './migrate/migrate.ts'
 import { checkSchemaVersion } from './migrate/schema-version.ts'
 import { settle } from './settle.ts'
@@ -24,7 +26,7 @@ import { readDefinitions } from './statements/read-definitions.ts'
 import { readHistory } from './statements/read-history.ts'
 import { load } from './statements/read-payloads.ts'
 import { listRuns, readRun } from './statements/read-runs.ts'
-import { held, now, readStatuses, stopping } from './statements/read-state.ts'
+import { now, readStatuses, stopping } from './statements/read-state.ts'
 import { releaseKeys } from './statements/release-keys.ts'
 import { saveDefinitions } from './statements/save-definitions.ts'
 import { startRuns } from './statements/start-runs.ts'
@@ -71,7 +73,8 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     if (closed !== undefined) throw closedError()
     return parts.given(tx)
   }
-  const marks = new ClaimMarks()
+  const journal = new LeaseJournal()
+  const memory = { marks: new ClaimMarks(), journal }
   let opening: Promise<void> | undefined
   const open = async () => {
     await parts.connect()
@@ -97,27 +100,41 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     now: async (within) => now(await connectionFor(within)),
     saveDefinitions: async (definitions, within) => saveDefinitions(await connectionFor(within), definitions),
     async startRuns(runs, within) {
-      if (within?.tx === undefined) return startRuns(connection, runs, within?.lease)
+      if (within?.tx === undefined) {
+        const { lease } = within ?? {}
+        return startRuns(connection, runs, lease === undefined ? {} : { leasing: { lease, journal } })
+      }
       const transaction = await connectionFor(within)
       const beside = parts.singleSession ? null : connection
       return startWithin({ transaction, beside, wakeup }, runs)
     },
     registerWorker: (worker) => register(connection, worker),
     renew: (renewal) => renew(connection, renewal),
-    deregisterWorker: (worker) => deregister(connection, worker),
-    claim: (request) => claim(connection, request, marks),
-    held: (request) => held(connection, request),
-    settle: (settlement) => settle(connection, settlement),
+    async deregisterWorker(worker) {
+      await deregister(connection, worker)
+      journal.forget(worker.workerId)
+    },
+    claim: (request) => claim(connection, request, memory),
+    held: (request) => heldAndTrimmed(connection, request, journal),
+    async settle(request) {
+      const { moment } = journal
+      const settlement = await settle(connection, request)
+      journal.ended(request.workerId, settlement.runs, moment)
+      return settlement
+    },
     async transact(request) {
       if (closed !== undefined) throw closedError()
-      return parts.transact(request)
+      const { moment } = journal
+      const transacted = await parts.transact(request)
+      if (transacted.type === 'settled') journal.ended(request.workerId, transacted.settlement.runs, moment)
+      return transacted
     },
     recorded: (request) => recorded(connection, request),
     load: (requests) => load(connection, requests),
     sweep: (request) => sweep(connection, request),
     stopping: (request) => stopping(connection, request),
     drain: (request) => drain(connection, request),
-    beginUndo: (plans, lease) => beginUndo(connection, plans, lease),
+    beginUndo: (plans, lease) => beginUndo(connection, plans, lease, journal),
     cancelRuns: (request) => cancelRuns(connection, request),
     changeRun: (request) => changeRun(connection, request),
     readHistory: (request) => readHistory(connection, request),

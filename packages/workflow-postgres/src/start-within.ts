@@ -1,5 +1,6 @@
 import { BelayError, type NewRun, type StartedRun } from '@belay/workflow/adapter'
 import type { Connection } from './connection/connection.ts'
+import { lockWait } from './lock-wait.ts'
 import { areKnown } from './statements/read-store.ts'
 import { startRuns } from './statements/start-runs.ts'
 import type { Wakeup } from './wakeup.ts'
@@ -15,9 +16,12 @@ export async function startWithin(
   },
   runs: readonly NewRun[],
 ): Promise<readonly StartedRun[]> {
-  const started = await startRuns(parts.transaction, runs).catch(async (error: unknown) => {
-    throw (await isTooNew(parts.beside, runs, error)) ? tooNew(error) : error
-  })
+  // Its members cannot be sent apart: after an error the caller's transaction is over.
+  const started = await startRuns(parts.transaction, runs, { waits: lockWait(1) }).catch(
+    async (error: unknown) => {
+      throw (await isTooNew(parts.beside, runs, error)) ? tooNew(error) : error
+    },
+  )
   if (started.some(({ created }) => created)) await parts.wakeup.wakeAfter?.(parts.transaction)
   return started
 }

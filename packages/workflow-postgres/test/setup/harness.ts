@@ -79,7 +79,17 @@ export function pgliteHarnesses(db: PGlite): Harnesses {
   }
 }
 
-const TABLES = ['definitions', 'definition_steps', 'runs', 'steps', 'ready', 'signals', 'history', 'workers']
+const TABLES = [
+  'definitions',
+  'definition_steps',
+  'runs',
+  'steps',
+  'ready',
+  'signals',
+  'history',
+  'workers',
+  'leases',
+]
 
 /** Names of schemas that hold nothing. One that is given back is emptied and used again: to make one takes longer than most tests. */
 function emptySchemas(run: (text: string) => Promise<unknown>) {
