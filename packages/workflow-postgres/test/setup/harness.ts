@@ -5,6 +5,7 @@ import { type PostgresAdapter, postgres } from '../../src/index.ts'
 import { pglite } from '../../src/pglite.ts'
 import { setClock } from './clock.ts'
 import type { TestDatabase } from './database.ts'
+import { assertJournaled } from './journal.ts'
 
 /** Makes harnesses in one database. */
 export interface Harnesses {
@@ -44,6 +45,7 @@ export function postgresHarnesses(database: TestDatabase): Harnesses {
           await other.open()
           return other
         },
+        verify: () => assertJournaled((text) => database.pool.query(text), schema),
         async close() {
           await Promise.all([adapter, ...others].map((open) => open.close()))
           await schemas.giveBack(schema)
@@ -70,6 +72,7 @@ export function pgliteHarnesses(db: PGlite): Harnesses {
           await other.open()
           return other
         },
+        verify: () => assertJournaled((text) => db.query(text), schema),
         async close() {
           await Promise.all([adapter.close(), other.close()])
           await schemas.giveBack(schema)
