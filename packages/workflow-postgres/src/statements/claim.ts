@@ -75,7 +75,8 @@ due_steps as materialized (
 ),
 -- Everything is checked on the row as it is once it is locked: of a run that was paused meanwhile, each step has one more open dependency.
 locked_steps as materialized (
-  select d.row_at, d.run_id, d.step, d.definition_id, d.available_at, d.has_input, d.input
+  select s.ctid as step_at, s.run_id, s.step, s.attempt, s.failures, s.losses, s.undo_of, d.row_at, d.definition_id, d.available_at,
+    d.has_input, d.input
   from due_steps d
   join belay.workflow_steps s on s.run_id = any (array[d.run_id]) and s.step = any (array[d.step])
   -- A hint from before an earlier attempt is stale.
@@ -84,23 +85,31 @@ locked_steps as materialized (
   limit $3::int
   for update of s skip locked
 ),
+-- By place, which costs less than by key. A row that was changed after this statement's snapshot, and locked nevertheless, is not found
+-- there: it is left to the next claim.
 claimed_steps as (
   update belay.workflow_steps s
-  set status = case when s.status = 'compensating' then s.status else 'running' end, open_dependencies = 0,
+  set status = case when s.status = 'compensating' then s.status else 'running' end,
     attempt = s.attempt + 1, worker_id = $1::uuid, started_at = belay.store_now(), finished_at = null
+  where s.ctid = any (array(select l.step_at from locked_steps l))
+  returning s.run_id, s.step
+),
+taken_steps as materialized (
+  select l.run_id, l.step, l.attempt + 1 as attempt, l.failures, l.losses, l.undo_of, l.row_at, l.definition_id, l.available_at, l.has_input,
+    l.input
   from locked_steps l
-  where s.run_id = any (array[l.run_id]) and s.step = any (array[l.step])
-  returning s.run_id, s.step, s.attempt, l.definition_id, s.failures, s.losses, s.undo_of, l.available_at, l.has_input, l.input
+  where (select count(*) from claimed_steps) = (select count(*) from locked_steps)
+    or (l.run_id, l.step) in (select c.run_id, c.step from claimed_steps c)
 ),
 -- Fits the step, but somebody has it locked, or changed it just now, or there was no more room.
 kept_rows as materialized (
   select d.row_at, d.definition_id, d.available_at
   from due_steps d
   join belay.workflow_steps s on s.run_id = any (array[d.run_id]) and s.step = any (array[d.step])
-  where (select count(*) from locked_steps) < (select count(*) from due_rows)
+  where (select count(*) from taken_steps) < (select count(*) from due_rows)
     and s.attempt = any (array[d.attempt]) and s.status = any (d.claimable_statuses)
     and s.open_dependencies = any (array[d.no_dependencies]) and case when d.run_id is not null then s.worker_id is null end
-    and d.row_at not in (select l.row_at from locked_steps l)
+    and d.row_at not in (select t.row_at from taken_steps t)
 ),
 dequeued_rows as (
   delete from belay.workflow_ready r
@@ -108,7 +117,7 @@ dequeued_rows as (
 ),
 journaled_runs as (
   insert into belay.workflow_leases (worker_id, run_ids)
-  select $1::uuid, array_agg(c.run_id) from (select distinct run_id from claimed_steps) c having count(*) > 0
+  select $1::uuid, array_agg(t.run_id) from taken_steps t having count(*) > 0
   returning id
 ),
 trimmed_leases as (
@@ -120,7 +129,8 @@ trimmed_leases as (
   ))
 )
 select 'head' as kind, exists (select from live_worker) as live, (select count(*)::int from due_rows) as looked,
-  (select count(*)::int from kept_rows) as kept, (select j.id::text from journaled_runs j) as journal_id, m.definition_ids, m.marks,
+  (select count(*)::int from kept_rows) as kept,
+  (select count(*)::int from claimed_steps) as leased, (select j.id::text from journaled_runs j) as journal_id, m.definition_ids, m.marks,
   (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::float8 as took_ms, null::uuid as run_id, null::int as step,
   null::int as attempt, null::int as definition_id, null::int as failures, null::int as losses, null as undo_of, null::bool as has_input,
   null as input
@@ -135,9 +145,9 @@ from (
   ) newest
 ) m
 union all
-select 'claim', null, null, null, null, null, null, null, c.run_id, c.step, c.attempt, c.definition_id, c.failures, c.losses, c.undo_of,
+select 'claim', null, null, null, null, null, null, null, null, c.run_id, c.step, c.attempt, c.definition_id, c.failures, c.losses, c.undo_of,
   c.has_input, c.input
-from (select * from claimed_steps order by available_at, run_id, step) c`,
+from (select * from taken_steps order by available_at, run_id, step) c`,
 }
 
 interface HeadRow {
@@ -146,6 +156,7 @@ interface HeadRow {
   /** Hints that were looked at, and those of them that are left in the queue. */
   readonly looked: number
   readonly kept: number
+  readonly leased: number
   /** The row of the journal that names the runs; null when nothing was leased. */
   readonly journal_id: string | null
   /** Of which definitions something was looked at, and up to when all that was due is done with. Null when nothing was. */
@@ -216,18 +227,24 @@ async function claimOnce(
     look,
     trimmed,
   ])
-  const claims: Claim[] = []
+  const told: Claim[] = []
   let head: HeadRow | undefined
   for (const row of rows) {
     if (row.kind === 'head') head = row
-    else claims.push(decodeQueued(row))
+    else told.push(decodeQueued(row))
   }
   if (head?.live !== true) return 'lost'
+  const claims = told.length === head.leased ? told : eachOnce(told)
   marked.end({ ...head, dequeued: head.looked })
   if (head.journal_id !== null) {
     journal.wrote(workerId, { id: head.journal_id, runIds: [...new Set(claims.map(({ runId }) => runId))] })
   }
   return { claims, looked: head.looked, kept: head.kept, tookMs: head.took_ms }
+}
+
+/** Two hints of one step tell of it twice. */
+function eachOnce(claims: readonly Claim[]): readonly Claim[] {
+  return [...new Map(claims.map((claim) => [`${claim.runId}/${claim.step}`, claim])).values()]
 }
 
 export function decodeClaim(row: ClaimRow): Claim {
