@@ -2,10 +2,10 @@ import { BelayError, StoreContendedError } from '@belay/workflow/adapter'
 import { codeOf } from './errors.ts'
 
 /** How long a call for several runs waits for a row that somebody has locked: the others of the call wait with it. */
-export const BATCH_LOCK_WAIT_MS = 500
+const BATCH_LOCK_WAIT_MS = 500
 
 /** How long a call for one run waits. */
-export const SINGLE_LOCK_WAIT_MS = 5_000
+const SINGLE_LOCK_WAIT_MS = 5_000
 
 /**
  * How long a statement for so many runs waits for a lock, as Postgres takes it. Each statement sets it for itself, before it locks anything:
