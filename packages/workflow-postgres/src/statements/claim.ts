@@ -193,14 +193,18 @@ export async function claim(
   memory: ClaimMemory,
 ): Promise<Claimed | 'lost'> {
   const claims: Claim[] = []
-  let [look, tookMs] = [request.limit, 0]
+  let [look, tookMs, discarded] = [request.limit, 0, 0]
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const limit = request.limit - claims.length
     const found = await claimOnce(connection, { ...request, limit }, look, memory)
     // Claims of an earlier round are the sweep's to give back, when the worker was declared dead in between.
-    if (found === 'lost') return 'lost'
+    if (found === 'lost') {
+      memory.journal.forget(request.workerId)
+      return 'lost'
+    }
     claims.push(...found.claims)
     tookMs += found.tookMs
+    discarded += found.looked - found.kept - found.claims.length
     if (claims.length >= request.limit) return { claims, more: true }
     if (found.looked < look) return { claims, more: false }
     // All that it may look at is locked: it will look again, but not at once.
@@ -208,7 +212,8 @@ export async function claim(
     if (tookMs > CLAIM_MS_MAX) break
     look = Math.max(limit, Math.min(LOOK_MAX, Math.max(LOOK_MIN, look * LOOK_GROWTH)))
   }
-  return { claims, more: true }
+  // Without headway another claim would find no more.
+  return { claims, more: claims.length > 0 || discarded > 0 }
 }
 
 async function claimOnce(

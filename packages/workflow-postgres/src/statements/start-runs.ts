@@ -1,17 +1,10 @@
-import {
-  BelayError,
-  type Claim,
-  type Lease,
-  type NewRun,
-  type StartedRun,
-  StoreContendedError,
-} from '@belay/workflow/adapter'
+import type { Claim, Lease, NewRun, StartedRun } from '@belay/workflow/adapter'
 import { batchesBySize } from '../batches.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import { refusalOf } from '../errors.ts'
 import type { LeaseJournal } from '../lease-journal.ts'
-import { isLockTimeout, lockWait, passingLockWait, restoredLockWait } from '../lock-wait.ts'
+import { lockWait, passingLockWait, restoredLockWait } from '../lock-wait.ts'
+import { notStartable, refusedStart } from '../start-refusal.ts'
 import { firstAttempt } from './claim.ts'
 
 /**
@@ -242,7 +235,7 @@ async function insert(
       waits,
     ])
     .catch((error: unknown) => {
-      throw refusedInput(keyHeld(error, runs), runs)
+      throw refusedStart(error, runs)
     })
   const claims = new Map<string, readonly Claim[]>()
   if (rows.length === 0) return { created: runs, claims }
@@ -285,36 +278,4 @@ async function holdersOf(
       input: row.input,
     },
   ])
-}
-
-function keyHeld(error: unknown, runs: readonly NewRun[]): unknown {
-  const [run] = runs
-  if (!isLockTimeout(error)) return error
-  const what =
-    runs.length === 1
-      ? `Run ${run!.runId} of workflow "${run!.workflow}" was not started: another transaction has taken its key ${JSON.stringify(run!.key)}, and has not ended for some seconds.`
-      : `None of ${runs.length} runs was started: another transaction holds the key of one of them, and has not ended.`
-  const message = `${what} Start the run again once that transaction has ended; keep transactions that start runs short.`
-  return new StoreContendedError(message, { runId: runs.length === 1 ? run!.runId : undefined, cause: error })
-}
-
-function refusedInput(error: unknown, runs: readonly NewRun[]): unknown {
-  const refusal = refusalOf(error)
-  if (refusal === null) return error
-  const what = runs.length === 1 ? `Run ${runs[0]!.runId} was` : `None of ${runs.length} runs was`
-  return new BelayError(
-    'invalid_input',
-    `${what} started: the database refused an input or key: ${refusal}.`,
-    {
-      cause: error,
-    },
-  )
-}
-
-function notStartable(run: NewRun): BelayError {
-  return new BelayError(
-    'unknown_workflow',
-    `Run ${run.runId} of workflow "${run.workflow}" was not started: the store has no definition ${run.definitionId}. Save the workflow's definition first; if it was saved, the database was reset since, and the process must be started again.`,
-    { runId: run.runId },
-  )
 }
