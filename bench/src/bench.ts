@@ -8,6 +8,7 @@ export interface Bench {
   readonly rounds: number
   readonly historyRuns: number
   readonly holdMs: number
+  readonly waitingRuns: number
   /** All references so far, in the order they were taken. */
   readonly references: readonly Reference[]
   /** Measures the reference now. Taken right before what is to be compared with it: the machine's speed changes. */
@@ -18,7 +19,7 @@ export interface Bench {
 
 export function openBench(
   server: BenchServer,
-  given: { quick: boolean; historyRuns: number; holdMs: number },
+  given: { quick: boolean; historyRuns: number; holdMs: number; waitingRuns: number },
 ): Bench {
   const references: Reference[] = []
   const length: MeasureLength = given.quick ? { updatesPerClient: 1_000 } : { seconds: 3 }

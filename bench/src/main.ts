@@ -19,6 +19,7 @@ const HELP = `Measures Belay on PostgreSQL, next to single-row updates on the sa
   --out DIR      also writes results.md and chart.svg there
   --history N    finished runs in the tables of the section flat; default 10,000,000, with --quick 100,000
   --hold TIME    how long that section keeps a snapshot open; default 10m, with --quick 10s
+  --runs N       runs that wait in the section recovery; default 1,000,000, with --quick 20,000
   --help         this
 
 Sections

@@ -12,6 +12,8 @@ export interface BenchOptions {
   readonly historyRuns: number
   /** How long that section holds a snapshot open. */
   readonly holdMs: number
+  /** Runs that wait while the section `recovery` measures. */
+  readonly waitingRuns: number
 }
 
 /** What was typed cannot be meant; the message says what can. */
@@ -23,6 +25,7 @@ const OPTIONS = {
   peers: { type: 'boolean' },
   history: { type: 'string' },
   hold: { type: 'string' },
+  runs: { type: 'string' },
   out: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const
@@ -53,8 +56,9 @@ export function readOptions(
     quick,
     sections: sectionsOf(text(values.section), { peers: values.peers === true, quick, ...known }),
     out: text(values.out),
-    historyRuns: historyOf(text(values.history)) ?? (quick ? 100_000 : 10_000_000),
+    historyRuns: countOf('--history', text(values.history)) ?? (quick ? 100_000 : 10_000_000),
     holdMs: holdOf(text(values.hold)) ?? (quick ? 10_000 : 600_000),
+    waitingRuns: countOf('--runs', text(values.runs)) ?? (quick ? 20_000 : 1_000_000),
   }
 }
 
@@ -92,11 +96,11 @@ function sectionsOf(
   return given.sections.filter((name) => asked.has(name))
 }
 
-function historyOf(text: string | undefined): number | undefined {
+function countOf(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const runs = Number(text.replaceAll(/[_,]/g, ''))
   if (Number.isInteger(runs) && runs >= 1_000 && runs <= HISTORY_MAX) return runs
-  throw new OptionError(`--history takes a number of runs, 1,000 to 1,000,000,000; got "${text}".`)
+  throw new OptionError(`${option} takes a number of runs, 1,000 to 1,000,000,000; got "${text}".`)
 }
 
 function holdOf(text: string | undefined): number | undefined {

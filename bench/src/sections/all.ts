@@ -7,6 +7,7 @@ import { latencySection } from './latency.ts'
 import { memorySection } from './memory.ts'
 import { peersSection } from './peers.ts'
 import { perStepSection } from './per-step.ts'
+import { recoverySection } from './recovery.ts'
 import { scaleSection } from './scale.ts'
 import type { Section } from './section.ts'
 import { sleepingSection } from './sleeping.ts'
@@ -19,6 +20,7 @@ export const SECTIONS: readonly Section[] = [
   latencySection,
   idleSection,
   sleepingSection,
+  recoverySection,
   perStepSection,
   scaleSection,
   memorySection,

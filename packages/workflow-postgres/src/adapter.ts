@@ -3,6 +3,8 @@ import { changeRun } from './change-run.ts'
 import { ClaimMarks } from './claim-marks.ts'
 import type { Connection } from './connection/connection.ts'
 import { closedError, openUntil } from './connection/open-connection.ts'
+import { heldAndTrimmed } from './held.ts'
+import { LeaseJournal } from './lease-journal.ts'
 import { type MigrationReport, migrateSchema } from './migrate/migrate.ts'
 import { checkSchemaVersion } from './migrate/schema-version.ts'
 import { saveWithin } from './save-within.ts'
@@ -25,7 +27,7 @@ import { readDefinitions } from './statements/read-definitions.ts'
 import { readHistory } from './statements/read-history.ts'
 import { load } from './statements/read-payloads.ts'
 import { listRuns, readRun } from './statements/read-runs.ts'
-import { held, now, readStatuses, stopping } from './statements/read-state.ts'
+import { now, readStatuses, stopping } from './statements/read-state.ts'
 import { releaseKeys } from './statements/release-keys.ts'
 import { saveDefinitions } from './statements/save-definitions.ts'
 import { startRuns } from './statements/start-runs.ts'
@@ -90,7 +92,8 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     return parts.given(tx, opened)
   }
   const beside = () => (parts.hasFree?.() === true ? connection : null)
-  const marks = new ClaimMarks()
+  const journal = new LeaseJournal()
+  const memory = { marks: new ClaimMarks(), journal }
   let opening: Promise<void> | undefined
   let isOpen = false
   const openOnce = async () => {
@@ -123,7 +126,10 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
       return saveWithin({ transaction: await connectionFor(within), beside }, definitions)
     },
     async startRuns(runs, within) {
-      if (within?.tx === undefined) return startRuns(connection, runs, within?.lease)
+      if (within?.tx === undefined) {
+        const { lease } = within ?? {}
+        return startRuns(connection, runs, lease === undefined ? {} : { leasing: { lease, journal } })
+      }
       const transaction = await connectionFor(within)
       return startWithin({ transaction, beside, wakeup }, runs)
     },
@@ -137,21 +143,30 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     },
     async deregisterWorker(worker) {
       await deregister(connection, worker)
+      journal.forget(worker.workerId)
       workers.delete(worker.workerId)
     },
-    claim: (request) => claim(connection, request, marks),
-    held: (request) => held(connection, request),
-    settle: (settlement) => settle(connection, settlement),
+    claim: (request) => claim(connection, request, memory),
+    held: (request) => heldAndTrimmed(connection, request, journal),
+    async settle(request) {
+      const { moment } = journal
+      const settlement = await settle(connection, request)
+      journal.ended(request.workerId, settlement.runs, moment)
+      return settlement
+    },
     async transact(request) {
       if (closed !== undefined) throw closedError()
-      return parts.transact(request)
+      const { moment } = journal
+      const transacted = await parts.transact(request)
+      if (transacted.type === 'settled') journal.ended(request.workerId, transacted.settlement.runs, moment)
+      return transacted
     },
     recorded: (request) => recorded(connection, request),
     load: (requests) => load(connection, requests),
     sweep: (request) => sweep(connection, request),
     stopping: (request) => stopping(connection, request),
     drain: (request) => drain(connection, request),
-    beginUndo: (plans, lease) => beginUndo(connection, plans, lease),
+    beginUndo: (plans, lease) => beginUndo(connection, plans, lease, journal),
     cancelRuns: (request) => cancelRuns(connection, request),
     changeRun: (request) => changeRun(connection, request),
     readHistory: (request) => readHistory(connection, request),
@@ -160,7 +175,9 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
       const over = await connectionFor(within)
       const deliveries = await deliverSignals(over, signals)
       const isDelivered = deliveries.some(({ result }) => result === 'delivered')
-      if (within?.tx !== undefined && isDelivered) await wakeup.wakeAfter?.(over)
+      if (within?.tx !== undefined && isDelivered) {
+        await wakeup.wakeAfter?.(over, [...new Set(signals.map(({ definitionId }) => definitionId))])
+      }
       return deliveries
     },
     findRun: async (run, within) => findRun(await connectionFor(within), run),

@@ -16,7 +16,6 @@ const UNAVAILABLE_CODES = new Set([
   // The server answers, but as a standby: a failover is under way, and the address will lead to the new primary.
   '25006',
   '57014',
-  '55P03',
   '25P03',
   'ECONNREFUSED',
   'ECONNRESET',

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import {
   bigint,
+  boolean,
   check,
   index,
   integer,
@@ -38,6 +39,7 @@ export function makeTables(schemaName: string) {
     signals: makeSignals(schema),
     history: makeHistory(schema),
     workers: makeWorkers(schema),
+    leases: makeLeases(schema),
   }
 }
 
@@ -158,6 +160,11 @@ function makeSteps(schema: Schema) {
       signalledAt: instant('signalled_at'),
       /** When the first of the newest series of failed attempts began; kept when the series has ended. */
       failingSince: instant('failing_since'),
+      /**
+       * Whether a handler of an attempt that did not complete has begun. Null when nobody recorded it: then a step that was claimed counts as
+       * begun. Written only when an attempt is given back, fails or is lost.
+       */
+      begun: boolean(),
     },
     (table) => [
       primaryKey({ name: 'workflow_steps_pkey', columns: [table.runId, table.step] }),
@@ -246,8 +253,28 @@ function makeWorkers(schema: Schema) {
       host: text(),
       /** What it has handlers for. */
       definitionIds: integer('definition_ids').array(),
+      /** Every lease it got is in `workflow_leases`. False of workers that registered before there was such a journal. */
+      journaled: boolean().notNull().default(false),
+      /** How far the runs that a dead worker without a journal holds have been written into one; null before that begins. */
+      journaledThrough: uuid('journaled_through'),
     },
     (table) => [check('workflow_workers_status_allowed', oneOf(table.status, ['live', 'dead']))],
+  )
+}
+
+/**
+ * In which runs a worker may hold steps: the journal of its leases. Each statement by which a run comes to a worker writes one row, so that
+ * what the worker holds is found without reading every live run. Rows are only inserted and deleted.
+ */
+function makeLeases(schema: Schema) {
+  return schema.table(
+    'workflow_leases',
+    {
+      workerId: uuid('worker_id').notNull(),
+      id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity(),
+      runIds: uuid('run_ids').array().notNull(),
+    },
+    (table) => [primaryKey({ name: 'workflow_leases_pkey', columns: [table.workerId, table.id] })],
   )
 }
 
@@ -283,18 +310,18 @@ interface StepColumns {
   readonly undoOf: unknown
 }
 
-/** What the status of a step says of its other columns. */
+/** What the status of a step says of its other columns. A step that is ready or waits has an open dependency while its run is paused. */
 function stepFitsStatus(step: StepColumns): SQL {
   const { status, openDependencies: open, workerId, startedAt, finishedAt, waitingSince, undoOf } = step
   const undone = sql`${undoOf} is not null and ${oneOf(undoOf, ['completed', 'failed', 'skipped', 'cancelled'])}`
   return sql`case ${status}
     when 'running' then ${open} = 0 and ${workerId} is not null and ${startedAt} is not null and ${undoOf} is null
     when 'pending' then ${open} > 0 and ${undoOf} is null
-    when 'ready' then ${open} = 0 and ${workerId} is null and ${undoOf} is null
+    when 'ready' then ${workerId} is null and ${undoOf} is null
     when 'completed' then ${open} = 0 and ${finishedAt} is not null and ${undoOf} is null
     when 'compensating' then ${undone}
     when 'compensated' then ${finishedAt} is not null and ${undone}
-    when 'waiting' then ${open} = 0 and ${workerId} is null and ${waitingSince} is not null and ${undoOf} is null
+    when 'waiting' then ${workerId} is null and ${waitingSince} is not null and ${undoOf} is null
     when 'failed' then ${finishedAt} is not null and ${undoOf} is null
     when 'skipped' then ${undoOf} is null
     when 'cancelled' then ${undoOf} is null
@@ -322,3 +349,4 @@ export const workflowReady = defaultTables.ready
 export const workflowSignals = defaultTables.signals
 export const workflowHistory = defaultTables.history
 export const workflowWorkers = defaultTables.workers
+export const workflowLeases = defaultTables.leases

@@ -2,6 +2,7 @@ import type { Outcome, Settlement } from '@belay/workflow/adapter'
 import { batchesBySize } from './batches.ts'
 import type { Connection } from './connection/connection.ts'
 import { refusalOf } from './errors.ts'
+import { contended, SHARED_LOCK_WAIT_MS } from './lock-wait.ts'
 import { type FailedOutcome, fail } from './statements/fail-attempts.ts'
 import { type FinishedOutcome, finish } from './statements/finish-attempts.ts'
 import { type ParkedOutcome, park } from './statements/park-undos.ts'
@@ -101,7 +102,12 @@ async function recordEach(
     return [await record(connection, kind, batch)]
   } catch (error) {
     const refusal = refusalOf(error)
-    if (refusal === null) throw error
+    if (refusal === null)
+      throw contended(
+        error,
+        batch.outcomes.map(({ runId }) => runId),
+        SHARED_LOCK_WAIT_MS,
+      )
     const [only] = batch.outcomes
     if (batch.outcomes.length === 1 && only !== undefined) {
       return [await recordRefused(connection, batch.workerId, only, refusal)]

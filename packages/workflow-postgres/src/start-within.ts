@@ -1,6 +1,7 @@
 import { BelayError, type NewRun, type StartedRun } from '@belay/workflow/adapter'
 import type { Connection } from './connection/connection.ts'
 import { within } from './connection/within.ts'
+import { lockWait } from './lock-wait.ts'
 import type { Beside } from './save-within.ts'
 import { seesCommits } from './statements/find-definitions.ts'
 import { areKnown } from './statements/read-store.ts'
@@ -17,10 +18,17 @@ export async function startWithin(
   },
   runs: readonly NewRun[],
 ): Promise<readonly StartedRun[]> {
-  const started = await startRuns(parts.transaction, runs).catch(async (error: unknown) => {
-    throw (await isTooNew(parts, runs, error)) ? tooNew(error) : error
-  })
-  if (started.some(({ created }) => created)) await parts.wakeup.wakeAfter?.(parts.transaction)
+  // Its members cannot be sent apart: after an error the caller's transaction is over.
+  const started = await startRuns(parts.transaction, runs, { waits: lockWait(1) }).catch(
+    async (error: unknown) => {
+      throw (await isTooNew(parts, runs, error)) ? tooNew(error) : error
+    },
+  )
+  if (started.some(({ created }) => created)) {
+    await parts.wakeup.wakeAfter?.(parts.transaction, [
+      ...new Set(runs.map(({ definitionId }) => definitionId)),
+    ])
+  }
   return started
 }
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ClaimMarks } from '../src/claim-marks.ts'
 import { poolConnection } from '../src/connection/pool-connection.ts'
 import type { PostgresAdapter } from '../src/index.ts'
+import { LeaseJournal } from '../src/lease-journal.ts'
 import { claim } from '../src/statements/claim.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
 import { definitionOf } from './setup/graphs.ts'
@@ -87,9 +88,10 @@ describe.each(servers)('claims from a mark on $name', ({ url }) => {
     }
     let now = 0
     const marks = new ClaimMarks(() => now)
+    const memory = { marks, journal: new LeaseJournal() }
     const definitionIds = [definition!.id]
     const claimed = async () => {
-      const answer = await claim(connection, { workerId, definitionIds, limit: 10 }, marks)
+      const answer = await claim(connection, { workerId, definitionIds, limit: 10 }, memory)
       return answer === 'lost' ? answer : answer.claims.map(({ runId }) => runId)
     }
 

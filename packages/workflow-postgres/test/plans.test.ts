@@ -16,15 +16,17 @@ import { finishAttempts } from '../src/statements/finish-attempts.ts'
 import { readHeldByWorker } from '../src/statements/list-held.ts'
 import { pruneEndedRuns } from '../src/statements/prune-runs.ts'
 import { listRuns } from '../src/statements/read-runs.ts'
-import { readStatusesStatement } from '../src/statements/read-state.ts'
+import { readHeldSteps, readStatusesStatement } from '../src/statements/read-state.ts'
 import { releaseRunKeys } from '../src/statements/release-keys.ts'
 import { requeueAttempts } from '../src/statements/requeue-attempts.ts'
-import { recoverSteps } from '../src/statements/sweep-workers.ts'
+import { journalDeadWorker, recoverSteps } from '../src/statements/sweep-workers.ts'
+import { trimLeases } from '../src/statements/trim-leases.ts'
 import { waitAttempts } from '../src/statements/wait-attempts.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
 import { exportedStatements } from './setup/statements.ts'
 
 const WORKER = '00000000-0000-7000-8000-00000000000a'
+const NO_ID = '00000000-0000-0000-0000-000000000000'
 
 // A batch as a busy worker sends it: the planner of a custom plan sees its size.
 const BATCH = 500
@@ -37,32 +39,38 @@ function list(element: (index: number) => string): string {
 
 /** The statements that run all day, with arguments as SQL. */
 const HOT: readonly (readonly [Statement<unknown>, string])[] = [
-  [claimSteps, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}'`],
+  [claimSteps, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', ${BATCH}, '{1,2}'`],
+  [readHeldSteps, `'${WORKER}'`],
+  [trimLeases, `'${WORKER}', 1000`],
   [
     finishAttempts,
-    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('completed')}, ${many('{}')}, ${BATCH}`,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('completed')}, ${many('{}')}, ${BATCH}, '500ms'`,
   ],
-  [failAttempts, `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, ${many('{}')}`],
+  [
+    failAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, ${many('{}')}, '500ms'`,
+  ],
   [
     requeueAttempts,
-    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('true')}, ${many('{}')}, ${many('1')}`,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('true')}, ${many('{}')}, ${many('1')}, ${many('true')}, '500ms'`,
   ],
   [
     waitAttempts,
-    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}`,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, '500ms'`,
   ],
   [
     deliverSignalsStatement,
-    `${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('k')}, ${many('a')}, ${many('{}')}`,
+    `${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('k')}, ${many('a')}, ${many('{}')}, '500ms'`,
   ],
   [readRefusedSignals, `${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('k')}`],
   [findRunById, `'${WORKER}'`],
   [findRunByKey, `'w', 'k'`],
-  [expireRunsStatement, '500'],
+  [expireRunsStatement, `500, '{}'`],
   [readUpcoming, `'{1,2}'`],
   [readStatusesStatement, `${RUN_IDS}, false`],
-  [recoverSteps, '500, 1000'],
-  [readDrainedRuns, `'{1,2}', null, 100`],
+  [recoverSteps, `50, 1000, '${NO_ID}', 0, '${NO_ID}'`],
+  [journalDeadWorker, '500'],
+  [readDrainedRuns, `'{1,2}', null, 100, '{}'`],
   [findEndedRuns, `4e12, '{completed,failed}', null, false, 0, '${'0'.repeat(32)}', 10000, ${BATCH}`],
   [pruneEndedRuns, `${RUN_IDS}, 4e12`],
   [releaseRunKeys, `${RUN_IDS}, 4e12`],
@@ -86,7 +94,7 @@ describe.each(servers)('plans on $name', ({ url }) => {
   async function storeWithHistory(analysed: 'never' | 'when empty' | 'when full'): Promise<string> {
     const { schema } = await createStore(database)
     const run = (text: string) => database.pool.query(inSchema(text, schema))
-    for (const table of ['runs', 'steps', 'ready', 'definition_steps', 'workers']) {
+    for (const table of ['runs', 'steps', 'ready', 'definition_steps', 'workers', 'leases']) {
       await run(`alter table belay.workflow_${table} set (autovacuum_enabled = false)`)
     }
     if (analysed === 'when empty') await run('analyze')
@@ -99,6 +107,8 @@ insert into belay.workflow_runs (id, definition_id, open_steps, created_at, fini
 insert into belay.workflow_steps (run_id, step, open_dependencies, attempt, worker_id, started_at, finished_at, status, output)
   select lpad(to_hex(n), 32, '0')::uuid, step, 0, 1, '${WORKER}', now(), now(), 'completed', '{}'
   from generate_series(1, ${STEPS / 4}) n, generate_series(0, 3) step;
+insert into belay.workflow_leases (worker_id, run_ids)
+  select lpad(to_hex(n % 200), 32, '0')::uuid, array[lpad(to_hex(n), 32, '0')::uuid] from generate_series(1, 20000) n;
 insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
   select now(), 1, 0, 0, lpad(to_hex(n), 32, '0')::uuid from generate_series(1, 20000) n;`)
     if (analysed === 'when full') await run('analyze')
@@ -232,7 +242,7 @@ async function explain(client: PoolClient, text: string, values: string): Promis
 }
 
 const HISTORY = 'workflow_(steps|runs)'
-const BIG_TABLES = 'workflow_(steps|runs|ready)'
+const BIG_TABLES = 'workflow_(steps|runs|ready|leases)'
 
 function flawsOf(plan: string, tables: string): readonly string[] {
   return [...scansOfAll(plan, tables), ...linesOf(plan).filter((line) => /(Hash|Merge) Join/.test(line))]

@@ -132,6 +132,7 @@ async function inStore(conformance: Conformance, body: Case): Promise<void> {
     const given = new Scenario(harness)
     await body(given)
     await given.verify()
+    await harness.verify?.()
   } finally {
     await harness.close()
   }

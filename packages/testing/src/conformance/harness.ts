@@ -11,6 +11,8 @@ export interface Harness {
   transaction<Result>(work: (tx: unknown) => Promise<Result>): Promise<Result>
   /** Another adapter on the same store, as a second process would have it; the harness closes it. */
   second?(): Promise<Adapter>
+  /** Throws when something does not hold in the store that the port doesn't show. Asked at the end of each case. */
+  verify?(): Promise<void>
   close(): Promise<void>
 }
 

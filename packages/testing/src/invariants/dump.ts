@@ -19,6 +19,8 @@ export interface RunDump {
     readonly openSteps: number
     readonly endsAs: UndoPlan['endsAs'] | null
     readonly stop: 'failure' | 'cancellation' | 'abandonment' | null
+    /** By step: whether a handler of an attempt that did not complete has begun; null where nobody recorded it. */
+    readonly begun?: readonly (boolean | null)[]
   }
 }
 

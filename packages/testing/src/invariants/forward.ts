@@ -13,11 +13,15 @@ export function forwardFacts(view: RunView, report: Reporter): void {
     }
     fact('running_run_has_no_failed_step', isOpen(step.status) || isSatisfied(step.status))
     const open = openDependencies(step)
-    // In a paused run each waiting step waits for the resumption too.
-    const counted = step.status === 'pending' && view.run.status === 'paused' ? open + 1 : open
-    fact('open_dependencies_count_is_right', !isOpen(step.status) || step.openDependencies === counted)
+    fact('open_dependencies_count_is_right', !isOpen(step.status) || isCounted(view, step, open))
     fact('started_after_its_dependencies', step.status === 'pending' || open === 0)
   }
+}
+
+/** In a paused run each step waits for the resumption too, unless it came back from a worker since. */
+function isCounted({ run }: RunView, { status, openDependencies }: StepView, open: number): boolean {
+  if (run.status !== 'paused' || status === 'running') return openDependencies === open
+  return openDependencies === open + 1 || (status !== 'pending' && openDependencies === open)
 }
 
 function openDependencies({ dependencies }: StepView): number {

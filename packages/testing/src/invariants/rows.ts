@@ -11,7 +11,6 @@ const FACTS: readonly Fact[] = [
   ['counters_not_negative', (s) => Math.min(s.openDependencies, s.attempt, s.failures, s.losses) >= 0],
   ['attempts_cover_failures_and_losses', (s) => s.attempt >= s.failures + s.losses],
   ['pending_waits_for_something', (s) => s.status !== 'pending' || s.openDependencies > 0],
-  ['ready_waits_for_nothing', (s) => s.status !== 'ready' || s.openDependencies === 0],
   ['ready_has_no_worker', (s) => s.status !== 'ready' || s.workerId === null],
   [
     'running_has_a_worker',

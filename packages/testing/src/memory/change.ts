@@ -62,7 +62,6 @@ export function assertRow(run: RunRow, step: StepRow): void {
 const ROW_FACTS: readonly (readonly [string, (step: StepRow) => boolean])[] = [
   ['counters_not_negative', (s) => Math.min(s.openDependencies, s.attempt, s.failures, s.losses) >= 0],
   ['pending_has_open_dependencies', (s) => s.status !== 'pending' || s.openDependencies > 0],
-  ['ready_has_no_open_dependencies', (s) => s.status !== 'ready' || s.openDependencies === 0],
   ['ready_has_no_worker', (s) => s.status !== 'ready' || s.workerId === null],
   [
     'running_has_worker_and_no_open_dependencies',
@@ -70,8 +69,7 @@ const ROW_FACTS: readonly (readonly [string, (step: StepRow) => boolean])[] = [
   ],
   [
     'waiting_has_no_worker',
-    (s) =>
-      s.status !== 'waiting' || (s.workerId === null && s.waitingSince !== null && s.openDependencies === 0),
+    (s) => s.status !== 'waiting' || (s.workerId === null && s.waitingSince !== null),
   ],
   ['completed_has_finished_at', (s) => s.status !== 'completed' || s.finishedAt !== null],
   ['failed_has_error', (s) => s.status !== 'failed' || s.error !== null],

@@ -41,7 +41,9 @@ function apply(rows: Rows, run: RunRow, change: RunChange): void {
   // Hints of before are replaced by those of the change.
   for (const { step } of change.steps) rows.queue.remove({ runId: run.runId, step })
   if (change.migration !== undefined) migrate(rows, run, change)
-  else for (const step of change.steps) changeStep(run, run.steps[step.step]!, rowOf(step))
+  else
+    for (const step of change.steps)
+      changeStep(run, run.steps[step.step]!, rowOf(step, run.steps[step.step]!.begun))
   Object.assign(run, { openSteps, stop, endsAs, cause, deadlineAt, finishedAt: null })
   if (status !== run.status) moveRun(rows, run, status)
   run.finishedAt = change.run.finishedAt
@@ -56,8 +58,9 @@ function apply(rows: Rows, run: RunRow, change: RunChange): void {
   rows.history.set(run.runId, [...past, ...entries])
 }
 
-function rowOf({ name: _, ...change }: StepChange): Omit<StepChange, 'name'> {
-  return change
+/** A step whose beginning is taken back has not begun. */
+function rowOf({ name: _, ...change }: StepChange, begun: boolean | null) {
+  return { ...change, begun: change.startedAt === null ? false : begun }
 }
 
 /** Puts the rows of another definition in the place of the run's; payloads go where their steps go. */
@@ -67,8 +70,8 @@ function migrate(rows: Rows, run: RunRow, { steps, migration }: RunChange): void
   run.definition = definitionOf(rows, migration!.definitionId)
   run.steps = steps.map((step, number): StepRow => {
     const from = migration!.oldNumbers[number]
-    const { output, error } = from === null || from === undefined ? NO_PAYLOADS : old[from]!
-    return { output, error, ...rowOf(step) }
+    const { output, error, begun } = from === null || from === undefined ? NOTHING : old[from]!
+    return { output, error, ...rowOf(step, begun) }
   })
   for (const step of run.steps) assertRow(run, step)
   moveSignals(rows, run.runId, migration!.oldNumbers)
@@ -79,7 +82,7 @@ function migrate(rows: Rows, run: RunRow, { steps, migration }: RunChange): void
   )
 }
 
-const NO_PAYLOADS = { output: null, error: null }
+const NOTHING = { output: null, error: null, begun: null }
 
 // The database has the same facts as CHECK constraints.
 function assertStopped(run: RunRow): void {

@@ -9,7 +9,12 @@ export function dump(rows: Rows): Dump {
     runs: [...rows.runs.values()].map((run) => ({
       run: runRecord(rows, run),
       steps: stepRecords(run),
-      stored: { openSteps: run.openSteps, endsAs: run.endsAs, stop: run.stop },
+      stored: {
+        openSteps: run.openSteps,
+        endsAs: run.endsAs,
+        stop: run.stop,
+        begun: run.steps.map(({ begun }) => begun),
+      },
     })),
     queue: rows.queue.list(),
     workers: [...rows.workers.values()].map((worker) => ({ ...worker })),

@@ -10,9 +10,10 @@ export interface StepOfRun {
 
 /** Tells whether a step may be leased: forward only while its run goes forward, an undo once its dependents have ended. */
 export function isClaimable({ run, step }: StepOfRun): boolean {
+  if (step.openDependencies > 0) return false
   if (step.status === 'ready' || step.status === 'waiting') return run.status === 'running'
   const undoing = run.status === 'compensating' || run.status === 'compensation_failed'
-  return undoing && step.status === 'compensating' && step.workerId === null && step.openDependencies === 0
+  return undoing && step.status === 'compensating' && step.workerId === null
 }
 
 /** Leases a claimable step to a worker: a new attempt begins. */

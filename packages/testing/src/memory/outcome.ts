@@ -31,7 +31,7 @@ export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequenc
       wait(rows, held, outcome.wake, consequences)
       break
     case 'failed':
-      changeStep(run, step, { status: 'failed', error: outcome.error, finishedAt })
+      changeStep(run, step, { status: 'failed', error: outcome.error, finishedAt, begun: true })
       if (stopRun(rows, run, 'failure', outcome.cause)) consequences.runs.set(run.runId, run.status)
       break
     case 'retry':
@@ -40,10 +40,10 @@ export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequenc
         failures: step.failures + 1,
         failingSince: step.failures === 0 ? step.startedAt : step.failingSince,
       })
-      requeue(rows, held, outcome.delayMs, consequences)
+      requeue(rows, held, { delayMs: outcome.delayMs, begun: true }, consequences)
       break
     case 'released':
-      requeue(rows, held, 0, consequences)
+      requeue(rows, held, { delayMs: 0, begun: outcome.begun !== false }, consequences)
       break
     case 'compensated':
       changeStep(run, step, { status: 'compensated', finishedAt })
@@ -95,12 +95,24 @@ function unblock(
   if (openDependencies === 0) consequences.unblocked.push({ run, step })
 }
 
-function requeue(rows: Rows, held: StepOfRun, delayMs: number, consequences: Consequences): void {
+function requeue(
+  rows: Rows,
+  held: StepOfRun,
+  { delayMs, begun }: { readonly delayMs: number; readonly begun: boolean },
+  consequences: Consequences,
+): void {
   const { run, step } = held
+  if (step.status === 'running') changeStep(run, step, { begun: begunAfter(step, begun) })
   const status = step.status === 'running' ? 'ready' : 'compensating'
   changeStep(run, step, { status, workerId: null, finishedAt: rows.now, availableAt: rows.now + delayMs })
   enqueue(rows, held, delayMs)
   if (delayMs === 0) consequences.requeued = true
+}
+
+/** That nothing has begun is known of a first attempt, or when it was known of the attempts before. */
+function begunAfter(step: StepRow, begun: boolean): boolean | null {
+  if (begun || step.begun === true) return true
+  return step.attempt === 1 ? false : step.begun
 }
 
 function wait(rows: Rows, held: StepOfRun, wake: Wake | null, consequences: Consequences): void {
@@ -115,6 +127,8 @@ function wait(rows: Rows, held: StepOfRun, wake: Wake | null, consequences: Cons
     losses: 0,
     finishedAt: rows.now,
     waitingSince: step.waitingSince ?? rows.now,
+    // Whether it called a handler is not known: that nothing had begun before says nothing any more.
+    begun: step.begun === true ? true : null,
     availableAt,
   })
   if (signalled || availableAt !== null) enqueue(rows, held, (availableAt ?? rows.now) - rows.now)

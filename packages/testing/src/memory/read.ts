@@ -78,7 +78,7 @@ export function runRecord(rows: Rows, run: RunRow): RunRecord {
 }
 
 export function stepRecords(run: RunRow): readonly StepRecord[] {
-  return run.steps.map((step) => ({
+  return run.steps.map(({ begun: _, ...step }) => ({
     ...step,
     name: run.definition.saved.shape.steps[step.step]!.name,
   }))

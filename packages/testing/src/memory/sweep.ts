@@ -39,7 +39,9 @@ function deadWorkers(rows: Rows): readonly WorkerRow[] {
 function giveBack(rows: Rows, { run, step }: StepOfRun): Sweep['recovered'][number] {
   const losses = step.losses + 1
   const status = step.status === 'running' ? 'ready' : 'compensating'
-  changeStep(run, step, { status, workerId: null, losses, finishedAt: rows.now })
+  // Whether a handler had begun is not known of an attempt that was lost: it may have.
+  const begun = status === 'ready' ? true : step.begun
+  changeStep(run, step, { status, workerId: null, losses, begun, finishedAt: rows.now })
   enqueue(rows, { run, step })
   return { ...attemptOf({ run, step }), losses }
 }

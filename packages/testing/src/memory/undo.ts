@@ -117,7 +117,11 @@ function describe(run: RunRow): DrainedRun {
     definitionId: run.definition.saved.id,
     stop: run.stop!,
     attempts: attemptsOf(run),
-    steps: run.steps.map(({ step, status, startedAt }) => ({ step, status, started: startedAt !== null })),
+    steps: run.steps.map(({ step, status, startedAt, begun }) => ({
+      step,
+      status,
+      started: begun ?? startedAt !== null,
+    })),
   }
 }
 

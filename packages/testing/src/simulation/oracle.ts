@@ -196,7 +196,7 @@ export class Oracle {
     }
   }
 
-  #checkEndOf({ run, steps }: RunDump): void {
+  #checkEndOf({ run, steps, stored }: RunDump): void {
     const workflow = this.#workflows.get(run.workflow)!
     const shapes = workflow.record.shape.steps
     for (const step of steps) this.#checkLength(run.runId, step, workflow)
@@ -207,7 +207,10 @@ export class Oracle {
       case 'failed':
       case 'compensated':
       case 'cancelled':
-        for (const step of steps) this.#checkUndone(run.runId, step, shapes[step.step]!)
+        for (const step of steps) {
+          const begun = stored?.begun?.[step.step] ?? step.startedAt !== null
+          this.#checkUndone(run.runId, step, shapes[step.step]!, begun)
+        }
         return
       case 'compensation_failed':
         for (const step of steps) this.#checkParked(run.runId, step, steps, workflow)
@@ -270,13 +273,13 @@ export class Oracle {
     if (!(lastedMs >= leastMs)) this.#broken(`${runId}/${name} waited ${lastedMs} ms, not ${leastMs}`)
   }
 
-  #checkUndone(runId: string, step: StepRecord, shape: StepShape): void {
+  #checkUndone(runId: string, step: StepRecord, shape: StepShape, begun: boolean): void {
     const where = `stopped run ${runId}, step ${step.step} (${shape.compensate})`
     const completed = this.#recorded.has(`${runId}/${step.step}/completed`)
     const compensated = this.#recorded.has(`${runId}/${step.step}/compensated`)
     const owed =
       shape.compensate !== 'never' &&
-      (completed || (shape.compensate === 'started' && step.startedAt !== null && step.status !== 'skipped'))
+      (completed || (shape.compensate === 'started' && begun && step.status !== 'skipped'))
     if (owed !== (step.status === 'compensated'))
       this.#broken(`${where}: ${step.status}, but owed an undo: ${owed}`)
     if (owed !== compensated) this.#broken(`${where}: undo recorded: ${compensated}, owed: ${owed}`)

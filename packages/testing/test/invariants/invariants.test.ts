@@ -66,7 +66,6 @@ const BROKEN: Readonly<Record<string, Change>> = {
   counters_not_negative: step(FORWARD, D, { openDependencies: -1 }),
   attempts_cover_failures_and_losses: step(FORWARD, C, { failures: 2 }),
   pending_waits_for_something: step(FORWARD, D, { openDependencies: 0 }),
-  ready_waits_for_nothing: step(FORWARD, D, { status: 'ready' }),
   ready_has_no_worker: step(FORWARD, C, { status: 'ready' }),
   running_has_a_worker: step(FORWARD, C, { workerId: null }),
   running_waits_for_nothing: step(FORWARD, C, { openDependencies: 1 }),

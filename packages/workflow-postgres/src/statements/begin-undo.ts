@@ -1,6 +1,8 @@
 import type { BegunUndo, Claim, Lease, RunStatus, UndoPlan } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import type { LeaseJournal } from '../lease-journal.ts'
+import { boundedLockWait, contended, SHARED_LOCK_WAIT_MS, sharedLockWait } from '../lock-wait.ts'
 import { type ClaimRow, decodeClaim } from './claim.ts'
 
 /**
@@ -12,13 +14,15 @@ import { type ClaimRow, decodeClaim } from './claim.ts'
 export const beginUndos: Statement<BegunRow> = {
   name: 'begin_undos',
   text: `
-with live_worker as materialized (
+with ${boundedLockWait('$10')},
+live_worker as materialized (
   -- First of all locks, as in a claim.
   select w.id from belay.workflow_workers w where w.id = $7::uuid and w.status = 'live' for key share
 ),
 planned_runs as materialized (
   select p.run_id, p.ends_as, p.undos_from, p.undos_to, p.attempts, 'compensating' as draining_status
   from unnest($1::uuid[], $2::text[], $3::int[], $4::int[], $9::float8[]) as p (run_id, ends_as, undos_from, undos_to, attempts)
+  cross join (select count(*) from bounded_wait) as wait_was_bounded
   cross join (select count(*) from live_worker) as worker_was_locked
 ),
 locked_runs as materialized (
@@ -61,6 +65,11 @@ begun_undos as (
   returning s.run_id, s.step, s.attempt, p.definition_id, s.failures, s.losses, s.undo_of, s.open_dependencies, p.ends_as,
     p.handed_back
 ),
+journaled_runs as (
+  insert into belay.workflow_leases (worker_id, run_ids)
+  select $7::uuid, array_agg(u.run_id) from (select distinct run_id from begun_undos where handed_back) u having count(*) > 0
+  returning id
+),
 queued_undos as (
   insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
   select belay.store_now(), u.definition_id, u.step, u.attempt, u.run_id
@@ -82,21 +91,23 @@ moved_runs as (
   returning r.id as run_id, r.status
 )
 select 'run' as kind, m.run_id, m.status, null::int as step, null::int as attempt, null::int as definition_id,
-  null::int as failures, null::int as losses, null as undo_of
+  null::int as failures, null::int as losses, null as undo_of, null as journal_id
 from moved_runs m
 union all
-select 'claim', u.run_id, null, u.step, u.attempt, u.definition_id, u.failures, u.losses, u.undo_of
+select 'claim', u.run_id, null, u.step, u.attempt, u.definition_id, u.failures, u.losses, u.undo_of,
+  (select j.id::text from journaled_runs j)
 from begun_undos u where u.handed_back`,
 }
 
 type BegunRow =
   | { readonly kind: 'run'; readonly run_id: string; readonly status: RunStatus }
-  | (ClaimRow & { readonly kind: 'claim' })
+  | (ClaimRow & { readonly kind: 'claim'; readonly journal_id: string })
 
 export async function beginUndo(
   connection: Connection,
   plans: readonly UndoPlan[],
   lease?: Lease,
+  journal?: LeaseJournal,
 ): Promise<readonly BegunUndo[]> {
   if (plans.length === 0) return []
   const undos = plans.flatMap((plan) => plan.undos)
@@ -106,20 +117,41 @@ export async function beginUndo(
     last += length
     return { from: last - length + 1, to: last }
   })
-  const rows = await connection.query(beginUndos, [
-    plans.map((plan) => plan.runId),
-    plans.map((plan) => plan.endsAs),
-    parts.map(({ from }) => from),
-    parts.map(({ to }) => to),
-    undos.map((undo) => undo.step),
-    undos.map((undo) => undo.openDependents),
-    lease?.workerId ?? null,
-    lease?.handBackMax ?? 0,
-    plans.map((plan) => plan.attempts ?? null),
-  ])
+  const rows = await connection
+    .query(beginUndos, [
+      plans.map((plan) => plan.runId),
+      plans.map((plan) => plan.endsAs),
+      parts.map(({ from }) => from),
+      parts.map(({ to }) => to),
+      undos.map((undo) => undo.step),
+      undos.map((undo) => undo.openDependents),
+      lease?.workerId ?? null,
+      lease?.handBackMax ?? 0,
+      plans.map((plan) => plan.attempts ?? null),
+      sharedLockWait,
+    ])
+    .catch((error: unknown) => {
+      throw contended(
+        error,
+        plans.map(({ runId }) => runId),
+        SHARED_LOCK_WAIT_MS,
+      )
+    })
   const runs = rows.flatMap((row) => (row.kind === 'run' ? [{ runId: row.run_id, status: row.status }] : []))
   if (lease === undefined) return runs
+  journalLeases(rows, lease, journal)
   const claims = new Map<string, Claim[]>(runs.map(({ runId }) => [runId, []]))
   for (const row of rows) if (row.kind === 'claim') claims.get(row.run_id)?.push(decodeClaim(row))
   return runs.map((run) => ({ ...run, claims: claims.get(run.runId) ?? [] }))
+}
+
+function journalLeases(
+  rows: readonly BegunRow[],
+  { workerId }: Lease,
+  journal: LeaseJournal | undefined,
+): void {
+  const leased = rows.filter((row) => row.kind === 'claim')
+  if (leased[0] === undefined) return
+  const runIds = [...new Set(leased.map((row) => row.run_id))]
+  journal?.wrote(workerId, { id: leased[0].journal_id, runIds })
 }

@@ -1,6 +1,7 @@
-import type { Adapter } from '@belay/workflow/adapter'
+import { type Adapter, StoreContendedError } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { boundedLockWait, contended, isLockTimeout, lockWait } from '../lock-wait.ts'
 import { isUuid } from '../uuid.ts'
 
 /**
@@ -10,9 +11,11 @@ import { isUuid } from '../uuid.ts'
 export const cancelRunsStatement: Statement<{ readonly run_id: string }> = {
   name: 'cancel_runs',
   text: `
-with asked_runs as materialized (
+with ${boundedLockWait('$7')},
+asked_runs as materialized (
   select r.id, array['pending', 'ready', 'waiting'] as open_statuses
   from belay.workflow_runs r
+  cross join (select count(*) from bounded_wait) as wait_was_bounded
   where r.id = any ($1::uuid[]) and r.status in ('scheduled', 'running', 'waiting', 'paused')
   order by r.id
 ),
@@ -52,15 +55,49 @@ noted_runs as (
 select id as run_id from stopped_runs`,
 }
 
-export async function cancelRuns(
-  connection: Connection,
-  request: Parameters<Adapter['cancelRuns']>[0],
-): Promise<readonly string[]> {
-  const { cause, stop = 'cancellation', by } = request
-  const runIds = request.runIds.filter(isUuid)
+type CancelRequest = Parameters<Adapter['cancelRuns']>[0]
+
+export async function cancelRuns(connection: Connection, request: CancelRequest): Promise<readonly string[]> {
+  const runIds = [...new Set(request.runIds.filter(isUuid))]
   if (runIds.length === 0) return []
+  try {
+    return await cancel(connection, request, runIds, lockWait(runIds.length))
+  } catch (error) {
+    if (runIds.length === 1 || !isLockTimeout(error)) throw contended(error, runIds)
+    return cancelEach(connection, request, runIds)
+  }
+}
+
+/** A run that somebody holds keeps no other from being cancelled. */
+async function cancelEach(
+  connection: Connection,
+  request: CancelRequest,
+  runIds: readonly string[],
+): Promise<readonly string[]> {
+  const cancelled: string[] = []
+  const held: { readonly runId: string; readonly error: unknown }[] = []
+  for (const runId of runIds) {
+    try {
+      cancelled.push(...(await cancel(connection, request, [runId], lockWait(runIds.length))))
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error
+      held.push({ runId, error })
+    }
+  }
+  const [first] = held
+  if (first === undefined) return cancelled
+  const message = `${held.length} of ${runIds.length} runs were not cancelled, run ${first.runId} among them: other transactions hold their rows. ${cancelled.length} were cancelled. Cancel the rest again once those transactions have ended.`
+  throw new StoreContendedError(message, { runId: first.runId, cause: first.error })
+}
+
+async function cancel(
+  connection: Connection,
+  { cause, stop = 'cancellation', by }: CancelRequest,
+  runIds: readonly string[],
+  waits: string,
+): Promise<readonly string[]> {
   const change = JSON.stringify({ compensate: stop === 'cancellation' })
-  const values = [runIds, cause, stop, by?.actor ?? null, by?.reason ?? null, change]
+  const values = [runIds, cause, stop, by?.actor ?? null, by?.reason ?? null, change, waits]
   const rows = await connection.query(cancelRunsStatement, values)
   return rows.map((row) => row.run_id)
 }

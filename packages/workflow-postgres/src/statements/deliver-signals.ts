@@ -2,6 +2,7 @@ import { BelayError, type Delivery, type JsonText, type NewSignal } from '@belay
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { refusalOf } from '../errors.ts'
+import { contended, lockWait, passingLockWait, restoredLockWait } from '../lock-wait.ts'
 import { isUuid } from '../uuid.ts'
 
 /**
@@ -14,12 +15,14 @@ export const deliverSignalsStatement: Statement<{
 }> = {
   name: 'deliver_signals',
   text: `
-with sent_signals as materialized (
+with ${passingLockWait('$7')},
+sent_signals as materialized (
   -- A step takes one signal: of several in one call the first, unless that is known already from before an operator had the step tried again.
   select distinct on (n.run_id, n.step) n.run_id, n.step, n.definition_id, n.key, n.actor, n.payload, n.position,
     array['pending', 'ready', 'running', 'waiting'] as open_statuses
   from unnest($1::uuid[], $2::int[], $3::int[], $4::text[], $5::text[], $6::text[])
     with ordinality as n (run_id, step, definition_id, key, actor, payload, position)
+  cross join (select count(*) from bounded_wait) as wait_was_bounded
   where not exists (
     select from belay.workflow_signals g where g.run_id = n.run_id and g.step = n.step and g.key = n.key
   )
@@ -56,9 +59,8 @@ signalled_steps as (
   set signalled_at = belay.store_now(), output = t.payload::json,
     status = case when t.delivered then 'ready' else s.status end,
     available_at = case when not t.delivered then s.available_at end,
-    -- Both are so of a step that waits. But Postgres checks constraints on a row that it finds out of date before it looks at the new one.
-    worker_id = case when not t.delivered then s.worker_id end,
-    open_dependencies = case when t.delivered then 0 else s.open_dependencies end
+    -- So it is of a step that waits. But Postgres checks constraints on a row that it finds out of date before it looks at the new one.
+    worker_id = case when not t.delivered then s.worker_id end
   from taken_signals t
   where s.run_id = any (array[t.run_id]) and s.step = any (array[t.step])
   returning t.run_id, t.step, t.definition_id, t.attempt, t.delivered, t.position
@@ -68,9 +70,12 @@ queued_steps as (
   select belay.store_now(), s.definition_id, s.step, s.attempt, s.run_id
   from signalled_steps s
   where s.delivered
-)
+),
+${restoredLockWait('signalled_steps')}
 select s.position::int as position, case when s.delivered then 'delivered' else 'kept' end as result
-from signalled_steps s`,
+from signalled_steps s
+union all
+select null, null from restored_wait w where w.lock_timeout is null`,
 }
 
 /**
@@ -124,10 +129,11 @@ async function take(connection: Connection, signals: readonly NewSignal[], index
       sent.map((signal) => signal.key),
       sent.map((signal) => signal.actor),
       sent.map((signal) => signal.payload),
+      lockWait(sent.length),
     ])
     .catch((cause: unknown) => {
       const refusal = refusalOf(cause)
-      if (refusal === null) throw cause
+      if (refusal === null) throw contended(cause, [...new Set(sent.map(({ runId }) => runId))])
       const message = `Nothing was recorded: the database refused a signal's payload or key: ${refusal}.`
       throw new BelayError('invalid_input', message, { cause })
     })

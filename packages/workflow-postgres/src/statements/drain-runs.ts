@@ -28,19 +28,20 @@ cross join lateral (
     sum(s.attempt)::float8 as attempts,
     array_agg(s.step order by s.step) as steps,
     array_agg(s.status order by s.step) as statuses,
-    array_agg(s.started_at is not null order by s.step) as started
+    array_agg(coalesce(s.begun, s.started_at is not null) order by s.step) as started
   from belay.workflow_steps s
   where s.run_id = r.id
 ) s
 where r.status = 'compensating' and r.ends_as is null and s.in_flight = 0
   and r.definition_id = any ($1::int[]) and ($2::uuid[] is null or r.id = any ($2::uuid[]))
+  and r.id <> all ($4::uuid[])
 order by r.id
 limit $3::int`,
 }
 
 /**
- * Cancels steps that returned to the queue while their run was being stopped. Index: primary keys. Locks: steps by (run, step).
- * A claim that was under way either has the step, and it is in flight, or finds it cancelled.
+ * Cancels steps that returned to the queue while their run was being stopped. Index: primary keys. Locks: steps by (run, step), skipping
+ * locked ones, which are looked at again by the next drain. A claim that was under way either has the step, and it is in flight, or finds it cancelled.
  */
 export const cancelLeftovers: Statement<{ readonly run_id: string }> = {
   name: 'cancel_leftovers',
@@ -56,7 +57,7 @@ locked_steps as materialized (
   join belay.workflow_steps s on s.run_id = any (array[stopped_runs.id])
   where s.status = any (stopped_runs.open_statuses)
   order by stopped_runs.id, s.step
-  for update of s
+  for update of s skip locked
 )
 update belay.workflow_steps s
 set status = 'cancelled'
@@ -64,6 +65,9 @@ from locked_steps l
 where s.run_id = any (array[l.run_id]) and s.step = any (array[l.step])
 returning s.run_id`,
 }
+
+// How often it looks past runs of which somebody holds a step locked.
+const ROUNDS_MAX = 5
 
 export async function drain(
   connection: Connection,
@@ -73,14 +77,27 @@ export async function drain(
     limit: number
   },
 ): Promise<readonly DrainedRun[]> {
-  const read = () =>
-    connection.query(readDrainedRuns, [request.definitionIds, request.runIds ?? null, request.limit])
-  const rows = await read()
-  const unclean = rows.filter((row) => row.leftovers > 0)
-  if (unclean.length === 0) return rows.map(decode)
-  // Leftovers are rare, so they are only looked for once they are seen; what they turned into needs a fresh snapshot.
-  await connection.query(cancelLeftovers, [unclean.map((row) => row.run_id)])
-  return (await read()).filter((row) => row.leftovers === 0).map(decode)
+  const { definitionIds, runIds = null, limit } = request
+  const drained: DrainedRow[] = []
+  const passedOver: string[] = []
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const wanted = limit - drained.length
+    const seen = [...passedOver, ...drained.map((row) => row.run_id)]
+    const read = () => connection.query(readDrainedRuns, [definitionIds, runIds, wanted, seen])
+    let rows = await read()
+    const unclean = rows.filter((row) => row.leftovers > 0)
+    if (unclean.length > 0) {
+      // Leftovers are rare, so they are only looked for once they are seen; what they turned into needs a fresh snapshot.
+      await connection.query(cancelLeftovers, [unclean.map((row) => row.run_id)])
+      rows = await read()
+    }
+    for (const row of rows) {
+      if (row.leftovers === 0) drained.push(row)
+      else passedOver.push(row.run_id)
+    }
+    if (rows.length < wanted || drained.length >= limit) break
+  }
+  return drained.map(decode)
 }
 
 function decode(row: DrainedRow): DrainedRun {

@@ -3,16 +3,16 @@ import type { Statement } from '../connection/statement.ts'
 
 /**
  * Stops runs whose deadline has passed, and cancels what has not started in them. Guarantee: both commit together; a run that is stopping or
- * at an end stays as it is, however many workers do this at once. Index: the partial index of deadlines, steps by primary key. Locks:
- * steps, then runs, each by (run, step).
+ * at an end stays as it is, however many workers do this at once; nothing is waited for: a run of which somebody has a row locked is left for
+ * later. Index: the partial index of deadlines, steps by primary key. Locks: steps, then runs, each by (run, step), skipping locked ones.
  */
-export const expireRunsStatement: Statement<{ readonly run_id: string }> = {
+export const expireRunsStatement: Statement<{ readonly run_id: string; readonly is_expired: boolean }> = {
   name: 'expire_runs',
   text: `
 with overdue_runs as materialized (
-  select r.id, r.deadline_at, array['pending', 'ready', 'waiting'] as open_statuses, array['running', 'paused'] as forward_statuses
+  select r.id, array['pending', 'ready', 'waiting'] as open_statuses, array['running', 'paused'] as forward_statuses
   from belay.workflow_runs r
-  where r.deadline_at <= belay.store_now() and r.status in ('running', 'paused')
+  where r.deadline_at <= belay.store_now() and r.status in ('running', 'paused') and r.id <> all ($2::uuid[])
   order by r.deadline_at
   limit $1::int
 ),
@@ -22,29 +22,50 @@ locked_steps as materialized (
   join belay.workflow_steps s on s.run_id = any (array[o.id])
   where s.status = any (o.open_statuses)
   order by o.id, s.step
-  for update of s
+  for update of s skip locked
+),
+locked_counts as materialized (
+  select l.run_id, count(*) as steps from locked_steps l group by l.run_id
+),
+-- Those of which every open step is locked.
+free_runs as materialized (
+  select o.id, o.forward_statuses
+  from overdue_runs o
+  where (select count(*) from belay.workflow_steps s where s.run_id = o.id and s.status in ('pending', 'ready', 'waiting'))
+    = coalesce((select l.steps from locked_counts l where l.run_id = o.id), 0)
+),
+locked_runs as materialized (
+  select r.id
+  from free_runs f
+  -- Makes the runs the last to be locked.
+  cross join (select count(*) from locked_steps) as steps_were_locked
+  join belay.workflow_runs r on r.id = any (array[f.id])
+  where r.status = any (f.forward_statuses)
+  order by f.id
+  for update of r skip locked
 ),
 -- Their queue rows stay: a claim that meets one removes it.
 cancelled_steps as (
   update belay.workflow_steps s
   set status = 'cancelled'
-  from locked_steps l
+  from (
+    select l.run_id, l.step
+    from locked_steps l
+    where case when l.run_id is not null then l.run_id in (select r.id from locked_runs r) end
+  ) l
   where s.run_id = any (array[l.run_id]) and s.step = any (array[l.step])
-  returning 1
+),
+stopped_runs as (
+  update belay.workflow_runs r
+  set status = 'compensating', stop = 'failure',
+    cause = format('{"type":"deadline","deadlineAt":"%s"}',
+      to_char(r.deadline_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::json
+  from locked_runs l
+  where r.id = any (array[l.id])
+  returning r.id
 )
-update belay.workflow_runs r
-set status = 'compensating', stop = 'failure',
-  cause = format('{"type":"deadline","deadlineAt":"%s"}',
-    to_char(r.deadline_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::json
-from (
-  select overdue_runs.id, overdue_runs.forward_statuses
-  from overdue_runs
-  -- Makes the runs the last to be locked.
-  cross join (select count(*) from cancelled_steps) as steps_were_locked
-  order by overdue_runs.id
-) overdue
-where r.id = any (array[overdue.id]) and r.status = any (overdue.forward_statuses)
-returning r.id as run_id`,
+select o.id as run_id, o.id in (select s.id from stopped_runs s) as is_expired
+from overdue_runs o`,
 }
 
 /**
@@ -78,12 +99,23 @@ select
   ) as deadline_in_ms`,
 }
 
+// How often it looks past runs that somebody holds locked.
+const ROUNDS_MAX = 5
+
 export async function expireRuns(
   connection: Connection,
   request: { readonly limit: number },
 ): Promise<readonly string[]> {
-  const rows = await connection.query(expireRunsStatement, [request.limit])
-  return rows.map((row) => row.run_id)
+  const expired: string[] = []
+  const passedOver: string[] = []
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const limit = request.limit - expired.length
+    const rows = await connection.query(expireRunsStatement, [limit, passedOver])
+    for (const row of rows) (row.is_expired ? expired : passedOver).push(row.run_id)
+    // Only when it met its limit may there be more, behind those that it passed over.
+    if (rows.length < limit || expired.length >= request.limit) break
+  }
+  return expired
 }
 
 export async function upcoming(

@@ -1,6 +1,7 @@
 import type { Outcome, RunStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
 
 /**
  * Records attempts that failed for good, cancels what has not started in their runs, and stops the runs. Guarantee: all of it commits
@@ -14,15 +15,17 @@ export const failAttempts: Statement<
 > = {
   name: 'fail_attempts',
   text: `
-with failed_attempts as materialized (
+with ${boundedLockWait('$7')},
+failed_attempts as materialized (
   select a.run_id, a.step, a.attempt, a.error, a.cause, a.position, $1::uuid as worker_id, 'running' as leased_status
   from unnest($2::uuid[], $3::int[], $4::int[], $5::text[], $6::text[])
     with ordinality as a (run_id, step, attempt, error, cause, position)
+  cross join (select count(*) from bounded_wait) as wait_was_bounded
   order by a.run_id, a.step
 ),
 failed_steps as (
   update belay.workflow_steps s
-  set status = 'failed', error = a.error::json, finished_at = belay.store_now()
+  set status = 'failed', error = a.error::json, finished_at = belay.store_now(), begun = true
   from failed_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.attempt = any (array[a.attempt])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
@@ -85,6 +88,7 @@ export async function fail(
     outcomes.map((outcome) => outcome.attempt),
     outcomes.map((outcome) => outcome.error),
     outcomes.map((outcome) => outcome.cause),
+    sharedLockWait,
   ])
   return {
     settled: rows.flatMap((row) => (row.kind === 'settled' ? [row.position - 1] : [])),

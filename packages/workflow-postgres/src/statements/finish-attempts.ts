@@ -1,6 +1,7 @@
 import type { Claim, Outcome, RunStatus, UndoneStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
 import { type ClaimRow, decodeClaim, firstAttempt } from './claim.ts'
 
 /**
@@ -17,9 +18,14 @@ import { type ClaimRow, decodeClaim, firstAttempt } from './claim.ts'
 export const finishAttempts: Statement<FinishedRow> = {
   name: 'finish_attempts',
   text: `
-with live_worker as materialized (
+with ${boundedLockWait('$10')},
+live_worker as materialized (
   -- First of all locks, as in a claim. A dead worker may still settle what nobody has taken from it, but is leased nothing new.
-  select w.id from belay.workflow_workers w where w.id = $1::uuid and w.status = 'live' for key share
+  select w.id
+  from (select count(*) from bounded_wait) as wait_was_bounded
+  cross join belay.workflow_workers w
+  where w.id = $1::uuid and w.status = 'live'
+  for key share of w
 ),
 finished_attempts as materialized (
   select a.run_id, a.step, a.attempt, a.definition_id, a.undo, a.settles_as, a.output, a.position,
@@ -168,6 +174,7 @@ export async function finish(
     oneForAll(outcomes.map(statusOf)),
     outcomes.map((outcome) => (outcome.type === 'completed' ? outcome.output : null)),
     handBackMax,
+    sharedLockWait,
   ])
   const claims: Claim[] = []
   const runs: { runId: string; status: RunStatus }[] = []

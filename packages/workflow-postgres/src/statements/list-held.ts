@@ -3,7 +3,10 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { isUuid } from '../uuid.ts'
 
-/** What a worker holds, for people. Reads every live run. Index: live runs, then primary keys. No locks. */
+/**
+ * What a worker holds, for people, by its journal. Of a worker from before there were journals every live run is read. Index: the journal, live
+ * runs, then primary keys. No locks.
+ */
 export const readHeldByWorker: Statement<{
   readonly run_id: string
   readonly workflow: string
@@ -16,10 +19,21 @@ export const readHeldByWorker: Statement<{
 }> = {
   name: 'read_held_by_worker',
   text: `
-with live_runs as materialized (
-  select r.id, r.workflow, r.definition_id, array['running', 'compensating'] as leased_statuses
+with candidate_runs as materialized (
+  select distinct named.run_id as id
+  from belay.workflow_leases l
+  cross join lateral unnest(l.run_ids) as named (run_id)
+  where l.worker_id = $1::uuid
+  union
+  select r.id
   from belay.workflow_runs r
   where r.status in ('scheduled', 'running', 'waiting', 'paused', 'compensating', 'compensation_failed')
+    and not (select w.journaled from belay.workflow_workers w where w.id = $1::uuid)
+),
+live_runs as materialized (
+  select r.id, r.workflow, r.definition_id, array['running', 'compensating'] as leased_statuses
+  from candidate_runs c
+  join belay.workflow_runs r on r.id = any (array[c.id])
 )
 select s.run_id, r.workflow, d.version, s.step, ds.name, s.attempt, s.undo_of,
   (extract(epoch from s.started_at) * 1000)::float8 as since

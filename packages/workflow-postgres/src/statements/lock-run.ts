@@ -8,6 +8,7 @@ import type {
 } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { boundedLockWait, contended, lockWait } from '../lock-wait.ts'
 import { readDefinitions } from './read-definitions.ts'
 
 interface LockedRow {
@@ -51,10 +52,12 @@ interface LockedRow {
 export const lockRun: Statement<LockedRow> = {
   name: 'lock_run',
   text: `
-with locked_steps as materialized (
+with ${boundedLockWait('$2')},
+locked_steps as materialized (
   select s.step, s.status, s.open_dependencies, s.attempt, s.failures, s.losses, s.worker_id, s.undo_of,
     s.started_at, s.finished_at, s.available_at, s.waiting_since, s.signalled_at, s.failing_since
   from (values ($1::uuid)) as asked (run_id)
+  cross join (select count(*) from bounded_wait) as wait_was_bounded
   join belay.workflow_steps s on s.run_id = any (array[asked.run_id])
   order by s.step
   for update of s
@@ -96,7 +99,9 @@ function epochMs(instant: string): string {
 
 /** Locks a run, and reads it. `moved`: it moved to another definition meanwhile, and must be locked by a new statement. Null: there is no such run. */
 export async function lock(connection: Connection, runId: string): Promise<RunToChange | 'moved' | null> {
-  const rows = await connection.query(lockRun, [runId])
+  const rows = await connection.query(lockRun, [runId, lockWait(1)]).catch((error: unknown) => {
+    throw contended(error, [runId])
+  })
   const [first] = rows
   if (first === undefined) return null
   if (rows.length !== first.step_count || rows.some(({ name }) => name === null)) return 'moved'

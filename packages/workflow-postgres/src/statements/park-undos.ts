@@ -1,6 +1,7 @@
 import type { Outcome, RunStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
 
 /**
  * Records undos that failed for good and parks their runs for an operator; undos of independent branches go on. Guarantee: step and run
@@ -12,9 +13,11 @@ export const parkUndos: Statement<
 > = {
   name: 'park_undos',
   text: `
-with failed_attempts as materialized (
+with ${boundedLockWait('$6')},
+failed_attempts as materialized (
   select a.run_id, a.step, a.attempt, a.error, a.position, $1::uuid as worker_id, 'compensating' as leased_status
   from unnest($2::uuid[], $3::int[], $4::int[], $5::text[]) with ordinality as a (run_id, step, attempt, error, position)
+  cross join (select count(*) from bounded_wait) as wait_was_bounded
   order by a.run_id, a.step
 ),
 parked_steps as (
@@ -53,6 +56,7 @@ export async function park(
     outcomes.map((outcome) => outcome.step),
     outcomes.map((outcome) => outcome.attempt),
     outcomes.map((outcome) => outcome.error),
+    sharedLockWait,
   ])
   return {
     settled: rows.flatMap((row) => (row.kind === 'settled' ? [row.position - 1] : [])),

@@ -29,17 +29,25 @@ join belay.workflow_runs r on r.id = any (array[wanted.run_id])
 where r.status not in ('scheduled', 'running', 'waiting', 'paused')`,
 }
 
-/** Everything a worker holds. Reads every live run: for the rare case that an answer was lost. Index: live runs, then primary key. No locks. */
+/**
+ * Everything a worker holds: the steps, of the runs that its journal names, that it has. Costs as much as the journal names. Index: the journal
+ * and steps by primary key. No locks.
+ */
 export const readHeldSteps: Statement<ClaimRow> = {
   name: 'read_held_steps',
   text: `
+with journaled_runs as materialized (
+  select distinct named.run_id, $1::uuid as worker_id, array['running', 'compensating'] as leased_statuses
+  from belay.workflow_leases l
+  cross join lateral unnest(l.run_ids) as named (run_id)
+  where l.worker_id = $1::uuid
+)
 select s.run_id, s.step, s.attempt, r.definition_id, s.failures, s.losses, s.undo_of
-from belay.workflow_runs r
-join belay.workflow_steps s on s.run_id = any (array[r.id])
-where r.status in ('scheduled', 'running', 'waiting', 'paused', 'compensating', 'compensation_failed')
-  -- Named through the run, so that it is not the steps that are searched.
-  and s.worker_id = any (array[case when r.id is not null then $1::uuid end]) and s.status in ('running', 'compensating')
-order by r.id, s.step`,
+from journaled_runs j
+join belay.workflow_steps s on s.run_id = any (array[j.run_id])
+join belay.workflow_runs r on r.id = any (array[j.run_id])
+where s.worker_id = any (array[j.worker_id]) and s.status = any (j.leased_statuses)
+order by j.run_id, s.step`,
 }
 
 export async function now(connection: Connection): Promise<number> {

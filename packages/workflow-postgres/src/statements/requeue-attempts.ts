@@ -1,6 +1,7 @@
 import type { Outcome } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
 
 /**
  * Gives steps back to the queue: retries, from their delay on, and released leases. Either direction. Guarantee: the step and its queue
@@ -9,11 +10,13 @@ import type { Statement } from '../connection/statement.ts'
 export const requeueAttempts: Statement<{ readonly position: number }> = {
   name: 'requeue_attempts',
   text: `
-with returned_attempts as materialized (
-  select a.run_id, a.step, a.attempt, a.definition_id, a.undo, a.is_failure, a.error, a.delay_ms, a.position,
+with ${boundedLockWait('$11')},
+returned_attempts as materialized (
+  select a.run_id, a.step, a.attempt, a.definition_id, a.undo, a.is_failure, a.error, a.delay_ms, a.begun, a.position,
     $1::uuid as worker_id, case when a.undo then 'compensating' else 'running' end as leased_status
-  from unnest($2::uuid[], $3::int[], $4::int[], $5::int[], $6::bool[], $7::bool[], $8::text[], $9::float8[])
-    with ordinality as a (run_id, step, attempt, definition_id, undo, is_failure, error, delay_ms, position)
+  from unnest($2::uuid[], $3::int[], $4::int[], $5::int[], $6::bool[], $7::bool[], $8::text[], $9::float8[],
+    $10::bool[]) with ordinality as a (run_id, step, attempt, definition_id, undo, is_failure, error, delay_ms, begun, position)
+  cross join (select count(*) from bounded_wait) as wait_was_bounded
   order by a.run_id, a.step
 ),
 returned_steps as (
@@ -23,6 +26,8 @@ returned_steps as (
     failing_since = case when a.is_failure and s.failures = 0 then s.started_at else s.failing_since end,
     error = case when a.is_failure then a.error::json else s.error end,
     worker_id = null, finished_at = belay.store_now(),
+    -- That nothing has begun is known of a first attempt, or when it was known of the attempts before.
+    begun = case when a.undo then s.begun when a.begun or s.begun then true when a.attempt = 1 then false else s.begun end,
     available_at = belay.store_now() + a.delay_ms * interval '1 millisecond'
   from returned_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.attempt = any (array[a.attempt])
@@ -55,6 +60,8 @@ export async function requeue(
     outcomes.map((outcome) => outcome.type === 'retry'),
     outcomes.map((outcome) => (outcome.type === 'retry' ? outcome.error : null)),
     outcomes.map((outcome) => (outcome.type === 'retry' ? outcome.delayMs : 0)),
+    outcomes.map((outcome) => outcome.type === 'retry' || outcome.begun !== false),
+    sharedLockWait,
   ])
   return rows.map((row) => row.position - 1)
 }

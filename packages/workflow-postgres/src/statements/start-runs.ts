@@ -1,8 +1,10 @@
-import { BelayError, type Claim, type Lease, type NewRun, type StartedRun } from '@belay/workflow/adapter'
+import type { Claim, Lease, NewRun, StartedRun } from '@belay/workflow/adapter'
 import { batchesBySize } from '../batches.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import { refusalOf } from '../errors.ts'
+import type { LeaseJournal } from '../lease-journal.ts'
+import { passingLockWait, restoredLockWait, sharedLockWait } from '../lock-wait.ts'
+import { notStartable, refusedStart } from '../start-refusal.ts'
 import { firstAttempt } from './claim.ts'
 
 /**
@@ -15,13 +17,15 @@ import { firstAttempt } from './claim.ts'
 export const insertRuns: Statement<InsertedRow> = {
   name: 'insert_runs',
   text: `
-with new_runs as materialized (
+with ${passingLockWait('$11')},
+new_runs as materialized (
   select n.run_id, n.definition_id, n.workflow, n.key, n.input, n.position, n.deadline_ms,
     -- A start in the past is one now: neither does it come before others that wait, nor has its deadline begun.
     greatest(to_timestamp(n.start_at_ms / 1000), belay.store_now() + n.start_delay_ms * interval '1 millisecond',
       case when n.start_at_ms is not null then belay.store_now() end) as start_at
   from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::float8[], $8::float8[])
     with ordinality as n (run_id, definition_id, workflow, key, input, start_at_ms, start_delay_ms, deadline_ms, position)
+  cross join (select count(*) from bounded_wait) as wait_was_bounded
 ),
 -- Each definition's steps as arrays, read once: a thousand runs of one batch are mostly of a few definitions.
 shapes as materialized (
@@ -65,6 +69,11 @@ leased_runs as materialized (
   where placed.room_taken <= $10::int and (placed.start_at is null or placed.start_at <= belay.store_now())
     and exists (select from live_worker)
 ),
+journaled_runs as (
+  insert into belay.workflow_leases (worker_id, run_ids)
+  select $9::uuid, array_agg(l.id) from leased_runs l having count(*) > 0
+  returning id
+),
 created_steps as (
   insert into belay.workflow_steps (run_id, step, open_dependencies, status, available_at, attempt, worker_id, started_at)
   select c.id, s.step, s.open_dependencies,
@@ -86,17 +95,23 @@ queued_steps as (
   join shapes on shapes.definition_id = c.definition_id
   cross join lateral unnest(shapes.roots) as root (step)
   where c.id not in (select l.id from leased_runs l)
-)
+),
+${restoredLockWait('live_worker')}
 -- Only what was not created, or was leased: of a thousand runs that is none.
-select n.run_id as id, null::int[] as roots from new_runs n where n.run_id not in (select c.id from created_runs c)
+select n.run_id as id, null::int[] as roots, null as journal_id from new_runs n where n.run_id not in (select c.id from created_runs c)
 union all
-select l.id, shapes.roots from leased_runs l join shapes on shapes.definition_id = l.definition_id`,
+select l.id, shapes.roots, (select j.id::text from journaled_runs j)
+from leased_runs l join shapes on shapes.definition_id = l.definition_id
+union all
+select null, null, null from restored_wait w where w.lock_timeout is null`,
 }
 
 /** A run that was not created; or, with `roots`, one that was, and whose roots are leased. */
 interface InsertedRow {
   readonly id: string
   readonly roots: readonly number[] | null
+  /** The row of the journal that names the runs whose roots are leased. */
+  readonly journal_id: string | null
 }
 
 /**
@@ -125,18 +140,30 @@ cross join lateral (
 // A holder may vanish between the insert that met it and the read: then the key is free again.
 const ROUNDS_MAX = 10
 
+/** Who takes on what can be leased at once, and the journal of that. */
+export interface Leasing {
+  readonly lease: Lease
+  readonly journal: LeaseJournal
+}
+
+interface StartOptions {
+  readonly leasing?: Leasing | undefined
+  /** How long a key that somebody else's transaction has taken is waited for, as Postgres takes it. */
+  readonly waits?: string
+}
+
 /** Starts runs, in one transaction however large their inputs are. */
 export async function startRuns(
   connection: Connection,
   runs: readonly NewRun[],
-  lease?: Lease,
+  { leasing, waits = sharedLockWait }: StartOptions = {},
 ): Promise<readonly StartedRun[]> {
   const [batch, ...more] = batchesBySize(runs, (run) => run.input?.length ?? 0)
   if (batch === undefined) return []
-  if (more.length === 0) return startBatch(connection, batch, lease)
+  if (more.length === 0) return startBatch(connection, batch, waits, leasing)
   return connection.transaction(async (transaction) => {
     const started: StartedRun[] = []
-    for (const part of [batch, ...more]) started.push(...(await startBatch(transaction, part)))
+    for (const part of [batch, ...more]) started.push(...(await startBatch(transaction, part, waits)))
     return started
   })
 }
@@ -144,22 +171,28 @@ export async function startRuns(
 async function startBatch(
   connection: Connection,
   runs: readonly NewRun[],
-  lease?: Lease,
+  waits: string,
+  leasing?: Leasing,
 ): Promise<readonly StartedRun[]> {
   const started = new Map<string, StartedRun>()
   let open = runs
   for (let round = 0; round < ROUNDS_MAX && open.length > 0; round += 1) {
     // What is made in a later round is left to the queue.
-    const { created, claims } = await insert(connection, inOrderOfKeys(open), round === 0 ? lease : undefined)
+    const { created, claims } = await insert(
+      connection,
+      inOrderOfKeys(open),
+      waits,
+      round === 0 ? leasing : undefined,
+    )
     const asCreated = ({ runId, definitionId, input }: NewRun): StartedRun => {
       const run = { runId, created: true, definitionId, input }
-      return lease === undefined ? run : { ...run, claims: claims.get(runId) ?? [] }
+      return leasing === undefined ? run : { ...run, claims: claims.get(runId) ?? [] }
     }
     if (created.length === runs.length) return runs.map(asCreated)
     for (const run of created) started.set(run.runId, asCreated(run))
     open = open.filter((run) => !started.has(run.runId))
     for (const [askedId, holder] of await holdersOf(connection, open)) {
-      started.set(askedId, lease === undefined ? holder : { ...holder, claims: [] })
+      started.set(askedId, leasing === undefined ? holder : { ...holder, claims: [] })
     }
     open = open.filter((run) => !started.has(run.runId))
   }
@@ -184,7 +217,8 @@ function compare(one: string, other: string): number {
 async function insert(
   connection: Connection,
   runs: readonly NewRun[],
-  lease: Lease | undefined,
+  waits: string,
+  leasing: Leasing | undefined,
 ): Promise<{ readonly created: readonly NewRun[]; readonly claims: ReadonlyMap<string, readonly Claim[]> }> {
   const rows = await connection
     .query(insertRuns, [
@@ -196,11 +230,12 @@ async function insert(
       unlessAllNull(runs.map((run) => run.startAt)),
       unlessAllNull(runs.map((run) => run.startDelayMs)),
       unlessAllNull(runs.map((run) => run.deadlineMs)),
-      lease?.workerId ?? null,
-      lease?.handBackMax ?? 0,
+      leasing?.lease.workerId ?? null,
+      leasing?.lease.handBackMax ?? 0,
+      waits,
     ])
     .catch((error: unknown) => {
-      throw refusedInput(error, runs)
+      throw refusedStart(error, runs)
     })
   const claims = new Map<string, readonly Claim[]>()
   if (rows.length === 0) return { created: runs, claims }
@@ -210,6 +245,10 @@ async function insert(
   for (const { runId, definitionId } of created) {
     const leased = roots.get(runId)?.map((step) => firstAttempt(runId, step, definitionId))
     if (leased !== undefined) claims.set(runId, leased)
+  }
+  const id = rows.find((row) => row.journal_id !== null)?.journal_id ?? null
+  if (leasing !== undefined && id !== null) {
+    leasing.journal.wrote(leasing.lease.workerId, { id, runIds: [...claims.keys()] })
   }
   return { created, claims }
 }
@@ -239,25 +278,4 @@ async function holdersOf(
       input: row.input,
     },
   ])
-}
-
-function refusedInput(error: unknown, runs: readonly NewRun[]): unknown {
-  const refusal = refusalOf(error)
-  if (refusal === null) return error
-  const what = runs.length === 1 ? `Run ${runs[0]!.runId} was` : `None of ${runs.length} runs was`
-  return new BelayError(
-    'invalid_input',
-    `${what} started: the database refused an input or key: ${refusal}.`,
-    {
-      cause: error,
-    },
-  )
-}
-
-function notStartable(run: NewRun): BelayError {
-  return new BelayError(
-    'unknown_workflow',
-    `Run ${run.runId} of workflow "${run.workflow}" was not started: the store has no definition ${run.definitionId}. Save the workflow's definition first; if it was saved, the database was reset since, and the process must be started again.`,
-    { runId: run.runId },
-  )
 }

@@ -31,124 +31,199 @@ select id, false from belay.workflow_workers where status = 'dead'`,
 }
 
 /**
- * Gives back steps of one dead worker: a bounded part of one pass over the live runs. Guarantee: a worker that is dead gets no more steps,
- * so one pass finds all; step and queue row change together; at the end of the pass the worker is forgotten. Index: the partial index of
- * live runs, steps by primary key. Locks: the dead worker's row, skipping locked ones (one sweeper per worker), then steps by (run, step).
+ * Writes the journal of a dead worker that kept none, since it registered with code from before there were journals: a bounded part of one
+ * pass over the live runs. Guarantee: a worker that is dead gets no more steps, so one pass finds every run it holds. Index: the partial index
+ * of live runs, steps by primary key. Locks: the dead worker's row, skipping locked ones.
  */
-export const recoverSteps: Statement<
-  { readonly kind: 'swept'; readonly is_done: boolean } | ({ readonly kind: 'recovered' } & ClaimRow)
-> = {
-  name: 'recover_steps',
+export const journalDeadWorker: Statement<{ readonly id: string }> = {
+  name: 'journal_dead_worker',
   text: `
 with dead_worker as materialized (
-  select w.id, coalesce(w.swept_through, '00000000-0000-0000-0000-000000000000') as swept_through
+  select w.id, coalesce(w.journaled_through, '00000000-0000-0000-0000-000000000000') as journaled_through
   from belay.workflow_workers w
-  where w.status = 'dead'
+  where w.status = 'dead' and not w.journaled
   order by w.id
   limit 1
   for update skip locked
 ),
 searched_runs as materialized (
-  select r.id, r.definition_id, d.id as worker_id, array['running', 'compensating'] as leased_statuses
+  select r.id, d.id as worker_id, array['running', 'compensating'] as leased_statuses
   from dead_worker d
   cross join lateral (
-    select live.id, live.definition_id from belay.workflow_runs live
+    select live.id from belay.workflow_runs live
     where live.status in ('scheduled', 'running', 'waiting', 'paused', 'compensating', 'compensation_failed')
-      and live.id > d.swept_through
+      and live.id > d.journaled_through
     order by live.id
     limit $1::int
   ) r
 ),
-held_steps as materialized (
-  select s.run_id, s.step, r.definition_id
-  from searched_runs r
-  join belay.workflow_steps s on s.run_id = any (array[r.id])
-  where s.worker_id = any (array[r.worker_id]) and s.status = any (r.leased_statuses)
-  order by r.id, s.step
-  -- One more than will be given back tells whether there is more.
-  limit $2::int + 1
-  for update of s
+journaled_runs as (
+  insert into belay.workflow_leases (worker_id, run_ids)
+  select held.worker_id, array_agg(held.id)
+  from (
+    select distinct r.worker_id, r.id
+    from searched_runs r
+    join belay.workflow_steps s on s.run_id = any (array[r.id])
+    where s.worker_id = any (array[r.worker_id]) and s.status = any (r.leased_statuses)
+  ) held
+  group by held.worker_id
+)
+update belay.workflow_workers w
+set journaled = (select count(*) from searched_runs) < $1::int,
+  journaled_through = coalesce((select r.id from searched_runs r order by r.id desc limit 1), d.journaled_through)
+from dead_worker d
+where w.id = any (array[d.id])
+returning w.id`,
+}
+
+/**
+ * Gives back steps of one dead worker, the next one in the order of their ids: a bounded part of its journal. Guarantee: a worker that is dead
+ * gets no more steps, and its journal names every run it holds; step and queue row change together; a row of the journal goes once the worker
+ * holds nothing of its runs, the worker with the last of them. A step that somebody has locked is passed over, and its row stays. Index: the
+ * journal and steps by primary key. Locks: the dead worker's row (one sweeper per worker), then steps, both skipping locked ones.
+ */
+export const recoverSteps: Statement<SweptRow | ({ readonly kind: 'recovered' } & ClaimRow)> = {
+  name: 'recover_steps',
+  text: `
+with dead_worker as materialized (
+  select w.id, case when w.id = $5::uuid then $4::bigint else 0 end as read_through
+  from belay.workflow_workers w
+  where w.status = 'dead' and w.journaled and w.id > $3::uuid
+  order by w.id
+  limit 1
+  for update skip locked
 ),
-due_steps as materialized (
-  select h.run_id, h.step, h.definition_id from held_steps h order by h.run_id, h.step limit $2::int
+read_rows as materialized (
+  select l.ctid as row_at, l.id, l.run_ids
+  from dead_worker d
+  join belay.workflow_leases l on l.worker_id = any (array[d.id]) and l.id > d.read_through
+  order by l.worker_id, l.id
+  limit $1::int
+),
+named_runs as materialized (
+  select distinct named.run_id, d.id as worker_id, array['running', 'compensating'] as leased_statuses
+  from read_rows
+  cross join dead_worker d
+  cross join lateral unnest(read_rows.run_ids) as named (run_id)
+),
+held_steps as materialized (
+  select s.run_id, s.step
+  from named_runs n
+  join belay.workflow_steps s on s.run_id = any (array[n.run_id])
+  where s.worker_id = any (array[n.worker_id]) and s.status = any (n.leased_statuses)
+),
+locked_steps as materialized (
+  select s.run_id, s.step, r.definition_id
+  from named_runs n
+  join belay.workflow_steps s on s.run_id = any (array[n.run_id])
+  join belay.workflow_runs r on r.id = any (array[n.run_id])
+  where s.worker_id = any (array[n.worker_id]) and s.status = any (n.leased_statuses)
+  limit $2::int
+  for update of s skip locked
 ),
 recovered_steps as (
   update belay.workflow_steps s
   set status = case when s.status = 'running' then 'ready' else s.status end, worker_id = null, losses = s.losses + 1,
-    finished_at = belay.store_now()
-  from due_steps d
-  where s.run_id = any (array[d.run_id]) and s.step = any (array[d.step])
-  returning s.run_id, s.step, s.attempt, d.definition_id, s.failures, s.losses, s.undo_of
+    -- Whether a handler had begun is not known of an attempt that was lost: it may have.
+    begun = case when s.status = 'running' then true else s.begun end, finished_at = belay.store_now()
+  from locked_steps l
+  where s.run_id = any (array[l.run_id]) and s.step = any (array[l.step])
+  returning s.run_id, s.step, s.attempt, l.definition_id, s.failures, s.losses, s.undo_of
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
   select belay.store_now(), s.definition_id, s.step, s.attempt, s.run_id
   from recovered_steps s
 ),
-progress as materialized (
-  select d.id,
-    (select count(*) from searched_runs) < $1::int and (select count(*) from held_steps) <= $2::int as is_done,
-    -- When there are more steps than the limit, the run of the one too many is looked at again in the next part.
-    coalesce((
-      select r.id from searched_runs r
-      where (select count(*) from held_steps) <= $2::int
-        or r.id < (select h.run_id from held_steps h order by h.run_id desc limit 1)
-      order by r.id desc
-      limit 1
-    ), d.swept_through) as swept_through
-  from dead_worker d
+left_runs as materialized (
+  select array_agg(distinct h.run_id) as run_ids
+  from held_steps h
+  where (select count(*) from locked_steps) < (select count(*) from held_steps)
+    and (h.run_id, h.step) not in (select l.run_id, l.step from locked_steps l)
 ),
-advanced_worker as (
-  update belay.workflow_workers w
-  set swept_through = p.swept_through
-  from progress p
-  where w.id = any (array[p.id]) and not p.is_done
+done_rows as materialized (
+  select r.row_at from read_rows r cross join left_runs
+  where left_runs.run_ids is null or not r.run_ids && left_runs.run_ids
+),
+deleted_rows as (
+  delete from belay.workflow_leases l where l.ctid = any (array(select r.row_at from done_rows r))
 ),
 forgotten_worker as (
   delete from belay.workflow_workers w
-  using progress p
-  where w.id = any (array[p.id]) and p.is_done
+  using dead_worker d
+  where w.id = any (array[d.id]) and not exists (
+    select from belay.workflow_leases l where l.worker_id = d.id and l.ctid not in (select r.row_at from done_rows r)
+  )
 )
-select 'recovered' as kind, null::bool as is_done,
-  s.run_id, s.step, s.attempt, s.definition_id, s.failures, s.losses, s.undo_of
+select 'recovered' as kind, s.run_id, s.step, s.attempt, s.definition_id, s.failures, s.losses, s.undo_of, null::uuid as worker_id,
+  null::bool as is_left, null as read_through
 from recovered_steps s
 union all
-select 'swept', p.is_done, null, null, null, null, null, null, null
-from progress p`,
+select 'swept', null, null, null, null, null, null, null, d.id, (select l.run_ids is not null from left_runs l),
+  case when (select count(*) from read_rows) = $1::int then (select max(r.id)::text from read_rows r) end
+from dead_worker d`,
+}
+
+interface SweptRow {
+  readonly kind: 'swept'
+  readonly worker_id: string
+  /** Steps were left: for want of room, or since somebody has them locked. */
+  readonly is_left: boolean
+  /** Up to which row its journal was read; null for to its end. */
+  readonly read_through: string | null
 }
 
 export type RecoveredStep = Omit<Claim, 'failures' | 'undoOf'>
 
-// Runs looked at in one statement: short enough to hold its locks for a few milliseconds.
+// Runs, and rows of a journal, looked at in one statement: short enough to hold its locks for a few milliseconds.
 const RUNS_PER_PART = 500
+const ROWS_PER_PART = 50
 
-// Parts in one sweep, so that a tick is never long however many runs are live.
+// Parts in one sweep, so that a tick is never long however much there is to do.
 const PARTS_PER_SWEEP = 20
 
-export async function sweep(
-  connection: Connection,
-  request: { limit: number },
-): Promise<{
+interface Swept {
   readonly lostWorkers: readonly string[]
   readonly recovered: readonly RecoveredStep[]
   readonly more: boolean
-}> {
+}
+
+export async function sweep(connection: Connection, request: { limit: number }): Promise<Swept> {
   const dead = await connection.query(declareDeadWorkers, [])
   const lostWorkers = dead.filter((row) => row.is_new).map((row) => row.id)
-  // The dead ones of before are read next to those declared now, from one snapshot, in which the latter still live.
-  let remaining = dead.length
-  const recovered: RecoveredStep[] = []
-  for (let part = 0; part < PARTS_PER_SWEEP && remaining > 0; part += 1) {
-    const limit = request.limit - recovered.length
-    const rows = await connection.query(recoverSteps, [RUNS_PER_PART, limit])
-    recovered.push(...rows.flatMap((row) => (row.kind === 'recovered' ? [decodeRecovered(row)] : [])))
-    const swept = rows.find((row) => row.kind === 'swept')
-    // Other sweepers have the rest in hand.
-    if (swept === undefined) return { lostWorkers, recovered, more: false }
-    if (swept.is_done) remaining -= 1
-    else if (recovered.length === request.limit) break
+  if (dead.length === 0) return { lostWorkers, recovered: [], more: false }
+  let parts = PARTS_PER_SWEEP
+  for (; parts > 0; parts -= 1) {
+    const journaled = await connection.query(journalDeadWorker, [RUNS_PER_PART])
+    if (journaled.length === 0) break
   }
-  return { lostWorkers, recovered, more: remaining > 0 }
+  return { lostWorkers, ...(await recover(connection, request.limit, parts)) }
+}
+
+const NO_ID = '00000000-0000-0000-0000-000000000000'
+
+/** Gives back what dead workers hold, one worker after the other. What somebody has locked is left to a later sweep, and hides nothing. */
+async function recover(
+  connection: Connection,
+  limit: number,
+  partsMax: number,
+): Promise<Pick<Swept, 'recovered' | 'more'>> {
+  const recovered: RecoveredStep[] = []
+  let [passed, current, readThrough] = [NO_ID, NO_ID, '0']
+  for (let part = 0; part < partsMax; part += 1) {
+    const room = limit - recovered.length
+    const values = [ROWS_PER_PART, room, passed, readThrough, current]
+    const rows = await connection.query(recoverSteps, values)
+    const steps = rows.flatMap((row) => (row.kind === 'recovered' ? [decodeRecovered(row)] : []))
+    recovered.push(...steps)
+    const swept = rows.find((row) => row.kind === 'swept')
+    // Every dead worker has had its turn; other sweepers have the rest in hand.
+    if (swept === undefined) return { recovered, more: false }
+    if (swept.is_left && steps.length === room) return { recovered, more: true }
+    if (swept.read_through === null) passed = swept.worker_id
+    else [current, readThrough] = [swept.worker_id, swept.read_through]
+  }
+  return { recovered, more: true }
 }
 
 function decodeRecovered(row: ClaimRow): RecoveredStep {

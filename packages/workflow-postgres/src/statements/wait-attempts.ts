@@ -1,6 +1,7 @@
 import type { Outcome } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
 
 /**
  * Lets steps wait without a worker: until a time, with a queue row for it, or for a signal alone, with none. Guarantee: the step and its
@@ -11,11 +12,13 @@ import type { Statement } from '../connection/statement.ts'
 export const waitAttempts: Statement<{ readonly position: number; readonly is_ready: boolean }> = {
   name: 'wait_attempts',
   text: `
-with waiting_attempts as materialized (
+with ${boundedLockWait('$8')},
+waiting_attempts as materialized (
   select a.run_id, a.step, a.attempt, a.definition_id, a.after_ms, a.wake_at_ms, a.position,
     $1::uuid as worker_id, 'running' as leased_status
   from unnest($2::uuid[], $3::int[], $4::int[], $5::int[], $6::float8[], $7::float8[])
     with ordinality as a (run_id, step, attempt, definition_id, after_ms, wake_at_ms, position)
+  cross join (select count(*) from bounded_wait) as wait_was_bounded
   order by a.run_id, a.step
 ),
 waiting_steps as (
@@ -24,6 +27,8 @@ waiting_steps as (
     -- An attempt that found it must wait has done its work: it ends the series of failures and losses.
     failures = 0, losses = 0, worker_id = null, finished_at = belay.store_now(),
     waiting_since = coalesce(s.waiting_since, belay.store_now()),
+    -- Whether it called a handler is not known: that nothing had begun before says nothing any more.
+    begun = case when s.begun then true end,
     available_at = case when s.signalled_at is null then
       coalesce(belay.store_now() + a.after_ms * interval '1 millisecond', to_timestamp(a.wake_at_ms / 1000)) end
   from waiting_attempts a
@@ -56,6 +61,7 @@ export async function wait(
     outcomes.map((outcome) => outcome.definitionId),
     outcomes.map(({ wake }) => (wake !== null && 'afterMs' in wake ? wake.afterMs : null)),
     outcomes.map(({ wake }) => (wake !== null && 'at' in wake ? wake.at : null)),
+    sharedLockWait,
   ])
   return { settled: rows.map((row) => row.position - 1), queued: rows.some((row) => row.is_ready) }
 }

@@ -9,9 +9,9 @@ export const insertWorker: Statement<{ readonly id: string }> = {
   name: 'insert_worker',
   text: `
 insert into belay.workflow_workers as w
-  (id, name, status, lease_expires_at, started_at, renewed_at, slots, host, definition_ids)
+  (id, name, status, lease_expires_at, started_at, renewed_at, slots, host, definition_ids, journaled)
 values ($1::uuid, $2::text, 'live', belay.store_now() + $3::float8 * interval '1 millisecond', belay.store_now(), belay.store_now(),
-  $4::int, $5::text, $6::int[])
+  $4::int, $5::text, $6::int[], true)
 on conflict (id) do update
 set name = excluded.name, lease_expires_at = excluded.lease_expires_at, renewed_at = excluded.renewed_at, slots = excluded.slots,
   host = excluded.host, definition_ids = excluded.definition_ids
@@ -59,6 +59,28 @@ cross join (
 ) p`,
 }
 
+/**
+ * Removes what is left of the journals of workers that are gone: code from before there were journals knew nothing of them when it forgot a
+ * worker. No lease can be lost: a row of the journal is never seen without the worker that wrote it, unless that is gone. Index: primary keys.
+ * Locks: rows of the journal that nobody uses.
+ */
+export const deleteOrphanedLeases: Statement<{ readonly id: string }> = {
+  name: 'delete_orphaned_leases',
+  text: `
+delete from belay.workflow_leases l
+where not exists (select from belay.workflow_workers w where w.id = l.worker_id)
+returning l.id::text as id`,
+}
+
+/** Locks a worker that leaves, unless something of it is still under way. Index: primary key. Locks: the worker's row, skipping a locked one. */
+export const lockLeaving: Statement<{ readonly id: string }> = {
+  name: 'lock_leaving',
+  text: `
+select w.id from belay.workflow_workers w
+where w.id = $1::uuid and w.status = 'live' and w.lease_expires_at = '-infinity'
+for update skip locked`,
+}
+
 /** Ends the lease of a worker that leaves. Index: primary key. Locks: the worker's row. */
 export const endLease: Statement<{ readonly id: string }> = {
   name: 'end_lease',
@@ -69,13 +91,24 @@ where id = $1::uuid and status = 'live'
 returning id`,
 }
 
-/** Forgets a worker whose lease was ended. One that was declared dead meanwhile is the sweep's. Locks: the worker's row. */
+/**
+ * Forgets a worker whose lease was ended, with its journal. One that was declared dead meanwhile is the sweep's. Index: primary keys. Locks: the
+ * worker's row, its journal.
+ */
 export const deleteWorker: Statement<{ readonly id: string }> = {
   name: 'delete_worker',
   text: `
-delete from belay.workflow_workers
-where id = $1::uuid and status = 'live' and lease_expires_at = '-infinity'
-returning id`,
+with deleted_worker as (
+  delete from belay.workflow_workers
+  where id = $1::uuid and status = 'live' and lease_expires_at = '-infinity'
+  returning id
+),
+deleted_leases as (
+  delete from belay.workflow_leases l
+  using deleted_worker d
+  where l.worker_id = any (array[d.id])
+)
+select id from deleted_worker`,
 }
 
 /** Ends the lease of every live worker, for a store that a single process owns and has just opened. Locks: all workers' rows. */
@@ -91,6 +124,7 @@ returning id`,
 export async function register(connection: Connection, worker: NewWorker): Promise<void> {
   const { workerId, name, leaseMs, slots = null, host = hostName(), definitionIds = null } = worker
   await connection.query(insertWorker, [workerId, name, leaseMs, slots, host, definitionIds])
+  await connection.query(deleteOrphanedLeases, [])
 }
 
 export async function renew(connection: Connection, renewal: Renewal): Promise<Renewed | 'lost'> {
@@ -103,11 +137,17 @@ export async function renew(connection: Connection, renewal: Renewal): Promise<R
 }
 
 /**
- * Forgets a worker that holds nothing. One that leaves while it holds steps must not take them with it: its lease is at an end, and the
- * next sweep gives them back.
+ * Forgets a worker that holds nothing. One that leaves while it holds steps, or while a statement of it is under way that may lease some, must
+ * not take them with it: its lease is at an end, and the next sweep gives them back.
  */
 export async function deregister(connection: Connection, worker: { workerId: string }): Promise<void> {
-  await connection.query(endLease, [worker.workerId])
-  const steps = await held(connection, worker)
-  if (steps.length === 0) await connection.query(deleteWorker, [worker.workerId])
+  const { workerId } = worker
+  await connection.query(endLease, [workerId])
+  await connection.transaction(async (transaction) => {
+    // What leases steps to it shares this lock: none is under way from here on, and what was is seen.
+    const [locked] = await transaction.query(lockLeaving, [workerId])
+    if (locked === undefined) return
+    const steps = await held(transaction, worker)
+    if (steps.length === 0) await transaction.query(deleteWorker, [workerId])
+  })
 }

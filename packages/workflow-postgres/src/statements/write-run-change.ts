@@ -23,7 +23,7 @@ with changed_steps as materialized (
 ),
 -- Read before anything is written, since a statement sees the rows as they were.
 moved_payloads as materialized (
-  select c.step, old.output, old.error
+  select c.step, old.output, old.error, old.begun
   from changed_steps c
   join belay.workflow_steps old on old.run_id = any (array[c.run_id]) and old.step = any (array[c.old_step])
   where c.old_step <> c.step
@@ -34,9 +34,11 @@ updated_steps as (
     worker_id = c.worker_id, undo_of = c.undo_of, started_at = c.started_at, finished_at = c.finished_at,
     available_at = c.available_at, waiting_since = c.waiting_since, signalled_at = c.signalled_at, failing_since = c.failing_since,
     output = case when c.sets_output then c.output::json when c.old_step = c.step then s.output else c.moved_output end,
-    error = case when c.old_step = c.step then s.error else c.moved_error end
+    error = case when c.old_step = c.step then s.error else c.moved_error end,
+    -- A step whose beginning is taken back has not begun.
+    begun = case when c.started_at is null then false when c.old_step = c.step then s.begun else c.moved_begun end
   from (
-    select changed.*, m.output as moved_output, m.error as moved_error
+    select changed.*, m.output as moved_output, m.error as moved_error, m.begun as moved_begun
     from changed_steps changed
     left join moved_payloads m on m.step = any (array[changed.step])
     where not changed.is_new
@@ -46,10 +48,10 @@ updated_steps as (
 ),
 inserted_steps as (
   insert into belay.workflow_steps (run_id, step, status, open_dependencies, attempt, failures, losses, worker_id, undo_of,
-    started_at, finished_at, available_at, waiting_since, signalled_at, failing_since, output, error)
+    started_at, finished_at, available_at, waiting_since, signalled_at, failing_since, output, error, begun)
   select c.run_id, c.step, c.status, c.open_dependencies, c.attempt, c.failures, c.losses, c.worker_id, c.undo_of,
     c.started_at, c.finished_at, c.available_at, c.waiting_since, c.signalled_at, c.failing_since,
-    case when c.sets_output then c.output::json else m.output end, m.error
+    case when c.sets_output then c.output::json else m.output end, m.error, case when c.started_at is null then false else m.begun end
   from changed_steps c
   left join moved_payloads m on m.step = any (array[c.step])
   where c.is_new

@@ -5,6 +5,7 @@ import { type PostgresAdapter, postgres } from '../../src/index.ts'
 import { pglite } from '../../src/pglite.ts'
 import { setClock } from './clock.ts'
 import type { TestDatabase } from './database.ts'
+import { assertJournaled } from './journal.ts'
 
 /** Makes harnesses in one database. */
 export interface Harnesses {
@@ -44,6 +45,7 @@ export function postgresHarnesses(database: TestDatabase): Harnesses {
           await other.open()
           return other
         },
+        verify: () => assertJournaled((text) => database.pool.query(text), schema),
         async close() {
           await Promise.all([adapter, ...others].map((open) => open.close()))
           await schemas.giveBack(schema)
@@ -70,6 +72,7 @@ export function pgliteHarnesses(db: PGlite): Harnesses {
           await other.open()
           return other
         },
+        verify: () => assertJournaled((text) => db.query(text), schema),
         async close() {
           await Promise.all([adapter.close(), other.close()])
           await schemas.giveBack(schema)
@@ -79,7 +82,17 @@ export function pgliteHarnesses(db: PGlite): Harnesses {
   }
 }
 
-const TABLES = ['definitions', 'definition_steps', 'runs', 'steps', 'ready', 'signals', 'history', 'workers']
+const TABLES = [
+  'definitions',
+  'definition_steps',
+  'runs',
+  'steps',
+  'ready',
+  'signals',
+  'history',
+  'workers',
+  'leases',
+]
 
 /** Names of schemas that hold nothing. One that is given back is emptied and used again: to make one takes longer than most tests. */
 function emptySchemas(run: (text: string) => Promise<unknown>) {

@@ -97,6 +97,11 @@ export class Attempt {
     return this.#owesUndo() ? (step.compensation?.transaction ?? null) : null
   }
 
+  /** Its handler was called, and may have taken effect. */
+  get isBegun(): boolean {
+    return this.#called
+  }
+
   get isInterrupted(): boolean {
     return this.#interrupted
   }

@@ -1,4 +1,4 @@
-import type { Claim, Outcome, UndoPlan } from '../adapter/index.ts'
+import type { AttemptRef, Claim, Outcome, UndoPlan } from '../adapter/index.ts'
 import type { Attempt, Performance } from './attempt.ts'
 import { decideOutcome } from './decide.ts'
 import type { SettlerEntry } from './settler.ts'
@@ -6,10 +6,16 @@ import type { SettlerEntry } from './settler.ts'
 /** What the end of an attempt asks the store to record. */
 export function outcomeOf(attempt: Attempt, end: Performance, random: () => number): Outcome {
   if (end.type === 'threw') return decideOutcome(attempt.claim, attempt.step, end, random, attempt.failingMs)
+  if (end.type === 'given_up' && !attempt.isBegun) {
+    // Nothing of it can have taken effect: there is nothing to undo.
+    return { ...refOf(attempt.claim), type: 'released', begun: false }
+  }
   if (end.type !== 'relay') return decideOutcome(attempt.claim, attempt.step, end, random)
-  const { runId, step, attempt: number, direction, definitionId, undoOf } = attempt.claim
-  const ref = { runId, step, attempt: number, direction, definitionId }
-  return { ...ref, type: 'relayed', undoOf: undoOf ?? 'completed' }
+  return { ...refOf(attempt.claim), type: 'relayed', undoOf: attempt.claim.undoOf ?? 'completed' }
+}
+
+function refOf({ runId, step, attempt, direction, definitionId }: Claim): AttemptRef {
+  return { runId, step, attempt, direction, definitionId }
 }
 
 /** How many steps these outcomes could make ready: those that several of them share count once. */

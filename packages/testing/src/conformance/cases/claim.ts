@@ -138,6 +138,27 @@ export const claimCases: Cases = {
     expect(claims.map(({ runId }) => runId)).toEqual([going.id])
   },
 
+  'a thousand steps of stopped runs cost a claim that may take one no further claim': async (given) => {
+    const graph = await given.graph('pair', PAIR)
+    const stopped = Array.from({ length: 1_000 }, () => ({
+      runId: given.ids.runId(),
+      definitionId: graph.id,
+      workflow: graph.name,
+      key: null,
+      input: null,
+    }))
+    await given.adapter.startRuns(stopped)
+    await given.advance(10)
+    const going = await given.start(graph)
+    const runIds = stopped.map(({ runId }) => runId)
+    await given.adapter.cancelRuns({ runIds, cause: '{"type":"cancelled"}' })
+    const worker = await given.worker()
+
+    const claimed = await given.adapter.claim({ workerId: worker.id, definitionIds: [graph.id], limit: 1 })
+
+    expect(claimed).toMatchObject({ claims: [{ runId: going.id, step: 0 }] })
+  },
+
   'an unknown worker is told that it is lost, and gets nothing': async (given) => {
     const run = await given.pair()
     const answer = await given.adapter.claim({

@@ -47,6 +47,28 @@ export const controlCases: Cases = {
     await expect(given.operate(run).resume()).rejects.toMatchObject({ code: 'action_refused' })
   },
 
+  'every step that has not begun waits for the resumption too, and for nothing more after it': async (
+    given,
+  ) => {
+    const run = await given.diamond()
+    const worker = await given.worker()
+    await worker.complete(run, 'a')
+    await worker.settle([retry(await worker.claimOf(run, 'b'), 0)])
+    const running = await worker.claimOf(run, 'c')
+    const openDependencies = async () =>
+      (await given.adapter.readRun(run.id))!.steps.map((step) => step.openDependencies)
+
+    await given.operate(run).pause()
+    expect(await openDependencies()).toEqual([0, 1, 0, 3])
+    // What comes back meanwhile is held by the run alone.
+    await worker.settle([retry(running, 0)])
+    expect(await worker.take()).toEqual([])
+    await given.operate(run).resume()
+
+    expect(await openDependencies()).toEqual([0, 0, 0, 2])
+    expect(await worker.take()).toHaveLength(2)
+  },
+
   'a retry keeps its time through a pause': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()

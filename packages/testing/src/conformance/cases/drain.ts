@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { type Cases, withSecond } from '../case.ts'
-import { completed, failed, PAIR } from '../scenario/index.ts'
+import { completed, failed, PAIR, released, retry } from '../scenario/index.ts'
 
 export const drainCases: Cases = {
   'a stopped run is drained once nothing of it is in flight': async (given) => {
@@ -123,6 +123,41 @@ export const drainCases: Cases = {
     expect(tooEarly).toEqual([])
     expect(drained?.steps[lost!.step]).toEqual({ step: lost!.step, status: 'cancelled', started: true })
     expect((await run.step(run.graph.nameOf(lost!.step))).losses).toBe(1)
+  },
+
+  'a step that was given back before its handler began has not started': async (given) => {
+    const run = await given.loose(4)
+    const worker = await given.worker()
+    const [failing, unbegun, begun, untold] = await worker.claimsOf(run, 's0', 's1', 's2', 's3')
+    await worker.settle([released(unbegun!, false), released(begun!, true), released(untold!)])
+    await worker.settle([failed(failing!)])
+
+    const [drained] = await given.drain()
+
+    expect(drained?.steps.map(({ started }) => started)).toEqual([true, false, true, true])
+  },
+
+  'a step has started that was given back before its handler began when an attempt before had begun': async (
+    given,
+  ) => {
+    const run = await given.loose(4)
+    const [dying, worker] = [await given.worker(), await given.worker()]
+    const lost = await dying.claimOf(run, 's0')
+    await dying.settle((await dying.claimsOf(run, 's1', 's2', 's3')).map((claim) => released(claim, false)))
+    await given.expireLeases()
+    await given.sweep()
+    const heir = await given.worker()
+    await heir.settle([retry(await heir.claimOf(run, 's1'), 0)])
+    await heir.take()
+    await heir.settle((await heir.claimsOf(run, 's0', 's1', 's2')).map((claim) => released(claim, false)))
+    await heir.fail(run, 's3')
+
+    const [drained] = await given.drain()
+
+    expect(await worker.claim()).toBe('lost')
+    expect(lost.attempt).toBe(1)
+    // s0 was lost with its worker, s1 was retried; s2 never began.
+    expect(drained?.steps.map(({ started }) => started)).toEqual([true, true, false, true])
   },
 
   'a claim whose answer was lost holds the drain until its lease is over': async (given) => {

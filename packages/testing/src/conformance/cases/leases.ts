@@ -1,8 +1,28 @@
+import type { Claim } from '@belay/workflow/adapter'
 import { expect } from 'vitest'
 import type { Cases } from '../case.ts'
-import { LEASE_MS } from '../scenario/index.ts'
+import { completed, LEASE_MS, PAIR, retry } from '../scenario/index.ts'
 
 export const leaseCases: Cases = {
+  'held names the same steps however often it is asked while others end': async (given) => {
+    const graph = await given.graph('pair', PAIR)
+    const worker = await given.worker()
+    const kept: Claim[] = []
+    for (let round = 0; round < 5; round += 1) {
+      const runs = [await given.start(graph), await given.start(graph), await given.start(graph)]
+      const [first, second, third] = await worker.take()
+      await worker.settle([completed(first!)], 1)
+      await worker.complete(runs.find(({ id }) => id === first!.runId)!, 'b')
+      await worker.settle([retry(second!, 60_000)])
+      kept.push(third!)
+
+      const held = await worker.held()
+
+      const names = (claims: readonly Claim[]) => claims.map(({ runId, step }) => `${runId}/${step}`).sort()
+      expect(names(held)).toEqual(names(kept))
+    }
+  },
+
   'a renewal keeps the worker, and every step it holds, beyond its first lease': async (given) => {
     const run = await given.loose(3)
     const worker = await given.worker()

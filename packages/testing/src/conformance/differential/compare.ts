@@ -38,7 +38,8 @@ export async function compareAdapters(seed: number, a: Harness, b: Harness, step
     const differentRows = await compareRows(sides, runIds, world)
     if (differentRows !== undefined) fail(differentRows)
   }
-  for (const { adapter } of sides) {
+  for (const { adapter, harness } of sides) {
+    await harness.verify?.()
     assertInvariants(await readDump(adapter, await adapter.saveDefinitions(GRAPHS)))
   }
 }

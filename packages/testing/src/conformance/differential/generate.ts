@@ -146,7 +146,7 @@ function forwardOutcome(claim: Claim, random: Random, signalled: boolean): Outco
   if (kind === 'failed') return failed(claim, `broken ${random.below(100)}`)
   if (kind === 'retry') return retry(claim, random.pick(DELAYS_MS))
   if (kind === 'waiting') return waiting(claim, wakeOf(random))
-  return released(claim)
+  return released(claim, (claim.step + claim.attempt) % 2 === 0)
 }
 
 /** A wait without end is rare: only a signal, a cancellation or a deadline ends it. */

@@ -12,8 +12,9 @@ export function retry(attempt: AttemptRef, delayMs: number, message = 'try again
   return { ...refOf(attempt), type: 'retry', error: errorText(message), delayMs }
 }
 
-export function released(attempt: AttemptRef): Outcome {
-  return { ...refOf(attempt), type: 'released' }
+/** `begun: false`: its handler was not called. */
+export function released(attempt: AttemptRef, begun?: boolean): Outcome {
+  return { ...refOf(attempt), type: 'released', begun }
 }
 
 export function waiting(attempt: AttemptRef, wake: Wake | null = null): Outcome {

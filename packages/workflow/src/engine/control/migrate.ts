@@ -103,9 +103,9 @@ function planForward(found: RunToChange, definition: SavedDefinition, moves: rea
     const row = rowOf(found, move, moved)
     if (satisfied[move.number] || row.status === 'waiting') return row
     const open = move.shape.dependsOn.filter((number) => !satisfied[number]).length
-    if (open === 0) return { ...row, status: 'ready', openDependencies: 0 }
     // In a paused run each waits for the resumption too.
-    return { ...row, status: 'pending', openDependencies: open + (paused ? 1 : 0) }
+    const openDependencies = open + (paused ? 1 : 0)
+    return { ...row, status: open === 0 ? 'ready' : 'pending', openDependencies }
   })
   const dependedOn = new Set(moves.flatMap(({ shape }) => shape.dependsOn))
   const openSteps = moves.filter(({ number }) => !dependedOn.has(number) && !satisfied[number]).length

@@ -1,16 +1,17 @@
-import type { RunToChange } from '../../adapter/index.ts'
+import type { RunToChange, StepStatus, StoredStep } from '../../adapter/index.ts'
 import type { Plan } from './plan.ts'
 import { isForward, remedyOfUndo, runRefusal } from './refusal.ts'
 
 /**
- * Nothing of a paused run is handed out. Claims look at the run; settlements don't, so each step that waits for others gets one more to wait
- * for, which only the resumption takes away: a handler in flight ends, and its dependents stay where they are. Null when it is paused.
+ * Nothing of a paused run is handed out. Each step that has not begun gets one more open dependency, which only the resumption takes away.
+ * Settlements don't look at the run: a handler in flight ends, and its dependents stay where they are. Claims do look, but a claim under way
+ * may have done so before the pause: it finds the open dependency once it has the step's row. Null when it is paused.
  */
 export function planPause({ run, steps }: RunToChange): Plan | null {
   if (run.status === 'paused') return null
   if (!isForward(run)) throw runRefusal(run, 'paused', remedyOfUndo(run))
   const held = steps
-    .filter(({ status }) => status === 'pending')
+    .filter(({ status }) => HELD.has(status))
     .map((step) => ({ ...step, openDependencies: step.openDependencies + 1 }))
   return { run: { ...run, status: 'paused' }, steps: held, queue: [] }
 }
@@ -24,16 +25,17 @@ export function planResume({ run, steps }: RunToChange): Plan | null {
     if (isForward(run)) return null
     throw runRefusal(run, 'resumed', remedyOfUndo(run))
   }
-  const freed = steps
-    .filter(({ status }) => status === 'pending')
-    .map((step) => {
-      const openDependencies = step.openDependencies - 1
-      return { ...step, openDependencies, status: openDependencies === 0 ? 'ready' : step.status }
-    })
-  const idle = steps.filter(({ status }) => status === 'ready' || status === 'waiting')
-  return {
-    run: { ...run, status: 'running' },
-    steps: freed,
-    queue: [...idle, ...freed.filter(({ status }) => status === 'ready')],
-  }
+  const isHeld = ({ status, openDependencies }: StoredStep) => HELD.has(status) && openDependencies > 0
+  const freed = steps.filter(isHeld).map((step): StoredStep => {
+    const openDependencies = step.openDependencies - 1
+    const isDue = step.status === 'pending' && openDependencies === 0
+    return { ...step, openDependencies, status: isDue ? 'ready' : step.status }
+  })
+  // What was running when the run was paused, and came back since, is held by nothing.
+  const unheld = steps.filter((step) => !isHeld(step))
+  const queue = [...unheld, ...freed].filter(({ status }) => status === 'ready' || status === 'waiting')
+  return { run: { ...run, status: 'running' }, steps: freed, queue }
 }
+
+/** Where a pause finds steps that have not begun, or wait between two attempts. */
+const HELD: ReadonlySet<StepStatus> = new Set(['pending', 'ready', 'waiting'])

@@ -4,16 +4,26 @@ import { queueEntries } from '../../../src/engine/control/plan.ts'
 import { FAILED, runToChange } from './run-to-change.ts'
 
 describe('a pause', () => {
-  it('gives each step that waits for others one more to wait for, and leaves the rest alone', () => {
+  it('gives each step that has not begun, or waits between two attempts, one more open dependency', () => {
     const plan = planPause(
       runToChange(
         {},
-        { a: 'running', b: { status: 'ready' }, c: { status: 'pending', openDependencies: 2 } },
+        {
+          a: 'running',
+          b: { status: 'ready' },
+          c: { status: 'pending', openDependencies: 2 },
+          d: { status: 'waiting', waitingSince: 1 },
+          e: 'completed',
+        },
       ),
     )
 
     expect(plan?.run.status).toBe('paused')
-    expect(plan?.steps).toMatchObject([{ name: 'c', status: 'pending', openDependencies: 3 }])
+    expect(plan?.steps).toMatchObject([
+      { name: 'b', status: 'ready', openDependencies: 1 },
+      { name: 'c', status: 'pending', openDependencies: 3 },
+      { name: 'd', status: 'waiting', openDependencies: 1 },
+    ])
     expect(plan?.queue).toEqual([])
   })
 
@@ -54,6 +64,15 @@ describe('a resumption', () => {
 
     expect(plan?.steps).toMatchObject([{ name: 'b', status: 'ready', openDependencies: 0 }])
     expect(plan?.queue).toMatchObject([{ name: 'b' }])
+  })
+
+  it('takes nothing from a step that came back from its worker after the pause', () => {
+    const plan = planResume(
+      runToChange({ status: 'paused' }, { held: { status: 'ready', openDependencies: 1 }, back: 'ready' }),
+    )
+
+    expect(plan?.steps).toMatchObject([{ name: 'held', status: 'ready', openDependencies: 0 }])
+    expect(plan?.queue.map(({ name }) => name).sort()).toEqual(['back', 'held'])
   })
 
   it('queues retries and timers for their time, what was signalled at once, and waits without end not at all', () => {

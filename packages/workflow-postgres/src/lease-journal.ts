@@ -1,0 +1,93 @@
+import { isTerminal, type RunStatus } from '@belay/workflow/adapter'
+
+/** Rows that one claim removes at most. */
+const TRIMMED_MAX = 1_000
+
+/** A row of the journal of leases, as it was written. */
+export interface JournalRow {
+  readonly id: string
+  readonly runIds: readonly string[]
+}
+
+interface OpenRow {
+  readonly number: number
+  openRuns: number
+}
+
+/** What this process remembers of the journals of its workers: which of their rows name only runs that have ended. */
+export class LeaseJournal {
+  readonly #workers = new Map<string, WorkerJournal>()
+  #written = 0
+
+  /** A moment, for {@link ended}. Taken before the call is made whose answer tells of ends. */
+  get moment(): number {
+    return this.#written
+  }
+
+  wrote(workerId: string, row: JournalRow): void {
+    this.#written += 1
+    const known = this.#workers.get(workerId) ?? new WorkerJournal()
+    this.#workers.set(workerId, known)
+    known.add(row, this.#written)
+  }
+
+  /**
+   * An answer told that these runs have ended. That holds for the rows that were there when the call was made: a run that ended may have been
+   * sent forward again since, and have come to the worker by another row.
+   */
+  ended(
+    workerId: string,
+    runs: readonly { readonly runId: string; readonly status: RunStatus }[],
+    moment: number,
+  ): void {
+    const journal = this.#workers.get(workerId)
+    if (journal === undefined) return
+    for (const { runId, status } of runs) if (isTerminal(status)) journal.end(runId, moment)
+  }
+
+  /** Rows that nothing depends on any more, and that are to be removed. They are forgotten: what is not removed, `held` removes. */
+  takeEnded(workerId: string): readonly string[] {
+    return this.#workers.get(workerId)?.ended.splice(0, TRIMMED_MAX) ?? []
+  }
+
+  /** Rows that were replaced by others. */
+  removed(workerId: string, ids: readonly string[]): void {
+    for (const id of ids) this.#workers.get(workerId)?.rows.delete(id)
+  }
+
+  forget(workerId: string): void {
+    this.#workers.delete(workerId)
+  }
+}
+
+class WorkerJournal {
+  readonly rows = new Map<string, OpenRow>()
+  readonly ended: string[] = []
+  readonly #rowsOfRun = new Map<string, readonly string[]>()
+
+  add({ id, runIds }: JournalRow, number: number): void {
+    this.rows.set(id, { number, openRuns: runIds.length })
+    for (const runId of runIds) {
+      const ids = this.#rowsOfRun.get(runId)
+      this.#rowsOfRun.set(runId, ids === undefined ? [id] : [...ids, id])
+    }
+  }
+
+  end(runId: string, moment: number): void {
+    const later: string[] = []
+    for (const id of this.#rowsOfRun.get(runId) ?? []) {
+      const row = this.rows.get(id)
+      if (row === undefined) continue
+      if (row.number > moment) {
+        later.push(id)
+        continue
+      }
+      row.openRuns -= 1
+      if (row.openRuns > 0) continue
+      this.rows.delete(id)
+      this.ended.push(id)
+    }
+    if (later.length === 0) this.#rowsOfRun.delete(runId)
+    else this.#rowsOfRun.set(runId, later)
+  }
+}
