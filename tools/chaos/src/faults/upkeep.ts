@@ -1,0 +1,68 @@
+import { pause, settlesWithin } from '../pause.ts'
+import type { Fault } from './fault.ts'
+import { someWorker } from './kill.ts'
+
+const LEAVE_MS = 15_000
+
+/** Something in the application keeps every connection of its Pool. */
+export const exhaustPool: Fault = {
+  name: 'pool exhausted',
+  class: 'pool',
+  weight: 4,
+  async strike({ fleet, random }) {
+    const able = fleet.seats.filter(
+      ({ pool, child, afflictions }) =>
+        pool === 'application' && child?.isReady === true && !child.hasEnded && afflictions.size === 0,
+    )
+    if (able.length === 0) return { what: undefined }
+    const seat = random.pick(able)
+    const ms = random.between(500, 6_000)
+    seat.afflictions.add('pool')
+    seat.child?.tell({ type: 'exhaust', ms })
+    await pause(ms)
+    seat.afflictions.delete('pool')
+    return { what: `of ${seat.child?.name} for ${ms} ms` }
+  },
+}
+
+/** A worker leaves in order and another release takes its place: version 2 beside version 1, or back to version 1 alone. */
+export const deploy: Fault = {
+  name: 'release deployed',
+  class: 'deploy',
+  weight: 2,
+  async strike(stage) {
+    const seat = someWorker(stage)
+    const child = seat?.child
+    if (seat === undefined || child === undefined) return { what: undefined }
+    const others = stage.fleet.workers.filter((worker) => worker !== seat)
+    // Somebody must be able to run version 2 once there are runs of it.
+    const mayGoBack = seat.version === 'both' && others.some(({ version }) => version === 'both')
+    seat.version = mayGoBack ? 'v1' : 'both'
+    seat.afflictions.add('deploy')
+    child.leave()
+    if (!(await settlesWithin(child.ended, LEAVE_MS))) {
+      stage.note(`${child.name} did not leave within ${LEAVE_MS} ms, and was killed.`)
+      await child.kill()
+    }
+    seat.afflictions.delete('deploy')
+    stage.fleet.seat(seat)
+    return { what: `${child.name} makes way for ${seat.version === 'v1' ? 'version 1' : 'versions 1 and 2'}` }
+  },
+}
+
+/** Runs that have just ended are deleted, and kept for the oracle as they were. */
+export const prune: Fault = {
+  name: 'runs pruned',
+  class: 'prune',
+  weight: 1,
+  async strike({ engine, archive }) {
+    const { pruned } = await engine.prune({
+      olderThan: '5s',
+      limit: 500,
+      archive: (runs) => {
+        for (const run of runs) archive.set(run.id, run)
+      },
+    })
+    return { what: `${pruned}` }
+  },
+}

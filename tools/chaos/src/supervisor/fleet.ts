@@ -1,0 +1,124 @@
+import { fileURLToPath } from 'node:url'
+import {
+  type ChildSetup,
+  DATABASE_HOST,
+  type Message,
+  type TriggerSetup,
+  type WorkerSetup,
+} from '../child/protocol.ts'
+import { Proxy } from '../network/proxy.ts'
+import { settlesWithin } from '../pause.ts'
+import { Child } from './child.ts'
+import type { Guard } from './guard.ts'
+import { Seat } from './seat.ts'
+
+const LEAVE_MS = 15_000
+
+export interface FleetParts {
+  readonly guard: Guard
+  readonly serverPort: number
+  readonly database: string
+  readonly worldUrl: string
+  readonly leaseMs: number
+  readonly tickMs: number
+  readonly startsPerSecond: number
+  readonly burst: boolean
+  readonly nextSeed: () => number
+  readonly onMessage: (seat: Seat, message: Message) => void
+  readonly onDeath: (sentence: string) => void
+}
+
+/** All processes of the load: workers, and the trigger that starts their runs, each behind a proxy of its own. */
+export class Fleet {
+  readonly workers: readonly Seat[]
+  readonly trigger: Seat
+  /** Every process there has been: what it did may have to be explained by what was done to it. */
+  readonly children: Child[] = []
+  readonly #parts: FleetParts
+  #isOver = false
+
+  static async open(workers: number, parts: FleetParts): Promise<Fleet> {
+    const seats: Seat[] = []
+    for (let number = 1; number <= workers; number += 1) {
+      // One worker uses a Pool of the application's.
+      const pool = number === workers ? 'application' : 'own'
+      seats.push(new Seat(`worker${number}`, 'worker', pool, await Proxy.open(parts.serverPort)))
+    }
+    const trigger = new Seat('trigger', 'trigger', 'application', await Proxy.open(parts.serverPort))
+    return new Fleet(seats, trigger, parts)
+  }
+
+  private constructor(workers: readonly Seat[], trigger: Seat, parts: FleetParts) {
+    this.workers = workers
+    this.trigger = trigger
+    this.#parts = parts
+    for (const seat of this.seats) this.seat(seat)
+  }
+
+  get seats(): readonly Seat[] {
+    return [...this.workers, this.trigger]
+  }
+
+  get settled(): number {
+    return this.workers.reduce((sum, { settled }) => sum + settled, 0)
+  }
+
+  /** Starts a process at a seat that is empty. */
+  seat(seat: Seat): void {
+    if (this.#isOver || (seat.child !== undefined && !seat.child.hasEnded)) return
+    const program = fileURLToPath(new URL(`../child/${seat.role}.js`, import.meta.url))
+    const { guard, onDeath, onMessage } = this.#parts
+    const setup = seat.role === 'worker' ? this.#workerSetup(seat) : this.#triggerSetup(seat)
+    const child = new Child({
+      program,
+      setup,
+      guard,
+      onMessage: (message) => {
+        seat.hear(message)
+        onMessage(seat, message)
+      },
+      onDeath: (sentence) => {
+        if (this.#isOver) return
+        onDeath(sentence)
+        this.seat(seat)
+      },
+    })
+    this.children.push(child)
+    seat.child = child
+  }
+
+  /** Tells every process to leave; gives the names of those that did not in time. */
+  async leave(): Promise<readonly string[]> {
+    const late: string[] = []
+    await Promise.all(
+      this.seats.map(async ({ child }) => {
+        child?.leave()
+        if (child !== undefined && !(await settlesWithin(child.ended, LEAVE_MS))) late.push(child.name)
+      }),
+    )
+    return late
+  }
+
+  /** Ends everything, whatever state it is in. */
+  async close(): Promise<void> {
+    this.#isOver = true
+    await Promise.all(this.seats.map(({ child }) => (child?.hasEnded ? undefined : child?.kill())))
+    await Promise.all(this.seats.map(({ proxy }) => proxy.close()))
+  }
+
+  #workerSetup(seat: Seat): WorkerSetup {
+    return { ...this.#setup(seat), version: seat.version, pool: seat.pool }
+  }
+
+  #triggerSetup(seat: Seat): TriggerSetup {
+    const { startsPerSecond, burst } = this.#parts
+    return { ...this.#setup(seat), startsPerSecond, burst }
+  }
+
+  #setup(seat: Seat): ChildSetup {
+    const { database, worldUrl, leaseMs, tickMs, nextSeed } = this.#parts
+    const name = seat.nextName()
+    const url = `postgres://postgres@${DATABASE_HOST}:${seat.proxy.port}/${database}?application_name=${name}`
+    return { name, url, worldUrl, seed: nextSeed(), leaseMs, tickMs }
+  }
+}

@@ -1,0 +1,48 @@
+import type { Message } from '../child/protocol.ts'
+import type { Proxy } from '../network/proxy.ts'
+import type { Version } from '../load/workflows.ts'
+import type { Child } from './child.ts'
+
+/** A place for a process in the fleet: its proxy stays when the process is replaced by another. */
+export class Seat {
+  readonly name: string
+  readonly role: 'worker' | 'trigger'
+  readonly pool: 'own' | 'application'
+  readonly proxy: Proxy
+  version: Version = 'v1'
+  child: Child | undefined
+  /** Steps settled by all processes that have sat here. */
+  settled = 0
+  discarded = 0
+  /** `run:step` of the handlers that were under way when it last said so. */
+  active: ReadonlySet<string> = new Set()
+  pulseAt = 0
+  /** Faults that are upon it now: they explain what it does meanwhile. */
+  readonly afflictions = new Set<string>()
+  /** What the processes before this one came to. */
+  #before = { settled: 0, discarded: 0 }
+  #generation = 0
+
+  constructor(name: string, role: 'worker' | 'trigger', pool: 'own' | 'application', proxy: Proxy) {
+    this.name = name
+    this.role = role
+    this.pool = pool
+    this.proxy = proxy
+  }
+
+  /** The name of the next process here. */
+  nextName(): string {
+    this.#generation += 1
+    this.#before = { settled: this.settled, discarded: this.discarded }
+    this.active = new Set()
+    return `${this.name}.${this.#generation}`
+  }
+
+  hear(message: Message): void {
+    if (message.type !== 'pulse') return
+    this.settled = this.#before.settled + message.settled
+    this.discarded = this.#before.discarded + message.discarded
+    this.active = new Set(message.active)
+    this.pulseAt = performance.now()
+  }
+}

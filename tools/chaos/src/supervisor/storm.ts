@@ -1,0 +1,75 @@
+import type { Fault } from '../faults/fault.ts'
+import { pause } from '../pause.ts'
+import type { Timeline } from '../report/timeline.ts'
+import type { Recoveries } from './recoveries.ts'
+import type { Stage } from './stage.ts'
+
+/** At intensity 1. */
+const GAP_MS = 2_200
+const AT_ONCE_MAX = 3
+
+/** Lets faults happen at random, one after the other and sometimes together, until it is told to end. */
+export class Storm {
+  /** By the fault's name. */
+  readonly counts: Record<string, number> = {}
+  readonly #stage: Stage
+  readonly #faults: readonly Fault[]
+  readonly #timeline: Timeline
+  readonly #recoveries: Recoveries
+  readonly #underWay = new Set<Promise<void>>()
+  #alone = false
+
+  constructor(
+    stage: Stage,
+    parts: { readonly faults: readonly Fault[]; readonly timeline: Timeline; readonly recoveries: Recoveries },
+  ) {
+    this.#stage = stage
+    this.#faults = parts.faults
+    this.#timeline = parts.timeline
+    this.#recoveries = parts.recoveries
+  }
+
+  /** Resolves when the time is over and every fault has come to its end. */
+  async rage(ms: number, intensity: number): Promise<void> {
+    const { random } = this.#stage
+    const end = performance.now() + ms
+    const atOnce = Math.max(1, Math.round(AT_ONCE_MAX * Math.min(1, intensity)))
+    while (performance.now() < end) {
+      await pause(Math.min(random.pauseMs(GAP_MS / intensity), Math.max(0, end - performance.now())))
+      if (this.#underWay.size >= atOnce || performance.now() >= end) continue
+      const fault = random.weighted(this.#faults)
+      if (fault.isAlone === true && this.#alone) continue
+      this.#begin(fault)
+    }
+    await Promise.all(this.#underWay)
+  }
+
+  #begin(fault: Fault): void {
+    const striking = this.#strike(fault).finally(() => this.#underWay.delete(striking))
+    this.#underWay.add(striking)
+  }
+
+  async #strike(fault: Fault): Promise<void> {
+    const { afflictions, fleet } = this.#stage
+    if (fault.isAlone === true) {
+      this.#alone = true
+      afflictions.add(fault.name)
+    }
+    this.#timeline.add(`${fault.name} …`)
+    try {
+      const { what, leases = [], since = performance.now() } = await fault.strike(this.#stage)
+      if (what === undefined) return
+      this.counts[fault.name] = (this.counts[fault.name] ?? 0) + 1
+      this.#timeline.add(`${fault.name}: ${what}`)
+      this.#recoveries.await(fault.name, { since, leases, settled: fleet.settled })
+    } catch (error) {
+      // Another fault was upon the supervisor's own statement.
+      this.#timeline.add(`${fault.name} came to nothing: ${error instanceof Error ? error.message : error}`)
+    } finally {
+      if (fault.isAlone === true) {
+        this.#alone = false
+        afflictions.delete(fault.name)
+      }
+    }
+  }
+}
