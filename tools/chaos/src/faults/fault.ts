@@ -22,8 +22,8 @@ export interface Fault {
   readonly weight: number
   /** Only one of these at a time: they are upon the whole server. */
   readonly isAlone?: boolean
-  /** Does it, and resolves once it is over. */
-  readonly strike: (stage: Stage) => Promise<Struck>
+  /** Does it, and resolves once it is over. Who is gone from its beginning calls `gone` then: the recovery begins there, not at the end. */
+  readonly strike: (stage: Stage, gone: (leases: readonly LeasedStep[]) => void) => Promise<Struck>
 }
 
 /** What was done. */
@@ -32,8 +32,6 @@ export interface Struck {
   readonly what: string | undefined
   /** Steps that were leased to processes it was done to: recovered once none of them is. */
   readonly leases?: readonly LeasedStep[]
-  /** When the time of the recovery begins; default: at the end of the fault. */
-  readonly since?: number
 }
 
 export interface LeasedStep {

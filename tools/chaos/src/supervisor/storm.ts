@@ -1,4 +1,4 @@
-import type { Fault } from '../faults/fault.ts'
+import type { Fault, LeasedStep } from '../faults/fault.ts'
 import { pause } from '../pause.ts'
 import type { Timeline } from '../report/timeline.ts'
 import type { Recoveries } from './recoveries.ts'
@@ -56,12 +56,17 @@ export class Storm {
       afflictions.add(fault.name)
     }
     this.#timeline.add(`${fault.name} …`)
+    let isMeasured = false
+    const measure = (leases: readonly LeasedStep[]) => {
+      isMeasured = true
+      this.#recoveries.await(fault.name, { since: performance.now(), leases, settled: fleet.settled })
+    }
     try {
-      const { what, leases = [], since = performance.now() } = await fault.strike(this.#stage)
+      const { what, leases = [] } = await fault.strike(this.#stage, measure)
       if (what === undefined) return
       this.counts[fault.name] = (this.counts[fault.name] ?? 0) + 1
       this.#timeline.add(`${fault.name}: ${what}`)
-      this.#recoveries.await(fault.name, { since, leases, settled: fleet.settled })
+      if (!isMeasured) measure(leases)
     } catch (error) {
       // Another fault was upon the supervisor's own statement.
       this.#timeline.add(`${fault.name} came to nothing: ${error instanceof Error ? error.message : error}`)
