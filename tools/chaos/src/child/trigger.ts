@@ -16,6 +16,8 @@ import { POOL_MAX, type TriggerSetup } from './protocol.ts'
 import { Starter } from './starter.ts'
 
 const LOOK_MS = 100
+const TELL_MS = 250
+const TAKE_UP_MS = 1_000
 /** More runs than this are not opened at once: chaos is not a load test. */
 const OPEN_MAX = 120
 const STARTING_MAX = 20
@@ -46,16 +48,19 @@ const starter = new Starter({ engine, pool, world, workflows, calls, onStarted: 
 
 let number = 0
 let allowance = 0
+let tookUpAt = 0
 if (setup.burst) await burst()
 say({ type: 'ready' })
-await companion.resumeAll()
-for (const intent of await openIntents(world.pool)) void starter.carryOut([intent])
-setInterval(() => void startSome(), LOOK_MS)
-setInterval(() => say({ type: 'started', runs: starter.started, failures: calls.failures }), 1_000)
+setInterval(() => say({ type: 'started', runs: starter.started, failures: calls.failures }), TELL_MS)
+if (!setup.burst) {
+  await companion.resumeAll()
+  await takeUp()
+  setInterval(() => void startSome(), LOOK_MS)
+}
 
 /** As many new runs as the pace allows. */
 async function startSome(): Promise<void> {
-  if (pace.finish) return void companion.finish()
+  if (pace.finish) return finish()
   if (pace.open > OPEN_MAX || starter.underWay > STARTING_MAX) return
   allowance = Math.min(5, allowance + (setup.startsPerSecond * LOOK_MS) / 1_000)
   while (allowance >= 1) {
@@ -64,6 +69,17 @@ async function startSome(): Promise<void> {
     await writeIntents(world.pool, intents)
     void starter.carryOut(intents)
   }
+}
+
+/** Takes up what processes before this one, or beside it, had to leave. */
+async function takeUp(): Promise<void> {
+  tookUpAt = performance.now()
+  for (const intent of await openIntents(world.pool)) void starter.carryOut([intent])
+}
+
+async function finish(): Promise<void> {
+  companion.finish()
+  if (performance.now() - tookUpAt > TAKE_UP_MS) await takeUp()
 }
 
 /** The pattern of the documentation, more often at once than there are connections, in a process that has just begun. */

@@ -4,7 +4,7 @@ import { holdKey, holdSignal, holdSteps, lockTable } from './lock.ts'
 import { NETWORK_FAULTS } from './network.ts'
 import { crashServer, freezeServer, restartServer } from './server.ts'
 import { stickCommits, terminateAtCommit, terminateBackends } from './terminate.ts'
-import { deploy, exhaustPool, prune } from './upkeep.ts'
+import { burst, deploy, exhaustPool, prune } from './upkeep.ts'
 
 /** Everything that can go wrong here. */
 export const FAULTS: readonly Fault[] = [
@@ -23,6 +23,7 @@ export const FAULTS: readonly Fault[] = [
   holdKey,
   ...NETWORK_FAULTS,
   exhaustPool,
+  burst,
   deploy,
   prune,
 ]

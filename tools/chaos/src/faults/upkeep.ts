@@ -1,8 +1,10 @@
-import { pause, settlesWithin } from '../pause.ts'
+import { POOL_MAX } from '../child/protocol.ts'
+import { pause, settlesWithin, until } from '../pause.ts'
 import type { Fault } from './fault.ts'
 import { someWorker } from './kill.ts'
 
 const LEAVE_MS = 15_000
+const BURST_MS = 20_000
 
 /** Something in the application keeps every connection of its Pool. */
 export const exhaustPool: Fault = {
@@ -25,6 +27,26 @@ export const exhaustPool: Fault = {
   },
 }
 
+/** A process that has just begun makes more starts in transactions at once than its Pool has connections, as the documentation shows it. */
+export const burst: Fault = {
+  name: 'burst in a fresh process',
+  class: 'pool',
+  weight: 2,
+  async strike({ fleet, complain }) {
+    const seat = await fleet.visit()
+    const began = performance.now()
+    const isDone = await until(BURST_MS, 100, () => seat.started >= 2 * POOL_MAX)
+    const ms = Math.round(performance.now() - began)
+    if (!isDone)
+      complain({
+        kind: 'call_hangs',
+        sentence: `${2 * POOL_MAX} starts with { tx } at once, in the fresh process ${seat.child?.name} with a Pool of ${POOL_MAX}: only ${seat.started} had come to an end after ${BURST_MS} ms.`,
+      })
+    await fleet.endVisit(seat)
+    return { what: `${seat.started} of ${2 * POOL_MAX} starts within ${ms} ms` }
+  },
+}
+
 /** A worker leaves in order and another release takes its place: version 2 beside version 1, or back to version 1 alone. */
 export const deploy: Fault = {
   name: 'release deployed',
@@ -41,7 +63,8 @@ export const deploy: Fault = {
     seat.afflictions.add('deploy')
     child.leave()
     if (!(await settlesWithin(child.ended, LEAVE_MS))) {
-      stage.note(`${child.name} did not leave within ${LEAVE_MS} ms, and was killed.`)
+      const sentence = `${child.name} was told to leave, with two seconds for its handlers, and had not left after ${LEAVE_MS} ms.`
+      stage.complain({ kind: 'close_hangs', sentence })
       await child.kill()
     }
     seat.afflictions.delete('deploy')

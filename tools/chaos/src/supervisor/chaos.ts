@@ -69,7 +69,6 @@ export async function chaos(options: ChaosOptions, progress: (line: string) => v
     leaseMs: LEASE_MS,
     tickMs: TICK_MS,
     startsPerSecond: STARTS_PER_SECOND,
-    burst: options.classes.includes('pool'),
     nextSeed: () => random.seed(),
     onMessage: (seat, message) => heard.hear(seat, message),
     onDeath(sentence) {
@@ -77,19 +76,19 @@ export async function chaos(options: ChaosOptions, progress: (line: string) => v
       heard.deaths.push(sentence)
     },
   })
-  const closeViolations: string[] = []
+  const complaints: Violation[] = []
   const stage: Stage = {
     ...{ server: theatre.server, fleet, guard, random, database: theatre.database, world: theatre.world },
     ...{ engine: theatre.engine, workflows: theatre.workflows, leaseMs: LEASE_MS },
     afflictions: new Set(),
     archive: new Map(),
-    note(line) {
-      timeline.add(line)
-      closeViolations.push(line)
+    complain(violation) {
+      timeline.add(violation.sentence)
+      complaints.push(violation)
     },
   }
   try {
-    return await rehearse(stage, { options, timeline, heard, closeViolations, progress })
+    return await rehearse(stage, { options, timeline, heard, complaints, progress })
   } finally {
     await fleet.close()
     await theatre.close()
@@ -101,7 +100,7 @@ interface Rehearsal {
   readonly options: ChaosOptions
   readonly timeline: Timeline
   readonly heard: Heard
-  readonly closeViolations: string[]
+  readonly complaints: readonly Violation[]
   readonly progress: (line: string) => void
 }
 
@@ -162,7 +161,7 @@ interface Outcome extends Rehearsal {
 }
 
 async function assess(stage: Stage, outcome: Outcome): Promise<Report> {
-  const { options, timeline, heard, watch, storm, recoveries, restless, restMs, closeViolations } = outcome
+  const { options, timeline, heard, watch, storm, recoveries, restless, restMs, complaints } = outcome
   const { fleet, engine } = stage
   const { findings } = await engine.doctor({ overdueFor: '5s', pausedFor: '5s' })
   const settled = fleet.settled
@@ -190,7 +189,8 @@ async function assess(stage: Stage, outcome: Outcome): Promise<Report> {
       ...violations,
       ...summarised('process_died', heard.deaths),
       ...summarised('call_hangs', heard.hangs),
-      ...summarised('close_hangs', [...closeViolations, ...late.map((name) => `${name} did not leave at the end.`)]),
+      ...complaints,
+      ...summarised('close_hangs', late.map((name) => `${name} did not leave at the end within 15 s.`)),
       ...summarised('unhealthy', findings.map(({ message }) => `doctor() at rest: ${message}`)),
     ],
     timeline: timeline.lines,

@@ -22,7 +22,6 @@ export interface FleetParts {
   readonly leaseMs: number
   readonly tickMs: number
   readonly startsPerSecond: number
-  readonly burst: boolean
   readonly nextSeed: () => number
   readonly onMessage: (seat: Seat, message: Message) => void
   readonly onDeath: (sentence: string) => void
@@ -35,6 +34,8 @@ export class Fleet {
   /** Every process there has been: what it did may have to be explained by what was done to it. */
   readonly children: Child[] = []
   readonly #parts: FleetParts
+  readonly #visitors = new Set<Seat>()
+  #visits = 0
   #isOver = false
 
   static async open(workers: number, parts: FleetParts): Promise<Fleet> {
@@ -87,6 +88,22 @@ export class Fleet {
     seat.child = child
   }
 
+  /** A fresh process beside the others, which begins with a burst of starts and does nothing else. */
+  async visit(): Promise<Seat> {
+    this.#visits += 1
+    const proxy = await Proxy.open(this.#parts.serverPort)
+    const seat = new Seat(`visitor${this.#visits}`, 'trigger', 'application', proxy)
+    this.#visitors.add(seat)
+    this.seat(seat)
+    return seat
+  }
+
+  async endVisit(seat: Seat): Promise<void> {
+    this.#visitors.delete(seat)
+    await seat.child?.kill()
+    await seat.proxy.close()
+  }
+
   /** Tells every process to leave; gives the names of those that did not in time. */
   async leave(): Promise<readonly string[]> {
     const late: string[] = []
@@ -102,6 +119,7 @@ export class Fleet {
   /** Ends everything, whatever state it is in. */
   async close(): Promise<void> {
     this.#isOver = true
+    await Promise.all([...this.#visitors].map((seat) => this.endVisit(seat)))
     await Promise.all(this.seats.map(({ child }) => (child?.hasEnded ? undefined : child?.kill())))
     await Promise.all(this.seats.map(({ proxy }) => proxy.close()))
   }
@@ -111,8 +129,8 @@ export class Fleet {
   }
 
   #triggerSetup(seat: Seat): TriggerSetup {
-    const { startsPerSecond, burst } = this.#parts
-    return { ...this.#setup(seat), startsPerSecond, burst }
+    const isVisitor = seat !== this.trigger
+    return { ...this.#setup(seat), startsPerSecond: isVisitor ? 0 : this.#parts.startsPerSecond, burst: isVisitor }
   }
 
   #setup(seat: Seat): ChildSetup {

@@ -16,7 +16,8 @@ export class Seat {
   discarded = 0
   /** `run:step` of the handlers that were under way when it last said so. */
   active: ReadonlySet<string> = new Set()
-  pulseAt = 0
+  /** Runs that a trigger's newest process has started. */
+  started = 0
   /** Faults that are upon it now: they explain what it does meanwhile. */
   readonly afflictions = new Set<string>()
   /** What the processes before this one came to. */
@@ -35,14 +36,15 @@ export class Seat {
     this.#generation += 1
     this.#before = { settled: this.settled, discarded: this.discarded }
     this.active = new Set()
+    this.started = 0
     return `${this.name}.${this.#generation}`
   }
 
   hear(message: Message): void {
+    if (message.type === 'started') this.started = message.runs
     if (message.type !== 'pulse') return
     this.settled = this.#before.settled + message.settled
     this.discarded = this.#before.discarded + message.discarded
     this.active = new Set(message.active)
-    this.pulseAt = performance.now()
   }
 }

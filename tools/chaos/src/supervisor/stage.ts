@@ -2,6 +2,7 @@ import type { Engine } from '@belay/workflow'
 import type { PostgresServer } from '@belay/postgres-server'
 import type pg from 'pg'
 import type { Workflows } from '../load/workflows.ts'
+import type { Violation } from '../oracle/violation.ts'
 import type { Random } from '../random.ts'
 import type { Fleet } from './fleet.ts'
 import type { Guard } from './guard.ts'
@@ -23,7 +24,8 @@ export interface Stage {
   readonly afflictions: Set<string>
   /** Keeps what pruning deletes, for the oracle. */
   readonly archive: Map<string, ArchivedRun>
-  readonly note: (line: string) => void
+  /** Something that must not be, seen by a fault itself. */
+  readonly complain: (violation: Violation) => void
 }
 
 /** A run as it was when it was pruned. */
