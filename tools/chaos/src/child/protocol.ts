@@ -36,11 +36,20 @@ export type Command =
   /** To the trigger: how many runs are open, which versions may be started, and whether to start any. */
   | { readonly type: 'pace'; readonly open: number; readonly version: Version; readonly finish: boolean }
 
+/** What a worker has done since it began. */
+export interface Counts {
+  readonly settled: number
+  /** Results that came too late. */
+  readonly discarded: number
+  /** How often it was presumed dead. */
+  readonly leasesLost: number
+}
+
 /** What a child says, one JSON line each. */
 export type Message =
   | { readonly type: 'ready' }
   /** Every so often, from a worker: what it has settled so far, and the handlers that are under way. */
-  | { readonly type: 'pulse'; readonly settled: number; readonly active: readonly string[]; readonly discarded: number }
+  | ({ readonly type: 'pulse'; readonly active: readonly string[] } & Counts)
   /** A call of the engine's that has not come to an end for long. */
   | { readonly type: 'hangs'; readonly call: string; readonly forMs: number }
   /** Something that the engine did not expect, by its own account, or an unexpected error of a call. */

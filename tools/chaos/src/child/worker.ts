@@ -39,17 +39,19 @@ const engine = createEngine({
   concurrency: 20,
 })
 
-let settled = 0
-let discarded = 0
+const counts = { settled: 0, discarded: 0, leasesLost: 0 }
 for (const event of ['step.completed', 'step.compensated', 'step.retrying', 'step.waiting'] as const)
   engine.on(event, () => {
-    settled += 1
+    counts.settled += 1
   })
 engine.on('step.discarded', () => {
-  discarded += 1
+  counts.discarded += 1
+})
+engine.on('lease.lost', () => {
+  counts.leasesLost += 1
 })
 engine.on('error', ({ during, error }) => say({ type: 'error', during, message: messageOf(error) }))
-setInterval(() => say({ type: 'pulse', settled, discarded, active: [...hands.active] }), PULSE_MS)
+setInterval(() => say({ type: 'pulse', ...counts, active: [...hands.active] }), PULSE_MS)
 
 await start()
 say({ type: 'ready' })

@@ -2,6 +2,7 @@ import { POOL_MAX } from '../child/protocol.ts'
 import { pause, settlesWithin, until } from '../pause.ts'
 import type { Fault } from './fault.ts'
 import { someWorker } from './kill.ts'
+import { leasesOf } from './leases.ts'
 
 const LEAVE_MS = 15_000
 const BURST_MS = 20_000
@@ -11,19 +12,20 @@ export const exhaustPool: Fault = {
   name: 'pool exhausted',
   class: 'pool',
   weight: 4,
-  async strike({ fleet, random }) {
+  async strike({ fleet, random, database }) {
     const able = fleet.seats.filter(
       ({ pool, child, afflictions }) =>
         pool === 'application' && child?.isReady === true && !child.hasEnded && afflictions.size === 0,
     )
     if (able.length === 0) return { what: undefined }
     const seat = random.pick(able)
+    const leases = await leasesOf(database, seat.child?.name ?? '')
     const ms = random.between(500, 6_000)
     seat.afflictions.add('pool')
     seat.child?.tell({ type: 'exhaust', ms })
     await pause(ms)
     seat.afflictions.delete('pool')
-    return { what: `of ${seat.child?.name} for ${ms} ms` }
+    return { what: `of ${seat.child?.name} for ${ms} ms`, leases }
   },
 }
 

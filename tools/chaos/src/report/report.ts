@@ -16,6 +16,7 @@ export interface Report {
   readonly settled: number
   readonly restMs: number
   readonly discarded: number
+  readonly leasesLost: number
   /** Calls of the trigger's that failed, by name and code: it makes them again. */
   readonly failedCalls: Readonly<Record<string, number>>
   /** What the engine told as unexpected, by its words. */
@@ -37,7 +38,7 @@ export function renderReport(report: Report, command: string): string {
     `A lease is ${report.leaseMs} ms, and a tick ${report.tickMs} ms: together ${report.leaseMs + report.tickMs} ms.`,
     ...section('Calls that failed, and were made again', report.failedCalls),
     ...section('What the engine told as unexpected', report.errors),
-    ...section('Allowed, and counted', { ...report.exceptions, 'late results discarded': report.discarded }),
+    ...section('Allowed, and counted', { ...report.exceptions, 'late results discarded': report.discarded, 'leases lost by living workers': report.leasesLost }),
   ]
   if (report.violations.length === 0) return [...lines, '', `Nothing broke. Seed ${report.seed}.`].join('\n')
   return [

@@ -23,7 +23,6 @@ import { Watch } from './watch.ts'
 
 const LEASE_MS = 1_500
 const TICK_MS = 100
-const STARTS_PER_SECOND = 5
 const WARM_UP_MS = 30_000
 const WARM_UP_STEPS = 30
 const PROGRESS_MS = 5_000
@@ -37,7 +36,9 @@ class Heard {
 
   hear(seat: Seat, message: Message): void {
     if (message.type === 'error') {
-      const what = `${message.during}: ${message.message}`.slice(0, 200)
+      // Names of databases and ports differ between processes; the sentence counts.
+      const text = message.message.replaceAll(/db_[0-9a-f]+|:[0-9]+/g, '…')
+      const what = `${message.during}: ${text}`.slice(0, 160)
       this.errors[what] = (this.errors[what] ?? 0) + 1
     }
     if (message.type === 'hangs')
@@ -68,7 +69,7 @@ export async function chaos(options: ChaosOptions, progress: (line: string) => v
     worldUrl: theatre.worldUrl,
     leaseMs: LEASE_MS,
     tickMs: TICK_MS,
-    startsPerSecond: STARTS_PER_SECOND,
+    startsPerSecond: options.startsPerSecond,
     nextSeed: () => random.seed(),
     onMessage: (seat, message) => heard.hear(seat, message),
     onDeath(sentence) {
@@ -180,7 +181,8 @@ async function assess(stage: Stage, outcome: Outcome): Promise<Report> {
     ...{ leaseMs: LEASE_MS, tickMs: TICK_MS, runs, settled, exceptions },
     faults: storm.counts,
     recoveries: recoveries.times,
-    discarded: fleet.workers.reduce((sum, { discarded }) => sum + discarded, 0),
+    discarded: fleet.sum('discarded'),
+    leasesLost: fleet.sum('leasesLost'),
     failedCalls: heard.failures,
     errors: heard.errors,
     violations: [

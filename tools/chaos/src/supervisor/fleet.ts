@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import {
   type ChildSetup,
+  type Counts,
   DATABASE_HOST,
   type Message,
   type TriggerSetup,
@@ -61,7 +62,12 @@ export class Fleet {
   }
 
   get settled(): number {
-    return this.workers.reduce((sum, { settled }) => sum + settled, 0)
+    return this.sum('settled')
+  }
+
+  /** Of all workers that there have been. */
+  sum(count: keyof Counts): number {
+    return this.workers.reduce((total, { counts }) => total + counts[count], 0)
   }
 
   /** Starts a process at a seat that is empty. */

@@ -1,7 +1,9 @@
-import type { Message } from '../child/protocol.ts'
+import type { Counts, Message } from '../child/protocol.ts'
 import type { Proxy } from '../network/proxy.ts'
 import type { Version } from '../load/workflows.ts'
 import type { Child } from './child.ts'
+
+const NOTHING: Counts = { settled: 0, discarded: 0, leasesLost: 0 }
 
 /** A place for a process in the fleet: its proxy stays when the process is replaced by another. */
 export class Seat {
@@ -11,9 +13,8 @@ export class Seat {
   readonly proxy: Proxy
   version: Version = 'v1'
   child: Child | undefined
-  /** Steps settled by all processes that have sat here. */
-  settled = 0
-  discarded = 0
+  /** Of all processes that have sat here. */
+  counts: Counts = NOTHING
   /** `run:step` of the handlers that were under way when it last said so. */
   active: ReadonlySet<string> = new Set()
   /** Runs that a trigger's newest process has started. */
@@ -21,7 +22,7 @@ export class Seat {
   /** Faults that are upon it now: they explain what it does meanwhile. */
   readonly afflictions = new Set<string>()
   /** What the processes before this one came to. */
-  #before = { settled: 0, discarded: 0 }
+  #before: Counts = NOTHING
   #generation = 0
 
   constructor(name: string, role: 'worker' | 'trigger', pool: 'own' | 'application', proxy: Proxy) {
@@ -34,7 +35,7 @@ export class Seat {
   /** The name of the next process here. */
   nextName(): string {
     this.#generation += 1
-    this.#before = { settled: this.settled, discarded: this.discarded }
+    this.#before = this.counts
     this.active = new Set()
     this.started = 0
     return `${this.name}.${this.#generation}`
@@ -43,8 +44,11 @@ export class Seat {
   hear(message: Message): void {
     if (message.type === 'started') this.started = message.runs
     if (message.type !== 'pulse') return
-    this.settled = this.#before.settled + message.settled
-    this.discarded = this.#before.discarded + message.discarded
+    this.counts = {
+      settled: this.#before.settled + message.settled,
+      discarded: this.#before.discarded + message.discarded,
+      leasesLost: this.#before.leasesLost + message.leasesLost,
+    }
     this.active = new Set(message.active)
   }
 }

@@ -5,8 +5,8 @@ import type { Recoveries } from './recoveries.ts'
 import type { Stage } from './stage.ts'
 
 /** At intensity 1. */
-const GAP_MS = 2_200
-const AT_ONCE_MAX = 3
+const GAP_MS = 1_300
+const AT_ONCE_MAX = 4
 
 /** Lets faults happen at random, one after the other and sometimes together, until it is told to end. */
 export class Storm {
