@@ -83,7 +83,9 @@ function classesOf(text: string | undefined): readonly FaultClass[] {
   return text.split(',').map((name) => {
     const known = FAULT_CLASSES.find((candidate) => candidate === name.trim())
     if (known !== undefined) return known
-    throw new OptionError(`There are no faults of the class "${name}". There are: ${FAULT_CLASSES.join(', ')}.`)
+    throw new OptionError(
+      `There are no faults of the class "${name}". There are: ${FAULT_CLASSES.join(', ')}.`,
+    )
   })
 }
 

@@ -7,15 +7,30 @@ import { type Lease, LeaseWatch } from '../src/oracle/lease-watch.ts'
 const RULES = { effectSteps: { order: ['charge'] }, ledgerSteps: ['debit', 'credit'], openingCents: 100 }
 
 function step(name: string, status: string, more: Partial<StepFacts> = {}): StepFacts {
-  return { name, status, undoOf: null, attempt: 1, failures: 0, losses: 0, output: null, error: null, ...more }
+  return {
+    name,
+    status,
+    undoOf: null,
+    attempt: 1,
+    failures: 0,
+    losses: 0,
+    output: null,
+    error: null,
+    ...more,
+  }
 }
 
-function run(id: string, status: string, steps: readonly StepFacts[], more: Partial<RunFacts> = {}): RunFacts {
+function run(
+  id: string,
+  status: string,
+  steps: readonly StepFacts[],
+  more: Partial<RunFacts> = {},
+): RunFacts {
   return { id, workflow: 'order', version: 1, key: `key-${id}`, status, stop: null, steps, ...more }
 }
 
-function call(id: string, undo: boolean, beganAt: number): CallFacts {
-  return { id, key: `${undo}`, runId: 'r', step: 'charge', undo, worker: 'w1.1', beganAt }
+function call(id: string, undo: boolean, beganAt: number, attempt = 1): CallFacts {
+  return { id, key: `${undo}`, runId: 'r', step: 'charge', undo, attempt, worker: 'w1.1', beganAt }
 }
 
 function effect(undo: boolean, at: number, callId = undo ? '2' : '1'): EffectFacts {
@@ -24,7 +39,17 @@ function effect(undo: boolean, at: number, callId = undo ? '2' : '1'): EffectFac
 
 function facts(given: Partial<Facts>): Facts {
   return {
-    ...{ runs: [], intents: [], orders: [], entries: [], accounts: [], calls: [], effects: [], receipts: [], pauses: [] },
+    ...{
+      runs: [],
+      intents: [],
+      orders: [],
+      entries: [],
+      accounts: [],
+      calls: [],
+      effects: [],
+      receipts: [],
+      pauses: [],
+    },
     ...{ freezes: new Map(), killed: new Set<string>() },
     ...given,
   }
@@ -47,7 +72,9 @@ describe('the oracle of effects', () => {
   })
 
   it('notices an effect after its undo', () => {
-    expect(kindsOf({ ...UNDONE, effects: [effect(false, 50), effect(true, 40)] })).toEqual(['effect_after_undo'])
+    expect(kindsOf({ ...UNDONE, effects: [effect(false, 50), effect(true, 40)] })).toEqual([
+      'effect_after_undo',
+    ])
   })
 
   it('allows, and counts, an effect after its undo when its process was stopped inside of the handler', () => {
@@ -65,6 +92,16 @@ describe('the oracle of effects', () => {
     const freezes = new Map([['w1.1', [{ from: 15, to: 59 }]]])
 
     expect(kindsOf({ ...UNDONE, calls, freezes })).toEqual(['effect_after_undo'])
+  })
+
+  it('notices an attempt that begins after a newer one has begun', () => {
+    const runs = [run('r', 'completed', [step('charge', 'completed', { losses: 1 })])]
+    const effects = [effect(false, 70)]
+
+    expect(kindsOf({ runs, effects, calls: [call('1', false, 60), call('2', false, 50, 2)] })).toEqual([
+      'stale_beginning',
+    ])
+    expect(kindsOf({ runs, effects, calls: [call('1', false, 50), call('2', false, 60, 2)] })).toEqual([])
   })
 
   it('notices a completed step without its effect, and an undo without its own', () => {
@@ -107,7 +144,9 @@ describe('the oracle of the ledger', () => {
   })
 
   it('notices a cent too much on an account', () => {
-    expect(kindsOf({ runs: [done], entries, accounts: [accounts[0]!, { id: 2, cents: 106 }] })).toEqual(['ledger'])
+    expect(kindsOf({ runs: [done], entries, accounts: [accounts[0]!, { id: 2, cents: 106 }] })).toEqual([
+      'ledger',
+    ])
   })
 
   it('notices an entry that is there twice, and one that is missing', () => {
@@ -130,7 +169,10 @@ describe('the oracle of runs', () => {
   it('notices a run that was acknowledged and is not there, and one that is there twice', () => {
     expect(kindsOf({ intents: [intent] })).toEqual(['run_lost'])
     expect(
-      kindsOf({ intents: [intent], runs: [run('r', 'completed', []), run('s', 'completed', [], { key: 'key-r' })] }),
+      kindsOf({
+        intents: [intent],
+        runs: [run('r', 'completed', []), run('s', 'completed', [], { key: 'key-r' })],
+      }),
     ).toEqual(['run_doubled'])
   })
 

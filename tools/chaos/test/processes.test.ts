@@ -49,7 +49,9 @@ describe('a process of the harness', () => {
   })
 
   it('ends with its supervisor, even when it is stopped by a signal', async () => {
-    const supervisor = spawn(process.execPath, [path('supervises.mjs')], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const supervisor = spawn(process.execPath, [path('supervises.mjs')], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     const [line] = await once(createInterface({ input: supervisor.stdout! }), 'line')
     const pid = Number(line)
 

@@ -1,7 +1,7 @@
 import { startPostgres } from '@belay/postgres-server'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
-import { Proxy } from '../src/network/proxy.ts'
+import { TcpProxy } from '../src/network/proxy.ts'
 import { settlesWithin, until } from '../src/pause.ts'
 
 let server: Awaited<ReturnType<typeof startPostgres>>
@@ -14,7 +14,7 @@ afterAll(() => server.stop())
 
 /** A proxy before the server, and one connection through it. */
 async function given({ onTestFinished }: TestContext) {
-  const proxy = await Proxy.open(server.port)
+  const proxy = await TcpProxy.open(server.port)
   const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`
   const connect = async () => {
     const client = new pg.Client({ connectionString: url, application_name: 'proxied' })
@@ -55,7 +55,9 @@ describe('the proxy', () => {
 
     proxy.delay(60)
     const startedAt = performance.now()
-    const { rows } = await client.query('select repeat(md5(n::text), 1000) as line from generate_series(1, 20) n')
+    const { rows } = await client.query(
+      'select repeat(md5(n::text), 1000) as line from generate_series(1, 20) n',
+    )
 
     expect(performance.now() - startedAt).toBeGreaterThan(100)
     expect(rows.every(({ line }) => line.length === 32_000)).toBe(true)

@@ -103,7 +103,11 @@ function drawIntents(): readonly Intent[] {
   ] as const).kind
   const first = drawIntent(kind)
   if (kind !== 'many') return [first]
-  const rest = Array.from({ length: 3 }, () => ({ ...first, key: nextKey(), input: drawInput(random, ACCOUNTS) }))
+  const rest = Array.from({ length: 3 }, () => ({
+    ...first,
+    key: nextKey(),
+    input: drawInput(random, ACCOUNTS),
+  }))
   return [first, ...rest]
 }
 

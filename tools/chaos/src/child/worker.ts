@@ -82,7 +82,9 @@ function applicationPool(): pg.Pool {
 
 function isOutage(error: unknown): boolean {
   return (
-    error instanceof Error && 'code' in error && /^store_(unavailable|misconfigured)$/.test(String(error.code))
+    error instanceof Error &&
+    'code' in error &&
+    /^store_(unavailable|misconfigured)$/.test(String(error.code))
   )
 }
 

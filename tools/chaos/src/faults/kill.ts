@@ -45,7 +45,8 @@ export const freezeWorker: Fault = {
 /** A worker that has a process which works, and that no other fault is upon. */
 export function someWorker({ fleet, random }: Stage): Seat | undefined {
   const able = fleet.workers.filter(
-    ({ child, afflictions }) => child?.isReady === true && !child.hasEnded && !child.isFrozen && afflictions.size === 0,
+    ({ child, afflictions }) =>
+      child?.isReady === true && !child.hasEnded && !child.isFrozen && afflictions.size === 0,
   )
   return able.length === 0 ? undefined : random.pick(able)
 }
@@ -56,7 +57,8 @@ async function kill(
   gone: (leases: readonly LeasedStep[]) => void,
 ): Promise<Struck> {
   const child = seat?.child
-  if (seat === undefined || child === undefined || child.hasEnded || !child.isReady) return { what: undefined }
+  if (seat === undefined || child === undefined || child.hasEnded || !child.isReady)
+    return { what: undefined }
   const leases = seat.role === 'worker' ? await leasesOf(stage.database, child.name) : []
   if (child.hasEnded) return { what: undefined }
   await child.kill()

@@ -7,7 +7,8 @@ import { leasesOf } from './leases.ts'
 /** A process, of whatever role, that no other fault is upon. */
 export function someSeat({ fleet, random }: Stage): Seat | undefined {
   const able = fleet.seats.filter(
-    ({ child, afflictions }) => child?.isReady === true && !child.hasEnded && !child.isFrozen && afflictions.size === 0,
+    ({ child, afflictions }) =>
+      child?.isReady === true && !child.hasEnded && !child.isFrozen && afflictions.size === 0,
   )
   return able.length === 0 ? undefined : random.pick(able)
 }

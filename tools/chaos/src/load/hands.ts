@@ -56,16 +56,17 @@ export class Hands {
   }
 
   /** Both sides of one entry in the ledger; only the step's own transaction sees to it that they are there once. */
-  entry(call: Call & { readonly tx: PostgresStepTransaction }, account: number, cents: number): Promise<void> {
+  entry(
+    call: Call & { readonly tx: PostgresStepTransaction },
+    account: number,
+    cents: number,
+  ): Promise<void> {
     return this.#within(call, async () => {
       const { client } = call.tx
-      await client.query('insert into entries (run_id, step, key, account, cents) values ($1, $2, $3, $4, $5)', [
-        call.runId,
-        call.step,
-        call.idempotencyKey,
-        account,
-        cents,
-      ])
+      await client.query(
+        'insert into entries (run_id, step, key, account, cents) values ($1, $2, $3, $4, $5)',
+        [call.runId, call.step, call.idempotencyKey, account, cents],
+      )
       await client.query('update accounts set cents = cents + $1 where id = $2', [cents, account])
       await pause(this.#ms(call) / 4)
       this.#failByChance(call, 'ledger')

@@ -6,15 +6,15 @@ import { Pipe, type Weather } from './pipe.ts'
 const LISTEN_AGAIN_MS = 10_000
 
 /** A TCP proxy on the loopback address before one server, whose network can be made to misbehave. */
-export class Proxy {
+export class TcpProxy {
   readonly #target: number
   readonly #pipes = new Set<Pipe>()
   readonly #weather: Weather = { delayMs: 0, silent: false, onCommit: undefined, onReply: undefined }
   #server: Server
   #port = 0
 
-  static async open(target: number): Promise<Proxy> {
-    const proxy = new Proxy(target)
+  static async open(target: number): Promise<TcpProxy> {
+    const proxy = new TcpProxy(target)
     await proxy.#listen()
     return proxy
   }

@@ -14,7 +14,11 @@ export class BackendWatch {
   /** One look: the backends of each process, how many it was told, and how long ago the look before was. */
   look(
     counts: ReadonlyMap<string, number>,
-    { told, isCalm, sinceMs }: {
+    {
+      told,
+      isCalm,
+      sinceMs,
+    }: {
       readonly told: (process: string) => number | undefined
       readonly isCalm: (process: string) => boolean
       readonly sinceMs: number

@@ -58,6 +58,7 @@ export interface CallFacts {
   readonly runId: string
   readonly step: string
   readonly undo: boolean
+  readonly attempt: number
   readonly worker: string
   readonly beganAt: number
 }

@@ -11,6 +11,7 @@ interface Findings {
   readonly lost: string[]
   readonly orphaned: string[]
   readonly late: string[]
+  readonly stale: string[]
   readonly unbegun: string[]
   readonly exceptions: Record<string, number>
 }
@@ -31,12 +32,15 @@ interface Looked {
  * - it was compensated: its undo's effect is there, and no effect of it came after that;
  * - it failed or was cancelled, after an attempt whose outcome is unknown by its own row (a loss, a failure or an error): an effect may be there;
  * - it never began: there is none.
+ * And no attempt begins after a newer one of the same step has begun.
  * An effect after its undo is allowed, and counted, when its process was stopped inside of the handler: the handler had begun before that,
  * and no fence reaches the world.
  */
 export function judgeEffects(facts: Facts, rules: EffectRules) {
-  const findings: Findings = { lost: [], orphaned: [], late: [], unbegun: [], exceptions: {} }
-  const effects = new Map(facts.effects.map((effect) => [`${effect.runId}:${effect.step}:${effect.undo}`, effect]))
+  const findings: Findings = { lost: [], orphaned: [], late: [], stale: [], unbegun: [], exceptions: {} }
+  const effects = new Map(
+    facts.effects.map((effect) => [`${effect.runId}:${effect.step}:${effect.undo}`, effect]),
+  )
   const calls = grouped(facts.calls, (call) => `${call.runId}:${call.step}:${call.undo}`)
   for (const run of facts.runs) {
     for (const step of run.steps) {
@@ -52,16 +56,19 @@ export function judgeEffects(facts: Facts, rules: EffectRules) {
       }
       judgeStep(looked, findings)
       judgeOrder(looked, facts, findings)
+      judgeStale(looked, findings)
       judgeBeginning(looked, facts, findings)
     }
   }
   const known = new Set(facts.runs.map(({ id }) => id))
   for (const { runId, step } of facts.effects)
-    if (!known.has(runId)) findings.orphaned.push(`Step ${step} of run ${runId} had an effect, and there is no such run.`)
+    if (!known.has(runId))
+      findings.orphaned.push(`Step ${step} of run ${runId} had an effect, and there is no such run.`)
   const violations: readonly Violation[] = [
     ...summarised('effect_lost', findings.lost),
     ...summarised('effect_orphaned', findings.orphaned),
     ...summarised('effect_after_undo', findings.late),
+    ...summarised('stale_beginning', findings.stale),
     ...summarised('undo_without_beginning', findings.unbegun),
   ]
   return { violations, exceptions: findings.exceptions }
@@ -92,7 +99,11 @@ function isUnknown({ losses, failures, error, attempt }: StepFacts): boolean {
 }
 
 /** No effect after its undo, and no handler that begins after its undo has begun. */
-function judgeOrder({ run, step, forward, undo, calls, undoCalls }: Looked, facts: Facts, findings: Findings): void {
+function judgeOrder(
+  { run, step, forward, undo, calls, undoCalls }: Looked,
+  facts: Facts,
+  findings: Findings,
+): void {
   const undoBeganAt = Math.min(...undoCalls.map(({ beganAt }) => beganAt))
   const what = `Step ${step.name} of run ${run.id} (${run.status})`
   for (const call of calls) {
@@ -112,10 +123,28 @@ function judgeOrder({ run, step, forward, undo, calls, undoCalls }: Looked, fact
     )
 }
 
+/** No handler begins once its lease is over: a newer attempt's has begun by then. */
+function judgeStale({ run, step, calls, undoCalls }: Looked, { stale }: Findings): void {
+  for (const tries of [calls, undoCalls]) {
+    for (const call of tries) {
+      const newer = tries.find(({ attempt, beganAt }) => attempt > call.attempt && beganAt < call.beganAt)
+      if (newer === undefined) continue
+      stale.push(
+        `Step ${step.name} of run ${run.id} (${run.status}): attempt ${call.attempt} of ${call.undo ? 'its undo' : 'it'} began in ${call.worker} ${ms(call.beganAt - newer.beganAt)} after attempt ${newer.attempt} had begun in ${newer.worker}.`,
+      )
+    }
+  }
+}
+
 /** `compensateOn: 'started'` undoes what has begun; a handler that has begun has noted it, unless its process ended before that. */
-function judgeBeginning({ run, step, calls, undoCalls }: Looked, { killed }: Facts, { unbegun, exceptions }: Findings): void {
+function judgeBeginning(
+  { run, step, calls, undoCalls }: Looked,
+  { killed }: Facts,
+  { unbegun, exceptions }: Findings,
+): void {
   if (undoCalls.length === 0 || calls.length > 0) return
-  if (step.losses > 0 && killed.size > 0) count(exceptions, 'undos of steps that no handler was noted for, after a lost worker')
+  if (step.losses > 0 && killed.size > 0)
+    count(exceptions, 'undos of steps that no handler was noted for, after a lost worker')
   else
     unbegun.push(
       `Step ${step.name} of run ${run.id} (${run.status}) was undone (undo of ${step.undoOf}), and its handler never began.`,

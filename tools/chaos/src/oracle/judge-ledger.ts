@@ -3,7 +3,10 @@ import type { Rules } from './judge.ts'
 import { summarised, type Violation } from './violation.ts'
 
 /** The ledger, to the cent: entries once for what the rows say was done, none for what was not, and balances that add up. */
-export function judgeLedger(facts: Facts, rules: Pick<Rules, 'ledgerSteps' | 'openingCents'>): readonly Violation[] {
+export function judgeLedger(
+  facts: Facts,
+  rules: Pick<Rules, 'ledgerSteps' | 'openingCents'>,
+): readonly Violation[] {
   const byRun = new Map<string, EntryFacts[]>()
   for (const entry of facts.entries) {
     const found = byRun.get(entry.runId)
@@ -21,7 +24,11 @@ export function judgeLedger(facts: Facts, rules: Pick<Rules, 'ledgerSteps' | 'op
   return summarised('ledger', wrong)
 }
 
-function wrongEntries(run: RunFacts, entries: readonly EntryFacts[], ledgerSteps: readonly string[]): string[] {
+function wrongEntries(
+  run: RunFacts,
+  entries: readonly EntryFacts[],
+  ledgerSteps: readonly string[],
+): string[] {
   const wrong: string[] = []
   for (const step of run.steps) {
     if (!ledgerSteps.includes(step.name)) continue

@@ -23,7 +23,8 @@ export function judgePauses({ pauses, calls, freezes }: Facts): {
         )
     }
   }
-  const exceptions = stopped === 0 ? {} : { 'steps of a paused run, begun by a process that was stopped before': stopped }
+  const exceptions =
+    stopped === 0 ? {} : { 'steps of a paused run, begun by a process that was stopped before': stopped }
   return { violations: summarised('began_while_paused', begun), exceptions }
 }
 

@@ -10,7 +10,9 @@ export function judgeRuns({ runs, intents, orders, receipts }: Facts): readonly 
   for (const key of orders) ordersByKey.set(key, (ordersByKey.get(key) ?? 0) + 1)
   const ofState = (state: string) => intents.filter((intent) => intent.state === state)
 
-  const lost = ofState('started').filter(({ key, runId }) => !byKey.has(key) || byId.get(runId ?? '') === undefined)
+  const lost = ofState('started').filter(
+    ({ key, runId }) => !byKey.has(key) || byId.get(runId ?? '') === undefined,
+  )
   const doubled = [...byKey].filter(([, count]) => count > 1)
   const rolledBack = ofState('rolled_back').filter(({ key }) => byKey.has(key))
   const unordered = intents.filter(
@@ -24,7 +26,9 @@ export function judgeRuns({ runs, intents, orders, receipts }: Facts): readonly 
   return [
     ...summarised(
       'run_lost',
-      lost.map(({ key, runId }) => `run() resolved for key ${key} with run ${runId}, and there is no such run.`),
+      lost.map(
+        ({ key, runId }) => `run() resolved for key ${key} with run ${runId}, and there is no such run.`,
+      ),
     ),
     ...summarised(
       'run_doubled',

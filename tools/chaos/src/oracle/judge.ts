@@ -1,9 +1,9 @@
+import type { Facts } from './facts.ts'
 import type { EffectRules } from './judge-effects.ts'
 import { judgeEffects } from './judge-effects.ts'
 import { judgeLedger } from './judge-ledger.ts'
 import { judgePauses } from './judge-pauses.ts'
 import { judgeRuns } from './judge-runs.ts'
-import type { Facts } from './facts.ts'
 import type { Violation } from './violation.ts'
 
 export interface Judgement {

@@ -32,7 +32,11 @@ export class LeaseWatch {
    */
   look(
     leases: readonly Lease[],
-    { worksOn, isCalm, sinceMs }: {
+    {
+      worksOn,
+      isCalm,
+      sinceMs,
+    }: {
       readonly worksOn: (worker: string) => ReadonlySet<string>
       readonly isCalm: (worker: string) => boolean
       readonly sinceMs: number

@@ -14,6 +14,7 @@ export type ViolationKind =
   | 'effect_lost'
   | 'effect_orphaned'
   | 'effect_after_undo'
+  | 'stale_beginning'
   | 'undo_without_beginning'
   | 'began_while_paused'
   | 'signal_lost'
@@ -25,7 +26,11 @@ export type ViolationKind =
   | 'unhealthy'
 
 /** The first few of many, and how many there are. */
-export function summarised(kind: ViolationKind, sentences: readonly string[], most = 5): readonly Violation[] {
+export function summarised(
+  kind: ViolationKind,
+  sentences: readonly string[],
+  most = 5,
+): readonly Violation[] {
   const shown = sentences.slice(0, most).map((sentence) => ({ kind, sentence }))
   const left = sentences.length - shown.length
   return left === 0 ? shown : [...shown, { kind, sentence: `… and ${left} more like these.` }]

@@ -38,7 +38,11 @@ export function renderReport(report: Report, command: string): string {
     `A lease is ${report.leaseMs} ms, and a tick ${report.tickMs} ms: together ${report.leaseMs + report.tickMs} ms.`,
     ...section('Calls that failed, and were made again', report.failedCalls),
     ...section('What the engine told as unexpected', report.errors),
-    ...section('Allowed, and counted', { ...report.exceptions, 'late results discarded': report.discarded, 'leases lost by living workers': report.leasesLost }),
+    ...section('Allowed, and counted', {
+      ...report.exceptions,
+      'late results discarded': report.discarded,
+      'leases lost by living workers': report.leasesLost,
+    }),
   ]
   if (report.violations.length === 0) return [...lines, '', `Nothing broke. Seed ${report.seed}.`].join('\n')
   return [
@@ -63,7 +67,13 @@ function faultTable({ faults, recoveries }: Report): readonly string[] {
     ...names.map((name) => {
       const times = recoveries[name]
       if (times === undefined || times.count === 0) return row([name, `${faults[name]}`, '-', '-', '0'])
-      return row([name, `${faults[name]}`, `${Math.round(times.medianMs)} ms`, `${Math.round(times.worstMs)} ms`, `${times.count}`])
+      return row([
+        name,
+        `${faults[name]}`,
+        `${Math.round(times.medianMs)} ms`,
+        `${Math.round(times.worstMs)} ms`,
+        `${times.count}`,
+      ])
     }),
     row(['all', `${sumOf(faults)}`]),
   ]

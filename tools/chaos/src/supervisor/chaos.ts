@@ -115,7 +115,9 @@ async function rehearse(stage: Stage, rehearsal: Rehearsal): Promise<Report> {
   const telling = setInterval(() => {
     const struck = Object.entries(storm.counts).map(([name, count]) => `${count} ${name}`)
     const seconds = Math.round(timeline.elapsedMs / 1_000)
-    progress(`${seconds} s: ${watch.ended} runs done, ${watch.open} open; ${struck.join(', ') || 'no fault yet'}`)
+    progress(
+      `${seconds} s: ${watch.ended} runs done, ${watch.open} open; ${struck.join(', ') || 'no fault yet'}`,
+    )
   }, PROGRESS_MS)
   watch.start()
   try {
@@ -192,8 +194,14 @@ async function assess(stage: Stage, outcome: Outcome): Promise<Report> {
       ...summarised('process_died', heard.deaths),
       ...summarised('call_hangs', heard.hangs),
       ...complaints,
-      ...summarised('close_hangs', late.map((name) => `${name} did not leave at the end within 15 s.`)),
-      ...summarised('unhealthy', findings.map(({ message }) => `doctor() at rest: ${message}`)),
+      ...summarised(
+        'close_hangs',
+        late.map((name) => `${name} did not leave at the end within 15 s.`),
+      ),
+      ...summarised(
+        'unhealthy',
+        findings.map(({ message }) => `doctor() at rest: ${message}`),
+      ),
     ],
     timeline: timeline.lines,
   }

@@ -8,7 +8,8 @@ export async function collectFacts(stage: Stage, killed: ReadonlySet<string>): P
   const known = new Set(stored.map(({ id }) => id))
   // A run whose deletion was not committed after it was archived is there all the same.
   const archived = [...stage.archive.values()].filter((run) => !known.has(run.id))
-  const rows = async <Row extends object>(from: typeof world, text: string) => (await from.query<Row>(text)).rows
+  const rows = async <Row extends object>(from: typeof world, text: string) =>
+    (await from.query<Row>(text)).rows
   const epoch = (column: string) => `extract(epoch from ${column})::float8 * 1000`
   return {
     runs: [...stored, ...archived.map(archivedRun)],
@@ -21,7 +22,7 @@ export async function collectFacts(stage: Stage, killed: ReadonlySet<string>): P
     accounts: await rows(database, 'select id, cents::float8 as cents from accounts order by id'),
     calls: await rows(
       world,
-      `select id, key, run_id as "runId", step, undo, worker, ${epoch('began_at')} as "beganAt" from calls`,
+      `select id, key, run_id as "runId", step, undo, attempt, worker, ${epoch('began_at')} as "beganAt" from calls`,
     ),
     effects: await rows(
       world,

@@ -7,7 +7,7 @@ import {
   type TriggerSetup,
   type WorkerSetup,
 } from '../child/protocol.ts'
-import { Proxy } from '../network/proxy.ts'
+import { TcpProxy } from '../network/proxy.ts'
 import { settlesWithin } from '../pause.ts'
 import { Child } from './child.ts'
 import type { Guard } from './guard.ts'
@@ -44,9 +44,9 @@ export class Fleet {
     for (let number = 1; number <= workers; number += 1) {
       // One worker uses a Pool of the application's.
       const pool = number === workers ? 'application' : 'own'
-      seats.push(new Seat(`worker${number}`, 'worker', pool, await Proxy.open(parts.serverPort)))
+      seats.push(new Seat(`worker${number}`, 'worker', pool, await TcpProxy.open(parts.serverPort)))
     }
-    const trigger = new Seat('trigger', 'trigger', 'application', await Proxy.open(parts.serverPort))
+    const trigger = new Seat('trigger', 'trigger', 'application', await TcpProxy.open(parts.serverPort))
     return new Fleet(seats, trigger, parts)
   }
 
@@ -97,7 +97,7 @@ export class Fleet {
   /** A fresh process beside the others, which begins with a burst of starts and does nothing else. */
   async visit(): Promise<Seat> {
     this.#visits += 1
-    const proxy = await Proxy.open(this.#parts.serverPort)
+    const proxy = await TcpProxy.open(this.#parts.serverPort)
     const seat = new Seat(`visitor${this.#visits}`, 'trigger', 'application', proxy)
     this.#visitors.add(seat)
     this.seat(seat)
@@ -136,7 +136,11 @@ export class Fleet {
 
   #triggerSetup(seat: Seat): TriggerSetup {
     const isVisitor = seat !== this.trigger
-    return { ...this.#setup(seat), startsPerSecond: isVisitor ? 0 : this.#parts.startsPerSecond, burst: isVisitor }
+    return {
+      ...this.#setup(seat),
+      startsPerSecond: isVisitor ? 0 : this.#parts.startsPerSecond,
+      burst: isVisitor,
+    }
   }
 
   #setup(seat: Seat): ChildSetup {

@@ -27,14 +27,18 @@ export class Recoveries {
   #awaited: Awaited[] = []
 
   /** A fault is over. `since`: when the time begins to count. */
-  await(fault: string, { since, settled, leases }: { since: number; settled: number; leases: readonly LeasedStep[] }): void {
+  await(
+    fault: string,
+    { since, settled, leases }: { since: number; settled: number; leases: readonly LeasedStep[] },
+  ): void {
     this.#awaited.push({ fault, since, settled, leases })
   }
 
   /** Asked often: who has recovered by now? */
   async look(database: pg.Pool, settled: number): Promise<void> {
     for (const awaited of [...this.#awaited]) {
-      if (awaited.leases.length > 0) awaited.leases = await stillLeased(database, awaited.leases).catch(() => awaited.leases)
+      if (awaited.leases.length > 0)
+        awaited.leases = await stillLeased(database, awaited.leases).catch(() => awaited.leases)
       if (awaited.leases.length > 0 || settled < awaited.settled + PROGRESS_STEPS) continue
       this.#awaited = this.#awaited.filter((other) => other !== awaited)
       const times = this.#times.get(awaited.fault) ?? []

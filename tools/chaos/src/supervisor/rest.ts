@@ -49,8 +49,13 @@ async function explained({ engine }: Stage, open: readonly string[]): Promise<re
   const shown = await Promise.all(
     open.slice(0, EXPLAINED_MAX).map(async (id) => {
       const { sentence, steps } = await engine.explain(id)
-      return [sentence, ...steps.filter(({ reason }) => reason !== 'dependency').map((step) => step.sentence)].join(' ')
+      return [
+        sentence,
+        ...steps.filter(({ reason }) => reason !== 'dependency').map((step) => step.sentence),
+      ].join(' ')
     }),
   )
-  return open.length <= EXPLAINED_MAX ? shown : [...shown, ...open.slice(EXPLAINED_MAX).map((id) => `Run ${id} is not over.`)]
+  return open.length <= EXPLAINED_MAX
+    ? shown
+    : [...shown, ...open.slice(EXPLAINED_MAX).map((id) => `Run ${id} is not over.`)]
 }

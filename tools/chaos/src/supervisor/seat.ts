@@ -1,6 +1,6 @@
 import type { Counts, Message } from '../child/protocol.ts'
-import type { Proxy } from '../network/proxy.ts'
 import type { Version } from '../load/workflows.ts'
+import type { TcpProxy } from '../network/proxy.ts'
 import type { Child } from './child.ts'
 
 const NOTHING: Counts = { settled: 0, discarded: 0, leasesLost: 0 }
@@ -10,7 +10,7 @@ export class Seat {
   readonly name: string
   readonly role: 'worker' | 'trigger'
   readonly pool: 'own' | 'application'
-  readonly proxy: Proxy
+  readonly proxy: TcpProxy
   version: Version = 'v1'
   child: Child | undefined
   /** Of all processes that have sat here. */
@@ -25,7 +25,7 @@ export class Seat {
   #before: Counts = NOTHING
   #generation = 0
 
-  constructor(name: string, role: 'worker' | 'trigger', pool: 'own' | 'application', proxy: Proxy) {
+  constructor(name: string, role: 'worker' | 'trigger', pool: 'own' | 'application', proxy: TcpProxy) {
     this.name = name
     this.role = role
     this.pool = pool

@@ -1,5 +1,5 @@
-import type { Engine } from '@belay/workflow'
 import type { PostgresServer } from '@belay/postgres-server'
+import type { Engine } from '@belay/workflow'
 import type pg from 'pg'
 import type { Workflows } from '../load/workflows.ts'
 import type { Violation } from '../oracle/violation.ts'

@@ -21,7 +21,11 @@ export class Storm {
 
   constructor(
     stage: Stage,
-    parts: { readonly faults: readonly Fault[]; readonly timeline: Timeline; readonly recoveries: Recoveries },
+    parts: {
+      readonly faults: readonly Fault[]
+      readonly timeline: Timeline
+      readonly recoveries: Recoveries
+    },
   ) {
     this.#stage = stage
     this.#faults = parts.faults

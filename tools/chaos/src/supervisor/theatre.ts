@@ -1,6 +1,6 @@
+import { startPostgres } from '@belay/postgres-server'
 import { createEngine } from '@belay/workflow'
 import { migrate, postgres } from '@belay/workflow-postgres'
-import { startPostgres } from '@belay/postgres-server'
 import pg from 'pg'
 import { Hands } from '../load/hands.ts'
 import { makeWorkflows } from '../load/workflows.ts'

@@ -4,7 +4,7 @@
  */
 export const WORLD_TABLES = `
 create table calls (id bigserial primary key, key text not null, run_id uuid not null, step text not null, undo boolean not null,
-  worker text not null, began_at timestamptz not null);
+  attempt integer not null, worker text not null, began_at timestamptz not null);
 create table effects (key text primary key, run_id uuid not null, step text not null, undo boolean not null, call_id bigint not null,
   at timestamptz not null default clock_timestamp(), times integer not null default 1);
 create table intents (key text primary key, workflow text not null, version integer not null, kind text not null, input json not null,

@@ -5,6 +5,7 @@ export interface CallOf {
   readonly runId: string
   readonly step: string
   readonly idempotencyKey: string
+  readonly attempt: number
 }
 
 /** The world as handlers reach it: directly, over connections that nothing happens to. */
@@ -19,12 +20,13 @@ export class World {
   }
 
   /** Notes that a handler has begun; gives the call's number. */
-  async begin({ runId, step, idempotencyKey }: CallOf, undo: boolean): Promise<string> {
+  async begin({ runId, step, idempotencyKey, attempt }: CallOf, undo: boolean): Promise<string> {
     // The machine's clock, which is the world's too: what comes between this moment and the note must not count.
     const now = new Date()
     const { rows } = await this.pool.query<{ id: string }>(
-      'insert into calls (key, run_id, step, undo, worker, began_at) values ($1, $2, $3, $4, $5, $6) returning id',
-      [idempotencyKey, runId, step, undo, this.#worker, now],
+      `insert into calls (key, run_id, step, undo, attempt, worker, began_at) values ($1, $2, $3, $4, $5, $6, $7)
+       returning id`,
+      [idempotencyKey, runId, step, undo, attempt, this.#worker, now],
     )
     return rows[0]!.id
   }

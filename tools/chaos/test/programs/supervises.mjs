@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { Guard } from '../../dist/supervisor/guard.js'
 
 const guard = new Guard()
-const child = spawn(process.execPath, [fileURLToPath(new URL('stays.mjs', import.meta.url))], { stdio: 'pipe' })
+const child = spawn(process.execPath, [fileURLToPath(new URL('stays.mjs', import.meta.url))], {
+  stdio: 'pipe',
+})
 guard.watch(child.pid)
 process.kill(child.pid, 'SIGSTOP')
 process.stdout.write(`${child.pid}\n`)
