@@ -4,7 +4,7 @@ import { FAULT_CLASSES, type FaultClass } from './faults/fault.ts'
 export interface ChaosOptions {
   readonly seed: number
   /** For how long faults happen. */
-  readonly stormMs: number
+  readonly faultsMs: number
   readonly restMs: number
   readonly classes: readonly FaultClass[]
   readonly intensity: number
@@ -59,7 +59,7 @@ export function readOptions(args: readonly string[]): ChaosOptions | 'help' {
   const minutes = numberOf('minutes', values.minutes, { low: 0.1, high: 24 * 60 })
   return {
     seed: numberOf('seed', values.seed, { low: 0, high: 2 ** 31 }) ?? Math.floor(Math.random() * 2 ** 31),
-    stormMs: minutes === undefined ? (quick ? QUICK_MS : MINUTES * 60_000) : minutes * 60_000,
+    faultsMs: minutes === undefined ? (quick ? QUICK_MS : MINUTES * 60_000) : minutes * 60_000,
     restMs: quick ? 25_000 : 45_000,
     classes: classesOf(values.only),
     intensity: numberOf('intensity', values.intensity, { low: 0.1, high: 10 }) ?? 1,

@@ -50,7 +50,7 @@ function facts(given: Partial<Facts>): Facts {
       receipts: [],
       pauses: [],
     },
-    ...{ freezes: new Map(), killed: new Set<string>() },
+    freezes: new Map(),
     ...given,
   }
 }

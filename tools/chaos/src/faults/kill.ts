@@ -31,13 +31,13 @@ export const freezeWorker: Fault = {
     const leases = await leasesOf(stage.database, child.name)
     if (child.hasEnded) return { what: undefined }
     const ms = Math.round(stage.leaseMs * (0.7 + stage.random.next() * 2.3))
-    seat.afflictions.add('frozen')
+    seat.troubles.add('frozen')
     child.freeze()
     // Others take over while it is stopped; it goes on itself when it was stopped for less than its lease.
     gone(leases)
     await pause(ms)
     if (!child.hasEnded) child.thaw()
-    seat.afflictions.delete('frozen')
+    seat.troubles.delete('frozen')
     return { what: `${child.name} for ${ms} ms` }
   },
 }
@@ -45,8 +45,8 @@ export const freezeWorker: Fault = {
 /** A worker that has a process which works, and that no other fault is upon. */
 export function someWorker({ fleet, random }: Stage): Seat | undefined {
   const able = fleet.workers.filter(
-    ({ child, afflictions }) =>
-      child?.isReady === true && !child.hasEnded && !child.isFrozen && afflictions.size === 0,
+    ({ child, troubles }) =>
+      child?.isReady === true && !child.hasEnded && !child.isFrozen && troubles.size === 0,
   )
   return able.length === 0 ? undefined : random.pick(able)
 }

@@ -18,7 +18,7 @@ export const lockTable: Fault = {
   async strike(stage) {
     const table = stage.random.pick(TABLES)
     const ms = holdMs(stage)
-    stage.afflictions.add('lock')
+    stage.troubles.add('lock')
     try {
       await within(stage, async (client) => {
         await client.query(`set local lock_timeout = '5s'`)
@@ -27,7 +27,7 @@ export const lockTable: Fault = {
         return 'rollback'
       })
     } finally {
-      stage.afflictions.delete('lock')
+      stage.troubles.delete('lock')
     }
     return { what: `${table} for ${ms} ms` }
   },
@@ -127,12 +127,12 @@ function holdMs({ random }: Stage): number {
 
 /** The rows of some are held: what waits for them is explained. */
 async function holding(stage: Stage, part: (client: pg.PoolClient) => Promise<'commit' | 'rollback'>) {
-  const affliction = `hold ${performance.now()}`
-  stage.afflictions.add(affliction)
+  const trouble = `hold ${performance.now()}`
+  stage.troubles.add(trouble)
   try {
     return await within(stage, part)
   } finally {
-    stage.afflictions.delete(affliction)
+    stage.troubles.delete(trouble)
   }
 }
 

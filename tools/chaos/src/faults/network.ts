@@ -7,8 +7,8 @@ import { leasesOf } from './leases.ts'
 /** A process, of whatever role, that no other fault is upon. */
 export function someSeat({ fleet, random }: Stage): Seat | undefined {
   const able = fleet.seats.filter(
-    ({ child, afflictions }) =>
-      child?.isReady === true && !child.hasEnded && !child.isFrozen && afflictions.size === 0,
+    ({ child, troubles }) =>
+      child?.isReady === true && !child.hasEnded && !child.isFrozen && troubles.size === 0,
   )
   return able.length === 0 ? undefined : random.pick(able)
 }
@@ -81,12 +81,12 @@ function networkFault({ name, weight, lasts, begin, end }: NetworkFault): Fault 
       if (seat === undefined || child === undefined) return { what: undefined }
       const leases = seat.role === 'worker' ? await leasesOf(stage.database, child.name) : []
       const ms = lasts(stage)
-      seat.afflictions.add('network')
+      seat.troubles.add('network')
       await begin(seat, stage)
       await pause(ms)
       await end?.(seat)
       await seat.proxy.heal()
-      seat.afflictions.delete('network')
+      seat.troubles.delete('network')
       return { what: `${child.name} for ${ms} ms`, leases }
     },
   }

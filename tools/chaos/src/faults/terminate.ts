@@ -55,7 +55,7 @@ export const stickCommits: Fault = {
   async strike(stage) {
     const { database, random } = stage
     const ms = random.between(300, STUCK_MS_MAX)
-    stage.afflictions.add('commits')
+    stage.troubles.add('commits')
     let ended = 0
     try {
       await database.query(`alter system set synchronous_standby_names = 'nobody'`)
@@ -69,7 +69,7 @@ export const stickCommits: Fault = {
     } finally {
       await untilDone(stage, 'alter system reset synchronous_standby_names')
       await untilDone(stage, 'select pg_reload_conf()')
-      stage.afflictions.delete('commits')
+      stage.troubles.delete('commits')
     }
     return { what: `for ${ms} ms, ${ended} backends terminated in them` }
   },

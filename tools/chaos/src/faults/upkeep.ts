@@ -1,10 +1,10 @@
 import { POOL_MAX } from '../child/protocol.ts'
-import { pause, settlesWithin, until } from '../pause.ts'
+import { pause, until } from '../pause.ts'
+import { LEAVE_MS } from '../supervisor/fleet.ts'
 import type { Fault } from './fault.ts'
 import { someWorker } from './kill.ts'
 import { leasesOf } from './leases.ts'
 
-const LEAVE_MS = 15_000
 const BURST_MS = 20_000
 
 /** Something in the application keeps every connection of its Pool. */
@@ -14,17 +14,17 @@ export const exhaustPool: Fault = {
   weight: 4,
   async strike({ fleet, random, database }) {
     const able = fleet.seats.filter(
-      ({ pool, child, afflictions }) =>
-        pool === 'application' && child?.isReady === true && !child.hasEnded && afflictions.size === 0,
+      ({ pool, child, troubles }) =>
+        pool === 'application' && child?.isReady === true && !child.hasEnded && troubles.size === 0,
     )
     if (able.length === 0) return { what: undefined }
     const seat = random.pick(able)
     const leases = await leasesOf(database, seat.child?.name ?? '')
     const ms = random.between(500, 6_000)
-    seat.afflictions.add('pool')
+    seat.troubles.add('pool')
     seat.child?.tell({ type: 'exhaust', ms })
     await pause(ms)
-    seat.afflictions.delete('pool')
+    seat.troubles.delete('pool')
     return { what: `of ${seat.child?.name} for ${ms} ms`, leases }
   },
 }
@@ -62,14 +62,12 @@ export const deploy: Fault = {
     // Somebody must be able to run version 2 once there are runs of it.
     const mayGoBack = seat.version === 'both' && others.some(({ version }) => version === 'both')
     seat.version = mayGoBack ? 'v1' : 'both'
-    seat.afflictions.add('deploy')
-    child.leave()
-    if (!(await settlesWithin(child.ended, LEAVE_MS))) {
+    seat.troubles.add('deploy')
+    if (!(await stage.fleet.vacate(seat))) {
       const sentence = `${child.name} was told to leave, with two seconds for its handlers, and had not left after ${LEAVE_MS} ms.`
       stage.complain({ kind: 'close_hangs', sentence })
-      await child.kill()
     }
-    seat.afflictions.delete('deploy')
+    seat.troubles.delete('deploy')
     stage.fleet.seat(seat)
     return { what: `${child.name} makes way for ${seat.version === 'v1' ? 'version 1' : 'versions 1 and 2'}` }
   },

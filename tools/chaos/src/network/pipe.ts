@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { backendPid, endsReply, isCommit } from './messages.ts'
 
 /** What happens to the bytes of one connection. */
-export interface Weather {
+export interface Conditions {
   /** Each chunk arrives so much later, milliseconds. */
   delayMs: number
   /** Nothing goes through in either direction, and nobody is told. */
@@ -19,16 +19,16 @@ export class Pipe {
   pid: number | undefined
   readonly #client: Socket
   readonly #server: Socket
-  readonly #weather: Weather
+  readonly #conditions: Conditions
   #greeting: Buffer | undefined = Buffer.alloc(0)
   #doomed = false
   /** Bytes got lost: nothing may go through any more, or the two would talk past each other. */
   #torn = false
 
-  constructor(client: Socket, server: Socket, weather: Weather, onEnd: (pipe: Pipe) => void) {
+  constructor(client: Socket, server: Socket, conditions: Conditions, onEnd: (pipe: Pipe) => void) {
     this.#client = client
     this.#server = server
-    this.#weather = weather
+    this.#conditions = conditions
     client.on('data', (chunk) => this.#fromClient(chunk))
     server.on('data', (chunk) => this.#fromServer(chunk))
     for (const socket of [client, server]) socket.on('error', () => {}).setNoDelay(true)
@@ -57,15 +57,15 @@ export class Pipe {
 
   #clientIsGone(onEnd: (pipe: Pipe) => void): void {
     // While nothing goes through, the server doesn't learn it either.
-    if (!(this.#torn && this.#weather.silent)) this.#server.destroy()
+    if (!(this.#torn && this.#conditions.silent)) this.#server.destroy()
     onEnd(this)
   }
 
   #fromClient(chunk: Buffer): void {
     if (!this.#passes()) return
     this.#send(this.#server, chunk)
-    if (this.#weather.onCommit !== undefined && isCommit(chunk)) {
-      if (this.#weather.onCommit(this) === 'drop') this.#doomed = true
+    if (this.#conditions.onCommit !== undefined && isCommit(chunk)) {
+      if (this.#conditions.onCommit(this) === 'drop') this.#doomed = true
     }
   }
 
@@ -80,16 +80,16 @@ export class Pipe {
   }
 
   #drops(): boolean {
-    return this.#doomed || this.#weather.onReply?.() === 'drop'
+    return this.#doomed || this.#conditions.onReply?.() === 'drop'
   }
 
   #passes(): boolean {
-    if (this.#weather.silent) this.#torn = true
+    if (this.#conditions.silent) this.#torn = true
     return !this.#torn
   }
 
   #send(to: Socket, chunk: Buffer): void {
-    const { delayMs } = this.#weather
+    const { delayMs } = this.#conditions
     // Timers of one length fire in order, and so do those that are set after longer ones have fired.
     if (delayMs === 0 && this.#late === 0) to.write(chunk)
     else this.#sendLater(to, chunk, delayMs)

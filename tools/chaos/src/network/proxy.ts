@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { until } from '../pause.ts'
-import { Pipe, type Weather } from './pipe.ts'
+import { type Conditions, Pipe } from './pipe.ts'
 
 const LISTEN_AGAIN_MS = 10_000
 
@@ -9,7 +9,7 @@ const LISTEN_AGAIN_MS = 10_000
 export class TcpProxy {
   readonly #target: number
   readonly #pipes = new Set<Pipe>()
-  readonly #weather: Weather = { delayMs: 0, silent: false, onCommit: undefined, onReply: undefined }
+  readonly #conditions: Conditions = { delayMs: 0, silent: false, onCommit: undefined, onReply: undefined }
   #server: Server
   #port = 0
 
@@ -35,7 +35,7 @@ export class TcpProxy {
 
   /** Every chunk arrives later; 0 ends it. */
   delay(ms: number): void {
-    this.#weather.delayMs = ms
+    this.#conditions.delayMs = ms
   }
 
   /** Every connection is reset. */
@@ -45,7 +45,7 @@ export class TcpProxy {
 
   /** Nothing goes through, nothing is closed, and new connections are accepted without an answer. */
   goSilent(): void {
-    this.#weather.silent = true
+    this.#conditions.silent = true
   }
 
   /**
@@ -53,7 +53,7 @@ export class TcpProxy {
    * vanished; the server sees them end.
    */
   endSilence(): void {
-    this.#weather.silent = false
+    this.#conditions.silent = false
     for (const pipe of this.#pipes) if (pipe.isTorn) pipe.abandon()
     for (const pipe of this.#orphans) pipe.abandon()
     this.#orphans.clear()
@@ -82,9 +82,9 @@ export class TcpProxy {
   /** The answers of the next so many COMMITs are swallowed once the server has given them, and their connections reset. */
   dropCommits(count: number): void {
     let left = count
-    this.#weather.onCommit = () => {
+    this.#conditions.onCommit = () => {
       left -= 1
-      if (left <= 0) this.#weather.onCommit = undefined
+      if (left <= 0) this.#conditions.onCommit = undefined
       return 'drop'
     }
   }
@@ -92,18 +92,18 @@ export class TcpProxy {
   /** The same for the next so many statements of any kind; each commits by itself, unless it is part of a transaction. */
   dropReplies(count: number): void {
     let left = count
-    this.#weather.onReply = () => {
+    this.#conditions.onReply = () => {
       left -= 1
-      if (left <= 0) this.#weather.onReply = undefined
+      if (left <= 0) this.#conditions.onReply = undefined
       return 'drop'
     }
   }
 
   /** Tells which backend has just been sent a COMMIT; `undefined` ends it. */
   watchCommits(listener: ((pid: number) => void) | undefined): void {
-    if (listener === undefined) this.#weather.onCommit = undefined
+    if (listener === undefined) this.#conditions.onCommit = undefined
     else
-      this.#weather.onCommit = ({ pid }) => {
+      this.#conditions.onCommit = ({ pid }) => {
         if (pid !== undefined) listener(pid)
         return 'pass'
       }
@@ -111,8 +111,8 @@ export class TcpProxy {
 
   /** Everything as it was. */
   async heal(): Promise<void> {
-    Object.assign(this.#weather, { delayMs: 0, onCommit: undefined, onReply: undefined })
-    if (this.#weather.silent) this.endSilence()
+    Object.assign(this.#conditions, { delayMs: 0, onCommit: undefined, onReply: undefined })
+    if (this.#conditions.silent) this.endSilence()
     await this.accept()
   }
 
@@ -141,9 +141,9 @@ export class TcpProxy {
 
   #connect(client: Socket): void {
     const server = connect(this.#target, '127.0.0.1')
-    const pipe = new Pipe(client, server, this.#weather, (ended) => {
+    const pipe = new Pipe(client, server, this.#conditions, (ended) => {
       this.#pipes.delete(ended)
-      if (ended.isTorn && this.#weather.silent) this.#orphans.add(ended)
+      if (ended.isTorn && this.#conditions.silent) this.#orphans.add(ended)
     })
     this.#pipes.add(pipe)
   }

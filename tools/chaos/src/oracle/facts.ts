@@ -12,8 +12,6 @@ export interface Facts {
   readonly pauses: readonly PauseFacts[]
   /** By the name of the process. */
   readonly freezes: ReadonlyMap<string, readonly Freeze[]>
-  /** Names of processes that were killed. */
-  readonly killed: ReadonlySet<string>
 }
 
 export interface RunFacts {

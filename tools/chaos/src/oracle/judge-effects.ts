@@ -57,7 +57,7 @@ export function judgeEffects(facts: Facts, rules: EffectRules) {
       judgeStep(looked, findings)
       judgeOrder(looked, facts, findings)
       judgeStale(looked, findings)
-      judgeBeginning(looked, facts, findings)
+      judgeBeginning(looked, findings)
     }
   }
   const known = new Set(facts.runs.map(({ id }) => id))
@@ -136,15 +136,10 @@ function judgeStale({ run, step, calls, undoCalls }: Looked, { stale }: Findings
   }
 }
 
-/** `compensateOn: 'started'` undoes what has begun; a handler that has begun has noted it, unless its process ended before that. */
-function judgeBeginning(
-  { run, step, calls, undoCalls }: Looked,
-  { killed }: Facts,
-  { unbegun, exceptions }: Findings,
-): void {
+/** `compensateOn: 'started'` undoes what has begun. A handler notes that it has begun; of a worker that was lost nobody knows how far it came. */
+function judgeBeginning({ run, step, calls, undoCalls }: Looked, { unbegun, exceptions }: Findings): void {
   if (undoCalls.length === 0 || calls.length > 0) return
-  if (step.losses > 0 && killed.size > 0)
-    count(exceptions, 'undos of steps that no handler was noted for, after a lost worker')
+  if (step.losses > 0) count(exceptions, 'undos of steps that no handler was noted for, after a lost worker')
   else
     unbegun.push(
       `Step ${step.name} of run ${run.id} (${run.status}) was undone (undo of ${step.undoOf}), and its handler never began.`,

@@ -4,7 +4,7 @@ import type { RecoveryTimes } from '../supervisor/recoveries.ts'
 /** What a run of the harness came to. */
 export interface Report {
   readonly seed: number
-  readonly stormMs: number
+  readonly faultsMs: number
   readonly elapsedMs: number
   readonly leaseMs: number
   readonly tickMs: number

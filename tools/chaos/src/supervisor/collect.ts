@@ -2,7 +2,7 @@ import type { EntryFacts, Facts, Freeze, RunFacts, StepFacts } from '../oracle/f
 import type { ArchivedRun, Stage } from './stage.ts'
 
 /** Reads all that the oracle judges by. Everything is at rest, and nothing happens to the server any more. */
-export async function collectFacts(stage: Stage, killed: ReadonlySet<string>): Promise<Facts> {
+export async function collectFacts(stage: Stage): Promise<Facts> {
   const { database, world } = stage
   const stored = await storedRuns(stage)
   const known = new Set(stored.map(({ id }) => id))
@@ -34,7 +34,6 @@ export async function collectFacts(stage: Stage, killed: ReadonlySet<string>): P
       `select run_id as "runId", ${epoch('paused_at')} as "pausedAt", ${epoch('resumed_at')} as "resumedAt" from pauses`,
     ),
     freezes: freezesOf(stage),
-    killed,
   }
 }
 

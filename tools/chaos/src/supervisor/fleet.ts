@@ -13,7 +13,8 @@ import { Child } from './child.ts'
 import type { Guard } from './guard.ts'
 import { Seat } from './seat.ts'
 
-const LEAVE_MS = 15_000
+/** A worker that is told to leave gives its handlers two seconds; its statements have bounds of their own. */
+export const LEAVE_MS = 15_000
 
 export interface FleetParts {
   readonly guard: Guard
@@ -110,16 +111,20 @@ export class Fleet {
     await seat.proxy.close()
   }
 
+  /** Tells the process at a seat to leave, and kills it when it does not in time; gives whether it did. */
+  async vacate(seat: Seat): Promise<boolean> {
+    const { child } = seat
+    if (child === undefined) return true
+    child.leave()
+    if (await settlesWithin(child.ended, LEAVE_MS)) return true
+    await child.kill()
+    return false
+  }
+
   /** Tells every process to leave; gives the names of those that did not in time. */
   async leave(): Promise<readonly string[]> {
-    const late: string[] = []
-    await Promise.all(
-      this.seats.map(async ({ child }) => {
-        child?.leave()
-        if (child !== undefined && !(await settlesWithin(child.ended, LEAVE_MS))) late.push(child.name)
-      }),
-    )
-    return late
+    const leaving = this.seats.map(async (seat) => ((await this.vacate(seat)) ? [] : [seat.child!.name]))
+    return (await Promise.all(leaving)).flat()
   }
 
   /** Ends everything, whatever state it is in. */

@@ -1,5 +1,4 @@
-import type { Violation } from '../oracle/violation.ts'
-import { summarised } from '../oracle/violation.ts'
+import { summarised, type Violation } from '../oracle/violation.ts'
 import { pause } from '../pause.ts'
 import { openIntents } from '../world/intents.ts'
 import type { Stage } from './stage.ts'
@@ -7,8 +6,26 @@ import type { Stage } from './stage.ts'
 const LOOK_MS = 300
 const EXPLAINED_MAX = 5
 
+/** Heals everything, lets every worker run every version, and waits for rest. Nothing new is started meanwhile. */
+export async function settleDown(stage: Stage, withinMs: number): Promise<readonly Violation[]> {
+  const { fleet } = stage
+  for (const seat of fleet.seats) {
+    await seat.proxy.heal()
+    seat.child?.tell({ type: 'name', found: true })
+  }
+  // Runs of version 2 must find a worker, whichever leaves. Where no worker was upgraded there is no such run.
+  const mixed = fleet.workers.some(({ version }) => version === 'both')
+  const late: string[] = []
+  for (const seat of fleet.workers.filter(({ version }) => mixed && version === 'v1')) {
+    seat.version = 'both'
+    if (!(await fleet.vacate(seat))) late.push(`${seat.child?.name} did not leave when it was upgraded.`)
+    fleet.seat(seat)
+  }
+  return [...summarised('close_hangs', late), ...(await comeToRest(stage, withinMs))]
+}
+
 /** Waits until every run that was wanted is over; meanwhile an operator repairs what is parked. Gives what is not over in time. */
-export async function comeToRest(stage: Stage, withinMs: number): Promise<readonly Violation[]> {
+async function comeToRest(stage: Stage, withinMs: number): Promise<readonly Violation[]> {
   const end = performance.now() + withinMs
   for (;;) {
     await repairParked(stage).catch(() => {})

@@ -20,7 +20,7 @@ export class Seat {
   /** Runs that a trigger's newest process has started. */
   started = 0
   /** Faults that are upon it now: they explain what it does meanwhile. */
-  readonly afflictions = new Set<string>()
+  readonly troubles = new Set<string>()
   /** What the processes before this one came to. */
   #before: Counts = NOTHING
   #generation = 0

@@ -21,7 +21,7 @@ export interface Stage {
   readonly workflows: Workflows
   readonly leaseMs: number
   /** Faults that are upon everything now. */
-  readonly afflictions: Set<string>
+  readonly troubles: Set<string>
   /** Keeps what pruning deletes, for the oracle. */
   readonly archive: Map<string, ArchivedRun>
   /** Something that must not be, seen by a fault itself. */

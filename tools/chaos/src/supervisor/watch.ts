@@ -104,11 +104,11 @@ export class Watch {
 
   /** Remembers when something was last upon whom. */
   #noteTrouble(): void {
-    const { fleet, afflictions } = this.#stage
+    const { fleet, troubles } = this.#stage
     const now = performance.now()
-    if (afflictions.size > 0) this.#lastTrouble.set('all', now)
-    if ([...afflictions].some((name) => name.startsWith('server'))) this.#lastTrouble.set('server', now)
-    for (const { name, afflictions: own, child } of fleet.seats) {
+    if (troubles.size > 0) this.#lastTrouble.set('all', now)
+    if ([...troubles].some((name) => name.startsWith('server'))) this.#lastTrouble.set('server', now)
+    for (const { name, troubles: own, child } of fleet.seats) {
       if (own.size > 0 || child?.isReady !== true) this.#lastTrouble.set(name, now)
       if (own.has('network') || own.has('frozen')) this.#lastTrouble.set(`${name} network`, now)
     }

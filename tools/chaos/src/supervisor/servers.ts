@@ -11,7 +11,7 @@ import { World } from '../world/world.ts'
 const STATEMENT_MS = 5_000
 
 /** The servers, and the supervisor's connections to them. */
-export async function openTheatre() {
+export async function openServers() {
   const [server, worldServer] = await Promise.all([
     // A crash must lose nothing that was committed; the machine itself does not crash, so nothing has to reach the disk.
     startPostgres({ settings: { synchronous_commit: 'on', full_page_writes: 'on', max_connections: '300' } }),

@@ -9,7 +9,7 @@ const GAP_MS = 1_300
 const AT_ONCE_MAX = 4
 
 /** Lets faults happen at random, one after the other and sometimes together, until it is told to end. */
-export class Storm {
+export class FaultLoop {
   /** By the fault's name. */
   readonly counts: Record<string, number> = {}
   readonly #stage: Stage
@@ -34,7 +34,7 @@ export class Storm {
   }
 
   /** Resolves when the time is over and every fault has come to its end. */
-  async rage(ms: number, intensity: number): Promise<void> {
+  async run(ms: number, intensity: number): Promise<void> {
     const { random } = this.#stage
     const end = performance.now() + ms
     const atOnce = Math.max(1, Math.round(AT_ONCE_MAX * Math.min(1, intensity)))
@@ -54,10 +54,10 @@ export class Storm {
   }
 
   async #strike(fault: Fault): Promise<void> {
-    const { afflictions, fleet } = this.#stage
+    const { troubles, fleet } = this.#stage
     if (fault.isAlone === true) {
       this.#alone = true
-      afflictions.add(fault.name)
+      troubles.add(fault.name)
     }
     this.#timeline.add(`${fault.name} …`)
     let isMeasured = false
@@ -77,7 +77,7 @@ export class Storm {
     } finally {
       if (fault.isAlone === true) {
         this.#alone = false
-        afflictions.delete(fault.name)
+        troubles.delete(fault.name)
       }
     }
   }
