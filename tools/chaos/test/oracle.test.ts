@@ -26,7 +26,17 @@ function run(
   steps: readonly StepFacts[],
   more: Partial<RunFacts> = {},
 ): RunFacts {
-  return { id, workflow: 'order', version: 1, key: `key-${id}`, status, stop: null, steps, ...more }
+  return {
+    id,
+    workflow: 'order',
+    version: 1,
+    key: `key-${id}`,
+    status,
+    stop: null,
+    createdAt: 5,
+    steps,
+    ...more,
+  }
 }
 
 function call(id: string, undo: boolean, beganAt: number, attempt = 1): CallFacts {
@@ -51,6 +61,7 @@ function facts(given: Partial<Facts>): Facts {
       pauses: [],
     },
     freezes: new Map(),
+    troubles: [],
     ...given,
   }
 }
@@ -122,9 +133,10 @@ describe('the oracle of effects', () => {
   it('notices an undo of a step whose handler never began', () => {
     const undone = [run('r', 'compensated', [step('charge', 'compensated', { undoOf: 'cancelled' })])]
 
-    expect(kindsOf({ runs: undone, calls: [call('2', true, 30)], effects: [effect(true, 40)] })).toEqual([
-      'undo_without_beginning',
-    ])
+    const given = { runs: undone, calls: [call('2', true, 30)], effects: [effect(true, 40)] }
+
+    expect(kindsOf(given)).toEqual(['undo_without_beginning'])
+    expect(kindsOf({ ...given, troubles: [{ from: 10, to: 20 }] })).toEqual([])
   })
 })
 

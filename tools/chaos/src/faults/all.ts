@@ -3,7 +3,7 @@ import { freezeWorker, killTrigger, killWorker } from './kill.ts'
 import { holdKey, holdSignal, holdSteps, lockTable } from './lock.ts'
 import { NETWORK_FAULTS } from './network.ts'
 import { crashServer, freezeServer, restartServer } from './server.ts'
-import { stickCommits, terminateAtCommit, terminateBackends } from './terminate.ts'
+import { stickCommits, terminateAtCommit, terminateBackends, terminateRepeatedly } from './terminate.ts'
 import { burst, deploy, exhaustPool, prune } from './upkeep.ts'
 
 /** Everything that can go wrong here. */
@@ -15,6 +15,7 @@ export const FAULTS: readonly Fault[] = [
   restartServer,
   freezeServer,
   terminateBackends,
+  terminateRepeatedly,
   terminateAtCommit,
   stickCommits,
   lockTable,

@@ -4,6 +4,8 @@ import type { Fault } from './fault.ts'
 import { someSeat } from './network.ts'
 
 const WATCH_COMMITS_MS = 1_500
+const REPEATED = 40
+const REPEATED_MS = 25
 const STUCK_MS_MAX = 4_500
 
 /** What an administrator does, or a failover's fencing: backends of a process end in the middle of whatever they do. */
@@ -20,6 +22,27 @@ export const terminateBackends: Fault = {
       [name, share],
     )
     return { what: `${rowCount} of ${name}` }
+  },
+}
+
+/** Again and again, so that some end in the moment they have begun. */
+export const terminateRepeatedly: Fault = {
+  name: 'backends terminated for a while',
+  class: 'terminate',
+  weight: 2,
+  async strike(stage) {
+    const name = someSeat(stage)?.child?.name
+    if (name === undefined) return { what: undefined }
+    let terminated = 0
+    for (let times = 0; times < REPEATED; times += 1) {
+      const { rowCount } = await stage.database.query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1',
+        [name],
+      )
+      terminated += rowCount ?? 0
+      await pause(REPEATED_MS)
+    }
+    return { what: `${terminated} of ${name}` }
   },
 }
 

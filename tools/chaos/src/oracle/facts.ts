@@ -11,7 +11,9 @@ export interface Facts {
   readonly receipts: readonly ReceiptFacts[]
   readonly pauses: readonly PauseFacts[]
   /** By the name of the process. */
-  readonly freezes: ReadonlyMap<string, readonly Freeze[]>
+  readonly freezes: ReadonlyMap<string, readonly Span[]>
+  /** While something was upon somebody, by which a worker could be lost. */
+  readonly troubles: readonly Span[]
 }
 
 export interface RunFacts {
@@ -21,6 +23,7 @@ export interface RunFacts {
   readonly key: string | null
   readonly status: string
   readonly stop: string | null
+  readonly createdAt: number
   readonly steps: readonly StepFacts[]
 }
 
@@ -83,7 +86,7 @@ export interface PauseFacts {
   readonly resumedAt: number | null
 }
 
-export interface Freeze {
+export interface Span {
   readonly from: number
   readonly to: number
 }

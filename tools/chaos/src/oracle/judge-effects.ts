@@ -57,7 +57,7 @@ export function judgeEffects(facts: Facts, rules: EffectRules) {
       judgeStep(looked, findings)
       judgeOrder(looked, facts, findings)
       judgeStale(looked, findings)
-      judgeBeginning(looked, findings)
+      judgeBeginning(looked, facts, findings)
     }
   }
   const known = new Set(facts.runs.map(({ id }) => id))
@@ -136,12 +136,24 @@ function judgeStale({ run, step, calls, undoCalls }: Looked, { stale }: Findings
   }
 }
 
-/** `compensateOn: 'started'` undoes what has begun. A handler notes that it has begun; of a worker that was lost nobody knows how far it came. */
-function judgeBeginning({ run, step, calls, undoCalls }: Looked, { unbegun, exceptions }: Findings): void {
+/** Leases end so long after a worker was lost, at the latest. */
+const LOST_MS = 4_000
+
+/**
+ * `compensateOn: 'started'` undoes what has begun, and a handler notes that it has. Of a worker that was lost nobody knows how far it came, and
+ * the rows of an undone step don't tell of lost workers: so this is judged of runs during which nobody could be lost.
+ */
+function judgeBeginning(
+  { run, step, calls, undoCalls }: Looked,
+  { troubles }: Facts,
+  findings: Findings,
+): void {
   if (undoCalls.length === 0 || calls.length > 0) return
-  if (step.losses > 0) count(exceptions, 'undos of steps that no handler was noted for, after a lost worker')
+  const undoneAt = Math.min(...undoCalls.map(({ beganAt }) => beganAt))
+  if (troubles.some(({ from, to }) => from < undoneAt && to + LOST_MS > run.createdAt))
+    count(findings.exceptions, 'undos of steps that no handler noted, while a worker may have been lost')
   else
-    unbegun.push(
+    findings.unbegun.push(
       `Step ${step.name} of run ${run.id} (${run.status}) was undone (undo of ${step.undoOf}), and its handler never began.`,
     )
 }

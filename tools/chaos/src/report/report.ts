@@ -60,7 +60,7 @@ export function renderReport(report: Report, command: string): string {
 
 function faultTable({ faults, recoveries }: Report): readonly string[] {
   const row = (cells: readonly string[]) =>
-    cells.map((cell, index) => (index === 0 ? cell.padEnd(30) : cell.padStart(10))).join(' ')
+    cells.map((cell, index) => (index === 0 ? cell.padEnd(33) : cell.padStart(10))).join(' ')
   const names = Object.keys(faults).sort()
   return [
     row(['fault', 'count', 'median', 'worst', 'measured']),

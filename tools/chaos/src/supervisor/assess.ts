@@ -1,5 +1,6 @@
 import { EFFECT_STEPS, LEDGER_STEPS } from '../load/workflows.ts'
 import type { ChaosOptions } from '../options.ts'
+import type { Span } from '../oracle/facts.ts'
 import { judge } from '../oracle/judge.ts'
 import { summarised, type Violation } from '../oracle/violation.ts'
 import type { Report } from '../report/report.ts'
@@ -27,6 +28,8 @@ export interface Course {
 export interface Outcome {
   readonly watched: () => readonly Violation[]
   readonly faults: Readonly<Record<string, number>>
+  /** While faults were under way that can lose a worker. */
+  readonly troubles: readonly Span[]
   readonly restless: readonly Violation[]
   readonly restMs: number
 }
@@ -41,7 +44,7 @@ export async function assess(stage: Stage, course: Course, outcome: Outcome): Pr
   // Before the processes leave, whose names it needs.
   const watched = outcome.watched()
   const late = await fleet.leave()
-  const facts = await collectFacts(stage)
+  const facts = await collectFacts(stage, outcome.troubles)
   const { violations, exceptions } = judge(facts, RULES)
   const runs: Record<string, number> = {}
   for (const { status } of facts.runs) runs[status] = (runs[status] ?? 0) + 1

@@ -98,12 +98,9 @@ async function runThrough(stage: Stage, course: Course): Promise<Report> {
     watch.finish()
     const restless: readonly Violation[] = await settleDown(stage, options.restMs)
     const restMs = performance.now() - calmAt
-    return await assess(stage, course, {
-      watched: () => watch.violations,
-      faults: loop.counts,
-      restless,
-      restMs,
-    })
+    const { counts, troubles } = loop
+    const watched = () => watch.violations
+    return await assess(stage, course, { watched, faults: counts, troubles, restless, restMs })
   } finally {
     clearInterval(telling)
     await watch.stop()

@@ -1,8 +1,8 @@
-import type { EntryFacts, Facts, Freeze, RunFacts, StepFacts } from '../oracle/facts.ts'
+import type { EntryFacts, Facts, RunFacts, Span, StepFacts } from '../oracle/facts.ts'
 import type { ArchivedRun, Stage } from './stage.ts'
 
 /** Reads all that the oracle judges by. Everything is at rest, and nothing happens to the server any more. */
-export async function collectFacts(stage: Stage): Promise<Facts> {
+export async function collectFacts(stage: Stage, troubles: readonly Span[]): Promise<Facts> {
   const { database, world } = stage
   const stored = await storedRuns(stage)
   const known = new Set(stored.map(({ id }) => id))
@@ -34,10 +34,11 @@ export async function collectFacts(stage: Stage): Promise<Facts> {
       `select run_id as "runId", ${epoch('paused_at')} as "pausedAt", ${epoch('resumed_at')} as "resumedAt" from pauses`,
     ),
     freezes: freezesOf(stage),
+    troubles,
   }
 }
 
-function freezesOf({ fleet }: Stage): ReadonlyMap<string, readonly Freeze[]> {
+function freezesOf({ fleet }: Stage): ReadonlyMap<string, readonly Span[]> {
   return new Map(
     fleet.children.map(({ name, freezes }) => [
       name,
@@ -48,7 +49,8 @@ function freezesOf({ fleet }: Stage): ReadonlyMap<string, readonly Freeze[]> {
 
 async function storedRuns({ database }: Stage): Promise<readonly RunFacts[]> {
   const { rows: runs } = await database.query<Omit<RunFacts, 'steps'>>(
-    'select run_id as id, workflow, version, key, status, stop from belay.workflow_run_overview',
+    `select run_id as id, workflow, version, key, status, stop, extract(epoch from created_at)::float8 * 1000 as "createdAt"
+     from belay.workflow_run_overview`,
   )
   const { rows: steps } = await database.query<StepFacts & { readonly runId: string }>(
     `select run_id as "runId", name, status, undo_of as "undoOf", attempt, failures, losses, output, error
@@ -72,6 +74,7 @@ function archivedRun(run: ArchivedRun): RunFacts {
     key: run.key ?? null,
     status: run.status,
     stop: run.cause === undefined ? null : 'unknown',
+    createdAt: run.createdAt.getTime(),
     steps: run.steps.map((step) => ({
       name: step.name,
       status: step.status,

@@ -12,6 +12,8 @@ const AT_ONCE_MAX = 4
 export class FaultLoop {
   /** By the fault's name. */
   readonly counts: Record<string, number> = {}
+  /** While faults were under way by which a worker can be lost, by the machine's clock. */
+  readonly troubles: { readonly from: number; readonly to: number }[] = []
   readonly #stage: Stage
   readonly #faults: readonly Fault[]
   readonly #timeline: Timeline
@@ -60,6 +62,7 @@ export class FaultLoop {
       troubles.add(fault.name)
     }
     this.#timeline.add(`${fault.name} …`)
+    const from = Date.now()
     let isMeasured = false
     const measure = (leases: readonly LeasedStep[]) => {
       isMeasured = true
@@ -75,6 +78,7 @@ export class FaultLoop {
       // Another fault was upon the supervisor's own statement.
       this.#timeline.add(`${fault.name} came to nothing: ${error instanceof Error ? error.message : error}`)
     } finally {
+      if (fault.class !== 'prune' && fault.class !== 'deploy') this.troubles.push({ from, to: Date.now() })
       if (fault.isAlone === true) {
         this.#alone = false
         troubles.delete(fault.name)
