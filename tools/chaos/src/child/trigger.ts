@@ -34,6 +34,8 @@ const { setup, say } = openChannel<TriggerSetup>((command) => {
 const random = new Random(setup.seed)
 const pool = new pg.Pool({ connectionString: setup.url, max: POOL_MAX })
 pool.on('error', () => {})
+// As a careful application does: a connection may break before whoever asked for it can listen.
+pool.on('connect', (client) => client.on('error', () => {}))
 const world = new World(setup.worldUrl, setup.name)
 const workflows = makeWorkflows(new Hands(world))
 const { transfer, order1, order2, patient } = workflows
