@@ -6,6 +6,7 @@ import { drawn, type Random } from '../random.ts'
 import type { Intent } from '../world/intents.ts'
 import type { World } from '../world/world.ts'
 import type { Calls } from './calls.ts'
+import { withClient } from './own-client.ts'
 
 export interface CompanionParts {
   readonly engine: Engine
@@ -78,22 +79,13 @@ export class Companion {
     ])
   }
 
-  async #payWithin(runId: string, nonce: string) {
-    const client = await this.#parts.pool.connect()
-    const ignore = () => {}
-    client.on('error', ignore)
-    let done = false
-    try {
-      await client.query('begin')
-      const receipt = await this.#parts.engine.signal(runId, 'paid', { nonce }, { key: nonce, tx: client })
-      await pause(this.#parts.random.between(0, 150))
-      await client.query('commit')
-      done = true
-      return receipt
-    } finally {
-      if (done) client.off('error', ignore)
-      client.release(!done)
-    }
+  #payWithin(runId: string, nonce: string) {
+    const { engine, pool, random } = this.#parts
+    return withClient(pool, async (client) => {
+      const receipt = await engine.signal(runId, 'paid', { nonce }, { key: nonce, tx: client })
+      await pause(random.between(0, 150))
+      return { commits: true, result: receipt }
+    })
   }
 
   async #cancel(runId: string): Promise<void> {

@@ -5,6 +5,7 @@ import { drawn } from '../random.ts'
 import { closeIntent, type Intent } from '../world/intents.ts'
 import type { World } from '../world/world.ts'
 import type { Calls } from './calls.ts'
+import { own, withClient } from './own-client.ts'
 
 export interface StarterParts {
   readonly engine: Engine
@@ -65,28 +66,15 @@ export class Starter {
   }
 
   /** The documented pattern: a run and a row of the application's, both or neither. */
-  async #startWithin(intent: Intent, commits: boolean): Promise<string | undefined> {
-    const client = await this.#parts.pool.connect()
-    const ignore = () => {}
-    client.on('error', ignore)
-    let failure: Error | undefined
-    try {
-      await client.query('begin')
+  #startWithin(intent: Intent, commits: boolean): Promise<string | undefined> {
+    const { engine, pool } = this.#parts
+    return withClient(pool, async (client) => {
       const options = { ...optionsOf(intent), tx: client }
-      const run = await this.#parts.engine.run(this.#workflow(intent), intent.input, options)
+      const run = await engine.run(this.#workflow(intent), intent.input, options)
       // A start that is made again after a lost answer finds the run, and with it the row.
-      if (run.created) await client.query('insert into orders (key) values ($1)', [intent.key])
-      await client.query(commits ? 'commit' : 'rollback')
-      return commits ? run.id : undefined
-    } catch (error) {
-      failure = error instanceof Error ? error : new Error(String(error))
-      throw error
-    } finally {
-      client.off('error', ignore)
-      if (failure !== undefined) client.on('error', ignore)
-      // A client that failed is not to be used again: its transaction may still be open.
-      client.release(failure)
-    }
+      if (run.created) await own(client, 'insert into orders (key) values ($1)', [intent.key])
+      return { commits, result: commits ? run.id : undefined }
+    })
   }
 
   #workflow({ workflow, version }: Intent) {
