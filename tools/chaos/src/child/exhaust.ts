@@ -1,0 +1,14 @@
+import type pg from 'pg'
+import { pause } from '../pause.ts'
+
+/** Holds so many connections of a pool for a while, as a slow request of the application's does. */
+export async function exhaust(pool: pg.Pool, count: number, ms: number): Promise<void> {
+  const end = performance.now() + ms
+  const hold = async () => {
+    const client = await pool.connect()
+    client.on('error', () => {})
+    await pause(Math.max(0, end - performance.now()))
+    client.release()
+  }
+  await Promise.allSettled(Array.from({ length: count }, hold))
+}

@@ -1,0 +1,93 @@
+import type { Engine, RunOptions } from '@belay/workflow'
+import type pg from 'pg'
+import type { Workflows } from '../load/workflows.ts'
+import { drawn } from '../random.ts'
+import { closeIntent, type Intent } from '../world/intents.ts'
+import type { World } from '../world/world.ts'
+import type { Calls } from './calls.ts'
+import { own, withClient } from './own-client.ts'
+
+export interface StarterParts {
+  readonly engine: Engine
+  readonly pool: pg.Pool
+  readonly world: World
+  readonly workflows: Workflows
+  readonly calls: Calls
+  readonly onStarted: (intent: Intent, runId: string) => void
+}
+
+/** Starts the runs that intents ask for, in every way there is, until each is there. */
+export class Starter {
+  started = 0
+  underWay = 0
+  readonly #parts: StarterParts
+  readonly #taken = new Set<string>()
+
+  constructor(parts: StarterParts) {
+    this.#parts = parts
+  }
+
+  /** Ends once the intents are closed. Intents that are carried out already are left alone. */
+  async carryOut(given: readonly Intent[]): Promise<void> {
+    const intents = given.filter(({ key }) => !this.#taken.has(key))
+    if (intents.length === 0) return
+    for (const { key } of intents) this.#taken.add(key)
+    this.underWay += intents.length
+    try {
+      const [first] = intents
+      const name = `start (${first!.kind})`
+      const runIds = await this.#parts.calls.untilDone(name, () => this.#start(intents))
+      for (const [index, intent] of intents.entries()) await this.#close(intent, runIds[index])
+    } finally {
+      this.underWay -= intents.length
+    }
+  }
+
+  async #close(intent: Intent, runId: string | undefined): Promise<void> {
+    const state = runId === undefined ? 'rolled_back' : 'started'
+    await closeIntent(this.#parts.world.pool, intent.key, state, runId ?? null)
+    if (runId === undefined) return
+    this.started += 1
+    this.#parts.onStarted(intent, runId)
+  }
+
+  async #start(intents: readonly Intent[]): Promise<readonly (string | undefined)[]> {
+    const [intent] = intents
+    const { engine } = this.#parts
+    const { kind } = intent!
+    if (intents.length > 1) {
+      const runs = intents.map(({ key, input }) => ({ key, input }))
+      const handles = await engine.runMany(this.#workflow(intent!), runs)
+      return handles.map(({ id }) => id)
+    }
+    if (kind === 'tx' || kind === 'rollback') return [await this.#startWithin(intent!, kind === 'tx')]
+    const run = await engine.run(this.#workflow(intent!), intent!.input, optionsOf(intent!))
+    return [run.id]
+  }
+
+  /** The documented pattern: a run and a row of the application's, both or neither. */
+  #startWithin(intent: Intent, commits: boolean): Promise<string | undefined> {
+    const { engine, pool } = this.#parts
+    return withClient(pool, async (client) => {
+      const options = { ...optionsOf(intent), tx: client }
+      const run = await engine.run(this.#workflow(intent), intent.input, options)
+      // A start that is made again after a lost answer finds the run, and with it the row.
+      if (run.created) await own(client, 'insert into orders (key) values ($1)', [intent.key])
+      return { commits, result: commits ? run.id : undefined }
+    })
+  }
+
+  #workflow({ workflow, version }: Intent) {
+    const { transfer, order1, order2, patient } = this.#parts.workflows
+    if (workflow === 'order') return version === 2 ? order2 : order1
+    return workflow === 'transfer' ? transfer : patient
+  }
+}
+
+/** The same whenever it is asked: a start may be made again. */
+function optionsOf({ key, input }: Intent): RunOptions {
+  const drawnTime = drawn(input.seed, 'times')
+  if (drawnTime < 0.06) return { key, deadline: '5s' }
+  if (drawnTime < 0.12) return { key, delay: '1s' }
+  return { key }
+}

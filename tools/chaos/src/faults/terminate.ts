@@ -1,0 +1,112 @@
+import { pause } from '../pause.ts'
+import type { Stage } from '../supervisor/stage.ts'
+import type { Fault } from './fault.ts'
+import { someSeat } from './network.ts'
+
+const WATCH_COMMITS_MS = 1_500
+const REPEATED = 40
+const REPEATED_MS = 25
+const STUCK_MS_MAX = 4_500
+
+/** What an administrator does, or a failover's fencing: backends of a process end in the middle of whatever they do. */
+export const terminateBackends: Fault = {
+  name: 'backends terminated',
+  class: 'terminate',
+  weight: 4,
+  async strike(stage) {
+    const name = someSeat(stage)?.child?.name
+    if (name === undefined) return { what: undefined }
+    const share = stage.random.pick([0.3, 1])
+    const { rowCount } = await stage.database.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and random() < $2`,
+      [name, share],
+    )
+    return { what: `${rowCount} of ${name}` }
+  },
+}
+
+/** Again and again, so that some end in the moment they have begun. */
+export const terminateRepeatedly: Fault = {
+  name: 'backends terminated for a while',
+  class: 'terminate',
+  weight: 2,
+  async strike(stage) {
+    const name = someSeat(stage)?.child?.name
+    if (name === undefined) return { what: undefined }
+    let terminated = 0
+    for (let times = 0; times < REPEATED; times += 1) {
+      const { rowCount } = await stage.database.query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1',
+        [name],
+      )
+      terminated += rowCount ?? 0
+      await pause(REPEATED_MS)
+    }
+    return { what: `${terminated} of ${name}` }
+  },
+}
+
+/** The moment a COMMIT has been sent, its backend is terminated: it may have been recorded, or not. */
+export const terminateAtCommit: Fault = {
+  name: 'backends terminated at COMMIT',
+  class: 'terminate',
+  weight: 3,
+  async strike(stage) {
+    const seat = someSeat(stage)
+    if (seat === undefined) return { what: undefined }
+    let terminated = 0
+    seat.proxy.watchCommits((pid) => {
+      if (terminated >= 3) return
+      terminated += 1
+      stage.database.query('select pg_terminate_backend($1)', [pid]).catch(() => {})
+    })
+    await pause(WATCH_COMMITS_MS)
+    seat.proxy.watchCommits(undefined)
+    return { what: terminated === 0 ? undefined : `${terminated} of ${seat.child?.name}` }
+  },
+}
+
+/**
+ * Commits hang, as on a synchronous standby that is gone, and some of the backends that hang are terminated: what they had done is
+ * recorded, and their clients hear that the connection was lost.
+ */
+export const stickCommits: Fault = {
+  name: 'commits stuck',
+  class: 'terminate',
+  weight: 2,
+  isAlone: true,
+  async strike(stage) {
+    const { database, random } = stage
+    const ms = random.between(300, STUCK_MS_MAX)
+    stage.troubles.add('commits')
+    let ended = 0
+    try {
+      await database.query(`alter system set synchronous_standby_names = 'nobody'`)
+      await database.query('select pg_reload_conf()')
+      await pause(ms / 2)
+      const { rowCount } = await database.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'SyncRep' and random() < 0.4`,
+      )
+      ended = rowCount ?? 0
+      await pause(ms / 2)
+    } finally {
+      await untilDone(stage, 'alter system reset synchronous_standby_names')
+      await untilDone(stage, 'select pg_reload_conf()')
+      stage.troubles.delete('commits')
+    }
+    return { what: `for ${ms} ms, ${ended} backends terminated in them` }
+  },
+}
+
+/** Whatever else goes on: this must not stay. */
+async function untilDone({ database }: Stage, statement: string): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      await database.query(statement)
+      return
+    } catch (error) {
+      if (tries === 50) throw error
+      await pause(200)
+    }
+  }
+}

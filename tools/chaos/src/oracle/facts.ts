@@ -1,0 +1,92 @@
+/** What the oracle judges by: rows of the engine's views, of the application's tables, and of the world. Instants are epoch milliseconds. */
+export interface Facts {
+  readonly runs: readonly RunFacts[]
+  readonly intents: readonly IntentFacts[]
+  /** Keys of the rows that the application wrote with its runs. */
+  readonly orders: readonly string[]
+  readonly entries: readonly EntryFacts[]
+  readonly accounts: readonly { readonly id: number; readonly cents: number }[]
+  readonly calls: readonly CallFacts[]
+  readonly effects: readonly EffectFacts[]
+  readonly receipts: readonly ReceiptFacts[]
+  readonly pauses: readonly PauseFacts[]
+  /** By the name of the process. */
+  readonly freezes: ReadonlyMap<string, readonly Span[]>
+  /** While something was upon somebody, by which a worker could be lost. */
+  readonly troubles: readonly Span[]
+}
+
+export interface RunFacts {
+  readonly id: string
+  readonly workflow: string
+  readonly version: number
+  readonly key: string | null
+  readonly status: string
+  readonly stop: string | null
+  readonly createdAt: number
+  readonly steps: readonly StepFacts[]
+}
+
+export interface StepFacts {
+  readonly name: string
+  readonly status: string
+  readonly undoOf: string | null
+  readonly attempt: number
+  readonly failures: number
+  readonly losses: number
+  readonly output: unknown
+  readonly error: unknown
+}
+
+export interface IntentFacts {
+  readonly key: string
+  readonly kind: string
+  readonly state: string
+  readonly runId: string | null
+}
+
+export interface EntryFacts {
+  readonly runId: string
+  readonly step: string
+  readonly key: string
+  readonly account: number
+  readonly cents: number
+}
+
+export interface CallFacts {
+  readonly id: string
+  readonly key: string
+  readonly runId: string
+  readonly step: string
+  readonly undo: boolean
+  readonly attempt: number
+  readonly worker: string
+  readonly beganAt: number
+}
+
+export interface EffectFacts {
+  readonly key: string
+  readonly runId: string
+  readonly step: string
+  readonly undo: boolean
+  readonly callId: string
+  readonly at: number
+}
+
+export interface ReceiptFacts {
+  readonly runId: string
+  readonly step: string
+  readonly nonce: string
+  readonly result: string
+}
+
+export interface PauseFacts {
+  readonly runId: string
+  readonly pausedAt: number
+  readonly resumedAt: number | null
+}
+
+export interface Span {
+  readonly from: number
+  readonly to: number
+}

@@ -1,0 +1,171 @@
+import { grouped } from '../grouped.ts'
+import type { CallFacts, EffectFacts, Facts, RunFacts, StepFacts } from './facts.ts'
+import { summarised, type Violation } from './violation.ts'
+
+export interface EffectRules {
+  /** Steps that make an effect when they complete, by workflow. */
+  readonly effectSteps: Readonly<Record<string, readonly string[]>>
+}
+
+interface Findings {
+  readonly lost: string[]
+  readonly orphaned: string[]
+  readonly late: string[]
+  readonly stale: string[]
+  readonly unbegun: string[]
+  readonly exceptions: Record<string, number>
+}
+
+/** One step with all that the world knows of it. */
+interface Looked {
+  readonly run: RunFacts
+  readonly step: StepFacts
+  readonly forward: EffectFacts | undefined
+  readonly undo: EffectFacts | undefined
+  readonly calls: readonly CallFacts[]
+  readonly undoCalls: readonly CallFacts[]
+}
+
+/**
+ * The world agrees with the rows. Of each step with an effect:
+ * - it completed: its effect is there, and no undo of it;
+ * - it was compensated: its undo's effect is there, and no effect of it came after that;
+ * - it failed or was cancelled, after an attempt whose outcome is unknown by its own row (a loss, a failure or an error): an effect may be there;
+ * - it never began: there is none.
+ * And no attempt begins after a newer one of the same step has begun.
+ * An effect after its undo is allowed, and counted, when its process was stopped inside of the handler: the handler had begun before that,
+ * and no fence reaches the world.
+ */
+export function judgeEffects(facts: Facts, rules: EffectRules) {
+  const findings: Findings = { lost: [], orphaned: [], late: [], stale: [], unbegun: [], exceptions: {} }
+  const effects = new Map(
+    facts.effects.map((effect) => [`${effect.runId}:${effect.step}:${effect.undo}`, effect]),
+  )
+  const calls = grouped(facts.calls, (call) => `${call.runId}:${call.step}:${call.undo}`)
+  for (const run of facts.runs) {
+    for (const step of run.steps) {
+      if (!rules.effectSteps[run.workflow]?.includes(step.name)) continue
+      const of = (undo: boolean) => `${run.id}:${step.name}:${undo}`
+      const looked: Looked = {
+        run,
+        step,
+        forward: effects.get(of(false)),
+        undo: effects.get(of(true)),
+        calls: calls.get(of(false)) ?? [],
+        undoCalls: calls.get(of(true)) ?? [],
+      }
+      judgeStep(looked, findings)
+      judgeOrder(looked, facts, findings)
+      judgeStale(looked, findings)
+      judgeBeginning(looked, facts, findings)
+    }
+  }
+  const known = new Set(facts.runs.map(({ id }) => id))
+  for (const { runId, step } of facts.effects)
+    if (!known.has(runId))
+      findings.orphaned.push(`Step ${step} of run ${runId} had an effect, and there is no such run.`)
+  const violations: readonly Violation[] = [
+    ...summarised('effect_lost', findings.lost),
+    ...summarised('effect_orphaned', findings.orphaned),
+    ...summarised('effect_after_undo', findings.late),
+    ...summarised('stale_beginning', findings.stale),
+    ...summarised('undo_without_beginning', findings.unbegun),
+  ]
+  return { violations, exceptions: findings.exceptions }
+}
+
+function judgeStep({ run, step, forward, undo }: Looked, { lost, orphaned, exceptions }: Findings): void {
+  const what = `Step ${step.name} of run ${run.id} (${run.status})`
+  if (step.status === 'completed') {
+    if (forward === undefined) lost.push(`${what} is completed, and the world has no effect of it.`)
+    if (undo !== undefined) orphaned.push(`${what} is completed, and the world has an effect of its undo.`)
+  } else if (step.status === 'compensated') {
+    if (undo === undefined) lost.push(`${what} is compensated, and the world has no effect of its undo.`)
+    if (step.undoOf === 'completed' && forward === undefined)
+      lost.push(`${what} was completed before its undo, and the world has no effect of it.`)
+  } else if (forward !== undefined && !isOpen(step)) {
+    if (isUnknown(step)) count(exceptions, 'effects of attempts whose outcome the rows call unknown')
+    else orphaned.push(`${what} is ${step.status} without an attempt, and the world has an effect of it.`)
+  }
+}
+
+/** Still on its way, or parked: judged by its run not being over, not by its effects. */
+function isOpen({ status }: StepFacts): boolean {
+  return ['running', 'waiting', 'ready', 'pending', 'compensating', 'compensation_failed'].includes(status)
+}
+
+function isUnknown({ losses, failures, error, attempt }: StepFacts): boolean {
+  return losses > 0 || failures > 0 || error !== null || attempt > 1
+}
+
+/** No effect after its undo, and no handler that begins after its undo has begun. */
+function judgeOrder(
+  { run, step, forward, undo, calls, undoCalls }: Looked,
+  facts: Facts,
+  findings: Findings,
+): void {
+  const undoBeganAt = Math.min(...undoCalls.map(({ beganAt }) => beganAt))
+  const what = `Step ${step.name} of run ${run.id} (${run.status})`
+  for (const call of calls) {
+    // Both instants are of the moment a handler was entered: nothing can have stopped a process in between.
+    if (call.beganAt <= undoBeganAt) continue
+    findings.late.push(
+      `${what}: its handler began in ${call.worker} ${ms(call.beganAt - undoBeganAt)} after its undo had begun.`,
+    )
+  }
+  if (forward === undefined || undo === undefined || forward.at <= undo.at) return
+  const call = calls.find(({ id }) => id === forward.callId)
+  if (call !== undefined && wasFrozen(call, forward.at, facts.freezes))
+    count(findings.exceptions, 'effects after their undo, of handlers that were stopped inside')
+  else
+    findings.late.push(
+      `${what}: its effect came ${ms(forward.at - undo.at)} after its undo, from ${call?.worker ?? 'an unknown process'}, which was not stopped meanwhile.`,
+    )
+}
+
+/** No handler begins once its lease is over: a newer attempt's has begun by then. */
+function judgeStale({ run, step, calls, undoCalls }: Looked, { stale }: Findings): void {
+  for (const tries of [calls, undoCalls]) {
+    for (const call of tries) {
+      const newer = tries.find(({ attempt, beganAt }) => attempt > call.attempt && beganAt < call.beganAt)
+      if (newer === undefined) continue
+      stale.push(
+        `Step ${step.name} of run ${run.id} (${run.status}): attempt ${call.attempt} of ${call.undo ? 'its undo' : 'it'} began in ${call.worker} ${ms(call.beganAt - newer.beganAt)} after attempt ${newer.attempt} had begun in ${newer.worker}.`,
+      )
+    }
+  }
+}
+
+/** Leases end so long after a worker was lost, at the latest. */
+const LOST_MS = 4_000
+
+/**
+ * `compensateOn: 'started'` undoes what has begun, and a handler notes that it has. Of a worker that was lost nobody knows how far it came, and
+ * the rows of an undone step don't tell of lost workers: so this is judged of runs during which nobody could be lost.
+ */
+function judgeBeginning(
+  { run, step, calls, undoCalls }: Looked,
+  { troubles }: Facts,
+  findings: Findings,
+): void {
+  if (undoCalls.length === 0 || calls.length > 0) return
+  const undoneAt = Math.min(...undoCalls.map(({ beganAt }) => beganAt))
+  if (troubles.some(({ from, to }) => from < undoneAt && to + LOST_MS > run.createdAt))
+    count(findings.exceptions, 'undos of steps that no handler noted, while a worker may have been lost')
+  else
+    findings.unbegun.push(
+      `Step ${step.name} of run ${run.id} (${run.status}) was undone (undo of ${step.undoOf}), and its handler never began.`,
+    )
+}
+
+function wasFrozen(call: CallFacts, until: number, freezes: Facts['freezes']): boolean {
+  return (freezes.get(call.worker) ?? []).some(({ from, to }) => from < until && to > call.beganAt)
+}
+
+function ms(value: number): string {
+  return `${Math.round(value)} ms`
+}
+
+function count(exceptions: Record<string, number>, what: string): void {
+  exceptions[what] = (exceptions[what] ?? 0) + 1
+}

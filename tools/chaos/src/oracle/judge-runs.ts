@@ -1,0 +1,60 @@
+import type { Facts } from './facts.ts'
+import { summarised, type Violation } from './violation.ts'
+
+/** Every run that was wanted is there once, none that was rolled back, and nothing that was acknowledged got lost. */
+export function judgeRuns({ runs, intents, orders, receipts }: Facts): readonly Violation[] {
+  const byKey = new Map<string, number>()
+  for (const { key } of runs) if (key !== null) byKey.set(key, (byKey.get(key) ?? 0) + 1)
+  const byId = new Map(runs.map((run) => [run.id, run]))
+  const ordersByKey = new Map<string, number>()
+  for (const key of orders) ordersByKey.set(key, (ordersByKey.get(key) ?? 0) + 1)
+  const ofState = (state: string) => intents.filter((intent) => intent.state === state)
+
+  const lost = ofState('started').filter(
+    ({ key, runId }) => !byKey.has(key) || byId.get(runId ?? '') === undefined,
+  )
+  const doubled = [...byKey].filter(([, count]) => count > 1)
+  const rolledBack = ofState('rolled_back').filter(({ key }) => byKey.has(key))
+  const unordered = intents.filter(
+    ({ key, kind }) => kind === 'tx' && (byKey.get(key) ?? 0) !== (ordersByKey.get(key) ?? 0),
+  )
+  const unsignalled = receipts.filter(({ runId, step: name, nonce, result }) => {
+    if (result !== 'delivered' && result !== 'kept') return false
+    const step = byId.get(runId)?.steps.find((candidate) => candidate.name === name)
+    return step?.status === 'completed' && !isNonce(step.output, nonce)
+  })
+  return [
+    ...summarised(
+      'run_lost',
+      lost.map(
+        ({ key, runId }) => `run() resolved for key ${key} with run ${runId}, and there is no such run.`,
+      ),
+    ),
+    ...summarised(
+      'run_doubled',
+      doubled.map(([key, count]) => `The key ${key} has ${count} runs.`),
+    ),
+    ...summarised(
+      'run_from_rollback',
+      rolledBack.map(({ key }) => `The start with key ${key} was rolled back, and there is a run with it.`),
+    ),
+    ...summarised(
+      'order_lost',
+      unordered.map(
+        ({ key }) =>
+          `The key ${key} was started in a transaction: it has ${byKey.get(key) ?? 0} runs and ${ordersByKey.get(key) ?? 0} orders.`,
+      ),
+    ),
+    ...summarised(
+      'signal_lost',
+      unsignalled.map(
+        ({ runId, step, result }) =>
+          `The signal to step ${step} of run ${runId} was acknowledged as ${result}, and the step completed with something else.`,
+      ),
+    ),
+  ]
+}
+
+function isNonce(output: unknown, nonce: string): boolean {
+  return typeof output === 'object' && output !== null && 'nonce' in output && output.nonce === nonce
+}

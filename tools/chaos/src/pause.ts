@@ -1,0 +1,31 @@
+/** Resolves after so many milliseconds. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+/** Whether the promise settled in time. It goes on afterwards; a rejection counts as settled. */
+export async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms)
+  })
+  const settled = promise.then(
+    () => true,
+    () => true,
+  )
+  return Promise.race([settled, late]).finally(() => clearTimeout(timer))
+}
+
+/** Asks until the answer is yes, or the time is over. */
+export async function until(
+  ms: number,
+  everyMs: number,
+  ask: () => boolean | Promise<boolean>,
+): Promise<boolean> {
+  const end = performance.now() + ms
+  for (;;) {
+    if (await ask()) return true
+    if (performance.now() > end) return false
+    await pause(everyMs)
+  }
+}

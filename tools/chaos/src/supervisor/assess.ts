@@ -1,0 +1,89 @@
+import { EFFECT_STEPS, LEDGER_STEPS } from '../load/workflows.ts'
+import type { ChaosOptions } from '../options.ts'
+import type { Span } from '../oracle/facts.ts'
+import { judge } from '../oracle/judge.ts'
+import { summarised, type Violation } from '../oracle/violation.ts'
+import type { Report } from '../report/report.ts'
+import type { Timeline } from '../report/timeline.ts'
+import { OPENING_CENTS } from '../world/schema.ts'
+import { collectFacts } from './collect.ts'
+import { LEAVE_MS } from './fleet.ts'
+import type { Heard } from './heard.ts'
+import type { Recoveries } from './recoveries.ts'
+import type { Stage } from './stage.ts'
+
+/** What is noted while everything goes on. */
+export interface Course {
+  readonly options: ChaosOptions
+  readonly progress: (line: string) => void
+  readonly leaseMs: number
+  readonly tickMs: number
+  readonly timeline: Timeline
+  readonly heard: Heard
+  readonly recoveries: Recoveries
+  /** What faults themselves saw that must not be. */
+  readonly complaints: Violation[]
+}
+
+export interface Outcome {
+  readonly watched: () => readonly Violation[]
+  readonly faults: Readonly<Record<string, number>>
+  /** While faults were under way that can lose a worker. */
+  readonly troubles: readonly Span[]
+  readonly restless: readonly Violation[]
+  readonly restMs: number
+}
+
+const RULES = { effectSteps: EFFECT_STEPS, ledgerSteps: LEDGER_STEPS, openingCents: OPENING_CENTS }
+
+/** Judges what is there once everything is at rest, or should be; workers leave before the rows are read. */
+export async function assess(stage: Stage, course: Course, outcome: Outcome): Promise<Report> {
+  const { options, timeline, heard, recoveries, leaseMs, tickMs } = course
+  const { fleet } = stage
+  const sick = await findings(stage)
+  // Before the processes leave, whose names it needs.
+  const watched = outcome.watched()
+  const late = await fleet.leave()
+  const facts = await collectFacts(stage, outcome.troubles)
+  const { violations, exceptions } = judge(facts, RULES)
+  const runs: Record<string, number> = {}
+  for (const { status } of facts.runs) runs[status] = (runs[status] ?? 0) + 1
+  return {
+    ...{
+      seed: options.seed,
+      faultsMs: options.faultsMs,
+      elapsedMs: timeline.elapsedMs,
+      restMs: outcome.restMs,
+    },
+    ...{ leaseMs, tickMs, runs, exceptions, faults: outcome.faults },
+    settled: fleet.settled,
+    discarded: fleet.sum('discarded'),
+    leasesLost: fleet.sum('leasesLost'),
+    recoveries: recoveries.times,
+    failedCalls: heard.failures,
+    errors: heard.errors,
+    violations: [
+      ...[...outcome.restless, ...watched, ...violations, ...spoken(course), ...sick],
+      ...summarised('close_hangs', late.map(leftLate)),
+    ],
+    timeline: timeline.lines,
+  }
+}
+
+function spoken({ heard, complaints }: Course): readonly Violation[] {
+  return [
+    ...summarised('process_died', heard.deaths),
+    ...summarised('call_hangs', heard.hangs),
+    ...complaints,
+  ]
+}
+
+async function findings({ engine }: Stage): Promise<readonly Violation[]> {
+  const { findings: found } = await engine.doctor({ overdueFor: '5s', pausedFor: '5s' })
+  const sentences = found.map(({ message }) => `doctor() at rest: ${message}`)
+  return summarised('unhealthy', sentences)
+}
+
+function leftLate(name: string): string {
+  return `${name} was told to leave at the end, and had not left after ${LEAVE_MS} ms.`
+}

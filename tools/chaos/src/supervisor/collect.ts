@@ -1,0 +1,89 @@
+import type { EntryFacts, Facts, RunFacts, Span, StepFacts } from '../oracle/facts.ts'
+import type { ArchivedRun, Stage } from './stage.ts'
+
+/** Reads all that the oracle judges by. Everything is at rest, and nothing happens to the server any more. */
+export async function collectFacts(stage: Stage, troubles: readonly Span[]): Promise<Facts> {
+  const { database, world } = stage
+  const stored = await storedRuns(stage)
+  const known = new Set(stored.map(({ id }) => id))
+  // A run whose deletion was not committed after it was archived is there all the same.
+  const archived = [...stage.archive.values()].filter((run) => !known.has(run.id))
+  const rows = async <Row extends object>(from: typeof world, text: string) =>
+    (await from.query<Row>(text)).rows
+  const epoch = (column: string) => `extract(epoch from ${column})::float8 * 1000`
+  return {
+    runs: [...stored, ...archived.map(archivedRun)],
+    intents: await rows(world, 'select key, kind, state, run_id as "runId" from intents'),
+    orders: (await rows<{ key: string }>(database, 'select key from orders')).map(({ key }) => key),
+    entries: await rows<EntryFacts>(
+      database,
+      'select run_id as "runId", step, key, account, cents::float8 as cents from entries',
+    ),
+    accounts: await rows(database, 'select id, cents::float8 as cents from accounts order by id'),
+    calls: await rows(
+      world,
+      `select id, key, run_id as "runId", step, undo, attempt, worker, ${epoch('began_at')} as "beganAt" from calls`,
+    ),
+    effects: await rows(
+      world,
+      `select key, run_id as "runId", step, undo, call_id as "callId", ${epoch('at')} as at from effects`,
+    ),
+    receipts: await rows(world, 'select run_id as "runId", step, nonce, result from receipts'),
+    pauses: await rows(
+      world,
+      `select run_id as "runId", ${epoch('paused_at')} as "pausedAt", ${epoch('resumed_at')} as "resumedAt" from pauses`,
+    ),
+    freezes: freezesOf(stage),
+    troubles,
+  }
+}
+
+function freezesOf({ fleet }: Stage): ReadonlyMap<string, readonly Span[]> {
+  return new Map(
+    fleet.children.map(({ name, freezes }) => [
+      name,
+      freezes.map(({ from, to }) => ({ from: from.getTime(), to: (to ?? new Date()).getTime() })),
+    ]),
+  )
+}
+
+async function storedRuns({ database }: Stage): Promise<readonly RunFacts[]> {
+  const { rows: runs } = await database.query<Omit<RunFacts, 'steps'>>(
+    `select run_id as id, workflow, version, key, status, stop, extract(epoch from created_at)::float8 * 1000 as "createdAt"
+     from belay.workflow_run_overview`,
+  )
+  const { rows: steps } = await database.query<StepFacts & { readonly runId: string }>(
+    `select run_id as "runId", name, status, undo_of as "undoOf", attempt, failures, losses, output, error
+     from belay.workflow_step_overview order by run_id, step`,
+  )
+  const byRun = new Map<string, StepFacts[]>()
+  for (const { runId, ...step } of steps) {
+    const found = byRun.get(runId)
+    if (found === undefined) byRun.set(runId, [step])
+    else found.push(step)
+  }
+  return runs.map((run) => ({ ...run, steps: byRun.get(run.id) ?? [] }))
+}
+
+/** What `archive` was given of a run. It doesn't say what an undo was of: a step that has an output had completed. */
+function archivedRun(run: ArchivedRun): RunFacts {
+  return {
+    id: run.id,
+    workflow: run.workflow,
+    version: run.version,
+    key: run.key ?? null,
+    status: run.status,
+    stop: run.cause === undefined ? null : 'unknown',
+    createdAt: run.createdAt.getTime(),
+    steps: run.steps.map((step) => ({
+      name: step.name,
+      status: step.status,
+      undoOf: step.status === 'compensated' ? 'unknown' : null,
+      attempt: step.attempts,
+      failures: step.failures,
+      losses: step.losses,
+      output: step.output,
+      error: step.error ?? null,
+    })),
+  }
+}

@@ -1,0 +1,78 @@
+import { summarised, type Violation } from '../oracle/violation.ts'
+import { pause } from '../pause.ts'
+import { openIntents } from '../world/intents.ts'
+import type { Stage } from './stage.ts'
+
+const LOOK_MS = 300
+const EXPLAINED_MAX = 5
+
+/** Heals everything, lets every worker run every version, and waits for rest. Nothing new is started meanwhile. */
+export async function settleDown(stage: Stage, withinMs: number): Promise<readonly Violation[]> {
+  const { fleet } = stage
+  for (const seat of fleet.seats) {
+    await seat.proxy.heal()
+    seat.child?.tell({ type: 'name', found: true })
+  }
+  // Runs of version 2 must find a worker, whichever leaves. Where no worker was upgraded there is no such run.
+  const mixed = fleet.workers.some(({ version }) => version === 'both')
+  const late: string[] = []
+  for (const seat of fleet.workers.filter(({ version }) => mixed && version === 'v1')) {
+    seat.version = 'both'
+    if (!(await fleet.vacate(seat))) late.push(`${seat.child?.name} did not leave when it was upgraded.`)
+    fleet.seat(seat)
+  }
+  return [...summarised('close_hangs', late), ...(await comeToRest(stage, withinMs))]
+}
+
+/** Waits until every run that was wanted is over; meanwhile an operator repairs what is parked. Gives what is not over in time. */
+async function comeToRest(stage: Stage, withinMs: number): Promise<readonly Violation[]> {
+  const end = performance.now() + withinMs
+  for (;;) {
+    await repairParked(stage).catch(() => {})
+    const open = await openRuns(stage)
+    const wanted = await openIntents(stage.world)
+    if (open.length === 0 && wanted.length === 0) return []
+    if (performance.now() > end) {
+      const sentences = [
+        ...wanted.map(({ key, kind }) => `The start with key ${key} (${kind}) has not come to an end.`),
+        ...(await explained(stage, open)),
+      ]
+      return summarised('not_at_rest', sentences, 2 * EXPLAINED_MAX)
+    }
+    await pause(LOOK_MS)
+  }
+}
+
+async function openRuns({ database }: Stage): Promise<readonly string[]> {
+  const { rows } = await database.query<{ id: string }>(
+    'select id from belay.workflow_runs where finished_at is null order by id',
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** What an operator does: mends the cause, then has the compensation called again. */
+async function repairParked({ engine, world, database }: Stage): Promise<void> {
+  const { rows } = await database.query<{ run_id: string; name: string }>(
+    `select s.run_id, s.name from belay.workflow_step_overview s join belay.workflow_runs r on r.id = s.run_id
+     where r.status = 'compensation_failed' and s.status = 'compensation_failed'`,
+  )
+  for (const { run_id: runId, name } of rows) {
+    await world.query('insert into repairs (run_id) values ($1) on conflict do nothing', [runId])
+    await engine.runs.handle(runId).retryCompensation(name, { by: 'ann', reason: 'repaired' })
+  }
+}
+
+async function explained({ engine }: Stage, open: readonly string[]): Promise<readonly string[]> {
+  const shown = await Promise.all(
+    open.slice(0, EXPLAINED_MAX).map(async (id) => {
+      const { sentence, steps } = await engine.explain(id)
+      return [
+        sentence,
+        ...steps.filter(({ reason }) => reason !== 'dependency').map((step) => step.sentence),
+      ].join(' ')
+    }),
+  )
+  return open.length <= EXPLAINED_MAX
+    ? shown
+    : [...shown, ...open.slice(EXPLAINED_MAX).map((id) => `Run ${id} is not over.`)]
+}

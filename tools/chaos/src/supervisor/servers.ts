@@ -1,0 +1,57 @@
+import { startPostgres } from '@belay/postgres-server'
+import { createEngine } from '@belay/workflow'
+import { migrate, postgres } from '@belay/workflow-postgres'
+import pg from 'pg'
+import { Hands } from '../load/hands.ts'
+import { makeWorkflows } from '../load/workflows.ts'
+import { APPLICATION_TABLES, WORLD_TABLES } from '../world/schema.ts'
+import { World } from '../world/world.ts'
+
+/** A statement of the supervisor's that takes longer than this is given up: something is upon the server. */
+const STATEMENT_MS = 5_000
+
+/** The servers, and the supervisor's connections to them. */
+export async function openServers() {
+  const [server, worldServer] = await Promise.all([
+    // A crash must lose nothing that was committed; the machine itself does not crash, so nothing has to reach the disk.
+    startPostgres({ settings: { synchronous_commit: 'on', full_page_writes: 'on', max_connections: '300' } }),
+    startPostgres({ settings: { max_connections: '60' } }),
+  ])
+  const [url, worldUrl] = await Promise.all([server.createDatabase(), worldServer.createDatabase()])
+  const database = supervisorsPool(url, 'chaos')
+  const operators = supervisorsPool(url, 'operator')
+  const world = new pg.Pool({ connectionString: worldUrl, max: 4 })
+  for (const pool of [database, operators, world]) pool.on('error', () => {})
+  await migrate(url)
+  await database.query(APPLICATION_TABLES)
+  await world.query(WORLD_TABLES)
+  const workflows = makeWorkflows(new Hands(new World(worldUrl, 'supervisor')))
+  const { transfer, order1, order2, patient } = workflows
+  const engine = createEngine({
+    adapter: postgres(operators, { listen: false }),
+    workflows: [transfer, order1, order2, patient],
+    name: 'operator',
+  })
+  return {
+    ...{ server, url, worldUrl, database, world, engine, workflows },
+    async close() {
+      await engine.close()
+      await Promise.all([server.stop(), worldServer.stop()])
+      await Promise.allSettled([database.end(), operators.end(), world.end()])
+    },
+  }
+}
+
+/** Commits that hang on a standby are for the load: the supervisor's own go through. */
+function supervisorsPool(url: string, name: string): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 8,
+    application_name: name,
+    options: '-c synchronous_commit=local',
+    query_timeout: STATEMENT_MS,
+    connectionTimeoutMillis: STATEMENT_MS,
+  })
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
+}

@@ -1,0 +1,146 @@
+import { CONNECTIONS_MAX, POOL_MAX, TRANSACTIONS_MAX } from '../child/protocol.ts'
+import { BackendWatch } from '../oracle/backend-watch.ts'
+import { type Lease, LeaseWatch } from '../oracle/lease-watch.ts'
+import type { Violation } from '../oracle/violation.ts'
+import { pause } from '../pause.ts'
+import type { Recoveries } from './recoveries.ts'
+import type { Seat } from './seat.ts'
+import type { Stage } from './stage.ts'
+
+const LOOK_MS = 250
+const RECOVERY_LOOK_MS = 100
+/** One backend more for so long is somebody who changes connections. */
+const BACKENDS_MS = 3_000
+/** After a fault everything gets this long before it counts as calm again: clients notice, wait and try again. */
+const AFTERMATH_MS = 2_000
+
+/** Looks at the database while everything goes on, and tells the trigger how many runs are open. */
+export class Watch {
+  /** Runs that have not ended, at the last look. */
+  open = 0
+  ended = 0
+  readonly #stage: Stage
+  readonly #recoveries: Recoveries
+  readonly #leases: LeaseWatch
+  readonly #backends = new BackendWatch(BACKENDS_MS)
+  readonly #lastTrouble = new Map<string, number>()
+  #lookedAt = performance.now()
+  #isOver = false
+  #looking: Promise<unknown> | undefined
+  #finish = false
+
+  constructor(stage: Stage, recoveries: Recoveries) {
+    this.#stage = stage
+    this.#recoveries = recoveries
+    this.#leases = new LeaseWatch(3 * stage.leaseMs)
+  }
+
+  start(): void {
+    this.#looking = Promise.all([this.#lookAround(), this.#lookForRecoveries()])
+  }
+
+  /** No new runs from now on. */
+  finish(): void {
+    this.#finish = true
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true
+    await this.#looking
+  }
+
+  get violations(): readonly Violation[] {
+    return [...this.#leases.violations, ...this.#backends.violations]
+  }
+
+  async #lookForRecoveries(): Promise<void> {
+    while (!this.#isOver) {
+      await this.#recoveries.look(this.#stage.database, this.#stage.fleet.settled)
+      await pause(RECOVERY_LOOK_MS)
+    }
+  }
+
+  async #lookAround(): Promise<void> {
+    while (!this.#isOver) {
+      this.#noteTrouble()
+      try {
+        await this.#look()
+      } catch {
+        // The server is away, or its tables are locked: nothing was seen, and time begins anew.
+        this.#lookedAt = performance.now()
+      }
+      this.#pace()
+      await pause(LOOK_MS)
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { database } = this.#stage
+    const [leases, backends, runs] = [
+      await database.query<Lease>(LEASES),
+      await database.query<{ name: string; count: number }>(BACKENDS),
+      await database.query<{ open: number; all: number }>(RUNS),
+    ]
+    this.#noteTrouble()
+    const now = performance.now()
+    const sinceMs = now - this.#lookedAt
+    this.#lookedAt = now
+    this.open = runs.rows[0]!.open
+    this.ended = runs.rows[0]!.all - this.open
+    const seats = new Map(this.#stage.fleet.seats.map((seat) => [seat.child?.name, seat]))
+    const none: ReadonlySet<string> = new Set()
+    this.#leases.look(leases.rows, {
+      worksOn: (worker) => seats.get(worker)?.active ?? none,
+      // A process that is no more is swept in its own time; what never ends shows in the runs that are not over.
+      isCalm: (worker) => seats.has(worker) && this.#isCalm(seats.get(worker)!.name) && this.#isCalm('all'),
+      sinceMs,
+    })
+    this.#backends.look(new Map(backends.rows.map(({ name, count }) => [name, count])), {
+      told: (process) => toldOf(seats.get(process)),
+      isCalm: (process) => this.#isCalm(`${seats.get(process)?.name} network`) && this.#isCalm('server'),
+      sinceMs,
+    })
+  }
+
+  /** Remembers when something was last upon whom. */
+  #noteTrouble(): void {
+    const { fleet, troubles } = this.#stage
+    const now = performance.now()
+    if (troubles.size > 0) this.#lastTrouble.set('all', now)
+    if ([...troubles].some((name) => name.startsWith('server'))) this.#lastTrouble.set('server', now)
+    for (const { name, troubles: own, child } of fleet.seats) {
+      if (own.size > 0 || child?.isReady !== true) this.#lastTrouble.set(name, now)
+      if (own.has('network') || own.has('frozen')) this.#lastTrouble.set(`${name} network`, now)
+    }
+  }
+
+  #isCalm(whom: string): boolean {
+    const at = this.#lastTrouble.get(whom)
+    return at === undefined || performance.now() - at > AFTERMATH_MS
+  }
+
+  #pace(): void {
+    const { fleet } = this.#stage
+    const version = fleet.workers.some((seat) => seat.version === 'both') ? 'both' : 'v1'
+    fleet.trigger.child?.tell({ type: 'pace', open: this.open, version, finish: this.#finish })
+  }
+}
+
+function toldOf(seat: Seat | undefined): number | undefined {
+  if (seat === undefined) return undefined
+  return seat.pool === 'application' ? POOL_MAX : CONNECTIONS_MAX + TRANSACTIONS_MAX
+}
+
+const LEASES = `
+select s.run_id as "runId", ds.name as step, s.attempt, w.name as worker
+from belay.workflow_runs r
+join belay.workflow_steps s on s.run_id = r.id
+join belay.workflow_definition_steps ds on ds.definition_id = r.definition_id and ds.step = s.step
+join belay.workflow_workers w on w.id = s.worker_id
+where r.finished_at is null and s.status in ('running', 'compensating') and w.lease_expires_at > now()`
+
+const BACKENDS = `
+select application_name as name, count(*)::integer as count from pg_stat_activity
+where backend_type = 'client backend' group by application_name`
+
+const RUNS = `select count(*) filter (where finished_at is null)::integer as open, count(*)::integer as all from belay.workflow_runs`

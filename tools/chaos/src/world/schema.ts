@@ -1,0 +1,24 @@
+/**
+ * The world outside: what handlers do to it is done at once, in no transaction of the engine's. It is a server of its own that nothing
+ * happens to, so that its clock orders what was done. The trigger's intents are here too: what must come of them in the end.
+ */
+export const WORLD_TABLES = `
+create table calls (id bigserial primary key, key text not null, run_id uuid not null, step text not null, undo boolean not null,
+  attempt integer not null, worker text not null, began_at timestamptz not null);
+create table effects (key text primary key, run_id uuid not null, step text not null, undo boolean not null, call_id bigint not null,
+  at timestamptz not null default clock_timestamp(), times integer not null default 1);
+create table intents (key text primary key, workflow text not null, version integer not null, kind text not null, input json not null,
+  state text not null default 'open', run_id uuid);
+create table receipts (run_id uuid not null, step text not null, nonce text not null, result text not null);
+create table pauses (id bigserial primary key, run_id uuid not null, paused_at timestamptz not null default clock_timestamp(), resumed_at timestamptz);
+create table repairs (run_id uuid primary key);`
+
+/** The application's own tables, beside the engine's. Entries have no unique key: one that is written twice is there twice. */
+export const APPLICATION_TABLES = `
+create table accounts (id integer primary key, cents bigint not null);
+create table entries (id bigserial primary key, run_id uuid not null, step text not null, key text not null, account integer not null, cents bigint not null);
+create table orders (key text not null);
+insert into accounts select number, 100000 from generate_series(0, 7) number;`
+
+export const ACCOUNTS = 8
+export const OPENING_CENTS = 100_000

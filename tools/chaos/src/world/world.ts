@@ -1,0 +1,47 @@
+import pg from 'pg'
+
+/** A handler's call, as far as the world needs to know it. */
+export interface CallOf {
+  readonly runId: string
+  readonly step: string
+  readonly idempotencyKey: string
+  readonly attempt: number
+}
+
+/** The world as handlers reach it: directly, over connections that nothing happens to. */
+export class World {
+  readonly pool: pg.Pool
+  readonly #worker: string
+
+  constructor(url: string, worker: string) {
+    this.#worker = worker
+    this.pool = new pg.Pool({ connectionString: url, max: 3, application_name: `outside-${worker}` })
+    this.pool.on('error', () => {})
+  }
+
+  /** Notes that a handler has begun; gives the call's number. */
+  async begin({ runId, step, idempotencyKey, attempt }: CallOf, undo: boolean): Promise<string> {
+    // The machine's clock, which is the world's too: what comes between this moment and the note must not count.
+    const now = new Date()
+    const { rows } = await this.pool.query<{ id: string }>(
+      `insert into calls (key, run_id, step, undo, attempt, worker, began_at) values ($1, $2, $3, $4, $5, $6, $7)
+       returning id`,
+      [idempotencyKey, runId, step, undo, attempt, this.#worker, now],
+    )
+    return rows[0]!.id
+  }
+
+  /** Does it, once by key, as a payment provider would. */
+  async effect({ runId, step, idempotencyKey }: CallOf, undo: boolean, callId: string): Promise<void> {
+    await this.pool.query(
+      `insert into effects (key, run_id, step, undo, call_id) values ($1, $2, $3, $4, $5)
+       on conflict (key) do update set times = effects.times + 1`,
+      [idempotencyKey, runId, step, undo, callId],
+    )
+  }
+
+  async isRepaired(runId: string): Promise<boolean> {
+    const { rowCount } = await this.pool.query('select 1 from repairs where run_id = $1', [runId])
+    return rowCount === 1
+  }
+}
