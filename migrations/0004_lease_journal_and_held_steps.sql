@@ -9,6 +9,7 @@ ALTER TABLE "belay"."workflow_steps" DROP CONSTRAINT "workflow_steps_fits_status
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "begun" boolean;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_workers" ADD COLUMN "journaled" boolean DEFAULT false NOT NULL;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_workers" ADD COLUMN "journaled_through" uuid;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_workers" ADD COLUMN "known" integer;--> statement-breakpoint
 -- Not validated: it allows more than the one it replaces, so every row has it already, and nobody waits while all steps are read.
 ALTER TABLE "belay"."workflow_steps" ADD CONSTRAINT "workflow_steps_fits_status" CHECK (case "belay"."workflow_steps"."status"
     when 'running' then "belay"."workflow_steps"."open_dependencies" = 0 and "belay"."workflow_steps"."worker_id" is not null and "belay"."workflow_steps"."started_at" is not null and "belay"."workflow_steps"."undo_of" is null

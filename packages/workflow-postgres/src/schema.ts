@@ -250,6 +250,8 @@ function makeWorkers(schema: Schema) {
       /** Handlers it runs at once at most, and how many ran when it last renewed. */
       slots: integer(),
       busy: integer(),
+      /** Of the steps it knew that it held, at its last renewal, how many it had held for longer than one lease. */
+      known: integer(),
       host: text(),
       /** What it has handlers for. */
       definitionIds: integer('definition_ids').array(),

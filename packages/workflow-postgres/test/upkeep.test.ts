@@ -213,7 +213,7 @@ describe.each(servers)('upkeep on $name', ({ url }) => {
 
     await client.query('begin')
     for (let busy = 1; busy <= 5; busy += 1) {
-      await client.query(text(renewWorker.text), [workerId, 30_000, busy])
+      await client.query(text(renewWorker.text), [workerId, 30_000, busy, 0])
     }
 
     expect(await count()).toEqual({ updated: 5, hot: 5 })

@@ -73,6 +73,7 @@ export interface WorkerRow {
   leaseExpiresAt: number
   renewedAt: number
   busy: number | null
+  known: number | null
 }
 
 /** Everything a memory store holds, shared by the adapters connected to it. */

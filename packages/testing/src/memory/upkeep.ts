@@ -7,8 +7,9 @@ import {
   type LiveRuns,
   type OverdueSteps,
   type StrandedStep,
+  type UnknownLeases,
 } from '@belay/workflow/adapter'
-import { isClaimable, isLeased } from './lease.ts'
+import { isClaimable, isLeased, leasedSteps } from './lease.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { listWorkers } from './workers.ts'
 
@@ -68,7 +69,19 @@ export function diagnose(rows: Rows, { overdueMs }: { overdueMs: number }): Diag
     moreLiveRuns: false,
     overdueSteps: overdueSteps(rows, rows.now - overdueMs),
     strandedSteps: live.flatMap((run) => strandedSteps(rows, run)).slice(0, STRANDED_MAX),
+    unknownLeases: unknownLeases(rows),
   }
+}
+
+function unknownLeases(rows: Rows): readonly UnknownLeases[] {
+  return [...rows.workers.values()]
+    .sort((one, other) => (one.workerId < other.workerId ? -1 : 1))
+    .flatMap(({ workerId, name, status, known, renewedAt, leaseExpiresAt }) => {
+      if (status === 'dead' || known === null || leaseExpiresAt <= renewedAt) return []
+      const heldBefore = renewedAt - 2 * (leaseExpiresAt - renewedAt)
+      const held = leasedSteps(rows, workerId).filter(({ step }) => step.startedAt! < heldBefore).length
+      return held > known ? [{ workerId, name, held, known }] : []
+    })
 }
 
 function ended(

@@ -21,6 +21,7 @@ export function registerWorker(rows: Rows, worker: NewWorker): void {
     renewedAt: rows.now,
     leaseExpiresAt: rows.now + leaseMs,
     busy: known?.busy ?? null,
+    known: known?.known ?? null,
   })
 }
 
@@ -30,6 +31,7 @@ export function renew(rows: Rows, renewal: Renewal): Renewed | 'lost' {
   worker.leaseExpiresAt = rows.now + renewal.leaseMs
   worker.renewedAt = rows.now
   worker.busy = renewal.busy ?? worker.busy
+  worker.known = renewal.known ?? null
   return { peers: peersOf(rows, worker) }
 }
 
@@ -65,14 +67,17 @@ export function listWorkers(
   return [...rows.workers.values()]
     .sort((one, other) => one.startedAt - other.startedAt || (one.workerId < other.workerId ? -1 : 1))
     .slice(0, limit)
-    .map((worker) => ({
+    .map(({ known: _, ...worker }) => ({
       ...worker,
       leaseExpiresAt: Number.isFinite(worker.leaseExpiresAt) ? worker.leaseExpiresAt : null,
       workflows: workflowsOf(rows, worker),
     }))
 }
 
-function workflowsOf(rows: Rows, { definitionIds }: WorkerRow): WorkerRecord['workflows'] {
+function workflowsOf(
+  rows: Rows,
+  { definitionIds }: Pick<WorkerRow, 'definitionIds'>,
+): WorkerRecord['workflows'] {
   if (definitionIds === null) return null
   return definitionIds
     .flatMap((id) => rows.definitions.get(id)?.saved ?? [])

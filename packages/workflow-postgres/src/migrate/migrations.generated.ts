@@ -342,7 +342,7 @@ INSERT INTO "belay"."workflow_migrations" (tag) VALUES ('0003_one_check_per_stat
   },
   {
     tag: '0004_lease_journal_and_held_steps',
-    hash: '94cb5eab0a84b8b8685e70f5119afc2a5dfcbde9c691c14269261e1eb4a21063',
+    hash: 'c4f0a19fa2d3284da9445100c53ec5d914ffa44f4e30dc5a2fcc2fd014564844',
     sql: `CREATE TABLE "belay"."workflow_leases" (
 	"worker_id" uuid NOT NULL,
 	"id" bigint GENERATED ALWAYS AS IDENTITY (sequence name "belay"."workflow_leases_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
@@ -354,6 +354,7 @@ ALTER TABLE "belay"."workflow_steps" DROP CONSTRAINT "workflow_steps_fits_status
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "begun" boolean;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_workers" ADD COLUMN "journaled" boolean DEFAULT false NOT NULL;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_workers" ADD COLUMN "journaled_through" uuid;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_workers" ADD COLUMN "known" integer;--> statement-breakpoint
 -- Not validated: it allows more than the one it replaces, so every row has it already, and nobody waits while all steps are read.
 ALTER TABLE "belay"."workflow_steps" ADD CONSTRAINT "workflow_steps_fits_status" CHECK (case "belay"."workflow_steps"."status"
     when 'running' then "belay"."workflow_steps"."open_dependencies" = 0 and "belay"."workflow_steps"."worker_id" is not null and "belay"."workflow_steps"."started_at" is not null and "belay"."workflow_steps"."undo_of" is null

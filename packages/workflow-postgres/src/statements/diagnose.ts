@@ -156,6 +156,41 @@ join belay.workflow_definition_steps ds on ds.definition_id = any (array[r.defin
 order by st.run_id, st.step`,
 }
 
+/**
+ * Live workers that have held more steps for longer than two leases than they know of: each compares the two continually, so that one which
+ * does not has stopped doing it. Index: journals, steps and workers by primary key. No locks.
+ */
+export const readUnknownLeases: Statement<{
+  readonly worker_id: string
+  readonly name: string
+  readonly held: number
+  readonly known: number
+}> = {
+  name: 'read_unknown_leases',
+  text: `
+with named_runs as materialized (
+  select distinct w.id as worker_id, named.run_id, array['running', 'compensating'] as leased_statuses,
+    w.renewed_at - 2 * (w.lease_expires_at - w.renewed_at) as held_before
+  from belay.workflow_workers w
+  cross join lateral (
+    select unnest(j.run_ids) as run_id from belay.workflow_leases j where j.worker_id = w.id
+  ) named
+  where w.status = 'live' and w.known is not null and w.renewed_at is not null and w.lease_expires_at > w.renewed_at
+),
+held_steps as (
+  select n.worker_id, count(*)::int as held
+  from named_runs n
+  join belay.workflow_steps s on s.run_id = any (array[n.run_id])
+  where s.worker_id = any (array[n.worker_id]) and s.status = any (n.leased_statuses) and s.started_at < n.held_before
+  group by n.worker_id
+)
+select h.worker_id, w.name, h.held, w.known
+from held_steps h
+join belay.workflow_workers w on w.id = any (array[h.worker_id])
+where h.held > w.known
+order by h.worker_id`,
+}
+
 const LIVE_RUNS_MAX = 100_000
 const OVERDUE_MAX = 1_000
 // Each with all its steps: what is stranded grows old.
@@ -173,6 +208,7 @@ export async function diagnose(
   const live = await connection.query(countLiveRuns, [LIVE_RUNS_MAX + 1])
   const overdue = await connection.query(countOverdueSteps, [overdueMs, OVERDUE_MAX])
   const stranded = await connection.query(readStrandedSteps, [SEARCHED_RUNS_MAX, STRANDED_MAX])
+  const unknown = await connection.query(readUnknownLeases, [])
   return {
     now: store!.now,
     store: { adapter, schema, server: store!.server, migration: store!.migration },
@@ -195,5 +231,6 @@ export async function diagnose(
       oldestDueAt: row.oldest_due_at,
     })),
     strandedSteps: stranded.map(({ run_id: runId, ...row }) => ({ runId, ...row })),
+    unknownLeases: unknown.map(({ worker_id: workerId, ...row }) => ({ workerId, ...row })),
   }
 }

@@ -34,7 +34,7 @@ export const renewWorker: Statement<{
 with renewed_worker as (
   update belay.workflow_workers
   set lease_expires_at = belay.store_now() + $2::float8 * interval '1 millisecond', renewed_at = belay.store_now(),
-    busy = coalesce($3::int, busy)
+    busy = coalesce($3::int, busy), known = $4::int
   where id = $1::uuid and status = 'live'
   returning id, definition_ids
 ),
@@ -128,8 +128,8 @@ export async function register(connection: Connection, worker: NewWorker): Promi
 }
 
 export async function renew(connection: Connection, renewal: Renewal): Promise<Renewed | 'lost'> {
-  const { workerId, leaseMs, busy = null } = renewal
-  const [row] = await connection.query(renewWorker, [workerId, leaseMs, busy])
+  const { workerId, leaseMs, busy = null, known = null } = renewal
+  const [row] = await connection.query(renewWorker, [workerId, leaseMs, busy, known])
   if (row === undefined) return 'lost'
   const { peer_definition_ids: ids, peer_counts: counts, peer_ranks: ranks } = row
   const peers = ids.map((definitionId, at): Peers => ({ definitionId, count: counts[at]!, rank: ranks[at]! }))

@@ -126,6 +126,17 @@ export interface Diagnosis {
   readonly overdueSteps: readonly OverdueSteps[]
   /** Steps that nothing would ever move, in the oldest live runs: a broken invariant. At most a hundred. */
   readonly strandedSteps: readonly StrandedStep[]
+  /** Live workers that hold more steps for longer than two leases than they said that they know of, at their last renewal. */
+  readonly unknownLeases: readonly UnknownLeases[]
+}
+
+export interface UnknownLeases {
+  readonly workerId: string
+  readonly name: string
+  /** Steps that it has held for longer than two leases. */
+  readonly held: number
+  /** How many it knew of, of those that it had held for longer than one. */
+  readonly known: number
 }
 
 export interface LiveRuns {

@@ -1,4 +1,11 @@
-import type { Diagnosis, LiveRuns, OverdueSteps, StrandedStep, WorkerRecord } from '../adapter/index.ts'
+import type {
+  Diagnosis,
+  LiveRuns,
+  OverdueSteps,
+  StrandedStep,
+  UnknownLeases,
+  WorkerRecord,
+} from '../adapter/index.ts'
 import type { BelayErrorCode } from '../errors.ts'
 import { holdsLease } from './workers.ts'
 
@@ -19,6 +26,8 @@ type FindingFacts =
       readonly host: string | undefined
       readonly since: Date | undefined
     }
+  /** A live worker holds steps that it does not know of, although it compares the two continually: its comparing fails. */
+  | ({ readonly type: 'unknown_leases' } & UnknownLeases)
   /** Steps are due, and workers that could take them have free slots. */
   | ({ readonly type: 'overdue_steps'; readonly freeSlots: number } & DueSteps)
   /** Steps are due, and all slots of the workers that could take them are taken. */
@@ -66,11 +75,12 @@ const NAMED_MAX = 3
 
 /** What a diagnosis amounts to, the worst first. */
 export function findingsOf(diagnosis: Diagnosis, thresholds: Thresholds): readonly Finding[] {
-  const { now, workers, liveRuns, overdueSteps, strandedSteps } = diagnosis
+  const { now, workers, liveRuns, overdueSteps, strandedSteps, unknownLeases } = diagnosis
   const live = workers.filter((worker) => holdsLease(worker, now))
   const pausedBefore = now - thresholds.pausedMs
   return [
     ...strandedSteps.map(stranded),
+    ...unknownLeases.map(unknownTo),
     ...unserved(liveRuns, live),
     ...liveRuns.filter(({ status }) => status === 'compensation_failed').map(parked),
     ...workers.filter((worker) => isOverlooked(worker, now)).map(deadWorker),
@@ -91,6 +101,17 @@ function stranded({ runId, workflow, version, name: step, fault }: StrandedStep)
     message: `Step "${step}" of run ${runId} (workflow "${workflow}" version ${version}) ${what}: nothing would ever move it.`,
     remedy:
       'This should be impossible, unless rows were changed by hand: cancel the run to have it undone, and report it with the rows of the run.',
+  }
+}
+
+function unknownTo(leases: UnknownLeases): Finding {
+  const { workerId, name, held, known } = leases
+  return {
+    type: 'unknown_leases',
+    ...leases,
+    message: `Worker "${name}" (${workerId}) has held ${counted(held, 'step')} for longer than two leases, and knows of ${known}: nobody works on the others.`,
+    remedy:
+      'Restart that worker: its steps then go to others when its lease ends. Look in its log for why it could not compare its leases with the store, and report it.',
   }
 }
 

@@ -47,11 +47,27 @@ function findings(change: Partial<Diagnosis>) {
     moreLiveRuns: false,
     overdueSteps: [],
     strandedSteps: [],
+    unknownLeases: [],
   }
   return findingsOf({ ...nothing, ...change }, THRESHOLDS)
 }
 
 describe('what a diagnosis amounts to', () => {
+  it('names a worker that holds steps it does not know of', () => {
+    const unknown = { workerId: worker().workerId, name: 'packer', held: 21, known: 1 }
+
+    expect(findings({ workers: [worker()], unknownLeases: [unknown] })).toMatchObject([
+      {
+        type: 'unknown_leases',
+        ...unknown,
+        message: expect.stringMatching(
+          /has held 21 steps for longer than two leases, and knows of 1: nobody works/,
+        ),
+        remedy: expect.stringMatching(/^Restart that worker/),
+      },
+    ])
+  })
+
   it('is nothing, when a worker is there for every live run', () => {
     expect(findings({ workers: [worker()], liveRuns: [runs()] })).toEqual([])
   })

@@ -16,6 +16,7 @@ export const diagnosisCases: Cases = {
       moreLiveRuns: false,
       overdueSteps: [],
       strandedSteps: [],
+      unknownLeases: [],
     })
   },
 
@@ -96,6 +97,23 @@ export const diagnosisCases: Cases = {
       strandedSteps: [],
     })
   },
+
+  'a live worker that holds more for long than it knows of is told of, once it has held it for two leases':
+    async (given) => {
+      const run = await given.loose(3)
+      const worker = await given.worker()
+      await worker.claimsOf(run, 's0', 's1', 's2')
+      const { adapter } = given
+      const unknownAfter = async (ms: number, known: number) => {
+        await given.advance(ms)
+        await adapter.renew({ workerId: worker.id, leaseMs: LEASE_MS, known })
+        return (await adapter.diagnose({ overdueMs: MINUTE_MS })).unknownLeases
+      }
+
+      for (let renewal = 0; renewal < 2; renewal += 1) expect(await unknownAfter(LEASE_MS, 0)).toEqual([])
+      expect(await unknownAfter(LEASE_MS / 2, 3)).toEqual([])
+      expect(await unknownAfter(LEASE_MS / 2, 1)).toMatchObject([{ workerId: worker.id, held: 3, known: 1 }])
+    },
 
   'a worker that went silent is told of as long as nobody sweeps': async (given) => {
     await given.pair()
