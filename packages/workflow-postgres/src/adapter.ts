@@ -12,7 +12,7 @@ import { settle } from './settle.ts'
 import { startWithin } from './start-within.ts'
 import { beginUndo } from './statements/begin-undo.ts'
 import { cancelRuns } from './statements/cancel-runs.ts'
-import { claim } from './statements/claim.ts'
+import { ClaimPace, claim } from './statements/claim.ts'
 import { deliverSignals } from './statements/deliver-signals.ts'
 import { diagnose } from './statements/diagnose.ts'
 import { drain } from './statements/drain-runs.ts'
@@ -93,7 +93,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
   }
   const beside = () => (parts.hasFree?.() === true ? connection : null)
   const journal = new LeaseJournal()
-  const memory = { marks: new ClaimMarks(), journal }
+  const memory = { marks: new ClaimMarks(), journal, pace: new ClaimPace() }
   let opening: Promise<void> | undefined
   let isOpen = false
   const openOnce = async () => {

@@ -4,7 +4,7 @@ import { ClaimMarks } from '../src/claim-marks.ts'
 import { poolConnection } from '../src/connection/pool-connection.ts'
 import type { PostgresAdapter } from '../src/index.ts'
 import { LeaseJournal } from '../src/lease-journal.ts'
-import { claim } from '../src/statements/claim.ts'
+import { ClaimPace, claim } from '../src/statements/claim.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
 import { definitionOf } from './setup/graphs.ts'
 
@@ -88,7 +88,7 @@ describe.each(servers)('claims from a mark on $name', ({ url }) => {
     }
     let now = 0
     const marks = new ClaimMarks(() => now)
-    const memory = { marks, journal: new LeaseJournal() }
+    const memory = { marks, journal: new LeaseJournal(), pace: new ClaimPace() }
     const definitionIds = [definition!.id]
     const claimed = async () => {
       const answer = await claim(connection, { workerId, definitionIds, limit: 10 }, memory)

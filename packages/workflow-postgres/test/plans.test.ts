@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Connection } from '../src/connection/connection.ts'
 import { inSchema, type Statement } from '../src/connection/statement.ts'
 import { SESSION_SETTINGS } from '../src/postgres/session.ts'
-import { claimSteps } from '../src/statements/claim.ts'
+import { claimStepsDirectly } from '../src/statements/claim-directly.ts'
+import { claimSteps } from '../src/statements/claim-steps.ts'
 import { deliverSignalsStatement, readRefusedSignals } from '../src/statements/deliver-signals.ts'
 import { countLiveRuns, readStrandedSteps } from '../src/statements/diagnose.ts'
 import { readDrainedRuns } from '../src/statements/drain-runs.ts'
@@ -40,6 +41,7 @@ function list(element: (index: number) => string): string {
 /** The statements that run all day, with arguments as SQL. */
 const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [claimSteps, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', ${BATCH}, '{1,2}'`],
+  [claimStepsDirectly, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', '{1,2}', '20ms'`],
   [readHeldSteps, `'${WORKER}'`],
   [trimLeases, `'${WORKER}', 1000`],
   [

@@ -3,7 +3,7 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import type { LeaseJournal } from '../lease-journal.ts'
 import { boundedLockWait, contended, SHARED_LOCK_WAIT_MS, sharedLockWait } from '../lock-wait.ts'
-import { type ClaimRow, decodeClaim } from './claim.ts'
+import { type ClaimRow, decodeClaim } from './claim-row.ts'
 
 /**
  * Begins the undo of drained runs. Guarantee: exactly once per run, since `ends_as` is set under the run's lock; a plan for a run that is

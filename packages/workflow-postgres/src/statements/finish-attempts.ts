@@ -2,7 +2,7 @@ import type { Claim, Outcome, RunStatus, UndoneStatus } from '@belay/workflow/ad
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
-import { type ClaimRow, decodeClaim, firstAttempt } from './claim.ts'
+import { type ClaimRow, decodeClaim, firstAttempt } from './claim-row.ts'
 
 /**
  * Records attempts that ended well, forward and undo alike, and everything that follows from it: dependents are counted down, steps that

@@ -2,7 +2,7 @@ import type { Claim, RunStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { isUuid } from '../uuid.ts'
-import { type ClaimRow, decodeClaim } from './claim.ts'
+import { type ClaimRow, decodeClaim } from './claim-row.ts'
 
 /** The store's clock, epoch milliseconds. */
 export const readNow: Statement<{ readonly now: number }> = {

@@ -5,7 +5,7 @@ import type { Statement } from '../connection/statement.ts'
 import type { LeaseJournal } from '../lease-journal.ts'
 import { passingLockWait, restoredLockWait, sharedLockWait } from '../lock-wait.ts'
 import { notStartable, refusedStart } from '../start-refusal.ts'
-import { firstAttempt } from './claim.ts'
+import { firstAttempt } from './claim-row.ts'
 
 /**
  * Creates runs with all their step rows, and queues their roots or leases them to the worker that asks. Guarantee: a run is never seen

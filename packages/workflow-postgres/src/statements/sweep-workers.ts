@@ -1,7 +1,7 @@
 import type { Claim } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import { type ClaimRow, decodeClaim } from './claim.ts'
+import { type ClaimRow, decodeClaim } from './claim-row.ts'
 
 /**
  * Declares workers dead whose lease has expired. Guarantee: commits on its own, before anything is taken from them; no claim for them can

@@ -1,0 +1,67 @@
+import type { Claim, UndoneStatus } from '@belay/workflow/adapter'
+
+/** A row that describes a claim; the columns of `Claim`. */
+export interface ClaimRow {
+  readonly run_id: string
+  readonly step: number
+  readonly attempt: number
+  readonly definition_id: number
+  readonly failures: number
+  readonly losses: number
+  readonly undo_of: UndoneStatus | null
+  /** Given by claims from the queue: whether the run's input, which is small, comes along. */
+  readonly has_input?: boolean
+  readonly input?: string | null
+}
+
+/** What a claim came to as a whole. */
+export interface HeadRow {
+  readonly kind: 'head'
+  readonly live: boolean
+  /** Hints that were looked at, and those of them that are left in the queue. */
+  readonly looked: number
+  readonly kept: number
+  readonly leased: number
+  /** The row of the journal that names the runs; null when nothing was leased. */
+  readonly journal_id: string | null
+  /** Of which definitions something was looked at, and up to when all that was due is done with. Null when nothing was. */
+  readonly definition_ids: readonly number[] | null
+  readonly marks: readonly number[] | null
+  /** How long the server took to find and dequeue them. */
+  readonly took_ms: number
+}
+
+export type ClaimAnswer = HeadRow | ({ readonly kind: 'claim' } & ClaimRow)
+
+export function decodeClaim(row: ClaimRow): Claim {
+  return {
+    runId: row.run_id,
+    step: row.step,
+    attempt: row.attempt,
+    direction: row.undo_of === null ? 'forward' : 'undo',
+    definitionId: row.definition_id,
+    failures: row.failures,
+    losses: row.losses,
+    undoOf: row.undo_of,
+  }
+}
+
+/** The claim of a step that goes forward and was never attempted before. */
+export function firstAttempt(runId: string, step: number, definitionId: number): Claim {
+  return {
+    runId,
+    step,
+    attempt: 1,
+    direction: 'forward',
+    definitionId,
+    failures: 0,
+    losses: 0,
+    undoOf: null,
+  }
+}
+
+/** A claim from the queue, with the run's input where it comes along. */
+export function decodeQueued(row: ClaimRow): Claim {
+  const claim = decodeClaim(row)
+  return row.has_input === true ? { ...claim, input: row.input ?? null } : claim
+}
