@@ -7,7 +7,7 @@ import { isUuid } from '../uuid.ts'
 
 /**
  * Gives signals to steps. Guarantee: the signal's record, the step's output and its queue row commit together; a step takes one signal, the
- * first; what a running step is told, its settlement reads from the row that this locks. Index: primary keys. Locks: steps by (run, step).
+ * first; what a running step is told, its settlement reads from the row that this locks. Index: primary keys. Locks: steps by (run, step), then their runs (shared).
  */
 export const deliverSignalsStatement: Statement<{
   readonly position: number
@@ -38,11 +38,22 @@ locked_steps as materialized (
   order by n.run_id, n.step
   for update of s
 ),
+-- Shared, and so read as it is now: while a step was waited for, its run may have moved to a definition in which the step has another number.
+signalled_runs as materialized (
+  select l.run_id from locked_steps l group by l.run_id order by l.run_id
+),
+current_runs as materialized (
+  select r.id, r.definition_id, r.status
+  from signalled_runs s
+  join belay.workflow_runs r on r.id = any (array[s.run_id])
+  order by s.run_id
+  for share of r
+),
 taken_signals as materialized (
   select l.run_id, l.step, l.definition_id, l.key, l.actor, l.payload, l.position, l.attempt,
     l.status = 'waiting' as delivered
   from locked_steps l
-  join belay.workflow_runs r on r.id = any (array[l.run_id])
+  join current_runs r on r.id = any (array[l.run_id])
   where l.signalled_at is null and l.timed_out is not true
     and r.definition_id = any (array[l.definition_id])
     and r.status = any (case when l.run_id is not null then array['scheduled', 'running', 'waiting', 'paused'] end)

@@ -16,14 +16,14 @@ with asked_runs as materialized (
   from unnest($1::uuid[]) as asked (run_id)
 ),
 old_runs as materialized (
-  select r.id, a.ended_before, a.ends, a.first_step
+  select r.id, r.xmin as version, a.ended_before, a.ends, a.first_step
   from asked_runs a
   join belay.workflow_runs r on r.id = any (array[a.run_id])
   where r.finished_at < a.ended_before
   order by a.run_id
 ),
 locked_steps as materialized (
-  select s.run_id, o.ended_before, o.ends
+  select s.run_id, o.version, o.ended_before, o.ends
   from old_runs o
   join belay.workflow_steps s on s.run_id = any (array[o.id]) and s.step = any (array[o.first_step])
   order by o.id
@@ -33,8 +33,9 @@ ended_runs as materialized (
   select r.id
   from locked_steps l
   join belay.workflow_runs r on r.id = any (array[l.run_id])
-  -- Read again under the lock: it may have been sent forward meanwhile.
-  where r.finished_at < l.ended_before and r.status = any (l.ends)
+  -- Read again under the lock: it may have been sent forward meanwhile, or moved to another definition, with rows that this statement does
+  -- not see. Whatever has changed is left to the next time.
+  where r.xmin = any (array[l.version]) and r.finished_at < l.ended_before and r.status = any (l.ends)
   order by l.run_id
   for update of r skip locked
 ),

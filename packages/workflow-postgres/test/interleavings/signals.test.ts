@@ -160,19 +160,11 @@ describe.each(servers)('signals in every order, on $name', ({ url }) => {
     'what was acknowledged is in the step that waits, wherever that has moved',
     migrating('deliver/migrate', { intro: [], ask: [], after: ['ask', 'intro'] }),
     () => world,
-    {
-      why: 'a delivery that waited for the move writes into the step that has its number now',
-      says: /^a signal that was told/,
-    },
   )
   itHolds(
     'what was acknowledged is in the step that waits, which keeps its place',
     migrating('deliver/migrate in place', { ask: [], after: ['ask'], more: ['after'] }),
     () => world,
-    {
-      why: 'a delivery that waited for the move queues the step for workers of the version before',
-      says: /claimable_step_is_queued/,
-    },
   )
   itHolds('the step is ready with the signal', settling, () => world)
   itHolds('the signal or the stand-in, as its sender was told', timingOut, () => world)
