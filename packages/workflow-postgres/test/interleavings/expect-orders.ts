@@ -1,33 +1,14 @@
 import { expect, it } from 'vitest'
-import { type Exploration, explore, type Failure, type Pair } from './explore.ts'
+import { explore, type Failure, type Pair } from './explore.ts'
 import type { World } from './world.ts'
 
-/** Something that is wrong and not mended yet. `it.fails` holds it in view: whoever mends it takes the mark away. */
-export interface KnownDefect {
-  readonly why: string
-  /** What failures of it say. All others fail the test. */
-  readonly says: RegExp
-}
-
-/** A test that runs a pair in every order, and one more for a defect that is known. */
-export function itHolds(behaviour: string, pair: Pair, world: () => World, defect?: KnownDefect): void {
-  let explored: Promise<Exploration> | undefined
-  const failures = async () => {
-    explored ??= explore(pair, world())
-    const { stopped, failures } = await explored
+/** A test that runs a pair in every order. */
+export function itHolds(behaviour: string, pair: Pair, world: () => World): void {
+  it(`${pair.name}: ${behaviour}`, { timeout: 60_000 }, async () => {
+    const { stopped, failures } = await explore(pair, world())
     // Each caller at its first statement, and inside of it: fewer, and the sessions are not stopped at all.
     if (process.env['ORDER'] === undefined) expect(stopped, 'orders with a stop').toBeGreaterThanOrEqual(4)
-    return failures
-  }
-  const isKnown = ({ message }: Failure) => defect?.says.test(message) === true
-  it(`${pair.name}: ${behaviour}`, { timeout: 60_000 }, async () => {
-    const unknown = (await failures()).filter((failure) => !isKnown(failure))
-    if (unknown.length > 0) expect.fail(report(pair, unknown))
-  })
-  if (defect === undefined) return
-  it.fails(`${pair.name}: ${defect.why}`, { timeout: 60_000 }, async () => {
-    const known = (await failures()).filter(isKnown)
-    if (known.length > 0) expect.fail(report(pair, known))
+    if (failures.length > 0) expect.fail(report(pair, failures))
   })
 }
 
