@@ -1,3 +1,4 @@
+import { crowdSection } from './crowd.ts'
 import { drainSection } from './drain.ts'
 import { durabilitySection } from './durability.ts'
 import { enqueueSection } from './enqueue.ts'
@@ -19,6 +20,7 @@ export const SECTIONS: readonly Section[] = [
   enqueueSection,
   latencySection,
   idleSection,
+  crowdSection,
   sleepingSection,
   recoverySection,
   perStepSection,
