@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     // Every folder that has tests says how they run, in a config of its own.
     projects: ['{packages,tools}/*/vitest.config.ts', '{examples,bench}/vitest.config.ts'],
-    // Two at least, whatever the machine: a test file that waits for a database or a process leaves the processor to another.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Three at least, whatever the machine: a test file that waits for a lock, a timeout or a process leaves the processor to another.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
   },
 })

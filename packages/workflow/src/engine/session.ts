@@ -2,6 +2,7 @@ import type { Adapter, Claim, Settlement } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import { Attempt, type AttemptParts, type ClaimOrigin, type Performance } from './attempt.ts'
+import { AttemptReports } from './attempt-reports.ts'
 import { Capacity } from './capacity.ts'
 import type { EventHub } from './events.ts'
 import { Intake } from './intake.ts'
@@ -13,7 +14,6 @@ import { Reconciler } from './reconciler.ts'
 import { pause } from './runtime.ts'
 import { type SettleResult, Settler, type SettlerEntry, type SettlerOptions } from './settler.ts'
 import { Slots } from './slots.ts'
-import { outcomeEvent, stepEvent } from './step-events.ts'
 import { Transactions } from './transactions.ts'
 
 /** Outcomes that may wait for the store before the session takes on no more work. */
@@ -59,6 +59,7 @@ export class Session {
   readonly #settler: Settler<Attempt>
   readonly #transactions: Transactions
   readonly #slots: Slots<Attempt, Performance | undefined>
+  readonly #reports: AttemptReports
   readonly #attempts = new Set<Attempt>()
   /** Steps from the queue that the settlement being answered has ended. */
   #endedFromQueue = 0
@@ -71,15 +72,13 @@ export class Session {
   constructor(parts: SessionParts) {
     this.#parts = parts
     this.workerId = parts.workerId
+    this.#reports = new AttemptReports(parts)
     this.lease = new Lease(parts.runtime.clock, parts.leaseMs)
     this.capacity = new Capacity(() => this.#free)
     this.#attemptParts = {
       ...parts,
-      onCall: (attempt) => {
-        if (parts.events.has('step.started'))
-          parts.events.emit('step.started', stepEvent(attempt, this.workerId))
-      },
-      onLateResult: (attempt) => this.#discard(attempt, 'timed_out'),
+      onCall: (attempt) => this.#reports.begun(attempt),
+      onLateResult: (attempt) => this.#reports.discarded(attempt, 'timed_out'),
     }
     this.#slots = new Slots({
       concurrency: parts.concurrency,
@@ -210,7 +209,7 @@ export class Session {
     })
   }
 
-  #openReconciler({ adapter, workerId, definitions, log, events }: SessionParts): Reconciler {
+  #openReconciler({ adapter, workerId, definitions }: SessionParts): Reconciler {
     return new Reconciler({
       adapter,
       workerId,
@@ -218,11 +217,7 @@ export class Session {
       attempts: () => this.#attempts,
       canRun: ({ definitionId }) => definitions.has(definitionId),
       adopt: (claims) => {
-        log.info('Found steps that were leased to this worker without its knowledge; it runs them now.', {
-          workerId,
-          steps: claims.length,
-        })
-        events.emit('lease.adopted', { workerId, steps: claims.length })
+        this.#reports.adopted(claims.length)
         this.accept(claims, 'found')
       },
       drop: (attempts) => {
@@ -277,7 +272,7 @@ export class Session {
         this.#tellRoom()
       },
       onUnsure: () => this.#unsure(parts.onUnsure),
-      onHeldUp: ({ item }, error) => this.#tellHeldUp(item, error),
+      onHeldUp: ({ item }, error) => this.#reports.heldUp(item, error),
       onRefused: parts.onRefused,
     }
   }
@@ -343,7 +338,7 @@ export class Session {
   #end(attempt: Attempt, end: Performance): void {
     if (attempt.phase === 'settling') {
       // Its handler ended after the step was given back.
-      this.#discard(attempt, 'released')
+      this.#reports.discarded(attempt, 'released')
       return
     }
     // It may wait for the turn of its transaction.
@@ -353,29 +348,18 @@ export class Session {
   }
 
   #settled({ item: attempt, outcome }: SettlerEntry<Attempt>, result: SettleResult): void {
-    const { payloads, events } = this.#parts
+    const { payloads } = this.#parts
     this.#attempts.delete(attempt)
     if (attempt.origin === 'queue') this.#endedFromQueue += 1
-    if (result === 'lost') this.#discard(attempt, 'lease_lost')
+    if (result === 'lost') this.#reports.discarded(attempt, 'lease_lost')
     if (result === 'settled') {
       if (outcome.type === 'completed' && attempt.dependents.length > 0) {
         payloads.rememberOutput(outcome.runId, outcome.step, outcome.output)
       }
-      outcomeEvent(events, outcome, () => {
-        const durationMs = this.#parts.runtime.clock.now() - attempt.startedAt
-        return { ...stepEvent(attempt, this.workerId), durationMs }
-      })
+      this.#reports.settled(attempt, outcome)
     }
     if (this.#stoppingRuns.has(outcome.runId)) this.#parts.onStoppingRunMoved(outcome.runId)
     if (result === 'abandoned') this.#tellRoom()
-  }
-
-  #tellHeldUp(attempt: Attempt, error: unknown): void {
-    const event = stepEvent(attempt, this.workerId)
-    const message =
-      'The outcome of a step waits to be recorded: another transaction holds a row of its run. End that transaction; the step is recorded then, and nothing else waits for it.'
-    this.#parts.log.warn(message, { ...event, error })
-    this.#parts.events.emit('step.held_up', event)
   }
 
   /** Once for all that ends at one moment, and after it: the first of many freed slots would else be filled alone. */
@@ -386,12 +370,6 @@ export class Session {
       this.#roomTold = false
       this.#parts.onRoom()
     })
-  }
-
-  #discard(attempt: Attempt, reason: 'lease_lost' | 'released' | 'timed_out'): void {
-    const event = stepEvent(attempt, this.workerId)
-    this.#parts.log.warn('A result was discarded: its attempt was over.', { ...event, reason })
-    this.#parts.events.emit('step.discarded', { ...event, reason })
   }
 }
 

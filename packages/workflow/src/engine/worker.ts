@@ -1,24 +1,15 @@
-import type {
-  Adapter,
-  NewRun,
-  Peers,
-  RunStatus,
-  Settlement,
-  StartedRun,
-  UndoPlan,
-  WakeHint,
-} from '../adapter/index.ts'
-import type { Timer } from '../clock.ts'
+import type { Adapter, NewRun, RunStatus, Settlement, StartedRun, UndoPlan } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import type { Logger } from '../logger.ts'
 import { depart, type WorkerLoops } from './depart.ts'
 import { DueWatch } from './due-watch.ts'
 import type { EventHub } from './events.ts'
 import type { Intake } from './intake.ts'
+import { LeaseKeeper } from './lease-keeper.ts'
 import { Loop } from './loop.ts'
 import { OutageWatch } from './outage.ts'
 import type { PayloadCache } from './payload-cache.ts'
-import { shareOf, turnAt } from './peers.ts'
+import { Crowd } from './peers.ts'
 import type { Runtime } from './runtime.ts'
 import { beginDueUndos } from './saga.ts'
 import { Session } from './session.ts'
@@ -31,12 +22,6 @@ const SWEEP_MAX = 1_000
 const HOUSEKEEPING_MS = 1_000
 /** How often at the least it looks for dead workers. A tenth of the lease, if that is less: they are noticed within a lease. */
 const SWEEP_MS = 3_000
-/** However many workers share the looking, each looks this often. */
-const SHARED_MAX_MS = 20_000
-/** How soon after a look that found a difference the next one confirms it. */
-const CONFIRM_MS = 50
-/** A worker that is told to look "soon" waits this long for others to have been quicker. */
-const SOON_MS = 30
 
 export interface WorkerParts {
   readonly adapter: Adapter
@@ -77,30 +62,31 @@ export class Worker {
   #waitedAt = 0
   #stopping = false
   #stopWake: () => void = () => {}
-  /** Idle workers that could do the same work, as the last renewal told. */
-  #peers: readonly Peers[] = []
-  #soon: Timer | undefined
+  readonly #crowd: Crowd
+  readonly #keeper: LeaseKeeper
 
   constructor(parts: WorkerParts) {
     this.#parts = parts
     this.#session = this.#openSession()
+    this.#crowd = new Crowd(parts.runtime.clock, () => this.wake())
+    this.#keeper = this.#leaseKeeper()
     this.#due = this.#dueWatch()
     this.#loops = {
       due: this.#due,
-      lease: this.#loop('renewing the lease', this.#renewalMs, () => this.#renew()),
+      lease: this.#loop('renewing the lease', this.#keeper.renewalMs, () => this.#keeper.renew()),
       reconcile: this.#loop(
         'comparing leases',
-        () => this.#reconcilesAfterMs(),
-        () => this.#reconcile(),
+        () => this.#keeper.comparingMs,
+        () => this.#keeper.compare(),
       ),
       claim: this.#loop(
         'claiming',
-        () => this.#shared(parts.tickMs),
+        () => this.#crowd.shared(parts.tickMs),
         () => this.#claim(),
       ),
       saga: this.#loop(
         'beginning undos',
-        () => this.#shared(this.#housekeepingMs),
+        () => this.#crowd.shared(this.#housekeepingMs),
         () => this.#advanceSagas(),
       ),
       housekeeping: this.#loop('housekeeping', this.#housekeepingMs, () => this.#housekeep()),
@@ -123,9 +109,9 @@ export class Worker {
 
   async start(): Promise<void> {
     this.#waitedAt = this.#parts.runtime.clock.now()
-    await this.#register(this.#session)
+    await this.#keeper.register(this.#session)
     this.#parts.events.emit('worker.started', { workerId: this.workerId })
-    this.#stopWake = this.#parts.adapter.onWake((hint) => this.#hinted(hint))
+    this.#stopWake = this.#parts.adapter.onWake((hint) => this.#crowd.hinted(hint))
     for (const loop of Object.values(this.#loops)) loop.wake()
   }
 
@@ -159,33 +145,26 @@ export class Worker {
     if (this.#stopping) return
     this.#stopping = true
     this.#stopWake()
-    this.#soon?.cancel()
+    this.#crowd.stop()
     const session = this.#session
     await depart({ ...this.#parts, session, loops: this.#loops, timeoutMs })
     this.#parts.events.emit('worker.stopped', { workerId: session.workerId })
-  }
-
-  get #renewalMs(): number {
-    return Math.max(1, Math.floor(this.#parts.leaseMs / 3))
   }
 
   get #housekeepingMs(): number {
     return Math.max(this.#parts.tickMs, HOUSEKEEPING_MS)
   }
 
-  /** How often this worker looks at what all idle workers look at, when one of them alone would look once in `aloneMs`. */
-  #shared(aloneMs: number): number {
-    return Math.max(aloneMs, Math.min(SHARED_MAX_MS, aloneMs * shareOf(this.#peers)))
-  }
-
-  /** Others may be nearer to the work, and then this worker need not look. */
-  #hinted(hint: WakeHint | undefined): void {
-    const turn = turnAt(this.#peers, hint)
-    if (turn === 'now') return this.wake()
-    if (turn === 'never' || this.#soon !== undefined) return
-    this.#soon = this.#parts.runtime.clock.after(SOON_MS, () => {
-      this.#soon = undefined
-      this.wake()
+  #leaseKeeper(): LeaseKeeper {
+    return new LeaseKeeper({
+      ...this.#parts,
+      crowd: this.#crowd,
+      session: () => this.#session,
+      onLost: () => this.#replaceSession(),
+      onFewer: () => {
+        for (const loop of [this.#loops.claim, this.#loops.saga, this.#due]) loop.wake()
+      },
+      onDifference: () => this.#loops.reconcile.wake(),
     })
   }
 
@@ -210,7 +189,7 @@ export class Worker {
       outage: this.#outage('looking what is due'),
       tickMs,
       horizonMs: this.#housekeepingMs,
-      intervalMs: () => this.#shared(this.#housekeepingMs),
+      intervalMs: () => this.#crowd.shared(this.#housekeepingMs),
       definitionIds: [...definitions.keys()],
       onDue: () => {
         this.#moreLikely = true
@@ -257,50 +236,6 @@ export class Worker {
     this.#parts.events.emit('error', { during: 'registering', error })
   }
 
-  async #register({ workerId, lease }: Session): Promise<void> {
-    const { adapter, name, host, leaseMs, concurrency: slots, definitions, runtime } = this.#parts
-    const sentAt = runtime.clock.now()
-    await adapter.registerWorker({
-      workerId,
-      name,
-      host,
-      leaseMs,
-      slots,
-      definitionIds: [...definitions.keys()],
-    })
-    lease.extended(sentAt)
-  }
-
-  async #renew(): Promise<void> {
-    const { adapter, leaseMs, runtime } = this.#parts
-    const session = this.#session
-    const { workerId, busy } = session
-    const sentAt = runtime.clock.now()
-    const renewed = await adapter.renew({ workerId, leaseMs, busy, known: session.knownFor(leaseMs) })
-    if (session !== this.#session) return
-    if (renewed === 'lost') return this.#replaceSession()
-    session.lease.extended(sentAt)
-    const share = shareOf(this.#peers)
-    this.#peers = renewed.peers
-    // Fewer look now: those that are left must not sleep on as if there were still more of them.
-    if (shareOf(this.#peers) < share) this.#lookAgain()
-  }
-
-  #lookAgain(): void {
-    for (const loop of [this.#loops.claim, this.#loops.saga, this.#loops.due]) loop.wake()
-  }
-
-  /** A worker that holds nothing compares less often: nothing can be lost to it but what an unanswered call has leased. */
-  #reconcilesAfterMs(): number {
-    return this.#session.size > 0 ? this.#renewalMs : this.#parts.leaseMs
-  }
-
-  async #reconcile(): Promise<void> {
-    const session = this.#session
-    const open = await session.reconciler.compare()
-    if (open > 0) this.#parts.runtime.clock.after(CONFIRM_MS, () => this.#loops.reconcile.wake())
-  }
-
   async #replaceSession(): Promise<void> {
     const lost = this.#session
     if (this.#stopping) return
@@ -312,7 +247,7 @@ export class Worker {
     })
     this.#parts.events.emit('lease.lost', { workerId: lost.workerId, steps })
     // An unregistered session claims nothing: the claim loop answers 'lost' and registers again if this fails.
-    await this.#register(this.#session)
+    await this.#keeper.register(this.#session)
     this.wake()
   }
 
@@ -402,7 +337,7 @@ export class Worker {
     const { adapter, runtime, events, leaseMs } = this.#parts
     const now = runtime.clock.now()
     if (now < this.#sweepsAt) return
-    this.#sweepsAt = now + Math.min(leaseMs / 2, this.#shared(Math.min(SWEEP_MS, leaseMs / 10)))
+    this.#sweepsAt = now + Math.min(leaseMs / 2, this.#crowd.shared(Math.min(SWEEP_MS, leaseMs / 10)))
     for (;;) {
       const swept = await adapter.sweep({ limit: SWEEP_MAX })
       for (const workerId of swept.lostWorkers) events.emit('worker.lost', { workerId })
