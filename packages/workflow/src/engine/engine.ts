@@ -116,7 +116,8 @@ export class Engine implements AsyncDisposable {
   /**
    * Becomes a worker: checks the store and the definitions, then claims and runs steps until `stop()`.
    *
-   * @throws BelayError `definition_changed`, `schema_missing`, `schema_outdated`, `schema_too_new`, `store_misconfigured`, `store_unavailable`.
+   * @throws BelayError `definition_changed`, `schema_missing`, `schema_outdated`, `schema_too_new`, `store_misconfigured`, `store_unavailable`,
+   * `store_contended`.
    */
   start(): Promise<void> {
     this.#assertOpen()

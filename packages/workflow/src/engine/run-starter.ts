@@ -10,6 +10,8 @@ export const STARTS_MAX = 1_000
 const LANES_MAX = 3
 /** How often a call that was not answered is made again before the caller is told. */
 const REPEATS_MAX = 3
+/** And for how long: a caller who waits for a store that is away is told soon. */
+const REPEATED_FOR_MS = 5_000
 /** How long a start waits for a key that an open transaction of somebody else has taken. */
 const KEY_WAIT_MS = 10_000
 
@@ -137,7 +139,11 @@ export class RunStarter {
     else resolvePlace(place!, { refused: true, error: keyHeld(place!, error) })
   }
 
-  async #startAll(runs: readonly NewRun[], repeats = 0): Promise<readonly StartedRun[]> {
+  async #startAll(
+    runs: readonly NewRun[],
+    repeats = 0,
+    beganAt = this.#runtime.clock.now(),
+  ): Promise<readonly StartedRun[]> {
     try {
       const started = await this.#store(runs)
       this.#outage.succeeded()
@@ -145,9 +151,10 @@ export class RunStarter {
       // The holder is the run itself: an earlier call had stored it.
       return started.map((run, index) => (run.runId === runs[index]!.runId ? { ...run, created: true } : run))
     } catch (error) {
-      if (!isUnavailable(error) || repeats >= REPEATS_MAX) throw error
+      const isOver = repeats >= REPEATS_MAX || this.#runtime.clock.now() - beganAt >= REPEATED_FOR_MS
+      if (!isUnavailable(error) || isOver) throw error
       await pause(this.#runtime.clock, this.#outage.failed(error))
-      return this.#startAll(runs, repeats + 1)
+      return this.#startAll(runs, repeats + 1, beganAt)
     }
   }
 }

@@ -28,7 +28,7 @@ const pool = setup.pool === 'application' ? applicationPool() : undefined
 const adapter =
   pool === undefined
     ? postgres(setup.url, { ...options, connectionsMax: CONNECTIONS_MAX, queryTimeoutMs: QUERY_TIMEOUT_MS })
-    : postgres(pool, options)
+    : postgres(pool, { ...options, queryTimeoutMs: QUERY_TIMEOUT_MS })
 const hands = new Hands(new World(setup.worldUrl, setup.name))
 const engine = createEngine({
   adapter,
@@ -84,7 +84,7 @@ function isOutage(error: unknown): boolean {
   return (
     error instanceof Error &&
     'code' in error &&
-    /^store_(unavailable|misconfigured)$/.test(String(error.code))
+    /^store_(unavailable|misconfigured|contended)$/.test(String(error.code))
   )
 }
 

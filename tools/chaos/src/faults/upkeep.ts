@@ -80,7 +80,8 @@ export const prune: Fault = {
   weight: 1,
   async strike({ engine, archive }) {
     const { pruned } = await engine.prune({
-      olderThan: '5s',
+      // Longer than anybody goes on making a start whose answer was lost: a key is taken for as long as its run is kept.
+      olderThan: '30s',
       limit: 500,
       archive: (runs) => {
         for (const run of runs) archive.set(run.id, run)

@@ -1,4 +1,4 @@
-import { CONNECTIONS_MAX, POOL_MAX, TRANSACTIONS_MAX } from '../child/protocol.ts'
+import { CONNECTIONS_MAX, POOL_MAX, QUERY_TIMEOUT_MS, TRANSACTIONS_MAX } from '../child/protocol.ts'
 import { BackendWatch } from '../oracle/backend-watch.ts'
 import { type Lease, LeaseWatch } from '../oracle/lease-watch.ts'
 import type { Violation } from '../oracle/violation.ts'
@@ -32,7 +32,8 @@ export class Watch {
   constructor(stage: Stage, recoveries: Recoveries) {
     this.#stage = stage
     this.#recoveries = recoveries
-    this.#leases = new LeaseWatch(3 * stage.leaseMs)
+    // A step whose COMMIT is not answered is asked about once the statement's time is over.
+    this.#leases = new LeaseWatch(3 * stage.leaseMs + QUERY_TIMEOUT_MS)
   }
 
   start(): void {
