@@ -58,9 +58,10 @@ function apply(rows: Rows, run: RunRow, change: RunChange): void {
   rows.history.set(run.runId, [...past, ...entries])
 }
 
-/** A step whose beginning is taken back has not begun. */
+/** A step whose beginning is taken back has not begun; one whose handler is given up has. */
 function rowOf({ name: _, ...change }: StepChange, begun: boolean | null) {
-  return { ...change, begun: change.startedAt === null ? false : begun }
+  if (change.startedAt === null) return { ...change, begun: false }
+  return { ...change, begun: change.error === undefined ? begun : true }
 }
 
 /** Puts the rows of another definition in the place of the run's; payloads go where their steps go. */

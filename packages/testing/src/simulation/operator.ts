@@ -39,6 +39,11 @@ function fittingOperation({ run, steps }: RunDump, random: Random): Fitting | un
     case 'compensated':
     case 'cancelled':
       return ['retry', (handle) => handle.retry()]
+    case 'compensating': {
+      const running = stepIn('running')
+      if (running === undefined) return undefined
+      return [`give up ${running} of`, (handle) => handle.giveUpStep(running, { reason: 'it hangs' })]
+    }
     case 'compensation_failed': {
       const parked = stepIn('compensation_failed')!
       if (random.chance(0.7)) {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Cases } from '../case.ts'
-import { parked } from '../scenario/index.ts'
+import { completed, parked } from '../scenario/index.ts'
 import type { CaseRun } from '../scenario/run.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { CaseWorker } from '../scenario/worker.ts'
@@ -19,6 +19,42 @@ async function parkedChain(given: Scenario): Promise<{ run: CaseRun; worker: Cas
 }
 
 export const repairCases: Cases = {
+  'a handler that is given up leaves its step failed, with an error, and held by nobody; its late outcome is lost':
+    async (given) => {
+      const run = await given.pair()
+      const worker = await given.worker()
+      const claim = await worker.claimOf(run, 'a')
+      await given.cancel(run)
+
+      await given.operate(run).giveUpStep('a', { reason: 'it hangs' })
+
+      expect(await run.step('a')).toMatchObject({
+        status: 'failed',
+        workerId: null,
+        error: expect.stringMatching(/"code":"outcome_unknown".*it hangs/),
+      })
+      expect(await worker.held()).toEqual([])
+      expect(await worker.settle([completed(claim)])).toMatchObject({ results: ['lost'] })
+      const [drained] = await given.adapter.drain({ definitionIds: [run.graph.id], limit: 10 })
+      expect(drained?.steps[0]).toMatchObject({ step: 0, status: 'failed', started: true })
+    },
+
+  'a compensation that is given up parks its run': async (given) => {
+    const run = await given.pair()
+    const worker = await given.worker()
+    await worker.complete(run, 'a')
+    await given.cancel(run)
+    await given.undo(run)
+    await worker.claimOf(run, 'a')
+
+    await given.operate(run).giveUpStep('a', { reason: 'it hangs' })
+
+    expect(await run.status()).toBe('compensation_failed')
+    expect(await run.step('a')).toMatchObject({ status: 'compensation_failed', workerId: null })
+    await given.operate(run).skipCompensation('a')
+    expect(await run.status()).toBe('cancelled')
+  },
+
   'a parked compensation is called again, and the undo goes on': async (given) => {
     const { run, worker } = await parkedChain(given)
 

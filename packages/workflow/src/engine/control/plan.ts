@@ -15,6 +15,10 @@ export interface Plan {
 
 /** A step that operators named. Throws `invalid_option` for a name that the run's definition doesn't have. */
 export function stepNamed({ run, steps }: RunToChange, name: string): StoredStep {
+  if (typeof name !== 'string') {
+    const message = `A step of run ${run.runId} is named by a text; got ${typeof name}.`
+    throw new BelayError('invalid_option', message, { runId: run.runId })
+  }
   const found = steps.find((step) => step.name === name)
   if (found !== undefined) return found
   const names = steps.map((step) => step.name)
