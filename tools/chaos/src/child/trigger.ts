@@ -12,7 +12,7 @@ import { Calls } from './calls.ts'
 import { openChannel } from './channel.ts'
 import { Companion } from './companion.ts'
 import { exhaust } from './exhaust.ts'
-import { POOL_MAX, type TriggerSetup } from './protocol.ts'
+import { POOL_MAX, QUERY_TIMEOUT_MS, type TriggerSetup } from './protocol.ts'
 import { Starter } from './starter.ts'
 
 const LOOK_MS = 100
@@ -40,7 +40,7 @@ const world = new World(setup.worldUrl, setup.name)
 const workflows = makeWorkflows(new Hands(world))
 const { transfer, order1, order2, patient } = workflows
 const engine = createEngine({
-  adapter: postgres(pool, { listen: false }),
+  adapter: postgres(pool, { listen: false, queryTimeoutMs: QUERY_TIMEOUT_MS }),
   workflows: [transfer, order1, order2, patient],
   name: setup.name,
 })
