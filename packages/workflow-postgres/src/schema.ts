@@ -38,6 +38,7 @@ export function makeTables(schemaName: string) {
     ready: makeReady(schema),
     signals: makeSignals(schema),
     history: makeHistory(schema),
+    attempts: makeAttempts(schema),
     workers: makeWorkers(schema),
     leases: makeLeases(schema),
   }
@@ -103,6 +104,10 @@ function makeRuns(schema: Schema) {
       endsAs: text('ends_as'),
       workflow: text().notNull(),
       key: text(),
+      /** Of a run with a key: a hash of the input as its caller gave it, before its schema changed anything. */
+      inputHash: text('input_hash'),
+      /** What it is found by, beside its key; null for none. */
+      tags: text().array(),
       input: json(),
       cause: json(),
     },
@@ -120,7 +125,10 @@ function makeRuns(schema: Schema) {
         .where(sql`${table.finishedAt} is not null`),
       index('workflow_runs_deadline_idx')
         .on(table.deadlineAt)
-        .where(sql`${table.deadlineAt} is not null and ${oneOf(table.status, ['running', 'paused'])}`),
+        .where(
+          sql`${table.deadlineAt} is not null and ${table.stop} is null and ${oneOf(table.status, ['running', 'paused'])}`,
+        ),
+      index('workflow_runs_tags_idx').using('gin', table.tags).where(sql`${table.tags} is not null`),
       check('workflow_runs_fits_status', runFitsStatus(table)),
       check('workflow_runs_open_steps_counted', sql`${table.openSteps} >= 0`),
       check('workflow_runs_stop_allowed', oneOf(table.stop, ['failure', 'cancellation', 'abandonment'])),
@@ -165,6 +173,21 @@ function makeSteps(schema: Schema) {
        * begun. Written only when an attempt is given back, fails or is lost.
        */
       begun: boolean(),
+      /** Its handler returned, and what it returned cannot be stored: its effect is there, although it failed. */
+      succeeded: boolean(),
+      /** Which effect of the step this is, from 1: it grows when a step that was undone is run again, and is part of its idempotency key. */
+      round: integer().notNull().default(1),
+      /** Attempts of this round, forward. Null of rows from before they were counted. */
+      attempts: integer().default(0),
+      /** The same as of the forward attempts, of its undo; null until that begins. */
+      undoAttempts: integer('undo_attempts'),
+      undoFailures: integer('undo_failures'),
+      undoLosses: integer('undo_losses'),
+      undoStartedAt: instant('undo_started_at'),
+      undoFinishedAt: instant('undo_finished_at'),
+      /** An operator took the undo for done. */
+      undoSkipped: boolean('undo_skipped'),
+      undoError: json('undo_error'),
     },
     (table) => [
       primaryKey({ name: 'workflow_steps_pkey', columns: [table.runId, table.step] }),
@@ -206,13 +229,17 @@ function makeSignals(schema: Schema) {
     {
       runId: uuid('run_id').notNull(),
       step: integer().notNull(),
+      /** The step's round when it came: a step that is run again may be sent the same key again. */
+      round: integer().notNull().default(1),
       receivedAt: instant('received_at').notNull(),
       key: text().notNull(),
       /** Who decided, for a gate that people decide. */
       actor: text(),
       payload: json(),
     },
-    (table) => [primaryKey({ name: 'workflow_signals_pkey', columns: [table.runId, table.step, table.key] })],
+    (table) => [
+      primaryKey({ name: 'workflow_signals_pkey', columns: [table.runId, table.step, table.key, table.round] }),
+    ],
   )
 }
 
@@ -231,6 +258,28 @@ function makeHistory(schema: Schema) {
       change: json(),
     },
     (table) => [primaryKey({ name: 'workflow_history_pkey', columns: [table.runId, table.id] })],
+  )
+}
+
+/** One row per attempt that has ended, where attempts are kept. Rows are only inserted, and pruned with their run. */
+function makeAttempts(schema: Schema) {
+  return schema.table(
+    'workflow_attempts',
+    {
+      runId: uuid('run_id').notNull(),
+      step: integer().notNull(),
+      fence: integer().notNull(),
+      round: integer().notNull(),
+      attempt: integer().notNull(),
+      undo: boolean().notNull(),
+      workerId: uuid('worker_id'),
+      startedAt: instant('started_at'),
+      finishedAt: instant('finished_at').notNull(),
+      /** How it ended, a word like `completed`. */
+      ended: text().notNull(),
+      error: json(),
+    },
+    (table) => [primaryKey({ name: 'workflow_attempts_pkey', columns: [table.runId, table.step, table.fence] })],
   )
 }
 
@@ -296,7 +345,7 @@ function runFitsStatus({ status, stop, finishedAt }: RunColumns): SQL {
     when 'compensated' then ${stop} is not null and ${finishedAt} is not null
     when 'failed' then ${stop} is not null and ${finishedAt} is not null
     when 'cancelled' then ${stop} is not null and ${finishedAt} is not null
-    when 'paused' then ${stop} is null and ${finishedAt} is null
+    when 'paused' then ${finishedAt} is null
     when 'scheduled' then ${stop} is null and ${finishedAt} is null
     when 'waiting' then ${stop} is null and ${finishedAt} is null
     else false end`
@@ -350,5 +399,6 @@ export const workflowSteps = defaultTables.steps
 export const workflowReady = defaultTables.ready
 export const workflowSignals = defaultTables.signals
 export const workflowHistory = defaultTables.history
+export const workflowAttempts = defaultTables.attempts
 export const workflowWorkers = defaultTables.workers
 export const workflowLeases = defaultTables.leases

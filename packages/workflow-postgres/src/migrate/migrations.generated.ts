@@ -374,4 +374,60 @@ ALTER TABLE "belay"."workflow_leases" SET (autovacuum_vacuum_scale_factor = 0, a
 INSERT INTO "belay"."workflow_migrations" (tag) VALUES ('0004_lease_journal_and_held_steps');
 `,
   },
+  {
+    tag: '0005_rounds_undo_columns_and_tags',
+    hash: 'a2c1cf1ced5f031bb498cf1948f5e92d7bcff54fad3d7f414a6a9cc3e189343f',
+    sql: `CREATE TABLE "belay"."workflow_attempts" (
+	"run_id" uuid NOT NULL,
+	"step" integer NOT NULL,
+	"fence" integer NOT NULL,
+	"round" integer NOT NULL,
+	"attempt" integer NOT NULL,
+	"undo" boolean NOT NULL,
+	"worker_id" uuid,
+	"started_at" timestamp with time zone,
+	"finished_at" timestamp with time zone NOT NULL,
+	"ended" text NOT NULL,
+	"error" json,
+	CONSTRAINT "workflow_attempts_pkey" PRIMARY KEY("run_id","step","fence")
+);
+--> statement-breakpoint
+ALTER TABLE "belay"."workflow_runs" DROP CONSTRAINT "workflow_runs_fits_status";--> statement-breakpoint
+DROP INDEX "belay"."workflow_runs_deadline_idx";--> statement-breakpoint
+ALTER TABLE "belay"."workflow_runs" ADD COLUMN "input_hash" text;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_runs" ADD COLUMN "tags" text[];--> statement-breakpoint
+ALTER TABLE "belay"."workflow_signals" ADD COLUMN "round" integer DEFAULT 1 NOT NULL;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_steps" ADD COLUMN "succeeded" boolean;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_steps" ADD COLUMN "round" integer DEFAULT 1 NOT NULL;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_steps" ADD COLUMN "attempts" integer;--> statement-breakpoint
+-- Rows that are there keep null: how many attempts they had was not counted.
+ALTER TABLE "belay"."workflow_steps" ALTER COLUMN "attempts" SET DEFAULT 0;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_steps" ADD COLUMN "undo_attempts" integer;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_steps" ADD COLUMN "undo_failures" integer;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_steps" ADD COLUMN "undo_losses" integer;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_steps" ADD COLUMN "undo_started_at" timestamp with time zone;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_steps" ADD COLUMN "undo_finished_at" timestamp with time zone;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_steps" ADD COLUMN "undo_skipped" boolean;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_steps" ADD COLUMN "undo_error" json;--> statement-breakpoint
+CREATE INDEX "workflow_runs_tags_idx" ON "belay"."workflow_runs" USING gin ("tags") WHERE "belay"."workflow_runs"."tags" is not null;--> statement-breakpoint
+CREATE INDEX "workflow_runs_deadline_idx" ON "belay"."workflow_runs" USING btree ("deadline_at") WHERE "belay"."workflow_runs"."deadline_at" is not null and "belay"."workflow_runs"."stop" is null and ("belay"."workflow_runs"."status" in ('running', 'paused'));--> statement-breakpoint
+ALTER TABLE "belay"."workflow_signals" DROP CONSTRAINT "workflow_signals_pkey";
+--> statement-breakpoint
+ALTER TABLE "belay"."workflow_signals" ADD CONSTRAINT "workflow_signals_pkey" PRIMARY KEY("run_id","step","key","round");--> statement-breakpoint
+-- Not validated: it allows more than the one it replaces, so every row has it already.
+ALTER TABLE "belay"."workflow_runs" ADD CONSTRAINT "workflow_runs_fits_status" CHECK (case "belay"."workflow_runs"."status"
+    when 'running' then "belay"."workflow_runs"."stop" is null and "belay"."workflow_runs"."finished_at" is null
+    when 'completed' then "belay"."workflow_runs"."stop" is null and "belay"."workflow_runs"."finished_at" is not null
+    when 'compensating' then "belay"."workflow_runs"."stop" is not null and "belay"."workflow_runs"."finished_at" is null
+    when 'compensation_failed' then "belay"."workflow_runs"."stop" is not null and "belay"."workflow_runs"."finished_at" is null
+    when 'compensated' then "belay"."workflow_runs"."stop" is not null and "belay"."workflow_runs"."finished_at" is not null
+    when 'failed' then "belay"."workflow_runs"."stop" is not null and "belay"."workflow_runs"."finished_at" is not null
+    when 'cancelled' then "belay"."workflow_runs"."stop" is not null and "belay"."workflow_runs"."finished_at" is not null
+    when 'paused' then "belay"."workflow_runs"."finished_at" is null
+    when 'scheduled' then "belay"."workflow_runs"."stop" is null and "belay"."workflow_runs"."finished_at" is null
+    when 'waiting' then "belay"."workflow_runs"."stop" is null and "belay"."workflow_runs"."finished_at" is null
+    else false end) NOT VALID;--> statement-breakpoint
+INSERT INTO "belay"."workflow_migrations" (tag) VALUES ('0005_rounds_undo_columns_and_tags');
+`,
+  },
 ]
