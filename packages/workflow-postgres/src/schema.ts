@@ -238,7 +238,10 @@ function makeSignals(schema: Schema) {
       payload: json(),
     },
     (table) => [
-      primaryKey({ name: 'workflow_signals_pkey', columns: [table.runId, table.step, table.key, table.round] }),
+      primaryKey({
+        name: 'workflow_signals_pkey',
+        columns: [table.runId, table.step, table.key, table.round],
+      }),
     ],
   )
 }
@@ -279,7 +282,9 @@ function makeAttempts(schema: Schema) {
       ended: text().notNull(),
       error: json(),
     },
-    (table) => [primaryKey({ name: 'workflow_attempts_pkey', columns: [table.runId, table.step, table.fence] })],
+    (table) => [
+      primaryKey({ name: 'workflow_attempts_pkey', columns: [table.runId, table.step, table.fence] }),
+    ],
   )
 }
 
