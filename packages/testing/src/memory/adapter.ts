@@ -2,6 +2,10 @@ import {
   type Adapter,
   BelayError,
   type Clock,
+  checkOptions,
+  having,
+  type OptionTable,
+  type Refusal,
   type RunFilter,
   type WithinTransaction,
 } from '@belay/workflow/adapter'
@@ -34,9 +38,22 @@ export function memory(): MemoryAdapter<VirtualClock>
 export function memory(options: { readonly clock: 'real' }): MemoryAdapter<Clock>
 export function memory<C extends Clock>(options: { readonly clock: C }): MemoryAdapter<C>
 export function memory(options: { readonly clock?: Clock | 'real' } = {}): MemoryAdapter<Clock> {
-  const clock = options.clock === 'real' ? realClock : (options.clock ?? new VirtualClock())
+  const given = checkOptions('memory()', options, OPTIONS).clock
+  const clock = given === 'real' ? realClock : (given ?? new VirtualClock())
   return new MemoryAdapter(clock, new Rows(clock), new Wakeup())
 }
+
+const CLOCK = having<Clock>("a clock with now and after, like a VirtualClock, or 'real'", ['now', 'after'])
+
+const OPTIONS = {
+  clock: {
+    sets: "the store's time and the engine's",
+    takes: {
+      words: CLOCK.words,
+      read: (given): Clock | 'real' | Refusal => (given === 'real' ? 'real' : CLOCK.read(given)),
+    },
+  },
+} satisfies OptionTable
 
 type Verb<Name extends keyof Adapter> = Extract<Adapter[Name], (...args: never[]) => unknown>
 

@@ -41,7 +41,7 @@ describe('acting on many runs', () => {
     const paused = await engine.runs.pauseMany({ workflow: 'bulk' }, { by: 'ann', reason: 'upkeep' })
     expect(paused).toMatchObject({ matched: 450, changed: 450, more: false })
     expect((await apart.status()).status).toBe('running')
-    const resumed = await engine.runs.resumeMany({}, { by: 'bob' })
+    const resumed = await engine.runs.resumeMany({ all: true }, { by: 'bob' })
     expect(resumed.changed).toBe(450)
     const cancelled = await engine.runs.cancelMany({ workflow: 'bulk' }, { by: 'cy', compensate: false })
 
@@ -56,8 +56,8 @@ describe('acting on many runs', () => {
   it('stops at its limit, newest first, and says that there is more', async () => {
     const { engine, runs } = await started(250)
 
-    const first = await engine.runs.pauseMany({}, { limit: 230 })
-    const rest = await engine.runs.pauseMany({}, { limit: 230 })
+    const first = await engine.runs.pauseMany({ all: true }, { limit: 230 })
+    const rest = await engine.runs.pauseMany({ all: true }, { limit: 230 })
 
     expect(first).toMatchObject({ matched: 230, changed: 230, more: true })
     expect(first.runIds[0]).toBe(runs.at(-1)!.id)
@@ -109,11 +109,11 @@ describe('acting on many runs', () => {
   })
 
   it.each([
-    [{ workflows: 'x' }, {}, /a filter has no "workflows".*Did you mean "workflow"/],
-    [{ status: 'done' }, {}, /there is no status "done"/],
-    [{}, { dryrun: true }, /pauseMany\(\) has no option "dryrun"\. Did you mean "dryRun"/],
-    [{}, { limit: 0 }, /limit must be a whole number from 1 to 100000; got 0/],
-    [{}, { dryRun: 'yes' }, /dryRun must be true or false/],
+    [{ workflows: 'x' }, {}, /pauseMany\(\) has no option "workflows".*Did you mean "workflow"/],
+    [{ status: 'done' }, {}, /status must be one of .*; got "done"/],
+    [{ all: true }, { dryrun: true }, /pauseMany\(\) has no option "dryrun"\. Did you mean "dryRun"/],
+    [{ all: true }, { limit: 0 }, /limit must be a whole number from 1 to 100000; got 0/],
+    [{ all: true }, { dryRun: 'yes' }, /dryRun must be true or false/],
   ])('refuses the filter %j with the options %j', async (filter, options, message) => {
     const { engine, runs } = await started(1)
 

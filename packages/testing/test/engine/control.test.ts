@@ -383,7 +383,7 @@ describe('bad input of an operator', () => {
     [
       'a name that is no text',
       (run: never) => call(run, 'resume', { by: 7 }),
-      /by must be a text of up to 200/,
+      /by must be a string of up to 200/,
     ],
     [
       'a reason without end',

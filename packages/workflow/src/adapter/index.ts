@@ -1,6 +1,23 @@
 export type { Clock, Timer } from '../clock.ts'
 export { type Duration, durationMs } from '../duration.ts'
 export { BelayError, type BelayErrorCode, StoreContendedError, StoreUnavailableError } from '../errors.ts'
+export {
+  anything,
+  callback,
+  checkArgument,
+  checkOptions,
+  duration,
+  having,
+  type Kind,
+  type OptionTable,
+  oneOf,
+  Refusal,
+  readOptions,
+  type SettingsOf,
+  wholeNumber,
+  yesOrNo,
+} from '../options/index.ts'
+export { shown } from '../shown.ts'
 export type { Adapter } from './adapter.ts'
 export type * from './control.ts'
 export * from './lifecycle.ts'

@@ -1,3 +1,4 @@
+export { DURATION_MAX } from '../duration.ts'
 export { VERSION_MAX } from './compile.ts'
 export { type DefineOptions, define } from './define.ts'
 export {
@@ -12,7 +13,6 @@ export {
   type GraphWait,
 } from './define-graph.ts'
 export { InputIssues, unchecked } from './input-schema.ts'
-export { DURATION_MAX } from './option-check.ts'
 export { ATTEMPTS_MAX, DEFAULT_RETRY, type RetryOptions } from './retry-policy.ts'
 export type {
   Compensation,

@@ -1,6 +1,6 @@
 import { checkStepName } from '../graph/check.ts'
 import { definitionError, type Place } from '../graph/place.ts'
-import { checkOptionNames, oneOf, optionMs, shown, wholeNumber } from './option-check.ts'
+import { checkOptionNames, oneOf, positiveMs, shown, wholeNumber } from './option-check.ts'
 import { DEFAULT_RETRY, retryPolicy } from './retry-policy.ts'
 import type { Compensation, CompensationHandler, Handler, RetryPolicy, StepDefinition } from './step.ts'
 import type { AttemptOptions, CompensateOn, StepDefaults } from './step-options.ts'
@@ -78,12 +78,7 @@ export function stepPolicy(place: Place, options: StepDefaults, inherited: StepP
 function timeoutMs(place: Place, given: AttemptOptions['timeout'], inherited: number | null): number | null {
   if (given === undefined) return inherited
   if (given === false) return null
-  const ms = optionMs(place, 'timeout', given)
-  if (ms > 0) return ms
-  throw definitionError(
-    place,
-    `timeout is ${shown(given)}, and must be longer than nothing. Give false for no timeout.`,
-  )
+  return positiveMs(place, 'timeout', given, ' Give false for no timeout.')
 }
 
 function dependencies(place: Place, given: unknown): readonly string[] {

@@ -1,7 +1,7 @@
 import { definitionError, type Place } from '../graph/place.ts'
-import { type Instant, instantMs } from '../instant.ts'
+import { instant } from '../options/index.ts'
 import { checkSchema } from './input-schema.ts'
-import { checkOptionNames, optionMs, shown } from './option-check.ts'
+import { checkOptionNames, optionMs, positiveMs, readOption, shown } from './option-check.ts'
 import type { Handler } from './step.ts'
 import { type StepDraft, type StepPolicy, stepDraft } from './step-draft.ts'
 import type { OnTimeout, SignalWait } from './wait.ts'
@@ -27,7 +27,12 @@ export function sleepDraft(place: WaitPlace, options: unknown, defaults: StepPol
   const by = until === undefined ? 'for' : 'until'
   const given = until ?? length
   const measure = typeof given === 'function' ? (given as Handler) : null
-  const ms = measure !== null ? null : by === 'for' ? optionMs(place, 'for', given) : untilMs(place, given)
+  const ms =
+    measure !== null
+      ? null
+      : by === 'for'
+        ? optionMs(place, 'for', given)
+        : readOption(place, 'until', given, instant)
   return { ...draft(place, options, measure, defaults), wait: Object.freeze({ kind: 'sleep', by, ms }) }
 }
 
@@ -77,19 +82,8 @@ function draft(place: WaitPlace, options: Untyped, run: Handler | null, defaults
   return stepDraft(place.workflow, place.step, { dependsOn, retry, lossesMax, run }, defaults)
 }
 
-function untilMs(place: Place, given: unknown): number {
-  try {
-    return instantMs(given as Instant, 'until')
-  } catch (cause) {
-    throw definitionError(place, (cause as Error).message, { cause })
-  }
-}
-
 function waitMs(place: Place, option: string, given: unknown): number | null {
-  if (given === undefined) return null
-  const ms = optionMs(place, option, given)
-  if (ms > 0) return ms
-  throw definitionError(place, `${option} is ${shown(given)}, and must be longer than nothing.`)
+  return given === undefined ? null : positiveMs(place, option, given)
 }
 
 function onTimeout(place: Place, options: Untyped): OnTimeout {

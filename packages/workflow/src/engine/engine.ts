@@ -1,12 +1,23 @@
 import type { Adapter, RunStatus } from '../adapter/index.ts'
 import type { InputOf, OutputsOf, ReceivesOf, WorkflowDefinition } from '../definition/index.ts'
-import { type Duration, durationMs } from '../duration.ts'
+import type { Duration } from '../duration.ts'
 import { BelayError } from '../errors.ts'
+import {
+  anything,
+  callback,
+  checkArgument,
+  checkOptions,
+  duration,
+  id,
+  type Kind,
+  type OptionTable,
+  oneOf,
+} from '../options/index.ts'
 import { Control } from './control/control.ts'
 import type { ActionOptions } from './control/options.ts'
 import { DefinitionRegistry } from './definition-registry.ts'
 import { type DoctorOptions, type DoctorReport, doctor } from './doctor.ts'
-import { type EngineEvents, EventHub, type EventListener } from './events.ts'
+import { type EngineEvents, EVENT_NAMES, EventHub, type EventListener } from './events.ts'
 import type { Explanation } from './explain/explanation.ts'
 import { checkEngineOptions, type EngineOptions, type EngineSettings } from './options.ts'
 import { OutageWatch } from './outage.ts'
@@ -119,7 +130,7 @@ export class Engine implements AsyncDisposable {
    * @throws BelayError `definition_changed`, `schema_missing`, `schema_outdated`, `schema_too_new`, `store_misconfigured`, `store_unavailable`,
    * `store_contended`.
    */
-  start(): Promise<void> {
+  async start(): Promise<void> {
     this.#assertOpen()
     this.#starting ??= this.#startWorker().catch((error: unknown) => {
       this.#starting = undefined
@@ -155,9 +166,10 @@ export class Engine implements AsyncDisposable {
   async runMany<W extends WorkflowDefinition>(
     workflow: W,
     runs: readonly NewRunOf<InputOf<W>>[],
-    { tx }: Pick<RunOptions, 'tx'> = {},
+    options: Pick<RunOptions, 'tx'> = {},
   ): Promise<readonly RunHandle<OutputsOf<W>, ReceivesOf<W>>[]> {
     this.#assertOpen()
+    const { tx } = checkOptions('runMany()', options, RUN_MANY_OPTIONS)
     const handleOf = (started: StartedHandle, index: number): RunHandle<OutputsOf<W>> =>
       tx === undefined
         ? this.#follow(workflow, started, runs[index]?.key)
@@ -190,8 +202,8 @@ export class Engine implements AsyncDisposable {
   }
 
   /** Why a run is where it is, in one sentence for each open step. Throws `unknown_run`. */
-  explain(run: string | Pick<RunHandle, 'id'>): Promise<Explanation> {
-    return this.runs.handle(idOf(run)).explain()
+  async explain(run: string | Pick<RunHandle, 'id'>): Promise<Explanation> {
+    return this.runs.handle(idOf('explain()', run)).explain()
   }
 
   /**
@@ -206,7 +218,7 @@ export class Engine implements AsyncDisposable {
     workflow: WorkflowDefinition,
     options: ActionOptions = {},
   ): Promise<boolean> {
-    return this.#control.migrate(this.runs.handle(idOf(run)).id, workflow, options)
+    return this.#control.migrate(idOf('migrateRun()', run), workflow, options)
   }
 
   /**
@@ -245,6 +257,8 @@ export class Engine implements AsyncDisposable {
 
   /** Calls back on everything that happens in this engine. Returns how to stop it. A listener that throws is logged. */
   on<Name extends keyof EngineEvents>(name: Name, listener: EventListener<Name>): () => void {
+    checkArgument('on()', 'the event', name, oneOf(EVENT_NAMES))
+    checkArgument('on()', 'the listener', listener, callback())
     return this.#events.on(name, listener)
   }
 
@@ -253,7 +267,7 @@ export class Engine implements AsyncDisposable {
    * without spending an attempt. The engine can still start and follow runs.
    */
   async stop(options: { readonly timeout?: Duration } = {}): Promise<void> {
-    const timeoutMs = durationMs(options.timeout ?? '30s', 'timeout')
+    const { timeout: timeoutMs } = checkOptions('stop()', options, STOP_OPTIONS)
     await this.#starting?.catch(() => {})
     const [worker, retention] = [this.#worker, this.#retention]
     this.#worker = undefined
@@ -270,19 +284,22 @@ export class Engine implements AsyncDisposable {
    * Stops, rejects whoever still awaits a run, and closes the adapter. Takes at most some six seconds longer than the timeout, also when the
    * database does not answer: what could not be recorded by then is left to the lease's end.
    */
-  close(options: { readonly timeout?: Duration } = {}): Promise<void> {
-    this.#closing ??= (async () => {
-      const { clock } = this.#settings.runtime
-      await this.stop(options)
-      await within(clock, CLOSE_MS, this.#watch.close())
-      await this.#adapter.close()
-      this.#stopNotices()
-    })()
+  async close(options: { readonly timeout?: Duration } = {}): Promise<void> {
+    const { timeout } = checkOptions('close()', options, STOP_OPTIONS)
+    this.#closing ??= this.#close(timeout)
     return this.#closing
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  async #close(timeout: number): Promise<void> {
+    const { clock } = this.#settings.runtime
+    await this.stop({ timeout })
+    await within(clock, CLOSE_MS, this.#watch.close())
+    await this.#adapter.close()
+    this.#stopNotices()
   }
 
   #startParts(): StartRunParts {
@@ -369,6 +386,20 @@ function isTransactional({ steps }: WorkflowDefinition): boolean {
   )
 }
 
-function idOf(run: string | Pick<RunHandle, 'id'>): string {
-  return typeof run === 'string' ? run : run.id
+function idOf(call: string, run: string | Pick<RunHandle, 'id'>): string {
+  return checkArgument(call, 'the run', run, RUN)
 }
+
+const RUN_ID = id('run')
+const RUN: Kind<string> = {
+  words: `a handle, or ${RUN_ID.words}`,
+  read: (given) => RUN_ID.read(typeof given === 'string' ? given : (given as Pick<RunHandle, 'id'>).id),
+}
+
+const RUN_MANY_OPTIONS = {
+  tx: { sets: 'the transaction that the starts are part of', takes: anything },
+} satisfies OptionTable
+
+const STOP_OPTIONS = {
+  timeout: { sets: 'how long handlers may go on', takes: duration(0, '1d'), default: '30s' },
+} satisfies OptionTable

@@ -86,6 +86,45 @@ export type EngineEvents = {
   error: { readonly during: string; readonly error: unknown }
 }
 
+// A record, so that the compiler misses a name that is left out.
+const IS_EVENT: Readonly<Record<keyof EngineEvents, true>> = {
+  'run.started': true,
+  'run.completed': true,
+  'run.compensating': true,
+  'run.failed': true,
+  'run.compensated': true,
+  'run.cancelled': true,
+  'run.compensation_failed': true,
+  'run.paused': true,
+  'run.resumed': true,
+  'operator.acted': true,
+  'step.started': true,
+  'step.completed': true,
+  'step.compensated': true,
+  'step.waiting': true,
+  'step.retrying': true,
+  'step.failed': true,
+  'step.compensation_failed': true,
+  'step.released': true,
+  'step.discarded': true,
+  'step.held_up': true,
+  'step.recovered': true,
+  'lease.lost': true,
+  'lease.adopted': true,
+  'store.notice': true,
+  'store.unavailable': true,
+  'store.recovered': true,
+  'worker.started': true,
+  'worker.lost': true,
+  'worker.stopped': true,
+  'runs.pruned': true,
+  'runs.keys_released': true,
+  error: true,
+}
+
+/** Every event there is. */
+export const EVENT_NAMES = Object.keys(IS_EVENT) as readonly (keyof EngineEvents)[]
+
 export type EventListener<Name extends keyof EngineEvents> = (event: EngineEvents[Name]) => void
 
 /** Tells listeners; one that throws is logged and hinders nobody. */

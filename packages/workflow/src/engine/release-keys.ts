@@ -1,8 +1,8 @@
 import { type Adapter, END_STATUSES } from '../adapter/index.ts'
 import type { Duration } from '../duration.ts'
-import { checkNames, durationBetween, invalidOption, wholeNumber } from './call-options.ts'
+import { checkFilter, duration, name, type OptionTable, wholeNumber } from '../options/index.ts'
 import { walkEnded } from './ended-runs.ts'
-import { AGE_MAX_MS, BATCH_DEFAULT } from './prune.ts'
+import { AGE_MAX, BATCH_DEFAULT } from './prune.ts'
 
 export interface ReleaseKeysOptions {
   /** Only of runs that ended at least this long ago. */
@@ -20,16 +20,19 @@ export interface ReleasedKeys {
 
 const CALL = 'runs.releaseKeys()'
 
+const OPTIONS = {
+  olderThan: { sets: 'how long ago a run must have ended', takes: duration(0, AGE_MAX), required: true },
+  workflow: { sets: 'whose keys are released', takes: name },
+  limit: {
+    sets: 'how many keys are released at most',
+    takes: wholeNumber(1, 1_000_000_000),
+    default: 100_000,
+  },
+} satisfies OptionTable
+
 /** Releases the keys of runs that ended long enough ago. Throws `invalid_option`. */
 export async function releaseKeys(adapter: Adapter, options: ReleaseKeysOptions): Promise<ReleasedKeys> {
-  checkNames(CALL, options, ['olderThan', 'workflow', 'limit'])
-  const { olderThan, workflow } = options
-  if (olderThan === undefined) throw invalidOption(CALL, 'olderThan', olderThan, "given, like '30d'")
-  if (workflow !== undefined && typeof workflow !== 'string') {
-    throw invalidOption(CALL, 'workflow', workflow, "a workflow's name")
-  }
-  const olderThanMs = durationBetween(CALL, 'olderThan', olderThan, 0, AGE_MAX_MS)
-  const limit = wholeNumber(CALL, 'limit', options.limit ?? 100_000, 1, 1_000_000_000)
+  const { olderThan: olderThanMs, workflow, limit } = checkFilter(CALL, options, OPTIONS)
   await adapter.open()
   const finishedBefore = (await adapter.now()) - olderThanMs
   const walked = await walkEnded({

@@ -4,7 +4,7 @@ import { BelayError } from '../errors.ts'
 import type { Action } from './control/action.ts'
 import type { CancelOptions, Control } from './control/control.ts'
 import type { RunHistoryEntry } from './control/history.ts'
-import { type ActionOptions, checkActionOptions } from './control/options.ts'
+import { type ActionOptions, checkActionOptions, checkStepArgument } from './control/options.ts'
 import type { Explanation } from './explain/explanation.ts'
 import { RunFailedError } from './run-failed-error.ts'
 import { type RunSnapshot, runSnapshot } from './run-snapshot.ts'
@@ -182,6 +182,7 @@ class Handle {
   }
 
   async retryStep(step: string, options: ActionOptions = {}): Promise<void> {
+    checkStepArgument('retryStep()', step)
     await this.#act('retryStep()', { type: 'retry_step', step }, options)
   }
 
@@ -194,10 +195,12 @@ class Handle {
   }
 
   async retryCompensation(step: string, options: ActionOptions = {}): Promise<void> {
+    checkStepArgument('retryCompensation()', step)
     await this.#act('retryCompensation()', { type: 'retry_compensation', step }, options)
   }
 
   async skipCompensation(step: string, options: ActionOptions = {}): Promise<void> {
+    checkStepArgument('skipCompensation()', step)
     await this.#act('skipCompensation()', { type: 'skip_compensation', step }, options)
   }
 

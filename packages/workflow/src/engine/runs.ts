@@ -1,17 +1,45 @@
 import type { Adapter, RunStatus } from '../adapter/index.ts'
 import { RUN_TRANSITIONS } from '../adapter/index.ts'
 import { BelayError } from '../errors.ts'
-import { didYouMean } from '../graph/index.ts'
-import { actOnMany, type BulkOptions, type BulkResult, cancelMany } from './control/bulk.ts'
+import {
+  anyString,
+  checkArgument,
+  checkFilter,
+  id,
+  key,
+  name,
+  type OptionTable,
+  oneOrSomeOf,
+  wholeNumber,
+  yesOrNo,
+} from '../options/index.ts'
+import { actOnMany, type BulkFilter, type BulkOptions, type BulkResult, cancelMany } from './control/bulk.ts'
 import type { Control } from './control/control.ts'
 import type { RunHistoryEntry } from './control/history.ts'
 import { type ReleasedKeys, type ReleaseKeysOptions, releaseKeys } from './release-keys.ts'
 import type { RunHandle } from './run-handle.ts'
 import { type RunSnapshot, type RunSummary, runSnapshot, runSummary } from './run-snapshot.ts'
 
+const STATUSES = Object.keys(RUN_TRANSITIONS) as readonly RunStatus[]
 const LIST_DEFAULT = 50
 const LIST_MAX = 1_000
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+const FILTER = {
+  workflow: { sets: 'whose runs', takes: name },
+  status: { sets: 'where the runs stand', takes: oneOrSomeOf(STATUSES) },
+  key: { sets: 'the key of the run', takes: key },
+} satisfies OptionTable
+
+const LIST_FILTER = {
+  ...FILTER,
+  before: { sets: 'the last run of the page before', takes: id('run') },
+  limit: { sets: 'how many runs are read at most', takes: wholeNumber(1, LIST_MAX), default: LIST_DEFAULT },
+} satisfies OptionTable
+
+const CHANGE_FILTER = {
+  ...FILTER,
+  all: { sets: 'that every run is meant', takes: yesOrNo },
+} satisfies OptionTable
 
 export interface RunsFilter {
   readonly workflow?: string
@@ -23,8 +51,8 @@ export interface RunsFilter {
   readonly limit?: number
 }
 
-/** Which runs an action is for. An empty filter means all that the action fits. */
-export type RunsToChange = Pick<RunsFilter, 'workflow' | 'status' | 'key'>
+/** Which runs an action is for: a filter that narrows them down, or `{ all: true }` for every run that the action fits. */
+export type RunsToChange = Pick<RunsFilter, 'workflow' | 'status' | 'key'> | { readonly all: true }
 
 /** Reads runs of any process, and acts on many of them. */
 export class Runs {
@@ -39,32 +67,20 @@ export class Runs {
   }
 
   /** One run with its steps, or undefined. */
-  async get(id: string): Promise<RunSnapshot | undefined> {
-    // Anything but a uuid names no run; asking PostgreSQL would be an error instead of an answer.
-    if (!UUID.test(id)) return undefined
+  async get(runId: string): Promise<RunSnapshot | undefined> {
+    checkArgument('runs.get()', 'the run', runId, anyString)
+    // A string that is no uuid names no run; asking PostgreSQL would be an error instead of an answer.
+    if (id('run').read(runId) !== runId) return undefined
     await this.#adapter.open()
-    const found = await this.#adapter.readRun(id)
+    const found = await this.#adapter.readRun(runId)
     return found === null ? undefined : runSnapshot(found)
   }
 
   /** Runs, newest first, one page at a time. Throws `invalid_option`. */
   async list(filter: RunsFilter = {}): Promise<readonly RunSummary[]> {
-    const { before, limit = LIST_DEFAULT } = filter
-    if (!Number.isInteger(limit) || limit < 1 || limit > LIST_MAX) {
-      throw new BelayError(
-        'invalid_option',
-        `runs.list(): limit must be a whole number from 1 to ${LIST_MAX}; got ${limit}.`,
-      )
-    }
-    if (before !== undefined && !UUID.test(before)) {
-      throw new BelayError(
-        'invalid_option',
-        `runs.list(): before must be a run id; got ${JSON.stringify(before)}.`,
-      )
-    }
-    const wanted = checkFilter('list()', filter)
+    const wanted = checkFilter('runs.list()', filter, LIST_FILTER)
     await this.#adapter.open()
-    return (await this.#adapter.listRuns({ ...wanted, before, limit })).map(runSummary)
+    return (await this.#adapter.listRuns(wanted)).map(runSummary)
   }
 
   /** Cancels every run that fits the filter; without a status in it, all that go forward. Throws `invalid_option`. */
@@ -72,22 +88,22 @@ export class Runs {
     filter: RunsToChange,
     options: BulkOptions & { readonly compensate?: boolean } = {},
   ): Promise<BulkResult> {
-    return cancelMany(this.#parts(), checkBulkFilter('cancelMany()', filter), options)
+    return cancelMany(this.#parts(), checkBulkFilter('runs.cancelMany()', filter), options)
   }
 
   /** Pauses every run that fits the filter; without a status in it, all that go forward. Throws `invalid_option`. */
   async pauseMany(filter: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
-    return actOnMany(this.#parts(), 'pause', checkBulkFilter('pauseMany()', filter), options)
+    return actOnMany(this.#parts(), 'pause', checkBulkFilter('runs.pauseMany()', filter), options)
   }
 
   /** Resumes every run that fits the filter; without a status in it, all that are paused. Throws `invalid_option`. */
   async resumeMany(filter: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
-    return actOnMany(this.#parts(), 'resume', checkBulkFilter('resumeMany()', filter), options)
+    return actOnMany(this.#parts(), 'resume', checkBulkFilter('runs.resumeMany()', filter), options)
   }
 
   /** Retries every run that fits the filter; without a status in it, all that failed, undone or not. Throws `invalid_option`. */
   async retryMany(filter: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
-    return actOnMany(this.#parts(), 'retry', checkBulkFilter('retryMany()', filter), options)
+    return actOnMany(this.#parts(), 'retry', checkBulkFilter('runs.retryMany()', filter), options)
   }
 
   /** What was done to a run from outside, oldest first: see `RunHandle.history()`. Throws `unknown_run`. */
@@ -105,10 +121,8 @@ export class Runs {
   }
 
   /** A handle on a run that was started elsewhere. Does not look whether it exists: its methods do. */
-  handle<Outputs = Readonly<Record<string, unknown>>>(id: string): RunHandle<Outputs> {
-    if (!UUID.test(id))
-      throw new BelayError('invalid_option', `runs.handle(): ${JSON.stringify(id)} is not a run id.`)
-    return this.#handle(id) as RunHandle<Outputs>
+  handle<Outputs = Readonly<Record<string, unknown>>>(runId: string): RunHandle<Outputs> {
+    return this.#handle(checkArgument('runs.handle()', 'the run', runId, id('run'))) as RunHandle<Outputs>
   }
 
   #parts() {
@@ -116,29 +130,16 @@ export class Runs {
   }
 }
 
-function checkFilter(method: string, { workflow, key, status }: RunsFilter) {
-  const statuses = status === undefined ? undefined : [status].flat()
-  for (const name of statuses ?? []) checkStatus(method, name)
-  return { workflow, key, status: statuses }
-}
-
-/** A filter with a typing error in it would fit every run. */
-function checkBulkFilter(method: string, filter: RunsToChange) {
-  const known = ['workflow', 'status', 'key']
-  for (const name of Object.keys(filter)) {
-    if (known.includes(name)) continue
-    throw new BelayError(
-      'invalid_option',
-      `runs.${method}: a filter has no "${name}".${didYouMean(name, known)} It takes ${known.join(', ')}.`,
-    )
+/** A bulk verb without a narrowing filter acts on every run only when that is said. */
+function checkBulkFilter(call: string, filter: unknown): BulkFilter {
+  const { all, ...narrowing } = checkFilter(call, filter, CHANGE_FILTER)
+  const names = Object.keys(narrowing)
+  if (all === true && names.length > 0) {
+    throw new BelayError('invalid_option', `${call}: all and ${names[0]} are both given. Keep one of them.`)
   }
-  return checkFilter(method, filter)
-}
-
-function checkStatus(method: string, status: string): void {
-  if (status in RUN_TRANSITIONS) return
+  if (all === true || names.length > 0) return narrowing
   throw new BelayError(
     'invalid_option',
-    `runs.${method}: there is no status "${status}". It is one of ${Object.keys(RUN_TRANSITIONS).join(', ')}.`,
+    `${call}: the filter is empty, and would fit every run. Narrow it with ${Object.keys(FILTER).join(', ')}, or say { all: true } when every run is meant.`,
   )
 }

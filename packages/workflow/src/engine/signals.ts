@@ -6,9 +6,21 @@ import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import { didYouMean } from '../graph/index.ts'
 import { listed } from '../graph/place.ts'
+import {
+  anything,
+  checkArgument,
+  checkOptions,
+  key,
+  type OptionTable,
+  readOptions,
+  string,
+  name as workflowName,
+} from '../options/index.ts'
+import { shown } from '../shown.ts'
+import { checkStepArgument } from './control/options.ts'
 import type { Decision } from './decide-wait.ts'
+import { isDefinition } from './definition-argument.ts'
 import type { DefinitionRegistry } from './definition-registry.ts'
-import { checkKey } from './key.ts'
 import type { EngineSettings } from './options.ts'
 import { fromJsonText, toJsonText } from './payload.ts'
 
@@ -35,8 +47,25 @@ export interface ApproveOptions<Payload = unknown> extends RejectOptions {
 export interface RejectOptions extends SignalOptions {
   /** Who decides; 1 to 512 characters. */
   readonly by: string
+  /** Up to 10,000 characters. */
   readonly comment?: string | undefined
 }
+
+const SIGNAL_OPTIONS = {
+  key: { sets: 'the event behind the signal', takes: key },
+  tx: { sets: 'the transaction that the signal is part of', takes: anything },
+} satisfies OptionTable
+
+const REJECT_OPTIONS = {
+  by: { sets: 'who decides', takes: string(1, 512), required: true },
+  comment: { sets: 'what whoever decides has to say', takes: string(0, 10_000) },
+  ...SIGNAL_OPTIONS,
+} satisfies OptionTable
+
+const APPROVE_OPTIONS = {
+  ...REJECT_OPTIONS,
+  payload: { sets: "what the approval's schema asks for", takes: anything },
+} satisfies OptionTable
 
 /** What became of a signal or decision. */
 export interface SignalReceipt {
@@ -86,8 +115,8 @@ export class Signals {
     payload: unknown,
     options: SignalOptions = {},
   ): Promise<SignalReceipt> {
-    const { tx } = options ?? {}
-    const key = this.#keyOf('signal()', options, ['key', 'tx'])
+    checkStepArgument('signal()', name)
+    const { tx, key = this.#newKey() } = checkOptions('signal()', options, SIGNAL_OPTIONS)
     const prepare = async () => {
       const { run, step, wait } = await this.#find({ target, name, kind: 'signal', tx })
       const checked = await validatePayload({ workflow: run.workflow, step: name }, wait.schema, payload)
@@ -98,22 +127,23 @@ export class Signals {
   }
 
   async approve(target: SignalTarget, name: string, options: ApproveOptions): Promise<SignalReceipt> {
-    const key = this.#keyOf('approve()', options, ['by', 'comment', 'payload', 'key', 'tx'])
-    return this.#decide(target, name, { ...options, approved: true, key })
+    checkStepArgument('approve()', name)
+    const made = checkOptions('approve()', options, APPROVE_OPTIONS)
+    return this.#decide(target, name, { ...made, approved: true })
   }
 
   async reject(target: SignalTarget, name: string, options: RejectOptions): Promise<SignalReceipt> {
-    const key = this.#keyOf('reject()', options, ['by', 'comment', 'key', 'tx'])
-    return this.#decide(target, name, { ...options, approved: false, key })
+    checkStepArgument('reject()', name)
+    const made = checkOptions('reject()', options, REJECT_OPTIONS)
+    return this.#decide(target, name, { ...made, approved: false })
   }
 
   async #decide(
     target: SignalTarget,
     name: string,
-    made: { readonly approved: boolean; readonly key: string } & ApproveOptions,
+    made: { readonly approved: boolean } & ApproveOptions,
   ): Promise<SignalReceipt> {
-    const { approved, by, comment, tx } = made
-    checkDecision(made)
+    const { approved, by, comment, tx, key = this.#newKey() } = made
     const prepare = async () => {
       const { run, step, wait } = await this.#find({ target, name, kind: 'approval', tx })
       const place = { workflow: run.workflow, step: name }
@@ -126,28 +156,15 @@ export class Signals {
         ...(comment === undefined ? {} : { comment }),
         ...(payload === undefined ? {} : { payload }),
       }
-      return this.#sending(run, step, { key: made.key, actor: by, payload: decision })
+      return this.#sending(run, step, { key, actor: by, payload: decision })
     }
     const { sending, delivery } = await this.#deliver(prepare, tx)
     const same = sameDecision(sending, delivery, approved)
     return receipt(sending, same ? { result: 'duplicate', recorded: null } : delivery)
   }
 
-  #keyOf(verb: string, options: SignalOptions, known: readonly string[]): string {
-    if (typeof options !== 'object' || options === null) {
-      throw new BelayError('invalid_option', `${verb} takes an object with ${known.join(', ')}.`)
-    }
-    for (const name of Object.keys(options)) {
-      if (known.includes(name)) continue
-      throw new BelayError(
-        'invalid_option',
-        `${verb} has no option "${name}".${didYouMean(name, known)} It takes ${known.join(', ')}.`,
-      )
-    }
-    const { key } = options
-    if (key === undefined) return this.#parts.settings.runtime.newId()
-    checkKey("A signal's key", key)
-    return key
+  #newKey(): string {
+    return this.#parts.settings.runtime.newId()
   }
 
   /** Finds the run, its definition as this process knows it, and the step, which must take signals of this kind. */
@@ -209,9 +226,23 @@ const LOOKS_MAX = 3
 
 function lookup(target: SignalTarget) {
   if (typeof target === 'string') return { runId: target }
-  const { workflow, key } = target
-  return { workflow: typeof workflow === 'string' ? workflow : workflow.name, key }
+  const found = readOptions(target)
+  if (found === undefined) {
+    throw new BelayError(
+      'invalid_option',
+      `A signal's run must be given as its id, or as { workflow, key }; got ${shown(target)}.`,
+    )
+  }
+  const { workflow } = found
+  return {
+    workflow: isDefinition(workflow)
+      ? workflow.name
+      : checkArgument("A signal's run", 'workflow', workflow, WORKFLOW),
+    key: checkArgument("A signal's run", 'key', found['key'], key),
+  }
 }
+
+const WORKFLOW = { ...workflowName, words: `a definition, or the name of one: ${workflowName.words}` }
 
 /** @throws BelayError `invalid_option` that names the steps that could have been meant. */
 function signalStep(
@@ -242,12 +273,6 @@ function mismatch(step: StepDefinition | undefined, name: string, what: string):
     default:
       return `has a step "${name}" that does not wait for ${what}.`
   }
-}
-
-function checkDecision({ by, comment }: ApproveOptions): void {
-  checkKey('A decision needs by, who decides: it', by)
-  if (comment === undefined || typeof comment === 'string') return
-  throw new BelayError('invalid_option', `A decision's comment must be a text; got ${typeof comment}.`)
 }
 
 /** Tells whether what the step has already is this decision. Throws `decision_conflict` when it is the other one. */

@@ -3,14 +3,24 @@ import pLimit from 'p-limit'
 import type { Adapter, JsonText, NewRun, SavedDefinition, StartedRun } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
-import { didYouMean } from '../graph/index.ts'
+import {
+  anything,
+  checkArgument,
+  checkOptions,
+  type Kind,
+  key,
+  type OptionTable,
+  Refusal,
+  type SettingsOf,
+} from '../options/index.ts'
+import { shown } from '../shown.ts'
+import { checkDefinition } from './definition-argument.ts'
 import type { DefinitionRegistry } from './definition-registry.ts'
-import { checkKey } from './key.ts'
 import type { EngineSettings } from './options.ts'
 import { fromJsonText, toJsonText } from './payload.ts'
 import type { PayloadCache } from './payload-cache.ts'
 import { type RunStarter, STARTS_MAX, type Start } from './run-starter.ts'
-import { checkStartTimes, type StartTimes } from './start-times.ts'
+import { START_TIMES, type StartTimes, startTimes } from './start-times.ts'
 
 export interface RunOptions extends StartTimes {
   /** Names the business event that this run belongs to, like `order:9182`; 1 to 512 characters, unique per workflow. */
@@ -35,14 +45,31 @@ interface CheckedRun extends CheckedOptions {
   readonly input: JsonText
 }
 
-type CheckedOptions = Pick<NewRun, 'key'> & ReturnType<typeof checkStartTimes>
+type CheckedOptions = Pick<NewRun, 'key' | 'startAt' | 'startDelayMs' | 'deadlineMs'>
 
-function checkOptions(
+const NEW_RUNS: Kind<readonly unknown[]> = {
+  words: 'an array with an object for each run',
+  read: (given) => (Array.isArray(given) ? Array.from(given) : new Refusal(shown(given))),
+}
+
+const OF_MANY = {
+  key: { sets: 'the business event that the run belongs to', takes: key },
+  ...START_TIMES,
+} satisfies OptionTable
+
+const WITH_INPUT = { input: { sets: "the run's input", takes: anything }, ...OF_MANY } satisfies OptionTable
+
+const ALONE = {
+  ...OF_MANY,
+  tx: { sets: 'the transaction that the start is part of', takes: anything },
+} satisfies OptionTable
+
+function checkedOptions(
+  call: string,
   { deadlineMs }: WorkflowDefinition,
-  options: RunOptions,
-  allowed: typeof ALONE | typeof OF_MANY = ALONE,
+  { key, ...times }: SettingsOf<typeof OF_MANY>,
 ): CheckedOptions {
-  return { key: checkRunOptions(options, allowed), ...checkStartTimes(options, deadlineMs) }
+  return { key: key ?? null, ...startTimes(call, times, deadlineMs) }
 }
 
 export interface StartedHandle {
@@ -63,9 +90,9 @@ export async function startRun(
   input: unknown,
   options: RunOptions,
 ): Promise<StartedHandle> {
-  const { tx } = options
-  checkWorkflow(workflow)
-  const checked = await checkRun(parts, workflow, input, checkOptions(workflow, options))
+  checkDefinition('run()', workflow)
+  const { tx, ...own } = checkOptions('run()', options, ALONE)
+  const checked = await checkRun(parts, workflow, input, checkedOptions('run()', workflow, own))
   const definition = await storedDefinition(parts, workflow, tx)
   const run = newRun(parts, definition, checked)
   if (tx !== undefined) return (await startWithin(parts, definition, [run], tx))[0]!
@@ -83,7 +110,7 @@ export async function startRuns<Result>(
   onStarted: (started: StartedHandle, index: number) => Result,
   tx?: unknown,
 ): Promise<readonly Result[]> {
-  checkWorkflow(workflow)
+  checkDefinition('runMany()', workflow)
   const checked = await checkRuns(parts, workflow, runs)
   const definition = await storedDefinition(parts, workflow, tx)
   if (tx !== undefined) {
@@ -155,8 +182,13 @@ async function checkRuns(
   runs: readonly (RunOptions & { readonly input?: unknown })[],
 ): Promise<readonly CheckedRun[]> {
   // All options before the first schema is asked: a promise must not be left behind by what throws next to it.
-  const options = runs.map(({ input: _, ...given }) => checkOptions(workflow, given, OF_MANY))
-  const checked = runs.map(({ input }, index) => checkRun(parts, workflow, input, options[index]!))
+  const given = checkArgument('runMany()', 'the runs', runs, NEW_RUNS)
+  const options = given.map((run, index) => {
+    const call = `runMany(): run ${index}`
+    const { input, ...own } = checkOptions(call, run, WITH_INPUT)
+    return { input, own: checkedOptions(call, workflow, own) }
+  })
+  const checked = options.map(({ input, own }) => checkRun(parts, workflow, input, own))
   return checked.some((run) => run instanceof Promise) ? Promise.all(checked) : (checked as CheckedRun[])
 }
 
@@ -171,7 +203,8 @@ function checkRun(
     return { ...options, input: toJsonText(valid, settings.payloadMaxBytes, owner) }
   }
   const valid = workflow.validate(input)
-  return valid instanceof Promise ? valid.then(stored) : stored(valid)
+  // What comes back as it was given is no answer to wait for, even where it is a promise: nothing was asked.
+  return valid !== input && valid instanceof Promise ? valid.then(stored) : stored(valid)
 }
 
 function newRun({ settings }: StartRunParts, definition: SavedDefinition, checked: CheckedRun): NewRun {
@@ -190,32 +223,6 @@ function startedHandle(
   // Of a deadline the worker has to hear even so: it may be near.
   const taken = (stored.claims ?? []).length > 0 && run.deadlineMs === undefined
   return { id: stored.runId, created: stored.created, definition, taken }
-}
-
-function checkWorkflow(workflow: WorkflowDefinition): void {
-  if (typeof workflow?.record?.checksum === 'string') return
-  throw new BelayError(
-    'unknown_workflow',
-    `A run is started with a definition made by define() or defineGraph(), got ${typeof workflow === 'string' ? JSON.stringify(workflow) : typeof workflow}.`,
-  )
-}
-
-/** What a run may be given, alone and among many. */
-const ALONE = { what: 'A run', names: ['key', 'startAt', 'delay', 'deadline', 'tx'] } as const
-const OF_MANY = { what: 'A run of runMany()', names: ['key', 'startAt', 'delay', 'deadline'] } as const
-
-function checkRunOptions(options: RunOptions, { what, names }: typeof ALONE | typeof OF_MANY): string | null {
-  for (const name of Object.keys(options)) {
-    if ((names as readonly string[]).includes(name)) continue
-    throw new BelayError(
-      'invalid_option',
-      `${what} has no option "${name}".${didYouMean(name, names)} It takes ${names.join(', ')}.`,
-    )
-  }
-  const { key } = options
-  if (key === undefined) return null
-  checkKey("A run's key", key)
-  return key
 }
 
 function assertSameInput({ workflow, key, input }: NewRun, existing: StartedRun): void {

@@ -1,5 +1,5 @@
 import { DefinitionError } from '../errors.ts'
-import { didYouMean } from './nearest.ts'
+import { didYouMean } from '../nearest.ts'
 import { definitionError, listed } from './place.ts'
 
 /** The most steps one definition may have. */

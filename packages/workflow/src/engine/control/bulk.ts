@@ -1,14 +1,21 @@
 import type { Adapter, RunRecord, RunStatus } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
+import { checkOptions, type OptionTable, wholeNumber, yesOrNo } from '../../options/index.ts'
 import type { Action } from './action.ts'
 import type { Actor } from './change-of.ts'
-import { type CancelOptions, type Control, checkCompensate } from './control.ts'
-import { type ActionOptions, checkActionOptions } from './options.ts'
+import { CANCEL_OPTIONS, type CancelOptions, type Control } from './control.ts'
+import { ACTION_OPTIONS, type ActionOptions, actorOf } from './options.ts'
 import { isForward, runRefusal } from './refusal.ts'
 
 const PAGE = 200
-const LIMIT_DEFAULT = 1_000
-const LIMIT_MAX = 100_000
+
+const BULK_OPTIONS = {
+  ...ACTION_OPTIONS,
+  dryRun: { sets: 'whether to tell what would be done, and do nothing', takes: yesOrNo, default: false },
+  limit: { sets: 'how many runs at most', takes: wholeNumber(1, 100_000), default: 1_000 },
+} satisfies OptionTable
+
+const CANCEL_MANY_OPTIONS = { ...BULK_OPTIONS, ...CANCEL_OPTIONS } satisfies OptionTable
 
 export interface BulkOptions extends ActionOptions {
   /** True tells what would be done, and does nothing. Default false. */
@@ -55,9 +62,8 @@ export async function actOnMany(
   filter: BulkFilter,
   options: BulkOptions,
 ): Promise<BulkResult> {
-  const method = `${action}Many()`
-  const by = checkActionOptions(method, options, ['dryRun', 'limit'])
-  const { dryRun, limit } = checkBulk(method, options)
+  const { dryRun, limit, ...own } = checkOptions(`runs.${action}Many()`, options, BULK_OPTIONS)
+  const by = actorOf(own)
   const result = new Result()
   const more = await eachPage(parts.adapter, filterFor(action, filter), limit, async (page) => {
     for (const { runId } of page) await actOnOne(parts.control, result, { runId, action, by, dryRun })
@@ -91,9 +97,12 @@ export async function cancelMany(
   filter: BulkFilter,
   options: BulkOptions & CancelOptions,
 ): Promise<BulkResult> {
-  const by = checkActionOptions('cancelMany()', options, ['dryRun', 'limit', 'compensate'])
-  const compensate = checkCompensate('cancelMany()', options)
-  const { dryRun, limit } = checkBulk('cancelMany()', options)
+  const { dryRun, limit, compensate, ...own } = checkOptions(
+    'runs.cancelMany()',
+    options,
+    CANCEL_MANY_OPTIONS,
+  )
+  const by = actorOf(own)
   const result = new Result()
   const more = await eachPage(parts.adapter, filterFor('cancel', filter), limit, async (page) => {
     const fitting = page.filter((run) => isForward(toStored(run)))
@@ -155,15 +164,4 @@ async function eachPage(
     if (left <= PAGE) return true
     before = page.at(-1)!.runId
   }
-}
-
-function checkBulk(method: string, { dryRun = false, limit = LIMIT_DEFAULT }: BulkOptions) {
-  if (typeof dryRun !== 'boolean') {
-    throw new BelayError('invalid_option', `${method}: dryRun must be true or false; got ${typeof dryRun}.`)
-  }
-  if (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX) return { dryRun, limit }
-  throw new BelayError(
-    'invalid_option',
-    `${method}: limit must be a whole number from 1 to ${LIMIT_MAX}; got ${limit}.`,
-  )
 }

@@ -2,6 +2,8 @@ import { type Adapter, isTerminal, type RunStatus } from '../../adapter/index.ts
 import type { RunCause } from '../../cause.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
+import { anything, checkOptions, type OptionTable, wholeNumber, yesOrNo } from '../../options/index.ts'
+import { checkDefinition } from '../definition-argument.ts'
 import type { DefinitionRegistry } from '../definition-registry.ts'
 import type { EventHub } from '../events.ts'
 import { explainRun } from '../explain/explain.ts'
@@ -10,10 +12,27 @@ import { toJsonText } from '../payload.ts'
 import { type Action, type ActionResult, decideAction } from './action.ts'
 import type { Actor } from './change-of.ts'
 import { historyEntry, type RunHistoryEntry } from './history.ts'
-import { type ActionOptions, checkActionOptions } from './options.ts'
+import {
+  ACTION_OPTIONS,
+  type ActionOptions,
+  actorOf,
+  checkActionOptions,
+  checkStepArgument,
+} from './options.ts'
 
-const HISTORY_DEFAULT = 200
-const HISTORY_MAX = 10_000
+export const CANCEL_OPTIONS = {
+  ...ACTION_OPTIONS,
+  compensate: { sets: 'whether what was done is undone', takes: yesOrNo, default: true },
+} satisfies OptionTable
+
+const SKIP_OPTIONS = {
+  ...ACTION_OPTIONS,
+  output: { sets: "the stand-in for the step's output", takes: anything },
+} satisfies OptionTable
+
+const HISTORY_OPTIONS = {
+  limit: { sets: 'how many entries are read at most', takes: wholeNumber(1, 10_000), default: 200 },
+} satisfies OptionTable
 
 export interface ControlParts {
   readonly adapter: Adapter
@@ -86,33 +105,35 @@ export class Control {
 
   /** Whether this call stopped the run. */
   async cancel(runId: string, options: CancelOptions): Promise<boolean> {
-    const by = checkActionOptions('cancel()', options, ['compensate'])
-    const compensate = checkCompensate('cancel()', options)
-    const stopped = await this.cancelAll([runId], by, compensate)
+    const { compensate, ...action } = checkOptions('cancel()', options, CANCEL_OPTIONS)
+    const stopped = await this.cancelAll([runId], actorOf(action), compensate)
     if (stopped.length > 0) return true
     const known = await this.#parts.adapter.readStatuses([runId])
     if (known.length === 0) throw unknownRun(runId)
     return false
   }
 
-  skipStep(
+  async skipStep(
     runId: string,
     step: string,
     options: ActionOptions & { output?: unknown },
   ): Promise<ActionResult> {
-    const by = checkActionOptions('skipStep()', options, ['output'])
+    const call = 'skipStep()'
+    checkStepArgument(call, step)
+    const { output: given, ...action } = checkOptions(call, options, SKIP_OPTIONS)
     const what = `Stand-in output of step "${step}" of run ${runId}`
-    const output = toJsonText(options.output, this.#parts.payloadMaxBytes, () => ({ what, runId, step }))
-    return this.act(runId, { type: 'skip_step', step, output }, by)
+    const output = toJsonText(given, this.#parts.payloadMaxBytes, () => ({ what, runId, step }))
+    return this.act(runId, { type: 'skip_step', step, output }, actorOf(action))
   }
 
   async giveUpStep(runId: string, step: string, options: ActionOptions): Promise<void> {
+    checkStepArgument('giveUpStep()', step)
     const by = checkActionOptions('giveUpStep()', options)
     const { reason } = by
     if (reason === null || reason.trim() === '') {
       throw new BelayError(
         'invalid_option',
-        'giveUpStep() needs a `reason`: say how you know that the handler will not end.',
+        'giveUpStep(): reason must be given: say how you know that the handler will not end.',
       )
     }
     await this.act(runId, { type: 'give_up_step', step, reason }, by)
@@ -121,12 +142,7 @@ export class Control {
 
   async migrate(runId: string, workflow: WorkflowDefinition, options: ActionOptions): Promise<boolean> {
     const by = checkActionOptions('migrateRun()', options)
-    if (typeof workflow?.record?.checksum !== 'string') {
-      throw new BelayError(
-        'unknown_workflow',
-        `migrateRun() takes a definition made by define() or defineGraph(), got ${typeof workflow}.`,
-      )
-    }
+    checkDefinition('migrateRun()', workflow)
     this.#parts.assertOpen()
     await this.#parts.adapter.open()
     const definition = await this.#parts.registry.save(workflow)
@@ -138,13 +154,7 @@ export class Control {
     runId: string,
     options: { readonly limit?: number } = {},
   ): Promise<readonly RunHistoryEntry[]> {
-    const { limit = HISTORY_DEFAULT } = options
-    if (!Number.isInteger(limit) || limit < 1 || limit > HISTORY_MAX) {
-      throw new BelayError(
-        'invalid_option',
-        `history(): limit must be a whole number from 1 to ${HISTORY_MAX}; got ${limit}.`,
-      )
-    }
+    const { limit } = checkOptions('history()', options, HISTORY_OPTIONS)
     const { adapter } = this.#parts
     this.#parts.assertOpen()
     await adapter.open()
@@ -176,14 +186,6 @@ export class Control {
     if (from !== status || isTerminal(from)) onRunsChanged([{ runId, status }])
     if (queued) onQueued()
   }
-}
-
-export function checkCompensate(method: string, { compensate = true }: CancelOptions): boolean {
-  if (typeof compensate === 'boolean') return compensate
-  throw new BelayError(
-    'invalid_option',
-    `${method}: compensate must be true or false; got ${typeof compensate}.`,
-  )
 }
 
 function told({ actor, reason }: Actor): {

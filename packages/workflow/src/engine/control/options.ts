@@ -1,5 +1,11 @@
-import { BelayError } from '../../errors.ts'
-import { didYouMean } from '../../graph/index.ts'
+import {
+  checkArgument,
+  checkOptions,
+  name,
+  type OptionTable,
+  type SettingsOf,
+  string,
+} from '../../options/index.ts'
 import type { Actor } from './change-of.ts'
 
 const BY_MAX_CHARS = 200
@@ -13,36 +19,22 @@ export interface ActionOptions {
   readonly reason?: string | undefined
 }
 
-/** Checks options when they are given. Throws `invalid_option`. */
-export function checkActionOptions(method: string, options: object, others: readonly string[] = []): Actor {
-  if (typeof options !== 'object' || options === null) {
-    throw new BelayError(
-      'invalid_option',
-      `${method}: the options must be an object; got ${String(options)}.`,
-    )
-  }
-  const known = ['by', 'reason', ...others]
-  for (const name of Object.keys(options)) {
-    if (known.includes(name)) continue
-    throw new BelayError(
-      'invalid_option',
-      `${method} has no option "${name}".${didYouMean(name, known)} It takes ${known.join(', ')}.`,
-    )
-  }
-  const { by, reason } = options as ActionOptions
-  return {
-    actor: text(method, 'by', by, BY_MAX_CHARS),
-    reason: text(method, 'reason', reason, REASON_MAX_CHARS),
-  }
+/** The options of everything that is done to a run. */
+export const ACTION_OPTIONS = {
+  by: { sets: 'who acts', takes: string(0, BY_MAX_CHARS) },
+  reason: { sets: 'why', takes: string(0, REASON_MAX_CHARS) },
+} satisfies OptionTable
+
+/** Checks options of an action that has no others. Throws `invalid_option`. */
+export function checkActionOptions(method: string, options: unknown): Actor {
+  return actorOf(checkOptions(method, options, ACTION_OPTIONS))
 }
 
-function text(method: string, option: string, value: unknown, most: number): string | null {
-  if (value === undefined) return null
-  // NUL is the one character PostgreSQL's text cannot hold.
-  if (typeof value === 'string' && value.length <= most && !value.includes('\0')) return value
-  const got = typeof value === 'string' ? `${value.length} characters` : typeof value
-  throw new BelayError(
-    'invalid_option',
-    `${method}: ${option} must be a text of up to ${most} characters without NUL; got ${got}.`,
-  )
+export function actorOf({ by, reason }: SettingsOf<typeof ACTION_OPTIONS>): Actor {
+  return { actor: by ?? null, reason: reason ?? null }
+}
+
+/** Checks the name of a step of the run. Whether there is one is known when the run is read. Throws `invalid_option`. */
+export function checkStepArgument(method: string, step: unknown): string {
+  return checkArgument(method, 'the step', step, name)
 }
