@@ -1,5 +1,5 @@
 import { BelayError } from './errors.ts'
-import { shown } from './shown.ts'
+import { nameOf, shown } from './shown.ts'
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
 
@@ -19,7 +19,7 @@ export function durationMs(duration: Duration, option: string): number {
   if (Number.isFinite(ms) && ms >= 0) return ms
   throw new BelayError(
     'invalid_option',
-    `${option} is ${shown(duration)}, which is not a duration. Give milliseconds as a number of 0 or more, or a string like '250ms', '30s', '5m', '2h' or '7d'.`,
+    `${nameOf(option, 'The duration')} is ${shown(duration)}, which is not a duration. Give milliseconds as a number of 0 or more, or a string like '250ms', '30s', '5m', '2h' or '7d'.`,
   )
 }
 

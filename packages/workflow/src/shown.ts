@@ -42,3 +42,8 @@ function shownObject(value: object): string {
     return 'an object that cannot be read'
   }
 }
+
+/** The name of an option for a message, or another word where none was given. */
+export function nameOf(option: unknown, otherwise: string): string {
+  return typeof option === 'string' && option.trim() !== '' ? option : otherwise
+}

@@ -2,6 +2,8 @@ import {
   type Adapter,
   BelayError,
   type Clock,
+  callback,
+  checkArgument,
   checkOptions,
   having,
   type OptionTable,
@@ -88,6 +90,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
    * Give the transaction to `engine.run(workflow, input, { tx })`.
    */
   async transaction<Result>(work: (tx: MemoryTransaction) => Result | Promise<Result>): Promise<Result> {
+    checkArgument('transaction()', 'the work', work, callback())
     const tx = await this.#verb(() => new MemoryTransaction(this.#rows))
     try {
       const result = await work(tx)

@@ -1,5 +1,7 @@
 import {
   BelayError,
+  callback,
+  checkArgument,
   type NewRun,
   type NewSignal,
   type TransactionOptions,
@@ -53,6 +55,7 @@ export class MemoryTransaction {
   /** Calls `effect` when the transaction commits, and never when it is rolled back. It must not throw. */
   onCommit(effect: () => void): void {
     this.assertOpen()
+    checkArgument('onCommit()', 'the effect', effect, callback())
     this.#effects.push(effect)
   }
 
@@ -92,13 +95,23 @@ export class MemoryTransaction {
 
 /** What was given as `tx`, if it is an open transaction of this store. Throws `invalid_option`. */
 export function givenTransaction(rows: Rows, tx: unknown): MemoryTransaction {
-  const found = typeof tx === 'object' && tx !== null && 'client' in tx ? tx.client : tx
-  if (!(found instanceof MemoryTransaction)) {
+  const found = transactionIn(tx)
+  if (found === undefined) {
     throw refused('is none', 'It takes what transaction() of the adapter, or a transactional step, gives')
   }
   if (found.rows !== rows) throw refused('belongs to another memory store', 'Use one of the same store')
   if (!found.isOpen) throw refused('is over', 'Use it before the function it was given to returns')
   return found
+}
+
+/** The transaction itself, or the one that a transactional step was given. Undefined for anything else, also for what cannot be looked at. */
+function transactionIn(tx: unknown): MemoryTransaction | undefined {
+  try {
+    const found = typeof tx === 'object' && tx !== null && 'client' in tx ? tx.client : tx
+    return found instanceof MemoryTransaction ? found : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function refused(what: string, remedy: string): BelayError {

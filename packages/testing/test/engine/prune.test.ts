@@ -170,7 +170,7 @@ describe('prune()', () => {
   it.each([
     [{}, /olderThan must be given/],
     [{ olderThan: '-1d' }, /olderThan must be a duration.*; got "-1d"/],
-    [{ olderThan: Number.POSITIVE_INFINITY }, /olderThan must be a duration.*; got null/],
+    [{ olderThan: Number.POSITIVE_INFINITY }, /olderThan must be a duration.*; got Infinity/],
     [{ olderThan: '1d', limit: 0 }, /limit must be a whole number from 1/],
     [{ olderThan: '1d', batch: 10_001 }, /batch must be a whole number from 1 to 10000; got 10001/],
     [{ olderThan: '1d', statuses: [] }, /statuses must be one or more of 'completed', 'failed'/],

@@ -5,6 +5,7 @@ import { checkStepName, checkWorkflowName } from '../graph/check.ts'
 import { type MermaidOptions, toMermaid } from '../graph/mermaid.ts'
 import { definitionError, listed, type Place } from '../graph/place.ts'
 import { didYouMean } from '../nearest.ts'
+import { readOptions } from '../options/index.ts'
 import { compileDefinition, definitionHead } from './compile.ts'
 import { type GraphWait, graphWaitDraft, isGraphWait } from './graph-wait.ts'
 import { validateInput } from './input-schema.ts'
@@ -154,15 +155,24 @@ function checkStepsAndDag(place: Place, graph: { readonly steps: unknown; readon
     if (!Object.hasOwn(graph.steps, name)) {
       throw definitionError(
         place,
-        `dag has an entry for "${name}", which is not in steps.${didYouMean(name, names)} Steps: ${listed(names)}.`,
+        `dag has an entry for "${name}", which is not in steps.${didYouMean(name, names)} Its steps are ${listed(names)}.`,
       )
     }
-    if (!Array.isArray(dependsOn)) {
+    if (!isArray(dependsOn)) {
       throw definitionError(
         { ...place, step: name },
         `its entry in dag is ${shown(dependsOn)}, and must be an array of names of steps.`,
       )
     }
+  }
+}
+
+/** Array.isArray(), also for what cannot be looked at. */
+function isArray(given: unknown): boolean {
+  try {
+    return Array.isArray(given)
+  } catch {
+    return false
   }
 }
 
@@ -172,7 +182,7 @@ function checkRecord(
   given: unknown,
   content: string,
 ): asserts given is Readonly<Record<string, unknown>> {
-  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return
+  if (readOptions(given) !== undefined) return
   throw definitionError(place, `${option} is ${shown(given)}, and must be an object with ${content}.`)
 }
 
@@ -241,7 +251,7 @@ function handlerNamed(lookup: {
   const names = Object.keys(handlers)
   throw definitionError(
     place,
-    `${option} names "${name}", but there is no such handler.${didYouMean(name, names)} Handlers: ${listed(names) || 'none'}.`,
+    `${option} is ${shown(name)}, and must be the name of a handler.${didYouMean(name, names)} Handlers: ${listed(names) || 'none'}.`,
   )
 }
 

@@ -68,6 +68,6 @@ export function readOption<Value>(
   remedy = '',
 ): Value {
   const value = readAs(kind, given)
-  if (!(value instanceof Refusal)) return value
+  if (!Refusal.is(value)) return value
   throw definitionError(place, `${option} is ${value.got}, and must be ${kind.words}.${value.hint}${remedy}`)
 }

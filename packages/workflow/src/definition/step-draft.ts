@@ -1,6 +1,7 @@
 import { checkStepName } from '../graph/check.ts'
 import { definitionError, type Place } from '../graph/place.ts'
-import { checkOptionNames, oneOf, positiveMs, shown, wholeNumber } from './option-check.ts'
+import { type Kind, Refusal } from '../options/index.ts'
+import { checkOptionNames, oneOf, positiveMs, readOption, shown, wholeNumber } from './option-check.ts'
 import { DEFAULT_RETRY, retryPolicy } from './retry-policy.ts'
 import type { Compensation, CompensationHandler, Handler, RetryPolicy, StepDefinition } from './step.ts'
 import type { AttemptOptions, CompensateOn, StepDefaults } from './step-options.ts'
@@ -83,8 +84,13 @@ function timeoutMs(place: Place, given: AttemptOptions['timeout'], inherited: nu
 
 function dependencies(place: Place, given: unknown): readonly string[] {
   if (given === undefined) return Object.freeze([])
-  if (Array.isArray(given)) return Object.freeze([...given])
-  throw definitionError(place, `dependsOn is ${shown(given)}, and must be an array of names of steps.`)
+  return Object.freeze([...readOption(place, 'dependsOn', given, STEP_NAMES)])
+}
+
+// Whether they name steps is checked against the graph.
+const STEP_NAMES: Kind<readonly string[]> = {
+  words: 'an array of names of steps',
+  read: (given) => (Array.isArray(given) ? Array.from(given) : new Refusal(shown(given))),
 }
 
 function compensation(place: Place, options: UntypedStepOptions, policy: StepPolicy): Compensation | null {

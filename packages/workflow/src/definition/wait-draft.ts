@@ -1,5 +1,5 @@
 import { definitionError, type Place } from '../graph/place.ts'
-import { instant } from '../options/index.ts'
+import { instant, readOptions } from '../options/index.ts'
 import { checkSchema } from './input-schema.ts'
 import { checkOptionNames, optionMs, positiveMs, readOption, shown } from './option-check.ts'
 import type { Handler } from './step.ts'
@@ -20,7 +20,7 @@ export function sleepDraft(place: WaitPlace, options: unknown, defaults: StepPol
     throw definitionError(
       place,
       length === undefined
-        ? "a sleep needs either for, like '3d', or until, like a Date."
+        ? "a sleep must have either for, like '3d', or until, like a Date."
         : 'for and until are both given. Keep one: for is a duration, until an instant.',
     )
   }
@@ -66,7 +66,7 @@ export function pollDraft(place: WaitPlace, options: unknown, defaults: StepPoli
     )
   }
   const everyMs = waitMs(place, 'every', options['every'])
-  if (everyMs === null) throw definitionError(place, "a poll needs every, like '1m'.")
+  if (everyMs === null) throw definitionError(place, "a poll must have every, like '1m'.")
   const timeoutMs = waitMs(place, 'timeout', options['timeout'])
   const checked = draft(place, options, until as Handler | null, defaults)
   return { ...checked, wait: Object.freeze({ kind: 'poll', everyMs, timeoutMs }) }
@@ -93,8 +93,9 @@ function onTimeout(place: Place, options: Untyped): OnTimeout {
     throw definitionError(place, 'onTimeout is given, but there is no timeout. Add it, or remove onTimeout.')
   }
   if (given === 'fail' || typeof given === 'function') return given as OnTimeout
-  if (typeof given === 'object' && given !== null && Object.keys(given).join() === 'output') {
-    return Object.freeze({ output: (given as { readonly output: unknown }).output })
+  const standIn = readOptions(given)
+  if (standIn !== undefined && Object.keys(standIn).join() === 'output') {
+    return Object.freeze({ output: standIn['output'] })
   }
   throw definitionError(
     place,

@@ -119,8 +119,9 @@ export class Signals {
     const { tx, key = this.#newKey() } = checkOptions('signal()', options, SIGNAL_OPTIONS)
     const prepare = async () => {
       const { run, step, wait } = await this.#find({ target, name, kind: 'signal', tx })
-      const checked = await validatePayload({ workflow: run.workflow, step: name }, wait.schema, payload)
-      return this.#sending(run, step, { key, actor: null, payload: checked })
+      const place = { workflow: run.workflow, step: name }
+      const checked = await validatePayload(place, wait.schema, payload)
+      return this.#sending(run, step, { key, actor: null, ...checked })
     }
     const { sending, delivery } = await this.#deliver(prepare, tx)
     return receipt(sending, delivery)
@@ -147,14 +148,14 @@ export class Signals {
     const prepare = async () => {
       const { run, step, wait } = await this.#find({ target, name, kind: 'approval', tx })
       const place = { workflow: run.workflow, step: name }
-      const payload = approved ? await validatePayload(place, wait.schema, made.payload) : undefined
+      const checked = approved ? await validatePayload(place, wait.schema, made.payload) : undefined
       const at = new Date(await this.#parts.adapter.now({ tx })).toISOString()
       const decision: Decision = {
         approved,
         by,
         at,
         ...(comment === undefined ? {} : { comment }),
-        ...(payload === undefined ? {} : { payload }),
+        ...(checked?.payload === undefined ? {} : checked),
       }
       return this.#sending(run, step, { key, actor: by, payload: decision })
     }
@@ -264,7 +265,7 @@ function signalStep(
 }
 
 function mismatch(step: StepDefinition | undefined, name: string, what: string): string {
-  if (step === undefined) return `has no step "${name}".`
+  if (step === undefined) return `has no step ${shown(name)}.`
   switch (step.wait?.kind) {
     case 'approval':
       return `has a step "${name}" that waits for an approval: use approve() or reject().`
@@ -299,12 +300,16 @@ function receipt({ run, step, signal }: Sending, delivery: Delivery): SignalRece
 
 function unknownRun(target: SignalTarget): BelayError {
   if (typeof target === 'string') {
-    return new BelayError('unknown_run', `There is no run ${target} to signal.`, { runId: target })
+    return new BelayError(
+      'unknown_run',
+      `There is no run ${shown(target)} to signal: it was pruned, or never started.`,
+      { runId: target },
+    )
   }
   const { workflow, key } = lookup(target) as { workflow: string; key: string }
   return new BelayError(
     'unknown_run',
-    `There is no run of workflow "${workflow}" with key ${JSON.stringify(key)} to signal.`,
+    `There is no run of workflow ${shown(workflow)} with key ${shown(key)} to signal: it was pruned, or never started.`,
   )
 }
 

@@ -229,7 +229,7 @@ function assertSameInput({ workflow, key, input }: NewRun, existing: StartedRun)
   if (existing.input === input || dequal(fromJsonText(existing.input), fromJsonText(input))) return
   throw new BelayError(
     'key_conflict',
-    `Key ${JSON.stringify(key)} of workflow "${workflow}" belongs to run ${existing.runId}, which was started with another input. Use a key that names this input's event, or get that run with engine.runs.handle().`,
+    `Key ${shown(key)} of workflow "${workflow}" belongs to run ${existing.runId}, which was started with another input. Use a key that names this input's event, or get that run with engine.runs.handle().`,
     { runId: existing.runId },
   )
 }

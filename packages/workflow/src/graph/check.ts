@@ -1,5 +1,6 @@
 import { DefinitionError } from '../errors.ts'
 import { didYouMean } from '../nearest.ts'
+import { shown } from '../shown.ts'
 import { definitionError, listed } from './place.ts'
 
 /** The most steps one definition may have. */
@@ -32,15 +33,10 @@ export function checkStepName(workflow: string, name: unknown): asserts name is 
 }
 
 function nameDefect(name: unknown): string | undefined {
-  const rule = `A name begins with a letter, goes on with letters, digits, "_", "-", "." or ":", and has at most ${NAME_LENGTH_MAX} characters.`
-  if (typeof name !== 'string') return `is not a text. ${rule}`
+  const rule = `A name must begin with a letter, continue with letters, digits, "_", "-", "." or ":", and have at most ${NAME_LENGTH_MAX} characters.`
+  if (typeof name !== 'string') return `is not a string. ${rule}`
   if (name.length > NAME_LENGTH_MAX) return `has ${name.length} characters. ${rule}`
   return NAME.test(name) ? undefined : `is not valid. ${rule}`
-}
-
-function shown(name: unknown): string {
-  if (typeof name !== 'string') return String(name)
-  return JSON.stringify(name.length > NAME_LENGTH_MAX ? `${name.slice(0, 40)}…` : name)
 }
 
 /** What {@link checkDependencies} looks names up in. */
@@ -65,7 +61,7 @@ export function checkDependencies(workflow: string, step: GraphNode, known: Know
 
 function unknownDependency(dependency: unknown, names: readonly string[]): string {
   if (typeof dependency !== 'string')
-    return `a dependency is ${String(dependency)}, which is not the name of a step.`
+    return `a dependency is ${shown(dependency)}, and must be the name of a step.`
   const known = names.length === 0 ? 'No step is defined before it.' : `Defined steps: ${listed(names)}.`
   return `it depends on "${dependency}", which is not defined.${didYouMean(dependency, names)} ${known}`
 }

@@ -13,6 +13,7 @@ import {
   readOptions,
 } from '../options/index.ts'
 import { shown } from '../shown.ts'
+import { listed } from './place.ts'
 
 const KIND_MARKS: Readonly<Record<WaitKind, string>> = { sleep: '⏲', signal: '✉', approval: '☑', poll: '⟳' }
 
@@ -41,7 +42,8 @@ const DEFINITION: Kind<{ readonly record: DefinitionRecord }> = {
   words: 'a definition made by define() or defineGraph(), or { record } as a store keeps it',
   read: (given) => {
     const { record } = given as { readonly record: DefinitionRecord }
-    return Array.isArray(record.shape.steps) ? { record } : new Refusal(shown(given))
+    const isStep = (step: StepShape) => typeof step.name === 'string' && Array.isArray(step.dependsOn)
+    return record.shape.steps.every(isStep) ? { record } : new Refusal(shown(given))
   },
 }
 
@@ -95,11 +97,17 @@ function checkedStatuses(
   const statuses = new Map<string, StepStatus>()
   for (const [name, status_] of Object.entries(given)) {
     if (!names.has(name)) {
-      throw refused(workflow, `${shown(name)} is not one of its steps.${didYouMean(name, names)}`)
+      throw refused(
+        workflow,
+        `${shown(name)} is not one of its steps.${didYouMean(name, names)} Its steps are ${listed([...names])}.`,
+      )
     }
     const status = readAs(STATUS, status_)
-    if (status instanceof Refusal) {
-      throw refused(workflow, `${status.got} of step "${name}" is not a status of a step.${status.hint}`)
+    if (Refusal.is(status)) {
+      throw refused(
+        workflow,
+        `that of step "${name}" must be ${STATUS.words}; got ${status.got}.${status.hint}`,
+      )
     }
     statuses.set(name, status)
   }

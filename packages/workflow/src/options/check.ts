@@ -68,7 +68,7 @@ export function checkArgument<Value>(
   kind: Kind<Value>,
 ): Value {
   const value = readAs(kind, given)
-  if (value instanceof Refusal) throw invalidOption(call, argument, kind.words, value)
+  if (Refusal.is(value)) throw invalidOption(call, argument, kind.words, value)
   return value
 }
 
@@ -148,6 +148,6 @@ function settings<Table extends OptionTable>(
 
 function setting(call: string, name: string, given: unknown, { takes, sets }: OptionRow): unknown {
   const value = readAs(takes, given)
-  if (value instanceof Refusal) throw invalidOption(call, name, takes.words, value, sets)
+  if (Refusal.is(value)) throw invalidOption(call, name, takes.words, value, sets)
   return value
 }

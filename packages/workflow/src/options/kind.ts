@@ -11,6 +11,8 @@ export interface Kind<Value> {
   readonly read: (given: unknown) => Value | Refusal
 }
 
+const refusals = new WeakSet<object>()
+
 /** A value that is not of a kind. */
 export class Refusal {
   /** What was given instead, for a message. */
@@ -21,6 +23,12 @@ export class Refusal {
   constructor(got: string, hint = '') {
     this.got = got
     this.hint = hint
+    refusals.add(this)
+  }
+
+  /** Looks at nothing: what was read may be a Proxy of the caller's that `instanceof` would ask. */
+  static is(read: unknown): read is Refusal {
+    return typeof read === 'object' && read !== null && refusals.has(read)
   }
 }
 
@@ -134,7 +142,7 @@ export function someOf<const Choice extends string>(choices: readonly Choice[]):
       if (!Array.isArray(given) || given.length === 0) return new Refusal(shown(given))
       // Array.from: a hole in the array is an undefined, and refused as one.
       const read = Array.from(given, each.read)
-      return read.find((one) => one instanceof Refusal) ?? [...new Set(read as Choice[])]
+      return read.find((one) => Refusal.is(one)) ?? [...new Set(read as Choice[])]
     },
   }
 }
@@ -149,7 +157,7 @@ export function oneOrSomeOf<const Choice extends string>(
     read(given) {
       if (Array.isArray(given)) return some.read(given)
       const read = one.read(given)
-      return read instanceof Refusal ? read : [read]
+      return Refusal.is(read) ? read : [read]
     },
   }
 }

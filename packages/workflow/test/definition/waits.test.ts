@@ -189,7 +189,11 @@ describe('a step that waits', () => {
     ['a signal that is false', { signal: false }, 'signal is false, and must be true.'],
     ['an unknown option', { sleep: '1d', timeout: '1d' }, 'the sleep has no option "timeout".'],
     ['a function', { sleep: () => '1d' }, 'sleep is a function, and data has none. Use define() for it.'],
-    ['an unknown handler', { poll: 'chekc', every: 1 }, 'poll names "chekc", but there is no such handler'],
+    [
+      'an unknown handler',
+      { poll: 'chekc', every: 1 },
+      'poll is "chekc", and must be the name of a handler. Did you mean "check"?',
+    ],
   ])('as data is refused with %s', (_, step, message) => {
     const make = () => defineGraph('w', { steps: { a: step as never }, dag: {} }, { check: run })
     expect(make).toThrow(DefinitionError)

@@ -1,0 +1,256 @@
+import { memory } from '@belay/testing'
+import { createEngine } from '@belay/workflow'
+import type { Row } from './verdict.ts'
+import { hostileWorkflow, nextWorkflow, type World } from './world.ts'
+
+const ACTION = ['by', 'reason']
+const TIMES = ['key', 'startAt', 'delay', 'deadline']
+const BULK = [...ACTION, 'dryRun', 'limit']
+const FILTER = ['workflow', 'status', 'key']
+
+/** Where a payload or an input is wrong, its message names the payload. */
+const INPUT = ['Input of workflow "hostile"']
+const PAYLOAD = ['Payload for step']
+
+/** Every method of an engine that reads or writes the store: these are called on each store. */
+export const ENGINE_ROWS: readonly Row<World>[] = [
+  {
+    name: 'engine.run',
+    call: ({ engine }, ...args) => engine.run(...(args as unknown as Parameters<typeof engine.run>)),
+    args: () => [hostileWorkflow, { a: 1 }, {}],
+    options: { 2: [...TIMES, 'tx'] },
+    where: ['run()', 'Run', ...INPUT, 'The tx given to'],
+  },
+  {
+    name: 'engine.runMany',
+    call: ({ engine }, ...args) => engine.runMany(...(args as unknown as Parameters<typeof engine.runMany>)),
+    args: () => [hostileWorkflow, [{ input: 1 }], {}],
+    options: { 2: ['tx'] },
+    where: ['runMany()', 'Run', ...INPUT, 'The tx given to'],
+  },
+  {
+    name: 'one run of engine.runMany',
+    call: ({ engine }, run) => engine.runMany(hostileWorkflow, [run]),
+    args: () => [{ input: 1 }],
+    options: { 0: ['input', ...TIMES] },
+    where: ['runMany(): run 0', 'Key ', ...INPUT],
+  },
+  {
+    name: 'engine.prune',
+    call: ({ engine }, options) => engine.prune(options),
+    args: () => [{ olderThan: '1d' }],
+    options: {
+      0: ['olderThan', 'statuses', 'workflow', 'limit', 'batch', 'archive', 'signal', 'onProgress'],
+    },
+  },
+  {
+    name: 'engine.doctor',
+    call: ({ engine }, options) => engine.doctor(options),
+    args: () => [{}],
+    options: { 0: ['pausedFor', 'overdueFor'] },
+  },
+  {
+    name: 'engine.explain',
+    call: ({ engine }, run) => engine.explain(run),
+    args: ({ run }) => [run.id],
+    where: ['explain()', 'There is no run'],
+  },
+  {
+    name: 'engine.migrateRun',
+    call: ({ engine }, ...args) =>
+      engine.migrateRun(...(args as unknown as Parameters<typeof engine.migrateRun>)),
+    args: ({ run }) => [run.id, nextWorkflow, {}],
+    options: { 2: ACTION },
+    where: ['migrateRun()', 'There is no run'],
+  },
+  {
+    name: 'engine.signal',
+    call: ({ engine }, ...args) => engine.signal(...(args as unknown as Parameters<typeof engine.signal>)),
+    args: ({ run }) => [run.id, 'paid', 1, {}],
+    options: { 3: ['key', 'tx'] },
+    where: [
+      'signal()',
+      "A signal's run",
+      'There is no run',
+      'Workflow "hostile"',
+      ...PAYLOAD,
+      'The tx given to',
+    ],
+  },
+  {
+    name: 'the run of engine.signal',
+    call: ({ engine }, target) => engine.signal(target, 'paid' as never, 1 as never),
+    args: () => [{ workflow: 'hostile', key: 'k' }],
+    options: { 0: ['workflow', 'key'] },
+    where: ["A signal's run", 'There is no run'],
+  },
+  ...(['approve', 'reject'] as const).map(
+    (verb): Row<World> => ({
+      name: `engine.${verb}`,
+      call: ({ engine }, ...args) => engine[verb](...(args as unknown as Parameters<typeof engine.approve>)),
+      args: ({ run }) => [run.id, 'ok', { by: 'ann' }],
+      options: { 2: ['by', 'comment', 'key', 'tx', ...(verb === 'approve' ? ['payload'] : [])] },
+      where: [
+        `${verb}()`,
+        "A signal's run",
+        'There is no run',
+        'Workflow "hostile"',
+        'Step "ok"',
+        ...PAYLOAD,
+        'The tx given to',
+      ],
+    }),
+  ),
+  { name: 'runs.get', call: ({ engine }, run) => engine.runs.get(run), args: ({ run }) => [run.id] },
+  { name: 'runs.handle', call: ({ engine }, run) => engine.runs.handle(run).id, args: ({ run }) => [run.id] },
+  {
+    name: 'runs.list',
+    call: ({ engine }, filter) => engine.runs.list(filter),
+    args: () => [{}],
+    options: { 0: [...FILTER, 'before', 'limit'] },
+  },
+  {
+    name: 'runs.history',
+    call: ({ engine }, ...args) => engine.runs.history(...(args as unknown as [string])),
+    args: ({ run }) => [run.id, {}],
+    options: { 1: ['limit'] },
+    where: ['history()', 'runs.handle()', 'There is no run'],
+  },
+  ...(['cancelMany', 'pauseMany', 'resumeMany', 'retryMany'] as const).map(
+    (verb): Row<World> => ({
+      name: `runs.${verb}`,
+      call: ({ engine }, ...args) =>
+        engine.runs[verb](...(args as unknown as Parameters<typeof engine.runs.cancelMany>)),
+      args: () => [{ workflow: 'nothing' }, {}],
+      options: { 0: [...FILTER, 'all'], 1: [...BULK, ...(verb === 'cancelMany' ? ['compensate'] : [])] },
+    }),
+  ),
+  {
+    name: 'runs.releaseKeys',
+    call: ({ engine }, options) => engine.runs.releaseKeys(options),
+    args: () => [{ olderThan: '1d' }],
+    options: { 0: ['olderThan', 'workflow', 'limit'] },
+  },
+  {
+    name: 'workers.list',
+    call: ({ engine }, options) => engine.workers.list(options),
+    args: () => [{}],
+    options: { 0: ['limit'] },
+  },
+  {
+    name: 'workers.holds',
+    call: ({ engine }, ...args) => engine.workers.holds(...(args as unknown as [string])),
+    args: ({ workerId }) => [workerId, {}],
+    options: { 1: ['limit'] },
+  },
+  ...(['pause', 'resume', 'retry', 'cancel'] as const).map(
+    (verb): Row<World> => ({
+      name: `handle.${verb}`,
+      call: ({ run }, options) => run[verb](options),
+      args: () => [{}],
+      options: { 0: [...ACTION, ...(verb === 'cancel' ? ['compensate'] : [])] },
+      where: [`${verb}()`, 'Run '],
+    }),
+  ),
+  ...(['retryStep', 'skipStep', 'giveUpStep', 'retryCompensation', 'skipCompensation'] as const).map(
+    (verb): Row<World> => ({
+      name: `handle.${verb}`,
+      call: ({ run }, ...args) => run[verb](...(args as unknown as [never, never])),
+      args: () => ['ok', verb === 'giveUpStep' ? { reason: 'it hangs' } : {}],
+      options: { 1: [...ACTION, ...(verb === 'skipStep' ? ['output'] : [])] },
+      where: [`${verb}()`, 'Run ', 'Step "ok" of run', 'Stand-in output of step "ok"'],
+    }),
+  ),
+  {
+    name: 'handle.history',
+    call: ({ run }, options) => run.history(options),
+    args: () => [{}],
+    options: { 0: ['limit'] },
+  },
+  { name: 'handle.status', call: ({ run }) => run.status(), args: () => [] },
+  { name: 'handle.explain', call: ({ run }) => run.explain(), args: () => [] },
+  {
+    name: 'handle.signal',
+    call: ({ run }, ...args) => run.signal(...(args as unknown as Parameters<typeof run.signal>)),
+    args: () => ['paid', 1, {}],
+    options: { 2: ['key', 'tx'] },
+    where: ['signal()', 'Workflow "hostile"', ...PAYLOAD, 'The tx given to'],
+  },
+  ...(['approve', 'reject'] as const).map(
+    (verb): Row<World> => ({
+      name: `handle.${verb}`,
+      call: ({ run }, ...args) => run[verb](...(args as unknown as Parameters<typeof run.approve>)),
+      args: () => ['ok', { by: 'ann' }],
+      options: { 1: ['by', 'comment', 'key', 'tx', ...(verb === 'approve' ? ['payload'] : [])] },
+      where: [`${verb}()`, 'Workflow "hostile"', 'Step "ok"', ...PAYLOAD, 'The tx given to'],
+    }),
+  ),
+]
+
+const engineOf = () => createEngine({ adapter: memory() })
+
+/** What an engine does without the store, and what ends it. */
+export const ENGINE_LIFE_ROWS: readonly Row<World>[] = [
+  {
+    name: 'createEngine',
+    call: (_, options) => createEngine(options),
+    args: ({ adapter }) => [{ adapter }],
+    options: {
+      0: [
+        'adapter',
+        'workflows',
+        'concurrency',
+        'tick',
+        'lease',
+        'payloadMaxBytes',
+        'name',
+        'host',
+        'retention',
+        ...['completed', 'failed', 'compensated', 'cancelled', 'keys', 'every', 'batch', 'archive'].map(
+          (name) => `retention.${name}`,
+        ),
+        'logger',
+        'clock',
+        'random',
+        'newId',
+      ],
+    },
+  },
+  {
+    name: 'engine.on',
+    call: ({ engine }, ...args) => engine.on(...(args as unknown as Parameters<typeof engine.on>)),
+    args: () => ['error', () => {}],
+  },
+  {
+    name: 'engine.stop',
+    call: (_, options) => engineOf().stop(options),
+    args: () => [{}],
+    options: { 0: ['timeout'] },
+  },
+  {
+    name: 'engine.close',
+    call: (_, options) => engineOf().close(options),
+    args: () => [{}],
+    options: { 0: ['timeout'] },
+  },
+  {
+    name: 'engine.start',
+    call: async () => {
+      const engine = engineOf()
+      await engine.start()
+      await engine.stop({ timeout: 0 })
+    },
+    args: () => [],
+  },
+  {
+    name: 'handle.result',
+    call: async ({ engine }) => {
+      const run = await engine.run(hostileWorkflow)
+      const result = run.result()
+      await engine.close()
+      return result
+    },
+    args: () => [],
+    where: ['was closed'],
+  },
+]
