@@ -111,6 +111,14 @@ describe('acting on many runs', () => {
   it.each([
     [{ workflows: 'x' }, {}, /pauseMany\(\) has no option "workflows".*Did you mean "workflow"/],
     [{ status: 'done' }, {}, /status must be one of .*; got "done"/],
+    [{ status: [] }, {}, /status must be one of .*; got an empty array/],
+    [{}, {}, /the filter is empty, and would fit every run.*say \{ all: true \}/],
+    [{ all: false }, {}, /the filter is empty/],
+    [{ all: true, workflow: 'bulk' }, {}, /all and workflow are both given. Keep one/],
+    [[], {}, /the filter must be an object with workflow.*got an empty array/],
+    [5, {}, /the filter must be an object with workflow.*got 5/],
+    [null, {}, /the filter must be an object with workflow.*got null/],
+    [{ all: true }, null, /the options must be an object.*got null/],
     [{ all: true }, { dryrun: true }, /pauseMany\(\) has no option "dryrun"\. Did you mean "dryRun"/],
     [{ all: true }, { limit: 0 }, /limit must be a whole number from 1 to 100000; got 0/],
     [{ all: true }, { dryRun: 'yes' }, /dryRun must be true or false/],
@@ -119,5 +127,37 @@ describe('acting on many runs', () => {
 
     await expect(engine.runs.pauseMany(filter as never, options as never)).rejects.toThrow(message)
     expect((await runs[0]!.status()).status).toBe('running')
+  })
+
+  it.each(['cancelMany', 'pauseMany', 'resumeMany', 'retryMany'] as const)(
+    '%s refuses a filter whose value is undefined, and changes nothing',
+    async (verb) => {
+      const { engine, runs } = await started(1)
+
+      for (const name of ['workflow', 'status', 'key']) {
+        const acting = engine.runs[verb]({ [name]: undefined } as never)
+        await expect(acting).rejects.toThrow(
+          `runs.${verb}(): ${name} is undefined, and would fit everything.`,
+        )
+      }
+      expect((await runs[0]!.status()).status).toBe('running')
+    },
+  )
+
+  it('refuses undefined in every other filter too', async () => {
+    const { engine } = await started(0)
+    const undefinedIn = (name: string, others = {}) => ({ ...others, [name]: undefined }) as never
+    const old = { olderThan: '1d' }
+
+    for (const name of ['workflow', 'status', 'key', 'before', 'limit']) {
+      await expect(engine.runs.list(undefinedIn(name))).rejects.toThrow(`runs.list(): ${name} is undefined`)
+    }
+    for (const name of ['workflow', 'statuses']) {
+      await expect(engine.prune(undefinedIn(name, old))).rejects.toThrow(`prune(): ${name} is undefined`)
+    }
+    await expect(engine.runs.releaseKeys(undefinedIn('workflow', old))).rejects.toThrow(
+      'workflow is undefined',
+    )
+    await expect(engine.runs.list({ workflow: [] } as never)).rejects.toThrow('workflow must be a string')
   })
 })

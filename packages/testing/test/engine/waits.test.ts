@@ -303,6 +303,8 @@ describe('start times', () => {
   it.each([
     ['a negative delay', { delay: -1 }, 'run(): delay must be a duration from 0 to 3650d'],
     ['a delay of ages', { delay: '99999d' }, 'run(): delay must be a duration from 0 to 3650d'],
+    ['a day that does not exist', { startAt: '2026-02-30' }, 'startAt must be an instant'],
+    ['a date before any store', { startAt: new Date(-8.64e15) }, 'startAt must be an instant from year 1'],
     ['no date', { startAt: 'tomorrow' }, 'run(): startAt must be an instant from year 1 to 9999'],
     ['a date without its offset', { startAt: '2025-01-01T09:00:00' }, 'with an offset'],
     ['an invalid date', { startAt: new Date(Number.NaN) }, 'an invalid Date'],

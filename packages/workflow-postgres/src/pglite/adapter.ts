@@ -46,7 +46,7 @@ const OPTIONS = {
   shared: { sets: 'whether others may work on the same database', takes: yesOrNo },
 } satisfies OptionTable
 
-const INSTANCE = having<PGliteInterface>('an instance of PGlite', ['query', 'exec', 'transaction'])
+const INSTANCE = having<PGliteInterface>('an instance of PGlite', ['query'])
 
 const SOURCE: Kind<PgliteSource> = {
   words: 'a directory, another place of PGlite like memory://, or an instance of PGlite',
