@@ -136,7 +136,17 @@ export class DefinitionError extends BelayError {
 
   constructor(message: string, context: DefinitionErrorContext = {}) {
     super('invalid_definition', message, context)
-    this.problems = Object.freeze(context.problems ?? [{ kind: 'other', message, step: context.step }])
+    this.problems = Object.freeze(
+      problemsOf(context) ?? [{ kind: 'other', message: this.message, step: this.step }],
+    )
+  }
+}
+
+function problemsOf(context: DefinitionErrorContext): readonly DefinitionProblem[] | undefined {
+  try {
+    return context.problems
+  } catch {
+    return undefined
   }
 }
 

@@ -1,4 +1,4 @@
-import { define, defineGraph, toMermaid, unchecked } from '@belay/workflow'
+import { addStep, define, defineGraph, toMermaid, unchecked } from '@belay/workflow'
 import type { Row } from './verdict.ts'
 import { hostileWorkflow, type World } from './world.ts'
 
@@ -27,6 +27,13 @@ export const DEFINITION_ROWS: readonly Row<World>[] = [
     args: () => ['w', { version: 1 }],
     options: { 1: ['version', 'input', 'deadline', ...RETRIES, 'timeout', 'lossesMax'] },
     where,
+  },
+  {
+    name: 'addStep',
+    call: (_, ...args) => addStep(...(args as unknown as Parameters<typeof addStep>)),
+    args: () => [base(), 'b', { run }],
+    options: { 2: ['dependsOn', 'run'] },
+    where: [...where, 'addStep()'],
   },
   {
     name: 'workflow.step',

@@ -82,13 +82,14 @@ function complaintAbout<World>(
 ): string | undefined {
   const places = where ?? [`${name.split(' ').at(-1)!.split('.').at(-1)}()`]
   if (!places.some((place) => message.includes(place))) return `nothing says where: ${message}`
-  if (RAW.test(message)) return `it shows what is raw: ${message}`
+  if (RAW.test(message) || (code !== 'invalid_definition' && /secret/.test(message)))
+    return `it shows what is raw: ${message}`
   // Where a run or a step stands is what is wrong with such an action, and there may be nothing to do.
   if (code !== 'action_refused' && !REMEDY.test(message)) return `nothing says what to do: ${message}`
   return message.endsWith('.') ? undefined : `it ends without a full stop: ${message}`
 }
 
-const RAW = /\[object |Cannot (read|convert)|is not (a function|iterable)|secret|undefined undefined|\0/
+const RAW = /\[object |Cannot (read|convert)|is not (a function|iterable)|undefined undefined|\0/
 const REMEDY =
   /must|[Gg]ive |[Cc]heck |Use |Name |Keep |Remove |Add |Define |Narrow |Store |Return |It takes|Did you mean|Nothing was|These do|None of its|was pruned|is one of|has no step|Wait |Raise |Its steps are|To await/
 

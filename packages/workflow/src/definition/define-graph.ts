@@ -232,8 +232,8 @@ function graphStepDraft(entry: {
 
 /** Other formats have a step's dependencies in the step. */
 function checkNoDependencies(place: Place & { readonly step: string }, step: unknown): void {
-  if (typeof step !== 'object' || step === null) return
-  const key = ['dependsOn', 'needs', 'depends_on', 'after'].find((name) => Object.hasOwn(step, name))
+  const options = readOptions(step) ?? {}
+  const key = ['dependsOn', 'needs', 'depends_on', 'after'].find((name) => name in options)
   if (key === undefined) return
   throw definitionError(
     place,

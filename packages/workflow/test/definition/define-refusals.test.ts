@@ -15,7 +15,7 @@ describe('what plain JavaScript gets wrong is refused', () => {
     [
       'a workflow name',
       () => define('my workflow', { version: 1 }),
-      'Workflow name "my workflow" is not valid. A name begins',
+      'Workflow name "my workflow" is not valid. A name must begin',
     ],
     [
       'a missing version',

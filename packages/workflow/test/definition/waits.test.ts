@@ -96,7 +96,7 @@ describe('a step that waits', () => {
   })
 
   it.each<[string, () => unknown, string]>([
-    ['a sleep without a length', () => base.sleep('a', {} as never), 'a sleep needs either for, like'],
+    ['a sleep without a length', () => base.sleep('a', {} as never), 'a sleep must have either for, like'],
     [
       'a sleep with two',
       () => base.sleep('a', { for: '1d', until: new Date() } as never),
@@ -147,7 +147,11 @@ describe('a step that waits', () => {
       () => base.waitForSignal('a', { schema: {} as never }),
       'step "a": schema is an object, which is not',
     ],
-    ['a poll without every', () => base.poll('a', { until: run } as never), "a poll needs every, like '1m'."],
+    [
+      'a poll without every',
+      () => base.poll('a', { until: run } as never),
+      "a poll must have every, like '1m'.",
+    ],
     [
       'a poll every no time',
       () => base.poll('a', { every: 0, until: run }),
