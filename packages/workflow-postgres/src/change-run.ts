@@ -1,4 +1,4 @@
-import type { RunChange, RunToChange } from '@belay/workflow/adapter'
+import { type RunChange, type RunToChange, StoreContendedError } from '@belay/workflow/adapter'
 import type { Connection } from './connection/connection.ts'
 import { lock } from './statements/lock-run.ts'
 import { write } from './statements/write-run-change.ts'
@@ -26,6 +26,13 @@ export async function changeRun<Answer extends object>(
     })
     if (result === null) return null
     if (result !== 'moved') return result.answer
-    if (tries === MOVES_MAX) throw new Error(`Run ${request.runId} changes its definition all the time.`)
+    if (tries === MOVES_MAX) throw movedMeanwhile(request.runId)
   }
+}
+
+function movedMeanwhile(runId: string): StoreContendedError {
+  return new StoreContendedError(
+    `Run ${runId} could not be changed: it was moved to another version ${MOVES_MAX} times meanwhile. Nothing was written. Try again once nobody moves it any more.`,
+    { runId },
+  )
 }

@@ -1,4 +1,4 @@
-import type { Outcome, Settlement } from '@belay/workflow/adapter'
+import { type Outcome, type Settlement, sentence } from '@belay/workflow/adapter'
 import { batchesBySize } from './batches.ts'
 import type { Connection } from './connection/connection.ts'
 import { refusalOf } from './errors.ts'
@@ -166,7 +166,7 @@ async function recordRefused(
   const error = {
     name: 'BelayError',
     code: 'payload_unserialisable',
-    message: `The database refused what the step gave back: ${refusal}`,
+    message: `The database refused what the step returned: ${sentence(refusal)}`,
   }
   const { runId, fence, step, definitionId, direction } = outcome
   const ref = { runId, fence, step, definitionId, direction }

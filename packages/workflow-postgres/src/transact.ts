@@ -3,6 +3,7 @@ import {
   type Isolation,
   type Settlement,
   type StepTransaction,
+  sentence,
   type Transacted,
   type TransactRequest,
 } from '@belay/workflow/adapter'
@@ -168,7 +169,7 @@ function refused(error: unknown): Transacted {
   if (isInFailedTransaction(error)) return failedBefore(error)
   const refusal = refusalOf(error)
   if (refusal === null) return failed(error)
-  const message = `The database refused what the step gave back: ${refusal}`
+  const message = `The database refused what the step returned: ${sentence(refusal)}`
   return { type: 'rolled_back', error: new BelayError('payload_unserialisable', message, { cause: error }) }
 }
 

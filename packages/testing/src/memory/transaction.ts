@@ -97,7 +97,10 @@ export class MemoryTransaction {
 export function givenTransaction(rows: Rows, tx: unknown): MemoryTransaction {
   const found = transactionIn(tx)
   if (found === undefined) {
-    throw refused('is none', 'It takes what transaction() of the adapter, or a transactional step, gives')
+    throw refused(
+      'is not a transaction of a memory store',
+      'Give the one that transaction() of the adapter, or a transactional step, provides',
+    )
   }
   if (found.rows !== rows) throw refused('belongs to another memory store', 'Use one of the same store')
   if (!found.isOpen) throw refused('is over', 'Use it before the function it was given to returns')

@@ -241,7 +241,7 @@ describe('a signal that cannot be taken', () => {
       'There is no run "nonsense" to signal: it was pruned, or never started.',
     )
     await expect(made.signal({ workflow, key: 'k' }, 'shipped', { tracking: 'T' })).rejects.toThrow(
-      'There is no run of workflow "picky" with key "k" to signal.',
+      'There is no run of workflow "picky" with key "k" to signal: it was pruned, or never started.',
     )
   })
 
@@ -347,7 +347,7 @@ describe('an approval', () => {
     await run.reject('manager', { by: 'bob' })
     const again = run.approve('manager', { by: 'ann' })
     await expect(again).rejects.toMatchObject({ code: 'decision_conflict', runId: run.id, step: 'manager' })
-    await expect(again).rejects.toThrow(/was rejected by bob at 2025.*and cannot be approved any more/)
+    await expect(again).rejects.toThrow(/was rejected by bob at 2025.*and can no longer be approved/)
     await clock.runUntil(run.result().catch(() => {}))
     await expect(run.approve('manager', { by: 'ann' })).rejects.toMatchObject({ code: 'decision_conflict' })
     expect((await run.reject('manager', { by: 'bob' })).result).toBe('duplicate')

@@ -100,7 +100,7 @@ describe('sleeping', () => {
     [
       'a negative duration',
       { for: (): number => -5 },
-      /What for of step "nap".*gave back is -5.*not a duration/,
+      /What for of step "nap".*returned is -5.*not a duration/,
     ],
     ['nonsense', { for: (): string => 'soon' }, /is "soon", which is not a duration/],
     [
@@ -108,7 +108,7 @@ describe('sleeping', () => {
       { until: (): Date => new Date(Number.NaN) },
       /is an invalid Date, which is not an instant/,
     ],
-    ['ages', { for: (): string => '40000d' }, /3650d is the most/],
+    ['ages', { for: (): string => '40000d' }, /the longest duration is 3650d/],
   ] as const)(
     'fails at once, without retries, when its function gives back %s',
     async (_, options, message) => {

@@ -6,6 +6,7 @@ import {
   type Kind,
   type OptionTable,
   Refusal,
+  sentence,
   shown,
   yesOrNo,
 } from '@belay/workflow/adapter'
@@ -164,7 +165,7 @@ async function openDatabase(place: string | undefined) {
 function notOpened(place: string | undefined, cause: unknown): BelayError {
   return new BelayError(
     'store_misconfigured',
-    `PGlite cannot open ${place ?? 'a database in memory'}: ${cause instanceof Error ? cause.message : String(cause)}. A directory must be writable, and be empty or hold a database that this version of PGlite made.`,
+    `PGlite cannot open ${place ?? 'a database in memory'}: ${sentence(cause instanceof Error ? cause.message : String(cause))} A directory must be writable, and be empty or hold a database that this version of PGlite made.`,
     { cause },
   )
 }

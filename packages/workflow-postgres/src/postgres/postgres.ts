@@ -212,7 +212,7 @@ function poolerNotice(notices: Notices): () => void {
       level: 'info',
       code: 'pooler_detected',
       message:
-        'A pooler stands between Belay and the server. Belay sets nothing in its sessions, prepares no statements by name, and does not listen: workers find work at their ticks. A connection past the pooler is faster; `prepare: true` suits poolers that keep prepared statements apart.',
+        'A pooler stands between Belay and the server. Belay sets nothing in its sessions, prepares no statements by name, and does not listen: workers find work at their next tick. A direct connection is faster. Set `prepare: true` for a pooler that supports prepared statements.',
     })
   }
 }

@@ -18,6 +18,7 @@ export {
   yesOrNo,
 } from '../options/index.ts'
 export { shown } from '../shown.ts'
+export { counted, sentence } from '../words.ts'
 export type { Adapter } from './adapter.ts'
 export type * from './control.ts'
 export * from './lifecycle.ts'

@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { BelayError } from '../errors.ts'
 import { definitionError, type Place } from '../graph/place.ts'
 import { messageOf } from '../thrown.ts'
+import { sentence } from '../words.ts'
 import { shown } from './option-check.ts'
 
 /**
@@ -79,7 +80,7 @@ async function validated(schema: StandardSchemaV1, value: unknown, words: Words)
   if (result.issues === undefined) return result.value
   throw new BelayError(
     'invalid_input',
-    `${words.value} is not valid: ${issueList(result.issues)}. ${words.effect}`,
+    `${words.value} is not valid: ${sentence(issueList(result.issues))} ${words.effect}`,
     { cause: new InputIssues(result.issues) },
   )
 }
@@ -94,7 +95,7 @@ async function runSchema(
   } catch (cause) {
     throw new BelayError(
       'invalid_input',
-      `${words.schema} threw while it checked ${words.check}: ${messageOf(cause)}. ${words.effect}`,
+      `${words.schema} threw while it checked ${words.check}: ${sentence(messageOf(cause))} ${words.effect}`,
       { cause },
     )
   }

@@ -75,7 +75,7 @@ function attempts(place: Place, given: RetryOptions): number | undefined {
   if (given.attempts !== undefined && given.retries !== undefined) {
     throw definitionError(
       place,
-      'attempts and retries are both given. Keep one: attempts counts the first attempt too, retries does not.',
+      'attempts and retries are both given. Keep one: attempts includes the first attempt, retries does not.',
     )
   }
   if (given.retries !== undefined) {

@@ -21,7 +21,7 @@ export function sleepDraft(place: WaitPlace, options: unknown, defaults: StepPol
       place,
       length === undefined
         ? "a sleep must have either for, like '3d', or until, like a Date."
-        : 'for and until are both given. Keep one: for is a duration, until an instant.',
+        : 'for and until are both given. Keep one: for is a duration, until is an instant.',
     )
   }
   const by = until === undefined ? 'for' : 'until'

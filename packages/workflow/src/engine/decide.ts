@@ -4,6 +4,7 @@ import type { RunCause } from '../cause.ts'
 import type { RetryPolicy, StepDefinition } from '../definition/step.ts'
 import { BelayError } from '../errors.ts'
 import { RetryLaterError } from '../handler-errors.ts'
+import { counted } from '../words.ts'
 import { retryDelayMs } from './backoff.ts'
 import { serialiseError } from './payload.ts'
 
@@ -84,7 +85,7 @@ export function poisonError(claim: Claim, step: StepDefinition): BelayError | un
   if (claim.losses < step.lossesMax) return undefined
   return new BelayError(
     'worker_lost',
-    `Step "${step.name}" of run ${claim.runId} lost its worker ${claim.losses} times and is not tried again: it may be what kills them. Look at the workers' logs; raise \`lossesMax\` if the losses had another reason.`,
+    `Step "${step.name}" of run ${claim.runId} lost its worker ${counted(claim.losses, 'time')} and is not tried again: its handler may be what crashes the workers. Look at their logs; raise \`lossesMax\` if the losses had another reason.`,
     { runId: claim.runId, step: step.name, attempt: claim.fence },
   )
 }

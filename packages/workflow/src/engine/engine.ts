@@ -331,10 +331,15 @@ export class Engine implements AsyncDisposable {
     const runnable = new Map<number, WorkflowDefinition>()
     for (const [id, workflow] of definitions) {
       if (workflow.runnable) runnable.set(id, workflow)
-      else log.info('Registered for triggering only: it has no handlers.', { workflow: workflow.name })
+      else
+        log.info(
+          'A workflow without handlers was registered: this process can start its runs, but not work on them.',
+          { workflow: workflow.name },
+        )
     }
     if ([...runnable.values()].some(isTransactional)) this.#adapter.checkTransactions?.()
-    if (runnable.size === 0) log.warn('This worker has no workflow to run. Give createEngine() `workflows`.')
+    if (runnable.size === 0)
+      log.warn('This worker has no workflow to run. Pass `workflows` to createEngine().')
     const worker = new Worker({
       ...this.#settings,
       events: this.#events,
@@ -375,7 +380,7 @@ export class Engine implements AsyncDisposable {
 
   #assertOpen(): void {
     if (this.#closing !== undefined) {
-      throw new BelayError('engine_closed', 'This engine was closed. Make another with createEngine().')
+      throw new BelayError('engine_closed', 'This engine is closed. Make another one with createEngine().')
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { RunStatus } from '../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../cause.ts'
 import { BelayError } from '../errors.ts'
+import { counted, sentence } from '../words.ts'
 import type { RunSnapshot } from './run-snapshot.ts'
 
 /** What became of one step in the undo of a run. */
@@ -68,10 +69,12 @@ function headline(run: RunSnapshot): string {
   if (run.cause?.type === 'deadline') return `${who} had not ended by its deadline, ${run.cause.deadlineAt}.`
   if (run.cause?.type !== 'step_failed') {
     const reason = run.cause?.reason
-    return `${who} was cancelled${reason === undefined ? '' : `: ${reason}`}.`
+    return sentence(`${who} was cancelled${reason === undefined ? '' : `: ${reason}`}`)
   }
   const { step, attempt, error } = run.cause
-  return `${who} failed: step "${step}" gave up after ${attempt} ${attempt === 1 ? 'attempt' : 'attempts'} with ${error.name}: ${error.message}`
+  return sentence(
+    `${who} failed: step "${step}" gave up after ${counted(attempt, 'attempt')} with ${error.name}: ${error.message}`,
+  )
 }
 
 function undoLine(status: RunStatus, undo: readonly UndoReport[]): string {

@@ -283,7 +283,7 @@ function sameDecision({ run, step }: Sending, delivery: Delivery, approved: bool
   if (made.approved === approved) return true
   throw new BelayError(
     'decision_conflict',
-    `Step "${step.name}" of run ${run.runId} was ${made.approved ? 'approved' : 'rejected'} by ${made.by} at ${made.at}, and cannot be ${approved ? 'approved' : 'rejected'} any more.`,
+    `Step "${step.name}" of run ${run.runId} was ${made.approved ? 'approved' : 'rejected'} by ${made.by} at ${made.at}, and can no longer be ${approved ? 'approved' : 'rejected'}.`,
     { runId: run.runId, step: step.name },
   )
 }

@@ -223,7 +223,10 @@ export class Worker {
       onUnsure: () => this.#loops.reconcile.wake(),
       onLeaseDoubted: () => this.#loops.lease.wake(),
       onRefused: (error) => {
-        this.#parts.log.error('The store refuses an outcome; this worker gives up its identity.', { error })
+        this.#parts.log.error(
+          'The store keeps refusing an outcome; this worker gives up its id and continues under a new one.',
+          { error },
+        )
         // The old identity's lease then runs out, and the step goes to whoever sweeps it.
         if (session === this.#session) this.#replaceSession().catch((failure) => this.#unexpected(failure))
       },
@@ -232,7 +235,10 @@ export class Worker {
   }
 
   #unexpected(error: unknown): void {
-    this.#parts.log.error('A new identity could not be registered; the next claim tries again.', { error })
+    this.#parts.log.error(
+      'The worker could not register under a new id; it tries again with its next claim.',
+      { error },
+    )
     this.#parts.events.emit('error', { during: 'registering', error })
   }
 
@@ -241,7 +247,7 @@ export class Worker {
     if (this.#stopping) return
     this.#session = this.#openSession()
     const steps = lost.lose()
-    this.#parts.log.error('This worker was presumed dead: it lost its lease and goes on under a new id.', {
+    this.#parts.log.error('This worker was presumed dead: it lost its lease and continues under a new id.', {
       workerId: lost.workerId,
       steps,
     })

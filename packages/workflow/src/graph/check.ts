@@ -158,7 +158,7 @@ export function checkNodes(workflow: string, nodes: readonly GraphNode[]): void 
 export function duplicateStep(workflow: string, name: string): DefinitionError {
   return definitionError(
     { workflow, step: name },
-    'a step of this name is defined already. Give one of them another name.',
+    'a step with this name is already defined. Give one of them another name.',
     { kind: 'duplicate_step', name },
   )
 }
@@ -168,7 +168,7 @@ export function checkStepCount(workflow: string, count: number): void {
   if (count <= STEPS_MAX) return
   throw definitionError(
     { workflow },
-    `it has ${count} steps, and ${STEPS_MAX} is the most. Split it into several workflows, or let one step do the work of many.`,
+    `it has ${count} steps, and at most ${STEPS_MAX} are allowed. Split it into several workflows, or let one step do the work of many.`,
   )
 }
 
@@ -177,6 +177,6 @@ function checkDependencyCount(workflow: string, nodes: readonly GraphNode[]): vo
   if (count <= DEPENDENCIES_MAX) return
   throw definitionError(
     { workflow },
-    `its steps have ${count} dependencies together, and ${DEPENDENCIES_MAX} is the most. Put a step that joins many dependencies in front of those that share them.`,
+    `its steps have ${count} dependencies in total, and at most ${DEPENDENCIES_MAX} are allowed. Where steps share many dependencies, let them depend on one step that joins those.`,
   )
 }

@@ -106,7 +106,7 @@ function checkedStatuses(
     if (Refusal.is(status)) {
       throw refused(
         workflow,
-        `that of step "${name}" must be ${STATUS.words}; got ${status.got}.${status.hint}`,
+        `the status of step "${name}" must be ${STATUS.words}; got ${status.got}.${status.hint}`,
       )
     }
     statuses.set(name, status)
@@ -117,7 +117,10 @@ function checkedStatuses(
 const STATUS = oneOf(Object.keys(STATUS_STYLES) as StepStatus[])
 
 function refused(workflow: string, defect: string): BelayError {
-  return new BelayError('invalid_option', `toMermaid(): statuses for workflow "${workflow}": ${defect}`)
+  return new BelayError(
+    'invalid_option',
+    `toMermaid(): in the statuses for workflow "${workflow}", ${defect}`,
+  )
 }
 
 function nodeLine(step: StepShape, number: number, status: StepStatus | undefined): string {

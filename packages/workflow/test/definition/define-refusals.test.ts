@@ -46,7 +46,7 @@ describe('what plain JavaScript gets wrong is refused', () => {
     [
       'a doubled step',
       () => untyped.step('a', { run }).step('a', { run }),
-      'Workflow "w", step "a": a step of this name is defined already.',
+      'Workflow "w", step "a": a step with this name is already defined.',
     ],
     ['a step name', () => untyped.step('a b', { run }), 'Workflow "w": step name "a b" is not valid.'],
     [

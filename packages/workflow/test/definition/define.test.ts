@@ -117,7 +117,7 @@ describe('a definition', () => {
   it('has a limited number of steps', () => {
     const full = chain(STEPS_MAX)
     expect(() => full.step('one-more', { run })).toThrow(
-      `it has ${STEPS_MAX + 1} steps, and ${STEPS_MAX} is the most.`,
+      `it has ${STEPS_MAX + 1} steps, and at most ${STEPS_MAX} are allowed.`,
     )
   })
 })

@@ -126,7 +126,7 @@ describe('a step that waits', () => {
     ['an option of steps', () => base.sleep('a', { for: 1, retry: false } as never), 'no option "retry"'],
     ['no options', () => base.sleep('a', undefined as never), 'the sleep is undefined'],
     ['an unknown dependency', () => base.sleep('a', { dependsOn: ['b'] as never, for: 1 }), 'depends on "b"'],
-    ['a doubled name', () => base.step('a', { run }).sleep('a' as never, { for: 1 }), 'defined already'],
+    ['a doubled name', () => base.step('a', { run }).sleep('a' as never, { for: 1 }), 'already defined'],
     [
       'a timeout of no time',
       () => base.waitForSignal('a', { timeout: 0 }),

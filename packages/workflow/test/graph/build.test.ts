@@ -177,7 +177,7 @@ describe('what is no graph is refused', () => {
         { name: 'a', dependsOn: [] },
         { name: 'a', dependsOn: [] },
       ],
-      'Workflow "w", step "a": a step of this name is defined already.',
+      'Workflow "w", step "a": a step with this name is already defined.',
     ],
     [
       'an empty name',
@@ -202,7 +202,7 @@ describe('what is no graph is refused', () => {
   it('more steps than the limit', () => {
     const nodes = Array.from({ length: STEPS_MAX + 1 }, (_, index) => ({ name: `s${index}`, dependsOn: [] }))
     expect(() => buildGraph('w', nodes)).toThrow(
-      `it has ${STEPS_MAX + 1} steps, and ${STEPS_MAX} is the most.`,
+      `it has ${STEPS_MAX + 1} steps, and at most ${STEPS_MAX} are allowed.`,
     )
     expect(buildGraph('w', nodes.slice(1)).size).toBe(STEPS_MAX)
   })
@@ -215,7 +215,7 @@ describe('what is no graph is refused', () => {
       ...leaves.map((name) => ({ name, dependsOn: roots })),
     ]
     expect(() => buildGraph('w', nodes)).toThrow(
-      `have ${DEPENDENCIES_MAX + 500} dependencies together, and ${DEPENDENCIES_MAX} is the most.`,
+      `have ${DEPENDENCIES_MAX + 500} dependencies in total, and at most ${DEPENDENCIES_MAX} are allowed.`,
     )
   })
 

@@ -1,4 +1,5 @@
 import type { RunToChange, StepChange, StoredStep } from '../../adapter/index.ts'
+import { sentence } from '../../words.ts'
 import { type Plan, stepNamed } from './plan.ts'
 import { stepRefusal } from './refusal.ts'
 
@@ -19,7 +20,7 @@ export function planGiveUpStep(found: RunToChange, name: string, reason: string)
     error: JSON.stringify({
       name: 'BelayError',
       code: 'outcome_unknown',
-      message: `An operator has given the handler up, which did not end: ${reason}. Whether it took effect is unknown.`,
+      message: `An operator gave up on the handler, which had not ended: ${sentence(reason)} Whether it took effect is unknown.`,
     }),
   }
   return { run: isUndo ? { ...run, status: 'compensation_failed' } : run, steps: [given], queue: [] }

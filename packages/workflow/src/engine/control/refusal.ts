@@ -44,7 +44,7 @@ function standingOf({ status }: StoredRun): string {
 
 /** What to do about a run whose undo is in the way. */
 export function remedyOfUndo({ status }: StoredRun): string {
-  if (status === 'compensating') return 'Wait until its undo has come to its end.'
+  if (status === 'compensating') return 'Wait until its undo has ended.'
   if (status === 'compensation_failed') {
     return 'Repair the parked compensation first, with retryCompensation() or skipCompensation().'
   }

@@ -50,7 +50,10 @@ function assertSkippable({ run }: RunToChange, step: StoredStep): void {
         'Skip it while it waits for its next try; pause() keeps it from beginning that.',
       )
     case 'pending':
-      throw refuse('it waits for the steps it depends on', 'Skip those, or skip it when it is its turn.')
+      throw refuse(
+        'it waits for the steps it depends on',
+        'Skip those first, or skip this step when its turn comes.',
+      )
     default:
       throw refuse(`it is ${step.status}`)
   }

@@ -12,7 +12,7 @@ export function isUndoOpen({ status }: StepRecord): boolean {
 export function explainUndo(found: RunToExplain, step: StepRecord): StepExplanation {
   const { name, availableAt, failures } = step
   if (step.status === 'compensation_failed') {
-    const sentence = `The compensation of "${name}" failed for good: call retryCompensation() once what hindered it is repaired, or skipCompensation() when it is undone by hand.`
+    const sentence = `The compensation of "${name}" failed for good: call retryCompensation() once its cause is repaired, or skipCompensation() once the step was undone by hand.`
     return { step: name, reason: 'operator', sentence }
   }
   if (step.workerId !== null) return compensating(found, step)
@@ -28,7 +28,7 @@ function compensating(found: RunToExplain, step: StepRecord): StepExplanation {
   const { name, startedAt } = step
   const gone = goneWorker(found, step)
   if (gone !== null) {
-    return { step: name, reason: 'worker', sentence: `The compensation of "${name}" was begun by ${gone}` }
+    return { step: name, reason: 'worker', sentence: `The compensation of "${name}" was started by ${gone}` }
   }
   const since = startedAt === null ? '' : ` since ${instant(startedAt)}`
   const sentence = `The compensation of "${name}" has been running on worker ${step.workerId}${since}.`
