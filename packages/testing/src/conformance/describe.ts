@@ -25,6 +25,7 @@ import { requeueCases } from './cases/requeue.ts'
 import { retentionCases } from './cases/retention.ts'
 import { settleCases } from './cases/settle.ts'
 import { signalCases } from './cases/signals.ts'
+import { signalAnewCases } from './cases/signals-anew.ts'
 import { signalWithinCases } from './cases/signals-within.ts'
 import { sizeCases } from './cases/sizes.ts'
 import { startCases } from './cases/start.ts'
@@ -89,6 +90,7 @@ const SUITES: Readonly<Record<string, Cases>> = {
   diagnosis: diagnosisCases,
   waits: waitCases,
   signals: signalCases,
+  'signals of a step that asks anew': signalAnewCases,
   'start times': startTimeCases,
   deadlines: deadlineCases,
   connection: connectionCases,

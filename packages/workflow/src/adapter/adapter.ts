@@ -216,7 +216,8 @@ export interface Adapter {
 
   /**
    * Gives signals to steps: each is recorded by its key, becomes its step's output, and makes the step ready if it waits; all of that in one
-   * commit. A step takes one signal. Results are in order.
+   * commit. A step takes one signal, until an operator has it ask anew: a change that takes `signalledAt` from a step supersedes its signal,
+   * and the same key may come again. Results are in order.
    *
    * With `tx` they are part of that transaction, which holds the steps until it ends; workers are woken when it commits. Throws
    * `invalid_option` for what is no open transaction of this store.

@@ -32,6 +32,7 @@ interface StartOptions {
 interface SignalOptions {
   readonly key?: string
   readonly payload?: JsonText
+  readonly payloadHash?: string
   readonly actor?: string
 }
 
@@ -124,9 +125,9 @@ export class Scenario {
   }
 
   newSignal(run: CaseRun, name: string, options: SignalOptions = {}): NewSignal {
-    const { key = this.ids.runId(), payload = '"signal"', actor = null } = options
+    const { key = this.ids.runId(), payload = '"signal"', actor = null, payloadHash } = options
     const { id: definitionId } = run.graph
-    return { runId: run.id, definitionId, step: run.graph.numberOf(name), key, payload, actor }
+    return { runId: run.id, definitionId, step: run.graph.numberOf(name), key, payload, actor, payloadHash }
   }
 
   async cancel(...runs: readonly CaseRun[]): Promise<readonly string[]> {
