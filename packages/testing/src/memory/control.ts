@@ -55,7 +55,7 @@ function apply(rows: Rows, run: RunRow, change: RunChange): void {
     rows.queue.enter({ definitionId, availableAt: availableAt ?? rows.now, runId: run.runId, step })
   }
   const past = rows.history.get(run.runId) ?? []
-  const entries = change.history.map((entry): HistoryRecord => ({ ...entry, at: rows.now, key: null }))
+  const entries = change.history.map((entry): HistoryRecord => ({ ...entry, at: rows.now, name: null, key: null }))
   rows.history.set(run.runId, [...past, ...entries])
 }
 
@@ -113,7 +113,8 @@ export function readHistory(
 ): readonly HistoryRecord[] {
   const signals = signalsOf(rows, runId).map(
     ({ receivedAt: at, step, key, actor, payload }): HistoryRecord => {
-      return { at, action: 'signal', step, actor, reason: null, change: payload, key }
+      const name = rows.runs.get(runId)?.definition.saved.shape.steps[step]?.name ?? null
+      return { at, action: 'signal', step, name, actor, reason: null, change: payload, key }
     },
   )
   // Stable: of one moment, signals come before what operators did, by step and key, as the database gives them.
@@ -129,7 +130,7 @@ export function note(
   entry: Pick<HistoryRecord, 'action' | 'actor' | 'reason' | 'change'>,
 ): void {
   const past = rows.history.get(runId) ?? []
-  rows.history.set(runId, [...past, { ...entry, at: rows.now, step: null, key: null }])
+  rows.history.set(runId, [...past, { ...entry, at: rows.now, step: null, name: null, key: null }])
 }
 
 export function readDefinitions(rows: Rows, definitionIds: readonly number[]): readonly SavedDefinition[] {
