@@ -55,7 +55,9 @@ function apply(rows: Rows, run: RunRow, change: RunChange): void {
     rows.queue.enter({ definitionId, availableAt: availableAt ?? rows.now, runId: run.runId, step })
   }
   const past = rows.history.get(run.runId) ?? []
-  const entries = change.history.map((entry): HistoryRecord => ({ ...entry, at: rows.now, name: null, key: null }))
+  const entries = change.history.map(
+    (entry): HistoryRecord => ({ ...entry, at: rows.now, name: null, key: null }),
+  )
   rows.history.set(run.runId, [...past, ...entries])
 }
 
