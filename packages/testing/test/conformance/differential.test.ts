@@ -104,6 +104,19 @@ function breakages(): Readonly<Record<string, () => Harness>> {
             ),
           }),
       })),
+    'keeps the history of pruned runs': () =>
+      altered((adapter) => {
+        const past = new Map<string, Awaited<ReturnType<typeof adapter.readHistory>>>()
+        return {
+          prune: async (request) => {
+            for (const runId of request.runIds) {
+              past.set(runId, await adapter.readHistory({ runId, limit: 10 }))
+            }
+            return adapter.prune(request)
+          },
+          readHistory: async (request) => past.get(request.runId) ?? adapter.readHistory(request),
+        }
+      }),
     'throws now and then': () =>
       altered((adapter) => {
         let loads = 0
