@@ -1,6 +1,7 @@
 import type { Adapter } from '@belay/workflow/adapter'
 import { describe, test } from 'vitest'
 import type { BesideCase, Case, Cases, SecondCase } from './case.ts'
+import { approvalCases } from './cases/approvals.ts'
 import { claimCases } from './cases/claim.ts'
 import { connectionCases } from './cases/connection.ts'
 import { controlCases } from './cases/control.ts'
@@ -91,6 +92,7 @@ const SUITES: Readonly<Record<string, Cases>> = {
   waits: waitCases,
   signals: signalCases,
   'signals of a step that asks anew': signalAnewCases,
+  'pending approvals': approvalCases,
   'start times': startTimeCases,
   deadlines: deadlineCases,
   connection: connectionCases,

@@ -124,7 +124,7 @@ type Reason = Extract<Delivery, { result: 'ignored' }>['reason']
 
 function reasonAgainst(rows: Rows, run: RunRow, step: StepRow): Reason | undefined {
   if (step.signalledAt !== null) return 'signalled'
-  if (!goesForward(run)) return 'run_over'
+  if (!goesForward(run) || run.stop !== null) return 'run_over'
   switch (step.status) {
     case 'pending':
     case 'ready':

@@ -40,7 +40,7 @@ signalled_runs as materialized (
   select l.run_id from locked_steps l group by l.run_id order by l.run_id
 ),
 current_runs as materialized (
-  select r.id, r.definition_id, r.status
+  select r.id, r.definition_id, r.status, r.stop
   from signalled_runs s
   join belay.workflow_runs r on r.id = any (array[s.run_id])
   order by s.run_id
@@ -53,7 +53,8 @@ taken_signals as materialized (
   join current_runs r on r.id = any (array[l.run_id])
   where l.signalled_at is null and l.timed_out is not true
     and r.definition_id = any (array[l.definition_id])
-    and r.status = any (case when l.run_id is not null then array['scheduled', 'running', 'waiting', 'paused'] end)
+    -- A paused run may have been stopped.
+    and r.stop is null and r.status = any (case when l.run_id is not null then array['scheduled', 'running', 'waiting', 'paused'] end)
   order by l.run_id, l.step
 ),
 recorded_signals as (
@@ -106,7 +107,7 @@ select n.position::int as position,
     select from belay.workflow_signals past where past.run_id = n.run_id and past.step = n.step and past.key = n.key
   )) as is_recorded, g.payload_hash,
   s.signalled_at is not null as is_signalled,
-  r.status in ('scheduled', 'running', 'waiting', 'paused') as goes_forward,
+  r.stop is null and r.status in ('scheduled', 'running', 'waiting', 'paused') as goes_forward,
   s.status = 'running' as is_running,
   case when s.signalled_at is not null then s.output::text end as recorded
 from unnest($1::uuid[], $2::int[], $3::int[], $4::text[])

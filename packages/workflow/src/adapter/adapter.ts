@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import type { ApprovalsRequest, FoundApprovals } from './approvals.ts'
 import type { HistoryRecord, RunChange, RunToChange } from './control.ts'
 import type { RunStatus } from './lifecycle.ts'
 import type {
@@ -223,6 +224,12 @@ export interface Adapter {
    * `invalid_option` for what is no open transaction of this store.
    */
   deliverSignals(signals: readonly NewSignal[], options?: WithinTransaction): Promise<readonly Delivery[]>
+
+  /**
+   * Looks at a bounded number of the live runs of workflows that have approvals, the newest first, and returns the steps of theirs that wait for
+   * one. Other runs cost it nothing.
+   */
+  findApprovals(request: ApprovalsRequest): Promise<FoundApprovals>
 
   /** Which definition a run follows; by id, or by workflow and key. Null when there is none. With `tx` also runs that were started in it. */
   findRun(

@@ -2,10 +2,10 @@ import { expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import { define, type ReceivesNothing } from '../../src/definition/index.ts'
 import {
+  type ArchivedRun,
   type Engine,
   type ReleasedKeys,
   type RunHandle,
-  type RunSnapshot,
   stopOnSignals,
 } from '../../src/engine/index.ts'
 
@@ -61,7 +61,7 @@ test('prune() insists on an age and on ends, and gives archives whole runs', () 
     olderThan: '30d',
     statuses: ['completed', 'failed'],
     archive: (runs) => {
-      expectTypeOf(runs).toEqualTypeOf<readonly RunSnapshot[]>()
+      expectTypeOf(runs).toEqualTypeOf<readonly ArchivedRun[]>()
     },
   })
   // @ts-expect-error: how old?
