@@ -7,12 +7,10 @@ import type {
   Claim,
   Claimed,
   DefinitionRecord,
-  Delivery,
   DrainedRun,
   FoundRun,
   Lease,
   NewRun,
-  NewSignal,
   Outcome,
   PayloadRequest,
   RunFilter,
@@ -24,6 +22,7 @@ import type {
   StepRecord,
   UndoPlan,
 } from './records.ts'
+import type { Delivery, NewSignal } from './signals.ts'
 import type { Transacted, TransactRequest, WithinTransaction } from './transaction.ts'
 import type {
   Diagnosis,

@@ -56,6 +56,19 @@ test('findings tell by their type what else they know', async () => {
   }
 })
 
+test('approvals.pending() gives what approve() takes', async () => {
+  const [first] = await engine.approvals.pending({ workflow: 'checked', step: 'boss', limit: 10 })
+  if (first === undefined) return
+  expectTypeOf(first.since).toEqualTypeOf<Date>()
+  expectTypeOf(first.timeoutAt).toEqualTypeOf<Date | undefined>()
+  expectTypeOf(first.key).toEqualTypeOf<string | undefined>()
+  engine.approvals.pending({ before: first })
+  // @ts-expect-error: runs are named by id.
+  engine.approvals.pending({ before: 'first' })
+  // @ts-expect-error: there is no such filter.
+  engine.approvals.pending({ status: 'waiting' })
+})
+
 test('prune() insists on an age and on ends, and gives archives whole runs', () => {
   engine.prune({
     olderThan: '30d',
