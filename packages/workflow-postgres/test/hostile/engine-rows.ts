@@ -101,6 +101,12 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
       ],
     }),
   ),
+  {
+    name: 'approvals.pending',
+    call: ({ engine }, filter) => engine.approvals.pending(filter),
+    args: () => [{}],
+    options: { 0: ['workflow', 'step', 'before', 'before.runId', 'before.step', 'limit'] },
+  },
   { name: 'runs.get', call: ({ engine }, run) => engine.runs.get(run), args: ({ run }) => [run.id] },
   { name: 'runs.handle', call: ({ engine }, run) => engine.runs.handle(run).id, args: ({ run }) => [run.id] },
   {

@@ -39,6 +39,7 @@ describe('a hostile value', () => {
       ...methodsOf('engine', engine),
       ...methodsOf('runs', engine.runs),
       ...methodsOf('workers', engine.workers),
+      ...methodsOf('approvals', engine.approvals),
       ...methodsOf('handle', run),
       ...methodsOf('workflow', hostileWorkflow),
       ...methodsOf('clock', adapter.clock),

@@ -13,6 +13,7 @@ import {
   type OptionTable,
   oneOf,
 } from '../options/index.ts'
+import { Approvals } from './approvals.ts'
 import { Control } from './control/control.ts'
 import type { ActionOptions } from './control/options.ts'
 import { DefinitionRegistry } from './definition-registry.ts'
@@ -68,6 +69,8 @@ export class Engine implements AsyncDisposable {
   readonly runs: Runs
   /** The registry of workers: which there are, and what they hold. */
   readonly workers: Workers
+  /** What waits for somebody's decision, across runs. */
+  readonly approvals: Approvals
   readonly #settings: EngineSettings
   readonly #adapter: Adapter
   readonly #events: EventHub
@@ -114,6 +117,7 @@ export class Engine implements AsyncDisposable {
     })
     this.runs = new Runs(adapter, this.#control, (id) => this.#handle(id, false))
     this.workers = new Workers(adapter)
+    this.approvals = new Approvals(adapter, () => this.#assertOpen())
     this.#signals = new Signals({
       adapter,
       registry: this.#registry,

@@ -22,7 +22,7 @@ const CALL = 'runs.releaseKeys()'
 
 const OPTIONS = {
   olderThan: { sets: 'how long ago a run must have ended', takes: duration(0, AGE_MAX), required: true },
-  workflow: { sets: 'whose keys are released', takes: name },
+  workflow: { sets: 'whose keys are released', takes: name, narrows: true },
   limit: {
     sets: 'how many keys are released at most',
     takes: wholeNumber(1, 1_000_000_000),

@@ -25,9 +25,9 @@ const LIST_DEFAULT = 50
 const LIST_MAX = 1_000
 
 const FILTER = {
-  workflow: { sets: 'whose runs', takes: name },
-  status: { sets: 'where the runs stand', takes: oneOrSomeOf(STATUSES) },
-  key: { sets: 'the key of the run', takes: key },
+  workflow: { sets: 'whose runs', takes: name, narrows: true },
+  status: { sets: 'where the runs stand', takes: oneOrSomeOf(STATUSES), narrows: true },
+  key: { sets: 'the key of the run', takes: key, narrows: true },
 } satisfies OptionTable
 
 const LIST_FILTER = {
@@ -46,9 +46,9 @@ export interface RunsFilter {
   readonly status?: RunStatus | readonly RunStatus[]
   readonly key?: string
   /** Only runs older than this run: the id of the last run of the page before. */
-  readonly before?: string
+  readonly before?: string | undefined
   /** 1 to 1,000; default 50. */
-  readonly limit?: number
+  readonly limit?: number | undefined
 }
 
 /** Which runs an action is for: a filter that narrows them down, or `{ all: true }` for every run that the action fits. */

@@ -12,6 +12,8 @@ export interface OptionRow<Value = unknown> {
   readonly default?: unknown
   /** It must be given. */
   readonly required?: true
+  /** Of a filter: it narrows down what the filter fits, so that {@link checkFilter} refuses undefined. */
+  readonly narrows?: true
 }
 
 /** The options of one function, by name. */
@@ -41,8 +43,8 @@ export function checkOptions<const Table extends OptionTable>(
 }
 
 /**
- * The same for a filter, in which a name with the value undefined is refused: it would silently fit everything, and what it should have
- * been is most often a variable that was not set.
+ * The same for a filter, in which a row that narrows is refused when it is given as undefined: the filter would silently fit everything,
+ * and most often a variable was not set.
  */
 export function checkFilter<const Table extends OptionTable>(
   call: string,
@@ -51,7 +53,7 @@ export function checkFilter<const Table extends OptionTable>(
 ): SettingsOf<Table> {
   const options = ownOptions(call, given, Object.keys(table), 'the filter')
   for (const name of Object.keys(options)) {
-    if (options[name] !== undefined) continue
+    if (options[name] !== undefined || table[name]!.narrows !== true) continue
     throw new BelayError(
       'invalid_option',
       `${call}: ${name} is undefined, and would fit everything. Give it a value, or leave the name out.`,

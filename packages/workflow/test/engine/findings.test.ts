@@ -159,7 +159,7 @@ describe('what a diagnosis amounts to', () => {
       {
         type: 'no_free_slots',
         slots: 10,
-        message: expect.stringMatching(/all 10 slots of the 1 worker for it are taken\.$/),
+        message: expect.stringMatching(/but no slot is free: 1 worker with 10 slots can run it\.$/),
       },
     ])
   })
