@@ -70,7 +70,7 @@ describe('virtual clock', () => {
 
   test('refuses what is not a duration', async () => {
     const clock = new VirtualClock(0)
-    await expect(clock.advance(-1)).rejects.toThrow(/advance\(\) is -1, which is not a duration/)
+    await expect(clock.advance(-1)).rejects.toThrow(/advance\(\): the duration is -1, which is not a duration/)
     await expect(clock.advance('soon' as '1s')).rejects.toThrow(/advance\(\) is "soon"/)
   })
 
@@ -95,7 +95,7 @@ describe('virtual clock', () => {
     tick()
 
     await expect(clock.runUntil(never, { limit: '1s' })).rejects.toThrow(
-      /did not settle, within 1s of virtual time.*\+1000 ms.*Pending timers: tick at \+1200 ms/,
+      /did not settle, within 1000 ms of virtual time.*\+1000 ms.*Pending timers: tick at \+1200 ms/,
     )
   })
 
