@@ -237,11 +237,9 @@ describe('a signal that cannot be taken', () => {
     const { made } = await given()
     const sending = made.signal('01920000-0000-7000-8000-000000000000', 'shipped', { tracking: 'T' })
     await expect(sending).rejects.toMatchObject({ code: 'unknown_run' })
-    await expect(made.signal('nonsense', 'shipped', {})).rejects.toThrow(
-      'There is no run nonsense to signal.',
-    )
+    await expect(made.signal('nonsense', 'shipped', {})).rejects.toThrow('signal(): the run must be a run id')
     await expect(made.signal({ workflow, key: 'k' }, 'shipped', { tracking: 'T' })).rejects.toThrow(
-      'There is no run of workflow "picky" with key "k" to signal.',
+      'There is no run of workflow "picky" with key "k"',
     )
   })
 

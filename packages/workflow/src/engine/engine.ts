@@ -7,28 +7,20 @@ import type { ActionOptions } from './control/options.ts'
 import { DefinitionRegistry } from './definition-registry.ts'
 import { type DoctorOptions, type DoctorReport, doctor } from './doctor.ts'
 import { type EngineEvents, EventHub, type EventListener } from './events.ts'
-import type { Explanation } from './explain/explanation.ts'
 import { checkEngineOptions, type EngineOptions, type EngineSettings } from './options.ts'
 import { OutageWatch } from './outage.ts'
 import { PayloadCache } from './payload-cache.ts'
 import { checkPruneOptions, type PruneOptions, type PruneReport, pruneRuns } from './prune.ts'
+import { type RunOf, referTo } from './referred-run.ts'
 import { Retention } from './retention.ts'
-import {
-  type ApprovalNames,
-  type ApprovalPayload,
-  type ApproveOptionsOf,
-  type RunHandle,
-  type RunHandleParts,
-  runHandle,
-  type SignalArguments,
-  type SignalNames,
-  type SignalPayload,
-} from './run-handle.ts'
+import { type KeyedRunHandle, type RunHandle, type RunHandleParts, runHandle } from './run-handle.ts'
+import { findRun, type RunReference, runLookup } from './run-reference.ts'
 import { RunStarter } from './run-starter.ts'
+import { RunVerbs } from './run-verbs.ts'
 import { RunWatch } from './run-watch.ts'
 import { Runs } from './runs.ts'
 import { within } from './runtime.ts'
-import { type RejectOptions, type SignalReceipt, Signals, type SignalTarget } from './signals.ts'
+import { Signals } from './signals.ts'
 import { type RunOptions, type StartedHandle, type StartRunParts, startRun, startRuns } from './start-run.ts'
 import { followNotices } from './store-notices.ts'
 import { Worker } from './worker.ts'
@@ -52,7 +44,7 @@ export type NewRunOf<Input> = Omit<RunOptions, 'tx'> &
   (undefined extends Input ? { readonly input?: Input } : { readonly input: Input })
 
 /** Starts and follows runs; once started, it is also a worker that runs steps. Made by {@link createEngine}. */
-export class Engine implements AsyncDisposable {
+export class Engine extends RunVerbs implements AsyncDisposable {
   /** Runs as the store holds them. */
   readonly runs: Runs
   /** The registry of workers: which there are, and what they hold. */
@@ -74,6 +66,7 @@ export class Engine implements AsyncDisposable {
   #closing: Promise<void> | undefined
 
   constructor(settings: EngineSettings) {
+    super()
     const { adapter, log, runtime, tickMs } = settings
     this.#settings = settings
     this.#adapter = adapter
@@ -101,7 +94,7 @@ export class Engine implements AsyncDisposable {
         adapter.wake()
       },
     })
-    this.runs = new Runs(adapter, this.#control, (id) => this.#handle(id, false))
+    this.runs = new Runs(adapter, this.#control, (call, run) => this.refer(call, run))
     this.workers = new Workers(adapter)
     this.#signals = new Signals({
       adapter,
@@ -158,7 +151,7 @@ export class Engine implements AsyncDisposable {
     { tx }: Pick<RunOptions, 'tx'> = {},
   ): Promise<readonly RunHandle<OutputsOf<W>, ReceivesOf<W>>[]> {
     this.#assertOpen()
-    const handleOf = (started: StartedHandle, index: number): RunHandle<OutputsOf<W>> =>
+    const handleOf = (started: StartedHandle, index: number): RunHandle<OutputsOf<W>, ReceivesOf<W>> =>
       tx === undefined
         ? this.#follow(workflow, started, runs[index]?.key)
         : this.#handle(started.id, started.created)
@@ -189,11 +182,6 @@ export class Engine implements AsyncDisposable {
     return doctor(this.#adapter, options)
   }
 
-  /** Why a run is where it is, in one sentence for each open step. Throws `unknown_run`. */
-  explain(run: string | Pick<RunHandle, 'id'>): Promise<Explanation> {
-    return this.runs.handle(idOf(run)).explain()
-  }
-
   /**
    * Moves a run to another version of its workflow. Possible while none of its steps is running, when every step that has begun exists there
    * under the same name, and nothing that has ended depends there on something that has not; also once the run has ended without
@@ -202,45 +190,14 @@ export class Engine implements AsyncDisposable {
    * @throws BelayError `action_refused` with all that stands in the way, `unknown_run`, `definition_changed`.
    */
   async migrateRun(
-    run: string | Pick<RunHandle, 'id'>,
+    run: RunReference,
     workflow: WorkflowDefinition,
     options: ActionOptions = {},
   ): Promise<boolean> {
-    return this.#control.migrate(this.runs.handle(idOf(run)).id, workflow, options)
-  }
-
-  /**
-   * Sends a signal to a run that is named by its id, or by its workflow and key. The workflow as its definition types name and payload.
-   *
-   * @throws what `signal()` of a handle throws.
-   */
-  async signal<W extends WorkflowDefinition, Name extends SignalNames<ReceivesOf<W>>>(
-    target: SignalTarget<W>,
-    name: Name,
-    ...[payload, options]: SignalArguments<SignalPayload<ReceivesOf<W>, Name>>
-  ): Promise<SignalReceipt> {
     this.#assertOpen()
-    return this.#signals.send(target, name, payload, options)
-  }
-
-  /** Decides an approval of a run that is named by its id, or by its workflow and key, with yes. */
-  async approve<W extends WorkflowDefinition, Name extends ApprovalNames<ReceivesOf<W>>>(
-    target: SignalTarget<W>,
-    name: Name,
-    decision: ApproveOptionsOf<ApprovalPayload<ReceivesOf<W>, Name>>,
-  ): Promise<SignalReceipt> {
-    this.#assertOpen()
-    return this.#signals.approve(target, name, decision)
-  }
-
-  /** The same with no. */
-  async reject<W extends WorkflowDefinition, Name extends ApprovalNames<ReceivesOf<W>>>(
-    target: SignalTarget<W>,
-    name: Name,
-    decision: RejectOptions,
-  ): Promise<SignalReceipt> {
-    this.#assertOpen()
-    return this.#signals.reject(target, name, decision)
+    const lookup = runLookup('migrateRun()', run)
+    const { runId } = 'runId' in lookup ? lookup : await findRun(this.#adapter, lookup)
+    return this.#control.migrate(runId, workflow, options)
   }
 
   /** Calls back on everything that happens in this engine. Returns how to stop it. A listener that throws is logged. */
@@ -352,6 +309,16 @@ export class Engine implements AsyncDisposable {
     else this.#adapter.wake([definitionId])
   }
 
+  protected refer(call: string, run: RunReference | RunOf): RunHandle | KeyedRunHandle {
+    const parts = {
+      adapter: this.#adapter,
+      signals: this.#signals,
+      handleOn: (id: string): RunHandle => this.#handle(id, false),
+      assertOpen: () => this.#assertOpen(),
+    }
+    return referTo(parts, call, run)
+  }
+
   #handle<Outputs, Sent>(id: string, created: boolean): RunHandle<Outputs, Sent> {
     return runHandle(this.#handleParts, { id, created })
   }
@@ -367,8 +334,4 @@ function isTransactional({ steps }: WorkflowDefinition): boolean {
   return steps.some(
     ({ transaction, compensation }) => transaction !== null || compensation?.transaction != null,
   )
-}
-
-function idOf(run: string | Pick<RunHandle, 'id'>): string {
-  return typeof run === 'string' ? run : run.id
 }

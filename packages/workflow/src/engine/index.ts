@@ -10,18 +10,21 @@ export type { Finding } from './findings.ts'
 export type { EngineOptions } from './options.ts'
 export type { Archive, PruneOptions, PruneReport } from './prune.ts'
 export type { ReleasedKeys, ReleaseKeysOptions } from './release-keys.ts'
+export type { ResultOptions } from './result-options.ts'
 export type { RetentionPolicy } from './retention-policy.ts'
 export { RunFailedError, type UndoReport } from './run-failed-error.ts'
 export type {
   ApprovalNames,
   ApprovalPayload,
   ApproveOptionsOf,
+  KeyedRunHandle,
   RunHandle,
   SignalArguments,
   SignalNames,
   SignalPayload,
   StepNameOf,
 } from './run-handle.ts'
+export type { HandleOn, OutputsAt, RunReference, SentTo } from './run-reference.ts'
 export type { RunSnapshot, RunSummary, StepSnapshot } from './run-snapshot.ts'
 export type { Runs, RunsFilter, RunsToChange } from './runs.ts'
 export type {
@@ -29,7 +32,6 @@ export type {
   RejectOptions,
   SignalOptions,
   SignalReceipt,
-  SignalTarget,
 } from './signals.ts'
 export type { RunOptions } from './start-run.ts'
 export type { StartTimes } from './start-times.ts'

@@ -11,6 +11,7 @@ import type { DefinitionRegistry } from './definition-registry.ts'
 import { checkKey } from './key.ts'
 import type { EngineSettings } from './options.ts'
 import { fromJsonText, toJsonText } from './payload.ts'
+import { findRun, type RunLookup, unknownRun } from './run-reference.ts'
 
 export interface SignalOptions {
   /**
@@ -52,11 +53,6 @@ export interface SignalReceipt {
   readonly reason: 'signalled' | 'timed_out' | 'step_over' | 'run_over' | undefined
 }
 
-/** A run by its id, or by its workflow and key. */
-export type SignalTarget<W extends WorkflowDefinition = WorkflowDefinition> =
-  | string
-  | { readonly workflow: W | string; readonly key: string }
-
 export interface SignalsParts {
   readonly adapter: Adapter
   readonly registry: DefinitionRegistry
@@ -81,7 +77,7 @@ export class Signals {
   }
 
   async send(
-    target: SignalTarget,
+    target: RunLookup,
     name: string,
     payload: unknown,
     options: SignalOptions = {},
@@ -97,18 +93,18 @@ export class Signals {
     return receipt(sending, delivery)
   }
 
-  async approve(target: SignalTarget, name: string, options: ApproveOptions): Promise<SignalReceipt> {
+  async approve(target: RunLookup, name: string, options: ApproveOptions): Promise<SignalReceipt> {
     const key = this.#keyOf('approve()', options, ['by', 'comment', 'payload', 'key', 'tx'])
     return this.#decide(target, name, { ...options, approved: true, key })
   }
 
-  async reject(target: SignalTarget, name: string, options: RejectOptions): Promise<SignalReceipt> {
+  async reject(target: RunLookup, name: string, options: RejectOptions): Promise<SignalReceipt> {
     const key = this.#keyOf('reject()', options, ['by', 'comment', 'key', 'tx'])
     return this.#decide(target, name, { ...options, approved: false, key })
   }
 
   async #decide(
-    target: SignalTarget,
+    target: RunLookup,
     name: string,
     made: { readonly approved: boolean; readonly key: string } & ApproveOptions,
   ): Promise<SignalReceipt> {
@@ -152,17 +148,14 @@ export class Signals {
 
   /** Finds the run, its definition as this process knows it, and the step, which must take signals of this kind. */
   async #find(wanted: {
-    readonly target: SignalTarget
+    readonly target: RunLookup
     readonly name: string
     readonly kind: SignalWait['kind']
     readonly tx: unknown
   }) {
     const { adapter, registry, settings } = this.#parts
     const { target, name, kind, tx } = wanted
-    // Within a transaction the adapter sees to it itself, as for runs that are started in one.
-    if (tx === undefined) await adapter.open()
-    const run = await adapter.findRun(lookup(target), { tx })
-    if (run === null) throw unknownRun(target)
+    const run = await findRun(adapter, target, tx)
     const workflow = await registry.find(run, settings.workflows, tx)
     if (workflow === undefined) throw unknownWorkflow(run)
     const { step, wait } = signalStep(run, workflow, name, kind)
@@ -197,7 +190,7 @@ export class Signals {
       const [delivery] = await adapter.deliverSignals([sending.signal], { tx })
       // Between the look and the delivery the run was pruned, or moved to another version: a second look tells.
       if (delivery!.result === 'unknown' && look < LOOKS_MAX) continue
-      if (delivery!.result === 'unknown') throw unknownRun(sending.run.runId)
+      if (delivery!.result === 'unknown') throw unknownRun({ runId: sending.run.runId })
       // What a transaction makes ready is so when it commits: the adapter tells of it then.
       if (delivery!.result === 'delivered' && tx === undefined) onDelivered(sending.run.definitionId)
       return { sending, delivery: delivery! }
@@ -206,12 +199,6 @@ export class Signals {
 }
 
 const LOOKS_MAX = 3
-
-function lookup(target: SignalTarget) {
-  if (typeof target === 'string') return { runId: target }
-  const { workflow, key } = target
-  return { workflow: typeof workflow === 'string' ? workflow : workflow.name, key }
-}
 
 /** @throws BelayError `invalid_option` that names the steps that could have been meant. */
 function signalStep(
@@ -270,17 +257,6 @@ function receipt({ run, step, signal }: Sending, delivery: Delivery): SignalRece
     result: delivery.result as SignalReceipt['result'],
     reason: delivery.result === 'ignored' ? delivery.reason : undefined,
   }
-}
-
-function unknownRun(target: SignalTarget): BelayError {
-  if (typeof target === 'string') {
-    return new BelayError('unknown_run', `There is no run ${target} to signal.`, { runId: target })
-  }
-  const { workflow, key } = lookup(target) as { workflow: string; key: string }
-  return new BelayError(
-    'unknown_run',
-    `There is no run of workflow "${workflow}" with key ${JSON.stringify(key)} to signal.`,
-  )
 }
 
 function unknownWorkflow({ runId, workflow, version }: FoundRun): BelayError {

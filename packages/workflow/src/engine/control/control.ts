@@ -7,6 +7,7 @@ import type { EventHub } from '../events.ts'
 import { explainRun } from '../explain/explain.ts'
 import type { Explanation } from '../explain/explanation.ts'
 import { toJsonText } from '../payload.ts'
+import { unknownRun } from '../run-reference.ts'
 import { type Action, type ActionResult, decideAction } from './action.ts'
 import type { Actor } from './change-of.ts'
 import { historyEntry, type RunHistoryEntry } from './history.ts'
@@ -51,7 +52,7 @@ export class Control {
       runId,
       decide: (found) => decideAction(found, action, by),
     })
-    if (result === null) throw unknownRun(runId)
+    if (result === null) throw unknownRun({ runId })
     if (result.changed) this.#tell(runId, action, by, result)
     return result
   }
@@ -65,7 +66,7 @@ export class Control {
       runId,
       decide: (found) => ({ change: null, answer: decideAction(found, action, by).answer }),
     })
-    if (result === null) throw unknownRun(runId)
+    if (result === null) throw unknownRun({ runId })
     return result
   }
 
@@ -91,7 +92,7 @@ export class Control {
     const stopped = await this.cancelAll([runId], by, compensate)
     if (stopped.length > 0) return true
     const known = await this.#parts.adapter.readStatuses([runId])
-    if (known.length === 0) throw unknownRun(runId)
+    if (known.length === 0) throw unknownRun({ runId })
     return false
   }
 
@@ -149,7 +150,7 @@ export class Control {
     this.#parts.assertOpen()
     await adapter.open()
     const [found, records] = [await adapter.readRun(runId), await adapter.readHistory({ runId, limit })]
-    if (found === null) throw unknownRun(runId)
+    if (found === null) throw unknownRun({ runId })
     return records.map((record) => historyEntry(record, found.steps))
   }
 
@@ -159,7 +160,7 @@ export class Control {
     this.#parts.assertOpen()
     await adapter.open()
     const found = await adapter.readRun(runId)
-    if (found === null) throw unknownRun(runId)
+    if (found === null) throw unknownRun({ runId })
     const [[definition], workers, now] = await Promise.all([
       adapter.readDefinitions([found.run.definitionId]),
       adapter.listWorkers(),
@@ -191,10 +192,4 @@ function told({ actor, reason }: Actor): {
   readonly reason: string | undefined
 } {
   return { by: actor ?? undefined, reason: reason ?? undefined }
-}
-
-function unknownRun(runId: string): BelayError {
-  return new BelayError('unknown_run', `There is no run ${runId}: it was pruned, or never started.`, {
-    runId,
-  })
 }
