@@ -211,8 +211,17 @@ export interface Adapter {
   /** What operators did to a run, and the signals it received: the newest `limit` of them, in the order they came. */
   readHistory(request: { readonly runId: string; readonly limit: number }): Promise<readonly HistoryRecord[]>
 
-  /** Definitions by the store's number; unknown ones are left out. */
-  readDefinitions(definitionIds: readonly number[]): Promise<readonly SavedDefinition[]>
+  /** Definitions by the store's number; unknown ones are left out. With `tx` also those that were saved in it. */
+  readDefinitions(
+    definitionIds: readonly number[],
+    options?: WithinTransaction,
+  ): Promise<readonly SavedDefinition[]>
+
+  /** A workflow's definition of this version, or of the highest that is stored; null when there is none. With `tx` also one that was saved in it. */
+  findDefinition(
+    wanted: { readonly name: string; readonly version?: number | undefined },
+    options?: WithinTransaction,
+  ): Promise<SavedDefinition | null>
 
   /**
    * Gives signals to steps: each is recorded by its key, becomes its step's output, and makes the step ready if it waits; all of that in one

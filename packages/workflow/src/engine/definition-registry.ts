@@ -63,6 +63,11 @@ export class DefinitionRegistry {
     this.#known.set(saved.id, workflow)
   }
 
+  /** The definition with that number of the store's, if this process has it. */
+  known(definitionId: number): WorkflowDefinition | undefined {
+    return this.#known.get(definitionId)
+  }
+
   /** The definition a run follows, when it was started here or is among `workflows`. Throws `definition_changed`. */
   async find(
     run: FoundRun,

@@ -21,6 +21,7 @@ import { RunWatch } from './run-watch.ts'
 import { Runs } from './runs.ts'
 import { within } from './runtime.ts'
 import { Signals } from './signals.ts'
+import { type NamedRunHandle, type RunByNameOptions, startRunByName } from './start-by-name.ts'
 import { type RunOptions, type StartedHandle, type StartRunParts, startRun, startRuns } from './start-run.ts'
 import { followNotices } from './store-notices.ts'
 import { Worker } from './worker.ts'
@@ -122,20 +123,31 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   }
 
   /**
-   * Starts a run. Once this resolves, the run and all its steps are stored.
+   * Starts a run. Once this resolves, the run and all its steps are stored. By the name of its workflow instead of its definition the run is
+   * checked if this process has the definition; else its input is taken as it is, and `checked` of the handle is false.
    *
    * @param options.key makes the start idempotent: the same key of the same workflow with the same input returns the first run.
    * @param options.tx makes the run part of a transaction of the caller's: it is stored when that commits. `run.started` is not told then.
-   * @throws BelayError `invalid_input`, `payload_unserialisable`, `payload_too_large`, `key_conflict`, `definition_changed`, and the store's.
+   * @throws BelayError `invalid_input`, `payload_unserialisable`, `payload_too_large`, `key_conflict`, `definition_changed`, and the store's;
+   * by name also `unknown_workflow`.
    */
-  async run<W extends WorkflowDefinition>(
+  run<W extends WorkflowDefinition>(
     workflow: W,
-    ...[input, options = {}]: RunArguments<InputOf<W>>
-  ): Promise<RunHandle<OutputsOf<W>, ReceivesOf<W>>> {
+    ...options: RunArguments<InputOf<W>>
+  ): Promise<RunHandle<OutputsOf<W>, ReceivesOf<W>>>
+  run(workflow: string, input?: unknown, options?: RunByNameOptions): Promise<NamedRunHandle>
+  async run(
+    workflow: WorkflowDefinition | string,
+    input?: unknown,
+    options: RunByNameOptions = {},
+  ): Promise<RunHandle> {
     this.#assertOpen()
-    const started = await startRun(this.#startParts(), workflow, input, options)
-    if (options.tx !== undefined) return this.#handle(started.id, started.created)
-    return this.#follow(workflow, started, options.key)
+    if (typeof workflow !== 'string') {
+      return this.#startedHandle(await startRun(this.#startParts(), workflow, input, options), options)
+    }
+    const started = await startRunByName(this.#startParts(), workflow, input, options)
+    const handle: RunHandle = this.#startedHandle(started, options)
+    return Object.assign(handle, { checked: started.checked })
   }
 
   /**
@@ -152,9 +164,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   ): Promise<readonly RunHandle<OutputsOf<W>, ReceivesOf<W>>[]> {
     this.#assertOpen()
     const handleOf = (started: StartedHandle, index: number): RunHandle<OutputsOf<W>, ReceivesOf<W>> =>
-      tx === undefined
-        ? this.#follow(workflow, started, runs[index]?.key)
-        : this.#handle(started.id, started.created)
+      this.#startedHandle(started, { key: runs[index]?.key, tx })
     return startRuns(this.#startParts(), workflow, runs, handleOf, tx)
   }
 
@@ -252,12 +262,13 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     }
   }
 
-  #follow<Outputs, Sent>(
-    { name, version }: WorkflowDefinition,
+  /** Tells of a run that was started, unless that depends on a transaction of the caller's. */
+  #startedHandle<Outputs, Sent>(
     { id, created, definition, taken }: StartedHandle,
-    key: string | undefined,
+    { key, tx }: Pick<RunOptions, 'key' | 'tx'>,
   ): RunHandle<Outputs, Sent> {
-    if (created) {
+    if (created && tx === undefined) {
+      const { name, version } = definition
       this.#events.emit('run.started', { runId: id, workflow: name, version, key })
       if (!taken) this.#wakeFor(definition.id)
     }

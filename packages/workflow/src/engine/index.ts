@@ -33,6 +33,7 @@ export type {
   SignalOptions,
   SignalReceipt,
 } from './signals.ts'
+export type { NamedRunHandle, RunByNameOptions } from './start-by-name.ts'
 export type { RunOptions } from './start-run.ts'
 export type { StartTimes } from './start-times.ts'
 export {

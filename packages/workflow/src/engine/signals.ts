@@ -1,8 +1,7 @@
-import type { Adapter, Delivery, FoundRun, NewSignal } from '../adapter/index.ts'
+import type { Adapter, Delivery, FoundRun, NewSignal, WaitKind } from '../adapter/index.ts'
 import { validatePayload } from '../definition/input-schema.ts'
 import type { StepDefinition } from '../definition/step.ts'
 import type { SignalWait } from '../definition/wait.ts'
-import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import { didYouMean } from '../graph/index.ts'
 import { listed } from '../graph/place.ts'
@@ -51,6 +50,8 @@ export interface SignalReceipt {
   readonly result: 'delivered' | 'kept' | 'duplicate' | 'ignored'
   /** `signalled`: the step has another signal. `timed_out`: its timeout came first. `step_over`, `run_over`: it waits for nothing any more. */
   readonly reason: 'signalled' | 'timed_out' | 'step_over' | 'run_over' | undefined
+  /** False when this process does not know the version that the run follows: the payload was taken as it is, without its step's schema. */
+  readonly checked: boolean
 }
 
 export interface SignalsParts {
@@ -62,10 +63,22 @@ export interface SignalsParts {
 }
 
 /** What is recorded when everything has been checked. */
-interface Sending {
-  readonly run: FoundRun
-  readonly step: StepDefinition
+interface Sending extends Receiver {
   readonly signal: NewSignal
+}
+
+/** The step that a signal is for, and whether this process knows its schema. */
+interface Receiver {
+  readonly run: FoundRun
+  readonly step: Pick<StepDefinition, 'name' | 'number'>
+  readonly checked: boolean
+}
+
+/** What is known of a step: all of its definition, or what the store has of it. */
+interface KnownStep {
+  readonly name: string
+  readonly number: number
+  readonly wait: { readonly kind: WaitKind; readonly schema?: SignalWait['schema'] } | null
 }
 
 /** Sends signals and decisions to runs: checks all that can be checked, records, and wakes who may go on. */
@@ -85,9 +98,10 @@ export class Signals {
     const { tx } = options ?? {}
     const key = this.#keyOf('signal()', options, ['key', 'tx'])
     const prepare = async () => {
-      const { run, step, wait } = await this.#find({ target, name, kind: 'signal', tx })
-      const checked = await validatePayload({ workflow: run.workflow, step: name }, wait.schema, payload)
-      return this.#sending(run, step, { key, actor: null, payload: checked })
+      const { schema, ...receiver } = await this.#find({ target, name, kind: 'signal', tx })
+      const { workflow } = receiver.run
+      const valid = await validatePayload({ workflow, step: name }, schema, payload)
+      return this.#sending(receiver, { key, actor: null, payload: valid })
     }
     const { sending, delivery } = await this.#deliver(prepare, tx)
     return receipt(sending, delivery)
@@ -111,9 +125,9 @@ export class Signals {
     const { approved, by, comment, tx } = made
     checkDecision(made)
     const prepare = async () => {
-      const { run, step, wait } = await this.#find({ target, name, kind: 'approval', tx })
-      const place = { workflow: run.workflow, step: name }
-      const payload = approved ? await validatePayload(place, wait.schema, made.payload) : undefined
+      const { schema, ...receiver } = await this.#find({ target, name, kind: 'approval', tx })
+      const place = { workflow: receiver.run.workflow, step: name }
+      const payload = approved ? await validatePayload(place, schema, made.payload) : undefined
       const at = new Date(await this.#parts.adapter.now({ tx })).toISOString()
       const decision: Decision = {
         approved,
@@ -122,7 +136,7 @@ export class Signals {
         ...(comment === undefined ? {} : { comment }),
         ...(payload === undefined ? {} : { payload }),
       }
-      return this.#sending(run, step, { key: made.key, actor: by, payload: decision })
+      return this.#sending(receiver, { key: made.key, actor: by, payload: decision })
     }
     const { sending, delivery } = await this.#deliver(prepare, tx)
     const same = sameDecision(sending, delivery, approved)
@@ -146,38 +160,39 @@ export class Signals {
     return key
   }
 
-  /** Finds the run, its definition as this process knows it, and the step, which must take signals of this kind. */
+  /** Finds the run, its definition as this process or the store knows it, and the step, which must take signals of this kind. */
   async #find(wanted: {
     readonly target: RunLookup
     readonly name: string
     readonly kind: SignalWait['kind']
     readonly tx: unknown
-  }) {
+  }): Promise<Receiver & Pick<SignalWait, 'schema'>> {
     const { adapter, registry, settings } = this.#parts
     const { target, name, kind, tx } = wanted
     const run = await findRun(adapter, target, tx)
     const workflow = await registry.find(run, settings.workflows, tx)
-    if (workflow === undefined) throw unknownWorkflow(run)
-    const { step, wait } = signalStep(run, workflow, name, kind)
-    return { run, step, wait }
+    // The store has names and kinds of steps, and no schemas.
+    const steps = workflow?.steps ?? (await storedSteps(adapter, run, tx))
+    const step = signalStep(run, steps, name, kind)
+    return { run, step, schema: step.wait?.schema, checked: workflow !== undefined }
   }
 
   #sending(
-    run: FoundRun,
-    step: StepDefinition,
+    receiver: Receiver,
     {
       key,
       actor,
       payload,
     }: { readonly key: string; readonly actor: string | null; readonly payload: unknown },
   ): Sending {
+    const { run, step } = receiver
     const { runId, definitionId } = run
     const text = toJsonText(payload, this.#parts.settings.payloadMaxBytes, () => ({
       what: `Payload for step "${step.name}" of run ${runId}`,
       runId,
       step: step.name,
     }))
-    return { run, step, signal: { runId, definitionId, step: step.number, key, actor, payload: text } }
+    return { ...receiver, signal: { runId, definitionId, step: step.number, key, actor, payload: text } }
   }
 
   async #deliver(
@@ -200,15 +215,29 @@ export class Signals {
 
 const LOOKS_MAX = 3
 
+/** The steps of a run's definition as they are stored. */
+async function storedSteps(
+  adapter: Adapter,
+  { runId, definitionId }: FoundRun,
+  tx: unknown,
+): Promise<readonly KnownStep[]> {
+  const [stored] = await adapter.readDefinitions([definitionId], { tx })
+  // Runs go before their definition does.
+  if (stored === undefined) throw unknownRun({ runId })
+  return stored.shape.steps.map(({ name, kind }, number) => {
+    return { name, number, wait: kind === undefined ? null : { kind } }
+  })
+}
+
 /** @throws BelayError `invalid_option` that names the steps that could have been meant. */
 function signalStep(
   run: FoundRun,
-  { steps }: WorkflowDefinition,
+  steps: readonly KnownStep[],
   name: string,
   kind: SignalWait['kind'],
-): { readonly step: StepDefinition; readonly wait: SignalWait } {
+): KnownStep {
   const step = steps.find((candidate) => candidate.name === name)
-  if (step?.wait?.kind === kind) return { step, wait: step.wait }
+  if (step?.wait?.kind === kind) return step
   const names = steps.filter(({ wait }) => wait?.kind === kind).map((candidate) => candidate.name)
   const what = kind === 'signal' ? 'a signal' : 'an approval'
   const known = names.length === 0 ? `None of its steps waits for ${what}.` : `These do: ${listed(names)}.`
@@ -219,7 +248,7 @@ function signalStep(
   )
 }
 
-function mismatch(step: StepDefinition | undefined, name: string, what: string): string {
+function mismatch(step: KnownStep | undefined, name: string, what: string): string {
   if (step === undefined) return `has no step "${name}".`
   switch (step.wait?.kind) {
     case 'approval':
@@ -249,20 +278,13 @@ function sameDecision({ run, step }: Sending, delivery: Delivery, approved: bool
   )
 }
 
-function receipt({ run, step, signal }: Sending, delivery: Delivery): SignalReceipt {
+function receipt({ run, step, signal, checked }: Sending, delivery: Delivery): SignalReceipt {
   return {
     runId: run.runId,
     step: step.name,
     key: signal.key,
     result: delivery.result as SignalReceipt['result'],
     reason: delivery.result === 'ignored' ? delivery.reason : undefined,
+    checked,
   }
-}
-
-function unknownWorkflow({ runId, workflow, version }: FoundRun): BelayError {
-  return new BelayError(
-    'unknown_workflow',
-    `Run ${runId} follows workflow "${workflow}" version ${version}, which this engine does not know, so it cannot check a signal for it. Give that version to createEngine() in \`workflows\`; it needs no handlers.`,
-    { runId },
-  )
 }

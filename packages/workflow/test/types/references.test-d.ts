@@ -94,3 +94,16 @@ test('a wait for a result is limited by a duration or a signal', async () => {
   // @ts-expect-error: there is no such option.
   await run.result({ limit: 1 })
 })
+
+test('a run that is started by name takes any input, and tells whether it was checked', async () => {
+  const run = await engine.run('order', { whatever: 1 }, { key: 'o1', version: 2 })
+  expectTypeOf(run.checked).toBeBoolean()
+  expectTypeOf(await run.result()).toEqualTypeOf<Readonly<Record<string, unknown>>>()
+  await run.signal('whatever', 7)
+  await engine.run('order')
+  expectTypeOf((await engine.signal(run, 'whatever')).checked).toBeBoolean()
+  // @ts-expect-error: a definition has its version.
+  await engine.run(order, { id: 'o1' }, { version: 2 })
+  // @ts-expect-error: the definition knows its input.
+  await engine.run(order, { whatever: 1 })
+})
