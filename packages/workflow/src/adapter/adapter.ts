@@ -3,6 +3,7 @@ import type { HistoryRecord, RunChange, RunToChange } from './control.ts'
 import type { RunStatus } from './lifecycle.ts'
 import type {
   BegunUndo,
+  ChangedRun,
   Claim,
   Claimed,
   DefinitionRecord,
@@ -196,7 +197,7 @@ export interface Adapter {
     readonly stop?: 'cancellation' | 'abandonment' | undefined
     /** Who cancels and why, for the history of the runs that this stops. */
     readonly by?: { readonly actor: string | null; readonly reason: string | null } | undefined
-  }): Promise<readonly string[]>
+  }): Promise<readonly ChangedRun[]>
 
   /**
    * Changes one run as an operator asks: holds the run and all its steps still, calls `decide` with them, and writes the change that it
@@ -242,7 +243,7 @@ export interface Adapter {
    * Stops runs whose deadline has passed, with that as their cause, and cancels what has not started in them; the longest overdue first.
    * Returns the runs stopped.
    */
-  expireRuns(request: { readonly limit: number }): Promise<readonly string[]>
+  expireRuns(request: { readonly limit: number }): Promise<readonly ChangedRun[]>
 
   /**
    * In how many milliseconds the next queued step of these definitions becomes claimable that is not yet, and the next deadline of any run

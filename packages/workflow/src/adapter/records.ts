@@ -141,9 +141,20 @@ export interface Settlement {
   /** Steps that these outcomes made ready and that are now leased to the settling worker. */
   readonly claims: readonly Claim[]
   /** Runs whose status these outcomes changed. */
-  readonly runs: readonly { readonly runId: string; readonly status: RunStatus }[]
+  readonly runs: readonly ChangedRun[]
   /** True when outcomes made steps ready that were left for any worker to claim. */
   readonly queued: boolean
+}
+
+/** A run whose status a call changed, with what listeners are told of it. */
+export interface ChangedRun {
+  readonly runId: string
+  readonly definitionId: number
+  readonly status: RunStatus
+  readonly key: string | null
+  readonly tags: readonly string[]
+  /** From its creation, or its start time if that is later, to this change; milliseconds, store clock. */
+  readonly durationMs: number
 }
 
 /** A run that has failed or was cancelled and in which nothing is in flight any more. */
@@ -173,9 +184,7 @@ export interface UndoPlan {
 }
 
 /** A run whose undo was begun. */
-export interface BegunUndo {
-  readonly runId: string
-  readonly status: RunStatus
+export interface BegunUndo extends ChangedRun {
   /** Of its undos, those that were leased to the caller; given only when a lease was asked for. */
   readonly claims?: readonly Claim[]
 }

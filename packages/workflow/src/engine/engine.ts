@@ -1,4 +1,4 @@
-import type { Adapter, RunStatus } from '../adapter/index.ts'
+import type { Adapter, ChangedRun } from '../adapter/index.ts'
 import type { InputOf, OutputsOf, ReceivesOf, WorkflowDefinition } from '../definition/index.ts'
 import { type Duration, durationMs } from '../duration.ts'
 import { BelayError } from '../errors.ts'
@@ -15,6 +15,7 @@ import { type RunOf, referTo } from './referred-run.ts'
 import { Retention } from './retention.ts'
 import { type KeyedRunHandle, type RunHandle, type RunHandleParts, runHandle } from './run-handle.ts'
 import { findRun, type RunReference, runLookup } from './run-reference.ts'
+import { RunReports } from './run-reports.ts'
 import { RunStarter } from './run-starter.ts'
 import { RunVerbs } from './run-verbs.ts'
 import { RunWatch } from './run-watch.ts'
@@ -55,6 +56,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   readonly #events: EventHub
   readonly #payloads: PayloadCache
   readonly #registry: DefinitionRegistry
+  readonly #reports: RunReports
   readonly #starter: RunStarter
   readonly #watch: RunWatch
   readonly #control: Control
@@ -74,6 +76,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     this.#events = new EventHub(log)
     this.#payloads = new PayloadCache(adapter)
     this.#registry = new DefinitionRegistry(adapter)
+    this.#reports = new RunReports({ events: this.#events, registry: this.#registry })
     const outage = (during: string) =>
       new OutageWatch({ during, log, events: this.#events, random: runtime.random })
     this.#starter = new RunStarter({
@@ -89,6 +92,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
       payloadMaxBytes: settings.payloadMaxBytes,
       assertOpen: () => this.#assertOpen(),
       onRunsChanged: (runs) => this.#runsChanged(runs),
+      onMoved: (runId) => this.#payloads.forget(runId),
       onStopped: (runIds) => this.#worker?.runsStopped(runIds),
       onQueued: () => {
         this.#worker?.wake()
@@ -269,7 +273,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   ): RunHandle<Outputs, Sent> {
     if (created && tx === undefined) {
       const { name, version } = definition
-      this.#events.emit('run.started', { runId: id, workflow: name, version, key })
+      this.#events.emit('run.started', { runId: id, workflow: name, version, key, tags: [] })
       if (!taken) this.#wakeFor(definition.id)
     }
     return this.#handle(id, created)
@@ -292,6 +296,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
       payloads: this.#payloads,
       definitions: runnable,
       onRunsChanged: (runs) => this.#runsChanged(runs),
+      onRecovered: (steps) => this.#reports.recovered(steps),
     })
     await worker.start()
     this.#worker = worker
@@ -305,11 +310,9 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     this.#retention.start()
   }
 
-  #runsChanged(runs: readonly { readonly runId: string; readonly status: RunStatus }[]): void {
-    for (const run of runs) {
-      if (run.status !== 'compensating') this.#payloads.forget(run.runId)
-      this.#events.runChanged(run)
-    }
+  #runsChanged(runs: readonly ChangedRun[]): void {
+    for (const run of runs) if (run.status !== 'compensating') this.#payloads.forget(run.runId)
+    this.#reports.changed(runs)
     this.#watch.changed(runs)
   }
 

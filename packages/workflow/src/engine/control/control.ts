@@ -1,4 +1,4 @@
-import { type Adapter, isTerminal, type RunStatus } from '../../adapter/index.ts'
+import { type Adapter, type ChangedRun, isTerminal } from '../../adapter/index.ts'
 import type { RunCause } from '../../cause.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
@@ -23,7 +23,9 @@ export interface ControlParts {
   readonly payloadMaxBytes: number
   /** Throws once the engine is closed. */
   readonly assertOpen: () => void
-  readonly onRunsChanged: (runs: readonly { readonly runId: string; readonly status: RunStatus }[]) => void
+  readonly onRunsChanged: (runs: readonly ChangedRun[]) => void
+  /** A run that has ended follows another definition now. */
+  readonly onMoved: (runId: string) => void
   /** Runs were stopped: they are to be drained and undone. */
   readonly onStopped: (runIds: readonly string[]) => void
   /** Steps may be claimed that could not be before. */
@@ -78,11 +80,12 @@ export class Control {
     const cause: RunCause = { type: 'cancelled', reason: by.reason ?? undefined }
     const stop = compensate ? 'cancellation' : 'abandonment'
     const stopped = await adapter.cancelRuns({ runIds, cause: JSON.stringify(cause), stop, by })
-    onRunsChanged(stopped.map((runId) => ({ runId, status: 'compensating' })))
-    for (const runId of stopped)
+    const stoppedIds = stopped.map(({ runId }) => runId)
+    onRunsChanged(stopped)
+    for (const runId of stoppedIds)
       events.emit('operator.acted', { runId, action: 'cancel', step: undefined, ...told(by) })
-    if (stopped.length > 0) onStopped(stopped)
-    return stopped
+    if (stoppedIds.length > 0) onStopped(stoppedIds)
+    return stoppedIds
   }
 
   /** Whether this call stopped the run. */
@@ -169,12 +172,13 @@ export class Control {
     return explainRun({ ...found, shape: definition!.shape, workers, now })
   }
 
-  #tell(runId: string, action: Action, by: Actor, { from, status, queued }: ActionResult): void {
-    const { events, onRunsChanged, onQueued } = this.#parts
+  #tell(runId: string, action: Action, by: Actor, { from, run, queued }: ActionResult): void {
+    const { events, onRunsChanged, onMoved, onQueued } = this.#parts
     const step = 'step' in action ? action.step : undefined
     events.emit('operator.acted', { runId, action: action.type, step, ...told(by) })
-    // Also when a run that ended goes forward again under the status it had: what is remembered of it is of before.
-    if (from !== status || isTerminal(from)) onRunsChanged([{ runId, status }])
+    if (from !== run.status) onRunsChanged([run])
+    // Steps of a run that has ended were replaced: what is remembered of their payloads is stale.
+    else if (isTerminal(from)) onMoved(runId)
     if (queued) onQueued()
   }
 }
