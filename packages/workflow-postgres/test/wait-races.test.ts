@@ -183,7 +183,7 @@ describe.each(servers)('races of waits on $name', ({ url }) => {
 
       const [delivery, stopped] = await Promise.all([send(signalOf(runId)), cancel(runId)])
 
-      expect(stopped).toEqual([runId])
+      expect(stopped).toMatchObject([{ runId }])
       ends.add(delivery.result)
       if (delivery.result !== 'delivered') expect(delivery).toMatchObject({ reason: 'run_over' })
       expect(await claim()).toEqual([])

@@ -104,6 +104,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const NAMED_BY = 'a run id, an object with the id as `id` (a handle, a snapshot), or { workflow, key }'
 
 function checkedId(call: string, id: unknown): string {
-  if (isRunId(id)) return id
+  // As the store writes it.
+  if (isRunId(id)) return id.toLowerCase()
   throw invalidOption(call, 'the run', id, NAMED_BY)
 }

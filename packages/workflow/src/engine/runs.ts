@@ -6,6 +6,7 @@ import { didYouMean } from '../graph/index.ts'
 import { actOnMany, type BulkOptions, type BulkResult, cancelMany } from './control/bulk.ts'
 import type { Control } from './control/control.ts'
 import type { RunHistoryEntry } from './control/history.ts'
+import type { Selection } from './control/selected-runs.ts'
 import type { RunOf } from './referred-run.ts'
 import { type ReleasedKeys, type ReleaseKeysOptions, releaseKeys } from './release-keys.ts'
 import type { KeyedRunHandle, RunHandle } from './run-handle.ts'
@@ -32,8 +33,8 @@ export interface RunsFilter {
   readonly limit?: number
 }
 
-/** Which runs an action is for. An empty filter means all that the action fits. */
-export type RunsToChange = Pick<RunsFilter, 'workflow' | 'status' | 'key'>
+/** Which runs an action is for: those that fit a filter, where an empty one means all that the action fits, or those that a list names. */
+export type RunsToChange = Pick<RunsFilter, 'workflow' | 'status' | 'key'> | readonly RunReference[]
 
 /** Makes a handle on the run that a reference names; `call` names who was given it. */
 type RunReferrer = (call: string, run: RunReference | RunOf) => RunHandle | KeyedRunHandle
@@ -80,27 +81,27 @@ export class Runs {
     return (await this.#adapter.listRuns({ ...wanted, before, limit })).map(runSummary)
   }
 
-  /** Cancels every run that fits the filter; without a status in it, all that go forward. Throws `invalid_option`. */
+  /** Cancels every run that fits a filter, or that a list names; a filter without a status means all that go forward. Throws `invalid_option`. */
   async cancelMany(
-    filter: RunsToChange,
+    runs: RunsToChange,
     options: BulkOptions & { readonly compensate?: boolean } = {},
   ): Promise<BulkResult> {
-    return cancelMany(this.#parts(), checkBulkFilter('cancelMany()', filter), options)
+    return cancelMany(this.#parts(), checkSelection('cancelMany()', runs), options)
   }
 
-  /** Pauses every run that fits the filter; without a status in it, all that go forward. Throws `invalid_option`. */
-  async pauseMany(filter: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
-    return actOnMany(this.#parts(), 'pause', checkBulkFilter('pauseMany()', filter), options)
+  /** Pauses every run that fits a filter, or that a list names; a filter without a status means all that go forward. Throws `invalid_option`. */
+  async pauseMany(runs: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
+    return actOnMany(this.#parts(), 'pause', checkSelection('pauseMany()', runs), options)
   }
 
-  /** Resumes every run that fits the filter; without a status in it, all that are paused. Throws `invalid_option`. */
-  async resumeMany(filter: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
-    return actOnMany(this.#parts(), 'resume', checkBulkFilter('resumeMany()', filter), options)
+  /** Resumes every run that fits a filter, or that a list names; a filter without a status means all that are paused. Throws `invalid_option`. */
+  async resumeMany(runs: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
+    return actOnMany(this.#parts(), 'resume', checkSelection('resumeMany()', runs), options)
   }
 
-  /** Retries every run that fits the filter; without a status in it, all that failed, undone or not. Throws `invalid_option`. */
-  async retryMany(filter: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
-    return actOnMany(this.#parts(), 'retry', checkBulkFilter('retryMany()', filter), options)
+  /** Retries every run that fits a filter, or that a list names; a filter without a status means all that failed, undone or not. Throws `invalid_option`. */
+  async retryMany(runs: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
+    return actOnMany(this.#parts(), 'retry', checkSelection('retryMany()', runs), options)
   }
 
   /** What was done to a run from outside, oldest first: see `RunHandle.history()`. Throws `unknown_run`. */
@@ -152,8 +153,17 @@ function checkFilter(method: string, { workflow, key, status }: RunsFilter) {
   return { workflow, key, status: statuses }
 }
 
+function checkSelection(method: string, runs: RunsToChange): Selection {
+  if (isReferences(runs)) return runs.map((run) => runLookup(`runs.${method}`, run))
+  return checkBulkFilter(method, runs)
+}
+
+function isReferences(runs: RunsToChange): runs is readonly RunReference[] {
+  return Array.isArray(runs)
+}
+
 /** A filter with a typing error in it would fit every run. */
-function checkBulkFilter(method: string, filter: RunsToChange) {
+function checkBulkFilter(method: string, filter: Pick<RunsFilter, 'workflow' | 'status' | 'key'>) {
   const known = ['workflow', 'status', 'key']
   for (const name of Object.keys(filter)) {
     if (known.includes(name)) continue

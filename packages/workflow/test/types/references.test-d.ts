@@ -107,3 +107,13 @@ test('a run that is started by name takes any input, and tells whether it was ch
   // @ts-expect-error: the definition knows its input.
   await engine.run(order, { whatever: 1 })
 })
+
+test('actions on many runs take lists of references', async () => {
+  const run = await engine.run(order, { id: 'o1' })
+  const list = [run, id, { workflow: order, key: 'o1' }, { workflow: 'order', key: 'o2' }]
+  const { unknown } = await engine.runs.cancelMany(list, { dryRun: true })
+  expectTypeOf(unknown).toExtend<readonly RunReference[]>()
+  await engine.runs.retryMany(await engine.runs.list({ status: 'failed' }))
+  // @ts-expect-error: a number is no run.
+  await engine.runs.pauseMany([7])
+})
