@@ -193,7 +193,16 @@ describe('a handle on a run that was started elsewhere', () => {
     const handle = engine.runs.handle(other, run.id)
 
     const message = `There is no run ${run.id} of workflow "refund": that run is one of "order".`
-    for (const call of [handle.result(), handle.pause(), handle.explain()]) {
+    const calls = [
+      handle.result(),
+      handle.pause(),
+      handle.explain(),
+      engine.cancel(handle),
+      engine.retry(handle),
+    ]
+    expect(await engine.runs.get(handle)).toBeUndefined()
+    expect(await engine.runs.cancelMany([handle])).toMatchObject({ changed: 0, unknown: [run.id] })
+    for (const call of calls) {
       await expect(call).rejects.toMatchObject({ code: 'unknown_run', runId: run.id, message })
     }
     expect((await run.status()).status).toBe('waiting')

@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts'
+import type { ChangedRun } from './changed-run.ts'
 import type { HistoryRecord, RunChange, RunToChange } from './control.ts'
 import type { RunStatus } from './lifecycle.ts'
 import type {
   BegunUndo,
-  ChangedRun,
   Claim,
   Claimed,
   DefinitionRecord,

@@ -1,3 +1,4 @@
+import type { ChangedRun } from './changed-run.ts'
 import type { RunStatus, StepStatus } from './lifecycle.ts'
 
 /** A payload as JSON text. `null` stands for "no value" (`undefined`); the JSON value null is the text `'null'`. */
@@ -144,17 +145,6 @@ export interface Settlement {
   readonly runs: readonly ChangedRun[]
   /** True when outcomes made steps ready that were left for any worker to claim. */
   readonly queued: boolean
-}
-
-/** A run whose status a call changed, with what listeners are told of it. */
-export interface ChangedRun {
-  readonly runId: string
-  readonly definitionId: number
-  readonly status: RunStatus
-  readonly key: string | null
-  readonly tags: readonly string[]
-  /** From its creation, or its start time if that is later, to this change; milliseconds, store clock. */
-  readonly durationMs: number
 }
 
 /** A run that has failed or was cancelled and in which nothing is in flight any more. */

@@ -7,10 +7,10 @@ import type { ResultOptions } from './result-options.ts'
 import type { KeyedRunHandle, RunHandle, RunHandleParts } from './run-handle.ts'
 import {
   findRun,
+  lookupsOfHandles,
   type RunLookup,
   type RunReference,
   runLookup,
-  runOf,
   workflowName,
 } from './run-reference.ts'
 import type { RunSnapshot } from './run-snapshot.ts'
@@ -64,6 +64,7 @@ class ReferredRun {
   constructor(parts: ReferredRunParts, lookup: RunLookup) {
     this.#parts = parts
     this.#lookup = lookup
+    lookupsOfHandles.set(this, lookup)
   }
 
   async result(options?: ResultOptions): Promise<Readonly<Record<string, unknown>>> {
@@ -154,7 +155,7 @@ class ReferredRun {
 
   #standFor(found: RunHandle): void {
     this.#found ??= found
-    runOf.set(this, this.#found.id)
+    lookupsOfHandles.set(this, { runId: this.#found.id })
   }
 }
 

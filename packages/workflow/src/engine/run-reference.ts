@@ -44,16 +44,16 @@ export type RunLookup =
 export function runLookup(call: string, run: RunReference): RunLookup {
   if (typeof run === 'string') return { runId: checkedId(call, run) }
   if (typeof run !== 'object' || run === null) throw invalidOption(call, 'the run', run, NAMED_BY)
-  const known = runOf.get(run)
-  if (known !== undefined) return { runId: known }
+  const known = lookupsOfHandles.get(run)
+  if (known !== undefined) return known
   if ('id' in run) return { runId: checkedId(call, run.id) }
   if (!('workflow' in run && 'key' in run)) throw invalidOption(call, 'the run', run, NAMED_BY)
   checkKey(`${call}: the key of a run`, run.key)
   return { workflow: workflowName(call, run.workflow), key: run.key }
 }
 
-/** Which run a handle by key stands for, once that is known: whoever has the key later, the handle is for the same run. */
-export const runOf = new WeakMap<object, string>()
+/** What handles stand for that must look their run up. Once one has found its run it is for that run, whoever has the key later. */
+export const lookupsOfHandles = new WeakMap<object, RunLookup>()
 
 /** The name of a workflow that is given by its definition or its name. Throws `invalid_option`. */
 export function workflowName(call: string, workflow: WorkflowDefinition | string): string {
@@ -69,14 +69,17 @@ export async function findRun(adapter: Adapter, lookup: RunLookup, tx?: unknown)
   if (tx === undefined) await adapter.open()
   const found = await adapter.findRun('runId' in lookup ? { runId: lookup.runId } : lookup, { tx })
   if (found === null) throw unknownRun(lookup)
-  if ('runId' in lookup && lookup.workflow !== undefined && lookup.workflow !== found.workflow) {
-    throw new BelayError(
-      'unknown_run',
-      `There is no run ${found.runId} of workflow "${lookup.workflow}": that run is one of "${found.workflow}".`,
-      { runId: found.runId },
-    )
-  }
-  return found
+  if (isNamedBy(lookup, found)) return found
+  throw new BelayError(
+    'unknown_run',
+    `There is no run ${found.runId} of workflow "${lookup.workflow}": that run is one of "${found.workflow}".`,
+    { runId: found.runId },
+  )
+}
+
+/** Tells whether a run that was found by its id is one of the workflow that was named with it. */
+export function isNamedBy(lookup: RunLookup, { workflow }: Pick<FoundRun, 'workflow'>): boolean {
+  return lookup.workflow === undefined || lookup.workflow === workflow
 }
 
 /** What is thrown for a run that isn't there. */

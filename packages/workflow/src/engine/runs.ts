@@ -12,6 +12,7 @@ import { type ReleasedKeys, type ReleaseKeysOptions, releaseKeys } from './relea
 import type { KeyedRunHandle, RunHandle } from './run-handle.ts'
 import {
   type HandleOn,
+  isNamedBy,
   isRunId,
   type OutputsAt,
   type RunReference,
@@ -58,7 +59,7 @@ export class Runs {
     await this.#adapter.open()
     const named = 'runId' in lookup ? lookup : await this.#adapter.findRun(lookup)
     const found = named === null ? null : await this.#adapter.readRun(named.runId)
-    return found === null ? undefined : runSnapshot(found)
+    return found === null || !isNamedBy(lookup, found.run) ? undefined : runSnapshot(found)
   }
 
   /** Runs, newest first, one page at a time. Throws `invalid_option`. */

@@ -172,9 +172,22 @@ export class Signals {
     const run = await findRun(adapter, target, tx)
     const workflow = await registry.find(run, settings.workflows, tx)
     // The store has names and kinds of steps, and no schemas.
-    const steps = workflow?.steps ?? (await storedSteps(adapter, run, tx))
+    const steps = workflow?.steps ?? (await this.#storedSteps(run, tx))
     const step = signalStep(run, steps, name, kind)
     return { run, step, schema: step.wait?.schema, checked: workflow !== undefined }
+  }
+
+  /** The steps of a run's definition as they are stored. */
+  async #storedSteps({ runId, definitionId }: FoundRun, tx: unknown): Promise<readonly KnownStep[]> {
+    const { adapter, registry } = this.#parts
+    if (tx === undefined) await registry.learn([definitionId])
+    // What a transaction has saved is not learnt: it is gone when that is rolled back.
+    const [stored = registry.recordOf(definitionId)] =
+      tx === undefined ? [] : await adapter.readDefinitions([definitionId], { tx })
+    if (stored === undefined) throw unknownRun({ runId })
+    return stored.shape.steps.map(({ name, kind }, number) => {
+      return { name, number, wait: kind === undefined ? null : { kind } }
+    })
   }
 
   #sending(
@@ -214,20 +227,6 @@ export class Signals {
 }
 
 const LOOKS_MAX = 3
-
-/** The steps of a run's definition as they are stored. */
-async function storedSteps(
-  adapter: Adapter,
-  { runId, definitionId }: FoundRun,
-  tx: unknown,
-): Promise<readonly KnownStep[]> {
-  const [stored] = await adapter.readDefinitions([definitionId], { tx })
-  // Runs go before their definition does.
-  if (stored === undefined) throw unknownRun({ runId })
-  return stored.shape.steps.map(({ name, kind }, number) => {
-    return { name, number, wait: kind === undefined ? null : { kind } }
-  })
-}
 
 /** @throws BelayError `invalid_option` that names the steps that could have been meant. */
 function signalStep(

@@ -3,10 +3,11 @@ import { VERSION_MAX } from '../definition/compile.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import { didYouMean } from '../graph/index.ts'
-import { wholeNumber } from './call-options.ts'
+import { checkNames, wholeNumber } from './call-options.ts'
 import type { RunHandle } from './run-handle.ts'
 import { workflowName } from './run-reference.ts'
 import {
+  RUN_OPTION_NAMES,
   type RunOptions,
   type StartedHandle,
   type StartRunParts,
@@ -34,8 +35,10 @@ export async function startRunByName(
   parts: StartRunParts,
   name: string,
   input: unknown,
-  { version, ...options }: RunByNameOptions,
+  given: RunByNameOptions,
 ): Promise<StartedHandle & { readonly checked: boolean }> {
+  checkNames('run()', given, [...RUN_OPTION_NAMES, 'version'])
+  const { version, ...options } = given
   const known = await findWorkflow(parts, name, version, options.tx)
   if (known.workflow !== undefined) {
     return { ...(await startRun(parts, known.workflow, input, options)), checked: true }

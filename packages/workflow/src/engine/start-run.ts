@@ -227,6 +227,9 @@ function checkWorkflow(workflow: WorkflowDefinition): void {
 const ALONE = { what: 'A run', names: ['key', 'startAt', 'delay', 'deadline', 'tx'] } as const
 const OF_MANY = { what: 'A run of runMany()', names: ['key', 'startAt', 'delay', 'deadline'] } as const
 
+/** Options of a run that is started alone. */
+export const RUN_OPTION_NAMES: readonly string[] = ALONE.names
+
 function checkRunOptions(options: RunOptions, { what, names }: typeof ALONE | typeof OF_MANY): string | null {
   for (const name of Object.keys(options)) {
     if ((names as readonly string[]).includes(name)) continue

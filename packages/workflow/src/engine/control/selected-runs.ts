@@ -1,5 +1,5 @@
 import type { Adapter, RunRecord, RunStatus } from '../../adapter/index.ts'
-import type { RunLookup } from '../run-reference.ts'
+import { isNamedBy, type RunLookup } from '../run-reference.ts'
 
 const PAGE = 200
 
@@ -65,7 +65,7 @@ async function eachPageOfList(
     const part = wanted.slice(first, first + PAGE)
     const runIds: (string | undefined)[] = []
     for (const lookup of part) {
-      runIds.push('runId' in lookup ? lookup.runId : (await adapter.findRun(lookup))?.runId)
+      runIds.push(await runIdOf(adapter, lookup))
     }
     const found = await adapter.readStatuses(runIds.filter((runId) => runId !== undefined))
     const runs = new Map(found.map((run) => [run.runId, run]))
@@ -79,4 +79,11 @@ async function eachPageOfList(
     await visit(page)
   }
   return lookups.length > limit
+}
+
+/** Without a look where the id says all. */
+async function runIdOf(adapter: Adapter, lookup: RunLookup): Promise<string | undefined> {
+  if ('runId' in lookup && lookup.workflow === undefined) return lookup.runId
+  const found = await adapter.findRun(lookup)
+  return found !== null && isNamedBy(lookup, found) ? found.runId : undefined
 }
