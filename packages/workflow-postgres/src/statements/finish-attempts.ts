@@ -118,22 +118,22 @@ select 'settled' as kind, null::uuid[] as run_ids,
   case when (select count(*) from settled_attempts) < cardinality($2::uuid[])
     then array(select t.position::int from settled_attempts t) end as numbers,
   null::uuid as run_id, null::int as step, null::int as fence, null::int as definition_id, null::int as failures,
-  null::int as losses, null as undo_of, null as status, null::float8[] as durations_ms, null as notes
+  null::int as losses, null as undo_of, null as status, null::float8[] as durations_ms, null as keys, null as tags
 union all
-select 'first attempts', array_agg(u.run_id), array_agg(u.step), null, null, null, u.definition_id, null, null, null, null, null, null
+select 'first attempts', array_agg(u.run_id), array_agg(u.step), null, null, null, u.definition_id, null, null, null, null, null, null, null
 from updated_steps u where u.handed_back and u.is_first
 group by u.definition_id
 union all
-select 'claim', null, null, u.run_id, u.step, u.fence, u.definition_id, u.failures, u.losses, u.undo_of, null, null, null
+select 'claim', null, null, u.run_id, u.step, u.fence, u.definition_id, u.failures, u.losses, u.undo_of, null, null, null, null
 from updated_steps u where u.handed_back and not u.is_first
 union all
-select 'queued', null, null, null, null, null, null, null, null, null, null, null, null
+select 'queued', null, null, null, null, null, null, null, null, null, null, null, null, null
 where exists (select from updated_steps u where u.unblocked and not u.handed_back)
 union all
 select 'runs', array_agg(r.run_id), null, null, null, null, r.definition_id, null, null, null, r.status,
   array_agg(date_part('epoch', r.lasted) * 1000),
-  -- Of those that have them only.
-  (json_object_agg(r.run_id, json_build_object('key', r.key, 'tags', r.tags)) filter (where r.key is not null or r.tags is not null))::text
+  case when count(r.key) > 0 then json_agg(r.key)::text end,
+  (json_object_agg(r.run_id, r.tags) filter (where r.tags is not null))::text
 from updated_runs r where r.open_steps = 0
 group by r.status, r.definition_id`,
 }
@@ -152,14 +152,15 @@ type FinishedRow =
   | { readonly kind: 'queued' }
   | FinishedRunsRow
 
-/** Runs of one definition that ended alike. `notes`: JSON with the keys and tags of those that have any, by run. */
+/** Runs of one definition that ended alike. `keys`: JSON, one for each run, or null when none has one. `tags`: JSON, by run, of those that have any. */
 interface FinishedRunsRow {
   readonly kind: 'runs'
   readonly run_ids: readonly string[]
   readonly definition_id: number
   readonly status: RunStatus
   readonly durations_ms: readonly number[]
-  readonly notes: string | null
+  readonly keys: string | null
+  readonly tags: string | null
 }
 
 /** An attempt that ended well: its step completed, received its output from a signal, was compensated, or was relayed. */
@@ -219,18 +220,13 @@ export async function finish(
 
 function finishedRuns(row: FinishedRunsRow): readonly ChangedRun[] {
   const { definition_id: definitionId, status } = row
-  const notes = row.notes === null ? NO_NOTES : (JSON.parse(row.notes) as Notes)
+  const keys = row.keys === null ? [] : (JSON.parse(row.keys) as readonly (string | null)[])
+  const tags = row.tags === null ? {} : (JSON.parse(row.tags) as Readonly<Record<string, readonly string[]>>)
   return row.run_ids.map((runId, index) => {
-    const { key = null, tags } = notes[runId] ?? {}
     const durationMs = wholeMs(row.durations_ms[index]!)
-    return { runId, definitionId, status, key, tags: tags ?? [], durationMs }
+    return { runId, definitionId, status, key: keys[index] ?? null, tags: tags[runId] ?? [], durationMs }
   })
 }
-
-type Notes = Readonly<
-  Record<string, { readonly key: string | null; readonly tags: readonly string[] | null }>
->
-const NO_NOTES: Notes = {}
 
 /** A list whose elements are all the same as a list of one; the statement lets it stand for all. */
 function oneForAll<Value>(values: readonly Value[]): readonly Value[] {
