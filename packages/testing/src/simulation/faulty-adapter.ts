@@ -46,6 +46,7 @@ const VERBS = [
   'readDefinitions',
   'findDefinition',
   'deliverSignals',
+  'findApprovals',
   'findRun',
   'expireRuns',
   'upcoming',
