@@ -1,5 +1,6 @@
 import { define, type Engine, type EngineEvents, unchecked } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
+import { memoryTransaction } from '../../src/index.ts'
 import { engines } from './bench-of-engines.ts'
 
 const RUN_EVENTS = [
@@ -130,6 +131,28 @@ describe('events of runs carry workflow, version, key, tags and duration', () =>
       ...['run.resumed', 'run.compensating', 'run.cancelled', 'run.ended'],
     ])
     for (const event of events) expect(event).toMatchObject({ workflow: 'order', version: 3, key: 'o1' })
+  })
+
+  it('when its last step commits with a transaction, and when it has nothing to undo', async () => {
+    const { clock, worker } = engines()
+    const booked = define('booked', { version: 1, input: unchecked<boolean>() }).step('book', {
+      transaction: memoryTransaction(),
+      retry: false,
+      run: ({ input }) => {
+        if (!input) throw new Error('fully booked')
+      },
+    })
+    const engine = await worker({ workflows: [booked], ...PATIENT })
+    const { names, events } = told(engine)
+
+    await clock.runUntil((await engine.run(booked, true, { key: 'b1' })).result())
+    await clock.runUntil((await engine.run(booked, false, { key: 'b2' })).result().catch(() => {}))
+
+    expect(names).toEqual([
+      ...['run.started', 'run.completed', 'run.ended'],
+      ...['run.started', 'run.compensating', 'run.failed', 'run.ended'],
+    ])
+    for (const event of events) expect(event).toMatchObject({ workflow: 'booked', version: 1, tags: [] })
   })
 
   it('also from an engine that does not have the definition', async () => {
