@@ -10,7 +10,6 @@ const FILTER = ['workflow', 'status', 'key']
 
 /** Where a payload or an input is wrong, its message names the payload. */
 const INPUT = ['Input of workflow "hostile"']
-const PAYLOAD = ['Payload for step']
 
 /** Every method of an engine that reads or writes the store: these are called on each store. */
 export const ENGINE_ROWS: readonly Row<World>[] = [
@@ -50,12 +49,6 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
     options: { 0: ['pausedFor', 'overdueFor'] },
   },
   {
-    name: 'engine.explain',
-    call: ({ engine }, run) => engine.explain(run),
-    args: ({ run }) => [run.id],
-    where: ['explain()', 'There is no run'],
-  },
-  {
     name: 'engine.migrateRun',
     call: ({ engine }, ...args) =>
       engine.migrateRun(...(args as unknown as Parameters<typeof engine.migrateRun>)),
@@ -64,43 +57,12 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
     where: ['migrateRun()', 'There is no run'],
   },
   {
-    name: 'engine.signal',
-    call: ({ engine }, ...args) => engine.signal(...(args as unknown as Parameters<typeof engine.signal>)),
-    args: ({ run }) => [run.id, 'paid', 1, {}],
-    options: { 3: ['key', 'tx'] },
-    where: [
-      'signal()',
-      "A signal's run",
-      'There is no run',
-      'Workflow "hostile"',
-      ...PAYLOAD,
-      'The tx given to',
-    ],
-  },
-  {
     name: 'the run of engine.signal',
     call: ({ engine }, target) => engine.signal(target, 'paid' as never, 1 as never),
     args: () => [{ workflow: 'hostile', key: 'k' }],
     options: { 0: ['workflow', 'key'] },
-    where: ["A signal's run", 'There is no run'],
+    where: ['signal()', 'There is no run'],
   },
-  ...(['approve', 'reject'] as const).map(
-    (verb): Row<World> => ({
-      name: `engine.${verb}`,
-      call: ({ engine }, ...args) => engine[verb](...(args as unknown as Parameters<typeof engine.approve>)),
-      args: ({ run }) => [run.id, 'ok', { by: 'ann' }],
-      options: { 2: ['by', 'comment', 'key', 'tx', ...(verb === 'approve' ? ['payload'] : [])] },
-      where: [
-        `${verb}()`,
-        "A signal's run",
-        'There is no run',
-        'Workflow "hostile"',
-        'Step "ok"',
-        ...PAYLOAD,
-        'The tx given to',
-      ],
-    }),
-  ),
   {
     name: 'approvals.pending',
     call: ({ engine }, filter) => engine.approvals.pending(filter),
@@ -108,7 +70,18 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
     options: { 0: ['workflow', 'step', 'before', 'before.runId', 'before.step', 'limit'] },
   },
   { name: 'runs.get', call: ({ engine }, run) => engine.runs.get(run), args: ({ run }) => [run.id] },
-  { name: 'runs.handle', call: ({ engine }, run) => engine.runs.handle(run).id, args: ({ run }) => [run.id] },
+  {
+    name: 'runs.handle',
+    call: ({ engine }, ...args) => void engine.runs.handle(...(args as unknown as ['hostile', string])),
+    args: ({ run }) => [hostileWorkflow, run.id],
+  },
+  {
+    name: 'the key of runs.handle',
+    call: ({ engine }, run) => void engine.runs.handle('hostile', run),
+    args: () => [{ key: 'k' }],
+    options: { 0: ['key'] },
+    where: ['runs.handle()'],
+  },
   {
     name: 'runs.list',
     call: ({ engine }, filter) => engine.runs.list(filter),
@@ -120,7 +93,7 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
     call: ({ engine }, ...args) => engine.runs.history(...(args as unknown as [string])),
     args: ({ run }) => [run.id, {}],
     options: { 1: ['limit'] },
-    where: ['history()', 'runs.handle()', 'There is no run'],
+    where: ['history()', 'There is no run'],
   },
   ...(['cancelMany', 'pauseMany', 'resumeMany', 'retryMany'] as const).map(
     (verb): Row<World> => ({
@@ -149,48 +122,6 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
     args: ({ workerId }) => [workerId, {}],
     options: { 1: ['limit'] },
   },
-  ...(['pause', 'resume', 'retry', 'cancel'] as const).map(
-    (verb): Row<World> => ({
-      name: `handle.${verb}`,
-      call: ({ run }, options) => run[verb](options),
-      args: () => [{}],
-      options: { 0: [...ACTION, ...(verb === 'cancel' ? ['compensate'] : [])] },
-      where: [`${verb}()`, 'Run '],
-    }),
-  ),
-  ...(['retryStep', 'skipStep', 'giveUpStep', 'retryCompensation', 'skipCompensation'] as const).map(
-    (verb): Row<World> => ({
-      name: `handle.${verb}`,
-      call: ({ run }, ...args) => run[verb](...(args as unknown as [never, never])),
-      args: () => ['ok', verb === 'giveUpStep' ? { reason: 'it hangs' } : {}],
-      options: { 1: [...ACTION, ...(verb === 'skipStep' ? ['output'] : [])] },
-      where: [`${verb}()`, 'Run ', 'Step "ok" of run', 'Stand-in output of step "ok"'],
-    }),
-  ),
-  {
-    name: 'handle.history',
-    call: ({ run }, options) => run.history(options),
-    args: () => [{}],
-    options: { 0: ['limit'] },
-  },
-  { name: 'handle.status', call: ({ run }) => run.status(), args: () => [] },
-  { name: 'handle.explain', call: ({ run }) => run.explain(), args: () => [] },
-  {
-    name: 'handle.signal',
-    call: ({ run }, ...args) => run.signal(...(args as unknown as Parameters<typeof run.signal>)),
-    args: () => ['paid', 1, {}],
-    options: { 2: ['key', 'tx'] },
-    where: ['signal()', 'Workflow "hostile"', ...PAYLOAD, 'The tx given to'],
-  },
-  ...(['approve', 'reject'] as const).map(
-    (verb): Row<World> => ({
-      name: `handle.${verb}`,
-      call: ({ run }, ...args) => run[verb](...(args as unknown as Parameters<typeof run.approve>)),
-      args: () => ['ok', { by: 'ann' }],
-      options: { 1: ['by', 'comment', 'key', 'tx', ...(verb === 'approve' ? ['payload'] : [])] },
-      where: [`${verb}()`, 'Workflow "hostile"', 'Step "ok"', ...PAYLOAD, 'The tx given to'],
-    }),
-  ),
 ]
 
 const engineOf = () => createEngine({ adapter: memory() })
@@ -248,15 +179,29 @@ export const ENGINE_LIFE_ROWS: readonly Row<World>[] = [
     },
     args: () => [],
   },
-  {
-    name: 'handle.result',
-    call: async ({ engine }) => {
-      const run = await engine.run(hostileWorkflow)
-      const result = run.result()
-      await engine.close()
-      return result
-    },
-    args: () => [],
-    where: ['was closed'],
-  },
+  ...(['handle', 'keyed', 'engine'] as const).map(
+    (of): Row<World> => ({
+      name: `${of}.result`,
+      call: ({ engine, run, keyed }, options) => {
+        const limited = impatient(options)
+        if (of === 'engine') return engine.result(run, limited)
+        return (of === 'handle' ? run : keyed).result(limited)
+      },
+      args: () => [{ timeout: 1 }],
+      options: { 0: ['timeout', 'signal'] },
+      where: ['result()', 'the wait for the result', 'The wait for the result'],
+    }),
+  ),
 ]
+
+/** Without a limit the wait would have no end: the run goes on. */
+function impatient(options: never): never {
+  const isFine = options === undefined || (typeof options === 'object' && options !== null)
+  try {
+    return isFine && (options as { timeout?: unknown } | undefined)?.timeout === undefined
+      ? ({ ...(options as object | undefined), timeout: 1 } as never)
+      : options
+  } catch {
+    return options
+  }
+}

@@ -5,12 +5,20 @@ import { pglite } from '../../src/pglite.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from '../setup/database.ts'
 import { DEFINITION_ROWS } from './definition-rows.ts'
 import { ENGINE_LIFE_ROWS, ENGINE_ROWS } from './engine-rows.ts'
+import { engineVerbRows, handleRows } from './handle-rows.ts'
 import { OTHER_ROWS } from './other-rows.ts'
 import { exportedFunctions, methodsOf } from './surface.ts'
 import { complaintsOf, type Row } from './verdict.ts'
 import { hostileWorkflow, openWorld, renew, type World } from './world.ts'
 
-const ROWS: readonly Row<World>[] = [...DEFINITION_ROWS, ...ENGINE_LIFE_ROWS, ...OTHER_ROWS, ...ENGINE_ROWS]
+/** What reaches the store. */
+const STORE_ROWS: readonly Row<World>[] = [
+  ...ENGINE_ROWS,
+  ...engineVerbRows(),
+  ...handleRows('handle', ({ run }) => run),
+  ...handleRows('keyed', ({ keyed }) => keyed),
+]
+const ROWS: readonly Row<World>[] = [...DEFINITION_ROWS, ...ENGINE_LIFE_ROWS, ...OTHER_ROWS, ...STORE_ROWS]
 
 /** Public functions that are not called here, and why. */
 const NOT_CALLED: Readonly<Record<string, string>> = {
@@ -20,7 +28,7 @@ const NOT_CALLED: Readonly<Record<string, string>> = {
   MemoryAdapter: 'memory() makes it',
   MemoryTransaction: 'transaction() of a memory adapter makes it',
   makeTables: "it is the drizzle schema: what it takes is drizzle's",
-  'handle.toJSON': 'it takes nothing',
+  'engine.refer': 'it is protected: the verbs of the engine call it',
 }
 
 /** Fails with all that went wrong, and not with how many things did. */
@@ -31,7 +39,7 @@ async function expectNoComplaint(row: Row<World>, world: World): Promise<void> {
 
 describe('a hostile value', () => {
   it('is tried on every public function there is', async () => {
-    const { engine, run } = await openWorld(memory())
+    const { engine, run, keyed } = await openWorld(memory())
     const adapter = memory()
     const port = new Set(portOf(adapter))
     const names = [
@@ -41,6 +49,7 @@ describe('a hostile value', () => {
       ...methodsOf('workers', engine.workers),
       ...methodsOf('approvals', engine.approvals),
       ...methodsOf('handle', run),
+      ...methodsOf('keyed', keyed),
       ...methodsOf('workflow', hostileWorkflow),
       ...methodsOf('clock', adapter.clock),
       ...methodsOf('adapter', adapter).filter((name) => !port.has(name)),
@@ -75,7 +84,7 @@ describe.each(servers.slice(0, 1))('a hostile value on $name', ({ url }) => {
   })
   afterAll(() => database.drop())
 
-  it.each(ENGINE_ROWS.map((row) => [row.name, row] as const))(
+  it.each(STORE_ROWS.map((row) => [row.name, row] as const))(
     'given to %s leads to a result, or to an error that says what, where and what to do',
     async (_, row) => {
       await renew(world)
@@ -96,7 +105,7 @@ describe('a hostile value on PGlite', () => {
   }, 60_000)
   afterAll(() => db.close())
 
-  it.each(ENGINE_ROWS.map((row) => [row.name, row] as const))(
+  it.each(STORE_ROWS.map((row) => [row.name, row] as const))(
     'given to %s leads to a result, or to an error that says what, where and what to do',
     async (_, row) => {
       await renew(world)

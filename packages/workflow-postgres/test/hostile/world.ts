@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createEngine, define, type Engine, type RunHandle } from '@belay/workflow'
 import type { Adapter } from '@belay/workflow/adapter'
 
@@ -9,6 +10,8 @@ export interface World {
   readonly engine: Engine
   /** A new one for each row. */
   run: RunHandle
+  /** A handle on it by its key. */
+  keyed: RunHandle
   /** The id of a worker that is not there. */
   readonly workerId: string
 }
@@ -27,9 +30,15 @@ export const nextWorkflow = define('hostile', { version: 2 })
 
 export async function openWorld(adapter: Adapter): Promise<World> {
   const engine = createEngine({ adapter, workflows: [hostileWorkflow] })
-  return { adapter, engine, workerId: NO_RUN, run: await engine.run(hostileWorkflow) }
+  return { adapter, engine, workerId: NO_RUN, ...(await startRun(engine)) }
 }
 
 export async function renew(world: World): Promise<void> {
-  world.run = await world.engine.run(hostileWorkflow)
+  Object.assign(world, await startRun(world.engine))
+}
+
+async function startRun(engine: Engine) {
+  const key = randomUUID()
+  const run = await engine.run(hostileWorkflow, undefined, { key })
+  return { run, keyed: engine.runs.handle({ workflow: 'hostile', key }) as unknown as RunHandle }
 }

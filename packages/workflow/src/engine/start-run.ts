@@ -37,7 +37,7 @@ export interface StartRunParts {
   readonly registry: DefinitionRegistry
   readonly payloads: PayloadCache
   readonly starter: RunStarter
-  readonly settings: Pick<EngineSettings, 'payloadMaxBytes' | 'runtime'>
+  readonly settings: Pick<EngineSettings, 'payloadMaxBytes' | 'runtime' | 'workflows'>
 }
 
 /** A run that was checked and can be stored. */
@@ -59,14 +59,15 @@ const OF_MANY = {
 
 const WITH_INPUT = { input: { sets: "the run's input", takes: anything }, ...OF_MANY } satisfies OptionTable
 
-const ALONE = {
+/** Options of a run that is started alone. */
+export const RUN_OPTIONS = {
   ...OF_MANY,
   tx: { sets: 'the transaction that the start is part of', takes: anything },
 } satisfies OptionTable
 
 function checkedOptions(
   call: string,
-  { deadlineMs }: WorkflowDefinition,
+  { deadlineMs }: Pick<WorkflowDefinition, 'deadlineMs'>,
   { key, ...times }: SettingsOf<typeof OF_MANY>,
 ): CheckedOptions {
   return { key: key ?? null, ...startTimes(call, times, deadlineMs) }
@@ -91,9 +92,33 @@ export async function startRun(
   options: RunOptions,
 ): Promise<StartedHandle> {
   checkDefinition('run()', workflow)
-  const { tx, ...own } = checkOptions('run()', options, ALONE)
+  const { tx, ...own } = checkOptions('run()', options, RUN_OPTIONS)
   const checked = await checkRun(parts, workflow, input, checkedOptions('run()', workflow, own))
-  const definition = await storedDefinition(parts, workflow, tx)
+  return storeRun(parts, await storedDefinition(parts, workflow, tx), checked, tx)
+}
+
+/**
+ * The same with a definition that this process has from the store only: neither schema nor deadline of it are known here. A store that keeps
+ * schemas in a form that every process can check would be asked here.
+ */
+export async function startUnchecked(
+  parts: StartRunParts,
+  definition: SavedDefinition,
+  input: unknown,
+  options: RunOptions,
+): Promise<StartedHandle> {
+  const believing = { name: definition.name, deadlineMs: null, validate: (given: unknown) => given }
+  const { tx, ...own } = checkOptions('run()', options, RUN_OPTIONS)
+  const run = await checkRun(parts, believing, input, checkedOptions('run()', believing, own))
+  return storeRun(parts, definition, run, tx)
+}
+
+async function storeRun(
+  parts: StartRunParts,
+  definition: SavedDefinition,
+  checked: CheckedRun,
+  tx: unknown,
+): Promise<StartedHandle> {
   const run = newRun(parts, definition, checked)
   if (tx !== undefined) return (await startWithin(parts, definition, [run], tx))[0]!
   return startedHandle(parts, definition, run, await parts.starter.start(run))
@@ -194,7 +219,7 @@ async function checkRuns(
 
 function checkRun(
   { settings }: StartRunParts,
-  workflow: WorkflowDefinition,
+  workflow: Pick<WorkflowDefinition, 'name' | 'validate'>,
   input: unknown,
   options: CheckedOptions,
 ): CheckedRun | Promise<CheckedRun> {

@@ -1,18 +1,21 @@
-import type { Adapter, RunRecord, RunStatus } from '../../adapter/index.ts'
+import type { Adapter, RunStatus } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
 import { checkOptions, type OptionTable, wholeNumber, yesOrNo } from '../../options/index.ts'
+import type { RunLookup } from '../run-reference.ts'
 import type { Action } from './action.ts'
 import type { Actor } from './change-of.ts'
 import { CANCEL_OPTIONS, type CancelOptions, type Control } from './control.ts'
 import { ACTION_OPTIONS, type ActionOptions, actorOf } from './options.ts'
 import { isForward, runRefusal } from './refusal.ts'
+import { eachPage, isList, type SelectedRun, type Selection } from './selected-runs.ts'
 
-const PAGE = 200
+const LIMIT_DEFAULT = 1_000
+const LIMIT_MAX = 100_000
 
 const BULK_OPTIONS = {
   ...ACTION_OPTIONS,
   dryRun: { sets: 'whether to tell what would be done, and do nothing', takes: yesOrNo, default: false },
-  limit: { sets: 'how many runs at most', takes: wholeNumber(1, 100_000), default: 1_000 },
+  limit: { sets: 'how many runs at most', takes: wholeNumber(1, LIMIT_MAX) },
 } satisfies OptionTable
 
 const CANCEL_MANY_OPTIONS = { ...BULK_OPTIONS, ...CANCEL_OPTIONS } satisfies OptionTable
@@ -20,7 +23,7 @@ const CANCEL_MANY_OPTIONS = { ...BULK_OPTIONS, ...CANCEL_OPTIONS } satisfies Opt
 export interface BulkOptions extends ActionOptions {
   /** True tells what would be done, and does nothing. Default false. */
   readonly dryRun?: boolean | undefined
-  /** Runs at most, newest first, 1 to 100,000. Default 1,000. */
+  /** Runs at most, newest first, 1 to 100,000. Default 1,000; of a list that names the runs, all of them. */
   readonly limit?: number | undefined
 }
 
@@ -34,15 +37,10 @@ export interface BulkResult {
   readonly runIds: readonly string[]
   /** Runs that the action doesn't fit, and why. */
   readonly refused: readonly { readonly runId: string; readonly why: string }[]
+  /** References of a list that name no run: ids, or workflows and keys. */
+  readonly unknown: readonly (string | { readonly workflow: string; readonly key: string })[]
   /** True when there are more runs than the limit. */
   readonly more: boolean
-}
-
-/** Runs by page, newest first. The engine's own filter, without its page. */
-export interface BulkFilter {
-  readonly workflow?: string | undefined
-  readonly status?: readonly RunStatus[] | undefined
-  readonly key?: string | undefined
 }
 
 type BulkAction = Extract<Action['type'], 'pause' | 'resume' | 'retry'>
@@ -59,14 +57,20 @@ const STATUSES: Readonly<Record<BulkAction | 'cancel', readonly RunStatus[]>> = 
 export async function actOnMany(
   parts: { readonly adapter: Adapter; readonly control: Control },
   action: BulkAction,
-  filter: BulkFilter,
+  selection: Selection,
   options: BulkOptions,
 ): Promise<BulkResult> {
-  const { dryRun, limit, ...own } = checkOptions(`runs.${action}Many()`, options, BULK_OPTIONS)
+  const call = `runs.${action}Many()`
+  const { dryRun, limit: most, ...own } = checkOptions(call, options, BULK_OPTIONS)
   const by = actorOf(own)
+  const limit = limitOf(call, selection, most)
   const result = new Result()
-  const more = await eachPage(parts.adapter, filterFor(action, filter), limit, async (page) => {
-    for (const { runId } of page) await actOnOne(parts.control, result, { runId, action, by, dryRun })
+  const more = await eachPage(parts.adapter, selectionFor(action, selection), {
+    limit,
+    onUnknown: (lookup) => result.miss(lookup),
+    visit: async (page) => {
+      for (const { runId } of page) await actOnOne(parts.control, result, { runId, action, by, dryRun })
+    },
   })
   return result.of(more)
 }
@@ -94,36 +98,33 @@ async function actOnOne(
 /** Cancels runs, a page in one statement. */
 export async function cancelMany(
   parts: { readonly adapter: Adapter; readonly control: Control },
-  filter: BulkFilter,
+  selection: Selection,
   options: BulkOptions & CancelOptions,
 ): Promise<BulkResult> {
-  const { dryRun, limit, compensate, ...own } = checkOptions(
-    'runs.cancelMany()',
-    options,
-    CANCEL_MANY_OPTIONS,
-  )
+  const call = 'runs.cancelMany()'
+  const { dryRun, limit: most, compensate, ...own } = checkOptions(call, options, CANCEL_MANY_OPTIONS)
   const by = actorOf(own)
+  const limit = limitOf(call, selection, most)
   const result = new Result()
-  const more = await eachPage(parts.adapter, filterFor('cancel', filter), limit, async (page) => {
-    const fitting = page.filter((run) => isForward(toStored(run)))
+  const visit = async (page: readonly SelectedRun[]) => {
+    const fitting = page.filter(isForward)
     for (const run of page) {
-      if (!fitting.includes(run)) result.refuse(run.runId, runRefusal(toStored(run), 'cancelled').message)
+      if (!fitting.includes(run)) result.refuse(run.runId, runRefusal(run, 'cancelled').message)
     }
     const runIds = fitting.map(({ runId }) => runId)
     const stopped = new Set(dryRun ? runIds : await parts.control.cancelAll(runIds, by, compensate))
     for (const runId of runIds) result.add(runId, stopped.has(runId))
-  })
+  }
+  const onUnknown = (lookup: RunLookup) => result.miss(lookup)
+  const more = await eachPage(parts.adapter, selectionFor('cancel', selection), { limit, visit, onUnknown })
   return result.of(more)
-}
-
-function toStored(run: RunRecord) {
-  return { ...run, openSteps: 0, stop: null, endsAs: null }
 }
 
 class Result {
   #matched = 0
   readonly #runIds: string[] = []
   readonly #refused: { readonly runId: string; readonly why: string }[] = []
+  readonly #unknown: (string | { readonly workflow: string; readonly key: string })[] = []
 
   add(runId: string, changed: boolean): void {
     this.#matched += 1
@@ -135,33 +136,25 @@ class Result {
     this.#refused.push({ runId, why })
   }
 
+  miss(lookup: RunLookup): void {
+    this.#unknown.push('runId' in lookup ? lookup.runId : lookup)
+  }
+
   of(more: boolean): BulkResult {
-    const runIds = this.#runIds
-    return { matched: this.#matched, changed: runIds.length, runIds, refused: this.#refused, more }
+    const [runIds, refused, unknown] = [this.#runIds, this.#refused, this.#unknown]
+    return { matched: this.#matched, changed: runIds.length, runIds, refused, unknown, more }
   }
 }
 
-function filterFor(action: BulkAction | 'cancel', filter: BulkFilter): BulkFilter {
-  return { ...filter, status: filter.status ?? STATUSES[action] }
+function selectionFor(action: BulkAction | 'cancel', selection: Selection): Selection {
+  return isList(selection) ? selection : { ...selection, status: selection.status ?? STATUSES[action] }
 }
 
-/** Tells whether there are more runs than the limit. */
-async function eachPage(
-  adapter: Adapter,
-  filter: BulkFilter,
-  limit: number,
-  visit: (page: readonly RunRecord[]) => Promise<void>,
-): Promise<boolean> {
-  await adapter.open()
-  let before: string | undefined
-  for (let left = limit; ; left -= PAGE) {
-    // One more than wanted tells whether there are more.
-    const wanted = Math.min(PAGE, left)
-    const found = await adapter.listRuns({ ...filter, before, limit: wanted + 1 })
-    const page = found.slice(0, wanted)
-    await visit(page)
-    if (found.length <= wanted) return false
-    if (left <= PAGE) return true
-    before = page.at(-1)!.runId
+function limitOf(call: string, selection: Selection, limit: number | undefined): number {
+  if (!isList(selection)) return limit ?? LIMIT_DEFAULT
+  if (selection.length > LIMIT_MAX) {
+    const message = `${call} takes a list of up to ${LIMIT_MAX} runs; got ${selection.length}. Give it in parts.`
+    throw new BelayError('invalid_option', message)
   }
+  return limit ?? selection.length
 }
