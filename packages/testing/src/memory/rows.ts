@@ -60,6 +60,8 @@ export interface StepRow {
   failingSince: number | null
   /** Whether a handler of an attempt that did not complete has begun; null when nobody recorded it. */
   begun: boolean | null
+  /** In this round its handler returned what cannot be stored: its effect is there. */
+  succeeded: boolean
 }
 
 export interface WorkerRow {

@@ -145,6 +145,7 @@ function newStep(step: number, openDependencies: number, startAt: number | null)
     signalledAt: null,
     failingSince: null,
     begun: null,
+    succeeded: false,
   }
 }
 

@@ -49,7 +49,7 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
   retryStep(step: StepNameOf<Outputs>, options?: ActionOptions): Promise<void>
   /**
    * Takes a step for done that is ready, waiting, or has failed its run, with a stand-in for its output. It is `skipped` from then on: what
-   * depends on it goes on, and nothing of it is undone.
+   * depends on it goes on. It is not undone, unless its handler had succeeded and only its output could not be stored.
    *
    * @throws BelayError `action_refused` for a step that is running, has ended, or isn't next.
    */

@@ -175,6 +175,7 @@ const NEW_STEP: Omit<StoredStep, 'step' | 'name' | 'attempt'> = {
   waitingSince: null,
   signalledAt: null,
   failingSince: null,
+  succeeded: false,
 }
 
 function refusal(
