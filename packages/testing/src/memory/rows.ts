@@ -24,6 +24,7 @@ export interface RunRow {
   readonly workflow: string
   key: string | null
   readonly input: JsonText
+  readonly inputHash: string | null
   readonly createdAt: number
   readonly startAt: number | null
   deadlineAt: number | null

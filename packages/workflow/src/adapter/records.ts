@@ -40,6 +40,8 @@ export interface NewRun {
   readonly workflow: string
   readonly key: string | null
   readonly input: JsonText
+  /** Of a run with a key: a hash of what its caller gave as input, before a schema made something of it. Kept with the run. */
+  readonly inputHash?: string | null | undefined
   /** When its first steps may begin: an instant, epoch milliseconds, or a delay from now. At once when it has neither, or has passed. */
   readonly startAt?: number | undefined
   readonly startDelayMs?: number | undefined
@@ -53,6 +55,9 @@ export interface StartedRun {
   readonly created: boolean
   readonly definitionId: number
   readonly input: JsonText
+  /** Of a run that was not created by this call: the version of its definition, and the hash that is kept with it, if it has one. */
+  readonly version?: number | undefined
+  readonly inputHash?: string | null | undefined
   /** What was leased of it to the worker that was named; absent when none was, empty when nothing was leased. */
   readonly claims?: readonly Claim[]
 }

@@ -101,7 +101,9 @@ export class Engine implements AsyncDisposable {
         adapter.wake()
       },
     })
-    this.runs = new Runs(adapter, this.#control, (id) => this.#handle(id, false))
+    this.runs = new Runs(adapter, this.#control, (id) =>
+      runHandle(this.#handleParts, { id, created: false }),
+    )
     this.workers = new Workers(adapter)
     this.#signals = new Signals({
       adapter,
@@ -131,7 +133,8 @@ export class Engine implements AsyncDisposable {
   /**
    * Starts a run. Once this resolves, the run and all its steps are stored.
    *
-   * @param options.key makes the start idempotent: the same key of the same workflow with the same input returns the first run.
+   * @param options.key makes the start idempotent: the same key of the same workflow with the same input, as the caller gives it, returns the
+   * first run, also one of an earlier version: see `version` of the handle.
    * @param options.tx makes the run part of a transaction of the caller's: it is stored when that commits. `run.started` is not told then.
    * @throws BelayError `invalid_input`, `payload_unserialisable`, `payload_too_large`, `key_conflict`, `definition_changed`, and the store's.
    */
@@ -141,7 +144,7 @@ export class Engine implements AsyncDisposable {
   ): Promise<RunHandle<OutputsOf<W>, ReceivesOf<W>>> {
     this.#assertOpen()
     const started = await startRun(this.#startParts(), workflow, input, options)
-    if (options.tx !== undefined) return this.#handle(started.id, started.created)
+    if (options.tx !== undefined) return this.#handleOf(workflow, started)
     return this.#follow(workflow, started, options.key)
   }
 
@@ -161,7 +164,7 @@ export class Engine implements AsyncDisposable {
     const handleOf = (started: StartedHandle, index: number): RunHandle<OutputsOf<W>> =>
       tx === undefined
         ? this.#follow(workflow, started, runs[index]?.key)
-        : this.#handle(started.id, started.created)
+        : this.#handleOf(workflow, started)
     return startRuns(this.#startParts(), workflow, runs, handleOf, tx)
   }
 
@@ -296,15 +299,17 @@ export class Engine implements AsyncDisposable {
   }
 
   #follow<Outputs, Sent>(
-    { name, version }: WorkflowDefinition,
-    { id, created, definition, taken }: StartedHandle,
+    workflow: WorkflowDefinition,
+    started: StartedHandle,
     key: string | undefined,
   ): RunHandle<Outputs, Sent> {
+    const { name, version } = workflow
+    const { id, created, definition, taken } = started
     if (created) {
       this.#events.emit('run.started', { runId: id, workflow: name, version, key })
       if (!taken) this.#wakeFor(definition.id)
     }
-    return this.#handle(id, created)
+    return this.#handleOf(workflow, started)
   }
 
   async #startWorker(): Promise<void> {
@@ -352,8 +357,11 @@ export class Engine implements AsyncDisposable {
     else this.#adapter.wake([definitionId])
   }
 
-  #handle<Outputs, Sent>(id: string, created: boolean): RunHandle<Outputs, Sent> {
-    return runHandle(this.#handleParts, { id, created })
+  #handleOf<Outputs, Sent>(
+    { version: typedBy }: WorkflowDefinition,
+    { id, created, version }: StartedHandle,
+  ): RunHandle<Outputs, Sent> {
+    return runHandle(this.#handleParts, { id, created, version, typedBy })
   }
 
   #assertOpen(): void {

@@ -9,6 +9,7 @@ import {
   retry,
   type Scenario,
   UNLIMITED,
+  unstorable,
 } from '../scenario/index.ts'
 
 export const settleCases: Cases = {
@@ -249,7 +250,7 @@ export const settleCases: Cases = {
         claims.map((claim) => completed(claim, claim === refused ? '{"cut off' : '1')),
       )
       const between = await bad.statuses()
-      const instead = await worker.settle([{ ...failed(refused), succeeded: true }])
+      const instead = await worker.settle([unstorable(refused)])
 
       expect(results).toEqual(['settled', { refused: expect.stringMatching(/./) }, 'settled'])
       expect(between).toEqual({ a: 'running', b: 'pending' })

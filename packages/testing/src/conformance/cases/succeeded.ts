@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Cases } from '../case.ts'
-import { completed, failed } from '../scenario/index.ts'
+import { completed, unstorable } from '../scenario/index.ts'
 import type { CaseRun } from '../scenario/run.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 
@@ -8,7 +8,7 @@ import type { Scenario } from '../scenario/scenario.ts'
 async function succeededPair(given: Scenario) {
   const run = await given.pair()
   const worker = await given.worker()
-  const { results } = await worker.settle([{ ...failed(await worker.claimOf(run, 'a')), succeeded: true }])
+  const { results } = await worker.settle([unstorable(await worker.claimOf(run, 'a'))])
   expect(results).toEqual(['settled'])
   return { run, worker }
 }
