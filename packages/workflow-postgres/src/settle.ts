@@ -48,7 +48,9 @@ async function answer(
   recorded: readonly Recorded[],
 ): Promise<Settlement> {
   const settled = new Set(recorded.flatMap((part) => part.outcome))
-  const refused = new Map(recorded.flatMap((part) => (part.refused === undefined ? [] : [entryOf(part.refused)])))
+  const refused = new Map(
+    recorded.flatMap((part) => (part.refused === undefined ? [] : [entryOf(part.refused)])),
+  )
   const open = outcomes.filter((outcome) => !settled.has(outcome) && !refused.has(outcome))
   for (const index of await settledBefore(connection, { workerId, outcomes: open })) settled.add(open[index]!)
   return {

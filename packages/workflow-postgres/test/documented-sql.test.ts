@@ -70,7 +70,9 @@ describe.each(servers)('the SQL in the documentation, on $name', ({ url }) => {
     try {
       await client.query('begin')
       const before = await client.query(prune)
-      await client.query(`update belay.workflow_runs set finished_at = now() - interval '31 days' where workflow = 'chain'`)
+      await client.query(
+        `update belay.workflow_runs set finished_at = now() - interval '31 days' where workflow = 'chain'`,
+      )
       const after = await client.query(prune)
       const { rows } = await client.query(
         `select count(*)::int as left_over from belay.workflow_steps s

@@ -12,7 +12,9 @@ export function isStorableText(text: string): boolean {
 
 /** For texts that Belay makes or keeps for people: U+0000 becomes the sign for it, ␀, and half a surrogate pair becomes �. */
 export function storableText(text: string): string {
-  return UNSTORABLE.test(text) ? text.replace(EACH_UNSTORABLE, (bad) => (bad === '\0' ? '\u2400' : '\ufffd')) : text
+  return UNSTORABLE.test(text)
+    ? text.replace(EACH_UNSTORABLE, (bad) => (bad === '\0' ? '\u2400' : '\ufffd'))
+    : text
 }
 
 /** The first `length` characters, or one less where that would cut a character in two. */
@@ -33,11 +35,13 @@ function search(root: unknown): { readonly path: string; readonly what: string }
   const open: Place[] = [{ value: root, key: '', within: undefined }]
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
     const { value } = place
-    if (typeof value === 'string' && !isStorableText(value)) return { path: pathOf(place), what: named(value) }
+    if (typeof value === 'string' && !isStorableText(value))
+      return { path: pathOf(place), what: named(value) }
     if (typeof value !== 'object' || value === null) continue
     const members: Place[] = []
     for (const [key, member] of Object.entries(value)) {
-      if (!isStorableText(key)) return { path: pathOf(place), what: `${named(key)} in the name of a property` }
+      if (!isStorableText(key))
+        return { path: pathOf(place), what: `${named(key)} in the name of a property` }
       members.push({ value: member, key: Array.isArray(value) ? `[${key}]` : `.${key}`, within: place })
     }
     open.push(...members.reverse())

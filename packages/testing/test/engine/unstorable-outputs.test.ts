@@ -1,4 +1,4 @@
-import { define, PermanentError, RunFailedError } from '@belay/workflow'
+import { define, PermanentError, RunFailedError, type WorkflowDefinition } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
 import { memoryTransaction } from '../../src/index.ts'
 import { changed, engines, gate, statuses } from './bench-of-engines.ts'
@@ -16,7 +16,11 @@ const unstorable: readonly (readonly [string, () => unknown, RegExp])[] = [
   ['a cycle', circular, /cannot be stored as JSON/],
   ['U+0000 in a text', () => ({ items: [{}, { name: 'a\0b' }] }), /U\+0000 at \.items\[1\]\.name/],
   ['half of a surrogate pair', () => ['fine', '\ud83d'], /half of a surrogate pair at \[1\]/],
-  ['U+0000 in the name of a property', () => ({ in: { 'a\0': 1 } }), /U\+0000 in the name of a property at \.in/],
+  [
+    'U+0000 in the name of a property',
+    () => ({ in: { 'a\0': 1 } }),
+    /U\+0000 in the name of a property at \.in/,
+  ],
 ]
 
 /** charge → ship: what the charge returns is given, and its refunds are noted. */
@@ -32,7 +36,7 @@ function charging(output: () => unknown, refunds: unknown[]) {
 }
 
 /** A run that was cancelled without an undo while its first handler ran, which waits for that. */
-async function abandoned(make: (cancelled: Promise<void>) => ReturnType<typeof charging>) {
+async function abandoned(make: (cancelled: Promise<void>) => WorkflowDefinition) {
   const { clock, worker } = engines()
   const cancelled = gate()
   const workflow = make(cancelled.passed)
@@ -49,31 +53,37 @@ async function abandoned(make: (cancelled: Promise<void>) => ReturnType<typeof c
 }
 
 describe('a step whose output cannot be stored', () => {
-  it.each(unstorable)('(%s) has failed, has succeeded, and is undone like a completed one', async (_, make, why) => {
-    const { clock, worker } = engines()
-    const refunds: unknown[] = []
-    let charges = 0
-    const workflow = charging(() => {
-      charges += 1
-      return make()
-    }, refunds)
-    const engine = await worker({ workflows: [workflow] })
-    const run = await engine.run(workflow)
+  it.each(unstorable)(
+    '(%s) has failed, has succeeded, and is undone like a completed one',
+    async (_, make, why) => {
+      const { clock, worker } = engines()
+      const refunds: unknown[] = []
+      let charges = 0
+      const workflow = charging(() => {
+        charges += 1
+        return make()
+      }, refunds)
+      const engine = await worker({ workflows: [workflow] })
+      const run = await engine.run(workflow)
 
-    const error = await clock.runUntil(run.result().catch((e: unknown) => e))
+      const error = await clock.runUntil(run.result().catch((e: unknown) => e))
 
-    expect(charges).toBe(1)
-    expect(refunds).toEqual([
-      {
-        output: undefined,
-        error: expect.stringMatching(why),
-        undoOf: 'failed',
-        idempotencyKey: `${run.id}:charge:undo`,
-      },
-    ])
-    expect(error).toMatchObject({ status: 'compensated', undo: [{ step: 'charge', result: 'compensated' }] })
-    expect(statuses(await run.status())).toEqual({ charge: 'compensated', ship: 'cancelled' })
-  })
+      expect(charges).toBe(1)
+      expect(refunds).toEqual([
+        {
+          output: undefined,
+          error: expect.stringMatching(why),
+          undoOf: 'failed',
+          idempotencyKey: `${run.id}:charge:undo`,
+        },
+      ])
+      expect(error).toMatchObject({
+        status: 'compensated',
+        undo: [{ step: 'charge', result: 'compensated' }],
+      })
+      expect(statuses(await run.status())).toEqual({ charge: 'compensated', ship: 'cancelled' })
+    },
+  )
 
   it('says that it succeeded, and why it failed, while it is not undone', async () => {
     const { clock, worker } = engines()
@@ -114,7 +124,9 @@ describe('a step whose output cannot be stored', () => {
 
     await clock.runUntil(run.result().catch(() => {}))
 
-    expect(refunds).toMatchObject([{ output: undefined, error: expect.stringMatching(/stored: too deep\. Return/) }])
+    expect(refunds).toMatchObject([
+      { output: undefined, error: expect.stringMatching(/stored: too deep\. Return/) },
+    ])
     expect(told).toEqual(['failed'])
     expect(statuses(await run.status())).toEqual({ charge: 'compensated', ship: 'cancelled' })
   })

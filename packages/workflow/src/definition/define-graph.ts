@@ -26,6 +26,7 @@ import {
   type UntypedCompensateOptions,
 } from './step-draft.ts'
 import type { CompensateOn, StepDefaults } from './step-options.ts'
+import type { StorableSchema } from './storable.ts'
 import type { Stored } from './stored.ts'
 import type { TypedDefinition } from './typed-workflow.ts'
 import type { ReceivesAnything } from './wait-options.ts'
@@ -35,7 +36,7 @@ export interface GraphOptions<Schema extends StandardSchemaV1> extends GraphStep
   /** Default 1. */
   readonly version?: number | undefined
   /** Any Standard Schema, or `unchecked<Type>()`. */
-  readonly input?: Schema | undefined
+  readonly input?: (Schema & StorableSchema<Schema>) | undefined
   /** How long a run may take from its start; then it fails with that as its cause, and is undone. Default: as long as it likes. */
   readonly deadline?: Duration | undefined
   readonly steps: Readonly<Record<string, GraphStep | GraphWait>>

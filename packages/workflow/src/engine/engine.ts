@@ -101,9 +101,7 @@ export class Engine implements AsyncDisposable {
         adapter.wake()
       },
     })
-    this.runs = new Runs(adapter, this.#control, (id) =>
-      runHandle(this.#handleParts, { id, created: false }),
-    )
+    this.runs = new Runs(adapter, this.#control, (id) => runHandle(this.#handleParts, { id, created: false }))
     this.workers = new Workers(adapter)
     this.#signals = new Signals({
       adapter,
@@ -162,9 +160,7 @@ export class Engine implements AsyncDisposable {
   ): Promise<readonly RunHandle<OutputsOf<W>, ReceivesOf<W>>[]> {
     this.#assertOpen()
     const handleOf = (started: StartedHandle, index: number): RunHandle<OutputsOf<W>> =>
-      tx === undefined
-        ? this.#follow(workflow, started, runs[index]?.key)
-        : this.#handleOf(workflow, started)
+      tx === undefined ? this.#follow(workflow, started, runs[index]?.key) : this.#handleOf(workflow, started)
     return startRuns(this.#startParts(), workflow, runs, handleOf, tx)
   }
 

@@ -1,6 +1,6 @@
 import type { AttemptRef, Claim, Outcome, UndoPlan } from '../adapter/index.ts'
-import type { Attempt, Performance } from './attempt.ts'
 import { BelayError } from '../errors.ts'
+import type { Attempt, Performance } from './attempt.ts'
 import { decideOutcome } from './decide.ts'
 import type { SettlerEntry } from './settler.ts'
 

@@ -108,7 +108,5 @@ function describe(thrown: unknown): string {
 
 /** Bounded, and fit to be stored whatever the text was. */
 function cut(text: string): string {
-  return storableText(
-    text.length <= MESSAGE_MAX_CHARS ? text : `${cutText(text, MESSAGE_MAX_CHARS)}…`,
-  )
+  return storableText(text.length <= MESSAGE_MAX_CHARS ? text : `${cutText(text, MESSAGE_MAX_CHARS)}…`)
 }

@@ -23,7 +23,11 @@ export function planUndo(graph: StepGraph, shape: DefinitionShape, run: DrainedR
 
 /** Tells whether a step's compensation is to be called, given the status it had when its run was drained. */
 export function owesUndo(
-  { status, started, succeeded = false }: Pick<DrainedRun['steps'][number], 'status' | 'started' | 'succeeded'>,
+  {
+    status,
+    started,
+    succeeded = false,
+  }: Pick<DrainedRun['steps'][number], 'status' | 'started' | 'succeeded'>,
   compensate: StepShape['compensate'],
 ): boolean {
   if (compensate === 'never') return false

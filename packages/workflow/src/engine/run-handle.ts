@@ -138,10 +138,7 @@ export interface RunHandleParts {
   readonly signals: Signals
 }
 
-export function runHandle<Outputs, Sent>(
-  parts: RunHandleParts,
-  run: HandledRun,
-): RunHandle<Outputs, Sent> {
+export function runHandle<Outputs, Sent>(parts: RunHandleParts, run: HandledRun): RunHandle<Outputs, Sent> {
   // Names, payloads and outputs are types only: at run time every handle takes any, and the definition tells.
   return new Handle(parts, run) as unknown as RunHandle<Outputs, Sent>
 }

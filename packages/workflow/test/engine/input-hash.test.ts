@@ -17,8 +17,32 @@ describe('the hash of an input', () => {
 
   it('tells everything else apart that may be given, also what JSON has no form for', () => {
     const inputs = [
-      ...[undefined, null, 0, 1, '', '1', 'k\ud800', 'k\ufffd', true, 1n, Number.NaN, Number.POSITIVE_INFINITY],
-      ...[[], [null], [[]], {}, { a: null }, { a: {} }, { 'a":1,"b': 2 }, { a: 1, b: 2 }, ['a', 'b'], ['a,b']],
+      ...[
+        undefined,
+        null,
+        0,
+        1,
+        '',
+        '1',
+        'k\ud800',
+        'k\ufffd',
+        true,
+        1n,
+        Number.NaN,
+        Number.POSITIVE_INFINITY,
+      ],
+      ...[
+        [],
+        [null],
+        [[]],
+        {},
+        { a: null },
+        { a: {} },
+        { 'a":1,"b': 2 },
+        { a: 1, b: 2 },
+        ['a', 'b'],
+        ['a,b'],
+      ],
       ...[new Map(), new Map([[1, 2]]), new Map([[1, 3]]), new Set(), new Set([1])],
     ]
     const hashes = inputs.map(inputHash)

@@ -5,12 +5,20 @@ import { BelayError } from '../../src/errors.ts'
 const owner = () => ({ what: 'Output of step "a"', runId: 'r', step: 'a' })
 
 describe('payloads', () => {
-  it.each([0, -0.5, false, '', null, [], {}, 'é 👩‍👩‍👧‍👦 \u0001\u001f\u2028', 'a path like C:\\u0000 or \\ud800', { a: [1, { b: null }] }])(
-    '%j survives',
-    (value) => {
-      expect(fromJsonText(toJsonText(value, 1_000, owner))).toEqual(value)
-    },
-  )
+  it.each([
+    0,
+    -0.5,
+    false,
+    '',
+    null,
+    [],
+    {},
+    'é 👩‍👩‍👧‍👦 \u0001\u001f\u2028',
+    'a path like C:\\u0000 or \\ud800',
+    { a: [1, { b: null }] },
+  ])('%j survives', (value) => {
+    expect(fromJsonText(toJsonText(value, 1_000, owner))).toEqual(value)
+  })
 
   it.each([
     ['U+0000', 'a\0', 'it holds the character U+0000, which'],

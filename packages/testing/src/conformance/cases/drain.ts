@@ -121,7 +121,12 @@ export const drainCases: Cases = {
     const [drained] = await given.drain()
 
     expect(tooEarly).toEqual([])
-    expect(drained?.steps[lost!.step]).toEqual({ step: lost!.step, status: 'cancelled', started: true, succeeded: false })
+    expect(drained?.steps[lost!.step]).toEqual({
+      step: lost!.step,
+      status: 'cancelled',
+      started: true,
+      succeeded: false,
+    })
     expect((await run.step(run.graph.nameOf(lost!.step))).losses).toBe(1)
   },
 
@@ -174,7 +179,12 @@ export const drainCases: Cases = {
 
     expect(tooEarly).toEqual([])
     expect(held).toMatchObject([{ step: 2, attempt: 1 }])
-    expect((await given.drain())[0]?.steps[2]).toEqual({ step: 2, status: 'cancelled', started: true, succeeded: false })
+    expect((await given.drain())[0]?.steps[2]).toEqual({
+      step: 2,
+      status: 'cancelled',
+      started: true,
+      succeeded: false,
+    })
   },
 
   'two steps ending at the same moment in two processes leave the run drained': withSecond(

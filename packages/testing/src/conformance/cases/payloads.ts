@@ -99,7 +99,13 @@ export const payloadCases: Cases = {
       { runId: one.id, steps: [0, 2] },
     ])
 
-    const untouched = { availableAt: null, waitingSince: null, signalledAt: null, failingSince: null, succeeded: false }
+    const untouched = {
+      availableAt: null,
+      waitingSince: null,
+      signalledAt: null,
+      failingSince: null,
+      succeeded: false,
+    }
     const sorted = [...loaded].sort((first, second) => (first.runId < second.runId ? -1 : 1))
     expect(sorted).toEqual([
       {
