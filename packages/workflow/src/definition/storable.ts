@@ -16,7 +16,8 @@ export type Storable<Value> = 0 extends 1 & Value
     ? Value
     : StorableMember<Value>
 
-// Distributes over unions. The compiler looks into lists and objects only as far as it must: types may be recursive.
+// Distributes over unions. The compiler looks into lists and objects only as far as it must, and types
+// may be recursive. A list is written as an object: of an array type it wants to know the elements at once.
 type StorableMember<Value> = Value extends Primitive
   ? Value
   : Value extends bigint
@@ -34,13 +35,8 @@ type StorableMember<Value> = Value extends Primitive
               : Value extends PromiseLike<unknown>
                 ? CannotBeStored<'JSON makes an empty object of a promise: await it.'>
                 : Value extends readonly unknown[]
-                  ? StorableList<Value[number]>
+                  ? { readonly [index: number]: Storable<Value[number]> }
                   : { readonly [Key in keyof Value]: Storable<Value[Key]> }
-
-// Not a list: of that the compiler wants to know the elements at once.
-interface StorableList<Element> {
-  readonly [index: number]: Storable<Element>
-}
 
 // biome-ignore lint/suspicious/noConfusingVoidType: what a handler gives that returns nothing
 type Primitive = string | number | boolean | null | undefined | void

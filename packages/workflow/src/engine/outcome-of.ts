@@ -31,8 +31,8 @@ export function insteadOf(attempt: Attempt, refused: Outcome, reason: string): O
   return decideOutcome(claim, step, { type, error }, () => 1)
 }
 
-function refOf({ runId, step, attempt, direction, definitionId }: Claim): AttemptRef {
-  return { runId, step, attempt, direction, definitionId }
+function refOf({ runId, step, fence, direction, definitionId }: Claim): AttemptRef {
+  return { runId, step, fence, direction, definitionId }
 }
 
 /** How many steps these outcomes could make ready: those that several of them share count once. */
@@ -54,7 +54,7 @@ const END_WELL: ReadonlySet<Outcome['type']> = new Set(['completed', 'received',
 
 /** Names one attempt of one step. */
 export function attemptKey(claim: Claim): string {
-  return `${claim.runId}/${claim.step}/${claim.attempt}`
+  return `${claim.runId}/${claim.step}/${claim.fence}`
 }
 
 /** How many undos of these plans wait for nothing. */
