@@ -1,5 +1,5 @@
 import { define, PermanentError, RunFailedError, type WorkflowDefinition } from '@belay/workflow'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { memoryTransaction } from '../../src/index.ts'
 import { changed, engines, gate, statuses } from './bench-of-engines.ts'
 
@@ -239,5 +239,41 @@ describe('an input or a payload that cannot be stored', () => {
 
     expect(await made.runs.list()).toHaveLength(1)
     expect(await run.history()).toEqual([])
+  })
+})
+
+describe('an output that JSON keeps only in part', () => {
+  const losses: readonly (readonly [string, () => unknown, RegExp])[] = [
+    ['NaN', () => ({ items: [{ price: 1 }, { price: Number.NaN }] }), /holds NaN at \.items\[1\]\.price.*stored as null/],
+    ['Infinity', () => Number.POSITIVE_INFINITY, /holds Infinity, which.*stored as null/],
+    ['a Map', () => ({ by: new Map([['a', 1]]) }), /holds a Map at \.by.*stored as \{\}/],
+    ['an Error', () => [new TypeError('no')], /holds a TypeError at \[0\].*stored as \{\}/],
+  ]
+
+  it.each(losses)('(%s) is told in a warning, once for each step', async (_, make, warning) => {
+    const { clock, worker } = engines()
+    const warn = vi.fn()
+    const workflow = define('lossy', { version: 1 }).step('a', { run: (): unknown => make() })
+    const engine = await worker({ workflows: [workflow], logger: { debug() {}, info() {}, warn, error() {} } })
+
+    for (let round = 0; round < 2; round += 1) {
+      await clock.runUntil((await engine.run(workflow)).result())
+    }
+
+    expect(warn).toHaveBeenCalledTimes(1)
+    expect(warn).toHaveBeenCalledWith(expect.stringMatching(warning), expect.objectContaining({ step: 'a' }))
+  })
+
+  it('is not suspected where null, an empty object or a date is what was meant', async () => {
+    const { clock, worker } = engines()
+    const warn = vi.fn()
+    const workflow = define('whole', { version: 1 }).step('a', {
+      run: () => ({ none: null, empty: {}, at: new Date(0), list: [null, undefined, []], text: 'null {}' }),
+    })
+    const engine = await worker({ workflows: [workflow], logger: { debug() {}, info() {}, warn, error() {} } })
+
+    await clock.runUntil((await engine.run(workflow)).result())
+
+    expect(warn).not.toHaveBeenCalled()
   })
 })

@@ -15,6 +15,7 @@ import { presentable } from '../thrown.ts'
 import { type AttemptEnd, type Interruption, poisonError, tryNumber } from './decide.ts'
 import { decideWait, type WaitAnswer } from './decide-wait.ts'
 import { handlerContext } from './handler-context.ts'
+import type { LossyOutputs } from './lossy-output.ts'
 import { fromJsonText, type PayloadOwner, toJsonText } from './payload.ts'
 import type { ForwardPayloads, PayloadCache } from './payload-cache.ts'
 import { owesUndo } from './plan-undo.ts'
@@ -28,6 +29,7 @@ export interface AttemptParts {
   readonly runtime: Runtime
   readonly payloads: PayloadCache
   readonly payloadMaxBytes: number
+  readonly lossyOutputs: LossyOutputs
   readonly log: Logger
   /** The handler is about to be called. */
   readonly onCall: (attempt: Attempt) => void
@@ -351,6 +353,7 @@ export class Attempt {
     if (value === undefined) return { type: 'returned', output: null }
     try {
       const output = toJsonText(value, this.#parts.payloadMaxBytes, () => this.#outputOwner())
+      this.#parts.lossyOutputs.look(this.step, this.claim.runId, value, output!)
       return { type: 'returned', output }
     } catch (error) {
       // What a wait gives is no effect of anybody's.
