@@ -50,7 +50,9 @@ describe.each(servers)('an output that only the database refuses, on $name', ({ 
 
     const ended = await Promise.all(runs.map(async (run) => (await run.status()).status))
     expect(ended).toEqual(['completed', 'compensated', 'completed'])
-    expect(refunds).toEqual([{ output: undefined, error: expect.stringMatching(/cannot be stored: stack depth/) }])
+    expect(refunds).toEqual([
+      { output: undefined, error: expect.stringMatching(/cannot be stored: stack depth/) },
+    ])
     await engine.stop()
   })
 })

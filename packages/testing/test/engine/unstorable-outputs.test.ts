@@ -244,7 +244,11 @@ describe('an input or a payload that cannot be stored', () => {
 
 describe('an output that JSON keeps only in part', () => {
   const losses: readonly (readonly [string, () => unknown, RegExp])[] = [
-    ['NaN', () => ({ items: [{ price: 1 }, { price: Number.NaN }] }), /holds NaN at \.items\[1\]\.price.*stored as null/],
+    [
+      'NaN',
+      () => ({ items: [{ price: 1 }, { price: Number.NaN }] }),
+      /holds NaN at \.items\[1\]\.price.*stored as null/,
+    ],
     ['Infinity', () => Number.POSITIVE_INFINITY, /holds Infinity, which.*stored as null/],
     ['a Map', () => ({ by: new Map([['a', 1]]) }), /holds a Map at \.by.*stored as \{\}/],
     ['an Error', () => [new TypeError('no')], /holds a TypeError at \[0\].*stored as \{\}/],
@@ -254,7 +258,10 @@ describe('an output that JSON keeps only in part', () => {
     const { clock, worker } = engines()
     const warn = vi.fn()
     const workflow = define('lossy', { version: 1 }).step('a', { run: (): unknown => make() })
-    const engine = await worker({ workflows: [workflow], logger: { debug() {}, info() {}, warn, error() {} } })
+    const engine = await worker({
+      workflows: [workflow],
+      logger: { debug() {}, info() {}, warn, error() {} },
+    })
 
     for (let round = 0; round < 2; round += 1) {
       await clock.runUntil((await engine.run(workflow)).result())
@@ -270,7 +277,10 @@ describe('an output that JSON keeps only in part', () => {
     const workflow = define('whole', { version: 1 }).step('a', {
       run: () => ({ none: null, empty: {}, at: new Date(0), list: [null, undefined, []], text: 'null {}' }),
     })
-    const engine = await worker({ workflows: [workflow], logger: { debug() {}, info() {}, warn, error() {} } })
+    const engine = await worker({
+      workflows: [workflow],
+      logger: { debug() {}, info() {}, warn, error() {} },
+    })
 
     await clock.runUntil((await engine.run(workflow)).result())
 

@@ -70,7 +70,12 @@ function lossIn(output: unknown): Loss | undefined {
 
 /** Neither a list nor plain: what it holds, JSON does not see. */
 function isOpaque(value: object): boolean {
-  if (Array.isArray(value) || value instanceof String || value instanceof Number || value instanceof Boolean) {
+  if (
+    Array.isArray(value) ||
+    value instanceof String ||
+    value instanceof Number ||
+    value instanceof Boolean
+  ) {
     return false
   }
   const prototype: unknown = Object.getPrototypeOf(value)
