@@ -1,3 +1,5 @@
+import { cutText } from './storable-text.ts'
+
 const SHOWN_MAX = 60
 const CREDENTIALS = /:\/\/[^/\s]*@/
 
@@ -28,8 +30,7 @@ function quoted(text: string): string {
 
 function cut(text: string): string {
   if (text.length <= SHOWN_MAX) return text
-  // Not in the middle of a character that takes two.
-  return `${text.slice(0, SHOWN_MAX).replace(/[\ud800-\udbff]$/, '')}…`
+  return `${cutText(text, SHOWN_MAX)}…`
 }
 
 function shownObject(value: object): string {

@@ -64,7 +64,8 @@ const REFERENCE: Kind<
       return { workflow: named.workflow, key: named.key }
     }
     const runId = RUN_ID.read(typeof given === 'string' ? given : named.id)
-    return Refusal.is(runId) ? runId : { runId: runId.toLowerCase() }
+    if (!Refusal.is(runId)) return { runId: runId.toLowerCase() }
+    return typeof given === 'object' ? runId : new Refusal(shown(given))
   },
 }
 

@@ -2,6 +2,7 @@ import { DURATION_MAX, type Duration, durationMs } from '../duration.ts'
 import { type Instant, instantMs } from '../instant.ts'
 import { didYouMean } from '../nearest.ts'
 import { shown } from '../shown.ts'
+import { isStorableText, storableText } from '../storable-text.ts'
 
 /** What a value must be, and how Belay reads it. */
 export interface Kind<Value> {
@@ -81,11 +82,6 @@ export const instant: Kind<number> = {
   read: (given) => instantMs(given as Instant, 'instant'),
 }
 
-export const anyString: Kind<string> = {
-  words: 'a string',
-  read: (given) => (typeof given === 'string' ? given : new Refusal(shown(given))),
-}
-
 /** A string that every store can hold: PostgreSQL has no NUL, and UTF-8 no half of a surrogate pair. */
 export function string(least: number, most: number): Kind<string> {
   return {
@@ -94,12 +90,21 @@ export function string(least: number, most: number): Kind<string> {
       if (typeof given !== 'string') return new Refusal(shown(given))
       if (given.length < least || given.length > most) return new Refusal(`${given.length} characters`)
       if (given.includes('\0')) return new Refusal('a string with NUL in it')
-      return UNPAIRED_SURROGATE.test(given) ? new Refusal('a string with an unpaired surrogate') : given
+      return isStorableText(given) ? given : new Refusal('a string with an unpaired surrogate')
     },
   }
 }
 
-const UNPAIRED_SURROGATE = /\p{Surrogate}/u
+/** A string for people to read. What a store cannot hold is replaced: nobody is told to look for a character that nobody sees. */
+export function note(most: number): Kind<string> {
+  return {
+    words: `a string of up to ${most} characters`,
+    read(given) {
+      if (typeof given !== 'string') return new Refusal(shown(given))
+      return given.length > most ? new Refusal(`${given.length} characters`) : storableText(given)
+    },
+  }
+}
 
 /** The most characters a name of a workflow or step may have. */
 const NAME_LENGTH_MAX = 128

@@ -2,9 +2,9 @@ import {
   checkArgument,
   checkOptions,
   name,
+  note,
   type OptionTable,
   type SettingsOf,
-  string,
 } from '../../options/index.ts'
 import type { Actor } from './change-of.ts'
 
@@ -21,8 +21,8 @@ export interface ActionOptions {
 
 /** The options of everything that is done to a run. */
 export const ACTION_OPTIONS = {
-  by: { sets: 'who acts', takes: string(0, BY_MAX_CHARS) },
-  reason: { sets: 'why', takes: string(0, REASON_MAX_CHARS) },
+  by: { sets: 'who acts', takes: note(BY_MAX_CHARS) },
+  reason: { sets: 'why', takes: note(REASON_MAX_CHARS) },
 } satisfies OptionTable
 
 /** Checks options of an action that has no others. Throws `invalid_option`. */
