@@ -128,7 +128,12 @@ function makeRuns(schema: Schema) {
         .where(
           sql`${table.deadlineAt} is not null and ${table.stop} is null and ${oneOf(table.status, ['running', 'paused'])}`,
         ),
-      index('workflow_runs_tags_idx').using('gin', table.tags).where(sql`${table.tags} is not null`),
+      // What is new waits in a list that is merged by whoever fills it: a short one, since that starter and every reader have to go through it.
+      index('workflow_runs_tags_idx')
+        .using('gin', table.tags)
+        .with({ gin_pending_list_limit: '256' })
+        .where(sql`${table.tags} is not null`),
+      index('workflow_runs_stray_idx').on(table.createdAt).where(isStray(table, schema.schemaName)),
       check('workflow_runs_fits_status', runFitsStatus(table)),
       check('workflow_runs_open_steps_counted', sql`${table.openSteps} >= 0`),
       check('workflow_runs_stop_allowed', oneOf(table.stop, ['failure', 'cancellation', 'abandonment'])),
@@ -332,6 +337,11 @@ function makeLeases(schema: Schema) {
     },
     (table) => [primaryKey({ name: 'workflow_leases_pkey', columns: [table.workerId, table.id] })],
   )
+}
+
+/** The time in the run's id is not its time of creation: then it is found by this, and else by its id. */
+export function isStray(table: { readonly id: unknown; readonly createdAt: unknown }, schemaName: string): SQL {
+  return sql`${sql.identifier(schemaName)}."is_stray"(${table.id}, ${table.createdAt})`
 }
 
 interface RunColumns {

@@ -96,7 +96,7 @@ export function createRun(rows: Rows, newRun: NewRun): void {
 }
 
 function insertRun(rows: Rows, newRun: NewRun): RunRow {
-  const { runId, definitionId, workflow, key, input, deadlineMs } = newRun
+  const { runId, definitionId, workflow, key, input, deadlineMs, tags = [] } = newRun
   const startAt = startOf(rows, newRun)
   const definition = definitionOf(rows, definitionId)
   const run: RunRow = {
@@ -108,6 +108,7 @@ function insertRun(rows: Rows, newRun: NewRun): RunRow {
     createdAt: rows.now,
     startAt,
     deadlineAt: deadlineMs === undefined ? null : (startAt ?? rows.now) + deadlineMs,
+    tags: [...tags],
     steps: definition.saved.shape.steps.map((shape, step) => newStep(step, shape.dependsOn.length, startAt)),
     status: 'running',
     openSteps: countSinks(definition),

@@ -51,6 +51,7 @@ const VERBS = [
   'readRun',
   'readStatuses',
   'listRuns',
+  'countRuns',
   'listWorkers',
   'listHeld',
   'findEnded',

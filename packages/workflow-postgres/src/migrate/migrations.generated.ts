@@ -376,7 +376,7 @@ INSERT INTO "belay"."workflow_migrations" (tag) VALUES ('0004_lease_journal_and_
   },
   {
     tag: '0005_rounds_undo_columns_and_tags',
-    hash: 'a2c1cf1ced5f031bb498cf1948f5e92d7bcff54fad3d7f414a6a9cc3e189343f',
+    hash: 'a15b641040678518df15134b6c25804aebd7b5c9e848a09163f8520740498968',
     sql: `CREATE TABLE "belay"."workflow_attempts" (
 	"run_id" uuid NOT NULL,
 	"step" integer NOT NULL,
@@ -409,7 +409,19 @@ ALTER TABLE "belay"."workflow_steps" ADD COLUMN "undo_started_at" timestamp with
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "undo_finished_at" timestamp with time zone;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "undo_skipped" boolean;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "undo_error" json;--> statement-breakpoint
-CREATE INDEX "workflow_runs_tags_idx" ON "belay"."workflow_runs" USING gin ("tags") WHERE "belay"."workflow_runs"."tags" is not null;--> statement-breakpoint
+CREATE INDEX "workflow_runs_tags_idx" ON "belay"."workflow_runs" USING gin ("tags") WITH (gin_pending_list_limit=256) WHERE "belay"."workflow_runs"."tags" is not null;--> statement-breakpoint
+-- A run's id begins with the time when it was made, so runs are found by their time of creation without an index for it. A run is a stray if
+-- the two are more than a minute or two apart, because its starter's clock was wrong or its id is no time-ordered one.
+CREATE FUNCTION "belay"."is_stray"(id uuid, created_at timestamp with time zone) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- The first four bytes of the id count units of 65.536 seconds.
+AS $$
+  SELECT created_at - pg_catalog.to_timestamp(65.536::float8 * (
+    get_byte(uuid_send(id), 0) * 16777216::bigint + get_byte(uuid_send(id), 1) * 65536 + get_byte(uuid_send(id), 2) * 256 + get_byte(uuid_send(id), 3)
+  )) NOT BETWEEN interval '-1 minute' AND interval '2 minutes'
+$$;
+--> statement-breakpoint
+CREATE INDEX "workflow_runs_stray_idx" ON "belay"."workflow_runs" USING btree ("created_at") WHERE "belay"."is_stray"("belay"."workflow_runs"."id", "belay"."workflow_runs"."created_at");--> statement-breakpoint
 CREATE INDEX "workflow_runs_deadline_idx" ON "belay"."workflow_runs" USING btree ("deadline_at") WHERE "belay"."workflow_runs"."deadline_at" is not null and "belay"."workflow_runs"."stop" is null and ("belay"."workflow_runs"."status" in ('running', 'paused'));--> statement-breakpoint
 ALTER TABLE "belay"."workflow_signals" DROP CONSTRAINT "workflow_signals_pkey";
 --> statement-breakpoint

@@ -45,6 +45,8 @@ export interface NewRun {
   readonly startDelayMs?: number | undefined
   /** How long after its start the run fails unless it has ended. */
   readonly deadlineMs?: number | undefined
+  /** What it is found by, beside its key: each once, none of them empty. */
+  readonly tags?: readonly string[] | undefined
 }
 
 /** What became of a {@link NewRun}. When its key was taken, `created` is false and the rest describes the run that has the key. */
@@ -240,6 +242,7 @@ export interface FoundRun {
   readonly definitionId: number
   readonly workflow: string
   readonly version: number
+  readonly tags: readonly string[]
 }
 
 export interface RunRecord {
@@ -258,6 +261,8 @@ export interface RunRecord {
   readonly startAt: number | null
   /** When it fails unless it has ended by then. */
   readonly deadlineAt: number | null
+  /** As they were given; empty for none. */
+  readonly tags: readonly string[]
 }
 
 export interface StepRecord {
@@ -283,13 +288,4 @@ export interface StepRecord {
   readonly signalledAt: number | null
   /** When the first of the newest series of failed attempts began; kept when the series has ended. */
   readonly failingSince: number | null
-}
-
-export interface RunFilter {
-  readonly workflow?: string | undefined
-  readonly status?: readonly RunStatus[] | undefined
-  readonly key?: string | undefined
-  /** Only runs older than this run id; for paging. */
-  readonly before?: string | undefined
-  readonly limit: number
 }
