@@ -340,7 +340,10 @@ function makeLeases(schema: Schema) {
 }
 
 /** The time in the run's id is not its time of creation: then it is found by this, and else by its id. */
-export function isStray(table: { readonly id: unknown; readonly createdAt: unknown }, schemaName: string): SQL {
+export function isStray(
+  table: { readonly id: unknown; readonly createdAt: unknown },
+  schemaName: string,
+): SQL {
   return sql`${sql.identifier(schemaName)}."is_stray"(${table.id}, ${table.createdAt})`
 }
 

@@ -37,7 +37,10 @@ export function listRuns(rows: Rows, filter: RunFilter): readonly RunRecord[] {
   return older.slice(0, limit).map((run) => runRecord(rows, run))
 }
 
-export function countRuns(rows: Rows, { max, byStatus, ...conditions }: RunCountRequest): readonly RunCount[] {
+export function countRuns(
+  rows: Rows,
+  { max, byStatus, ...conditions }: RunCountRequest,
+): readonly RunCount[] {
   const fitting = newestFitting(rows, conditions)
   if (!byStatus) return [{ status: null, count: Math.min(fitting.length, max), capped: fitting.length > max }]
   // As stores count that keep one status for all that goes forward: what each of these is shown with is looked at one by one.

@@ -1,7 +1,7 @@
 import type { DefinitionShape, JsonText, RunRecord, StepRecord, UndoPlan } from './records.ts'
 
-/** A run as a change of it is decided on: with what the store keeps for itself, and without its input, which may be large. */
-export interface StoredRun extends Omit<RunRecord, 'input'> {
+/** A run as a change of it is decided on: with what the store keeps for itself, and without its input, which may be large, and its tags. */
+export interface StoredRun extends Omit<RunRecord, 'input' | 'tags'> {
   /** Going forward the sinks that are open; in an undo the undos that are open. */
   readonly openSteps: number
   /** Why the run stopped going forward. */

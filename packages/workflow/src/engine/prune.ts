@@ -10,6 +10,7 @@ import { checkNames, durationBetween, invalidOption, wholeNumber } from './call-
 import { walkEnded } from './ended-runs.ts'
 import type { EventHub } from './events.ts'
 import { type RunSnapshot, runSnapshot } from './run-snapshot.ts'
+import { checkWorkflows, someTags } from './runs-filter.ts'
 
 export const BATCH_DEFAULT = 500
 export const BATCH_MAX = 10_000
@@ -30,7 +31,10 @@ export interface PruneOptions {
   readonly olderThan: Duration
   /** Default: every end. Runs that go on, and those parked as `compensation_failed`, are never pruned. */
   readonly statuses?: readonly EndStatus[]
-  readonly workflow?: string
+  /** Only runs of this workflow, or of any of these. */
+  readonly workflow?: string | readonly string[]
+  /** Only runs that were started with all of these tags. */
+  readonly tags?: readonly string[]
   /** Runs pruned by this call at most. Default 100,000. */
   readonly limit?: number
   /** Runs deleted in one transaction, 1 to 10,000. Default 500. */
@@ -53,7 +57,8 @@ export interface PruneReport {
 export interface PruneSettings {
   readonly olderThanMs: number
   readonly statuses: readonly EndStatus[]
-  readonly workflow: string | undefined
+  readonly workflow: readonly string[] | undefined
+  readonly tags: readonly string[] | undefined
   readonly limit: number
   readonly batch: number
   readonly archive: Archive | undefined
@@ -62,16 +67,23 @@ export interface PruneSettings {
 }
 
 const CALL = 'prune()'
-const NAMES = ['olderThan', 'statuses', 'workflow', 'limit', 'batch', 'archive', 'signal', 'onProgress']
+const NAMES = [
+  'olderThan',
+  'statuses',
+  'workflow',
+  'tags',
+  'limit',
+  'batch',
+  'archive',
+  'signal',
+  'onProgress',
+]
 
 /** Throws `invalid_option`. */
 export function checkPruneOptions(options: PruneOptions): PruneSettings {
   checkNames(CALL, options, NAMES)
-  const { olderThan, statuses = END_STATUSES, workflow, archive, onProgress, signal } = options
+  const { olderThan, statuses = END_STATUSES, workflow, tags, archive, onProgress, signal } = options
   if (olderThan === undefined) throw invalidOption(CALL, 'olderThan', olderThan, "given, like '30d'")
-  if (workflow !== undefined && typeof workflow !== 'string') {
-    throw invalidOption(CALL, 'workflow', workflow, "a workflow's name")
-  }
   if (onProgress !== undefined && typeof onProgress !== 'function') {
     throw invalidOption(CALL, 'onProgress', onProgress, 'a function')
   }
@@ -81,7 +93,8 @@ export function checkPruneOptions(options: PruneOptions): PruneSettings {
   return {
     olderThanMs: durationBetween(CALL, 'olderThan', olderThan, 0, AGE_MAX_MS),
     statuses: checkStatuses(statuses),
-    workflow,
+    workflow: workflow === undefined ? undefined : checkWorkflows(CALL, workflow),
+    tags: tags === undefined ? undefined : someTags(CALL, tags),
     limit: wholeNumber(CALL, 'limit', options.limit ?? LIMIT_DEFAULT, 1, LIMIT_MAX),
     batch: wholeNumber(CALL, 'batch', options.batch ?? BATCH_DEFAULT, 1, BATCH_MAX),
     archive: checkArchive(CALL, archive),
@@ -110,12 +123,12 @@ export async function pruneRuns(
   settings: PruneSettings,
 ): Promise<PruneReport> {
   const { adapter } = parts
-  const { statuses, workflow, signal, limit, batch } = settings
+  const { statuses, workflow, tags, signal, limit, batch } = settings
   const finishedBefore = (await adapter.now()) - settings.olderThanMs
   let [pruned, batches] = [0, 0]
   const walked = await walkEnded({
     adapter,
-    request: { finishedBefore, statuses, workflow },
+    request: { finishedBefore, statuses, workflow, tags },
     after: null,
     batchMax: batch,
     limit,

@@ -64,7 +64,12 @@ export const findingCases: Cases = {
 
   'every condition counts, and pages go on where the last one ended': async (given) => {
     const { ids, createdAt } = await anHourApart(given, 'a', 'b')
-    const filter = { tags: ['a'], createdAfter: createdAt[1]!, workflow: ['single', 'none'], status: ['running'] } as const
+    const filter = {
+      tags: ['a'],
+      createdAfter: createdAt[1]!,
+      workflow: ['single', 'none'],
+      status: ['running'],
+    } as const
 
     expect(await found(given, ids, filter)).toEqual([2, 1])
     expect(await found(given, ids, { ...filter, tags: ['a', 'c'] })).toEqual([])
@@ -99,7 +104,9 @@ export const findingCases: Cases = {
     expect(await count(given, { createdAfter: createdAt[1]! })).toMatchObject({ count: 2 })
     expect(await count(given, { tags: ['a'] }, 2)).toEqual({ status: null, count: 2, capped: true })
     expect(await count(given, { tags: ['b'] })).toEqual({ status: null, count: 0, capped: false })
-    expect(await count(given, { workflow: ['single'], status: ['running'] }, 1)).toMatchObject({ capped: true })
+    expect(await count(given, { workflow: ['single'], status: ['running'] }, 1)).toMatchObject({
+      capped: true,
+    })
     expect(await count(given, { key: 'run 0' })).toMatchObject({ count: 1, capped: false })
     expect(await count(given, { status: ['waiting', 'completed'] })).toMatchObject({ count: 0 })
   },
@@ -120,7 +127,11 @@ export const findingCases: Cases = {
     })
     expect(await countByStatus(given, { workflow: ['none'] })).toEqual({})
     const capped = await given.adapter.countRuns({ max: 1, byStatus: true })
-    expect(capped.find(({ status }) => status === 'failed')).toEqual({ status: 'failed', count: 1, capped: true })
+    expect(capped.find(({ status }) => status === 'failed')).toEqual({
+      status: 'failed',
+      count: 1,
+      capped: true,
+    })
     expect(capped.find(({ status }) => status === 'completed')).toMatchObject({ count: 1, capped: false })
   },
 

@@ -17,7 +17,9 @@ export const tagCases: Cases = {
       [],
       ['tenant:7', 'env:prod'],
     ])
-    expect(await given.adapter.findRun({ runId: tagged.id })).toMatchObject({ tags: ['tenant:7', 'env:prod'] })
+    expect(await given.adapter.findRun({ runId: tagged.id })).toMatchObject({
+      tags: ['tenant:7', 'env:prod'],
+    })
     expect(await given.adapter.findRun({ workflow: 'pair', key: 'k' })).toMatchObject({
       tags: ['tenant:7', 'env:prod'],
     })
@@ -27,7 +29,11 @@ export const tagCases: Cases = {
   'any text is kept as a tag, and found by it alone': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const run = await given.start(graph, { tags: HARD_TO_QUOTE })
-    const others = await startTagged(given, graph, HARD_TO_QUOTE.map((tag) => [`${tag}x`]))
+    const others = await startTagged(
+      given,
+      graph,
+      HARD_TO_QUOTE.map((tag) => [`${tag}x`]),
+    )
 
     expect((await run.record()).tags).toEqual(HARD_TO_QUOTE)
     for (const tag of HARD_TO_QUOTE) expect(await tagged(given, tag), tag).toEqual([run.id])

@@ -1,4 +1,4 @@
-import type { Adapter, RunRecord, RunStatus } from '../../adapter/index.ts'
+import type { Adapter, RunConditions, RunRecord, RunStatus } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
 import type { Action } from './action.ts'
 import type { Actor } from './change-of.ts'
@@ -31,13 +31,6 @@ export interface BulkResult {
   readonly more: boolean
 }
 
-/** Runs by page, newest first. The engine's own filter, without its page. */
-export interface BulkFilter {
-  readonly workflow?: string | undefined
-  readonly status?: readonly RunStatus[] | undefined
-  readonly key?: string | undefined
-}
-
 type BulkAction = Extract<Action['type'], 'pause' | 'resume' | 'retry'>
 
 // A filter that names no status means the runs that the action is for; else each ended run of years would be looked at and refused.
@@ -52,7 +45,7 @@ const STATUSES: Readonly<Record<BulkAction | 'cancel', readonly RunStatus[]>> = 
 export async function actOnMany(
   parts: { readonly adapter: Adapter; readonly control: Control },
   action: BulkAction,
-  filter: BulkFilter,
+  filter: RunConditions,
   options: BulkOptions,
 ): Promise<BulkResult> {
   const method = `${action}Many()`
@@ -88,7 +81,7 @@ async function actOnOne(
 /** Cancels runs, a page in one statement. */
 export async function cancelMany(
   parts: { readonly adapter: Adapter; readonly control: Control },
-  filter: BulkFilter,
+  filter: RunConditions,
   options: BulkOptions & CancelOptions,
 ): Promise<BulkResult> {
   const by = checkActionOptions('cancelMany()', options, ['dryRun', 'limit', 'compensate'])
@@ -132,14 +125,14 @@ class Result {
   }
 }
 
-function filterFor(action: BulkAction | 'cancel', filter: BulkFilter): BulkFilter {
+function filterFor(action: BulkAction | 'cancel', filter: RunConditions): RunConditions {
   return { ...filter, status: filter.status ?? STATUSES[action] }
 }
 
 /** Tells whether there are more runs than the limit. */
 async function eachPage(
   adapter: Adapter,
-  filter: BulkFilter,
+  filter: RunConditions,
   limit: number,
   visit: (page: readonly RunRecord[]) => Promise<void>,
 ): Promise<boolean> {
