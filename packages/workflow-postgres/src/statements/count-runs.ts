@@ -2,15 +2,15 @@ import type { RunCount, RunCountRequest, RunStatus } from '@belay/workflow/adapt
 import { sql } from 'drizzle-orm'
 import type { Connection } from '../connection/connection.ts'
 import { SHOWN_STATUS, shownOf, storedStatuses } from './run-conditions.ts'
-import { query, type RunSource, sourceFor } from './run-source.ts'
+import { query, type RunSource, readFrom } from './run-source.ts'
 
-/** Counts runs up to a limit, all of them together or by the status they are shown with. Index: see {@link sourceFor}. No locks. */
+/** Counts runs up to a limit, all of them together or by the status they are shown with. Index: see {@link readFrom}. No locks. */
 export async function countRuns(
   connection: Connection,
   { byStatus, ...request }: RunCountRequest,
 ): Promise<readonly RunCount[]> {
-  const source = await sourceFor(connection, request)
-  return byStatus ? countByStatus(connection, source, request) : countAll(connection, source, request)
+  const count = byStatus ? countByStatus : countAll
+  return readFrom(connection, request, (reading, source) => count(reading, source, request))
 }
 
 type Request = Omit<RunCountRequest, 'byStatus'>
@@ -21,7 +21,7 @@ async function countAll(
   { max, ...conditions }: Request,
 ): Promise<readonly RunCount[]> {
   // One more than wanted tells whether there are more.
-  const found = source.newest(conditions, { limit: max + 1 })
+  const found = source.rows(conditions, { limit: max + 1, newest: false })
   const [row] = await query<{ readonly runs: number }>(
     connection,
     sql`${source.with}select count(*)::int as runs from (${found}) found`,
@@ -44,10 +44,13 @@ async function countByStatus(
   { max, status, ...conditions }: Request,
 ): Promise<readonly RunCount[]> {
   const counts = storedStatuses(status).map((stored) => {
-    const newest = source.newest({ ...conditions, status: shownOf(stored, status) }, { limit: max + 1 })
+    const shown = shownOf(stored, status)
+    // Only runs that are shown in several ways have to be the newest.
+    const page = { limit: max + 1, newest: stored === 'running' }
+    const found = source.rows({ ...conditions, status: shown }, page)
     return sql`(select ${stored}::text as stored, counted.shown, (count(*) filter (where counted.place <= ${max}))::int as runs,
         max(counted.place)::int as last_place
-      from (select ${SHOWN_STATUS} as shown, row_number() over (order by r.id desc) as place from (${newest}) r) counted
+      from (select ${SHOWN_STATUS} as shown, row_number() over (order by r.id desc) as place from (${found}) r) counted
       group by counted.shown)`
   })
   const rows = await query<StatusRow>(connection, sql`${source.with}${sql.join(counts, sql` union all `)}`)

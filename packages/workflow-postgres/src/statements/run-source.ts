@@ -12,34 +12,70 @@ import {
   storedStatuses,
 } from './run-conditions.ts'
 
-/** Where runs that fit are taken from, newest first. */
+/** Where runs that fit are taken from. */
 export interface RunSource {
   /** What goes before a statement that takes from it. */
   readonly with: SQL
-  /** Rows `id, status, start_at` of the newest runs that fit. */
-  newest(
-    conditions: RunConditions,
-    page: { readonly before?: string | undefined; readonly limit: number },
-  ): SQL
+  /** Rows `id, status, start_at` of runs that fit. */
+  rows(conditions: RunConditions, page: Page): SQL
+}
+
+interface Page {
+  /** Only runs older than this one. */
+  readonly before?: string | undefined
+  readonly limit: number
+  /** The newest of them, newest first; or any, for counting, which is cheaper. */
+  readonly newest: boolean
 }
 
 // Runs that are gathered and put in order: some ten milliseconds. Among more, the newest are found sooner one by one.
 const FEW = 10_000
 
 /**
- * The cheapest way to runs with all these conditions. By key, the index for that. By tags, or by when they ended, the index for that if
- * few have them: whether they are few is looked at first, up to a limit. Everything else by walking from the newest run on, in an order
- * that an index has: by workflow and status, or by id alone. No statement depends on statistics for more than that.
+ * Reads from the cheapest source of runs with all these conditions. By key, the index for that. By tags, or by when they ended, the index for
+ * that if few have them: whether they are few is looked at first, up to a limit. Everything else by walking from the newest run on, in an
+ * order that an index has: by workflow and status, or by id alone.
  */
-export async function sourceFor(connection: Connection, conditions: RunConditions): Promise<RunSource> {
-  if (conditions.key !== undefined) return keyed(conditions.key)
-  for (const near of nearRuns(conditions)) {
-    const probe = sql`select count(*)::int as runs from (select ${near} limit ${FEW + 1}) looked_at`
-    const [row] = await query<{ readonly runs: number }>(connection, probe)
-    if (row!.runs <= FEW) return gathered(near)
-  }
-  return WALKED
+export async function readFrom<Answer>(
+  connection: Connection,
+  conditions: RunConditions,
+  read: (connection: Connection, source: RunSource) => Promise<Answer>,
+): Promise<Answer> {
+  if (conditions.key !== undefined) return read(connection, keyed(conditions.key))
+  if (!isByTagsOrTimes(conditions)) return read(connection, WALKED)
+  return connection.transaction(async (transaction) => {
+    for (const { by, runs } of nearRuns(conditions)) {
+      await searchBy(transaction, by)
+      const looking = sql`select count(*)::int as runs from (${runs}) looked_at`
+      const [row] = await query<{ readonly runs: number }>(transaction, looking)
+      if (row!.runs <= FEW) return read(transaction, gathered(runs))
+    }
+    await searchBy(transaction, 'order')
+    return read(transaction, WALKED)
+  })
 }
+
+function isByTagsOrTimes({ workflow, status, key, ...others }: RunConditions): boolean {
+  const { tags, createdAfter, createdBefore, finishedAfter, finishedBefore } = others
+  return [tags, createdAfter, createdBefore, finishedAfter, finishedBefore].some(
+    (condition) => condition !== undefined,
+  )
+}
+
+/**
+ * Which indexes the planner may use in the rest of the transaction, whatever the statistics and the session's own settings say. The index of
+ * tags can only be read as a bitmap. A walk is in the order of an index: a bitmap would have to be read and sorted as a whole.
+ */
+async function searchBy(transaction: Connection, by: Search): Promise<void> {
+  const bitmaps = by === 'bitmaps' ? 'on' : 'off'
+  await query(
+    transaction,
+    sql`select set_config('enable_bitmapscan', ${bitmaps}, true), set_config('enable_seqscan', 'off', true),
+      set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`,
+  )
+}
+
+type Search = 'bitmaps' | 'order'
 
 /** Runs one statement that was put together here. Not prepared: its text depends on what is asked for. */
 export function query<Row>(connection: Connection, statement: SQL): Promise<readonly Row[]> {
@@ -49,25 +85,28 @@ export function query<Row>(connection: Connection, statement: SQL): Promise<read
 
 const dialect = new PgDialect()
 
-/** What may be few runs, each found by an index of its own. */
-function nearRuns(conditions: RunConditions): readonly SQL[] {
-  const columns = sql`r.id, r.workflow, r.status, r.key, r.tags, r.start_at, r.created_at, r.finished_at from belay.workflow_runs r`
+/** What may be few runs, each found by an index of its own, and one more than few at most. */
+function nearRuns(conditions: RunConditions): readonly { readonly by: Search; readonly runs: SQL }[] {
   const { tags, finishedAfter } = conditions
-  return [
-    ...(tags === undefined ? [] : [sql`${columns} where r.tags is not null and ${hasTags(tags)}`]),
-    // Those that ended before an instant are most of a history, those since one may be few.
-    ...(finishedAfter === undefined
-      ? []
-      : [
-          sql`${columns} where r.finished_at is not null and ${and(isFinishedWithin(conditions))} order by r.finished_at, r.id`,
-        ]),
-  ]
+  const found = sql`select r.id, r.workflow, r.status, r.key, r.tags, r.start_at, r.created_at, r.finished_at from belay.workflow_runs r`
+  const near: { readonly by: Search; readonly runs: SQL }[] = []
+  if (tags !== undefined) {
+    const runs = sql`${found} where r.tags is not null and ${hasTags(tags)} limit ${FEW + 1}`
+    near.push({ by: 'bitmaps', runs })
+  }
+  // Those that ended before an instant are most of a history, those since one may be few.
+  if (finishedAfter !== undefined) {
+    const ended = sql`r.finished_at is not null and ${and(isFinishedWithin(conditions))}`
+    const runs = sql`${found} where ${ended} order by r.finished_at, r.id limit ${FEW + 1}`
+    near.push({ by: 'order', runs })
+  }
+  return near
 }
 
 function gathered(near: SQL): RunSource {
   return {
-    with: sql`with near_runs as materialized (select ${near}) `,
-    newest: (conditions, page) => newestOf(sql`near_runs`, sql`${fits(conditions)}`, page),
+    with: sql`with near_runs as materialized (${near}) `,
+    rows: (conditions, page) => newestOf(sql`near_runs`, fits(conditions), page),
   }
 }
 
@@ -75,7 +114,7 @@ function gathered(near: SQL): RunSource {
 function keyed(key: string): RunSource {
   return {
     with: sql``,
-    newest: (conditions, page) => {
+    rows: (conditions, page) => {
       const found = sql`(select held.* from ${workflowsOf(conditions)} as known
         cross join lateral (
           select r.* from belay.workflow_runs r where r.workflow = known.name and r.key = ${key}
@@ -85,8 +124,6 @@ function keyed(key: string): RunSource {
   }
 }
 
-type Page = Parameters<RunSource['newest']>[1]
-
 function newestOf(relation: SQL, condition: SQL, { before, limit }: Page): SQL {
   return sql`select r.id, r.status, r.start_at from ${relation} r where ${condition}${andOlder(before)} order by r.id desc limit ${limit}`
 }
@@ -95,42 +132,67 @@ function andOlder(before: string | undefined): SQL {
   return before === undefined ? sql`` : sql` and r.id < ${before}::uuid`
 }
 
-const RUNS = sql`belay.workflow_runs`
-
 const WALKED: RunSource = {
   with: sql``,
-  newest(conditions, page) {
+  rows(conditions, page) {
     const { createdAfter, createdBefore, finishedBefore } = conditions
     if (createdAfter === undefined && createdBefore === undefined && finishedBefore === undefined) {
-      return walked(conditions, sql``, page)
+      return walked(conditions, { until: page.before }, page)
     }
-    const strays = newestOf(
-      RUNS,
-      sql`belay.is_stray(r.id, r.created_at) and ${and([...isCreatedWithin(conditions), fits(conditions)])}`,
-      page,
-    )
+    // A stray is found by its own index alone, or it would be counted twice.
+    const others = { ...conditions, stray: false }
+    const strays = newestOf(straysOf(conditions), fits(conditions), page)
     return sql`select r.id, r.status, r.start_at from (
-      (${walked(conditions, andMadeWithin(conditions), page)}) union all (${strays})
-    ) r order by r.id desc limit ${page.limit}`
+      (${walked(others, madeWithin(conditions, page.before), page)}) union all (${strays})
+    ) r${page.newest ? sql` order by r.id desc` : sql``} limit ${page.limit}`
   },
 }
 
+/** Bounds of run ids: `from` may be met, `until` may not. */
+interface IdBounds {
+  readonly from?: string | undefined
+  readonly until?: string | undefined
+}
+
+/** In the order of their own index, and apart from every other order: the planner cannot know that they are few. */
+function straysOf(conditions: RunConditions): SQL {
+  const condition = and([sql`belay.is_stray(r.id, r.created_at)`, ...isCreatedWithin(conditions)])
+  return sql`(select r.* from belay.workflow_runs r where ${condition} order by r.created_at offset 0)`
+}
+
 /** Once for each workflow and status, since only then the newest are found without walking over all others. */
-function walked(conditions: RunConditions, andBounds: SQL, page: Page): SQL {
-  const { workflow, status, ...others } = conditions
-  const condition = sql`${fits(others)}${andBounds}`
-  if (workflow === undefined && status === undefined) return newestOf(RUNS, condition, page)
+function walked(conditions: RunConditions & { readonly stray?: boolean }, bounds: IdBounds, page: Page): SQL {
+  const { workflow, status, stray, ...others } = conditions
+  const condition = sql`${fits(others)}${stray === false ? sql` and not belay.is_stray(r.id, r.created_at)` : sql``}`
+  if (workflow === undefined && status === undefined) {
+    return sql`select r.id, r.status, r.start_at from belay.workflow_runs r
+      where ${condition}${andWithin(bounds, (id) => [sql`r.id`, sql`${id}::uuid`])}
+      order by r.id desc limit ${page.limit}`
+  }
+  // The bounds as rows, and an order that only this index has: by id alone, a planner that expects many such runs would look for them
+  // among all runs.
+  const placed = (id: string): [SQL, SQL] => [
+    sql`(r.workflow, r.status, r.id)`,
+    sql`(known.name, stored.status, ${id}::uuid)`,
+  ]
   return sql`select found.id, found.status, found.start_at from ${workflowsOf(conditions)} as known
     cross join unnest(${listText(storedStatuses(status))}::text[]) as stored (status)
     cross join lateral (
       select r.id, r.status, r.start_at from belay.workflow_runs r
-      where r.workflow = any (array[known.name]) and r.status = stored.status${andShownAs(status)} and ${condition}${andOlder(page.before)}
-      -- An order that only this index has: by id alone, a planner that expects many such runs would look for them among all runs.
+      where r.workflow = any (array[known.name]) and r.status = stored.status${andShownAs(status)} and ${condition}${andWithin(bounds, placed)}
       order by r.workflow desc, r.id desc
       limit ${page.limit}
-    ) found
-    order by found.id desc
+    ) found${page.newest ? sql` order by found.id desc` : sql``}
     limit ${page.limit}`
+}
+
+function andWithin({ from, until }: IdBounds, placed: (id: string) => readonly [SQL, SQL]): SQL {
+  const compared = (id: string | undefined, operator: SQL) => {
+    if (id === undefined) return sql``
+    const [place, bound] = placed(id)
+    return sql` and ${place} ${operator} ${bound}`
+  }
+  return sql`${compared(from, sql`>=`)}${compared(until, sql`<`)}`
 }
 
 function workflowsOf({ workflow }: RunConditions): SQL {
@@ -144,12 +206,15 @@ const MADE_BEFORE_MS = 120_000
 const MADE_AFTER_MS = 126_000
 
 /** Bounds for the ids of runs that are no strays. A run that ended before an instant was created before it. */
-function andMadeWithin({ createdAfter, createdBefore, finishedBefore }: RunConditions): SQL {
+function madeWithin(
+  { createdAfter, createdBefore, finishedBefore }: RunConditions,
+  olderThan: string | undefined,
+): IdBounds {
   const before = Math.min(createdBefore ?? Infinity, finishedBefore ?? Infinity)
-  const from =
-    createdAfter === undefined ? sql`` : sql` and r.id >= ${idAt(createdAfter - MADE_BEFORE_MS)}::uuid`
-  const until = before === Infinity ? sql`` : sql` and r.id < ${idAt(before + MADE_AFTER_MS)}::uuid`
-  return sql`${from}${until} and not belay.is_stray(r.id, r.created_at)`
+  const madeBefore = before === Infinity ? undefined : idAt(before + MADE_AFTER_MS)
+  // As texts they are in the order of uuids.
+  const [until] = [olderThan?.toLowerCase(), madeBefore].filter((id) => id !== undefined).sort()
+  return { from: createdAfter === undefined ? undefined : idAt(createdAfter - MADE_BEFORE_MS), until }
 }
 
 const ID_MS_MAX = 2 ** 48 - 1
