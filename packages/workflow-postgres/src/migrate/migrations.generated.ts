@@ -376,7 +376,7 @@ INSERT INTO "belay"."workflow_migrations" (tag) VALUES ('0004_lease_journal_and_
   },
   {
     tag: '0005_rounds_undo_columns_and_tags',
-    hash: 'a15b641040678518df15134b6c25804aebd7b5c9e848a09163f8520740498968',
+    hash: '325a3cd5bb79a53bac645d3f45e7b402ef0f8a338729c96b79b4381e31516546',
     sql: `CREATE TABLE "belay"."workflow_attempts" (
 	"run_id" uuid NOT NULL,
 	"step" integer NOT NULL,
@@ -392,6 +392,9 @@ INSERT INTO "belay"."workflow_migrations" (tag) VALUES ('0004_lease_journal_and_
 	CONSTRAINT "workflow_attempts_pkey" PRIMARY KEY("run_id","step","fence")
 );
 --> statement-breakpoint
+-- The number that fences what is late; what people count has columns of its own.
+ALTER TABLE "belay"."workflow_steps" RENAME COLUMN "attempt" TO "fence";--> statement-breakpoint
+ALTER TABLE "belay"."workflow_ready" RENAME COLUMN "attempt" TO "fence";--> statement-breakpoint
 ALTER TABLE "belay"."workflow_runs" DROP CONSTRAINT "workflow_runs_fits_status";--> statement-breakpoint
 DROP INDEX "belay"."workflow_runs_deadline_idx";--> statement-breakpoint
 ALTER TABLE "belay"."workflow_runs" ADD COLUMN "input_hash" text;--> statement-breakpoint
