@@ -20,6 +20,7 @@ ALTER TABLE "belay"."workflow_runs" DROP CONSTRAINT "workflow_runs_fits_status";
 DROP INDEX "belay"."workflow_runs_deadline_idx";--> statement-breakpoint
 ALTER TABLE "belay"."workflow_runs" ADD COLUMN "input_hash" text;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_runs" ADD COLUMN "tags" text[];--> statement-breakpoint
+ALTER TABLE "belay"."workflow_runs" ADD COLUMN "stray" boolean;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_signals" ADD COLUMN "round" integer DEFAULT 1 NOT NULL;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "succeeded" boolean;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "round" integer DEFAULT 1 NOT NULL;--> statement-breakpoint
@@ -34,18 +35,10 @@ ALTER TABLE "belay"."workflow_steps" ADD COLUMN "undo_finished_at" timestamp wit
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "undo_skipped" boolean;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "undo_error" json;--> statement-breakpoint
 CREATE INDEX "workflow_runs_tags_idx" ON "belay"."workflow_runs" USING gin ("tags") WITH (gin_pending_list_limit=256) WHERE "belay"."workflow_runs"."tags" is not null;--> statement-breakpoint
--- A run's id begins with the time when it was made, so runs are found by their time of creation without an index for it. A run is a stray if
--- the two are more than a minute or two apart, because its starter's clock was wrong or its id is no time-ordered one.
-CREATE FUNCTION "belay"."is_stray"(id uuid, created_at timestamp with time zone) RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
--- The first four bytes of the id count units of 65.536 seconds.
-AS $$
-  SELECT created_at - pg_catalog.to_timestamp(65.536::float8 * (
-    get_byte(uuid_send(id), 0) * 16777216::bigint + get_byte(uuid_send(id), 1) * 65536 + get_byte(uuid_send(id), 2) * 256 + get_byte(uuid_send(id), 3)
-  )) NOT BETWEEN interval '-1 minute' AND interval '2 minutes'
-$$;
---> statement-breakpoint
-CREATE INDEX "workflow_runs_stray_idx" ON "belay"."workflow_runs" USING btree ("created_at") WHERE "belay"."is_stray"("belay"."workflow_runs"."id", "belay"."workflow_runs"."created_at");--> statement-breakpoint
+CREATE INDEX "workflow_runs_stray_idx" ON "belay"."workflow_runs" USING btree ("created_at") WHERE "belay"."workflow_runs"."stray";--> statement-breakpoint
+-- The first eight digits of a time-ordered id count units of 65.536 seconds. Runs of an engine whose clock was right are no strays.
+UPDATE "belay"."workflow_runs" SET stray = true
+WHERE abs(date_part('epoch', created_at) - 65.536::float8 * ('x' || left(id::text, 8))::bit(32)::bigint - 30) > 90;--> statement-breakpoint
 CREATE INDEX "workflow_runs_deadline_idx" ON "belay"."workflow_runs" USING btree ("deadline_at") WHERE "belay"."workflow_runs"."deadline_at" is not null and "belay"."workflow_runs"."stop" is null and ("belay"."workflow_runs"."status" in ('running', 'paused'));--> statement-breakpoint
 ALTER TABLE "belay"."workflow_signals" DROP CONSTRAINT "workflow_signals_pkey";
 --> statement-breakpoint

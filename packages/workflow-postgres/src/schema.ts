@@ -108,6 +108,11 @@ function makeRuns(schema: Schema) {
       inputHash: text('input_hash'),
       /** What it is found by, beside its key; null for none. */
       tags: text().array(),
+      /**
+       * The time in its id is minutes away from `created_at`, by a starter's clock or since the id is no time-ordered one. Null for no: such runs
+       * are found by their time of creation without an index for it, by id.
+       */
+      stray: boolean(),
       input: json(),
       cause: json(),
     },
@@ -133,7 +138,7 @@ function makeRuns(schema: Schema) {
         .using('gin', table.tags)
         .with({ gin_pending_list_limit: '256' })
         .where(sql`${table.tags} is not null`),
-      index('workflow_runs_stray_idx').on(table.createdAt).where(isStray(table, schema.schemaName)),
+      index('workflow_runs_stray_idx').on(table.createdAt).where(sql`${table.stray}`),
       check('workflow_runs_fits_status', runFitsStatus(table)),
       check('workflow_runs_open_steps_counted', sql`${table.openSteps} >= 0`),
       check('workflow_runs_stop_allowed', oneOf(table.stop, ['failure', 'cancellation', 'abandonment'])),
@@ -338,14 +343,6 @@ function makeLeases(schema: Schema) {
     },
     (table) => [primaryKey({ name: 'workflow_leases_pkey', columns: [table.workerId, table.id] })],
   )
-}
-
-/** The time in the run's id is not its time of creation: then it is found by this, and else by its id. */
-export function isStray(
-  table: { readonly id: unknown; readonly createdAt: unknown },
-  schemaName: string,
-): SQL {
-  return sql`${sql.identifier(schemaName)}."is_stray"(${table.id}, ${table.createdAt})`
 }
 
 interface RunColumns {

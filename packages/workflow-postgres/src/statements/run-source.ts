@@ -156,14 +156,14 @@ interface IdBounds {
 
 /** In the order of their own index, and apart from every other order: the planner cannot know that they are few. */
 function straysOf(conditions: RunConditions): SQL {
-  const condition = and([sql`belay.is_stray(r.id, r.created_at)`, ...isCreatedWithin(conditions)])
+  const condition = and([sql`r.stray`, ...isCreatedWithin(conditions)])
   return sql`(select r.* from belay.workflow_runs r where ${condition} order by r.created_at offset 0)`
 }
 
 /** Once for each workflow and status, since only then the newest are found without walking over all others. */
 function walked(conditions: RunConditions & { readonly stray?: boolean }, bounds: IdBounds, page: Page): SQL {
   const { workflow, status, stray, ...others } = conditions
-  const condition = sql`${fits(others)}${stray === false ? sql` and not belay.is_stray(r.id, r.created_at)` : sql``}`
+  const condition = sql`${fits(others)}${stray === false ? sql` and r.stray is null` : sql``}`
   if (workflow === undefined && status === undefined) {
     return sql`select r.id, r.status, r.start_at from belay.workflow_runs r
       where ${condition}${andWithin(bounds, (id) => [sql`r.id`, sql`${id}::uuid`])}

@@ -39,9 +39,11 @@ shapes as materialized (
   group by ds.definition_id
 ),
 created_runs as (
-  insert into belay.workflow_runs (id, definition_id, open_steps, created_at, status, workflow, key, input, start_at, deadline_at, tags)
+  insert into belay.workflow_runs (id, definition_id, open_steps, created_at, status, workflow, key, input, start_at, deadline_at, tags, stray)
   select n.run_id, n.definition_id, shapes.sinks, belay.store_now(), 'running', n.workflow, n.key, n.input::json, n.start_at,
-    coalesce(n.start_at, belay.store_now()) + n.deadline_ms * interval '1 millisecond', n.tags::text[]
+    coalesce(n.start_at, belay.store_now()) + n.deadline_ms * interval '1 millisecond', n.tags::text[],
+    -- The first eight digits of a time-ordered id count units of 65.536 seconds.
+    case when abs(date_part('epoch', belay.store_now()) - 65.536::float8 * ('x' || left(n.run_id::text, 8))::bit(32)::bigint - 30) > 90 then true end
   from new_runs n
   join shapes on shapes.definition_id = n.definition_id
   -- All or nothing: a run of a definition the store doesn't know would have no steps and never end.
