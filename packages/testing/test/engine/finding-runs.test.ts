@@ -1,4 +1,4 @@
-import { BelayError, define, type RunsFilter, type RunsToCount } from '@belay/workflow'
+import { BelayError, define, type PruneOptions, type RunsFilter, type RunsToCount } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
 import { engines } from './bench-of-engines.ts'
 
@@ -121,6 +121,23 @@ describe('finding runs', () => {
       const error = answer.status === 'rejected' ? answer.reason : undefined
       expect(BelayError.is(error) && `${error.code}: ${error.message}`).toMatch(why)
       expect(error.code).toBe('invalid_option')
+    }
+  })
+
+  it.each([
+    [{ workflow: undefined }, /workflow is undefined/],
+    [{ tags: undefined }, /tags is undefined/],
+    [{ tags: [] }, /tags is an empty array/],
+    [{ workflow: [] }, /workflow is an empty array/],
+  ])('refuses to prune or to release keys by %j, which could mean every run', async (condition, why) => {
+    const { engine } = engines()
+    const made = engine()
+    const options = { olderThan: '1d', ...condition } as PruneOptions
+    for (const act of [() => made.prune(options), () => made.runs.releaseKeys(options)]) {
+      await expect(act()).rejects.toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringMatching(why),
+      })
     }
   })
 

@@ -10,7 +10,7 @@ import { checkNames, durationBetween, invalidOption, wholeNumber } from './call-
 import { walkEnded } from './ended-runs.ts'
 import type { EventHub } from './events.ts'
 import { type RunSnapshot, runSnapshot } from './run-snapshot.ts'
-import { checkWorkflows, someTags } from './runs-filter.ts'
+import { checkNarrowing } from './runs-filter.ts'
 
 export const BATCH_DEFAULT = 500
 export const BATCH_MAX = 10_000
@@ -57,8 +57,7 @@ export interface PruneReport {
 export interface PruneSettings {
   readonly olderThanMs: number
   readonly statuses: readonly EndStatus[]
-  readonly workflow: readonly string[] | undefined
-  readonly tags: readonly string[] | undefined
+  readonly narrowing: ReturnType<typeof checkNarrowing>
   readonly limit: number
   readonly batch: number
   readonly archive: Archive | undefined
@@ -82,7 +81,7 @@ const NAMES = [
 /** Throws `invalid_option`. */
 export function checkPruneOptions(options: PruneOptions): PruneSettings {
   checkNames(CALL, options, NAMES)
-  const { olderThan, statuses = END_STATUSES, workflow, tags, archive, onProgress, signal } = options
+  const { olderThan, statuses = END_STATUSES, archive, onProgress, signal } = options
   if (olderThan === undefined) throw invalidOption(CALL, 'olderThan', olderThan, "given, like '30d'")
   if (onProgress !== undefined && typeof onProgress !== 'function') {
     throw invalidOption(CALL, 'onProgress', onProgress, 'a function')
@@ -93,8 +92,7 @@ export function checkPruneOptions(options: PruneOptions): PruneSettings {
   return {
     olderThanMs: durationBetween(CALL, 'olderThan', olderThan, 0, AGE_MAX_MS),
     statuses: checkStatuses(statuses),
-    workflow: workflow === undefined ? undefined : checkWorkflows(CALL, workflow),
-    tags: tags === undefined ? undefined : someTags(CALL, tags),
+    narrowing: checkNarrowing(CALL, options),
     limit: wholeNumber(CALL, 'limit', options.limit ?? LIMIT_DEFAULT, 1, LIMIT_MAX),
     batch: wholeNumber(CALL, 'batch', options.batch ?? BATCH_DEFAULT, 1, BATCH_MAX),
     archive: checkArchive(CALL, archive),
@@ -123,12 +121,12 @@ export async function pruneRuns(
   settings: PruneSettings,
 ): Promise<PruneReport> {
   const { adapter } = parts
-  const { statuses, workflow, tags, signal, limit, batch } = settings
+  const { statuses, narrowing, signal, limit, batch } = settings
   const finishedBefore = (await adapter.now()) - settings.olderThanMs
   let [pruned, batches] = [0, 0]
   const walked = await walkEnded({
     adapter,
-    request: { finishedBefore, statuses, workflow, tags },
+    request: { finishedBefore, statuses, ...narrowing },
     after: null,
     batchMax: batch,
     limit,

@@ -3,7 +3,7 @@ import type { Duration } from '../duration.ts'
 import { checkNames, durationBetween, invalidOption, wholeNumber } from './call-options.ts'
 import { walkEnded } from './ended-runs.ts'
 import { AGE_MAX_MS, BATCH_DEFAULT } from './prune.ts'
-import { checkWorkflows, someTags } from './runs-filter.ts'
+import { checkNarrowing } from './runs-filter.ts'
 
 export interface ReleaseKeysOptions {
   /** Only of runs that ended at least this long ago. */
@@ -27,19 +27,16 @@ const CALL = 'runs.releaseKeys()'
 /** Releases the keys of runs that ended long enough ago. Throws `invalid_option`. */
 export async function releaseKeys(adapter: Adapter, options: ReleaseKeysOptions): Promise<ReleasedKeys> {
   checkNames(CALL, options, ['olderThan', 'workflow', 'tags', 'limit'])
-  const { olderThan, workflow, tags } = options
+  const { olderThan } = options
   if (olderThan === undefined) throw invalidOption(CALL, 'olderThan', olderThan, "given, like '30d'")
   const olderThanMs = durationBetween(CALL, 'olderThan', olderThan, 0, AGE_MAX_MS)
   const limit = wholeNumber(CALL, 'limit', options.limit ?? 100_000, 1, 1_000_000_000)
-  const wanted = {
-    workflow: workflow === undefined ? undefined : checkWorkflows(CALL, workflow),
-    tags: tags === undefined ? undefined : someTags(CALL, tags),
-  }
+  const narrowing = checkNarrowing(CALL, options)
   await adapter.open()
   const finishedBefore = (await adapter.now()) - olderThanMs
   const walked = await walkEnded({
     adapter,
-    request: { finishedBefore, statuses: END_STATUSES, ...wanted, keyed: true },
+    request: { finishedBefore, statuses: END_STATUSES, ...narrowing, keyed: true },
     after: null,
     batchMax: BATCH_DEFAULT,
     limit,

@@ -63,14 +63,29 @@ function checkNames(call: string, filter: object, known: readonly string[]): voi
     if (!known.includes(name)) {
       throw refused(call, `a filter has no "${name}".${didYouMean(name, known)} It takes ${known.join(', ')}`)
     }
-    if (value === undefined) {
-      throw refused(call, `${name} is undefined, which would fit every run. Leave it out if that is meant`)
-    }
+    if (value === undefined) throw undefinedCondition(call, name)
   }
 }
 
-/** A workflow's name, or several of them. Throws `invalid_option`. */
-export function checkWorkflows(call: string, workflow: unknown): readonly string[] {
+function undefinedCondition(call: string, name: string): BelayError {
+  return refused(call, `${name} is undefined, which would fit every run. Leave it out if that is meant`)
+}
+
+/** What ended runs can be narrowed down by, beside their age. Checked like a filter. Throws `invalid_option`. */
+export function checkNarrowing(
+  call: string,
+  options: { readonly workflow?: unknown; readonly tags?: unknown },
+): Pick<RunConditions, 'workflow' | 'tags'> {
+  for (const name of ['workflow', 'tags'] as const) {
+    if (name in options && options[name] === undefined) throw undefinedCondition(call, name)
+  }
+  return {
+    ...('workflow' in options ? { workflow: checkWorkflows(call, options.workflow) } : {}),
+    ...('tags' in options ? { tags: someTags(call, options.tags) } : {}),
+  }
+}
+
+function checkWorkflows(call: string, workflow: unknown): readonly string[] {
   const names = some(call, 'workflow', workflow, "a workflow's name")
   for (const name of names) {
     if (typeof name !== 'string') throw invalidOption(call, 'workflow', name, "a workflow's name")
@@ -98,8 +113,7 @@ function some(call: string, name: string, given: unknown, what: string): readonl
   throw refused(call, `${name} is an empty array. Give ${what}, or leave ${name} out`)
 }
 
-/** At least one. Throws `invalid_option`. */
-export function someTags(call: string, given: unknown): readonly string[] {
+function someTags(call: string, given: unknown): readonly string[] {
   const tags = checkTags(`${call}: tags`, given)
   if (tags.length > 0) return tags
   throw refused(call, 'tags is an empty array, which would fit every run. Give a tag, or leave tags out')

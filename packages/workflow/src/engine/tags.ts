@@ -1,6 +1,6 @@
 import { BelayError } from '../errors.ts'
 
-export const TAGS_MAX = 20
+const TAGS_MAX = 20
 const LENGTH_MAX = 200
 
 /**
