@@ -18,6 +18,7 @@ import { deliverSignals } from './statements/deliver-signals.ts'
 import { diagnose } from './statements/diagnose.ts'
 import { drain } from './statements/drain-runs.ts'
 import { expireRuns, upcoming } from './statements/expire-runs.ts'
+import { findApprovals } from './statements/find-approvals.ts'
 import { findEnded } from './statements/find-ended.ts'
 import { findRun } from './statements/find-run.ts'
 import { listHeld } from './statements/list-held.ts'
@@ -25,7 +26,7 @@ import { listRuns } from './statements/list-runs.ts'
 import { listWorkers } from './statements/list-workers.ts'
 import { prune } from './statements/prune-runs.ts'
 import { recorded } from './statements/read-attempts.ts'
-import { readDefinitions } from './statements/read-definitions.ts'
+import { findDefinition, readDefinitions } from './statements/read-definitions.ts'
 import { readHistory } from './statements/read-history.ts'
 import { load } from './statements/read-payloads.ts'
 import { readRun } from './statements/read-runs.ts'
@@ -172,7 +173,8 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     cancelRuns: (request) => cancelRuns(connection, request),
     changeRun: (request) => changeRun(connection, request),
     readHistory: (request) => readHistory(connection, request),
-    readDefinitions: (definitionIds) => readDefinitions(connection, definitionIds),
+    readDefinitions: async (ids, within) => readDefinitions(await connectionFor(within), ids),
+    findDefinition: async (wanted, within) => findDefinition(await connectionFor(within), wanted),
     async deliverSignals(signals, within) {
       const over = await connectionFor(within)
       const deliveries = await deliverSignals(over, signals)
@@ -182,6 +184,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
       }
       return deliveries
     },
+    findApprovals: (request) => findApprovals(connection, request),
     findRun: async (run, within) => findRun(await connectionFor(within), run),
     expireRuns: (request) => expireRuns(connection, request),
     upcoming: (request) => upcoming(connection, request),

@@ -66,6 +66,23 @@ describe('tags of runs', () => {
     expect(archived).toMatchObject([{ id: run.id, status: 'completed', tags: ['a', 'b'] }])
   })
 
+  it('are part of every event of their run', async () => {
+    const { worker, clock } = engines()
+    const made = await worker({ workflows: [workflow] })
+    const told: unknown[] = []
+    for (const event of ['run.started', 'run.paused', 'run.resumed', 'run.completed'] as const) {
+      made.on(event, ({ tags }) => told.push([event, tags]))
+    }
+    const run = await made.run(workflow, undefined, { tags: ['a', 'b'], delay: '10s' })
+    await run.pause()
+    await run.resume()
+    await clock.runUntil(run.result(), { limit: '1m' })
+
+    expect(told).toEqual(
+      ['run.started', 'run.paused', 'run.resumed', 'run.completed'].map((event) => [event, ['a', 'b']]),
+    )
+  })
+
   it('tell of which runs the keys are released', async () => {
     const { worker, clock } = engines()
     const made = await worker({ workflows: [workflow] })

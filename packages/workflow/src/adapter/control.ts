@@ -1,7 +1,7 @@
 import type { DefinitionShape, JsonText, RunRecord, StepRecord, UndoPlan } from './records.ts'
 
-/** A run as a change of it is decided on: with what the store keeps for itself, and without its input, which may be large, and its tags. */
-export interface StoredRun extends Omit<RunRecord, 'input' | 'tags'> {
+/** A run as a change of it is decided on: with what the store keeps for itself, and without its input, which may be large. */
+export interface StoredRun extends Omit<RunRecord, 'input'> {
   /** Going forward the sinks that are open; in an undo the undos that are open. */
   readonly openSteps: number
   /** Why the run stopped going forward. */
@@ -68,7 +68,10 @@ export interface HistoryRecord {
   readonly at: number
   /** A word like `pause`; `signal` for a signal or a decision. */
   readonly action: string
+  /** The step's number: of a signal the present one, of an action the one that the step had then. */
   readonly step: number | null
+  /** The step's name, read together with its number: of signals only, since actions name their step in `change`. */
+  readonly name: string | null
   readonly actor: string | null
   readonly reason: string | null
   /** What changed by it; a signal's payload. */

@@ -1,3 +1,4 @@
+import type { ChangedRun } from './changed-run.ts'
 import type { RunStatus, StepStatus } from './lifecycle.ts'
 
 /** A payload as JSON text. `null` stands for "no value" (`undefined`); the JSON value null is the text `'null'`. */
@@ -143,7 +144,7 @@ export interface Settlement {
   /** Steps that these outcomes made ready and that are now leased to the settling worker. */
   readonly claims: readonly Claim[]
   /** Runs whose status these outcomes changed. */
-  readonly runs: readonly { readonly runId: string; readonly status: RunStatus }[]
+  readonly runs: readonly ChangedRun[]
   /** True when outcomes made steps ready that were left for any worker to claim. */
   readonly queued: boolean
 }
@@ -175,9 +176,7 @@ export interface UndoPlan {
 }
 
 /** A run whose undo was begun. */
-export interface BegunUndo {
-  readonly runId: string
-  readonly status: RunStatus
+export interface BegunUndo extends ChangedRun {
   /** Of its undos, those that were leased to the caller; given only when a lease was asked for. */
   readonly claims?: readonly Claim[]
 }
@@ -208,36 +207,6 @@ export interface StepPayloads {
   readonly signalledAt: number | null
   readonly failingSince: number | null
 }
-
-/** A signal for one step of a run, or somebody's decision. */
-export interface NewSignal {
-  readonly runId: string
-  readonly definitionId: number
-  /** The step's number in that definition. */
-  readonly step: number
-  /** The sender's name for it: the same key for the same step is recorded once. */
-  readonly key: string
-  /** Who decided; null for a signal. */
-  readonly actor: string | null
-  /** Becomes the step's output. */
-  readonly payload: JsonText
-}
-
-/**
- * What became of a {@link NewSignal}. `delivered`: the step waited for it and is ready. `kept`: the step takes it when it comes to wait.
- * `duplicate`: this key was recorded before. `ignored`: nothing was recorded, for the given reason. `unknown`: there is no such run, or not
- * of this definition.
- */
-export type Delivery =
-  | { readonly result: 'delivered' | 'kept' | 'unknown' }
-  /** `recorded` is the payload the step has, if it has any. */
-  | { readonly result: 'duplicate'; readonly recorded: JsonText }
-  | {
-      readonly result: 'ignored'
-      /** `signalled`: by another signal. `timed_out`: its timeout is being dealt with. */
-      readonly reason: 'signalled' | 'timed_out' | 'step_over' | 'run_over'
-      readonly recorded: JsonText
-    }
 
 /** Which definition a run follows. */
 export interface FoundRun {

@@ -25,7 +25,7 @@ function explain(
   workers: readonly WorkerRecord[] = [WORKER],
 ) {
   const found = runToChange(run, facts, NOW)
-  const record: RunRecord = { ...found.run, input: null, tags: [] }
+  const record: RunRecord = { ...found.run, input: null }
   const steps: StepRecord[] = found.steps.map((step) => ({ ...step, output: null, error: null }))
   return explainRun({ run: record, steps, shape: found.shape, workers, now: NOW })
 }
