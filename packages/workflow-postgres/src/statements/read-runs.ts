@@ -96,6 +96,7 @@ interface StepRow {
   readonly waiting_since: number | null
   readonly signalled_at: number | null
   readonly failing_since: number | null
+  readonly succeeded: boolean
 }
 
 const stepColumns = {
@@ -116,6 +117,7 @@ const stepColumns = {
   waiting_since: epochMs(steps.waitingSince).as('waiting_since'),
   signalled_at: epochMs(steps.signalledAt).as('signalled_at'),
   failing_since: epochMs(steps.failingSince).as('failing_since'),
+  succeeded: sql<boolean>`coalesce(${steps.succeeded}, false)`.as('succeeded'),
 }
 
 /** One row per step, each with the run's facts; the run's payloads, which may be large, only with the first. */
@@ -181,5 +183,6 @@ function decodeStep(row: StepRow): StepRecord {
     waitingSince: row.waiting_since,
     signalledAt: row.signalled_at,
     failingSince: row.failing_since,
+    succeeded: row.succeeded,
   }
 }
