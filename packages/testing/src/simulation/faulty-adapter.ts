@@ -53,6 +53,7 @@ const VERBS = [
   'readRun',
   'readStatuses',
   'listRuns',
+  'countRuns',
   'listWorkers',
   'listHeld',
   'findEnded',

@@ -4,9 +4,18 @@ import type { Row } from './verdict.ts'
 import { hostileWorkflow, nextWorkflow, type World } from './world.ts'
 
 const ACTION = ['by', 'reason']
-const TIMES = ['key', 'startAt', 'delay', 'deadline']
+const TIMES = ['key', 'tags', 'startAt', 'delay', 'deadline']
 const BULK = [...ACTION, 'dryRun', 'limit']
-const FILTER = ['workflow', 'status', 'key']
+const FILTER = [
+  'workflow',
+  'status',
+  'key',
+  'tags',
+  'createdAfter',
+  'createdBefore',
+  'finishedAfter',
+  'finishedBefore',
+]
 
 /** Where a payload or an input is wrong, its message names the payload. */
 const INPUT = ['Input of workflow "hostile"']
@@ -39,7 +48,7 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
     call: ({ engine }, options) => engine.prune(options),
     args: () => [{ olderThan: '1d' }],
     options: {
-      0: ['olderThan', 'statuses', 'workflow', 'limit', 'batch', 'archive', 'signal', 'onProgress'],
+      0: ['olderThan', 'statuses', 'workflow', 'tags', 'limit', 'batch', 'archive', 'signal', 'onProgress'],
     },
   },
   {
@@ -88,6 +97,14 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
     args: () => [{}],
     options: { 0: [...FILTER, 'before', 'limit'] },
   },
+  ...(['count', 'countByStatus'] as const).map(
+    (verb): Row<World> => ({
+      name: `runs.${verb}`,
+      call: ({ engine }, filter) => engine.runs[verb](filter),
+      args: () => [{}],
+      options: { 0: [...FILTER, 'max'] },
+    }),
+  ),
   {
     name: 'runs.history',
     call: ({ engine }, ...args) => engine.runs.history(...(args as unknown as [string])),
@@ -108,7 +125,7 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
     name: 'runs.releaseKeys',
     call: ({ engine }, options) => engine.runs.releaseKeys(options),
     args: () => [{ olderThan: '1d' }],
-    options: { 0: ['olderThan', 'workflow', 'limit'] },
+    options: { 0: ['olderThan', 'workflow', 'tags', 'limit'] },
   },
   {
     name: 'workers.list',

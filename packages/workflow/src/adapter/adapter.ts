@@ -14,7 +14,6 @@ import type {
   NewRun,
   Outcome,
   PayloadRequest,
-  RunFilter,
   RunPayloads,
   RunRecord,
   SavedDefinition,
@@ -23,6 +22,7 @@ import type {
   StepRecord,
   UndoPlan,
 } from './records.ts'
+import type { RunCount, RunCountRequest, RunFilter } from './run-conditions.ts'
 import type { Delivery, NewSignal } from './signals.ts'
 import type { Transacted, TransactRequest, WithinTransaction } from './transaction.ts'
 import type {
@@ -273,8 +273,11 @@ export interface Adapter {
     options?: { readonly stored?: boolean },
   ): Promise<readonly { readonly runId: string; readonly status: RunStatus }[]>
 
-  /** Runs, newest first. */
+  /** Runs, newest first: the greatest run id first. */
   listRuns(filter: RunFilter): Promise<readonly RunRecord[]>
+
+  /** How many runs fit: one count or, by status, one for each status that any of them has. Looks at a bounded number of those that fit. */
+  countRuns(request: RunCountRequest): Promise<readonly RunCount[]>
 
   /**
    * Workers, the longest registered first, 10,000 at most. Those that left are not known any more, nor are the dead once their steps are

@@ -48,6 +48,8 @@ export interface NewRun {
   readonly startDelayMs?: number | undefined
   /** How long after its start the run fails unless it has ended. */
   readonly deadlineMs?: number | undefined
+  /** What it is found by, beside its key: each once, none of them empty. */
+  readonly tags?: readonly string[] | undefined
 }
 
 /** What became of a {@link NewRun}. When its key was taken, `created` is false and the rest describes the run that has the key. */
@@ -235,6 +237,7 @@ export interface FoundRun {
   readonly definitionId: number
   readonly workflow: string
   readonly version: number
+  readonly tags: readonly string[]
 }
 
 export interface RunRecord {
@@ -253,6 +256,8 @@ export interface RunRecord {
   readonly startAt: number | null
   /** When it fails unless it has ended by then. */
   readonly deadlineAt: number | null
+  /** As they were given; empty for none. */
+  readonly tags: readonly string[]
 }
 
 export interface StepRecord {
@@ -280,13 +285,4 @@ export interface StepRecord {
   readonly failingSince: number | null
   /** In this round its handler returned what cannot be stored: its effect is there, although the step did not complete. */
   readonly succeeded: boolean
-}
-
-export interface RunFilter {
-  readonly workflow?: string | undefined
-  readonly status?: readonly RunStatus[] | undefined
-  readonly key?: string | undefined
-  /** Only runs older than this run id; for paging. */
-  readonly before?: string | undefined
-  readonly limit: number
 }

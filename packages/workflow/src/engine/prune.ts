@@ -3,6 +3,7 @@ import {
   END_STATUSES,
   type EndStatus,
   type HistoryRecord,
+  type RunConditions,
   type RunRecord,
   type StepRecord,
 } from '../adapter/index.ts'
@@ -12,7 +13,6 @@ import {
   callback,
   checkFilter,
   duration,
-  name,
   type OptionTable,
   someOf,
   wholeNumber,
@@ -21,6 +21,7 @@ import { historyEntry, type RunHistoryEntry } from './control/history.ts'
 import { walkEnded } from './ended-runs.ts'
 import type { EventHub } from './events.ts'
 import { type RunSnapshot, runSnapshot } from './run-snapshot.ts'
+import { NARROWING } from './runs-filter.ts'
 
 export const BATCH_DEFAULT = 500
 export const BATCH_MAX = 10_000
@@ -50,7 +51,10 @@ export interface PruneOptions {
   readonly olderThan: Duration
   /** Default: every end. Runs that go on, and those parked as `compensation_failed`, are never pruned. */
   readonly statuses?: readonly EndStatus[]
-  readonly workflow?: string
+  /** Only runs of this workflow, or of any of these. */
+  readonly workflow?: string | readonly string[]
+  /** Only runs that were started with all of these tags. */
+  readonly tags?: readonly string[]
   /** Runs pruned by this call at most. Default 100,000. */
   readonly limit?: number
   /** Runs deleted in one transaction, 1 to 10,000. Default 500. */
@@ -73,7 +77,7 @@ export interface PruneReport {
 export interface PruneSettings {
   readonly olderThanMs: number
   readonly statuses: readonly EndStatus[]
-  readonly workflow: string | undefined
+  readonly narrowing: Pick<RunConditions, 'workflow' | 'tags'>
   readonly limit: number
   readonly batch: number
   readonly archive: Archive | undefined
@@ -91,7 +95,7 @@ const OPTIONS = {
     default: END_STATUSES,
     narrows: true,
   },
-  workflow: { sets: 'whose runs are pruned', takes: name, narrows: true },
+  ...NARROWING,
   limit: {
     sets: 'how many runs are pruned at most',
     takes: wholeNumber(1, LIMIT_MAX),
@@ -112,8 +116,12 @@ const OPTIONS = {
 
 /** Throws `invalid_option`. */
 export function checkPruneOptions(given: PruneOptions): PruneSettings {
-  const { olderThan, workflow, archive, signal, onProgress, ...others } = checkFilter(CALL, given, OPTIONS)
-  return { ...others, olderThanMs: olderThan, workflow, archive, signal, onProgress }
+  const { olderThan, workflow, tags, archive, signal, onProgress, ...others } = checkFilter(
+    CALL,
+    given,
+    OPTIONS,
+  )
+  return { ...others, olderThanMs: olderThan, narrowing: { workflow, tags }, archive, signal, onProgress }
 }
 
 /** Prunes until nothing is left that is old enough, the limit is reached, or the signal fires. */
@@ -122,12 +130,12 @@ export async function pruneRuns(
   settings: PruneSettings,
 ): Promise<PruneReport> {
   const { adapter } = parts
-  const { statuses, workflow, signal, limit, batch } = settings
+  const { statuses, narrowing, signal, limit, batch } = settings
   const finishedBefore = (await adapter.now()) - settings.olderThanMs
   let [pruned, batches] = [0, 0]
   const walked = await walkEnded({
     adapter,
-    request: { finishedBefore, statuses, workflow },
+    request: { finishedBefore, statuses, ...narrowing },
     after: null,
     batchMax: batch,
     limit,

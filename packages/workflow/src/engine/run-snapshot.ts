@@ -18,6 +18,8 @@ export interface RunSummary {
   readonly startAt: Date | undefined
   /** When it fails unless it has ended by then. */
   readonly deadlineAt: Date | undefined
+  /** As they were given when it was started; empty for none. */
+  readonly tags: readonly string[]
 }
 
 /** A run with its steps, in topological order. */
@@ -63,6 +65,7 @@ export function runSummary(run: RunRecord): RunSummary {
     finishedAt: instant(run.finishedAt),
     startAt: instant(run.startAt),
     deadlineAt: instant(run.deadlineAt),
+    tags: run.tags,
   }
 }
 

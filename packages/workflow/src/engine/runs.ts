@@ -1,25 +1,12 @@
-import type { Adapter, RunStatus } from '../adapter/index.ts'
-import { RUN_TRANSITIONS } from '../adapter/index.ts'
+import type { Adapter, RunConditions, RunStatus } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
-import {
-  checkFilter,
-  id,
-  type Kind,
-  key,
-  name,
-  type OptionTable,
-  oneOrSomeOf,
-  Refusal,
-  readAs,
-  wholeNumber,
-  yesOrNo,
-} from '../options/index.ts'
+import { id, type Kind, type OptionTable, Refusal, readAs, wholeNumber, yesOrNo } from '../options/index.ts'
 import { shown } from '../shown.ts'
 import { actOnMany, type BulkOptions, type BulkResult, cancelMany } from './control/bulk.ts'
 import type { Control } from './control/control.ts'
 import type { RunHistoryEntry } from './control/history.ts'
-import type { BulkFilter, Selection } from './control/selected-runs.ts'
+import type { Selection } from './control/selected-runs.ts'
 import type { RunOf } from './referred-run.ts'
 import { type ReleasedKeys, type ReleaseKeysOptions, releaseKeys } from './release-keys.ts'
 import type { KeyedRunHandle, RunHandle } from './run-handle.ts'
@@ -33,46 +20,54 @@ import {
   type SentTo,
 } from './run-reference.ts'
 import { type RunSnapshot, type RunSummary, runSnapshot, runSummary } from './run-snapshot.ts'
+import { CONDITION_NAMES, checkConditions, type RunsMatching } from './runs-filter.ts'
 
-const STATUSES = Object.keys(RUN_TRANSITIONS) as readonly RunStatus[]
 const LIST_DEFAULT = 50
 const LIST_MAX = 1_000
+const COUNT_DEFAULT = 10_000
+const COUNT_MAX = 1_000_000
 
-const FILTER = {
-  workflow: { sets: 'whose runs', takes: name, narrows: true },
-  status: { sets: 'where the runs stand', takes: oneOrSomeOf(STATUSES), narrows: true },
-  key: { sets: 'the key of the run', takes: key, narrows: true },
-} satisfies OptionTable
-
-const LIST_FILTER = {
-  ...FILTER,
+const LIST_OPTIONS = {
   before: { sets: 'the last run of the page before', takes: id('run') },
   limit: { sets: 'how many runs are read at most', takes: wholeNumber(1, LIST_MAX), default: LIST_DEFAULT },
 } satisfies OptionTable
 
-const CHANGE_FILTER = {
-  ...FILTER,
-  all: { sets: 'that every run is meant', takes: yesOrNo },
+const COUNT_OPTIONS = {
+  max: { sets: 'how far to count', takes: wholeNumber(1, COUNT_MAX), default: COUNT_DEFAULT },
 } satisfies OptionTable
 
-export interface RunsFilter {
-  readonly workflow?: string
-  readonly status?: RunStatus | readonly RunStatus[]
-  readonly key?: string
+const ALL = { all: { sets: 'that every run is meant', takes: yesOrNo } } satisfies OptionTable
+
+/** A page of the runs that fit. */
+export interface RunsFilter extends RunsMatching {
   /** Only runs older than this run: the id of the last run of the page before. */
   readonly before?: string | undefined
   /** 1 to 1,000; default 50. */
   readonly limit?: number | undefined
 }
 
+/** Which runs to count. */
+export interface RunsToCount extends RunsMatching {
+  /** Counts no further than this, 1 to 1,000,000; default 10,000. */
+  readonly max?: number
+}
+
+/** How many runs fit. */
+export interface CountedRuns {
+  /** At most the `max` that was asked for. */
+  readonly count: number
+  /** True when there are more. */
+  readonly capped: boolean
+}
+
+/** How many runs fit, for each status that any of them has. */
+export type CountedByStatus = { readonly [Status in RunStatus]?: CountedRuns }
+
 /**
  * Which runs an action is for: those that fit a filter that narrows them down, those that a list names, or with `{ all: true }` every run that
  * the action fits.
  */
-export type RunsToChange =
-  | Pick<RunsFilter, 'workflow' | 'status' | 'key'>
-  | readonly RunReference[]
-  | { readonly all: true }
+export type RunsToChange = RunsMatching | readonly RunReference[] | { readonly all: true }
 
 /** Makes a handle on the run that a reference names; `call` names who was given it. */
 type RunReferrer = (call: string, run: RunReference | RunOf) => RunHandle | KeyedRunHandle
@@ -101,9 +96,31 @@ export class Runs {
 
   /** Runs, newest first, one page at a time. Throws `invalid_option`. */
   async list(filter: RunsFilter = {}): Promise<readonly RunSummary[]> {
-    const wanted = checkFilter('runs.list()', filter, LIST_FILTER)
+    const wanted = checkConditions('runs.list()', filter, LIST_OPTIONS)
     await this.#adapter.open()
     return (await this.#adapter.listRuns(wanted)).map(runSummary)
+  }
+
+  /**
+   * How many runs fit, counted up to `max`: it costs no more than that, however many there are. Throws `invalid_option`.
+   */
+  async count(filter: RunsToCount = {}): Promise<CountedRuns> {
+    const request = checkConditions('runs.count()', filter, COUNT_OPTIONS)
+    await this.#adapter.open()
+    const [counted] = await this.#adapter.countRuns({ ...request, byStatus: false })
+    const { count, capped } = counted!
+    return { count, capped }
+  }
+
+  /**
+   * The same by status, each counted up to `max`; statuses that no run has are left out. Whether a run is scheduled, running or waiting is
+   * found out for the newest `max` of these together: beyond that, all three are `capped`. Throws `invalid_option`.
+   */
+  async countByStatus(filter: RunsToCount = {}): Promise<CountedByStatus> {
+    const request = checkConditions('runs.countByStatus()', filter, COUNT_OPTIONS)
+    await this.#adapter.open()
+    const counts = await this.#adapter.countRuns({ ...request, byStatus: true })
+    return Object.fromEntries(counts.map(({ status, count, capped }) => [status, { count, capped }]))
   }
 
   /** Cancels every run that fits a filter, or that a list names; a filter without a status means all that go forward. Throws `invalid_option`. */
@@ -184,8 +201,8 @@ const REFERENCES: Kind<readonly unknown[]> = {
 }
 
 /** A bulk verb without a narrowing filter acts on every run only when that is said. */
-function checkBulkFilter(call: string, filter: unknown): BulkFilter {
-  const { all, ...narrowing } = checkFilter(call, filter, CHANGE_FILTER)
+function checkBulkFilter(call: string, filter: unknown): RunConditions {
+  const { all, ...narrowing } = checkConditions(call, filter, ALL)
   const names = Object.keys(narrowing)
   if (all === true && names.length > 0) {
     throw new BelayError('invalid_option', `${call}: all and ${names[0]} are both given. Keep one of them.`)
@@ -193,6 +210,6 @@ function checkBulkFilter(call: string, filter: unknown): BulkFilter {
   if (all === true || names.length > 0) return narrowing
   throw new BelayError(
     'invalid_option',
-    `${call}: the filter is empty, and would fit every run. Narrow it with ${Object.keys(FILTER).join(', ')}, or say { all: true } when every run is meant.`,
+    `${call}: the filter is empty, and would fit every run. Narrow it with ${CONDITION_NAMES.join(', ')}, or say { all: true } when every run is meant.`,
   )
 }

@@ -22,10 +22,16 @@ import { fromJsonText, toJsonText } from './payload.ts'
 import type { PayloadCache } from './payload-cache.ts'
 import { type RunStarter, STARTS_MAX, type Start } from './run-starter.ts'
 import { START_TIMES, type StartTimes, startTimes } from './start-times.ts'
+import { tags } from './tags.ts'
 
 export interface RunOptions extends StartTimes {
   /** Names the business event that this run belongs to, like `order:9182`; 1 to 512 characters, unique per workflow. */
   readonly key?: string | undefined
+  /**
+   * What the run can be found by, like `['tenant:7']`: up to 20 texts of 1 to 200 characters, each once. A start that finds its key taken
+   * leaves the tags of that run as they are.
+   */
+  readonly tags?: readonly string[] | undefined
   /**
    * An open transaction of the caller's on the engine's database: the run is there once it commits, and never if it is rolled back.
    * A `pg` client, a drizzle transaction, a PGlite transaction, or the `tx` of a transactional handler. Wait for `result()` after the commit.
@@ -47,7 +53,7 @@ interface CheckedRun extends CheckedOptions {
   readonly inputHash: string | null
 }
 
-type CheckedOptions = Pick<NewRun, 'key' | 'startAt' | 'startDelayMs' | 'deadlineMs'>
+type CheckedOptions = Pick<NewRun, 'key' | 'tags' | 'startAt' | 'startDelayMs' | 'deadlineMs'>
 
 const NEW_RUNS: Kind<readonly unknown[]> = {
   words: 'an array with an object for each run',
@@ -56,6 +62,7 @@ const NEW_RUNS: Kind<readonly unknown[]> = {
 
 const OF_MANY = {
   key: { sets: 'the business event that the run belongs to', takes: key },
+  tags: { sets: 'what the run can be found by', takes: tags },
   ...START_TIMES,
 } satisfies OptionTable
 
@@ -70,9 +77,11 @@ export const RUN_OPTIONS = {
 function checkedOptions(
   call: string,
   { deadlineMs }: Pick<WorkflowDefinition, 'deadlineMs'>,
-  { key, ...times }: SettingsOf<typeof OF_MANY>,
+  { key, tags, ...times }: SettingsOf<typeof OF_MANY>,
 ): CheckedOptions {
-  return { key: key ?? null, ...startTimes(call, times, deadlineMs) }
+  // A run with no tags has none to store.
+  const stored = tags?.length === 0 ? undefined : tags
+  return { key: key ?? null, tags: stored, ...startTimes(call, times, deadlineMs) }
 }
 
 export interface StartedHandle {

@@ -138,6 +138,41 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]): 
   }
 }
 
+/** An array of `least` to `most` of these, each once. */
+export function listOf<Value extends string>(
+  each: Kind<Value>,
+  { least, most }: { readonly least: number; readonly most: number },
+): Kind<readonly Value[]> {
+  const range = least === 0 ? `up to ${most}` : `${least} to ${most}`
+  return {
+    words: `an array of ${range} different values, each ${each.words}`,
+    read(given) {
+      if (!Array.isArray(given)) return new Refusal(shown(given))
+      if (given.length < least) return new Refusal(shown(given))
+      if (given.length > most) return new Refusal(`${given.length} of them`)
+      // Array.from: a hole in the array is an undefined, and refused as one.
+      const read = Array.from(given, (one) => readAs(each, one))
+      const at = read.findIndex((one) => Refusal.is(one))
+      if (at !== -1) return new Refusal(`${(read[at] as Refusal).got} at index ${at}`)
+      const double = read.find((one, index) => read.indexOf(one) !== index)
+      return double === undefined ? (read as Value[]) : new Refusal(`${shown(double)} twice`)
+    },
+  }
+}
+
+/** One of these alone, or some in an array. */
+export function oneOrList<Value extends string>(each: Kind<Value>, most: number): Kind<readonly Value[]> {
+  const list = listOf(each, { least: 1, most })
+  return {
+    words: `${each.words}, or ${list.words}`,
+    read(given) {
+      if (Array.isArray(given)) return list.read(given)
+      const read = each.read(given)
+      return Refusal.is(read) ? read : [read]
+    },
+  }
+}
+
 /** A list with at least one of these, each once at most in what is read. */
 export function someOf<const Choice extends string>(choices: readonly Choice[]): Kind<readonly Choice[]> {
   const each = oneOf(choices)
