@@ -16,6 +16,7 @@ import { historyCases } from './cases/history.ts'
 import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
 import { migrationCases } from './cases/migration.ts'
+import { pausedUndoCases } from './cases/paused-undo.ts'
 import { payloadCases } from './cases/payloads.ts'
 import { raceCases } from './cases/races.ts'
 import { readingCases } from './cases/reading.ts'
@@ -76,6 +77,7 @@ const SUITES: Readonly<Record<string, Cases>> = {
   'control of waits': controlledWaitCases,
   'retry of a run': reopenCases,
   'repair of an undo': repairCases,
+  'pause of an undo': pausedUndoCases,
   'migration of a run': migrationCases,
   history: historyCases,
   'races of control': controlRaceCases,

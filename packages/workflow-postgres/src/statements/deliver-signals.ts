@@ -43,7 +43,7 @@ signalled_runs as materialized (
   select l.run_id from locked_steps l group by l.run_id order by l.run_id
 ),
 current_runs as materialized (
-  select r.id, r.definition_id, r.status
+  select r.id, r.definition_id, r.status, r.stop
   from signalled_runs s
   join belay.workflow_runs r on r.id = any (array[s.run_id])
   order by s.run_id
@@ -57,6 +57,7 @@ taken_signals as materialized (
   where l.signalled_at is null and l.timed_out is not true
     and r.definition_id = any (array[l.definition_id])
     and r.status = any (case when l.run_id is not null then array['scheduled', 'running', 'waiting', 'paused'] end)
+    and case when l.run_id is not null then r.stop is null end
   order by l.run_id, l.step
 ),
 recorded_signals as (
@@ -106,7 +107,7 @@ export const readRefusedSignals: Statement<{
 select n.position::int as position,
   exists (select from belay.workflow_signals g where g.run_id = n.run_id and g.step = n.step and g.key = n.key) as is_recorded,
   s.signalled_at is not null as is_signalled,
-  r.status in ('scheduled', 'running', 'waiting', 'paused') as goes_forward,
+  r.status in ('scheduled', 'running', 'waiting', 'paused') and r.stop is null as goes_forward,
   s.status = 'running' as is_running,
   case when s.signalled_at is not null then s.output::text end as recorded
 from unnest($1::uuid[], $2::int[], $3::int[], $4::text[])

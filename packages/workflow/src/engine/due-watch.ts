@@ -21,7 +21,7 @@ export interface DueWatchParts {
   readonly definitionIds: readonly number[]
   /** A step has become claimable. */
   readonly onDue: () => void
-  readonly onExpired: (runIds: readonly string[]) => void
+  readonly onExpired: (runIds: readonly string[]) => Promise<void>
 }
 
 /**
@@ -83,7 +83,7 @@ export class DueWatch {
 
   async #expire(): Promise<void> {
     const expired = await this.#parts.adapter.expireRuns({ limit: EXPIRE_MAX })
-    if (expired.length > 0) this.#parts.onExpired(expired)
+    if (expired.length > 0) await this.#parts.onExpired(expired)
     // There may be more of them, or others behind them.
     if (expired.length > 0) this.hint()
   }

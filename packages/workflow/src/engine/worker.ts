@@ -195,9 +195,11 @@ export class Worker {
         this.#moreLikely = true
         this.#loops.claim.wake()
       },
-      onExpired: (runIds) => {
+      onExpired: async (runIds) => {
         this.runsStopped(runIds)
-        onRunsChanged(runIds.map((runId) => ({ runId, status: 'compensating' })))
+        // One that is paused stays so: its undo begins once it is resumed.
+        const statuses = await adapter.readStatuses(runIds, { stored: true })
+        onRunsChanged(statuses.filter(({ status }) => status === 'compensating'))
       },
     })
   }

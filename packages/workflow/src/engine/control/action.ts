@@ -1,4 +1,5 @@
 import type { JsonText, RunChange, RunStatus, RunToChange, SavedDefinition } from '../../adapter/index.ts'
+import { planCancel } from './cancel.ts'
 import { type Actor, changeOf } from './change-of.ts'
 import { planGiveUpStep } from './give-up-step.ts'
 import { planMigration } from './migrate.ts'
@@ -13,6 +14,7 @@ import { planSkipStep } from './skip-step.ts'
 export type Action =
   | { readonly type: 'pause' }
   | { readonly type: 'resume' }
+  | { readonly type: 'cancel'; readonly compensate: boolean }
   | { readonly type: 'retry' }
   | { readonly type: 'retry_step'; readonly step: string }
   | { readonly type: 'skip_step'; readonly step: string; readonly output: JsonText }
@@ -29,6 +31,8 @@ export interface ActionResult {
   readonly status: RunStatus
   /** Steps may be claimed that could not be before. */
   readonly queued: boolean
+  /** Its undo is due as soon as nothing of it is in flight. */
+  readonly drains: boolean
 }
 
 /**
@@ -42,20 +46,25 @@ export function decideAction(
   by: Actor,
 ): { readonly change: RunChange | null; readonly answer: ActionResult } {
   const from = found.run.status
-  const plan = planOf(found, action)
-  if (plan === null) return { change: null, answer: { changed: false, from, status: from, queued: false } }
+  const plan = planOf(found, action, by)
+  if (plan === null) {
+    return { change: null, answer: { changed: false, from, status: from, queued: false, drains: false } }
+  }
   const step = 'step' in action ? found.steps.find(({ name }) => name === action.step)!.step : null
   const change = changeOf(found, plan, { name: action.type, step, ...by })
-  const { status } = plan.run
-  return { change, answer: { changed: true, from, status, queued: change.queue.length > 0 } }
+  const { status, endsAs } = plan.run
+  const drains = status === 'compensating' && endsAs === null
+  return { change, answer: { changed: true, from, status, queued: change.queue.length > 0, drains } }
 }
 
-function planOf(found: RunToChange, action: Action): Plan | null {
+function planOf(found: RunToChange, action: Action, { reason }: Actor): Plan | null {
   switch (action.type) {
     case 'pause':
       return planPause(found)
     case 'resume':
       return planResume(found)
+    case 'cancel':
+      return planCancel(found, { compensate: action.compensate, reason })
     case 'retry':
       return planRetryRun(found)
     case 'retry_step':

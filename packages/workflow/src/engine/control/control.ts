@@ -90,9 +90,7 @@ export class Control {
     const compensate = checkCompensate('cancel()', options)
     const stopped = await this.cancelAll([runId], by, compensate)
     if (stopped.length > 0) return true
-    const known = await this.#parts.adapter.readStatuses([runId])
-    if (known.length === 0) throw unknownRun(runId)
-    return false
+    return (await this.act(runId, { type: 'cancel', compensate }, by)).changed
   }
 
   skipStep(
@@ -168,13 +166,14 @@ export class Control {
     return explainRun({ ...found, shape: definition!.shape, workers, now })
   }
 
-  #tell(runId: string, action: Action, by: Actor, { from, status, queued }: ActionResult): void {
-    const { events, onRunsChanged, onQueued } = this.#parts
+  #tell(runId: string, action: Action, by: Actor, { from, status, queued, drains }: ActionResult): void {
+    const { events, onRunsChanged, onQueued, onStopped } = this.#parts
     const step = 'step' in action ? action.step : undefined
     events.emit('operator.acted', { runId, action: action.type, step, ...told(by) })
     // Also when a run that ended goes forward again under the status it had: what is remembered of it is of before.
     if (from !== status || isTerminal(from)) onRunsChanged([{ runId, status }])
     if (queued) onQueued()
+    if (drains) onStopped([runId])
   }
 }
 
