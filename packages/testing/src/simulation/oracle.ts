@@ -128,18 +128,18 @@ export class Oracle {
     const found = this.#store.dump().runs.find(({ run }) => run.runId === outcome.runId)
     const step = found?.steps[outcome.step]
     const foreign = step?.workerId !== null && step?.workerId !== workerId
-    if (step?.attempt !== outcome.attempt || foreign) {
+    if (step?.fence !== outcome.fence || foreign) {
       const where = `step ${outcome.step} of run ${outcome.runId}`
-      this.#broken(`${where} took a settlement of attempt ${outcome.attempt} while ${step?.attempt} holds it`)
+      this.#broken(`${where} took a settlement of attempt ${outcome.fence} while ${step?.fence} holds it`)
     }
     const type = outcome.type === 'received' ? 'completed' : outcome.type
     if (type !== 'completed' && type !== 'compensated') return
     const key = `${outcome.runId}/${outcome.step}/${type}`
     const before = this.#recorded.get(key)
-    if (before !== undefined && before !== outcome.attempt) {
-      this.#broken(`${key} was recorded twice: for attempts ${before} and ${outcome.attempt}`)
+    if (before !== undefined && before !== outcome.fence) {
+      this.#broken(`${key} was recorded twice: for attempts ${before} and ${outcome.fence}`)
     }
-    this.#recorded.set(key, outcome.attempt)
+    this.#recorded.set(key, outcome.fence)
   }
 
   #called(event: StepEvent): void {

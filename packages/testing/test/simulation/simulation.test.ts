@@ -146,7 +146,7 @@ function unfenced(store: MemoryAdapter): Adapter['settle'] {
       answers.push(
         await store.settle({
           workerId: leased ? step.workerId! : workerId,
-          outcomes: [leased ? { ...outcome, attempt: step.attempt } : outcome],
+          outcomes: [leased ? { ...outcome, fence: step.fence } : outcome],
           handBackMax: leased && step.workerId !== workerId ? 0 : handBackMax,
         }),
       )

@@ -50,7 +50,7 @@ async function givenUndoing(world: World, { adapter, workerId }: Session) {
 }
 
 async function begunOf(world: World, runId: string): Promise<readonly number[]> {
-  return (await world.read(runId)).steps.map(({ attempt }) => attempt)
+  return (await world.read(runId)).steps.map(({ fence }) => fence)
 }
 
 /** Pauses a run, and looks at once what has begun in it. */

@@ -101,7 +101,7 @@ export const pausedUndoCases: Cases = {
     await worker.complete(run, 'a')
     await given.cancel(run)
     const [drained] = await given.drain()
-    const plan = { runId: run.id, attempts: drained!.attempts, endsAs: 'cancelled' as const }
+    const plan = { runId: run.id, fences: drained!.fences, endsAs: 'cancelled' as const }
     const undos = [{ step: 0, openDependents: 0 }]
 
     expect(await given.operate(run).pause()).toBe(true)
@@ -285,12 +285,12 @@ export const pausedUndoCases: Cases = {
     const worker = await given.worker()
     await worker.complete(run, 's0')
     await worker.fail(run, 's1')
-    const [{ attempts } = {}] = await given.drain()
+    const [{ fences } = {}] = await given.drain()
     await given.operate(run).pause()
     await given.operate(run).cancel({ compensate: false })
 
     const undos = [{ step: 0, openDependents: 0 }]
-    const begun = await given.adapter.beginUndo([{ runId: run.id, attempts, endsAs: 'compensated', undos }])
+    const begun = await given.adapter.beginUndo([{ runId: run.id, fences, endsAs: 'compensated', undos }])
 
     expect(begun).toEqual([])
     expect(await run.statuses()).toEqual({ s0: 'completed', s1: 'failed' })
