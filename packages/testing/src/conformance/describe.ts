@@ -6,6 +6,7 @@ import { connectionCases } from './cases/connection.ts'
 import { controlCases } from './cases/control.ts'
 import { controlRaceCases } from './cases/control-races.ts'
 import { controlledWaitCases } from './cases/control-waits.ts'
+import { controlWithinCases } from './cases/control-within.ts'
 import { deadlineCases } from './cases/deadlines.ts'
 import { definitionCases } from './cases/definitions.ts'
 import { diagnosisCases } from './cases/diagnosis.ts'
@@ -75,6 +76,7 @@ const SUITES: Readonly<Record<string, Cases>> = {
   races: raceCases,
   control: controlCases,
   'control of waits': controlledWaitCases,
+  'control in transactions': controlWithinCases,
   'retry of a run': reopenCases,
   'repair of an undo': repairCases,
   'pause of an undo': pausedUndoCases,

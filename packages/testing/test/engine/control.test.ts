@@ -365,7 +365,9 @@ describe('cancelling', () => {
     expect(await run.cancel({ reason: 'second' })).toBe(false)
     await expect(run.cancel({ reason: 'third', compensate: false })).rejects.toMatchObject({
       code: 'action_refused',
-      message: expect.stringMatching(/cannot be cancelled without its undo: it is being undone\. cancel\(\) stops no undo/),
+      message: expect.stringMatching(
+        /cannot be cancelled without its undo: it is being undone\. cancel\(\) stops no undo/,
+      ),
     })
 
     await clock.runUntil(run.result().catch(() => {}))

@@ -202,11 +202,17 @@ export interface Adapter {
    * Changes one run as an operator asks: holds the run and all its steps still, calls `decide` with them, and writes the change that it
    * returns, all of it or nothing; null writes nothing. `decide` is a pure function: the store may call it again, when it had to give the
    * change up for the sake of another. What it throws is thrown, and nothing is written. Null when there is no such run.
+   *
+   * With `tx` the change is part of that transaction, which holds the run until it ends; workers are woken when it commits. Throws
+   * `invalid_option` for what is no open transaction of this store.
    */
-  changeRun<Answer extends object>(request: {
-    readonly runId: string
-    readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
-  }): Promise<Answer | null>
+  changeRun<Answer extends object>(
+    request: {
+      readonly runId: string
+      readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
+    },
+    options?: WithinTransaction,
+  ): Promise<Answer | null>
 
   /** What operators did to a run, and the signals it received: the newest `limit` of them, in the order they came. */
   readHistory(request: { readonly runId: string; readonly limit: number }): Promise<readonly HistoryRecord[]>

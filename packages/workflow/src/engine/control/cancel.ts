@@ -1,22 +1,21 @@
-import type { RunToChange } from '../../adapter/index.ts'
+import type { RunToChange, StoredRun } from '../../adapter/index.ts'
 import type { RunCause } from '../../cause.ts'
-import type { Plan } from './plan.ts'
-import { runRefusal } from './refusal.ts'
+import { hasNotBegun, type Plan } from './plan.ts'
+import { isForward, runRefusal } from './refusal.ts'
 
 /**
- * Cancels a run that goes forward no more: one that failed, or whose deadline passed, while it was paused, and whose undo has not begun. Its
- * pause ends with it. Null for a run that is over, or stopped already. What goes forward is cancelled by the store's `cancelRuns`.
+ * Stops a run, with all that has not begun in it, and ends its pause. It does so too when the run failed, or its deadline passed, while it was
+ * paused: its undo has not begun. Null for a run that is over, or stopped otherwise: the first cancellation counts.
  *
  * @throws BelayError `action_refused` when the undo is to be left out, and can't be any more.
  */
 export function planCancel(
-  found: RunToChange,
+  { run, steps }: RunToChange,
   { compensate, reason }: { readonly compensate: boolean; readonly reason: string | null },
 ): Plan | null {
-  const { run } = found
-  // The first cancellation counts.
-  if (run.status === 'paused' && run.stop === 'failure' && run.endsAs === null) {
+  if (isForward(run) || failedWhilePaused(run)) {
     const cause: RunCause = { type: 'cancelled', reason: reason ?? undefined }
+    const earlier = run.cause === null ? {} : { cause: JSON.parse(run.cause) }
     return {
       run: {
         ...run,
@@ -24,9 +23,9 @@ export function planCancel(
         stop: compensate ? 'cancellation' : 'abandonment',
         cause: JSON.stringify(cause),
       },
-      steps: [],
+      steps: steps.filter(hasNotBegun).map((step) => ({ ...step, status: 'cancelled' })),
       queue: [],
-      note: { compensate, cause: run.cause === null ? null : JSON.parse(run.cause) },
+      note: { compensate, ...earlier },
     }
   }
   const isOver = run.finishedAt !== null
@@ -36,4 +35,8 @@ export function planCancel(
     'cancelled without its undo',
     'cancel() stops no undo. pause() does; skipCompensation() takes a single step for undone.',
   )
+}
+
+function failedWhilePaused({ status, stop, endsAs }: StoredRun): boolean {
+  return status === 'paused' && stop === 'failure' && endsAs === null
 }

@@ -1,4 +1,4 @@
-import { type Adapter, isTerminal, type RunStatus } from '../../adapter/index.ts'
+import { type Adapter, isTerminal, type RunStatus, type RunToChange } from '../../adapter/index.ts'
 import type { RunCause } from '../../cause.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
@@ -10,7 +10,7 @@ import { toJsonText } from '../payload.ts'
 import { type Action, type ActionResult, decideAction } from './action.ts'
 import type { Actor } from './change-of.ts'
 import { historyEntry, type RunHistoryEntry } from './history.ts'
-import { type ActionOptions, checkActionOptions } from './options.ts'
+import { type ActionOptions, checkActionOptions, type WithinActionOptions } from './options.ts'
 
 const HISTORY_DEFAULT = 200
 const HISTORY_MAX = 10_000
@@ -29,7 +29,7 @@ export interface ControlParts {
   readonly onQueued: () => void
 }
 
-export interface CancelOptions extends ActionOptions {
+export interface CancelOptions extends WithinActionOptions {
   /** False leaves everything that was done as it is: the run ends as `cancelled` without an undo. Default true. */
   readonly compensate?: boolean | undefined
 }
@@ -43,16 +43,16 @@ export class Control {
   }
 
   /** Throws `action_refused`, `invalid_option`, `unknown_run`. */
-  async act(runId: string, action: Action, by: Actor): Promise<ActionResult> {
+  async act(runId: string, action: Action, by: Actor, tx?: unknown): Promise<ActionResult> {
     const { adapter } = this.#parts
     this.#parts.assertOpen()
-    await adapter.open()
-    const result = await adapter.changeRun({
-      runId,
-      decide: (found) => decideAction(found, action, by),
-    })
+    // Within a transaction the adapter sees to it itself, as for runs that are started in one.
+    if (tx === undefined) await adapter.open()
+    const decide = (found: RunToChange) => decideAction(found, action, by)
+    const result = await adapter.changeRun({ runId, decide }, { tx })
     if (result === null) throw unknownRun(runId)
-    if (result.changed) this.#tell(runId, action, by, result)
+    // What a transaction changes has changed when it commits, if it does: the adapter wakes workers then.
+    if (result.changed && tx === undefined) this.#tell(runId, action, by, result)
     return result
   }
 
@@ -86,8 +86,10 @@ export class Control {
 
   /** Whether this call stopped the run. */
   async cancel(runId: string, options: CancelOptions): Promise<boolean> {
-    const by = checkActionOptions('cancel()', options, ['compensate'])
+    const by = checkActionOptions('cancel()', options, ['compensate', 'tx'])
     const compensate = checkCompensate('cancel()', options)
+    const { tx } = options
+    if (tx !== undefined) return (await this.act(runId, { type: 'cancel', compensate }, by, tx)).changed
     const stopped = await this.cancelAll([runId], by, compensate)
     if (stopped.length > 0) return true
     return (await this.act(runId, { type: 'cancel', compensate }, by)).changed

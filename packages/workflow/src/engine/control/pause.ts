@@ -1,5 +1,5 @@
-import { isTerminal, type RunToChange, type StepStatus, type StoredStep } from '../../adapter/index.ts'
-import type { Plan } from './plan.ts'
+import { isTerminal, type RunToChange, type StoredStep } from '../../adapter/index.ts'
+import { hasNotBegun, type Plan } from './plan.ts'
 import { isForward, isParked, runRefusal } from './refusal.ts'
 
 /**
@@ -41,10 +41,6 @@ export function planResume({ run, steps }: RunToChange): Plan | null {
   return { run: { ...run, status }, steps: freed, queue }
 }
 
-function hasNotBegun({ status }: StoredStep): boolean {
-  return HELD.has(status)
-}
-
 function undoHasNotBegun({ status, workerId }: StoredStep): boolean {
   return status === 'compensating' && workerId === null
 }
@@ -56,6 +52,3 @@ function isReady({ status }: StoredStep): boolean {
 function waitsForNoUndo({ openDependencies }: StoredStep): boolean {
   return openDependencies === 0
 }
-
-/** Where a pause finds steps that have not begun, or wait between two attempts. */
-const HELD: ReadonlySet<StepStatus> = new Set(['pending', 'ready', 'waiting'])
