@@ -12,6 +12,7 @@ export type BelayErrorCode =
   | 'payload_too_large'
   | 'run_failed'
   | 'step_timeout'
+  | 'retry_window_over'
   | 'outcome_unknown'
   | 'signal_timeout'
   | 'poll_timeout'
