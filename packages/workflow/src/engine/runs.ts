@@ -1,8 +1,9 @@
 import type { Adapter, RunStatus } from '../adapter/index.ts'
 import { RUN_TRANSITIONS } from '../adapter/index.ts'
+import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import { didYouMean } from '../graph/index.ts'
-import { actOnMany, type BulkOptions, type BulkResult, cancelMany } from './control/bulk.ts'
+import { actOnMany, type BulkOptions, type BulkResult, cancelMany, migrateMany } from './control/bulk.ts'
 import type { Control } from './control/control.ts'
 import type { RunHistoryEntry } from './control/history.ts'
 import { type ReleasedKeys, type ReleaseKeysOptions, releaseKeys } from './release-keys.ts'
@@ -77,17 +78,54 @@ export class Runs {
 
   /** Pauses every run that fits the filter; without a status in it, all that go forward. Throws `invalid_option`. */
   async pauseMany(filter: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
-    return actOnMany(this.#parts(), 'pause', checkBulkFilter('pauseMany()', filter), options)
+    return this.#actOnMany('pauseMany()', { type: 'pause' }, filter, options)
   }
 
   /** Resumes every run that fits the filter; without a status in it, all that are paused. Throws `invalid_option`. */
   async resumeMany(filter: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
-    return actOnMany(this.#parts(), 'resume', checkBulkFilter('resumeMany()', filter), options)
+    return this.#actOnMany('resumeMany()', { type: 'resume' }, filter, options)
   }
 
   /** Retries every run that fits the filter; without a status in it, all that failed, undone or not. Throws `invalid_option`. */
   async retryMany(filter: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
-    return actOnMany(this.#parts(), 'retry', checkBulkFilter('retryMany()', filter), options)
+    return this.#actOnMany('retryMany()', { type: 'retry' }, filter, options)
+  }
+
+  /**
+   * Moves every run that fits the filter to this version of its workflow; without a workflow in it, the runs of that workflow, and without a
+   * status, those that go forward. See `engine.migrateRun()`. Runs that have the version already are matched, and not changed.
+   *
+   * @throws BelayError `invalid_option`, `unknown_workflow`, `definition_changed`.
+   */
+  async migrateMany(
+    filter: RunsToChange,
+    workflow: WorkflowDefinition,
+    options: BulkOptions = {},
+  ): Promise<BulkResult> {
+    return migrateMany(this.#parts(), checkBulkFilter('migrateMany()', filter), workflow, options)
+  }
+
+  /**
+   * Calls the compensation of this step again in every run that fits the filter; without a status in it, in all that are parked. Of a run
+   * whose undo is under way it brings the next try forward. Throws `invalid_option`.
+   */
+  async retryCompensationMany(
+    filter: RunsToChange,
+    step: string,
+    options: BulkOptions = {},
+  ): Promise<BulkResult> {
+    return this.#actOnMany('retryCompensationMany()', { type: 'retry_compensation', step }, filter, options)
+  }
+
+  /**
+   * Takes this step for undone in every run that fits the filter; without a status in it, in all that are parked. Throws `invalid_option`.
+   */
+  async skipCompensationMany(
+    filter: RunsToChange,
+    step: string,
+    options: BulkOptions = {},
+  ): Promise<BulkResult> {
+    return this.#actOnMany('skipCompensationMany()', { type: 'skip_compensation', step }, filter, options)
   }
 
   /** What was done to a run from outside, oldest first: see `RunHandle.history()`. Throws `unknown_run`. */
@@ -109,6 +147,19 @@ export class Runs {
     if (!UUID.test(id))
       throw new BelayError('invalid_option', `runs.handle(): ${JSON.stringify(id)} is not a run id.`)
     return this.#handle(id) as RunHandle<Outputs>
+  }
+
+  #actOnMany(
+    method: string,
+    action: Parameters<typeof actOnMany>[2],
+    filter: RunsToChange,
+    options: BulkOptions,
+  ): Promise<BulkResult> {
+    if ('step' in action && typeof action.step !== 'string') {
+      const message = `runs.${method}: the step must be a name; got ${typeof action.step}.`
+      throw new BelayError('invalid_option', message)
+    }
+    return actOnMany(this.#parts(), method, action, checkBulkFilter(method, filter), options)
   }
 
   #parts() {

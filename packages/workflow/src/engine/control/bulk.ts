@@ -1,4 +1,5 @@
-import type { Adapter, RunRecord, RunStatus } from '../../adapter/index.ts'
+import type { Adapter, RunRecord, RunStatus, StoredRun } from '../../adapter/index.ts'
+import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
 import type { Action } from './action.ts'
 import type { Actor } from './change-of.ts'
@@ -38,40 +39,66 @@ export interface BulkFilter {
   readonly key?: string | undefined
 }
 
-type BulkAction = Extract<Action['type'], 'pause' | 'resume' | 'retry'>
+type BulkAction = Extract<
+  Action,
+  { type: 'pause' | 'resume' | 'retry' | 'migrate' | 'retry_compensation' | 'skip_compensation' }
+>
 
 // A filter that names no status means the runs that the action is for; else each ended run of years would be looked at and refused.
-const STATUSES: Readonly<Record<BulkAction | 'cancel', readonly RunStatus[]>> = {
+const STATUSES: Readonly<Record<BulkAction['type'] | 'cancel', readonly RunStatus[]>> = {
   pause: ['scheduled', 'running', 'waiting'],
   resume: ['paused'],
   retry: ['failed', 'compensated'],
   cancel: ['scheduled', 'running', 'waiting', 'paused'],
+  migrate: ['scheduled', 'running', 'waiting', 'paused'],
+  // Of an undo that is under way the next try may be brought forward or skipped, but only for runs that are asked for.
+  retry_compensation: ['compensation_failed'],
+  skip_compensation: ['compensation_failed'],
 }
 
-/** Pauses, resumes or retries runs one by one: each is decided on as it stands, and what is refused hinders no other. */
+/** Acts on runs one by one: each is decided on as it stands, and what is refused hinders no other. */
 export async function actOnMany(
   parts: { readonly adapter: Adapter; readonly control: Control },
+  method: string,
   action: BulkAction,
   filter: BulkFilter,
   options: BulkOptions,
 ): Promise<BulkResult> {
-  const method = `${action}Many()`
   const by = checkActionOptions(method, options, ['dryRun', 'limit'])
   const { dryRun, limit } = checkBulk(method, options)
   const result = new Result()
-  const more = await eachPage(parts.adapter, filterFor(action, filter), limit, async (page) => {
+  const more = await eachPage(parts.adapter, filterFor(action.type, filter), limit, async (page) => {
     for (const { runId } of page) await actOnOne(parts.control, result, { runId, action, by, dryRun })
   })
   return result.of(more)
 }
 
+/** Moves runs to a version of their workflow: those of that workflow, unless the filter names another. */
+export async function migrateMany(
+  parts: { readonly adapter: Adapter; readonly control: Control },
+  filter: BulkFilter,
+  workflow: WorkflowDefinition,
+  options: BulkOptions,
+): Promise<BulkResult> {
+  // Before the definition is saved, for a call that is refused leaves nothing.
+  checkBulk('migrateMany()', options)
+  checkActionOptions('migrateMany()', options, ['dryRun', 'limit'])
+  const definition = await parts.control.savedDefinition('migrateMany()', workflow)
+  const wanted = { ...filter, workflow: filter.workflow ?? definition.name }
+  return actOnMany(parts, 'migrateMany()', { type: 'migrate', definition }, wanted, options)
+}
+
 async function actOnOne(
   control: Control,
   result: Result,
-  one: { readonly runId: string; readonly action: BulkAction; readonly by: Actor; readonly dryRun: boolean },
+  one: {
+    readonly runId: string
+    readonly action: Action
+    readonly by: Actor
+    readonly dryRun: boolean
+  },
 ): Promise<void> {
-  const { runId, by } = one
-  const action = { type: one.action }
+  const { runId, action, by } = one
   try {
     const acted = one.dryRun
       ? await control.wouldAct(runId, action, by)
@@ -79,10 +106,17 @@ async function actOnOne(
     result.add(runId, acted.changed)
   } catch (error) {
     // A run that is gone by now was pruned meanwhile: there is nothing to tell of it.
-    if (BelayError.is(error) && error.code === 'unknown_run') return
-    if (!BelayError.is(error) || error.code !== 'action_refused') throw error
+    if (!BelayError.is(error)) throw error
+    if (error.code === 'unknown_run') return
+    // A step that a run's version doesn't have: another version may.
+    const isRefused = error.code === 'action_refused' || isUnknownStep(action, error)
+    if (!isRefused) throw error
     result.refuse(runId, error.message)
   }
+}
+
+function isUnknownStep(action: Action, { code }: BelayError): boolean {
+  return 'step' in action && code === 'invalid_option'
 }
 
 /** Cancels runs, a page in one statement. */
@@ -98,7 +132,12 @@ export async function cancelMany(
   const more = await eachPage(parts.adapter, filterFor('cancel', filter), limit, async (page) => {
     const fitting = page.filter((run) => isForward(toStored(run)))
     for (const run of page) {
-      if (!fitting.includes(run)) result.refuse(run.runId, runRefusal(toStored(run), 'cancelled').message)
+      if (fitting.includes(run)) continue
+      // It may have been stopped while it was paused, and its undo may have begun: what is stored tells.
+      const isPaused = run.status === 'paused'
+      const action = { type: 'cancel', compensate } as const
+      if (isPaused) await actOnOne(parts.control, result, { runId: run.runId, action, by, dryRun })
+      else result.refuse(run.runId, runRefusal(toStored(run), 'cancelled').message)
     }
     const runIds = fitting.map(({ runId }) => runId)
     const stopped = new Set(dryRun ? runIds : await parts.control.cancelAll(runIds, by, compensate))
@@ -107,8 +146,9 @@ export async function cancelMany(
   return result.of(more)
 }
 
-function toStored(run: RunRecord) {
-  return { ...run, openSteps: 0, stop: null, endsAs: null }
+/** A run that was stopped has a cause. */
+function toStored(run: RunRecord): StoredRun {
+  return { ...run, openSteps: 0, stop: run.cause === null ? null : 'failure', endsAs: null }
 }
 
 class Result {
@@ -132,7 +172,7 @@ class Result {
   }
 }
 
-function filterFor(action: BulkAction | 'cancel', filter: BulkFilter): BulkFilter {
+function filterFor(action: BulkAction['type'] | 'cancel', filter: BulkFilter): BulkFilter {
   return { ...filter, status: filter.status ?? STATUSES[action] }
 }
 

@@ -1,4 +1,10 @@
-import { type Adapter, isTerminal, type RunStatus, type RunToChange } from '../../adapter/index.ts'
+import {
+  type Adapter,
+  isTerminal,
+  type RunStatus,
+  type RunToChange,
+  type SavedDefinition,
+} from '../../adapter/index.ts'
 import type { RunCause } from '../../cause.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
@@ -121,16 +127,21 @@ export class Control {
 
   async migrate(runId: string, workflow: WorkflowDefinition, options: ActionOptions): Promise<boolean> {
     const by = checkActionOptions('migrateRun()', options)
+    const definition = await this.savedDefinition('migrateRun()', workflow)
+    return (await this.act(runId, { type: 'migrate', definition }, by)).changed
+  }
+
+  /** What a run is to be moved to. Throws `unknown_workflow` for what is no definition. */
+  async savedDefinition(method: string, workflow: WorkflowDefinition): Promise<SavedDefinition> {
     if (typeof workflow?.record?.checksum !== 'string') {
       throw new BelayError(
         'unknown_workflow',
-        `migrateRun() takes a definition made by define() or defineGraph(), got ${typeof workflow}.`,
+        `${method} takes a definition made by define() or defineGraph(), got ${typeof workflow}.`,
       )
     }
     this.#parts.assertOpen()
     await this.#parts.adapter.open()
-    const definition = await this.#parts.registry.save(workflow)
-    return (await this.act(runId, { type: 'migrate', definition }, by)).changed
+    return this.#parts.registry.save(workflow)
   }
 
   /** What was done to a run from outside, oldest first. */
