@@ -164,6 +164,7 @@ interface StepRow {
   readonly waiting_since: number | null
   readonly signalled_at: number | null
   readonly failing_since: number | null
+  readonly undo_skipped: boolean
 }
 
 const stepColumns = {
@@ -184,6 +185,7 @@ const stepColumns = {
   waiting_since: epochMs(steps.waitingSince).as('waiting_since'),
   signalled_at: epochMs(steps.signalledAt).as('signalled_at'),
   failing_since: epochMs(steps.failingSince).as('failing_since'),
+  undo_skipped: sql<boolean>`${steps.undoSkipped} is true`.as('undo_skipped'),
 }
 
 /** One row per step, each with the run's facts; the run's payloads, which may be large, only with the first. */
@@ -248,5 +250,6 @@ function decodeStep(row: StepRow): StepRecord {
     waitingSince: row.waiting_since,
     signalledAt: row.signalled_at,
     failingSince: row.failing_since,
+    undoSkipped: row.undo_skipped,
   }
 }

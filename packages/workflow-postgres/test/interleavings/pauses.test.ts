@@ -59,7 +59,7 @@ async function pause(world: World, session: Session, runId: string): Promise<rea
   return begunOf(world, runId)
 }
 
-function valueOf<Value>(told: PromiseSettledResult<Value>): Value {
+function answerOf<Value>(told: PromiseSettledResult<Value>): Value {
   return told.status === 'fulfilled' ? told.value : expect.fail(String(told.reason))
 }
 
@@ -81,7 +81,7 @@ const beginAndPause: Pair = {
       async check(begun, paused) {
         expect(begun.status).toBe('fulfilled')
         expect(await begunOf(world, runId), 'begun when the pause was answered, and now').toEqual(
-          valueOf(paused),
+          answerOf(paused),
         )
         expect((await world.read(runId)).run.status).toBe('paused')
       },
@@ -100,10 +100,10 @@ const beginAndResume: Pair = {
       one: () => one.adapter.beginUndo([plan], { workerId: one.workerId, handBackMax: 10 }),
       two: () => world.operate(runId, two).resume(),
       async check(begun, resumed) {
-        expect(valueOf(resumed)).toBe(true)
+        expect(answerOf(resumed)).toBe(true)
         expect((await world.read(runId)).run.status).toBe('compensating')
         const undoing = (await world.read(runId)).steps.some(({ undoOf }) => undoOf !== null)
-        expect(undoing).toBe(valueOf(begun).length > 0)
+        expect(undoing).toBe(answerOf(begun).length > 0)
       },
       finally: () => expectUndone(world, runId),
     }
@@ -138,9 +138,9 @@ const settleUndoAndPause = (name: string, end: End): Pair => ({
       one: () => one.adapter.settle({ workerId, outcomes, handBackMax: 1 }),
       two: () => pause(world, two, runId),
       async check(settled, paused) {
-        expect(valueOf(settled).results).toEqual(['settled'])
+        expect(answerOf(settled).results).toEqual(['settled'])
         expect(await begunOf(world, runId), 'begun when the pause was answered, and now').toEqual(
-          valueOf(paused),
+          answerOf(paused),
         )
         expect((await world.read(runId)).run.status).toBe('paused')
       },
@@ -161,8 +161,8 @@ const settleUndoAndResume = (name: string, end: End, status: string): Pair => ({
       one: () => one.adapter.settle({ workerId, outcomes: [end(a)], handBackMax: 10 }),
       two: () => world.operate(runId, two).resume(),
       async check(settled, resumed) {
-        expect(valueOf(settled).results).toEqual(['settled'])
-        expect(valueOf(resumed)).toBe(true)
+        expect(answerOf(settled).results).toEqual(['settled'])
+        expect(answerOf(resumed)).toBe(true)
         expect((await world.read(runId)).run.status).toBe(status)
         if (status === 'compensation_failed') await world.operate(runId, two).retryCompensation('a')
       },
@@ -182,7 +182,7 @@ const lastUndoAndPause: Pair = {
       one: () => one.adapter.settle({ workerId, outcomes, handBackMax: 10 }),
       two: () => world.operate(runId, two).pause(),
       async check(settled, paused) {
-        expect(valueOf(settled).runs).toEqual([{ runId, status: 'compensated' }])
+        expect(answerOf(settled).runs).toEqual([{ runId, status: 'compensated' }])
         if (paused.status === 'rejected') expect(paused.reason).toMatchObject({ code: 'action_refused' })
         await expectUndone(world, runId)
       },
@@ -202,7 +202,7 @@ const claimUndoAndPause: Pair = {
       async check(claimed, paused) {
         expect(claimed.status).toBe('fulfilled')
         expect(await begunOf(world, runId), 'begun when the pause was answered, and now').toEqual(
-          valueOf(paused),
+          answerOf(paused),
         )
       },
       finally: () => expectUndone(world, runId),
@@ -223,7 +223,7 @@ const sweepAnd = (name: 'pause' | 'resume'): Pair => ({
       two: () => world.operate(runId, two)[name](),
       async check(swept, told) {
         expect(swept.status).toBe('fulfilled')
-        expect(valueOf(told)).toBe(true)
+        expect(answerOf(told)).toBe(true)
         expect((await world.read(runId)).run.status).toBe(name === 'pause' ? 'paused' : 'compensating')
       },
       finally: () => expectUndone(world, runId),
@@ -252,10 +252,10 @@ const expireAnd = (name: 'pause' | 'resume' | 'cancel'): Pair => ({
       one: () => one.adapter.expireRuns({ limit: 10 }),
       two: () => world.operate(runId, two)[name](),
       async check(expired, told) {
-        expect(valueOf(told)).toBe(true)
+        expect(answerOf(told)).toBe(true)
         const { run, steps } = await world.read(runId)
         // A run of which somebody holds a row is left for a later look.
-        const isStopped = valueOf(expired).length > 0 || name === 'cancel'
+        const isStopped = answerOf(expired).length > 0 || name === 'cancel'
         const going = name === 'pause' ? 'paused' : isStopped ? 'compensating' : 'running'
         expect([run.status, run.cause !== null]).toEqual([going, isStopped])
         if (isStopped) expect(steps.every(({ status }) => status === 'cancelled')).toBe(true)
@@ -278,8 +278,8 @@ const failAnd = (name: 'resume' | 'cancel'): Pair => ({
       one: () => one.adapter.settle({ workerId, outcomes: [failed(a!)], handBackMax: 0 }),
       two: () => world.operate(runId, two)[name](),
       async check(settled, told) {
-        expect(valueOf(settled).results).toEqual(['settled'])
-        expect(valueOf(told)).toBe(true)
+        expect(answerOf(settled).results).toEqual(['settled'])
+        expect(answerOf(told)).toBe(true)
         expect((await world.read(runId)).run.status).toBe('compensating')
       },
       async finally() {
@@ -303,7 +303,7 @@ const parkAndRepair: Pair = {
       one: () => one.adapter.settle({ workerId, outcomes: [parked(b)], handBackMax: 0 }),
       two: () => world.operate(runId, two).retryCompensation('a'),
       async check(settled, repaired) {
-        expect(valueOf(settled).results).toEqual(['settled'])
+        expect(answerOf(settled).results).toEqual(['settled'])
         expect(repaired.status).toBe('fulfilled')
         expect((await world.read(runId)).run.status).toBe('compensation_failed')
         await world.operate(runId, two).skipCompensation('b')

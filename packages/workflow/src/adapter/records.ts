@@ -286,6 +286,8 @@ export interface StepRecord {
   readonly signalledAt: number | null
   /** When the first of the newest series of failed attempts began; kept when the series has ended. */
   readonly failingSince: number | null
+  /** It counts as undone because an operator said so: its compensation did not end well. */
+  readonly undoSkipped: boolean
 }
 
 export interface RunFilter {

@@ -46,6 +46,8 @@ export interface StepSnapshot {
   readonly waitingSince: Date | undefined
   /** When its signal came. */
   readonly signalledAt: Date | undefined
+  /** It counts as compensated because an operator said so, with `skipCompensation()`. */
+  readonly undoSkipped: boolean
 }
 
 export function runSummary(run: RunRecord): RunSummary {
@@ -83,6 +85,7 @@ function stepSnapshot(step: StepRecord): StepSnapshot {
     dueAt: step.status === 'ready' || step.status === 'waiting' ? instant(step.availableAt) : undefined,
     waitingSince: instant(step.waitingSince),
     signalledAt: instant(step.signalledAt),
+    undoSkipped: step.undoSkipped,
   }
 }
 

@@ -111,6 +111,7 @@ function reopenedStep(
     availableAt: null,
     waitingSince: null,
     failingSince: null,
+    undoSkipped: false,
     signalledAt: signalled ? step.signalledAt : null,
     ...(signalled ? {} : { output: null }),
   }

@@ -32,6 +32,7 @@ export function planSkipCompensation(found: RunToChange, name: string): Plan {
   const undone: StepChange = {
     ...step,
     status: 'compensated',
+    undoSkipped: true,
     openDependencies: 0,
     workerId: null,
     finishedAt: Math.max(now, step.startedAt ?? now),

@@ -51,6 +51,7 @@ const IDLE_STEP: Omit<StoredStep, 'step' | 'name'> = {
   waitingSince: null,
   signalledAt: null,
   failingSince: null,
+  undoSkipped: false,
 }
 
 /** A run that has ended and was stopped. */
