@@ -113,7 +113,7 @@ export type Outcome = AttemptRef &
      * failures and losses. When a signal has come meanwhile the step is ready at once instead.
      */
     | { readonly type: 'waiting'; readonly wake: Wake | null }
-    /** Failed for good: the run turns to `compensating` with this cause, unless it already has. */
+    /** Failed for good: the run turns to `compensating` with this cause, unless it already has. A paused run stays paused, and has the cause. */
     | { readonly type: 'failed'; readonly error: string; readonly cause: string }
     /** Try again, `delayMs` (store clock) from now. Either direction. Counts one failure. */
     | { readonly type: 'retry'; readonly error: string; readonly delayMs: number }
@@ -125,7 +125,7 @@ export type Outcome = AttemptRef &
     | { readonly type: 'compensated' }
     /** The step had nothing to undo and only kept the order: it returns to the status it had (`undoOf`). */
     | { readonly type: 'relayed'; readonly undoOf: UndoneStatus }
-    /** The compensation failed for good: the run is parked as `compensation_failed`. */
+    /** The compensation failed for good: the run is parked as `compensation_failed`, a paused one when it is resumed. */
     | { readonly type: 'compensation_failed'; readonly error: string }
   )
 
@@ -146,7 +146,7 @@ export interface Settlement {
   readonly queued: boolean
 }
 
-/** A run that has failed or was cancelled and in which nothing is in flight any more. */
+/** A run, not paused, that has failed or was cancelled and in which nothing is in flight any more. */
 export interface DrainedRun {
   readonly runId: string
   readonly definitionId: number

@@ -28,7 +28,7 @@ export type EngineEvents = {
     readonly key: string | undefined
   }
   'run.completed': RunEvent
-  /** The run failed or was cancelled: it drains, then it is undone. */
+  /** The run failed or was cancelled: it drains, then it is undone. Told again when an operator resumes its undo after a pause. */
   'run.compensating': RunEvent
   'run.failed': RunEvent
   'run.compensated': RunEvent

@@ -10,7 +10,7 @@ export interface RunSummary {
   readonly key: string | undefined
   readonly status: RunStatus
   readonly input: unknown
-  /** Why the run stopped; undefined while it goes forward and when it completed. */
+  /** Why the run stopped; undefined while it goes forward and when it completed. A paused run that has one is undone once it is resumed. */
   readonly cause: RunCause | undefined
   readonly createdAt: Date
   readonly finishedAt: Date | undefined
