@@ -17,6 +17,7 @@ import { historyCases } from './cases/history.ts'
 import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
 import { migrationCases } from './cases/migration.ts'
+import { pausedStopCases } from './cases/paused-stop.ts'
 import { pausedUndoCases } from './cases/paused-undo.ts'
 import { payloadCases } from './cases/payloads.ts'
 import { raceCases } from './cases/races.ts'
@@ -38,6 +39,7 @@ import { transactCases } from './cases/transact.ts'
 import { transactionCases } from './cases/transactions.ts'
 import { undoCases } from './cases/undo.ts'
 import { undoOrderCases } from './cases/undo-order.ts'
+import { undoTryCases } from './cases/undo-tries.ts'
 import { versionCases } from './cases/versions.ts'
 import { waitCases } from './cases/waits.ts'
 import { workerCases } from './cases/workers.ts'
@@ -79,7 +81,9 @@ const SUITES: Readonly<Record<string, Cases>> = {
   'control in transactions': controlWithinCases,
   'retry of a run': reopenCases,
   'repair of an undo': repairCases,
+  'stop of a paused run': pausedStopCases,
   'pause of an undo': pausedUndoCases,
+  'undo between its tries': undoTryCases,
   'migration of a run': migrationCases,
   history: historyCases,
   'races of control': controlRaceCases,

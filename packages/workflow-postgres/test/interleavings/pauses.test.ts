@@ -18,6 +18,7 @@ import { World } from './world.ts'
 // | an undo that fails for good | parked at the resumption                   | parked, by the one or the other                      |
 // | a sweep           | what comes back is held, or queued at the resumption | queued once, by the one or the other                 |
 // | a claim           | comes before, or finds the open dependency           | finds the hint, or the next claim does               |
+// | a cancellation    | after it: paused, and stopped. Before: paused no more | both end the pause                                  |
 
 const EDGES = { a: [], b: [], c: ['a', 'b'], d: ['c'] }
 
@@ -231,65 +232,24 @@ const sweepAnd = (name: 'pause' | 'resume'): Pair => ({
   },
 })
 
-/** A run whose first step is in flight, and whose deadline has passed. */
-async function givenOverdue(world: World) {
-  const definition = await world.definition('overdue', { a: [], b: [], c: ['a', 'b'] })
-  const runId = await world.start(definition)
-  await world.sql(
-    `update belay.workflow_runs set deadline_at = belay.store_now() - interval '1 second' where id = $1`,
-    [runId],
-  )
-  return { definition, runId }
-}
-
-const expireAnd = (name: 'pause' | 'resume' | 'cancel'): Pair => ({
-  name: `expire/${name}`,
-  async given(world): Promise<Meeting<readonly string[], boolean>> {
-    const { runId } = await givenOverdue(world)
+const claimUndoAndResume: Pair = {
+  name: 'claim-undo/resume',
+  async given(world): Promise<Meeting<unknown, boolean>> {
+    const { definition, runId, plan } = await givenStopped(world)
     const { one, two } = world.sessions
-    if (name !== 'pause') await world.operate(runId, two).pause()
-    return {
-      one: () => one.adapter.expireRuns({ limit: 10 }),
-      two: () => world.operate(runId, two)[name](),
-      async check(expired, told) {
-        expect(answerOf(told)).toBe(true)
-        const { run, steps } = await world.read(runId)
-        // A run of which somebody holds a row is left for a later look.
-        const isStopped = answerOf(expired).length > 0 || name === 'cancel'
-        const going = name === 'pause' ? 'paused' : isStopped ? 'compensating' : 'running'
-        expect([run.status, run.cause !== null]).toEqual([going, isStopped])
-        if (isStopped) expect(steps.every(({ status }) => status === 'cancelled')).toBe(true)
-      },
-    }
-  },
-})
-
-const failAnd = (name: 'resume' | 'cancel'): Pair => ({
-  name: `fail/${name} of a paused run`,
-  async given(world): Promise<Meeting<Settlement, boolean>> {
-    const definition = await world.definition('failing', { a: [], b: [], c: ['a', 'b'] })
-    const runId = await world.start(definition)
-    const { one, two } = world.sessions
-    const [a, b] = await world.claim(definition, one.workerId)
+    await world.store.beginUndo([plan])
     await world.operate(runId, two).pause()
-    const { workerId } = one
-    await world.settle([completed(b!)], workerId)
     return {
-      one: () => one.adapter.settle({ workerId, outcomes: [failed(a!)], handBackMax: 0 }),
-      two: () => world.operate(runId, two)[name](),
-      async check(settled, told) {
-        expect(answerOf(settled).results).toEqual(['settled'])
-        expect(answerOf(told)).toBe(true)
-        expect((await world.read(runId)).run.status).toBe('compensating')
+      one: () => one.adapter.claim({ workerId: one.workerId, definitionIds: [definition.id], limit: 10 }),
+      two: () => world.operate(runId, two).resume(),
+      async check(claimed, resumed) {
+        expect(claimed.status).toBe('fulfilled')
+        expect(answerOf(resumed)).toBe(true)
       },
-      async finally() {
-        const { run, steps } = await world.read(runId)
-        expect(run.status).toBe(name === 'cancel' ? 'cancelled' : 'compensated')
-        expect(steps.map(({ status }) => status)).toEqual(['failed', 'compensated', 'cancelled'])
-      },
+      finally: () => expectUndone(world, runId),
     }
   },
-})
+}
 
 // One compensation is repaired while another fails for good.
 const parkAndRepair: Pair = {
@@ -344,9 +304,5 @@ describe.each(servers)('pauses of an undo in every order, on $name', ({ url }) =
   itHolds('the run stays parked', parkAndRepair, () => world)
   itHolds('undos that are lost wait for the resumption', sweepAnd('pause'), () => world)
   itHolds('undos that are lost are undone once', sweepAnd('resume'), () => world)
-  itHolds('the run stays paused', expireAnd('pause'), () => world)
-  itHolds('the run is undone, or goes on until the next look', expireAnd('resume'), () => world)
-  itHolds('the run is undone', expireAnd('cancel'), () => world)
-  itHolds('the run is undone', failAnd('resume'), () => world)
-  itHolds('the run is cancelled', failAnd('cancel'), () => world)
+  itHolds('the claim has the undo, or the next one does', claimUndoAndResume, () => world)
 })
