@@ -1,7 +1,7 @@
 import type { RunChange, RunToChange } from '@belay/workflow/adapter'
 import { changeRun } from './control.ts'
 import { Rows } from './rows.ts'
-import { deliverSignals } from './signals.ts'
+import { deliverSignals, signalsOf } from './signals.ts'
 import { createRun } from './start.ts'
 import type { MemoryTransaction } from './transaction.ts'
 
@@ -63,7 +63,7 @@ function seenBy(rows: Rows, tx: MemoryTransaction, runId: string): Rows {
   if (stored !== undefined) seen.addRun({ ...stored, steps: stored.steps.map((step) => ({ ...step })) })
   else if (started !== undefined) createRun(seen, started)
   else return seen
-  for (const [name, signal] of rows.signals) if (signal.runId === runId) seen.signals.set(name, signal)
+  seen.signals.set(runId, signalsOf(rows, runId))
   deliverSignals(
     seen,
     tx.signals.filter((signal) => signal.runId === runId),

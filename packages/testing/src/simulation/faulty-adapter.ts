@@ -45,6 +45,7 @@ const VERBS = [
   'readHistory',
   'readDefinitions',
   'deliverSignals',
+  'findApprovals',
   'findRun',
   'expireRuns',
   'upcoming',
