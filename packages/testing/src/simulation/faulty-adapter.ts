@@ -44,6 +44,7 @@ const VERBS = [
   'changeRun',
   'readHistory',
   'readDefinitions',
+  'findDefinition',
   'deliverSignals',
   'findApprovals',
   'findRun',

@@ -1,7 +1,8 @@
-import type { Outcome, RunStatus } from '@belay/workflow/adapter'
+import type { ChangedRun, Outcome, RunStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
+import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from './changed-run.ts'
 
 /**
  * Records undos that failed for good and parks their runs for an operator, a paused one when it is resumed; undos of independent branches go
@@ -9,7 +10,7 @@ import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
  */
 export const parkUndos: Statement<
   | { readonly kind: 'settled'; readonly position: number }
-  | { readonly kind: 'run'; readonly run_id: string; readonly status: RunStatus }
+  | (ChangedRunRow & { readonly kind: 'run'; readonly status: RunStatus })
 > = {
   name: 'park_undos',
   text: `
@@ -45,11 +46,13 @@ parked_runs as (
   set status = 'compensation_failed'
   from (select u.id, 'compensating' as status from undoing_runs u where u.status = 'compensating') undoing
   where r.id = any (array[undoing.id])
-  returning r.id as run_id, r.status
+  returning r.id as run_id, r.status, ${changedRunColumns}
 )
-select 'settled' as kind, p.position::int as position, null::uuid as run_id, null as status from parked_steps p
+select 'settled' as kind, p.position::int as position, null::uuid as run_id, null as status,
+  null::int as definition_id, null as key, null as tags, null::float8 as duration_ms
+from parked_steps p
 union all
-select 'run', null, r.run_id, r.status from parked_runs r`,
+select 'run', null, r.run_id, r.status, r.definition_id, r.key, r.tags, r.duration_ms from parked_runs r`,
 }
 
 export type ParkedOutcome = Extract<Outcome, { type: 'compensation_failed' }>
@@ -59,7 +62,7 @@ export async function park(
   request: { workerId: string; outcomes: readonly ParkedOutcome[] },
 ): Promise<{
   readonly settled: readonly number[]
-  readonly runs: readonly { readonly runId: string; readonly status: RunStatus }[]
+  readonly runs: readonly ChangedRun[]
 }> {
   const { workerId, outcomes } = request
   const rows = await connection.query(parkUndos, [
@@ -72,6 +75,6 @@ export async function park(
   ])
   return {
     settled: rows.flatMap((row) => (row.kind === 'settled' ? [row.position - 1] : [])),
-    runs: rows.flatMap((row) => (row.kind === 'run' ? [{ runId: row.run_id, status: row.status }] : [])),
+    runs: rows.flatMap((row) => (row.kind === 'run' ? [decodeChangedRun(row, row.status)] : [])),
   }
 }

@@ -23,7 +23,7 @@ async function givenOverdue(world: World) {
 
 const expireAnd = (name: 'pause' | 'resume' | 'cancel'): Pair => ({
   name: `expire/${name}`,
-  async given(world): Promise<Meeting<readonly string[], boolean>> {
+  async given(world): Promise<Meeting<readonly unknown[], boolean>> {
     const { runId } = await givenOverdue(world)
     const { one, two } = world.sessions
     if (name !== 'pause') await world.operate(runId, two).pause()

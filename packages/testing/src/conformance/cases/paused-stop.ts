@@ -51,7 +51,9 @@ export const pausedStopCases: Cases = {
       await given.operate(run).pause()
       await given.advance(1_001)
 
-      expect(await given.adapter.expireRuns({ limit: 10 })).toEqual([run.id])
+      expect(await given.adapter.expireRuns({ limit: 10 })).toMatchObject([
+        { runId: run.id, status: 'paused' },
+      ])
 
       expect(await given.adapter.expireRuns({ limit: 10 })).toEqual([])
       const upcoming = await given.adapter.upcoming({ definitionIds: [run.graph.id] })

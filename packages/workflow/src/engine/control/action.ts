@@ -1,4 +1,12 @@
-import type { JsonText, RunChange, RunStatus, RunToChange, SavedDefinition } from '../../adapter/index.ts'
+import type {
+  ChangedRun,
+  JsonText,
+  RunChange,
+  RunStatus,
+  RunToChange,
+  SavedDefinition,
+  StoredRun,
+} from '../../adapter/index.ts'
 import { planCancel } from './cancel.ts'
 import { type Actor, changeOf } from './change-of.ts'
 import { planGiveUpStep } from './give-up-step.ts'
@@ -28,7 +36,8 @@ export interface ActionResult {
   /** False when the run was already as it should be. */
   readonly changed: boolean
   readonly from: RunStatus
-  readonly status: RunStatus
+  /** As it is after the action. */
+  readonly run: ChangedRun
   /** Steps may be claimed that could not be before. */
   readonly queued: boolean
   /** Its undo is due as soon as nothing of it is in flight. */
@@ -48,13 +57,21 @@ export function decideAction(
   const from = found.run.status
   const plan = planOf(found, action, by)
   if (plan === null) {
-    return { change: null, answer: { changed: false, from, status: from, queued: false, drains: false } }
+    const run = asChanged(found, found.run)
+    return { change: null, answer: { changed: false, from, run, queued: false, drains: false } }
   }
   const step = 'step' in action ? found.steps.find(({ name }) => name === action.step)!.step : null
   const change = changeOf(found, plan, { name: action.type, step, ...by })
-  const { status, endsAs } = plan.run
-  const drains = status === 'compensating' && endsAs === null
-  return { change, answer: { changed: true, from, status, queued: change.queue.length > 0, drains } }
+  const { definitionId = change.run.definitionId } = change.migration ?? {}
+  const run = asChanged(found, { ...change.run, definitionId })
+  const drains = change.run.status === 'compensating' && change.run.endsAs === null
+  return { change, answer: { changed: true, from, run, queued: change.queue.length > 0, drains } }
+}
+
+function asChanged({ now }: RunToChange, run: StoredRun): ChangedRun {
+  const { runId, definitionId, status, key, createdAt, startAt, finishedAt } = run
+  const durationMs = Math.max(0, Math.round((finishedAt ?? now) - Math.max(createdAt, startAt ?? createdAt)))
+  return { runId, definitionId, status, key, tags: [], durationMs }
 }
 
 function planOf(found: RunToChange, action: Action, { reason }: Actor): Plan | null {

@@ -1,8 +1,10 @@
 import type { StoredRun, StoredStep } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
 
+type Standing = Pick<StoredRun, 'runId' | 'status' | 'stop' | 'endsAs'>
+
 /** An action that doesn't fit where the run stands: `Run 0192… cannot be paused: it has completed.` */
-export function runRefusal(run: StoredRun, participle: string, remedy = ''): BelayError {
+export function runRefusal(run: Standing, participle: string, remedy = ''): BelayError {
   return refusal(run, `Run ${run.runId} cannot be ${participle}: ${standingOf(run)}.`, remedy)
 }
 
@@ -18,11 +20,16 @@ export function stepRefusal(
   return refusal(run, what, remedy, step.name)
 }
 
-function refusal({ runId }: StoredRun, what: string, remedy: string, step?: string): BelayError {
+function refusal(
+  { runId }: Pick<StoredRun, 'runId'>,
+  what: string,
+  remedy: string,
+  step?: string,
+): BelayError {
   return new BelayError('action_refused', remedy === '' ? what : `${what} ${remedy}`, { runId, step })
 }
 
-function standingOf(run: StoredRun): string {
+function standingOf(run: Standing): string {
   switch (run.status) {
     case 'scheduled':
     case 'running':
