@@ -37,6 +37,7 @@ import { startCases } from './cases/start.ts'
 import { startLeasedCases } from './cases/start-leased.ts'
 import { startTimeCases } from './cases/start-times.ts'
 import { stopCases } from './cases/stop.ts'
+import { succeededCases } from './cases/succeeded.ts'
 import { sweepCases } from './cases/sweep.ts'
 import { transactCases } from './cases/transact.ts'
 import { transactionCases } from './cases/transactions.ts'
@@ -73,6 +74,7 @@ const SUITES: Readonly<Record<string, Cases>> = {
   fail: failCases,
   requeue: requeueCases,
   stop: stopCases,
+  'steps that succeeded and failed': succeededCases,
   drain: drainCases,
   'begin undo': undoCases,
   'undo order': undoOrderCases,

@@ -165,6 +165,7 @@ interface StepRow {
   readonly signalled_at: number | null
   readonly failing_since: number | null
   readonly undo_skipped: boolean
+  readonly succeeded: boolean
 }
 
 const stepColumns = {
@@ -186,6 +187,7 @@ const stepColumns = {
   signalled_at: epochMs(steps.signalledAt).as('signalled_at'),
   failing_since: epochMs(steps.failingSince).as('failing_since'),
   undo_skipped: sql<boolean>`${steps.undoSkipped} is true`.as('undo_skipped'),
+  succeeded: sql<boolean>`coalesce(${steps.succeeded}, false)`.as('succeeded'),
 }
 
 /** One row per step, each with the run's facts; the run's payloads, which may be large, only with the first. */
@@ -251,5 +253,6 @@ function decodeStep(row: StepRow): StepRecord {
     signalledAt: row.signalled_at,
     failingSince: row.failing_since,
     undoSkipped: row.undo_skipped,
+    succeeded: row.succeeded,
   }
 }

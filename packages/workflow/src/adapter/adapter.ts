@@ -131,7 +131,8 @@ export interface Adapter {
    * Records finished attempts, each guarded by (worker, fence). For each outcome its effects on dependents and on the run commit
    * together with it; different outcomes of one call may commit apart. Of the steps that become ready, up to `handBackMax` are leased to
    * this worker and returned; the rest are left to be claimed. Repeating a call whose answer was lost returns `settled` for what it had
-   * recorded, but not the claims: ask `held`. An outcome that the store refuses does not hinder the others.
+   * recorded, but not the claims: ask `held`. An outcome that the store refuses does not hinder the others: it
+   * answers `refused` for that one, and the engine decides what to record in its stead.
    */
   settle(settlement: {
     workerId: string

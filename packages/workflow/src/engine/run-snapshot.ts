@@ -37,6 +37,8 @@ export interface StepSnapshot {
   readonly output: unknown
   /** The newest error, also of an attempt that was followed by a success of the undo. */
   readonly error: SerialisedError | undefined
+  /** Its handler returned what cannot be stored, and `error` says why: its effect is there, although the step did not complete. */
+  readonly succeeded: boolean
   /** Of the newest attempt, forward or undo. */
   readonly startedAt: Date | undefined
   readonly finishedAt: Date | undefined
@@ -80,6 +82,7 @@ function stepSnapshot(step: StepRecord): StepSnapshot {
     workerId: step.workerId ?? undefined,
     output: fromJsonText(step.output),
     error: fromJsonText(step.error) as SerialisedError | undefined,
+    succeeded: step.succeeded,
     startedAt: instant(step.startedAt),
     finishedAt: instant(step.finishedAt),
     dueAt: step.status === 'ready' || step.status === 'waiting' ? instant(step.availableAt) : undefined,

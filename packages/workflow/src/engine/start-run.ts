@@ -5,6 +5,7 @@ import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import { didYouMean } from '../graph/index.ts'
 import type { DefinitionRegistry } from './definition-registry.ts'
+import { inputHash } from './input-hash.ts'
 import { checkKey } from './key.ts'
 import type { EngineSettings } from './options.ts'
 import { fromJsonText, toJsonText } from './payload.ts'
@@ -33,6 +34,7 @@ export interface StartRunParts {
 /** A run that was checked and can be stored. */
 interface CheckedRun extends CheckedOptions {
   readonly input: JsonText
+  readonly inputHash: string | null
 }
 
 type CheckedOptions = Pick<NewRun, 'key'> & ReturnType<typeof checkStartTimes>
@@ -48,7 +50,10 @@ function checkOptions(
 export interface StartedHandle {
   readonly id: string
   readonly created: boolean
+  /** The definition that it was to be started with. */
   readonly definition: SavedDefinition
+  /** The version that it follows: another one, perhaps, of a run that has the key already. */
+  readonly version: number
   /** This process's worker has taken on what there is to do at first, and no other needs to be told. */
   readonly taken: boolean
 }
@@ -158,9 +163,10 @@ async function startWithin(
     const batch = runs.slice(first, first + STARTS_MAX)
     const stored = await adapter.startRuns(batch, { tx })
     batch.forEach((run, index) => {
-      const { runId: id, created } = stored[index]!
-      if (!created) assertSameInput(run, stored[index]!)
-      started.push({ id, created, definition, taken: false })
+      const found = stored[index]!
+      if (!found.created) assertSameInput(run, found)
+      const { runId: id, created } = found
+      started.push({ id, created, definition, version: versionOf(found, definition), taken: false })
     })
   }
   return started
@@ -189,9 +195,10 @@ function checkRun(
   input: unknown,
   options: CheckedOptions,
 ): CheckedRun | Promise<CheckedRun> {
+  const hash = options.key === null ? null : inputHash(input)
   const stored = (valid: unknown): CheckedRun => {
     const owner = () => ({ what: `Input of workflow "${workflow.name}"` })
-    return { ...options, input: toJsonText(valid, settings.payloadMaxBytes, owner) }
+    return { ...options, input: toJsonText(valid, settings.payloadMaxBytes, owner), inputHash: hash }
   }
   const valid = workflow.validate(input)
   return valid instanceof Promise ? valid.then(stored) : stored(valid)
@@ -212,7 +219,12 @@ function startedHandle(
   else assertSameInput(run, stored)
   // Of a deadline the worker has to hear even so: it may be near.
   const taken = (stored.claims ?? []).length > 0 && run.deadlineMs === undefined
-  return { id: stored.runId, created: stored.created, definition, taken }
+  const { runId: id, created } = stored
+  return { id, created, definition, version: versionOf(stored, definition), taken }
+}
+
+function versionOf(stored: StartedRun, { version }: SavedDefinition): number {
+  return stored.version ?? version
 }
 
 function checkWorkflow(workflow: WorkflowDefinition): void {
@@ -244,7 +256,9 @@ function checkRunOptions(options: RunOptions, { what, names }: typeof ALONE | ty
   return key
 }
 
-function assertSameInput({ workflow, key, input }: NewRun, existing: StartedRun): void {
+/** The same was given, or the same is stored: a schema may make something new of one input each time, and one thing of several. */
+function assertSameInput({ workflow, key, input, inputHash: hash }: NewRun, existing: StartedRun): void {
+  if (hash != null && existing.inputHash === hash) return
   if (existing.input === input || dequal(fromJsonText(existing.input), fromJsonText(input))) return
   throw new BelayError(
     'key_conflict',

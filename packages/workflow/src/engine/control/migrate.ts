@@ -176,6 +176,7 @@ const NEW_STEP: Omit<StoredStep, 'step' | 'name' | 'fence'> = {
   signalledAt: null,
   failingSince: null,
   undoSkipped: false,
+  succeeded: false,
 }
 
 function refusal(

@@ -112,6 +112,8 @@ function reopenedStep(
     waitingSince: null,
     failingSince: null,
     undoSkipped: false,
+    // What it did in this round is still there, also when the next attempt fails.
+    succeeded: kind === 'again' && step.succeeded,
     signalledAt: signalled ? step.signalledAt : null,
     ...(signalled ? {} : { output: null }),
   }

@@ -80,9 +80,10 @@ function isUndoOpen({ status }: StoredStep): boolean {
 }
 
 /** A relay: a worker settles it without calling anything. */
-function owesNothing({ shape }: RunToChange, { step, undoOf }: StoredStep): boolean {
+function owesNothing({ shape }: RunToChange, { step, undoOf, succeeded }: StoredStep): boolean {
   // Only steps that had begun are planned under 'started', so that need not be asked again.
-  return !owesUndo(undoOf ?? 'completed', true, shape.steps[step]!.compensate)
+  const undone = { status: undoOf ?? 'completed', started: true, succeeded }
+  return !owesUndo(undone, shape.steps[step]!.compensate)
 }
 
 function parkedIn({ steps }: RunToChange): string {

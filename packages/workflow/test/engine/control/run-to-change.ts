@@ -52,6 +52,7 @@ const IDLE_STEP: Omit<StoredStep, 'step' | 'name'> = {
   signalledAt: null,
   failingSince: null,
   undoSkipped: false,
+  succeeded: false,
 }
 
 /** A run that has ended and was stopped. */
