@@ -1,5 +1,6 @@
 import type { Adapter, WithinTransaction } from '@belay/workflow/adapter'
 import { changeRun } from './change-run.ts'
+import { changeWithin } from './change-within.ts'
 import { ClaimMarks } from './claim-marks.ts'
 import type { Connection } from './connection/connection.ts'
 import { closedError, openUntil } from './connection/open-connection.ts'
@@ -171,7 +172,10 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     drain: (request) => drain(connection, request),
     beginUndo: (plans, lease) => beginUndo(connection, plans, lease, journal),
     cancelRuns: (request) => cancelRuns(connection, request),
-    changeRun: (request) => changeRun(connection, request),
+    async changeRun(request, within) {
+      if (within?.tx === undefined) return changeRun(connection, request)
+      return changeWithin({ transaction: await connectionFor(within), wakeup }, request)
+    },
     readHistory: (request) => readHistory(connection, request),
     readDefinitions: async (ids, within) => readDefinitions(await connectionFor(within), ids),
     findDefinition: async (wanted, within) => findDefinition(await connectionFor(within), wanted),

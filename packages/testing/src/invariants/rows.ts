@@ -25,6 +25,7 @@ const FACTS: readonly Fact[] = [
     (s) => s.startedAt === null || s.finishedAt === null || s.finishedAt >= s.startedAt,
   ],
   ['failed_has_an_error', (s) => s.status !== 'failed' || s.error !== null],
+  ['undo_skipped_of_the_undone_only', (s) => !s.undoSkipped || s.status === 'compensated'],
   ['undo_of_in_an_undo_only', (s) => (s.undoOf !== null) === IN_UNDO.has(s.status)],
   [
     'waiting_has_no_worker_and_a_beginning',

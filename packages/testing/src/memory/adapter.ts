@@ -16,7 +16,7 @@ import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { Dump } from '../invariants/dump.ts'
 import { findApprovals } from './approvals.ts'
 import { claim, held } from './claim.ts'
-import { changeRun, readHistory } from './control.ts'
+import { readHistory } from './control.ts'
 import { findDefinition, readDefinitions, saveDefinitions } from './definitions.ts'
 import { expireRuns, upcoming } from './due.ts'
 import { dump } from './dump.ts'
@@ -26,7 +26,15 @@ import { settle } from './settle.ts'
 import { findRun } from './signals.ts'
 import { cancelRuns, stopping } from './stop.ts'
 import { sweep } from './sweep.ts'
-import { commit, deliverInTurn, recorded, settleWithin, startRunsInTurn, workIn } from './transact.ts'
+import {
+  changeInTurn,
+  commit,
+  deliverInTurn,
+  recorded,
+  settleWithin,
+  startRunsInTurn,
+  workIn,
+} from './transact.ts'
 import { givenTransaction, MemoryTransaction } from './transaction.ts'
 import { beginUndo, drain } from './undo.ts'
 import { diagnose, findEnded, prune, releaseKeys } from './upkeep.ts'
@@ -109,7 +117,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
       const end = await workIn(tx, work)
       if ('type' in end) return end
       const transacted = await this.#verb(() => settleWithin(this.#rows, tx, { workerId, ...end }))
-      if (tx.runs.size > 0 || tx.signals.length > 0) this.wake()
+      if (!tx.isEmpty) this.wake()
       return transacted
     } finally {
       tx.rollBack()
@@ -141,7 +149,8 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   beginUndo: Verb<'beginUndo'> = (plans, lease) => this.#verb(() => beginUndo(this.#rows, plans, lease))
   cancelRuns: Verb<'cancelRuns'> = (request) => this.#verb(() => cancelRuns(this.#rows, request))
 
-  changeRun: Adapter['changeRun'] = (request) => this.#verb(() => changeRun(this.#rows, request))
+  changeRun: Adapter['changeRun'] = (request, within) =>
+    this.#verb(() => changeInTurn(this.#rows, request, this.#given(within)))
   readHistory: Verb<'readHistory'> = (request) => this.#verb(() => readHistory(this.#rows, request))
   readDefinitions: Verb<'readDefinitions'> = (ids, within) =>
     this.#verb(() => readDefinitions(this.#rows, ids, this.#given(within)))

@@ -60,6 +60,8 @@ export interface StepRow {
   signalledAt: number | null
   /** When the first of the newest series of failed attempts began. */
   failingSince: number | null
+  /** An operator took its undo for done. */
+  undoSkipped: boolean
   /** Whether a handler of an attempt that did not complete has begun; null when nobody recorded it. */
   begun: boolean | null
   /** In this round its handler returned what cannot be stored: its effect is there. */

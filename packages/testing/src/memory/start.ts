@@ -148,6 +148,7 @@ function newStep(step: number, openDependencies: number, startAt: number | null)
     waitingSince: null,
     signalledAt: null,
     failingSince: null,
+    undoSkipped: false,
     begun: null,
     succeeded: false,
   }

@@ -31,6 +31,8 @@ locked_runs as materialized (
   from planned_runs plan
   join belay.workflow_runs r on r.id = any (array[plan.run_id])
   where r.status = any (array[plan.draining_status]) and r.ends_as is null
+    -- Planned before the run, which had failed, was cancelled: what is undone may be another.
+    and case when plan.run_id is not null then (r.stop = 'failure') = (plan.ends_as <> 'cancelled') end
     -- Nothing in a stopped run can start again, so this holds although the snapshot may be older than the lock.
     and (
       select count(*) from belay.workflow_steps s
@@ -56,6 +58,8 @@ planned_undos as materialized (
 begun_undos as (
   update belay.workflow_steps s
   set undo_of = s.status, status = 'compensating', open_dependencies = p.open_dependents, failures = 0, losses = 0,
+    -- Of its forward attempts: no retry of the undo has been put off.
+    available_at = null,
     fence = case when p.handed_back then s.fence + 1 else s.fence end,
     worker_id = case when p.handed_back then $7::uuid end,
     started_at = case when p.handed_back then belay.store_now() else s.started_at end,

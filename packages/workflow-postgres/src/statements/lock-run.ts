@@ -45,6 +45,7 @@ interface LockedRow {
   readonly waiting_since: number | null
   readonly signalled_at: number | null
   readonly failing_since: number | null
+  readonly undo_skipped: boolean
   readonly succeeded: boolean
 }
 
@@ -58,7 +59,7 @@ export const lockRun: Statement<LockedRow> = {
 with ${boundedLockWait('$2')},
 locked_steps as materialized (
   select s.step, s.status, s.open_dependencies, s.fence, s.failures, s.losses, s.worker_id, s.undo_of,
-    s.started_at, s.finished_at, s.available_at, s.waiting_since, s.signalled_at, s.failing_since,
+    s.started_at, s.finished_at, s.available_at, s.waiting_since, s.signalled_at, s.failing_since, s.undo_skipped is true as undo_skipped,
     coalesce(s.succeeded, false) as succeeded
   from (values ($1::uuid)) as asked (run_id)
   cross join (select count(*) from bounded_wait) as wait_was_bounded
@@ -88,7 +89,7 @@ select r.id as run_id, r.workflow, counted.version, r.definition_id, counted.ste
   s.step, ds.name, s.status, s.open_dependencies, s.fence, s.failures, s.losses, s.worker_id, s.undo_of,
   ${epochMs('s.started_at')} as started_at, ${epochMs('s.finished_at')} as finished_at,
   ${epochMs('s.available_at')} as available_at, ${epochMs('s.waiting_since')} as waiting_since,
-  ${epochMs('s.signalled_at')} as signalled_at, ${epochMs('s.failing_since')} as failing_since,
+  ${epochMs('s.signalled_at')} as signalled_at, ${epochMs('s.failing_since')} as failing_since, s.undo_skipped,
   s.succeeded
 from locked_run r
 cross join counted_steps counted
@@ -151,6 +152,7 @@ function stepOf(row: LockedRow): StoredStep {
     waitingSince: row.waiting_since,
     signalledAt: row.signalled_at,
     failingSince: row.failing_since,
+    undoSkipped: row.undo_skipped,
     succeeded: row.succeeded,
   }
 }

@@ -96,6 +96,7 @@ interface StepRow {
   readonly waiting_since: number | null
   readonly signalled_at: number | null
   readonly failing_since: number | null
+  readonly undo_skipped: boolean
   readonly succeeded: boolean
 }
 
@@ -117,6 +118,7 @@ const stepColumns = {
   waiting_since: epochMs(steps.waitingSince).as('waiting_since'),
   signalled_at: epochMs(steps.signalledAt).as('signalled_at'),
   failing_since: epochMs(steps.failingSince).as('failing_since'),
+  undo_skipped: sql<boolean>`${steps.undoSkipped} is true`.as('undo_skipped'),
   succeeded: sql<boolean>`coalesce(${steps.succeeded}, false)`.as('succeeded'),
 }
 
@@ -183,6 +185,7 @@ function decodeStep(row: StepRow): StepRecord {
     waitingSince: row.waiting_since,
     signalledAt: row.signalled_at,
     failingSince: row.failing_since,
+    undoSkipped: row.undo_skipped,
     succeeded: row.succeeded,
   }
 }

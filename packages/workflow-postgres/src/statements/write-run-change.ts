@@ -15,11 +15,11 @@ with changed_steps as materialized (
     to_timestamp(c.started_at / 1000) as started_at, to_timestamp(c.finished_at / 1000) as finished_at,
     to_timestamp(c.available_at / 1000) as available_at, to_timestamp(c.waiting_since / 1000) as waiting_since,
     to_timestamp(c.signalled_at / 1000) as signalled_at, to_timestamp(c.failing_since / 1000) as failing_since,
-    c.sets_output, c.output, c.is_new, c.new_error, c.succeeded
+    c.sets_output, c.output, c.is_new, c.new_error, c.succeeded, nullif(c.undo_skipped, false) as undo_skipped
   from unnest($1::uuid[], $2::int[], $3::int[], $4::text[], $5::int[], $6::int[], $7::int[], $8::int[], $9::uuid[], $10::text[],
-    $11::float8[], $12::float8[], $13::float8[], $14::float8[], $15::float8[], $16::bool[], $17::text[], $18::bool[], $19::float8[], $38::text[], $39::bool[])
+    $11::float8[], $12::float8[], $13::float8[], $14::float8[], $15::float8[], $16::bool[], $17::text[], $18::bool[], $19::float8[], $38::text[], $39::bool[], $40::bool[])
     as c (run_id, step, old_step, status, open_dependencies, fence, failures, losses, worker_id, undo_of,
-      started_at, finished_at, available_at, waiting_since, signalled_at, sets_output, output, is_new, failing_since, new_error, succeeded)
+      started_at, finished_at, available_at, waiting_since, signalled_at, sets_output, output, is_new, failing_since, new_error, succeeded, undo_skipped)
 ),
 -- Read before anything is written, since a statement sees the rows as they were.
 moved_payloads as materialized (
@@ -32,7 +32,7 @@ updated_steps as (
   update belay.workflow_steps s
   set status = c.status, open_dependencies = c.open_dependencies, fence = c.fence, failures = c.failures, losses = c.losses,
     worker_id = c.worker_id, undo_of = c.undo_of, started_at = c.started_at, finished_at = c.finished_at,
-    available_at = c.available_at, waiting_since = c.waiting_since, signalled_at = c.signalled_at, failing_since = c.failing_since,
+    available_at = c.available_at, waiting_since = c.waiting_since, signalled_at = c.signalled_at, failing_since = c.failing_since, undo_skipped = c.undo_skipped,
     output = case when c.sets_output then c.output::json when c.old_step = c.step then s.output else c.moved_output end,
     error = case when c.new_error is not null then c.new_error::json when c.old_step = c.step then s.error else c.moved_error end,
     -- A step whose beginning is taken back has not begun; one whose handler is given up has.
@@ -49,9 +49,9 @@ updated_steps as (
 ),
 inserted_steps as (
   insert into belay.workflow_steps (run_id, step, status, open_dependencies, fence, failures, losses, worker_id, undo_of,
-    started_at, finished_at, available_at, waiting_since, signalled_at, failing_since, output, error, begun, succeeded)
+    started_at, finished_at, available_at, waiting_since, signalled_at, failing_since, undo_skipped, output, error, begun, succeeded)
   select c.run_id, c.step, c.status, c.open_dependencies, c.fence, c.failures, c.losses, c.worker_id, c.undo_of,
-    c.started_at, c.finished_at, c.available_at, c.waiting_since, c.signalled_at, c.failing_since,
+    c.started_at, c.finished_at, c.available_at, c.waiting_since, c.signalled_at, c.failing_since, c.undo_skipped,
     case when c.sets_output then c.output::json else m.output end, m.error, case when c.started_at is null then false else m.begun end,
     c.succeeded
   from changed_steps c
@@ -148,6 +148,7 @@ export async function write(connection: Connection, found: RunToChange, change: 
     run.deadlineAt,
     change.steps.map(({ error }) => error ?? null),
     change.steps.map(({ succeeded }) => (succeeded ? true : null)),
+    change.steps.map(({ undoSkipped }) => undoSkipped),
   ])
   const askAnew = stepsThatAskAnew(found, change)
   if (askAnew.length > 0) await connection.query(supersedeSignals, [run.runId, askAnew])

@@ -122,6 +122,22 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
     }),
   ),
   {
+    name: 'runs.migrateMany',
+    call: ({ engine }, ...args) =>
+      engine.runs.migrateMany(...(args as unknown as Parameters<typeof engine.runs.migrateMany>)),
+    args: () => [{ workflow: 'nothing' }, nextWorkflow, {}],
+    options: { 0: [...FILTER, 'all'], 2: BULK },
+  },
+  ...(['retryCompensationMany', 'skipCompensationMany'] as const).map(
+    (verb): Row<World> => ({
+      name: `runs.${verb}`,
+      call: ({ engine }, ...args) =>
+        engine.runs[verb](...(args as unknown as Parameters<typeof engine.runs.retryCompensationMany>)),
+      args: () => [{ workflow: 'nothing' }, 'work', {}],
+      options: { 0: [...FILTER, 'all'], 2: BULK },
+    }),
+  ),
+  {
     name: 'runs.releaseKeys',
     call: ({ engine }, options) => engine.runs.releaseKeys(options),
     args: () => [{ olderThan: '1d' }],

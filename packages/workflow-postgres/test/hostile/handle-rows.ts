@@ -17,8 +17,10 @@ const VERBS: readonly HandleRow[] = [
       name: verb,
       call: (run, options) => run[verb](options),
       args: () => [{}],
-      options: { 0: [...ACTION, ...(verb === 'cancel' ? ['compensate'] : [])] },
-      where: [`${verb}()`, 'Run '],
+      options: {
+        0: [...ACTION, ...(verb === 'retry' ? [] : ['tx']), ...(verb === 'cancel' ? ['compensate'] : [])],
+      },
+      where: [`${verb}()`, 'Run ', 'The tx given to'],
     }),
   ),
   ...(['retryStep', 'skipStep', 'giveUpStep', 'retryCompensation', 'skipCompensation'] as const).map(

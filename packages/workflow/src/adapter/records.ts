@@ -122,7 +122,8 @@ export type Outcome = AttemptRef &
      */
     | { readonly type: 'waiting'; readonly wake: Wake | null }
     /**
-     * Failed for good: the run turns to `compensating` with this cause, unless it already has. `succeeded`: its handler returned, and what
+     * Failed for good: the run turns to `compensating` with this cause, unless it already has. A paused run
+     * stays paused, and has the cause. `succeeded`: its handler returned, and what
      * it returned cannot be stored. Its effect is there, so the step is undone like a completed one.
      */
     | {
@@ -141,7 +142,7 @@ export type Outcome = AttemptRef &
     | { readonly type: 'compensated' }
     /** The step had nothing to undo and only kept the order: it returns to the status it had (`undoOf`). */
     | { readonly type: 'relayed'; readonly undoOf: UndoneStatus }
-    /** The compensation failed for good: the run is parked as `compensation_failed`. */
+    /** The compensation failed for good: the run is parked as `compensation_failed`, a paused one when it is resumed. */
     | { readonly type: 'compensation_failed'; readonly error: string }
   )
 
@@ -163,7 +164,7 @@ export interface Settlement {
   readonly queued: boolean
 }
 
-/** A run that has failed or was cancelled and in which nothing is in flight any more. */
+/** A run, not paused, that has failed or was cancelled and in which nothing is in flight any more. */
 export interface DrainedRun {
   readonly runId: string
   readonly definitionId: number
@@ -283,6 +284,8 @@ export interface StepRecord {
   readonly signalledAt: number | null
   /** When the first of the newest series of failed attempts began; kept when the series has ended. */
   readonly failingSince: number | null
+  /** It counts as undone because an operator said so: its compensation did not end well. */
+  readonly undoSkipped: boolean
   /** In this round its handler returned what cannot be stored: its effect is there, although the step did not complete. */
   readonly succeeded: boolean
 }

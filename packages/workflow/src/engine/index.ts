@@ -2,7 +2,7 @@ export type { Approvals, PendingApproval, PendingApprovalsOptions } from './appr
 export type { BulkOptions, BulkResult } from './control/bulk.ts'
 export type { CancelOptions } from './control/control.ts'
 export type { RunHistoryEntry } from './control/history.ts'
-export type { ActionOptions } from './control/options.ts'
+export type { ActionOptions, WithinActionOptions } from './control/options.ts'
 export type { DoctorOptions, DoctorReport } from './doctor.ts'
 export { createEngine, type Engine, type NewRunOf, type RunArguments } from './engine.ts'
 export type { EngineEvents, EventListener, RunEvent, RunIdentity, StepEvent } from './events.ts'

@@ -10,7 +10,7 @@ export interface RunSummary {
   readonly key: string | undefined
   readonly status: RunStatus
   readonly input: unknown
-  /** Why the run stopped; undefined while it goes forward and when it completed. */
+  /** Why the run stopped; undefined while it goes forward and when it completed. A paused run that has one is undone once it is resumed. */
   readonly cause: RunCause | undefined
   readonly createdAt: Date
   readonly finishedAt: Date | undefined
@@ -50,6 +50,8 @@ export interface StepSnapshot {
   readonly waitingSince: Date | undefined
   /** When its signal came. */
   readonly signalledAt: Date | undefined
+  /** It counts as compensated because an operator said so, with `skipCompensation()`. */
+  readonly undoSkipped: boolean
 }
 
 export function runSummary(run: RunRecord): RunSummary {
@@ -89,6 +91,7 @@ function stepSnapshot(step: StepRecord): StepSnapshot {
     dueAt: step.status === 'ready' || step.status === 'waiting' ? instant(step.availableAt) : undefined,
     waitingSince: instant(step.waitingSince),
     signalledAt: instant(step.signalledAt),
+    undoSkipped: step.undoSkipped,
   }
 }
 

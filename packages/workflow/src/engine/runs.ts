@@ -3,9 +3,10 @@ import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import { id, type Kind, type OptionTable, Refusal, readAs, wholeNumber, yesOrNo } from '../options/index.ts'
 import { shown } from '../shown.ts'
-import { actOnMany, type BulkOptions, type BulkResult, cancelMany } from './control/bulk.ts'
+import { actOnMany, type BulkOptions, type BulkResult, cancelMany, migrateMany } from './control/bulk.ts'
 import type { Control } from './control/control.ts'
 import type { RunHistoryEntry } from './control/history.ts'
+import { checkStepArgument } from './control/options.ts'
 import type { Selection } from './control/selected-runs.ts'
 import type { RunOf } from './referred-run.ts'
 import { type ReleasedKeys, type ReleaseKeysOptions, releaseKeys } from './release-keys.ts'
@@ -133,17 +134,61 @@ export class Runs {
 
   /** Pauses every run that fits a filter, or that a list names; a filter without a status means all that go forward. Throws `invalid_option`. */
   async pauseMany(runs: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
-    return actOnMany(this.#parts(), 'pause', checkSelection('runs.pauseMany()', runs), options)
+    return this.#actOnMany('runs.pauseMany()', { type: 'pause' }, runs, options)
   }
 
   /** Resumes every run that fits a filter, or that a list names; a filter without a status means all that are paused. Throws `invalid_option`. */
   async resumeMany(runs: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
-    return actOnMany(this.#parts(), 'resume', checkSelection('runs.resumeMany()', runs), options)
+    return this.#actOnMany('runs.resumeMany()', { type: 'resume' }, runs, options)
   }
 
   /** Retries every run that fits a filter, or that a list names; a filter without a status means all that failed, undone or not. Throws `invalid_option`. */
   async retryMany(runs: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
-    return actOnMany(this.#parts(), 'retry', checkSelection('runs.retryMany()', runs), options)
+    return this.#actOnMany('runs.retryMany()', { type: 'retry' }, runs, options)
+  }
+
+  /**
+   * Moves every run that fits a filter, or that a list names, to this version of its workflow; a filter without a workflow means the runs of
+   * that workflow, and one without a status those that go forward. See `engine.migrateRun()`. Runs that have the version already are matched,
+   * and not changed.
+   *
+   * @throws BelayError `invalid_option`, `unknown_workflow`, `definition_changed`.
+   */
+  async migrateMany(
+    runs: RunsToChange,
+    workflow: WorkflowDefinition,
+    options: BulkOptions = {},
+  ): Promise<BulkResult> {
+    return migrateMany(this.#parts(), checkSelection('runs.migrateMany()', runs), workflow, options)
+  }
+
+  /**
+   * Calls the compensation of this step again in every run that fits a filter, or that a list names; a filter without a status means all that
+   * are parked. Of a run whose undo is under way it brings the next try forward. Throws `invalid_option`.
+   */
+  async retryCompensationMany(
+    runs: RunsToChange,
+    step: string,
+    options: BulkOptions = {},
+  ): Promise<BulkResult> {
+    return this.#actOnMany(
+      'runs.retryCompensationMany()',
+      { type: 'retry_compensation', step },
+      runs,
+      options,
+    )
+  }
+
+  /**
+   * Takes this step for undone in every run that fits a filter, or that a list names; a filter without a status means all that are parked.
+   * Throws `invalid_option`.
+   */
+  async skipCompensationMany(
+    runs: RunsToChange,
+    step: string,
+    options: BulkOptions = {},
+  ): Promise<BulkResult> {
+    return this.#actOnMany('runs.skipCompensationMany()', { type: 'skip_compensation', step }, runs, options)
   }
 
   /** What was done to a run from outside, oldest first: see `RunHandle.history()`. Throws `unknown_run`. */
@@ -182,6 +227,16 @@ export class Runs {
   handle(first: RunReference | WorkflowDefinition, run?: string | { readonly key: string }): unknown {
     if (run === undefined) return this.#refer('runs.handle()', first as RunReference)
     return this.#refer('runs.handle()', { of: first as WorkflowDefinition | string, run })
+  }
+
+  async #actOnMany(
+    call: string,
+    action: Parameters<typeof actOnMany>[2],
+    runs: RunsToChange,
+    options: BulkOptions,
+  ): Promise<BulkResult> {
+    if ('step' in action) checkStepArgument(call, action.step)
+    return actOnMany(this.#parts(), call, action, checkSelection(call, runs), options)
   }
 
   #parts() {

@@ -1,4 +1,10 @@
-import { type Adapter, type ChangedRun, isTerminal } from '../../adapter/index.ts'
+import {
+  type Adapter,
+  type ChangedRun,
+  isTerminal,
+  type RunToChange,
+  type SavedDefinition,
+} from '../../adapter/index.ts'
 import type { RunCause } from '../../cause.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
@@ -19,12 +25,16 @@ import {
   actorOf,
   checkActionOptions,
   checkStepArgument,
+  WITHIN_ACTION_OPTIONS,
+  type WithinActionOptions,
 } from './options.ts'
 
 export const CANCEL_OPTIONS = {
   ...ACTION_OPTIONS,
   compensate: { sets: 'whether what was done is undone', takes: yesOrNo, default: true },
 } satisfies OptionTable
+
+const CANCEL_WITHIN_OPTIONS = { ...CANCEL_OPTIONS, ...WITHIN_ACTION_OPTIONS } satisfies OptionTable
 
 const SKIP_OPTIONS = {
   ...ACTION_OPTIONS,
@@ -51,7 +61,7 @@ export interface ControlParts {
   readonly onQueued: () => void
 }
 
-export interface CancelOptions extends ActionOptions {
+export interface CancelOptions extends WithinActionOptions {
   /** False leaves everything that was done as it is: the run ends as `cancelled` without an undo. Default true. */
   readonly compensate?: boolean | undefined
 }
@@ -65,16 +75,16 @@ export class Control {
   }
 
   /** Throws `action_refused`, `invalid_option`, `unknown_run`. */
-  async act(runId: string, action: Action, by: Actor): Promise<ActionResult> {
+  async act(runId: string, action: Action, by: Actor, tx?: unknown): Promise<ActionResult> {
     const { adapter } = this.#parts
     this.#parts.assertOpen()
-    await adapter.open()
-    const result = await adapter.changeRun({
-      runId,
-      decide: (found) => decideAction(found, action, by),
-    })
+    // Within a transaction the adapter sees to it itself, as for runs that are started in one.
+    if (tx === undefined) await adapter.open()
+    const decide = (found: RunToChange) => decideAction(found, action, by)
+    const result = await adapter.changeRun({ runId, decide }, { tx })
     if (result === null) throw unknownRun({ runId })
-    if (result.changed) this.#tell(runId, action, by, result)
+    // What a transaction changes has changed when it commits, if it does: the adapter wakes workers then.
+    if (result.changed && tx === undefined) this.#tell(runId, action, by, result)
     return result
   }
 
@@ -109,12 +119,12 @@ export class Control {
 
   /** Whether this call stopped the run. */
   async cancel(runId: string, options: CancelOptions): Promise<boolean> {
-    const { compensate, ...action } = checkOptions('cancel()', options, CANCEL_OPTIONS)
-    const stopped = await this.cancelAll([runId], actorOf(action), compensate)
+    const { compensate, tx, ...own } = checkOptions('cancel()', options, CANCEL_WITHIN_OPTIONS)
+    const by = actorOf(own)
+    if (tx !== undefined) return (await this.act(runId, { type: 'cancel', compensate }, by, tx)).changed
+    const stopped = await this.cancelAll([runId], by, compensate)
     if (stopped.length > 0) return true
-    const known = await this.#parts.adapter.readStatuses([runId])
-    if (known.length === 0) throw unknownRun({ runId })
-    return false
+    return (await this.act(runId, { type: 'cancel', compensate }, by)).changed
   }
 
   async skipStep(
@@ -146,11 +156,16 @@ export class Control {
 
   async migrate(runId: string, workflow: WorkflowDefinition, options: ActionOptions): Promise<boolean> {
     const by = checkActionOptions('migrateRun()', options)
-    checkDefinition('migrateRun()', workflow)
+    const definition = await this.savedDefinition('migrateRun()', workflow)
+    return (await this.act(runId, { type: 'migrate', definition }, by)).changed
+  }
+
+  /** What a run is to be moved to. Throws `unknown_workflow` for what is no definition. */
+  async savedDefinition(call: string, workflow: WorkflowDefinition): Promise<SavedDefinition> {
+    checkDefinition(call, workflow)
     this.#parts.assertOpen()
     await this.#parts.adapter.open()
-    const definition = await this.#parts.registry.save(workflow)
-    return (await this.act(runId, { type: 'migrate', definition }, by)).changed
+    return this.#parts.registry.save(workflow)
   }
 
   /** What was done to a run from outside, oldest first. */
@@ -182,14 +197,15 @@ export class Control {
     return explainRun({ ...found, shape: definition!.shape, workers, now })
   }
 
-  #tell(runId: string, action: Action, by: Actor, { from, run, queued }: ActionResult): void {
-    const { events, onRunsChanged, onMoved, onQueued } = this.#parts
+  #tell(runId: string, action: Action, by: Actor, { from, run, queued, drains }: ActionResult): void {
+    const { events, onRunsChanged, onMoved, onQueued, onStopped } = this.#parts
     const step = 'step' in action ? action.step : undefined
     events.emit('operator.acted', { runId, action: action.type, step, ...told(by) })
     if (from !== run.status) onRunsChanged([run])
     // Steps of a run that has ended were replaced: what is remembered of their payloads is stale.
     else if (isTerminal(from)) onMoved(runId)
     if (queued) onQueued()
+    if (drains) onStopped([runId])
   }
 }
 

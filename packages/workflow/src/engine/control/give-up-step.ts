@@ -23,7 +23,8 @@ export function planGiveUpStep(found: RunToChange, name: string, reason: string)
       message: `An operator gave up on the handler, which had not ended: ${sentence(reason)} Whether it took effect is unknown.`,
     }),
   }
-  return { run: isUndo ? { ...run, status: 'compensation_failed' } : run, steps: [given], queue: [] }
+  const isParked = isUndo && run.status !== 'paused'
+  return { run: isParked ? { ...run, status: 'compensation_failed' } : run, steps: [given], queue: [] }
 }
 
 function assertHangs({ run }: RunToChange, step: StoredStep): void {

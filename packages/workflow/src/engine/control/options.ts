@@ -1,4 +1,5 @@
 import {
+  anything,
   checkArgument,
   checkOptions,
   name,
@@ -23,6 +24,20 @@ export interface ActionOptions {
 export const ACTION_OPTIONS = {
   by: { sets: 'who acts', takes: note(BY_MAX_CHARS) },
   reason: { sets: 'why', takes: note(REASON_MAX_CHARS) },
+} satisfies OptionTable
+
+/** An action that may be part of a transaction. */
+export interface WithinActionOptions extends ActionOptions {
+  /**
+   * An open transaction of the caller's on the engine's database, as `engine.run()` takes it: the action takes effect when it commits. The run
+   * is held until then: whoever wants to change it waits. No event is told of it.
+   */
+  readonly tx?: unknown
+}
+
+export const WITHIN_ACTION_OPTIONS = {
+  ...ACTION_OPTIONS,
+  tx: { sets: 'the transaction that the action is part of', takes: anything },
 } satisfies OptionTable
 
 /** Checks options of an action that has no others. Throws `invalid_option`. */

@@ -111,6 +111,7 @@ function reopenedStep(
     availableAt: null,
     waitingSince: null,
     failingSince: null,
+    undoSkipped: false,
     // What it did in this round is still there, also when the next attempt fails.
     succeeded: kind === 'again' && step.succeeded,
     signalledAt: signalled ? step.signalledAt : null,

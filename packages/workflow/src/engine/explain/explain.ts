@@ -58,7 +58,7 @@ function standing(found: RunToExplain, open: number): string {
     case 'waiting':
       return `is waiting: nothing can be done now in its ${counted(open, 'open step')}`
     case 'paused':
-      return 'was paused by an operator: none of its steps begins until it is resumed'
+      return pausedStanding(found)
     case 'compensating':
       return undoStanding(found)
     case 'compensation_failed':
@@ -70,6 +70,15 @@ function standing(found: RunToExplain, open: number): string {
     case 'cancelled':
       return `has ended as ${run.status}; an operator may retry it`
   }
+}
+
+/** A paused run that was stopped has a cause. */
+function pausedStanding({ run, steps }: RunToExplain): string {
+  if (run.cause === null) return 'was paused by an operator: none of its steps begins until it is resumed'
+  const undos = steps.filter(isUndoOpen).length
+  return undos > 0
+    ? `is being undone, and was paused by an operator: ${counted(undos, 'step')} to go, and no compensation begins until it is resumed`
+    : 'was stopped, and is paused by an operator: its undo begins once it is resumed'
 }
 
 function undoStanding(found: RunToExplain): string {

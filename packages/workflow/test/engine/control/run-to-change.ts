@@ -52,6 +52,7 @@ const IDLE_STEP: Omit<StoredStep, 'step' | 'name'> = {
   waitingSince: null,
   signalledAt: null,
   failingSince: null,
+  undoSkipped: false,
   succeeded: false,
 }
 
