@@ -1,5 +1,5 @@
 import { describe } from './rows.ts'
-import { isUndoOpen, type Reporter, type RunView } from './view.ts'
+import { isUndoOpen, type Reporter, type RunView, type StepView } from './view.ts'
 
 /** What holds of steps in an undo, given those that depended on them. */
 export function undoFacts({ run, steps, stopped }: RunView, report: Reporter): void {
@@ -16,8 +16,14 @@ export function undoFacts({ run, steps, stopped }: RunView, report: Reporter): v
       'open_dependents_count_is_right',
       step.status !== 'compensating' || step.openDependencies === openDependents,
     )
+    fact('undo_started_no_earlier_than_its_dependents_were_undone', undoneInOrder(step))
     fact('compensated_run_left_nothing', !isUndoOpen(step.status) || isUndoing(run.status))
   }
+}
+
+function undoneInOrder({ undo, dependents }: StepView): boolean {
+  if (undo === null || undo.startedAt === null) return true
+  return dependents.every((dependent) => (dependent.undo?.finishedAt ?? 0) <= undo.startedAt!)
 }
 
 function isUndoing(status: string): boolean {

@@ -16,8 +16,7 @@ export function refused(run: RunRow, step: StepRow, outcome: Outcome): Outcome |
   const error = { name: 'BelayError', message, code: 'payload_unserialisable' }
   if (direction === 'undo') return { ...ref, type: 'compensation_failed', error: JSON.stringify(error) }
   const { name } = run.definition.saved.shape.steps[step.step]!
-  const tries = step.failures + step.losses + 1
-  const cause = { type: 'step_failed', step: name, attempt: tries, error }
+  const cause = { type: 'step_failed', step: name, attempt: step.attempts, error }
   return { ...ref, type: 'failed', error: JSON.stringify(error), cause: JSON.stringify(cause) }
 }
 

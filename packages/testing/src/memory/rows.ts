@@ -7,6 +7,7 @@ import type {
   StepStatus,
   UndoneStatus,
   UndoPlan,
+  UndoRecord,
 } from '@belay/workflow/adapter'
 import { ReadyQueue } from './ready-queue.ts'
 import type { SignalRow } from './signals.ts'
@@ -44,10 +45,14 @@ export interface StepRow {
   /** Going forward the dependencies, in an undo the dependents that have not ended. */
   openDependencies: number
   fence: number
+  round: number
+  /** These, and `startedAt`, `finishedAt` and `error`, are of the way forward. */
+  attempts: number
   failures: number
   losses: number
   workerId: string | null
   undoOf: UndoneStatus | null
+  undo: UndoRecord | null
   startedAt: number | null
   finishedAt: number | null
   output: JsonText

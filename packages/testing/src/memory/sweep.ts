@@ -1,6 +1,6 @@
 import type { Claim } from '@belay/workflow/adapter'
 import { changeStep } from './change.ts'
-import { attemptOf, enqueue, leasedSteps, type StepOfRun } from './lease.ts'
+import { claimOf, enqueue, leasedSteps, type StepOfRun } from './lease.ts'
 import type { Rows, WorkerRow } from './rows.ts'
 
 export interface Sweep {
@@ -37,11 +37,15 @@ function deadWorkers(rows: Rows): readonly WorkerRow[] {
 
 /** Makes a dead worker's step claimable again. An attempt lost with its worker is counted apart from one that failed. */
 function giveBack(rows: Rows, { run, step }: StepOfRun): Sweep['recovered'][number] {
-  const losses = step.losses + 1
-  const status = step.status === 'running' ? 'ready' : 'compensating'
-  // Whether a handler had begun is not known of an attempt that was lost: it may have.
-  const begun = status === 'ready' ? true : step.begun
-  changeStep(run, step, { status, workerId: null, losses, begun, finishedAt: rows.now })
+  const lost = { losses: (step.undo ?? step).losses + 1, finishedAt: rows.now }
+  changeStep(run, step, {
+    workerId: null,
+    ...(step.undo === null
+      ? // Whether a handler had begun is not known of an attempt that was lost: it may have.
+        { status: 'ready', begun: true, ...lost }
+      : { undo: { ...step.undo, ...lost } }),
+  })
   enqueue(rows, { run, step })
-  return { ...attemptOf({ run, step }), losses }
+  const { failures: _failures, undoOf: _undoOf, ...recovered } = claimOf({ run, step })
+  return recovered
 }

@@ -2,7 +2,7 @@ import type { Claim, Outcome, RunStatus, UndoneStatus } from '@belay/workflow/ad
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
-import { type ClaimRow, decodeClaim, firstAttempt } from './claim-row.ts'
+import { type ClaimRow, claimedColumns, countedAttempts, decodeClaim, firstAttempt } from './claim-row.ts'
 
 /**
  * Records attempts that ended well, forward and undo alike, and everything that follows from it: dependents are counted down, steps that
@@ -45,7 +45,8 @@ settled_attempts as (
   set status = case a.settles_as when 'received' then 'completed' else a.settles_as end,
     undo_of = case when a.settles_as = 'compensated' then s.undo_of end,
     output = case when a.undo or a.settles_as = 'received' then s.output else a.output::json end,
-    finished_at = belay.store_now()
+    finished_at = case when a.undo then s.finished_at else belay.store_now() end,
+    undo_finished_at = case when a.undo then belay.store_now() end
   from finished_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
@@ -79,12 +80,16 @@ updated_steps as (
     status = case when b.undo or s.open_dependencies > b.satisfied then s.status when b.has_room then 'running' else 'ready' end,
     fence = case when b.has_room and s.open_dependencies = b.satisfied then s.fence + 1 else s.fence end,
     worker_id = case when b.has_room and s.open_dependencies = b.satisfied then $1::uuid else s.worker_id end,
-    started_at = case when b.has_room and s.open_dependencies = b.satisfied then belay.store_now() else s.started_at end,
-    finished_at = case when b.has_room and s.open_dependencies = b.satisfied then null else s.finished_at end
+    -- The clock is read under the lock: another settlement may have ended a dependency after this statement began.
+    attempts = case when not b.undo and b.has_room and s.open_dependencies = b.satisfied then ${countedAttempts} + 1 else s.attempts end,
+    started_at = case when not b.undo and b.has_room and s.open_dependencies = b.satisfied then belay.store_clock() else s.started_at end,
+    finished_at = case when not b.undo and b.has_room and s.open_dependencies = b.satisfied then null else s.finished_at end,
+    undo_attempts = case when b.undo and b.has_room and s.open_dependencies = b.satisfied then s.undo_attempts + 1 else s.undo_attempts end,
+    undo_started_at = case when b.undo and b.has_room and s.open_dependencies = b.satisfied then belay.store_clock() else s.undo_started_at end
   from blocked_steps b
   where s.run_id = any (array[b.run_id]) and s.step = any (array[b.step]) and s.status = any (array[b.blocked_status])
     and s.open_dependencies > 0
-  returning s.run_id, s.step, s.fence, b.definition_id, s.failures, s.losses, s.undo_of,
+  returning s.run_id, s.step, s.fence, b.definition_id, ${claimedColumns},
     s.open_dependencies = 0 as unblocked, s.open_dependencies = 0 and b.has_room as handed_back,
     s.fence = 1 and s.undo_of is null and s.failures = 0 and s.losses = 0 as is_first
 ),
@@ -107,7 +112,7 @@ updated_runs as (
   update belay.workflow_runs r
   set open_steps = r.open_steps - e.ended,
     status = case when r.open_steps > e.ended then r.status when e.undo then r.ends_as else 'completed' end,
-    finished_at = case when r.open_steps > e.ended then r.finished_at else belay.store_now() end
+    finished_at = case when r.open_steps > e.ended then r.finished_at else belay.store_clock() end
   from ended_steps e
   where r.id = any (array[e.run_id])
     and r.status = any (case when e.undo then array['compensating', 'compensation_failed'] else array['running', 'paused'] end)
@@ -116,20 +121,20 @@ updated_runs as (
 select 'settled' as kind, null::uuid[] as run_ids,
   case when (select count(*) from settled_attempts) < cardinality($2::uuid[])
     then array(select t.position::int from settled_attempts t) end as numbers,
-  null::uuid as run_id, null::int as step, null::int as fence, null::int as definition_id, null::int as failures,
-  null::int as losses, null as undo_of, null as status
+  null::uuid as run_id, null::int as step, null::int as fence, null::int as definition_id, null::int as round,
+  null::int as attempt, null::int as failures, null::int as losses, null as undo_of, null as status
 union all
-select 'first attempts', array_agg(u.run_id), array_agg(u.step), null, null, null, u.definition_id, null, null, null, null
+select 'first attempts', array_agg(u.run_id), array_agg(u.step), null, null, null, u.definition_id, null, null, null, null, null, null
 from updated_steps u where u.handed_back and u.is_first
 group by u.definition_id
 union all
-select 'claim', null, null, u.run_id, u.step, u.fence, u.definition_id, u.failures, u.losses, u.undo_of, null
+select 'claim', null, null, u.run_id, u.step, u.fence, u.definition_id, u.round, u.attempt, u.failures, u.losses, u.undo_of, null
 from updated_steps u where u.handed_back and not u.is_first
 union all
-select 'queued', null, null, null, null, null, null, null, null, null, null
+select 'queued', null, null, null, null, null, null, null, null, null, null, null, null
 where exists (select from updated_steps u where u.unblocked and not u.handed_back)
 union all
-select 'runs', array_agg(r.run_id), null, null, null, null, null, null, null, null, r.status
+select 'runs', array_agg(r.run_id), null, null, null, null, null, null, null, null, null, null, r.status
 from updated_runs r where r.open_steps = 0
 group by r.status`,
 }

@@ -22,7 +22,7 @@ failed_attempts as materialized (
 ),
 parked_steps as (
   update belay.workflow_steps s
-  set status = 'compensation_failed', error = a.error::json, finished_at = belay.store_now()
+  set status = 'compensation_failed', undo_error = a.error::json, undo_finished_at = belay.store_now()
   from failed_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])

@@ -45,6 +45,9 @@ pruned_steps as (
 pruned_signals as (
   delete from belay.workflow_signals s using ended_runs e where s.run_id = any (array[e.id])
 ),
+pruned_attempts as (
+  delete from belay.workflow_attempts a using ended_runs e where a.run_id = any (array[e.id])
+),
 pruned_history as (
   delete from belay.workflow_history h using ended_runs e where h.run_id = any (array[e.id])
 )

@@ -22,10 +22,18 @@ returned_attempts as materialized (
 returned_steps as (
   update belay.workflow_steps s
   set status = case when a.undo then s.status else 'ready' end,
-    failures = s.failures + a.is_failure::int,
-    failing_since = case when a.is_failure and s.failures = 0 then s.started_at else s.failing_since end,
-    error = case when a.is_failure then a.error::json else s.error end,
-    worker_id = null, finished_at = belay.store_now(),
+    failures = s.failures + (a.is_failure and not a.undo)::int,
+    failing_since = case when a.is_failure and not a.undo and s.failures = 0 then s.started_at
+      when a.is_failure and a.undo and s.undo_failures = 0 then s.undo_started_at else s.failing_since end,
+    error = case when a.is_failure and not a.undo then a.error::json else s.error end,
+    worker_id = null,
+    finished_at = case when a.undo then s.finished_at else belay.store_now() end,
+    -- An attempt whose handler was not called is none.
+    attempts = s.attempts - (not a.begun and not a.undo)::int,
+    undo_attempts = s.undo_attempts - (not a.begun and a.undo)::int,
+    undo_failures = s.undo_failures + (a.is_failure and a.undo)::int,
+    undo_error = case when a.is_failure and a.undo then a.error::json else s.undo_error end,
+    undo_finished_at = case when a.undo then belay.store_now() end,
     -- That nothing has begun is known of a first attempt, or when it was known of the attempts before.
     begun = case when a.undo then s.begun when a.begun or s.begun then true when a.fence = 1 then false else s.begun end,
     available_at = belay.store_now() + a.delay_ms * interval '1 millisecond'

@@ -1,7 +1,7 @@
 import type { Claim } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import { type ClaimRow, decodeClaim } from './claim-row.ts'
+import { type ClaimRow, claimedColumns, decodeClaim } from './claim-row.ts'
 
 /**
  * Declares workers dead whose lease has expired. Guarantee: commits on its own, before anything is taken from them; no claim for them can
@@ -123,12 +123,15 @@ locked_steps as materialized (
 ),
 recovered_steps as (
   update belay.workflow_steps s
-  set status = case when s.status = 'running' then 'ready' else s.status end, worker_id = null, losses = s.losses + 1,
+  set status = case when s.status = 'running' then 'ready' else s.status end, worker_id = null,
+    losses = s.losses + (s.undo_of is null)::int, undo_losses = s.undo_losses + (s.undo_of is not null)::int,
     -- Whether a handler had begun is not known of an attempt that was lost: it may have.
-    begun = case when s.status = 'running' then true else s.begun end, finished_at = belay.store_now()
+    begun = case when s.status = 'running' then true else s.begun end,
+    finished_at = case when s.undo_of is null then belay.store_now() else s.finished_at end,
+    undo_finished_at = case when s.undo_of is not null then belay.store_now() end
   from locked_steps l
   where s.run_id = any (array[l.run_id]) and s.step = any (array[l.step])
-  returning s.run_id, s.step, s.fence, l.definition_id, s.failures, s.losses, s.undo_of
+  returning s.run_id, s.step, s.fence, l.definition_id, ${claimedColumns}
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
@@ -155,11 +158,11 @@ forgotten_worker as (
     select from belay.workflow_leases l where l.worker_id = d.id and l.ctid not in (select r.row_at from done_rows r)
   )
 )
-select 'recovered' as kind, s.run_id, s.step, s.fence, s.definition_id, s.failures, s.losses, s.undo_of, null::uuid as worker_id,
-  null::bool as is_left, null as read_through
+select 'recovered' as kind, s.run_id, s.step, s.fence, s.definition_id, s.round, s.attempt, s.failures, s.losses, s.undo_of,
+  null::uuid as worker_id, null::bool as is_left, null as read_through
 from recovered_steps s
 union all
-select 'swept', null, null, null, null, null, null, null, d.id, (select l.run_ids is not null from left_runs l),
+select 'swept', null, null, null, null, null, null, null, null, null, d.id, (select l.run_ids is not null from left_runs l),
   case when (select count(*) from read_rows) = $1::int then (select max(r.id)::text from read_rows r) end
 from dead_worker d`,
 }

@@ -25,7 +25,8 @@ waiting_steps as (
   update belay.workflow_steps s
   set status = case when s.signalled_at is null then 'waiting' else 'ready' end,
     -- An attempt that found it must wait has done its work: it ends the series of failures and losses.
-    failures = 0, losses = 0, worker_id = null, finished_at = belay.store_now(),
+    -- Each check of a condition counts its own attempts.
+    attempts = 0, failures = 0, losses = 0, worker_id = null, finished_at = belay.store_now(),
     waiting_since = coalesce(s.waiting_since, belay.store_now()),
     -- Whether it called a handler is not known: that nothing had begun before says nothing any more.
     begun = case when s.begun then true end,

@@ -85,7 +85,14 @@ export type UndoneStatus = 'completed' | 'failed' | 'skipped' | 'cancelled'
 
 /** A step leased to a worker. */
 export interface Claim extends AttemptRef {
-  /** Failed attempts so far, in this direction. */
+  /** Which effect of the step this is, from 1: part of the idempotency key. Grows when a step that was undone is run again. */
+  readonly round: number
+  /**
+   * The attempt as people count it, this one included: 1, 2, 3 within a round and direction. A handler that may have run before under the same
+   * idempotency key has an attempt above 1.
+   */
+  readonly attempt: number
+  /** Failed attempts so far, in this direction: what a retry policy counts. */
   readonly failures: number
   /** Attempts so far that ended with the loss of their worker, in this direction. */
   readonly losses: number
@@ -268,6 +275,11 @@ export interface StepRecord {
   readonly name: string
   readonly status: StepStatus
   readonly fence: number
+  /** Which effect of the step this is, from 1. */
+  readonly round: number
+  /** Of the way forward, as `startedAt`, `finishedAt` and `error` are: attempts of this round, and of a poll those of its newest check. */
+  readonly attempts: number
+  /** Failed attempts and lost workers since the step was last sent on its way: what its retry policy counts. */
   readonly failures: number
   readonly losses: number
   readonly openDependencies: number
@@ -275,17 +287,33 @@ export interface StepRecord {
   readonly undoOf: UndoneStatus | null
   readonly output: JsonText
   readonly error: JsonText
-  /** When the newest attempt of either direction was claimed and ended. Epoch milliseconds, store clock. */
+  /** When the newest forward attempt was claimed and ended. Epoch milliseconds, store clock. */
   readonly startedAt: number | null
   readonly finishedAt: number | null
+  /** Its undo; null while it goes forward, and of a step that had nothing to undo. */
+  readonly undo: UndoRecord | null
   /** Of a step that is ready or waiting: when it is due, by a retry's delay or a timer. Null for at once, or for a wait without end. */
   readonly availableAt: number | null
   /** When the step first began to wait. */
   readonly waitingSince: number | null
   /** When the signal came that this step waits for, or will wait for; its payload is the output. */
   readonly signalledAt: number | null
-  /** When the first of the newest series of failed attempts began; kept when the series has ended. */
+  /** When the first of the newest series of failed attempts began, of either direction; kept when the series has ended. */
   readonly failingSince: number | null
+}
+
+/** The undo of a step, beside what its row says of the way forward. Instants are epoch milliseconds, store clock. */
+export interface UndoRecord {
+  readonly attempts: number
+  readonly failures: number
+  readonly losses: number
+  /** When its newest attempt was claimed and ended. */
+  readonly startedAt: number | null
+  readonly finishedAt: number | null
+  /** The newest error of the compensation. */
+  readonly error: JsonText
+  /** An operator took it for done. */
+  readonly skipped: boolean
 }
 
 export interface RunFilter {

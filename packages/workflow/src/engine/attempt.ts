@@ -1,4 +1,10 @@
-import type { Claim, RunPayloads, StepPayloads, StepTransaction } from '../adapter/index.ts'
+import {
+  type Claim,
+  movesBefore,
+  type RunPayloads,
+  type StepPayloads,
+  type StepTransaction,
+} from '../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../cause.ts'
 import type { Timer } from '../clock.ts'
 import type {
@@ -12,7 +18,7 @@ import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { presentable } from '../thrown.ts'
-import { type AttemptEnd, type Interruption, poisonError, tryNumber } from './decide.ts'
+import { type AttemptEnd, type Interruption, poisonError } from './decide.ts'
 import { decideWait, type WaitAnswer } from './decide-wait.ts'
 import { handlerContext } from './handler-context.ts'
 import { fromJsonText, type PayloadOwner, toJsonText } from './payload.ts'
@@ -133,7 +139,7 @@ export class Attempt {
     const hasWindow = claim.failures > 0 && this.step.retry.forMs !== null
     if (this.step.wait !== null || hasWindow) return this.#readWithOwn(dependencies)
     // A step that was sent on its way again, perhaps by another process, must not see what this one remembers of before.
-    if (claim.fence > 1) return this.#readForward(dependencies)
+    if (movesBefore(claim) > 0) return this.#readForward(dependencies)
     this.#payloads = this.#parts.payloads.known(claim.runId, dependencies)
     return this.#payloads === undefined ? this.#readForward(dependencies) : undefined
   }
@@ -195,9 +201,9 @@ export class Attempt {
    * hands it next, of steps that ran once, may not.
    */
   #knowsForUndo(dependencies: readonly number[]): boolean {
-    const { runId, step, undoOf, fence } = this.claim
+    const { runId, step, undoOf } = this.claim
     const { payloads } = this.#parts
-    const current = this.origin === 'handed back' && undoOf === 'completed' && fence === 2
+    const current = this.origin === 'handed back' && undoOf === 'completed' && movesBefore(this.claim) === 1
     const cause = current ? payloads.knownCause(runId) : undefined
     const known = cause === undefined ? undefined : payloads.known(runId, [...dependencies, step])
     if (cause === undefined || known === undefined) return false
@@ -360,7 +366,7 @@ export class Attempt {
     return new BelayError(
       'step_timeout',
       `Step "${this.step.name}" of run ${runId} did not end within its timeout of ${timeoutMs} ms. Whether it took effect is unknown. Let the handler stop when its \`signal\` fires, or raise \`timeout\`.`,
-      { runId, step: this.step.name, attempt: tryNumber(this.claim) },
+      { runId, step: this.step.name, attempt: this.claim.attempt },
     )
   }
 

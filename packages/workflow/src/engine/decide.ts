@@ -63,7 +63,7 @@ export function decideOutcome(
   const inTime = policy.forMs === null || failingMs + (delayMs ?? 0) <= policy.forMs
   if (delayMs !== undefined && inTime) return { ...ref, type: 'retry', error: errorText, delayMs }
   if (direction === 'undo') return { ...ref, type: 'compensation_failed', error: errorText }
-  const cause: RunCause = { type: 'step_failed', step: step.name, attempt: tryNumber(claim), error }
+  const cause: RunCause = { type: 'step_failed', step: step.name, attempt: claim.attempt, error }
   return { ...ref, type: 'failed', error: errorText, cause: JSON.stringify(cause) }
 }
 
@@ -74,18 +74,13 @@ export function endedWell(claim: Claim, output: JsonText): EndedWell {
     : { runId, step, fence, direction, definitionId, type: 'completed', output }
 }
 
-/** The number of this try as handlers see it: 1 for the first; failures and lost workers count, returned leases don't. */
-export function tryNumber(claim: Claim): number {
-  return claim.failures + claim.losses + 1
-}
-
 /** A step that keeps killing its workers fails before it is tried once more. Returns the error, or undefined to go on. */
 export function poisonError(claim: Claim, step: StepDefinition): BelayError | undefined {
   if (claim.losses < step.lossesMax) return undefined
   return new BelayError(
     'worker_lost',
     `Step "${step.name}" of run ${claim.runId} lost its worker ${claim.losses} times and is not tried again: it may be what kills them. Look at the workers' logs; raise \`lossesMax\` if the losses had another reason.`,
-    { runId: claim.runId, step: step.name, attempt: claim.fence },
+    { runId: claim.runId, step: step.name, attempt: claim.attempt },
   )
 }
 

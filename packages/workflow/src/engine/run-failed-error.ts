@@ -43,7 +43,7 @@ export class RunFailedError extends BelayError {
 }
 
 function undoReport(run: RunSnapshot): readonly UndoReport[] {
-  return run.steps.flatMap(({ name, status, error }): UndoReport[] => {
+  return run.steps.flatMap(({ name, status, error, undo }): UndoReport[] => {
     switch (status) {
       case 'failed':
       case 'cancelled':
@@ -51,7 +51,7 @@ function undoReport(run: RunSnapshot): readonly UndoReport[] {
       case 'compensated':
         return [{ step: name, result: status, error: undefined }]
       case 'compensation_failed':
-        return [{ step: name, result: status, error }]
+        return [{ step: name, result: status, error: undo?.error }]
       case 'compensating':
         return [{ step: name, result: 'waiting', error: undefined }]
       default:

@@ -9,8 +9,7 @@ export function planRetryCompensation(found: RunToChange, name: string): Plan {
   const due: StepChange = {
     ...step,
     status: 'compensating',
-    failures: 0,
-    losses: 0,
+    undo: step.undo && { ...step.undo, failures: 0, losses: 0 },
     failingSince: null,
     workerId: null,
     availableAt: null,
@@ -26,7 +25,7 @@ export function planSkipCompensation(found: RunToChange, name: string): Plan {
     ...step,
     status: 'compensated',
     workerId: null,
-    finishedAt: Math.max(now, step.startedAt ?? now),
+    undo: step.undo && { ...step.undo, finishedAt: Math.max(now, step.undo.startedAt ?? now), skipped: true },
   }
   const advanced = shape.steps[step.step]!.dependsOn.map((number) => steps[number]!)
     .filter(({ status, openDependencies }) => status === 'compensating' && openDependencies > 0)
