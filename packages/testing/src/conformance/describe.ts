@@ -1,6 +1,7 @@
 import type { Adapter } from '@belay/workflow/adapter'
 import { describe, test } from 'vitest'
 import type { BesideCase, Case, Cases, SecondCase } from './case.ts'
+import { attemptCases } from './cases/attempts.ts'
 import { claimCases } from './cases/claim.ts'
 import { connectionCases } from './cases/connection.ts'
 import { controlCases } from './cases/control.ts'
@@ -65,6 +66,7 @@ const SUITES: Readonly<Record<string, Cases>> = {
   fences: fenceCases,
   fail: failCases,
   requeue: requeueCases,
+  attempts: attemptCases,
   stop: stopCases,
   drain: drainCases,
   'begin undo': undoCases,
