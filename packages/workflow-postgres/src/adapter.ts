@@ -19,6 +19,7 @@ import { drain } from './statements/drain-runs.ts'
 import { expireRuns, upcoming } from './statements/expire-runs.ts'
 import { findEnded } from './statements/find-ended.ts'
 import { findRun } from './statements/find-run.ts'
+import { readAttempts } from './statements/kept-attempts.ts'
 import { listHeld } from './statements/list-held.ts'
 import { listWorkers } from './statements/list-workers.ts'
 import { prune } from './statements/prune-runs.ts'
@@ -170,6 +171,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     cancelRuns: (request) => cancelRuns(connection, request),
     changeRun: (request) => changeRun(connection, request),
     readHistory: (request) => readHistory(connection, request),
+    readAttempts: (request) => readAttempts(connection, request),
     readDefinitions: (definitionIds) => readDefinitions(connection, definitionIds),
     async deliverSignals(signals, within) {
       const over = await connectionFor(within)

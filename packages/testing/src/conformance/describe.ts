@@ -14,6 +14,7 @@ import { drainCases } from './cases/drain.ts'
 import { failCases } from './cases/fail.ts'
 import { fenceCases } from './cases/fences.ts'
 import { historyCases } from './cases/history.ts'
+import { keptAttemptCases } from './cases/kept-attempts.ts'
 import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
 import { migrationCases } from './cases/migration.ts'
@@ -67,6 +68,7 @@ const SUITES: Readonly<Record<string, Cases>> = {
   fail: failCases,
   requeue: requeueCases,
   attempts: attemptCases,
+  'kept attempts': keptAttemptCases,
   stop: stopCases,
   drain: drainCases,
   'begin undo': undoCases,

@@ -19,6 +19,7 @@ import { settle } from './settle.ts'
 import { findRun } from './signals.ts'
 import { cancelRuns, stopping } from './stop.ts'
 import { sweep } from './sweep.ts'
+import { readAttempts } from './trail.ts'
 import { commit, deliverInTurn, recorded, settleWithin, startRunsInTurn, workIn } from './transact.ts'
 import { givenTransaction, MemoryTransaction } from './transaction.ts'
 import { beginUndo, drain } from './undo.ts'
@@ -82,12 +83,14 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
     }
   }
 
-  transact: Verb<'transact'> = async ({ workerId, work }) => {
+  transact: Verb<'transact'> = async ({ workerId, work, keepAttempts }) => {
     const tx = await this.#verb(() => new MemoryTransaction(this.#rows))
     try {
       const end = await workIn(tx, work)
       if ('type' in end) return end
-      const transacted = await this.#verb(() => settleWithin(this.#rows, tx, { workerId, ...end }))
+      const transacted = await this.#verb(() =>
+        settleWithin(this.#rows, tx, { workerId, keepAttempts, ...end }),
+      )
       if (tx.runs.size > 0 || tx.signals.length > 0) this.wake()
       return transacted
     } finally {
@@ -122,6 +125,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
 
   changeRun: Adapter['changeRun'] = (request) => this.#verb(() => changeRun(this.#rows, request))
   readHistory: Verb<'readHistory'> = (request) => this.#verb(() => readHistory(this.#rows, request))
+  readAttempts: Verb<'readAttempts'> = (request) => this.#verb(() => readAttempts(this.#rows, request))
   readDefinitions: Verb<'readDefinitions'> = (ids) => this.#verb(() => readDefinitions(this.#rows, ids))
   deliverSignals: Verb<'deliverSignals'> = (signals, within) =>
     this.#verb(() => deliverInTurn(this.#rows, signals, this.#given(within)))

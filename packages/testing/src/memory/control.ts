@@ -1,5 +1,6 @@
 import type {
   HistoryRecord,
+  KeepsAttempts,
   RunChange,
   RunToChange,
   SavedDefinition,
@@ -13,10 +14,11 @@ import { definitionOf } from './definitions.ts'
 import { runRecord, stepRecords } from './read.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { moveSignals, signalsOf } from './signals.ts'
+import { isGivenUp, keepAttempt, moveAttempts } from './trail.ts'
 
 export function changeRun<Answer extends object>(
   rows: Rows,
-  request: {
+  request: KeepsAttempts & {
     readonly runId: string
     readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
   },
@@ -24,8 +26,18 @@ export function changeRun<Answer extends object>(
   const run = rows.runs.get(request.runId)
   if (run === undefined) return null
   const { change, answer } = request.decide(toChange(rows, run))
+  if (change !== null && request.keepAttempts) keepGivenUp(rows, run, change)
   if (change !== null) apply(rows, run, change)
   return answer
+}
+
+function keepGivenUp(rows: Rows, run: RunRow, { steps }: RunChange): void {
+  for (const change of steps) {
+    const step = run.steps[change.step]
+    if (step === undefined || !isGivenUp(step, change)) continue
+    const error = change.undoError ?? change.error ?? null
+    keepAttempt(rows, { run, step }, { ended: 'given_up', error })
+  }
 }
 
 function toChange(rows: Rows, run: RunRow): RunToChange {
@@ -81,6 +93,7 @@ function migrate(rows: Rows, run: RunRow, { steps, migration }: RunChange): void
   })
   for (const step of run.steps) assertRow(run, step)
   moveSignals(rows, run.runId, migration!.oldNumbers)
+  moveAttempts(rows, run, migration!.oldNumbers)
   assertInvariant(
     run.steps.length === run.definition.saved.shape.steps.length,
     'migrated_run_has_all_steps',

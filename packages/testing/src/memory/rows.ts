@@ -11,6 +11,7 @@ import type {
 } from '@belay/workflow/adapter'
 import { ReadyQueue } from './ready-queue.ts'
 import type { SignalRow } from './signals.ts'
+import type { AttemptRow } from './trail.ts'
 import type { MemoryTransaction } from './transaction.ts'
 
 export interface DefinitionRow {
@@ -96,6 +97,8 @@ export class Rows {
   readonly history = new Map<string, readonly HistoryRecord[]>()
   /** What makes sending a signal twice harmless, by run, step and key. */
   readonly signals = new Map<string, SignalRow>()
+  /** Attempts that have ended and were kept, by run, in the order they ended. */
+  readonly attempts = new Map<string, readonly AttemptRow[]>()
   readonly #keys = new Map<string, RunRow>()
 
   constructor(clock: Clock) {
@@ -118,6 +121,7 @@ export class Rows {
     this.releaseKey(run)
     this.runs.delete(run.runId)
     this.history.delete(run.runId)
+    this.attempts.delete(run.runId)
     for (const { step } of run.steps) this.queue.remove({ runId: run.runId, step })
   }
 

@@ -1,6 +1,7 @@
 import {
   BelayError,
   type Delivery,
+  type KeepsAttempts,
   type Lease,
   type NewRun,
   type NewSignal,
@@ -32,9 +33,9 @@ export async function workIn(
 export function settleWithin(
   rows: Rows,
   tx: MemoryTransaction,
-  settlement: { workerId: string; outcome: Outcome; handBackMax: number },
+  settlement: KeepsAttempts & { workerId: string; outcome: Outcome; handBackMax: number },
 ): Transacted {
-  const { workerId, outcome, handBackMax } = settlement
+  const { workerId, outcome, handBackMax, keepAttempts } = settlement
   const run = rows.runs.get(outcome.runId)
   const step = run?.steps[outcome.step]
   if (run === undefined || step === undefined || !holds(step, outcome, workerId)) {
@@ -48,7 +49,7 @@ export function settleWithin(
   }
   const error = inTheWay(rows, tx)
   if (error !== undefined) return { type: 'conflict', error }
-  const settled = settle(rows, { workerId, outcomes: [outcome], handBackMax })
+  const settled = settle(rows, { workerId, outcomes: [outcome], handBackMax, keepAttempts })
   commit(rows, tx)
   return { type: 'settled', settlement: settled }
 }

@@ -1,7 +1,8 @@
-import type { Outcome, RunStatus } from '@belay/workflow/adapter'
+import type { KeepsAttempts, Outcome, RunStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
+import { type Keeping, keptColumns, keptRows, NOT_KEPT } from './kept-attempts.ts'
 
 /**
  * Records attempts that failed for good, cancels what has not started in their runs, and stops the runs. Guarantee: all of it commits
@@ -14,7 +15,23 @@ export const failAttempts: Statement<
   | { readonly kind: 'run'; readonly run_id: string; readonly status: RunStatus }
 > = {
   name: 'fail_attempts',
-  text: `
+  text: failText(NOT_KEPT),
+}
+
+/** The same, and keeps the attempts. */
+export const keptFailAttempts: Statement<
+  | { readonly kind: 'settled'; readonly position: number }
+  | { readonly kind: 'run'; readonly run_id: string; readonly status: RunStatus }
+> = {
+  name: 'fail_attempts_kept',
+  text: failText({
+    columns: `${keptColumns()}, a.error as kept_error`,
+    rows: keptRows('failed_steps', { ended: `'failed'`, error: 'e.kept_error' }),
+  }),
+}
+
+function failText(keeping: Keeping): string {
+  return `
 with ${boundedLockWait('$7')},
 failed_attempts as materialized (
   select a.run_id, a.step, a.fence, a.error, a.cause, a.position, $1::uuid as worker_id, 'running' as leased_status
@@ -29,7 +46,7 @@ failed_steps as (
   from failed_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
-  returning a.run_id, a.cause, a.position
+  returning a.run_id, a.cause, a.position${keeping.columns}
 ),
 failed_runs as materialized (
   select distinct on (f.run_id) f.run_id, f.cause, array['pending', 'ready', 'waiting'] as open_statuses,
@@ -65,23 +82,23 @@ stopped_runs as (
   ) f
   where r.id = any (array[f.run_id]) and r.status = any (f.forward_statuses)
   returning r.id as run_id, r.status
-)
+)${keeping.rows}
 select 'settled' as kind, f.position::int as position, null::uuid as run_id, null as status from failed_steps f
 union all
-select 'run', null, r.run_id, r.status from stopped_runs r`,
+select 'run', null, r.run_id, r.status from stopped_runs r`
 }
 
 export type FailedOutcome = Extract<Outcome, { type: 'failed' }>
 
 export async function fail(
   connection: Connection,
-  request: { workerId: string; outcomes: readonly FailedOutcome[] },
+  request: KeepsAttempts & { workerId: string; outcomes: readonly FailedOutcome[] },
 ): Promise<{
   readonly settled: readonly number[]
   readonly runs: readonly { readonly runId: string; readonly status: RunStatus }[]
 }> {
   const { workerId, outcomes } = request
-  const rows = await connection.query(failAttempts, [
+  const rows = await connection.query(request.keepAttempts ? keptFailAttempts : failAttempts, [
     workerId,
     outcomes.map((outcome) => outcome.runId),
     outcomes.map((outcome) => outcome.step),

@@ -1,8 +1,9 @@
-import type { Claim, Outcome, RunStatus, UndoneStatus } from '@belay/workflow/adapter'
+import type { Claim, KeepsAttempts, Outcome, RunStatus, UndoneStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
 import { type ClaimRow, claimedColumns, countedAttempts, decodeClaim, firstAttempt } from './claim-row.ts'
+import { type Keeping, keptColumns, keptRows, NOT_KEPT } from './kept-attempts.ts'
 
 /**
  * Records attempts that ended well, forward and undo alike, and everything that follows from it: dependents are counted down, steps that
@@ -17,7 +18,24 @@ import { type ClaimRow, claimedColumns, countedAttempts, decodeClaim, firstAttem
  */
 export const finishAttempts: Statement<FinishedRow> = {
   name: 'finish_attempts',
-  text: `
+  text: finishText(NOT_KEPT),
+}
+
+/** The same, and keeps the attempts. */
+export const keptFinishAttempts: Statement<FinishedRow> = {
+  name: 'finish_attempts_kept',
+  text: finishText({
+    columns: `${keptColumns()}, a.settles_as`,
+    rows: keptRows('settled_attempts', {
+      ended: `case e.settles_as when 'compensated' then 'compensated' else 'completed' end`,
+      // What only kept the order of an undo was no attempt.
+      where: `not e.undo or e.settles_as = 'compensated'`,
+    }),
+  }),
+}
+
+function finishText(keeping: Keeping): string {
+  return `
 with ${boundedLockWait('$10')},
 live_worker as materialized (
   -- First of all locks, as in a claim. A dead worker may still settle what nobody has taken from it, but is leased nothing new.
@@ -50,7 +68,7 @@ settled_attempts as (
   from finished_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
-  returning a.run_id, a.step, a.definition_id, a.undo, a.position
+  returning a.run_id, a.step, a.definition_id, a.undo, a.position${keeping.columns}
 ),
 followed_edges as materialized (
   select t.run_id, t.definition_id, t.undo,
@@ -117,7 +135,7 @@ updated_runs as (
   where r.id = any (array[e.run_id])
     and r.status = any (case when e.undo then array['compensating', 'compensation_failed'] else array['running', 'paused'] end)
   returning r.id as run_id, r.status, r.open_steps
-)
+)${keeping.rows}
 select 'settled' as kind, null::uuid[] as run_ids,
   case when (select count(*) from settled_attempts) < cardinality($2::uuid[])
     then array(select t.position::int from settled_attempts t) end as numbers,
@@ -136,7 +154,7 @@ where exists (select from updated_steps u where u.unblocked and not u.handed_bac
 union all
 select 'runs', array_agg(r.run_id), null, null, null, null, null, null, null, null, null, null, r.status
 from updated_runs r where r.open_steps = 0
-group by r.status`,
+group by r.status`
 }
 
 type FinishedRow =
@@ -166,10 +184,10 @@ export interface Finished {
 
 export async function finish(
   connection: Connection,
-  request: { workerId: string; outcomes: readonly FinishedOutcome[]; handBackMax: number },
+  request: KeepsAttempts & { workerId: string; outcomes: readonly FinishedOutcome[]; handBackMax: number },
 ): Promise<Finished> {
   const { workerId, outcomes, handBackMax } = request
-  const rows = await connection.query(finishAttempts, [
+  const rows = await connection.query(request.keepAttempts ? keptFinishAttempts : finishAttempts, [
     workerId,
     outcomes.map((outcome) => outcome.runId),
     outcomes.map((outcome) => outcome.step),

@@ -1,7 +1,8 @@
-import type { Outcome, RunStatus } from '@belay/workflow/adapter'
+import type { KeepsAttempts, Outcome, RunStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
+import { type Keeping, keptColumns, keptRows, NOT_KEPT } from './kept-attempts.ts'
 
 /**
  * Records undos that failed for good and parks their runs for an operator; undos of independent branches go on. Guarantee: step and run
@@ -12,7 +13,23 @@ export const parkUndos: Statement<
   | { readonly kind: 'run'; readonly run_id: string; readonly status: RunStatus }
 > = {
   name: 'park_undos',
-  text: `
+  text: parkText(NOT_KEPT),
+}
+
+/** The same, and keeps the attempts. */
+export const keptParkUndos: Statement<
+  | { readonly kind: 'settled'; readonly position: number }
+  | { readonly kind: 'run'; readonly run_id: string; readonly status: RunStatus }
+> = {
+  name: 'park_undos_kept',
+  text: parkText({
+    columns: `${keptColumns()}, a.error as kept_error`,
+    rows: keptRows('parked_steps', { ended: `'compensation_failed'`, error: 'e.kept_error' }),
+  }),
+}
+
+function parkText(keeping: Keeping): string {
+  return `
 with ${boundedLockWait('$6')},
 failed_attempts as materialized (
   select a.run_id, a.step, a.fence, a.error, a.position, $1::uuid as worker_id, 'compensating' as leased_status
@@ -26,7 +43,7 @@ parked_steps as (
   from failed_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
-  returning a.run_id, a.position
+  returning a.run_id, a.position${keeping.columns}
 ),
 parked_runs as (
   update belay.workflow_runs r
@@ -34,23 +51,23 @@ parked_runs as (
   from (select p.run_id, 'compensating' as status from parked_steps p group by p.run_id order by p.run_id) parked
   where r.id = any (array[parked.run_id]) and r.status = any (array[parked.status])
   returning r.id as run_id, r.status
-)
+)${keeping.rows}
 select 'settled' as kind, p.position::int as position, null::uuid as run_id, null as status from parked_steps p
 union all
-select 'run', null, r.run_id, r.status from parked_runs r`,
+select 'run', null, r.run_id, r.status from parked_runs r`
 }
 
 export type ParkedOutcome = Extract<Outcome, { type: 'compensation_failed' }>
 
 export async function park(
   connection: Connection,
-  request: { workerId: string; outcomes: readonly ParkedOutcome[] },
+  request: KeepsAttempts & { workerId: string; outcomes: readonly ParkedOutcome[] },
 ): Promise<{
   readonly settled: readonly number[]
   readonly runs: readonly { readonly runId: string; readonly status: RunStatus }[]
 }> {
   const { workerId, outcomes } = request
-  const rows = await connection.query(parkUndos, [
+  const rows = await connection.query(request.keepAttempts ? keptParkUndos : parkUndos, [
     workerId,
     outcomes.map((outcome) => outcome.runId),
     outcomes.map((outcome) => outcome.step),

@@ -1,7 +1,8 @@
-import type { Outcome } from '@belay/workflow/adapter'
+import type { KeepsAttempts, Outcome } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
+import { type Keeping, keptColumns, keptRows, NOT_KEPT } from './kept-attempts.ts'
 
 /**
  * Gives steps back to the queue: retries, from their delay on, and released leases. Either direction. Guarantee: the step and its queue
@@ -9,7 +10,24 @@ import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
  */
 export const requeueAttempts: Statement<{ readonly position: number }> = {
   name: 'requeue_attempts',
-  text: `
+  text: requeueText(NOT_KEPT),
+}
+
+/** The same, and keeps the attempts. */
+export const keptRequeueAttempts: Statement<{ readonly position: number }> = {
+  name: 'requeue_attempts_kept',
+  text: requeueText({
+    columns: `${keptColumns()}, a.is_failure, a.begun, a.error as kept_error`,
+    rows: keptRows('returned_steps', {
+      ended: `case when e.is_failure then 'retrying' else 'released' end`,
+      error: 'e.kept_error',
+      where: 'e.begun',
+    }),
+  }),
+}
+
+function requeueText(keeping: Keeping): string {
+  return `
 with ${boundedLockWait('$11')},
 returned_attempts as materialized (
   select a.run_id, a.step, a.fence, a.definition_id, a.undo, a.is_failure, a.error, a.delay_ms, a.begun, a.position,
@@ -40,14 +58,14 @@ returned_steps as (
   from returned_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
-  returning a.run_id, a.step, a.fence, a.definition_id, s.available_at, a.position
+  returning a.run_id, a.step, a.fence, a.definition_id, s.available_at, a.position${keeping.columns}
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
   select r.available_at, r.definition_id, r.step, r.fence, r.run_id
   from returned_steps r
-)
-select position::int as position from returned_steps`,
+)${keeping.rows}
+select position::int as position from returned_steps`
 }
 
 export type RequeuedOutcome = Extract<Outcome, { type: 'retry' | 'released' }>
@@ -55,10 +73,10 @@ export type RequeuedOutcome = Extract<Outcome, { type: 'retry' | 'released' }>
 /** Returns the indexes of the outcomes that were recorded. */
 export async function requeue(
   connection: Connection,
-  request: { workerId: string; outcomes: readonly RequeuedOutcome[] },
+  request: KeepsAttempts & { workerId: string; outcomes: readonly RequeuedOutcome[] },
 ): Promise<readonly number[]> {
   const { workerId, outcomes } = request
-  const rows = await connection.query(requeueAttempts, [
+  const rows = await connection.query(request.keepAttempts ? keptRequeueAttempts : requeueAttempts, [
     workerId,
     outcomes.map((outcome) => outcome.runId),
     outcomes.map((outcome) => outcome.step),

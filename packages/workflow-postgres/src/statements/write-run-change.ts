@@ -1,6 +1,7 @@
 import type { RunChange, RunToChange, StepChange } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { moveKeptAttempts } from './kept-attempts.ts'
 
 /**
  * Writes what was decided of a run that this transaction holds locked: its row, the steps that change, what may be claimed, and its history.
@@ -142,7 +143,9 @@ export async function write(connection: Connection, found: RunToChange, change: 
   ])
   if (migration === undefined) return
   const moves = migration.oldNumbers.flatMap((old, step) => (old === null ? [] : [{ old, step }]))
-  await connection.query(moveSignals, [run.runId, moves.map(({ old }) => old), moves.map(({ step }) => step)])
+  const numbers = [run.runId, moves.map(({ old }) => old), moves.map(({ step }) => step)]
+  await connection.query(moveSignals, numbers)
+  await connection.query(moveKeptAttempts, numbers)
 }
 
 function columnsOfSteps(found: RunToChange, { steps, migration }: RunChange): readonly unknown[] {

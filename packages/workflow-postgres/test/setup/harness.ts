@@ -90,6 +90,7 @@ const TABLES = [
   'ready',
   'signals',
   'history',
+  'attempts',
   'workers',
   'leases',
 ]

@@ -2,12 +2,10 @@ import type { Clock } from '../clock.ts'
 import type { HistoryRecord, RunChange, RunToChange } from './control.ts'
 import type { RunStatus } from './lifecycle.ts'
 import type {
-  BegunUndo,
   Claim,
   Claimed,
   DefinitionRecord,
   Delivery,
-  DrainedRun,
   FoundRun,
   Lease,
   NewRun,
@@ -21,9 +19,10 @@ import type {
   Settlement,
   StartedRun,
   StepRecord,
-  UndoPlan,
 } from './records.ts'
+import type { KeepsAttempts, KeptAttempt } from './trail.ts'
 import type { Transacted, TransactRequest, WithinTransaction } from './transaction.ts'
+import type { BegunUndo, DrainedRun, UndoPlan } from './undo.ts'
 import type {
   Diagnosis,
   EndedRuns,
@@ -132,11 +131,13 @@ export interface Adapter {
    * this worker and returned; the rest are left to be claimed. Repeating a call whose answer was lost returns `settled` for what it had
    * recorded, but not the claims: ask `held`. An outcome that the store refuses does not hinder the others.
    */
-  settle(settlement: {
-    workerId: string
-    outcomes: readonly Outcome[]
-    handBackMax: number
-  }): Promise<Settlement>
+  settle(
+    settlement: KeepsAttempts & {
+      readonly workerId: string
+      readonly outcomes: readonly Outcome[]
+      readonly handBackMax: number
+    },
+  ): Promise<Settlement>
 
   /**
    * Runs work in a transaction, records the outcome it resolves to as `settle` does, and commits both together; nothing else of the step is
@@ -161,7 +162,7 @@ export interface Adapter {
    * Declares workers dead whose lease has expired, and gives a bounded number of the steps of dead workers back as ready, each with one
    * more loss. `more` tells that there is more to do at once.
    */
-  sweep(request: { limit: number }): Promise<{
+  sweep(request: KeepsAttempts & { readonly limit: number }): Promise<{
     readonly lostWorkers: readonly string[]
     readonly recovered: readonly Omit<Claim, 'failures' | 'undoOf'>[]
     readonly more: boolean
@@ -203,13 +204,18 @@ export interface Adapter {
    * returns, all of it or nothing; null writes nothing. `decide` is a pure function: the store may call it again, when it had to give the
    * change up for the sake of another. What it throws is thrown, and nothing is written. Null when there is no such run.
    */
-  changeRun<Answer extends object>(request: {
-    readonly runId: string
-    readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
-  }): Promise<Answer | null>
+  changeRun<Answer extends object>(
+    request: KeepsAttempts & {
+      readonly runId: string
+      readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
+    },
+  ): Promise<Answer | null>
 
   /** What operators did to a run, and the signals it received: the newest `limit` of them, in the order they came. */
   readHistory(request: { readonly runId: string; readonly limit: number }): Promise<readonly HistoryRecord[]>
+
+  /** The attempts of a run that were kept: the newest `limit` of them, in the order in which they ended. Those that are under way are not told. */
+  readAttempts(request: { readonly runId: string; readonly limit: number }): Promise<readonly KeptAttempt[]>
 
   /** Definitions by the store's number; unknown ones are left out. */
   readDefinitions(definitionIds: readonly number[]): Promise<readonly SavedDefinition[]>

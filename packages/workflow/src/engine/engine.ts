@@ -93,6 +93,7 @@ export class Engine implements AsyncDisposable {
       registry: this.#registry,
       events: this.#events,
       payloadMaxBytes: settings.payloadMaxBytes,
+      keepAttempts: settings.keepAttempts,
       assertOpen: () => this.#assertOpen(),
       onRunsChanged: (runs) => this.#runsChanged(runs),
       onStopped: (runIds) => this.#worker?.runsStopped(runIds),

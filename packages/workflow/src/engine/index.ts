@@ -11,6 +11,7 @@ export type { EngineOptions } from './options.ts'
 export type { Archive, PruneOptions, PruneReport } from './prune.ts'
 export type { ReleasedKeys, ReleaseKeysOptions } from './release-keys.ts'
 export type { RetentionPolicy } from './retention-policy.ts'
+export type { RunAttempt } from './run-attempt.ts'
 export { RunFailedError, type UndoReport } from './run-failed-error.ts'
 export type {
   ApprovalNames,
@@ -22,7 +23,7 @@ export type {
   SignalPayload,
   StepNameOf,
 } from './run-handle.ts'
-export type { RunSnapshot, RunSummary, StepSnapshot } from './run-snapshot.ts'
+export type { RunSnapshot, RunSummary, StepSnapshot, StepUndo } from './run-snapshot.ts'
 export type { Runs, RunsFilter, RunsToChange } from './runs.ts'
 export type {
   ApproveOptions,

@@ -28,6 +28,11 @@ export interface EngineOptions {
   readonly host?: string
   /** Prunes ended runs and releases their keys by itself, in small batches. Default: keeps everything. */
   readonly retention?: RetentionPolicy
+  /**
+   * `'keep'` keeps each attempt that this engine ends as a row of its own, for `runs.attempts()`: one more insert for each attempt. Give it to
+   * every engine of a store. Rows are pruned with their run. Default: only the newest attempt of each direction is stored, with the counts.
+   */
+  readonly attempts?: 'keep'
   /** Default: says nothing. */
   readonly logger?: Logger
   /** Timers; default the adapter's clock if its time is virtual, else the system's. */
@@ -48,6 +53,7 @@ export interface EngineSettings {
   readonly name: string
   readonly host: string | undefined
   readonly retention: RetentionSettings | undefined
+  readonly keepAttempts: boolean
   readonly log: Logger
   readonly runtime: Runtime
 }
@@ -62,6 +68,7 @@ const KNOWN: Readonly<Record<keyof EngineOptions, true>> = {
   name: true,
   host: true,
   retention: true,
+  attempts: true,
   logger: true,
   clock: true,
   random: true,
@@ -86,6 +93,7 @@ export function checkEngineOptions(options: EngineOptions): EngineSettings {
     name: options.name ?? 'worker',
     host: checkHost(options.host),
     retention: options.retention === undefined ? undefined : checkRetention(options.retention),
+    keepAttempts: checkAttempts(options.attempts),
     log: options.logger ?? silentLogger,
     runtime: {
       clock: options.clock ?? adapter.clock ?? systemRuntime.clock,
@@ -115,6 +123,11 @@ function checkHost(host: string | undefined): string | undefined {
   if (host === undefined) return undefined
   if (typeof host === 'string' && host.length >= 1 && host.length <= 255 && !host.includes('\0')) return host
   throw invalid('host', host, 'a text of 1 to 255 characters')
+}
+
+function checkAttempts(attempts: unknown): boolean {
+  if (attempts === undefined || attempts === 'keep') return attempts === 'keep'
+  throw invalid('attempts', attempts, "'keep', or left out")
 }
 
 function rejectUnknown(options: object): void {

@@ -6,6 +6,7 @@ import { actOnMany, type BulkOptions, type BulkResult, cancelMany } from './cont
 import type { Control } from './control/control.ts'
 import type { RunHistoryEntry } from './control/history.ts'
 import { type ReleasedKeys, type ReleaseKeysOptions, releaseKeys } from './release-keys.ts'
+import { type RunAttempt, readRunAttempts } from './run-attempt.ts'
 import type { RunHandle } from './run-handle.ts'
 import { type RunSnapshot, type RunSummary, runSnapshot, runSummary } from './run-snapshot.ts'
 
@@ -93,6 +94,18 @@ export class Runs {
   /** What was done to a run from outside, oldest first: see `RunHandle.history()`. Throws `unknown_run`. */
   async history(id: string, options?: { readonly limit?: number }): Promise<readonly RunHistoryEntry[]> {
     return this.handle(id).history(options)
+  }
+
+  /**
+   * The attempts of a run that were kept, in the order in which they ended: those that engines with the option `attempts: 'keep'` have ended,
+   * of both directions and all rounds. `limit`: the newest so many, 1 to 10,000; default 200. Throws `unknown_run`, `invalid_option`.
+   */
+  async attempts(
+    run: string | { readonly id: string },
+    options: { readonly limit?: number } = {},
+  ): Promise<readonly RunAttempt[]> {
+    const { id } = typeof run === 'string' ? this.handle(run) : run
+    return readRunAttempts(this.#adapter, id, options)
   }
 
   /**

@@ -35,6 +35,8 @@ export interface WorkerParts {
   readonly concurrency: number
   readonly tickMs: number
   readonly leaseMs: number
+  /** Each attempt that ends is kept as a row of its own. */
+  readonly keepAttempts: boolean
   /** By the store's number. Only runnable ones. */
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   readonly onRunsChanged: (runs: readonly { readonly runId: string; readonly status: RunStatus }[]) => void
@@ -334,12 +336,12 @@ export class Worker {
   }
 
   async #sweep(): Promise<void> {
-    const { adapter, runtime, events, leaseMs } = this.#parts
+    const { adapter, runtime, events, leaseMs, keepAttempts } = this.#parts
     const now = runtime.clock.now()
     if (now < this.#sweepsAt) return
     this.#sweepsAt = now + Math.min(leaseMs / 2, this.#crowd.shared(Math.min(SWEEP_MS, leaseMs / 10)))
     for (;;) {
-      const swept = await adapter.sweep({ limit: SWEEP_MAX })
+      const swept = await adapter.sweep({ limit: SWEEP_MAX, keepAttempts })
       for (const workerId of swept.lostWorkers) events.emit('worker.lost', { workerId })
       for (const { runId, step, direction, losses } of swept.recovered) {
         events.emit('step.recovered', { runId, step, direction, losses })

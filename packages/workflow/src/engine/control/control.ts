@@ -20,6 +20,7 @@ export interface ControlParts {
   readonly registry: DefinitionRegistry
   readonly events: EventHub
   readonly payloadMaxBytes: number
+  readonly keepAttempts: boolean
   /** Throws once the engine is closed. */
   readonly assertOpen: () => void
   readonly onRunsChanged: (runs: readonly { readonly runId: string; readonly status: RunStatus }[]) => void
@@ -44,11 +45,12 @@ export class Control {
 
   /** Throws `action_refused`, `invalid_option`, `unknown_run`. */
   async act(runId: string, action: Action, by: Actor): Promise<ActionResult> {
-    const { adapter } = this.#parts
+    const { adapter, keepAttempts } = this.#parts
     this.#parts.assertOpen()
     await adapter.open()
     const result = await adapter.changeRun({
       runId,
+      keepAttempts,
       decide: (found) => decideAction(found, action, by),
     })
     if (result === null) throw unknownRun(runId)
@@ -193,7 +195,7 @@ function told({ actor, reason }: Actor): {
   return { by: actor ?? undefined, reason: reason ?? undefined }
 }
 
-function unknownRun(runId: string): BelayError {
+export function unknownRun(runId: string): BelayError {
   return new BelayError('unknown_run', `There is no run ${runId}: it was pruned, or never started.`, {
     runId,
   })

@@ -1,0 +1,54 @@
+import type { Adapter, AttemptResult, Direction, KeptAttempt } from '../adapter/index.ts'
+import type { SerialisedError } from '../cause.ts'
+import { checkNames, wholeNumber } from './call-options.ts'
+import { unknownRun } from './control/control.ts'
+import { fromJsonText } from './payload.ts'
+
+const LIMIT_DEFAULT = 200
+const LIMIT_MAX = 10_000
+
+/** An attempt of a step that has ended, and was kept: see the option `attempts` of `createEngine()`. */
+export interface RunAttempt {
+  readonly step: string
+  readonly direction: Direction
+  /** Which effect of the step it was about, from 1. */
+  readonly round: number
+  /** 1, 2, 3 within a round and direction, as its handler saw it. */
+  readonly attempt: number
+  readonly workerId: string | undefined
+  readonly startedAt: Date | undefined
+  readonly finishedAt: Date
+  readonly ended: AttemptResult
+  readonly error: SerialisedError | undefined
+}
+
+/** Throws `unknown_run`, `invalid_option`. */
+export async function readRunAttempts(
+  adapter: Adapter,
+  runId: string,
+  options: { readonly limit?: number },
+): Promise<readonly RunAttempt[]> {
+  checkNames('runs.attempts()', options, ['limit'])
+  const limit = wholeNumber('runs.attempts()', 'limit', options.limit ?? LIMIT_DEFAULT, 1, LIMIT_MAX)
+  await adapter.open()
+  const kept = await adapter.readAttempts({ runId, limit })
+  if (kept.length > 0) return kept.map(runAttempt)
+  const known = await adapter.readStatuses([runId], { stored: true })
+  if (known.length === 0) throw unknownRun(runId)
+  return []
+}
+
+function runAttempt(kept: KeptAttempt): RunAttempt {
+  const { name, direction, round, attempt, workerId, startedAt, finishedAt, ended, error } = kept
+  return {
+    step: name,
+    direction,
+    round,
+    attempt,
+    workerId: workerId ?? undefined,
+    startedAt: startedAt === null ? undefined : new Date(startedAt),
+    finishedAt: new Date(finishedAt),
+    ended,
+    error: fromJsonText(error) as SerialisedError | undefined,
+  }
+}
