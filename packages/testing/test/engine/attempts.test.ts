@@ -201,3 +201,62 @@ describe('the snapshot of a run that was undone', () => {
     expect(steps[0]!.undo!.startedAt!.getTime()).toBeGreaterThanOrEqual(steps[2]!.undo!.finishedAt!.getTime())
   })
 })
+
+describe('an engine that keeps attempts', () => {
+  it('shows each of them, of both directions, with how it ended', async () => {
+    const { clock, worker, sleep } = engines()
+    const workflow = define('kept', { version: 1 })
+      .step('make', {
+        run: () => 'made',
+        compensate: {
+          retry: thrice,
+          run: async ({ attempt }) => {
+            await sleep(5)
+            if (attempt < 2) throw new Error('busy')
+          },
+        },
+      })
+      .step('pay', {
+        dependsOn: ['make'],
+        retry: { attempts: 2, initial: '1s', jitter: false },
+        run: () => Promise.reject(new Error('no')),
+      })
+    const engine = await worker({ workflows: [workflow], attempts: 'keep' })
+    const handle = await engine.run(workflow)
+    await clock.runUntil(settled(handle))
+
+    const attempts = await engine.runs.attempts(handle)
+
+    const told = attempts.map(({ step, direction, attempt, ended, error }) =>
+      [step, direction, attempt, ended, error?.message].filter((part) => part !== undefined).join(' '),
+    )
+    expect(told).toEqual([
+      'make forward 1 completed',
+      'pay forward 1 retrying no',
+      'pay forward 2 failed no',
+      'make undo 1 retrying busy',
+      'make undo 2 compensated',
+    ])
+    expect(attempts[2]!.startedAt!.getTime() - attempts[1]!.finishedAt.getTime()).toBeGreaterThanOrEqual(
+      1_000,
+    )
+    expect(await engine.runs.attempts(handle.id, { limit: 1 })).toEqual(attempts.slice(-1))
+  })
+
+  it('is asked for in so many words; without it nothing is kept', async () => {
+    const { clock, worker, engine } = engines()
+    expect(() => engine({ attempts: true as never })).toThrow(
+      /attempts must be 'keep', or left out; got true/,
+    )
+    const workflow = define('unkept', { version: 1 }).step('a', { run: () => 1 })
+    const made = await worker({ workflows: [workflow] })
+    const handle = await made.run(workflow)
+    await clock.runUntil(handle.result())
+
+    expect(await made.runs.attempts(handle)).toEqual([])
+    await expect(made.runs.attempts('01920000-0000-7000-8000-000000000001')).rejects.toMatchObject({
+      code: 'unknown_run',
+    })
+    await expect(made.runs.attempts(handle, { limit: 0 })).rejects.toMatchObject({ code: 'invalid_option' })
+  })
+})
