@@ -61,7 +61,7 @@ export function claimOf({ run, step }: StepOfRun): Claim {
   return { ...attemptOf({ run, step }), round, attempt, failures, losses, undoOf }
 }
 
-export function attemptOf({ run, step }: StepOfRun): AttemptRef {
+function attemptOf({ run, step }: StepOfRun): AttemptRef {
   return {
     runId: run.runId,
     step: step.step,

@@ -70,6 +70,11 @@ describe('idempotency keys', () => {
     await clock.runUntil(settled(handle))
 
     expect(calls.told).toEqual(['make:undo 1', 'make:2:undo 1', 'make:3:undo 1'])
+    // What began another round is told in the history, since the step's row begins anew.
+    const [retried] = await handle.history()
+    expect(retried!.change).toMatchObject({
+      steps: expect.arrayContaining([{ name: 'make', from: 'compensated', to: 'ready', round: 2 }]),
+    })
   })
 })
 
