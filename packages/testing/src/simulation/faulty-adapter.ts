@@ -46,6 +46,7 @@ const VERBS = [
   'readAttempts',
   'readDefinitions',
   'deliverSignals',
+  'findApprovals',
   'findRun',
   'expireRuns',
   'upcoming',

@@ -304,11 +304,12 @@ export class Oracle {
   }
 }
 
-// A connection broke, or somebody decided otherwise before.
+// A connection broke, or somebody decided otherwise or sent something else under the key before.
 const EXPECTED_REFUSALS: ReadonlySet<string> = new Set([
   'store_unavailable',
   'store_contended',
   'decision_conflict',
+  'key_conflict',
 ])
 
 function descendants(workflow: WorkflowDefinition, number: number): readonly number[] {

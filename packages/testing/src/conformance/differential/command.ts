@@ -12,7 +12,7 @@ export type Command =
       readonly handBackMax: number
     }
   | { readonly do: 'advance'; readonly ms: number }
-  | { readonly do: 'sweep' | 'drain' | 'expire' | 'upcoming' }
+  | { readonly do: 'sweep' | 'drain' | 'expire' | 'upcoming' | 'approvals' }
   | { readonly do: 'signal'; readonly signals: readonly PlannedSignal[] }
   | { readonly do: 'undo'; readonly plans: readonly UndoPlan[] }
   | { readonly do: 'cancel' | 'stopping'; readonly runIds: readonly string[] }
@@ -82,6 +82,7 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'drain':
     case 'expire':
     case 'upcoming':
+    case 'approvals':
       return undefined
   }
 }

@@ -31,6 +31,7 @@ const WEIGHTS = {
   signal: 8,
   expire: 3,
   upcoming: 1,
+  approvals: 1,
   claim: 22,
   settle: 36,
   advance: 9,
@@ -80,6 +81,7 @@ export function nextCommand(world: World, random: Random): Command {
     case 'drain':
     case 'expire':
     case 'upcoming':
+    case 'approvals':
       return { do: kind }
   }
 }

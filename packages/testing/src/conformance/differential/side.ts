@@ -101,6 +101,8 @@ export class Side {
         return this.adapter.expireRuns({ limit: UNLIMITED })
       case 'upcoming':
         return this.adapter.upcoming({ definitionIds: this.#definitionIds })
+      case 'approvals':
+        return this.#approvals()
       case 'cancel':
         return this.adapter.cancelRuns({ runIds: command.runIds, cause: CANCELLED })
       case 'stopping':
@@ -111,6 +113,19 @@ export class Side {
         return this.#history(command.runId)
       case 'operate':
         return this.#operate(command)
+    }
+  }
+
+  async #approvals(): Promise<unknown> {
+    const { approvals } = await this.adapter.findApprovals({ after: null, limit: UNLIMITED })
+    const instant = (at: number | null) => (at === null ? null : Math.round(at - this.#translation.startedAt))
+    // Beside each other, since their order counts.
+    return {
+      approvals: approvals.map(({ since, timeoutAt, ...approval }) => ({
+        ...approval,
+        since: instant(since),
+        timeoutAt: instant(timeoutAt),
+      })),
     }
   }
 
