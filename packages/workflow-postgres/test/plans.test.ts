@@ -56,11 +56,11 @@ const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   ],
   [
     failAttempts,
-    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, ${many('{}')}, '500ms'`,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, ${many('{}')}, '500ms', ${many('false')}`,
   ],
   [
     keptFailAttempts,
-    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, ${many('{}')}, '500ms'`,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, ${many('{}')}, '500ms', ${many('false')}`,
   ],
   [
     requeueAttempts,

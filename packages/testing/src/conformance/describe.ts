@@ -3,6 +3,7 @@ import { describe, test } from 'vitest'
 import type { BesideCase, Case, Cases, SecondCase } from './case.ts'
 import { approvalCases } from './cases/approvals.ts'
 import { attemptCases } from './cases/attempts.ts'
+import { changedRunCases } from './cases/changed-runs.ts'
 import { claimCases } from './cases/claim.ts'
 import { connectionCases } from './cases/connection.ts'
 import { controlCases } from './cases/control.ts'
@@ -35,6 +36,7 @@ import { startCases } from './cases/start.ts'
 import { startLeasedCases } from './cases/start-leased.ts'
 import { startTimeCases } from './cases/start-times.ts'
 import { stopCases } from './cases/stop.ts'
+import { succeededCases } from './cases/succeeded.ts'
 import { sweepCases } from './cases/sweep.ts'
 import { transactCases } from './cases/transact.ts'
 import { transactionCases } from './cases/transactions.ts'
@@ -72,11 +74,13 @@ const SUITES: Readonly<Record<string, Cases>> = {
   attempts: attemptCases,
   'kept attempts': keptAttemptCases,
   stop: stopCases,
+  'steps that succeeded and failed': succeededCases,
   drain: drainCases,
   'begin undo': undoCases,
   'undo order': undoOrderCases,
   leases: leaseCases,
   sweep: sweepCases,
+  'what is told of runs': changedRunCases,
   races: raceCases,
   control: controlCases,
   'control of waits': controlledWaitCases,

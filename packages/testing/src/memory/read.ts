@@ -41,8 +41,8 @@ export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly 
     const payloads = steps.flatMap((number) => {
       const row = run.steps[number]
       if (row === undefined) return []
-      const { step, output, error, availableAt, waitingSince, signalledAt, failingSince } = row
-      return [{ step, output, error, availableAt, waitingSince, signalledAt, failingSince }]
+      const { step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded } = row
+      return [{ step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded }]
     })
     return [{ runId, input: run.input, cause: run.cause, steps: payloads, now: rows.now }]
   })

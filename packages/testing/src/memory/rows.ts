@@ -26,6 +26,7 @@ export interface RunRow {
   readonly workflow: string
   key: string | null
   readonly input: JsonText
+  readonly inputHash: string | null
   readonly createdAt: number
   readonly startAt: number | null
   deadlineAt: number | null
@@ -66,6 +67,8 @@ export interface StepRow {
   failingSince: number | null
   /** Whether a handler of an attempt that did not complete has begun; null when nobody recorded it. */
   begun: boolean | null
+  /** In this round its handler returned what cannot be stored: its effect is there. */
+  succeeded: boolean
 }
 
 export interface WorkerRow {

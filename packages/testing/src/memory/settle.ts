@@ -1,8 +1,8 @@
 import type { Claim, KeepsAttempts, Outcome, Settlement } from '@belay/workflow/adapter'
-import { assertInvariant } from './change.ts'
+import { assertInvariant, changedRun } from './change.ts'
 import { byRunAndStep, enqueue, lease, type StepOfRun } from './lease.ts'
 import { type Consequences, record } from './outcome.ts'
-import { refused } from './refusal.ts'
+import { refusalOfAny } from './refusal.ts'
 import type { Rows, StepRow } from './rows.ts'
 import { endOf, keepAttempt } from './trail.ts'
 import { isLive } from './workers.ts'
@@ -14,7 +14,7 @@ export function settle(
   const { outcomes, handBackMax, workerId } = settlement
   outcomes.forEach(assertDirection)
   const consequences: Consequences = { unblocked: [], runs: new Map(), requeued: false }
-  const results: ('settled' | 'lost')[] = []
+  const results: Settlement['results'][number][] = []
   for (const index of failuresFirst(outcomes)) {
     results[index] = settleOne(rows, settlement, outcomes[index]!, consequences)
   }
@@ -22,7 +22,7 @@ export function settle(
   return {
     results,
     claims,
-    runs: [...consequences.runs].map(([runId, status]) => ({ runId, status })),
+    runs: [...consequences.runs].map(([runId, status]) => changedRun(rows, rows.runs.get(runId)!, status)),
     queued: left > 0 || consequences.requeued,
   }
 }
@@ -32,15 +32,16 @@ function settleOne(
   { workerId, keepAttempts }: KeepsAttempts & { readonly workerId: string },
   outcome: Outcome,
   consequences: Consequences,
-): 'settled' | 'lost' {
+): Settlement['results'][number] {
   const run = rows.runs.get(outcome.runId)
   const step = run?.steps[outcome.step]
   if (run === undefined || step === undefined) return 'lost'
   if (!holds(step, outcome, workerId)) return isRecorded(step, outcome, workerId) ? 'settled' : 'lost'
-  const recorded = refused(run, step, outcome) ?? outcome
-  const end = keepAttempts ? endOf(recorded) : undefined
+  const refused = refusalOfAny(outcome)
+  if (refused !== undefined) return { refused }
+  const end = keepAttempts ? endOf(outcome) : undefined
   if (end !== undefined) keepAttempt(rows, { run, step }, end)
-  record(rows, { run, step }, recorded, consequences)
+  record(rows, { run, step }, outcome, consequences)
   return 'settled'
 }
 

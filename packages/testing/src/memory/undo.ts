@@ -8,7 +8,7 @@ import type {
   UndoPlan,
   UndoRecord,
 } from '@belay/workflow/adapter'
-import { assertInvariant, changeStep, moveRun } from './change.ts'
+import { assertInvariant, changedRun, changeStep, moveRun } from './change.ts'
 import { byRunAndStep, enqueue, lease as leaseStep, type StepOfRun } from './lease.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { cancelUnstarted } from './stop.ts'
@@ -46,9 +46,10 @@ export function beginUndo(rows: Rows, plans: readonly UndoPlan[], lease?: Lease)
     return [run]
   })
   const claims = handOut(rows, due, lease)
-  return begun.map(({ runId, status }) => {
-    const moved = { runId, status }
-    return lease === undefined ? moved : { ...moved, claims: claims.filter((claim) => claim.runId === runId) }
+  return begun.map((run) => {
+    const moved = changedRun(rows, run)
+    const own = claims.filter(({ runId }) => runId === run.runId)
+    return lease === undefined ? moved : { ...moved, claims: own }
   })
 }
 
@@ -127,10 +128,11 @@ function describe(run: RunRow): DrainedRun {
     definitionId: run.definition.saved.id,
     stop: run.stop!,
     fences: fencesOf(run),
-    steps: run.steps.map(({ step, status, startedAt, begun }) => ({
+    steps: run.steps.map(({ step, status, startedAt, begun, succeeded }) => ({
       step,
       status,
       started: begun ?? startedAt !== null,
+      succeeded,
     })),
   }
 }

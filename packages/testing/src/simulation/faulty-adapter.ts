@@ -45,6 +45,7 @@ const VERBS = [
   'readHistory',
   'readAttempts',
   'readDefinitions',
+  'findDefinition',
   'deliverSignals',
   'findApprovals',
   'findRun',

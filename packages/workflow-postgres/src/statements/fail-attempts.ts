@@ -1,7 +1,8 @@
-import type { KeepsAttempts, Outcome, RunStatus } from '@belay/workflow/adapter'
+import type { ChangedRun, KeepsAttempts, Outcome, RunStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
+import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from './changed-run.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from './kept-attempts.ts'
 
 /**
@@ -12,7 +13,7 @@ import { type Keeping, keptColumns, keptRows, NOT_KEPT } from './kept-attempts.t
  */
 export const failAttempts: Statement<
   | { readonly kind: 'settled'; readonly position: number }
-  | { readonly kind: 'run'; readonly run_id: string; readonly status: RunStatus }
+  | (ChangedRunRow & { readonly kind: 'run'; readonly status: RunStatus })
 > = {
   name: 'fail_attempts',
   text: failText(NOT_KEPT),
@@ -21,7 +22,7 @@ export const failAttempts: Statement<
 /** The same, and keeps the attempts. */
 export const keptFailAttempts: Statement<
   | { readonly kind: 'settled'; readonly position: number }
-  | { readonly kind: 'run'; readonly run_id: string; readonly status: RunStatus }
+  | (ChangedRunRow & { readonly kind: 'run'; readonly status: RunStatus })
 > = {
   name: 'fail_attempts_kept',
   text: failText({
@@ -34,15 +35,16 @@ function failText(keeping: Keeping): string {
   return `
 with ${boundedLockWait('$7')},
 failed_attempts as materialized (
-  select a.run_id, a.step, a.fence, a.error, a.cause, a.position, $1::uuid as worker_id, 'running' as leased_status
-  from unnest($2::uuid[], $3::int[], $4::int[], $5::text[], $6::text[])
-    with ordinality as a (run_id, step, fence, error, cause, position)
+  select a.run_id, a.step, a.fence, a.error, a.cause, a.succeeded, a.position, $1::uuid as worker_id, 'running' as leased_status
+  from unnest($2::uuid[], $3::int[], $4::int[], $5::text[], $6::text[], $8::bool[])
+    with ordinality as a (run_id, step, fence, error, cause, succeeded, position)
   cross join (select count(*) from bounded_wait) as wait_was_bounded
   order by a.run_id, a.step
 ),
 failed_steps as (
   update belay.workflow_steps s
-  set status = 'failed', error = a.error::json, finished_at = belay.store_now(), begun = true
+  set status = 'failed', error = a.error::json, finished_at = belay.store_now(), begun = true,
+    succeeded = case when a.succeeded then true else s.succeeded end
   from failed_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
@@ -81,11 +83,13 @@ stopped_runs as (
     order by failed_runs.run_id
   ) f
   where r.id = any (array[f.run_id]) and r.status = any (f.forward_statuses)
-  returning r.id as run_id, r.status
+  returning r.id as run_id, r.status, ${changedRunColumns}
 )${keeping.rows}
-select 'settled' as kind, f.position::int as position, null::uuid as run_id, null as status from failed_steps f
+select 'settled' as kind, f.position::int as position, null::uuid as run_id, null as status,
+  null::int as definition_id, null as key, null as tags, null::float8 as duration_ms
+from failed_steps f
 union all
-select 'run', null, r.run_id, r.status from stopped_runs r`
+select 'run', null, r.run_id, r.status, r.definition_id, r.key, r.tags, r.duration_ms from stopped_runs r`
 }
 
 export type FailedOutcome = Extract<Outcome, { type: 'failed' }>
@@ -95,7 +99,7 @@ export async function fail(
   request: KeepsAttempts & { workerId: string; outcomes: readonly FailedOutcome[] },
 ): Promise<{
   readonly settled: readonly number[]
-  readonly runs: readonly { readonly runId: string; readonly status: RunStatus }[]
+  readonly runs: readonly ChangedRun[]
 }> {
   const { workerId, outcomes } = request
   const rows = await connection.query(request.keepAttempts ? keptFailAttempts : failAttempts, [
@@ -106,9 +110,10 @@ export async function fail(
     outcomes.map((outcome) => outcome.error),
     outcomes.map((outcome) => outcome.cause),
     sharedLockWait,
+    outcomes.map((outcome) => outcome.succeeded === true),
   ])
   return {
     settled: rows.flatMap((row) => (row.kind === 'settled' ? [row.position - 1] : [])),
-    runs: rows.flatMap((row) => (row.kind === 'run' ? [{ runId: row.run_id, status: row.status }] : [])),
+    runs: rows.flatMap((row) => (row.kind === 'run' ? [decodeChangedRun(row, row.status)] : [])),
   }
 }

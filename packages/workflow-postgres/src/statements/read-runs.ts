@@ -174,6 +174,7 @@ interface StepRow {
   readonly undo_finished_at: number | null
   readonly undo_error: JsonText
   readonly undo_skipped: boolean | null
+  readonly succeeded: boolean
 }
 
 const stepColumns = {
@@ -204,6 +205,7 @@ const stepColumns = {
   undo_finished_at: epochMs(steps.undoFinishedAt).as('undo_finished_at'),
   undo_error: sql<JsonText>`${steps.undoError}::text`.as('undo_error'),
   undo_skipped: sql<boolean>`${steps.undoSkipped}`.as('undo_skipped'),
+  succeeded: sql<boolean>`coalesce(${steps.succeeded}, false)`.as('succeeded'),
 }
 
 /** One row per step, each with the run's facts; the run's payloads, which may be large, only with the first. */
@@ -271,6 +273,7 @@ function decodeStep(row: StepRow): StepRecord {
     waitingSince: row.waiting_since,
     signalledAt: row.signalled_at,
     failingSince: row.failing_since,
+    succeeded: row.succeeded,
   }
 }
 

@@ -1,3 +1,4 @@
+import type { ChangedRun } from './changed-run.ts'
 import type { RunStatus, StepStatus } from './lifecycle.ts'
 import type { UndoRecord } from './undo.ts'
 
@@ -41,6 +42,8 @@ export interface NewRun {
   readonly workflow: string
   readonly key: string | null
   readonly input: JsonText
+  /** Of a run with a key: a hash of what its caller gave as input, before a schema made something of it. Kept with the run. */
+  readonly inputHash?: string | null | undefined
   /** When its first steps may begin: an instant, epoch milliseconds, or a delay from now. At once when it has neither, or has passed. */
   readonly startAt?: number | undefined
   readonly startDelayMs?: number | undefined
@@ -54,6 +57,9 @@ export interface StartedRun {
   readonly created: boolean
   readonly definitionId: number
   readonly input: JsonText
+  /** Of a run that was not created by this call: the version of its definition, and the hash that is kept with it, if it has one. */
+  readonly version?: number | undefined
+  readonly inputHash?: string | null | undefined
   /** What was leased of it to the worker that was named; absent when none was, empty when nothing was leased. */
   readonly claims?: readonly Claim[]
 }
@@ -121,8 +127,16 @@ export type Outcome = AttemptRef &
      * failures and losses. When a signal has come meanwhile the step is ready at once instead.
      */
     | { readonly type: 'waiting'; readonly wake: Wake | null }
-    /** Failed for good: the run turns to `compensating` with this cause, unless it already has. */
-    | { readonly type: 'failed'; readonly error: string; readonly cause: string }
+    /**
+     * Failed for good: the run turns to `compensating` with this cause, unless it already has. `succeeded`: its handler returned, and what
+     * it returned cannot be stored. Its effect is there, so the step is undone like a completed one.
+     */
+    | {
+        readonly type: 'failed'
+        readonly error: string
+        readonly cause: string
+        readonly succeeded?: boolean | undefined
+      }
     /** Try again, `delayMs` (store clock) from now. Either direction. Counts one failure. */
     | { readonly type: 'retry'; readonly error: string; readonly delayMs: number }
     /**
@@ -143,13 +157,14 @@ export type Wake = { readonly afterMs: number } | { readonly at: number }
 export interface Settlement {
   /**
    * In the order of the outcomes. `settled`: recorded, now or by an earlier call whose answer was lost.
-   * `lost`: the attempt's lease had moved on, and nothing was written for it.
+   * `lost`: the attempt's lease had moved on, and nothing was written for it. `refused`: the store can never take what the outcome holds,
+   * for the reason given; nothing was written, and the attempt still holds its step.
    */
-  readonly results: readonly ('settled' | 'lost')[]
+  readonly results: readonly ('settled' | 'lost' | { readonly refused: string })[]
   /** Steps that these outcomes made ready and that are now leased to the settling worker. */
   readonly claims: readonly Claim[]
   /** Runs whose status these outcomes changed. */
-  readonly runs: readonly { readonly runId: string; readonly status: RunStatus }[]
+  readonly runs: readonly ChangedRun[]
   /** True when outcomes made steps ready that were left for any worker to claim. */
   readonly queued: boolean
 }
@@ -170,7 +185,7 @@ export interface RunPayloads {
   readonly now: number
 }
 
-/** Instants are those of {@link StepRecord}. */
+/** Instants and `succeeded` are those of {@link StepRecord}. */
 export interface StepPayloads {
   readonly step: number
   readonly output: JsonText
@@ -179,6 +194,7 @@ export interface StepPayloads {
   readonly waitingSince: number | null
   readonly signalledAt: number | null
   readonly failingSince: number | null
+  readonly succeeded: boolean
 }
 
 /** Which definition a run follows. */
@@ -237,6 +253,8 @@ export interface StepRecord {
   readonly signalledAt: number | null
   /** When the first of the newest series of failed attempts began, of either direction; kept when the series has ended. */
   readonly failingSince: number | null
+  /** In this round its handler returned what cannot be stored: its effect is there, although the step did not complete. */
+  readonly succeeded: boolean
 }
 
 export interface RunFilter {

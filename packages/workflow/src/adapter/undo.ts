@@ -1,4 +1,5 @@
-import type { RunStatus, StepStatus } from './lifecycle.ts'
+import type { ChangedRun } from './changed-run.ts'
+import type { StepStatus } from './lifecycle.ts'
 import type { Claim, JsonText } from './records.ts'
 
 /** A run that has failed or was cancelled and in which nothing is in flight any more. */
@@ -9,8 +10,16 @@ export interface DrainedRun {
   readonly stop: 'failure' | 'cancellation' | 'abandonment'
   /** The fences of all its steps, summed up: more than at any earlier drain, which may have been before an operator sent the run forward again. */
   readonly fences?: number
-  /** Every step of the run, ascending by number. `started`: its effect may be there, or parts of it. */
-  readonly steps: readonly { readonly step: number; readonly status: StepStatus; readonly started: boolean }[]
+  /**
+   * Every step of the run, ascending by number. `started`: its effect may be there, or parts of it. `succeeded`: its effect is there, although
+   * the step did not complete.
+   */
+  readonly steps: readonly {
+    readonly step: number
+    readonly status: StepStatus
+    readonly started: boolean
+    readonly succeeded?: boolean | undefined
+  }[]
 }
 
 /**
@@ -28,9 +37,7 @@ export interface UndoPlan {
 }
 
 /** A run whose undo was begun. */
-export interface BegunUndo {
-  readonly runId: string
-  readonly status: RunStatus
+export interface BegunUndo extends ChangedRun {
   /** Of its undos, those that were leased to the caller; given only when a lease was asked for. */
   readonly claims?: readonly Claim[]
 }

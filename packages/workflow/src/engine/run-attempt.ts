@@ -1,8 +1,8 @@
 import type { Adapter, AttemptResult, Direction, KeptAttempt } from '../adapter/index.ts'
 import type { SerialisedError } from '../cause.ts'
 import { checkNames, wholeNumber } from './call-options.ts'
-import { unknownRun } from './control/control.ts'
 import { fromJsonText } from './payload.ts'
+import { unknownRun } from './run-reference.ts'
 
 const LIMIT_DEFAULT = 200
 const LIMIT_MAX = 10_000
@@ -34,7 +34,7 @@ export async function readRunAttempts(
   const kept = await adapter.readAttempts({ runId, limit })
   if (kept.length > 0) return kept.map(runAttempt)
   const known = await adapter.readStatuses([runId], { stored: true })
-  if (known.length === 0) throw unknownRun(runId)
+  if (known.length === 0) throw unknownRun({ runId })
   return []
 }
 

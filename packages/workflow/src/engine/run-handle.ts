@@ -6,7 +6,9 @@ import type { CancelOptions, Control } from './control/control.ts'
 import type { RunHistoryEntry } from './control/history.ts'
 import { type ActionOptions, checkActionOptions } from './control/options.ts'
 import type { Explanation } from './explain/explanation.ts'
+import { checkResultOptions, type ResultOptions } from './result-options.ts'
 import { RunFailedError } from './run-failed-error.ts'
+import { unknownRun } from './run-reference.ts'
 import { type RunSnapshot, runSnapshot } from './run-snapshot.ts'
 import type { RunWatch } from './run-watch.ts'
 import type { ApproveOptions, RejectOptions, SignalOptions, SignalReceipt, Signals } from './signals.ts'
@@ -14,14 +16,23 @@ import type { ApproveOptions, RejectOptions, SignalOptions, SignalReceipt, Signa
 /** A run that was started or found. Holds nothing open: keep it or drop it. */
 export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = ReceivesAnything> {
   readonly id: string
+  /** Carries types only: there is no such property at run time. */
+  readonly '~types'?: { readonly outputs: Outputs; readonly receives: Sent } | undefined
   /** False when `key` belonged to an earlier run, which this handle stands for. */
   readonly created: boolean
   /**
-   * Waits for the end of the run, however long that takes, and gives every step's output by name.
-   *
-   * @throws RunFailedError when it failed or was cancelled, once its undo has come to an end; BelayError `unknown_run`, `engine_closed`.
+   * The version that the run was started with: an earlier one than was asked for, perhaps, when `key` belonged to an earlier run. Undefined
+   * of a handle that was made from an id or a key.
    */
-  result(): Promise<Outputs>
+  readonly version?: number | undefined
+  /**
+   * Waits for the end of the run, however long that takes or up to `timeout`, and gives every step's output by name.
+   *
+   * @throws RunFailedError when it failed or was cancelled, once its undo has come to an end; BelayError `result_timeout` or `result_aborted`
+   * when the wait ends before the run, which goes on; `unknown_run`, `engine_closed`, `invalid_option`;
+   * `other_version` at once when the run was found by its key and follows another version than the definition that types this handle.
+   */
+  result(options?: ResultOptions): Promise<Outputs>
   /** The run and its steps as they stand now. */
   status(): Promise<RunSnapshot>
   /**
@@ -49,7 +60,7 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
   retryStep(step: StepNameOf<Outputs>, options?: ActionOptions): Promise<void>
   /**
    * Takes a step for done that is ready, waiting, or has failed its run, with a stand-in for its output. It is `skipped` from then on: what
-   * depends on it goes on, and nothing of it is undone.
+   * depends on it goes on. It is not undone, unless its handler had succeeded and only its output could not be stored.
    *
    * @throws BelayError `action_refused` for a step that is running, has ended, or isn't next.
    */
@@ -100,6 +111,16 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
   reject<Name extends ApprovalNames<Sent>>(name: Name, decision: RejectOptions): Promise<SignalReceipt>
 }
 
+/**
+ * A run that is named by its workflow and key. The first call that finds it decides which run that is; later calls are for the same run. Its
+ * id is in `status()`.
+ */
+export interface KeyedRunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = ReceivesAnything>
+  extends Omit<RunHandle<Outputs, Sent>, 'id' | 'created'> {
+  readonly workflow: string
+  readonly key: string
+}
+
 export type SignalNames<Sent> = Sent extends Receives ? keyof Sent['signals'] & string : never
 export type SignalPayload<Sent, Name> = Sent extends Receives
   ? Name extends keyof Sent['signals']
@@ -133,36 +154,47 @@ export interface RunHandleParts {
   readonly signals: Signals
 }
 
-export function runHandle<Outputs, Sent>(
-  parts: RunHandleParts,
-  run: { readonly id: string; readonly created: boolean },
-): RunHandle<Outputs, Sent> {
+export function runHandle<Outputs, Sent>(parts: RunHandleParts, run: HandledRun): RunHandle<Outputs, Sent> {
   // Names, payloads and outputs are types only: at run time every handle takes any, and the definition tells.
   return new Handle(parts, run) as unknown as RunHandle<Outputs, Sent>
 }
 
-/** Two fields and no closures: `runMany()` makes a hundred thousand of these, and most are dropped. */
+/** What a handle stands for. */
+export interface HandledRun {
+  readonly id: string
+  readonly created: boolean
+  /** The version that it follows, where that is known. */
+  readonly version?: number | undefined
+  /** The version of the definition that types the handle. */
+  readonly typedBy?: number | undefined
+}
+
+/** A few fields and no closures: `runMany()` makes a hundred thousand of these, and most are dropped. */
 class Handle {
   readonly id: string
   readonly created: boolean
+  readonly version: number | undefined
+  readonly #typedBy: number | undefined
   readonly #parts: RunHandleParts
 
-  constructor(parts: RunHandleParts, { id, created }: { readonly id: string; readonly created: boolean }) {
+  constructor(parts: RunHandleParts, { id, created, version, typedBy }: HandledRun) {
     this.#parts = parts
     this.id = id
     this.created = created
+    this.version = version
+    this.#typedBy = typedBy
   }
 
-  async result(): Promise<Readonly<Record<string, unknown>>> {
-    const ended = await this.#parts.watch.over(this.id)
+  async result(options?: ResultOptions): Promise<Readonly<Record<string, unknown>>> {
+    if (this.version !== this.#typedBy) throw this.#otherVersion()
+    const ended = await this.#parts.watch.over(this.id, checkResultOptions(options))
     if (ended.status !== 'completed') throw new RunFailedError(ended)
     return Object.fromEntries(ended.steps.map((step) => [step.name, step.output]))
   }
 
   async status(): Promise<RunSnapshot> {
-    const { id } = this
-    const found = await this.#parts.adapter.readRun(id)
-    if (found === null) throw new BelayError('unknown_run', `There is no run ${id}.`, { runId: id })
+    const found = await this.#parts.adapter.readRun(this.id)
+    if (found === null) throw unknownRun({ runId: this.id })
     return runSnapshot(found)
   }
 
@@ -211,15 +243,24 @@ class Handle {
   }
 
   signal(name: string, payload?: unknown, options?: SignalOptions): Promise<SignalReceipt> {
-    return this.#parts.signals.send(this.id, name, payload, options)
+    return this.#parts.signals.send({ runId: this.id }, name, payload, options)
   }
 
   approve(name: string, decision: ApproveOptions<unknown>): Promise<SignalReceipt> {
-    return this.#parts.signals.approve(this.id, name, decision)
+    return this.#parts.signals.approve({ runId: this.id }, name, decision)
   }
 
   reject(name: string, decision: RejectOptions): Promise<SignalReceipt> {
-    return this.#parts.signals.reject(this.id, name, decision)
+    return this.#parts.signals.reject({ runId: this.id }, name, decision)
+  }
+
+  #otherVersion(): BelayError {
+    const { id, version } = this
+    return new BelayError(
+      'other_version',
+      `Run ${id} was found by its key and follows version ${version} of its workflow: its outputs are not typed by version ${this.#typedBy}, which it was asked for with. Get them as what they are with engine.runs.handle("${id}").result().`,
+      { runId: id },
+    )
   }
 
   async #act(method: string, action: Action, options: ActionOptions) {

@@ -43,6 +43,8 @@ export interface StepSnapshot {
   readonly output: unknown
   /** The newest error, also when a later attempt completed. */
   readonly error: SerialisedError | undefined
+  /** Its handler returned what cannot be stored, and `error` says why: its effect is there, although the step did not complete. */
+  readonly succeeded: boolean
   /** When the newest attempt began and ended. */
   readonly startedAt: Date | undefined
   readonly finishedAt: Date | undefined
@@ -102,6 +104,7 @@ function stepSnapshot(step: StepRecord): StepSnapshot {
     workerId: step.workerId ?? undefined,
     output: fromJsonText(step.output),
     error: fromJsonText(step.error) as SerialisedError | undefined,
+    succeeded: step.succeeded,
     startedAt: instant(step.startedAt),
     finishedAt: instant(step.finishedAt),
     undo: step.undo === null ? undefined : stepUndo(step.undo),

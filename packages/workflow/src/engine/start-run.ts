@@ -5,6 +5,7 @@ import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import { didYouMean } from '../graph/index.ts'
 import type { DefinitionRegistry } from './definition-registry.ts'
+import { inputHash } from './input-hash.ts'
 import { checkKey } from './key.ts'
 import type { EngineSettings } from './options.ts'
 import { fromJsonText, toJsonText } from './payload.ts'
@@ -27,18 +28,19 @@ export interface StartRunParts {
   readonly registry: DefinitionRegistry
   readonly payloads: PayloadCache
   readonly starter: RunStarter
-  readonly settings: Pick<EngineSettings, 'payloadMaxBytes' | 'runtime'>
+  readonly settings: Pick<EngineSettings, 'payloadMaxBytes' | 'runtime' | 'workflows'>
 }
 
 /** A run that was checked and can be stored. */
 interface CheckedRun extends CheckedOptions {
   readonly input: JsonText
+  readonly inputHash: string | null
 }
 
 type CheckedOptions = Pick<NewRun, 'key'> & ReturnType<typeof checkStartTimes>
 
 function checkOptions(
-  { deadlineMs }: WorkflowDefinition,
+  { deadlineMs }: Pick<WorkflowDefinition, 'deadlineMs'>,
   options: RunOptions,
   allowed: typeof ALONE | typeof OF_MANY = ALONE,
 ): CheckedOptions {
@@ -48,7 +50,10 @@ function checkOptions(
 export interface StartedHandle {
   readonly id: string
   readonly created: boolean
+  /** The definition that it was to be started with. */
   readonly definition: SavedDefinition
+  /** The version that it follows: another one, perhaps, of a run that has the key already. */
+  readonly version: number
   /** This process's worker has taken on what there is to do at first, and no other needs to be told. */
   readonly taken: boolean
 }
@@ -66,7 +71,30 @@ export async function startRun(
   const { tx } = options
   checkWorkflow(workflow)
   const checked = await checkRun(parts, workflow, input, checkOptions(workflow, options))
-  const definition = await storedDefinition(parts, workflow, tx)
+  return storeRun(parts, await storedDefinition(parts, workflow, tx), checked, tx)
+}
+
+/**
+ * The same with a definition that this process has from the store only: neither schema nor deadline of it are known here. A store that keeps
+ * schemas in a form that every process can check would be asked here.
+ */
+export async function startUnchecked(
+  parts: StartRunParts,
+  definition: SavedDefinition,
+  input: unknown,
+  options: RunOptions,
+): Promise<StartedHandle> {
+  const believing = { name: definition.name, deadlineMs: null, validate: (given: unknown) => given }
+  const run = await checkRun(parts, believing, input, checkOptions(believing, options))
+  return storeRun(parts, definition, run, options.tx)
+}
+
+async function storeRun(
+  parts: StartRunParts,
+  definition: SavedDefinition,
+  checked: CheckedRun,
+  tx: unknown,
+): Promise<StartedHandle> {
   const run = newRun(parts, definition, checked)
   if (tx !== undefined) return (await startWithin(parts, definition, [run], tx))[0]!
   return startedHandle(parts, definition, run, await parts.starter.start(run))
@@ -135,9 +163,10 @@ async function startWithin(
     const batch = runs.slice(first, first + STARTS_MAX)
     const stored = await adapter.startRuns(batch, { tx })
     batch.forEach((run, index) => {
-      const { runId: id, created } = stored[index]!
-      if (!created) assertSameInput(run, stored[index]!)
-      started.push({ id, created, definition, taken: false })
+      const found = stored[index]!
+      if (!found.created) assertSameInput(run, found)
+      const { runId: id, created } = found
+      started.push({ id, created, definition, version: versionOf(found, definition), taken: false })
     })
   }
   return started
@@ -162,13 +191,14 @@ async function checkRuns(
 
 function checkRun(
   { settings }: StartRunParts,
-  workflow: WorkflowDefinition,
+  workflow: Pick<WorkflowDefinition, 'name' | 'validate'>,
   input: unknown,
   options: CheckedOptions,
 ): CheckedRun | Promise<CheckedRun> {
+  const hash = options.key === null ? null : inputHash(input)
   const stored = (valid: unknown): CheckedRun => {
     const owner = () => ({ what: `Input of workflow "${workflow.name}"` })
-    return { ...options, input: toJsonText(valid, settings.payloadMaxBytes, owner) }
+    return { ...options, input: toJsonText(valid, settings.payloadMaxBytes, owner), inputHash: hash }
   }
   const valid = workflow.validate(input)
   return valid instanceof Promise ? valid.then(stored) : stored(valid)
@@ -189,20 +219,28 @@ function startedHandle(
   else assertSameInput(run, stored)
   // Of a deadline the worker has to hear even so: it may be near.
   const taken = (stored.claims ?? []).length > 0 && run.deadlineMs === undefined
-  return { id: stored.runId, created: stored.created, definition, taken }
+  const { runId: id, created } = stored
+  return { id, created, definition, version: versionOf(stored, definition), taken }
+}
+
+function versionOf(stored: StartedRun, { version }: SavedDefinition): number {
+  return stored.version ?? version
 }
 
 function checkWorkflow(workflow: WorkflowDefinition): void {
   if (typeof workflow?.record?.checksum === 'string') return
   throw new BelayError(
     'unknown_workflow',
-    `A run is started with a definition made by define() or defineGraph(), got ${typeof workflow === 'string' ? JSON.stringify(workflow) : typeof workflow}.`,
+    `A run is started with a definition made by define() or defineGraph(), or with run() by the name of one; got ${typeof workflow === 'string' ? JSON.stringify(workflow) : typeof workflow}.`,
   )
 }
 
 /** What a run may be given, alone and among many. */
 const ALONE = { what: 'A run', names: ['key', 'startAt', 'delay', 'deadline', 'tx'] } as const
 const OF_MANY = { what: 'A run of runMany()', names: ['key', 'startAt', 'delay', 'deadline'] } as const
+
+/** Options of a run that is started alone. */
+export const RUN_OPTION_NAMES: readonly string[] = ALONE.names
 
 function checkRunOptions(options: RunOptions, { what, names }: typeof ALONE | typeof OF_MANY): string | null {
   for (const name of Object.keys(options)) {
@@ -218,7 +256,9 @@ function checkRunOptions(options: RunOptions, { what, names }: typeof ALONE | ty
   return key
 }
 
-function assertSameInput({ workflow, key, input }: NewRun, existing: StartedRun): void {
+/** The same was given, or the same is stored: a schema may make something new of one input each time, and one thing of several. */
+function assertSameInput({ workflow, key, input, inputHash: hash }: NewRun, existing: StartedRun): void {
+  if (hash != null && existing.inputHash === hash) return
   if (existing.input === input || dequal(fromJsonText(existing.input), fromJsonText(input))) return
   throw new BelayError(
     'key_conflict',

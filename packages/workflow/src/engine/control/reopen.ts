@@ -100,6 +100,8 @@ function reopenedStep(step: StoredStep, kind: 'anew' | 'again', openDependencies
     availableAt: null,
     waitingSince: null,
     failingSince: null,
+    // What it did in this round is still there, also when the next attempt fails.
+    succeeded: kind === 'again' && step.succeeded,
     signalledAt: signalled ? step.signalledAt : null,
     ...(signalled ? {} : { output: null }),
   }

@@ -54,6 +54,7 @@ const IDLE_STEP: Omit<StoredStep, 'step' | 'name'> = {
   waitingSince: null,
   signalledAt: null,
   failingSince: null,
+  succeeded: false,
 }
 
 /** A run that has ended and was stopped. */
