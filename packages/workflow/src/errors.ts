@@ -15,6 +15,7 @@ export type BelayErrorCode =
   | 'result_timeout'
   | 'result_aborted'
   | 'step_timeout'
+  | 'retry_window_over'
   | 'outcome_unknown'
   | 'signal_timeout'
   | 'poll_timeout'

@@ -9,17 +9,21 @@ import { connectionCases } from './cases/connection.ts'
 import { controlCases } from './cases/control.ts'
 import { controlRaceCases } from './cases/control-races.ts'
 import { controlledWaitCases } from './cases/control-waits.ts'
+import { controlWithinCases } from './cases/control-within.ts'
 import { deadlineCases } from './cases/deadlines.ts'
 import { definitionCases } from './cases/definitions.ts'
 import { diagnosisCases } from './cases/diagnosis.ts'
 import { drainCases } from './cases/drain.ts'
 import { failCases } from './cases/fail.ts'
 import { fenceCases } from './cases/fences.ts'
+import { findingCases } from './cases/finding.ts'
 import { historyCases } from './cases/history.ts'
 import { keptAttemptCases } from './cases/kept-attempts.ts'
 import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
 import { migrationCases } from './cases/migration.ts'
+import { pausedStopCases } from './cases/paused-stop.ts'
+import { pausedUndoCases } from './cases/paused-undo.ts'
 import { payloadCases } from './cases/payloads.ts'
 import { raceCases } from './cases/races.ts'
 import { readingCases } from './cases/reading.ts'
@@ -38,10 +42,12 @@ import { startTimeCases } from './cases/start-times.ts'
 import { stopCases } from './cases/stop.ts'
 import { succeededCases } from './cases/succeeded.ts'
 import { sweepCases } from './cases/sweep.ts'
+import { tagCases } from './cases/tags.ts'
 import { transactCases } from './cases/transact.ts'
 import { transactionCases } from './cases/transactions.ts'
 import { undoCases } from './cases/undo.ts'
 import { undoOrderCases } from './cases/undo-order.ts'
+import { undoTryCases } from './cases/undo-tries.ts'
 import { versionCases } from './cases/versions.ts'
 import { waitCases } from './cases/waits.ts'
 import { workerCases } from './cases/workers.ts'
@@ -84,14 +90,20 @@ const SUITES: Readonly<Record<string, Cases>> = {
   races: raceCases,
   control: controlCases,
   'control of waits': controlledWaitCases,
+  'control in transactions': controlWithinCases,
   'retry of a run': reopenCases,
   'repair of an undo': repairCases,
+  'stop of a paused run': pausedStopCases,
+  'pause of an undo': pausedUndoCases,
+  'undo between its tries': undoTryCases,
   'migration of a run': migrationCases,
   history: historyCases,
   'races of control': controlRaceCases,
   sizes: sizeCases,
   payloads: payloadCases,
   reading: readingCases,
+  tags: tagCases,
+  'finding runs': findingCases,
   versions: versionCases,
   workers: workerCases,
   retention: retentionCases,

@@ -35,6 +35,7 @@ const FACTS: readonly Fact[] = [
   ['undone_has_finished_at', (s) => !isUndone(s) || s.undo.finishedAt !== null],
   ['finished_after_started', (s) => inOrder(s.startedAt, s.finishedAt)],
   ['failed_has_an_error', (s) => s.status !== 'failed' || s.error !== null],
+  ['undo_skipped_of_the_undone_only', (s) => s.undo?.skipped !== true || s.status === 'compensated'],
   ['undo_of_in_an_undo_only', (s) => (s.undoOf !== null) === IN_UNDO.has(s.status)],
   [
     'waiting_has_no_worker_and_a_beginning',

@@ -26,7 +26,10 @@ export function runFacts(view: RunView, report: Reporter): void {
   fact('completed_run_has_completed_steps', run.status !== 'completed' || allSatisfied)
   fact('run_completes_with_its_last_step', view.stopped || run.status === 'completed' || !allSatisfied)
   fact('failed_run_undid_nothing', run.status !== 'failed' || steps.every(({ undoOf }) => undoOf === null))
-  fact('parked_iff_an_undo_failed', (run.status === 'compensation_failed') === any(isParked))
+  fact(
+    'parked_iff_an_undo_failed',
+    run.status === 'paused' || (run.status === 'compensation_failed') === any(isParked),
+  )
   storedFacts(view, fact)
 }
 

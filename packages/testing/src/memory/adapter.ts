@@ -10,18 +10,26 @@ import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { Dump } from '../invariants/dump.ts'
 import { findApprovals } from './approvals.ts'
 import { claim, held } from './claim.ts'
-import { changeRun, readHistory } from './control.ts'
+import { readHistory } from './control.ts'
 import { findDefinition, readDefinitions, saveDefinitions } from './definitions.ts'
 import { expireRuns, upcoming } from './due.ts'
 import { dump } from './dump.ts'
-import { listRuns, load, readRun, readStatuses } from './read.ts'
+import { countRuns, listRuns, load, readRun, readStatuses } from './read.ts'
 import { Rows } from './rows.ts'
 import { settle } from './settle.ts'
 import { findRun } from './signals.ts'
 import { cancelRuns, stopping } from './stop.ts'
 import { sweep } from './sweep.ts'
 import { readAttempts } from './trail.ts'
-import { commit, deliverInTurn, recorded, settleWithin, startRunsInTurn, workIn } from './transact.ts'
+import {
+  changeInTurn,
+  commit,
+  deliverInTurn,
+  recorded,
+  settleWithin,
+  startRunsInTurn,
+  workIn,
+} from './transact.ts'
 import { givenTransaction, MemoryTransaction } from './transaction.ts'
 import { beginUndo, drain } from './undo.ts'
 import { diagnose, findEnded, prune, releaseKeys } from './upkeep.ts'
@@ -92,7 +100,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
       const transacted = await this.#verb(() =>
         settleWithin(this.#rows, tx, { workerId, keepAttempts, ...end }),
       )
-      if (tx.runs.size > 0 || tx.signals.length > 0) this.wake()
+      if (!tx.isEmpty) this.wake()
       return transacted
     } finally {
       tx.rollBack()
@@ -124,7 +132,8 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   beginUndo: Verb<'beginUndo'> = (plans, lease) => this.#verb(() => beginUndo(this.#rows, plans, lease))
   cancelRuns: Verb<'cancelRuns'> = (request) => this.#verb(() => cancelRuns(this.#rows, request))
 
-  changeRun: Adapter['changeRun'] = (request) => this.#verb(() => changeRun(this.#rows, request))
+  changeRun: Adapter['changeRun'] = (request, within) =>
+    this.#verb(() => changeInTurn(this.#rows, request, this.#given(within)))
   readHistory: Verb<'readHistory'> = (request) => this.#verb(() => readHistory(this.#rows, request))
   readAttempts: Verb<'readAttempts'> = (request) => this.#verb(() => readAttempts(this.#rows, request))
   readDefinitions: Verb<'readDefinitions'> = (ids, within) =>
@@ -142,6 +151,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   readStatuses: Verb<'readStatuses'> = (runIds, options) =>
     this.#verb(() => readStatuses(this.#rows, runIds, options))
   listRuns: Verb<'listRuns'> = (filter: RunFilter) => this.#verb(() => listRuns(this.#rows, filter))
+  countRuns: Verb<'countRuns'> = (request) => this.#verb(() => countRuns(this.#rows, request))
 
   listWorkers: Verb<'listWorkers'> = (request) => this.#verb(() => listWorkers(this.#rows, request))
   listHeld: Verb<'listHeld'> = (request) => this.#verb(() => listHeld(this.#rows, request))

@@ -116,7 +116,8 @@ const NOTHING = { output: null, error: null, begun: null, undo: null }
 
 // The database has the same facts as CHECK constraints.
 function assertStopped(run: RunRow): void {
-  const stopped = !FORWARD.has(run.status) && run.status !== 'completed'
+  const stopped =
+    run.status === 'paused' ? run.stop !== null : !FORWARD.has(run.status) && run.status !== 'completed'
   assertInvariant(
     stopped === (run.stop !== null) && stopped === (run.cause !== null) && (run.endsAs === null || stopped),
     'stopped_run_says_why',
@@ -124,7 +125,7 @@ function assertStopped(run: RunRow): void {
   )
 }
 
-const FORWARD: ReadonlySet<string> = new Set(['scheduled', 'running', 'waiting', 'paused'])
+const FORWARD: ReadonlySet<string> = new Set(['scheduled', 'running', 'waiting'])
 
 export function readHistory(
   rows: Rows,

@@ -2,7 +2,7 @@ import type { Outcome, RunStatus, Wake } from '@belay/workflow/adapter'
 import { changeStep, moveRun } from './change.ts'
 import { enqueue, type StepOfRun } from './lease.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
-import { stopRun } from './stop.ts'
+import { goesForward, stopRun } from './stop.ts'
 
 /** What a batch of outcomes leads to beyond the settled rows themselves. */
 export interface Consequences {
@@ -35,7 +35,9 @@ export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequenc
         ...{ status: 'failed', error: outcome.error, finishedAt, begun: true },
         succeeded: outcome.succeeded === true || step.succeeded,
       })
-      if (stopRun(rows, run, 'failure', outcome.cause)) consequences.runs.set(run.runId, run.status)
+      if (stopRun(rows, run, 'failure', outcome.cause) && run.status === 'compensating') {
+        consequences.runs.set(run.runId, run.status)
+      }
       break
     case 'retry':
       changeStep(run, step, failedOnce(step, outcome.error))
@@ -63,7 +65,7 @@ export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequenc
 
 function afterCompletion(rows: Rows, { run, step }: StepOfRun, consequences: Consequences): void {
   // A late success in a run that has stopped is an obligation to undo, and nothing follows from it.
-  if (run.status !== 'running' && run.status !== 'paused') return
+  if (!goesForward(run)) return
   const dependents = run.definition.dependents[step.step]!
   for (const number of dependents) unblock(run, run.steps[number]!, 'pending', consequences)
   if (dependents.length > 0) return
@@ -157,7 +159,8 @@ function wait(rows: Rows, held: StepOfRun, wake: Wake | null, consequences: Cons
 }
 
 function park(rows: Rows, run: RunRow, consequences: Consequences): void {
-  if (run.status === 'compensation_failed') return
+  // A paused run is parked when it is resumed.
+  if (run.status !== 'compensating') return
   moveRun(rows, run, 'compensation_failed')
   consequences.runs.set(run.runId, run.status)
 }

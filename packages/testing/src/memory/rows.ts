@@ -30,6 +30,7 @@ export interface RunRow {
   readonly createdAt: number
   readonly startAt: number | null
   deadlineAt: number | null
+  readonly tags: readonly string[]
   steps: readonly StepRow[]
   status: RunStatus
   /** Going forward the sinks that have not completed, in an undo the undos that have not ended. */

@@ -98,7 +98,7 @@ export function createRun(rows: Rows, newRun: NewRun): void {
 }
 
 function insertRun(rows: Rows, newRun: NewRun): RunRow {
-  const { runId, definitionId, workflow, key, input, inputHash = null, deadlineMs } = newRun
+  const { runId, definitionId, workflow, key, input, inputHash = null, deadlineMs, tags = [] } = newRun
   const startAt = startOf(rows, newRun)
   const definition = definitionOf(rows, definitionId)
   const run: RunRow = {
@@ -111,6 +111,7 @@ function insertRun(rows: Rows, newRun: NewRun): RunRow {
     createdAt: rows.now,
     startAt,
     deadlineAt: deadlineMs === undefined ? null : (startAt ?? rows.now) + deadlineMs,
+    tags: [...tags],
     steps: definition.saved.shape.steps.map((shape, step) => newStep(step, shape.dependsOn.length, startAt)),
     status: 'running',
     openSteps: countSinks(definition),

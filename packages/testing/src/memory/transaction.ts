@@ -5,6 +5,7 @@ import {
   type TransactionOptions,
   type TypedTransaction,
 } from '@belay/workflow/adapter'
+import type { PendingChange } from './change-within.ts'
 import type { Rows } from './rows.ts'
 
 /** What a transactional handler is given as `tx` on a memory store. */
@@ -30,6 +31,8 @@ export class MemoryTransaction {
   readonly runs = new Map<string, NewRun>()
   /** @internal Signals that are to be delivered when it commits. */
   readonly signals: NewSignal[] = []
+  /** @internal Changes of runs that are to be made when it commits. */
+  readonly changes: PendingChange[] = []
   /** @internal Resolves once it is over. */
   readonly ended: Promise<void>
   /** @internal The transaction that this one waits for. */
@@ -44,6 +47,11 @@ export class MemoryTransaction {
     this.ended = new Promise((resolve) => {
       this.#end = resolve
     })
+  }
+
+  /** @internal Whether there is nothing to store when it commits. */
+  get isEmpty(): boolean {
+    return this.runs.size === 0 && this.signals.length === 0 && this.changes.length === 0
   }
 
   get isOpen(): boolean {

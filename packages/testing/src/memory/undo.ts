@@ -42,6 +42,8 @@ export function beginUndo(rows: Rows, plans: readonly UndoPlan[], lease?: Lease)
     const run = rows.runs.get(plan.runId)
     if (run === undefined || !isDraining(run) || !isDrained(run)) return []
     if (plan.fences !== undefined && plan.fences !== fencesOf(run)) return []
+    // Planned before the run, which had failed, was cancelled: what is undone may be another.
+    if ((plan.endsAs === 'cancelled') !== (run.stop !== 'failure')) return []
     due.push(...begin(rows, run, plan))
     return [run]
   })
@@ -94,6 +96,8 @@ function begin(rows: Rows, run: RunRow, plan: UndoPlan): readonly StepOfRun[] {
       openDependencies,
       undo: UNDO_BEGUN,
       workerId: null,
+      // Of its forward attempts: no retry of the undo has been put off.
+      availableAt: null,
     })
   }
   if (undos.length === 0) moveRun(rows, run, plan.endsAs)

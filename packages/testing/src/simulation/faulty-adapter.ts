@@ -54,6 +54,7 @@ const VERBS = [
   'readRun',
   'readStatuses',
   'listRuns',
+  'countRuns',
   'listWorkers',
   'listHeld',
   'findEnded',

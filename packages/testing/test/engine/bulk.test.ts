@@ -69,19 +69,85 @@ describe('acting on many runs', () => {
     const { engine, runs } = await started(2)
     await runs[0]!.cancel()
 
-    const result = await engine.runs.pauseMany({ workflow: 'bulk', status: ['running', 'compensating'] })
-    const cancelled = await engine.runs.cancelMany({ status: ['compensating', 'paused'] }, { dryRun: true })
+    const paused = await engine.runs.pauseMany({ workflow: 'bulk', status: ['running', 'compensating'] })
+    const retried = await engine.runs.retryMany({ workflow: 'bulk', status: 'paused' })
+    const cancelled = await engine.runs.cancelMany({ status: 'paused' }, { compensate: false, dryRun: true })
 
-    expect(result).toMatchObject({ matched: 2, changed: 1, runIds: [runs[1]!.id] })
-    expect(result.refused).toEqual([
-      { runId: runs[0]!.id, why: expect.stringMatching(/cannot be paused: it is being undone/) },
+    expect(paused).toMatchObject({ matched: 2, changed: 2, refused: [] })
+    expect(retried).toMatchObject({ matched: 2, changed: 0 })
+    expect(retried.refused.map(({ why }) => why)).toEqual([
+      expect.stringMatching(/cannot be retried: it is paused/),
+      expect.stringMatching(/cannot be retried: it was stopped, and is paused before its undo/),
     ])
-    expect(cancelled).toMatchObject({
-      matched: 2,
-      runIds: [runs[1]!.id],
-      refused: [
-        { runId: runs[0]!.id, why: expect.stringMatching(/cannot be cancelled: it is being undone/) },
-      ],
+    expect(cancelled).toMatchObject({ matched: 2, runIds: [runs[1]!.id] })
+    expect(cancelled.refused).toEqual([
+      { runId: runs[0]!.id, why: expect.stringMatching(/cannot be cancelled without its undo/) },
+    ])
+  })
+
+  it('moves runs to another version, a dry run first, and says which it cannot move', async () => {
+    const { engine, runs } = await started(3)
+    const second = define('bulk', { version: 2 }).step('a', { run: () => 2 })
+    const renamed = define('bulk', { version: 3 }).step('b', { run: () => 3 })
+    await runs[0]!.skipStep('a')
+    await engine.run(other, undefined)
+
+    const dry = await engine.runs.migrateMany({}, second, { dryRun: true })
+    expect(dry).toMatchObject({ matched: 2, changed: 2, refused: [] })
+    expect((await runs[1]!.status()).version).toBe(1)
+    const moved = await engine.runs.migrateMany({}, second, { by: 'ann', reason: 'wrong price' })
+    const again = await engine.runs.migrateMany({}, second)
+    const refused = await engine.runs.migrateMany({}, renamed)
+
+    expect(moved).toMatchObject({ matched: 2, changed: 2, refused: [] })
+    expect(again).toMatchObject({ matched: 2, changed: 0, refused: [] })
+    expect((await runs[1]!.status()).version).toBe(2)
+    expect((await runs[1]!.history()).map(({ action, by }) => [action, by])).toEqual([['migrate', 'ann']])
+    expect(refused).toMatchObject({ matched: 2, changed: 0 })
+    expect(refused.refused[0]!.why).toMatch(/step "a" is ready, and version 3 has no such step/)
+    await expect(engine.runs.migrateMany({}, {} as never)).rejects.toMatchObject({ code: 'unknown_workflow' })
+  })
+
+  it('repairs the parked compensations of many runs, by another try or by hand', async () => {
+    const { clock, worker } = engines()
+    let broken = true
+    const parking = define('parking', { version: 1 })
+      .step('a', {
+        run: () => 1,
+        compensate: () => {
+          if (broken) throw new PermanentError('no')
+        },
+      })
+      .step('b', {
+        dependsOn: ['a'],
+        run: () => {
+          throw new PermanentError('no')
+        },
+      })
+    const engine = await worker({ workflows: [parking] })
+    const runs = await engine.runMany(parking, [{}, {}, {}])
+    await clock.runUntil(Promise.allSettled(runs.map((run) => run.result())))
+
+    const unknown = await engine.runs.skipCompensationMany({ workflow: 'parking' }, 'c')
+    const wrong = await engine.runs.retryCompensationMany({ workflow: 'parking' }, 'b')
+    const skipped = await engine.runs.skipCompensationMany({ workflow: 'parking' }, 'a', {
+      limit: 1,
+      by: 'ann',
+    })
+    broken = false
+    const retried = await engine.runs.retryCompensationMany({ workflow: 'parking' }, 'a', { by: 'ann' })
+
+    expect(unknown).toMatchObject({ matched: 3, changed: 0 })
+    expect(unknown.refused[0]!.why).toMatch(/has no step "c"/)
+    expect(wrong.refused[0]!.why).toMatch(/it is failed/)
+    expect(skipped).toMatchObject({ matched: 1, changed: 1, more: true })
+    expect(retried).toMatchObject({ matched: 2, changed: 2, refused: [] })
+    const ended = await clock.runUntil(Promise.allSettled(runs.map((run) => run.result())))
+    expect(ended.map((end) => end.status === 'rejected' && end.reason.status)).toEqual(
+      runs.map(() => 'compensated'),
+    )
+    await expect(engine.runs.retryCompensationMany({}, undefined as never)).rejects.toMatchObject({
+      code: 'invalid_option',
     })
   })
 

@@ -362,7 +362,13 @@ describe('cancelling', () => {
     await run.cancel({ reason: 'first' })
     await clock.advance('1s')
 
-    expect(await run.cancel({ reason: 'second', compensate: false })).toBe(false)
+    expect(await run.cancel({ reason: 'second' })).toBe(false)
+    await expect(run.cancel({ reason: 'third', compensate: false })).rejects.toMatchObject({
+      code: 'action_refused',
+      message: expect.stringMatching(
+        /cannot be cancelled without its undo: it is being undone\. cancel\(\) stops no undo/,
+      ),
+    })
 
     await clock.runUntil(run.result().catch(() => {}))
     expect(statuses(await run.status())).toMatchObject({ a: 'compensated' })

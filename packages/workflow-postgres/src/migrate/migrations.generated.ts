@@ -376,7 +376,7 @@ INSERT INTO "belay"."workflow_migrations" (tag) VALUES ('0004_lease_journal_and_
   },
   {
     tag: '0005_rounds_undo_columns_and_tags',
-    hash: 'a2c6d81cc4966a6694d9a62a7c460f0b979e49685a656485631a9ba8244f4569',
+    hash: 'e2448f0ee92fc1fd61e07e636367cadf9734ab2d9414d727ab6d23d3f81a79f8',
     sql: `CREATE TABLE "belay"."workflow_attempts" (
 	"run_id" uuid NOT NULL,
 	"step" integer NOT NULL,
@@ -399,6 +399,7 @@ ALTER TABLE "belay"."workflow_runs" DROP CONSTRAINT "workflow_runs_fits_status";
 DROP INDEX "belay"."workflow_runs_deadline_idx";--> statement-breakpoint
 ALTER TABLE "belay"."workflow_runs" ADD COLUMN "input_hash" text;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_runs" ADD COLUMN "tags" text[];--> statement-breakpoint
+ALTER TABLE "belay"."workflow_runs" ADD COLUMN "stray" boolean;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_definition_steps" ADD COLUMN "kind" text;--> statement-breakpoint
 UPDATE "belay"."workflow_definition_steps" ds SET "kind" = step.shape->>'kind'
   FROM "belay"."workflow_definitions" d
@@ -422,7 +423,11 @@ ALTER TABLE "belay"."workflow_steps" ADD COLUMN "undo_started_at" timestamp with
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "undo_finished_at" timestamp with time zone;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "undo_skipped" boolean;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "undo_error" json;--> statement-breakpoint
-CREATE INDEX "workflow_runs_tags_idx" ON "belay"."workflow_runs" USING gin ("tags") WHERE "belay"."workflow_runs"."tags" is not null;--> statement-breakpoint
+CREATE INDEX "workflow_runs_tags_idx" ON "belay"."workflow_runs" USING gin ("tags") WITH (gin_pending_list_limit=256) WHERE "belay"."workflow_runs"."tags" is not null;--> statement-breakpoint
+CREATE INDEX "workflow_runs_stray_idx" ON "belay"."workflow_runs" USING btree ("created_at") WHERE "belay"."workflow_runs"."stray";--> statement-breakpoint
+-- The first eight digits of a time-ordered id count units of 65.536 seconds. Runs of an engine whose clock was right are no strays.
+UPDATE "belay"."workflow_runs" SET stray = true
+WHERE abs(date_part('epoch', created_at) - 65.536::float8 * ('x' || left(id::text, 8))::bit(32)::bigint - 30) > 90;--> statement-breakpoint
 CREATE INDEX "workflow_runs_deadline_idx" ON "belay"."workflow_runs" USING btree ("deadline_at") WHERE "belay"."workflow_runs"."deadline_at" is not null and "belay"."workflow_runs"."stop" is null and ("belay"."workflow_runs"."status" in ('running', 'paused'));--> statement-breakpoint
 ALTER TABLE "belay"."workflow_signals" DROP CONSTRAINT "workflow_signals_pkey";
 --> statement-breakpoint

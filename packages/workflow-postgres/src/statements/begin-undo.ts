@@ -31,6 +31,8 @@ locked_runs as materialized (
   from planned_runs plan
   join belay.workflow_runs r on r.id = any (array[plan.run_id])
   where r.status = any (array[plan.draining_status]) and r.ends_as is null
+    -- Planned before the run, which had failed, was cancelled: what is undone may be another.
+    and case when plan.run_id is not null then (r.stop = 'failure') = (plan.ends_as <> 'cancelled') end
     -- Nothing in a stopped run can start again, so this holds although the snapshot may be older than the lock.
     and (
       select count(*) from belay.workflow_steps s
@@ -58,6 +60,8 @@ begun_undos as (
   set undo_of = s.status, status = 'compensating', open_dependencies = p.open_dependents,
     undo_attempts = case when p.handed_back then 1 else 0 end, undo_failures = 0, undo_losses = 0,
     undo_started_at = case when p.handed_back then belay.store_now() end, undo_finished_at = null, undo_skipped = null, undo_error = null,
+    -- Of its forward attempts: no retry of the undo has been put off.
+    available_at = null,
     fence = case when p.handed_back then s.fence + 1 else s.fence end,
     worker_id = case when p.handed_back then $7::uuid end
   from planned_undos p

@@ -6,8 +6,8 @@ import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from './chang
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from './kept-attempts.ts'
 
 /**
- * Records attempts that failed for good, cancels what has not started in their runs, and stops the runs. Guarantee: all of it commits
- * together; the first failure of a run is its cause; a step that a concurrent settlement makes ready is either cancelled here or was
+ * Records attempts that failed for good, cancels what has not started in their runs, and stops the runs; a paused one stays paused until it is
+ * resumed. Guarantee: all of it commits together; the first failure of a run is its cause; a step that a concurrent settlement makes ready is either cancelled here or was
  * leased before and is in flight, which the drain waits for. Index: primary keys only. Locks: own steps, other steps, runs, each by
  * (run, step).
  */
@@ -74,7 +74,7 @@ cancelled_steps as (
 ),
 stopped_runs as (
   update belay.workflow_runs r
-  set status = 'compensating', stop = 'failure', cause = f.cause::json
+  set status = case r.status when 'paused' then r.status else 'compensating' end, stop = 'failure', cause = f.cause::json
   from (
     select failed_runs.run_id, failed_runs.cause, failed_runs.forward_statuses
     from failed_runs
@@ -82,14 +82,14 @@ stopped_runs as (
     cross join (select count(*) from cancelled_steps) as steps_were_locked
     order by failed_runs.run_id
   ) f
-  where r.id = any (array[f.run_id]) and r.status = any (f.forward_statuses)
+  where r.id = any (array[f.run_id]) and r.status = any (f.forward_statuses) and r.stop is null
   returning r.id as run_id, r.status, ${changedRunColumns}
 )${keeping.rows}
 select 'settled' as kind, f.position::int as position, null::uuid as run_id, null as status,
   null::int as definition_id, null as key, null as tags, null::float8 as duration_ms
 from failed_steps f
 union all
-select 'run', null, r.run_id, r.status, r.definition_id, r.key, r.tags, r.duration_ms from stopped_runs r`
+select 'run', null, r.run_id, r.status, r.definition_id, r.key, r.tags, r.duration_ms from stopped_runs r where r.status = 'compensating'`
 }
 
 export type FailedOutcome = Extract<Outcome, { type: 'failed' }>

@@ -141,7 +141,9 @@ updated_runs as (
     finished_at = case when r.open_steps > e.ended then r.finished_at else belay.store_clock() end
   from ended_steps e
   where r.id = any (array[e.run_id])
-    and r.status = any (case when e.undo then array['compensating', 'compensation_failed'] else array['running', 'paused'] end)
+    and r.status = any (case when e.undo then array['compensating', 'compensation_failed', 'paused'] else array['running', 'paused'] end)
+    -- A late success in a run that was stopped while it was paused is an obligation to undo.
+    and case when not e.undo then r.stop is null else true end
   returning r.id as run_id, r.status, r.open_steps, r.definition_id, r.key, r.tags, r.finished_at - greatest(r.created_at, r.start_at) as lasted
 )${keeping.rows}
 select 'settled' as kind, null::uuid[] as run_ids,

@@ -11,6 +11,7 @@ import type { Statement } from '../connection/statement.ts'
 import { boundedLockWait, contended, lockWait } from '../lock-wait.ts'
 import { countedAttempts } from './claim-row.ts'
 import { readDefinitions } from './read-definitions.ts'
+import { tagsOf } from './run-tags.ts'
 
 interface LockedRow {
   readonly run_id: string
@@ -28,6 +29,7 @@ interface LockedRow {
   readonly run_finished_at: number | null
   readonly start_at: number | null
   readonly deadline_at: number | null
+  readonly tags: string | null
   readonly now: number
   readonly step: number | null
   readonly name: string | null
@@ -77,7 +79,7 @@ locked_steps as materialized (
 ),
 locked_run as materialized (
   select r.id, r.definition_id, r.open_steps, r.created_at, r.finished_at, r.status, r.start_at, r.deadline_at, r.stop, r.ends_as,
-    r.workflow, r.key, r.cause
+    r.workflow, r.key, r.tags, r.cause
   from (values ($1::uuid)) as asked (run_id)
   join belay.workflow_runs r on r.id = any (array[asked.run_id])
   -- Makes the run the last to be locked.
@@ -90,7 +92,7 @@ counted_steps as materialized (
     (select d.version from belay.workflow_definitions d where d.id = r.definition_id) as version
   from locked_run r
 )
-select r.id as run_id, r.workflow, counted.version, r.definition_id, counted.step_count, r.key, r.status as run_status, r.open_steps,
+select r.id as run_id, r.workflow, counted.version, r.definition_id, counted.step_count, r.key, r.status as run_status, r.open_steps, array_to_json(r.tags)::text as tags,
   r.stop, r.ends_as, case when s.step = 0 then r.cause::text end as cause, ${epochMs('r.created_at')} as created_at,
   ${epochMs('r.finished_at')} as run_finished_at, ${epochMs('r.start_at')} as start_at,
   ${epochMs('r.deadline_at')} as deadline_at, ${epochMs('belay.store_clock()')} as now,
@@ -137,6 +139,7 @@ function runOf(row: LockedRow): StoredRun {
     finishedAt: row.run_finished_at,
     startAt: row.start_at,
     deadlineAt: row.deadline_at,
+    tags: tagsOf(row.tags),
     openSteps: row.open_steps,
     stop: row.stop,
     endsAs: row.ends_as,

@@ -6,8 +6,8 @@ import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from './chang
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from './kept-attempts.ts'
 
 /**
- * Records undos that failed for good and parks their runs for an operator; undos of independent branches go on. Guarantee: step and run
- * change together. Index: primary keys. Locks: own steps, then runs, each by (run, step).
+ * Records undos that failed for good and parks their runs for an operator, a paused one when it is resumed; undos of independent branches go
+ * on. Guarantee: step and run change together, wherever an operator has moved the run while this waited for the step. Index: primary keys. Locks: own steps, then runs, each by (run, step).
  */
 export const parkUndos: Statement<
   | { readonly kind: 'settled'; readonly position: number }
@@ -46,11 +46,23 @@ parked_steps as (
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
   returning a.run_id, a.position${keeping.columns}
 ),
+-- As it is once it is locked: an operator may have resumed or repaired it after this statement's snapshot.
+undoing_runs as materialized (
+  select r.id, r.status
+  from (
+    select p.run_id, array['compensating', 'compensation_failed', 'paused'] as undoing_statuses
+    from parked_steps p group by p.run_id order by p.run_id
+  ) parked
+  join belay.workflow_runs r on r.id = any (array[parked.run_id])
+  where r.status = any (parked.undoing_statuses)
+  order by parked.run_id
+  for update of r
+),
 parked_runs as (
   update belay.workflow_runs r
   set status = 'compensation_failed'
-  from (select p.run_id, 'compensating' as status from parked_steps p group by p.run_id order by p.run_id) parked
-  where r.id = any (array[parked.run_id]) and r.status = any (array[parked.status])
+  from (select u.id, 'compensating' as status from undoing_runs u where u.status = 'compensating') undoing
+  where r.id = any (array[undoing.id])
   returning r.id as run_id, r.status, ${changedRunColumns}
 )${keeping.rows}
 select 'settled' as kind, p.position::int as position, null::uuid as run_id, null as status,

@@ -26,7 +26,7 @@ export const readStoppingRuns: Statement<{ readonly run_id: string }> = {
 select r.id as run_id
 from unnest($1::uuid[]) as wanted (run_id)
 join belay.workflow_runs r on r.id = any (array[wanted.run_id])
-where r.status not in ('scheduled', 'running', 'waiting', 'paused')`,
+where r.status not in ('scheduled', 'running', 'waiting', 'paused') or r.stop is not null`,
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Claim, Lease, NewRun, StartedRun } from '@belay/workflow/adapter'
 import { batchesBySize } from '../batches.ts'
 import type { Connection } from '../connection/connection.ts'
+import { listText } from '../connection/list-text.ts'
 import type { Statement } from '../connection/statement.ts'
 import type { LeaseJournal } from '../lease-journal.ts'
 import { passingLockWait, restoredLockWait, sharedLockWait } from '../lock-wait.ts'
@@ -19,13 +20,13 @@ export const insertRuns: Statement<InsertedRow> = {
   text: `
 with ${passingLockWait('$11')},
 new_runs as materialized (
-  select n.run_id, n.definition_id, n.workflow, n.key, n.input, n.input_hash, n.position, n.deadline_ms,
+  select n.run_id, n.definition_id, n.workflow, n.key, n.input, n.input_hash, n.position, n.deadline_ms, n.tags,
     -- A start in the past is one now: neither does it come before others that wait, nor has its deadline begun.
     greatest(to_timestamp(n.start_at_ms / 1000), belay.store_now() + n.start_delay_ms * interval '1 millisecond',
       case when n.start_at_ms is not null then belay.store_now() end) as start_at
   from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::float8[], $8::float8[],
-    $12::text[])
-    with ordinality as n (run_id, definition_id, workflow, key, input, start_at_ms, start_delay_ms, deadline_ms, input_hash, position)
+    $12::text[], $13::text[])
+    with ordinality as n (run_id, definition_id, workflow, key, input, start_at_ms, start_delay_ms, deadline_ms, input_hash, tags, position)
   cross join (select count(*) from bounded_wait) as wait_was_bounded
 ),
 -- Each definition's steps as arrays, read once: a thousand runs of one batch are mostly of a few definitions.
@@ -40,9 +41,11 @@ shapes as materialized (
 ),
 created_runs as (
   insert into belay.workflow_runs (id, definition_id, open_steps, created_at, status, workflow, key, input, start_at, deadline_at,
-    input_hash)
+    input_hash, tags, stray)
   select n.run_id, n.definition_id, shapes.sinks, belay.store_now(), 'running', n.workflow, n.key, n.input::json, n.start_at,
-    coalesce(n.start_at, belay.store_now()) + n.deadline_ms * interval '1 millisecond', n.input_hash
+    coalesce(n.start_at, belay.store_now()) + n.deadline_ms * interval '1 millisecond', n.input_hash, n.tags::text[],
+    -- The first eight digits of a time-ordered id count units of 65.536 seconds.
+    case when abs(date_part('epoch', belay.store_now()) - 65.536::float8 * ('x' || left(n.run_id::text, 8))::bit(32)::bigint - 30) > 90 then true end
   from new_runs n
   join shapes on shapes.definition_id = n.definition_id
   -- All or nothing: a run of a definition the store doesn't know would have no steps and never end.
@@ -239,6 +242,7 @@ async function insert(
       leasing?.lease.handBackMax ?? 0,
       waits,
       unlessAllNull(runs.map((run) => run.inputHash ?? null)),
+      unlessAllNull(runs.map(({ tags }) => (tags === undefined ? null : listText(tags)))),
     ])
     .catch((error: unknown) => {
       throw refusedStart(error, runs)

@@ -12,7 +12,6 @@ import type {
   NewRun,
   Outcome,
   PayloadRequest,
-  RunFilter,
   RunPayloads,
   RunRecord,
   SavedDefinition,
@@ -20,6 +19,7 @@ import type {
   StartedRun,
   StepRecord,
 } from './records.ts'
+import type { RunCount, RunCountRequest, RunFilter } from './run-conditions.ts'
 import type { Delivery, NewSignal } from './signals.ts'
 import type { KeepsAttempts, KeptAttempt } from './trail.ts'
 import type { Transacted, TransactRequest, WithinTransaction } from './transaction.ts'
@@ -170,12 +170,12 @@ export interface Adapter {
     readonly more: boolean
   }>
 
-  /** Of these runs, those that no longer go forward: their forward handlers are to be signalled. */
+  /** Of these runs, those that no longer go forward, paused or not: their forward handlers are to be signalled. */
   stopping(request: { runIds: readonly string[] }): Promise<readonly string[]>
 
   /**
    * Cancels what has not started in runs that are to be undone, and returns those in which nothing is in flight any more and whose undo
-   * has not begun, oldest first; only runs of these definitions and, when given, only these runs.
+   * has not begun, oldest first; only runs of these definitions and, when given, only these runs. Paused ones wait for their resumption.
    */
   drain(request: {
     definitionIds: readonly number[]
@@ -184,13 +184,17 @@ export interface Adapter {
   }): Promise<readonly DrainedRun[]>
 
   /**
-   * Begins the undo of drained runs, exactly once per run: a plan for a run whose undo has begun, or that is not drained, changes nothing.
+   * Begins the undo of drained runs, exactly once per run: a plan for a run whose undo has begun, that is not drained, or that is paused,
+   * changes nothing; nor does one that was made before a failed run was cancelled.
    * Undos with no open dependents become claimable; up to `handBackMax` of them, of all runs together, are leased to the worker at once.
    * Returns the runs that this call moved, with their new status and what was leased of them. When the answer is lost, ask `held`.
    */
   beginUndo(plans: readonly UndoPlan[], lease?: Lease): Promise<readonly BegunUndo[]>
 
-  /** Stops running runs with a cancellation; those that are already stopping or at an end are left as they are. Returns the runs stopped. */
+  /**
+   * Stops runs that go forward with a cancellation, paused ones too; those that are already stopping or at an end are left as they are.
+   * Returns the runs stopped.
+   */
   cancelRuns(request: {
     readonly runIds: readonly string[]
     /** JSON text of the cause. */
@@ -205,12 +209,16 @@ export interface Adapter {
    * Changes one run as an operator asks: holds the run and all its steps still, calls `decide` with them, and writes the change that it
    * returns, all of it or nothing; null writes nothing. `decide` is a pure function: the store may call it again, when it had to give the
    * change up for the sake of another. What it throws is thrown, and nothing is written. Null when there is no such run.
+   *
+   * With `tx` the change is part of that transaction, which holds the run until it ends; workers are woken when it commits. Throws
+   * `invalid_option` for what is no open transaction of this store.
    */
   changeRun<Answer extends object>(
     request: KeepsAttempts & {
       readonly runId: string
       readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
     },
+    options?: WithinTransaction,
   ): Promise<Answer | null>
 
   /** What operators did to a run, and the signals it received: the newest `limit` of them, in the order they came. */
@@ -255,6 +263,7 @@ export interface Adapter {
 
   /**
    * Stops runs whose deadline has passed, with that as their cause, and cancels what has not started in them; the longest overdue first.
+   * Paused ones stay paused.
    * Returns the runs stopped.
    */
   expireRuns(request: { readonly limit: number }): Promise<readonly ChangedRun[]>
@@ -279,8 +288,11 @@ export interface Adapter {
     options?: { readonly stored?: boolean },
   ): Promise<readonly { readonly runId: string; readonly status: RunStatus }[]>
 
-  /** Runs, newest first. */
+  /** Runs, newest first: the greatest run id first. */
   listRuns(filter: RunFilter): Promise<readonly RunRecord[]>
+
+  /** How many runs fit: one count or, by status, one for each status that any of them has. Looks at a bounded number of those that fit. */
+  countRuns(request: RunCountRequest): Promise<readonly RunCount[]>
 
   /**
    * Workers, the longest registered first, 10,000 at most. Those that left are not known any more, nor are the dead once their steps are

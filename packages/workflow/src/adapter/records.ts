@@ -49,6 +49,8 @@ export interface NewRun {
   readonly startDelayMs?: number | undefined
   /** How long after its start the run fails unless it has ended. */
   readonly deadlineMs?: number | undefined
+  /** What it is found by, beside its key: each once, none of them empty. */
+  readonly tags?: readonly string[] | undefined
 }
 
 /** What became of a {@link NewRun}. When its key was taken, `created` is false and the rest describes the run that has the key. */
@@ -128,7 +130,8 @@ export type Outcome = AttemptRef &
      */
     | { readonly type: 'waiting'; readonly wake: Wake | null }
     /**
-     * Failed for good: the run turns to `compensating` with this cause, unless it already has. `succeeded`: its handler returned, and what
+     * Failed for good: the run turns to `compensating` with this cause, unless it already has. A paused run
+     * stays paused, and has the cause. `succeeded`: its handler returned, and what
      * it returned cannot be stored. Its effect is there, so the step is undone like a completed one.
      */
     | {
@@ -147,7 +150,7 @@ export type Outcome = AttemptRef &
     | { readonly type: 'compensated' }
     /** The step had nothing to undo and only kept the order: it returns to the status it had (`undoOf`). */
     | { readonly type: 'relayed'; readonly undoOf: UndoneStatus }
-    /** The compensation failed for good: the run is parked as `compensation_failed`. */
+    /** The compensation failed for good: the run is parked as `compensation_failed`, a paused one when it is resumed. */
     | { readonly type: 'compensation_failed'; readonly error: string }
   )
 
@@ -203,6 +206,7 @@ export interface FoundRun {
   readonly definitionId: number
   readonly workflow: string
   readonly version: number
+  readonly tags: readonly string[]
 }
 
 export interface RunRecord {
@@ -221,6 +225,8 @@ export interface RunRecord {
   readonly startAt: number | null
   /** When it fails unless it has ended by then. */
   readonly deadlineAt: number | null
+  /** As they were given; empty for none. */
+  readonly tags: readonly string[]
 }
 
 export interface StepRecord {
@@ -255,13 +261,4 @@ export interface StepRecord {
   readonly failingSince: number | null
   /** In this round its handler returned what cannot be stored: its effect is there, although the step did not complete. */
   readonly succeeded: boolean
-}
-
-export interface RunFilter {
-  readonly workflow?: string | undefined
-  readonly status?: readonly RunStatus[] | undefined
-  readonly key?: string | undefined
-  /** Only runs older than this run id; for paging. */
-  readonly before?: string | undefined
-  readonly limit: number
 }

@@ -2,7 +2,7 @@ import type { ChangedRun } from './changed-run.ts'
 import type { StepStatus } from './lifecycle.ts'
 import type { Claim, JsonText } from './records.ts'
 
-/** A run that has failed or was cancelled and in which nothing is in flight any more. */
+/** A run, not paused, that has failed or was cancelled and in which nothing is in flight any more. */
 export interface DrainedRun {
   readonly runId: string
   readonly definitionId: number

@@ -59,7 +59,7 @@ export function stepDraft(
     transaction: transactionPolicy(place, options.transaction),
     run: options.run,
     wait: null,
-    compensation: compensation(place, options, policy),
+    compensation: compensation(place, options, { timeoutMs: policy.timeoutMs, retry: undoRetry(defaults) }),
   }
 }
 
@@ -92,7 +92,16 @@ function dependencies(place: Place, given: unknown): readonly string[] {
   throw definitionError(place, `dependsOn is ${shown(given)}, and must be an array of names of steps.`)
 }
 
-function compensation(place: Place, options: UntypedStepOptions, policy: StepPolicy): Compensation | null {
+/** An undo that is given up leaves an effect behind and its run parked: a single attempt must be asked for where it is defined. */
+function undoRetry({ retry }: StepPolicy): RetryPolicy {
+  return retry.attempts > 1 ? retry : Object.freeze({ ...retry, attempts: DEFAULT_RETRY.attempts })
+}
+
+function compensation(
+  place: Place,
+  options: UntypedStepOptions,
+  inherited: Pick<StepPolicy, 'retry' | 'timeoutMs'>,
+): Compensation | null {
   const { compensate, compensateOn } = options
   if (compensate === undefined) {
     if (compensateOn === undefined) return null
@@ -103,13 +112,15 @@ function compensation(place: Place, options: UntypedStepOptions, policy: StepPol
   }
   const { run, transaction, ...attempts }: UntypedCompensateOptions =
     typeof compensate === 'function' ? { run: compensate } : compensate
-  // A step and its undo may both be slow or flaky: what was said of the one holds for the other until told otherwise.
-  const { retry, timeoutMs } = stepPolicy(place, attempts, policy)
+  const retry = retryPolicy(place, attempts.retry, inherited.retry)
+  // A step and its undo may both be slow: what was said of the one holds for the other until told otherwise.
+  const limitMs = timeoutMs(place, attempts.timeout, inherited.timeoutMs)
   const on =
     compensateOn === undefined
       ? 'completed'
       : oneOf(place, 'compensateOn', compensateOn, ['completed', 'started'])
-  return Object.freeze({ run, on, retry, timeoutMs, transaction: transactionPolicy(place, transaction) })
+  const policy = transactionPolicy(place, transaction)
+  return Object.freeze({ run, on, retry, timeoutMs: limitMs, transaction: policy })
 }
 
 const STEP_OPTION_NAMES = [

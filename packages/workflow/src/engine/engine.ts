@@ -175,7 +175,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   ): Promise<readonly RunHandle<OutputsOf<W>, ReceivesOf<W>>[]> {
     this.#assertOpen()
     const handleOf = (started: StartedHandle, index: number): RunHandle<OutputsOf<W>, ReceivesOf<W>> =>
-      this.#startedHandle(started, { key: runs[index]?.key, tx })
+      this.#startedHandle(started, { key: runs[index]?.key, tags: runs[index]?.tags, tx })
     return startRuns(this.#startParts(), workflow, runs, handleOf, tx)
   }
 
@@ -276,12 +276,12 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   /** Tells of a run that was started, unless that depends on a transaction of the caller's. */
   #startedHandle<Outputs, Sent>(
     { id, created, definition, version, taken }: StartedHandle,
-    { key, tx }: Pick<RunOptions, 'key' | 'tx'>,
+    { key, tags = [], tx }: Pick<RunOptions, 'key' | 'tags' | 'tx'>,
     typedBy: number = definition.version,
   ): RunHandle<Outputs, Sent> {
     if (created && tx === undefined) {
       const { name } = definition
-      this.#events.emit('run.started', { runId: id, workflow: name, version, key, tags: [] })
+      this.#events.emit('run.started', { runId: id, workflow: name, version, key, tags })
       if (!taken) this.#wakeFor(definition.id)
     }
     return runHandle(this.#handleParts, { id, created, version, typedBy })

@@ -47,7 +47,7 @@ export type EngineEvents = {
   /** A run was created by this process; not told of one in a transaction of the caller's, which may be rolled back. */
   'run.started': RunIdentity
   'run.completed': RunEvent
-  /** The run failed or was cancelled: it drains, then it is undone. */
+  /** The run failed or was cancelled: it drains, then it is undone. Told again when an operator resumes its undo after a pause. */
   'run.compensating': RunEvent
   'run.failed': RunEvent
   'run.compensated': RunEvent

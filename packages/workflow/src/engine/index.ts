@@ -2,7 +2,7 @@ export type { Approvals, PendingApproval, PendingApprovalsOptions } from './appr
 export type { BulkOptions, BulkResult } from './control/bulk.ts'
 export type { CancelOptions } from './control/control.ts'
 export type { RunHistoryEntry } from './control/history.ts'
-export type { ActionOptions } from './control/options.ts'
+export type { ActionOptions, WithinActionOptions } from './control/options.ts'
 export type { DoctorOptions, DoctorReport } from './doctor.ts'
 export { createEngine, type Engine, type NewRunOf, type RunArguments } from './engine.ts'
 export type { EngineEvents, EventListener, RunEvent, RunIdentity, StepEvent } from './events.ts'
@@ -28,7 +28,8 @@ export type {
 } from './run-handle.ts'
 export type { HandleOn, OutputsAt, RunReference, SentTo } from './run-reference.ts'
 export type { RunSnapshot, RunSummary, StepSnapshot, StepUndo } from './run-snapshot.ts'
-export type { Runs, RunsFilter, RunsToChange } from './runs.ts'
+export type { CountedByStatus, CountedRuns, Runs, RunsFilter, RunsToChange, RunsToCount } from './runs.ts'
+export type { RunsMatching } from './runs-filter.ts'
 export type {
   ApproveOptions,
   RejectOptions,

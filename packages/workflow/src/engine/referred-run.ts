@@ -1,7 +1,7 @@
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import type { CancelOptions } from './control/control.ts'
 import type { RunHistoryEntry } from './control/history.ts'
-import type { ActionOptions } from './control/options.ts'
+import type { ActionOptions, WithinActionOptions } from './control/options.ts'
 import type { Explanation } from './explain/explanation.ts'
 import type { ResultOptions } from './result-options.ts'
 import type { KeyedRunHandle, RunHandle, RunHandleParts } from './run-handle.ts'
@@ -79,11 +79,11 @@ class ReferredRun {
     return (await this.#run(options)).cancel(options)
   }
 
-  async pause(options?: ActionOptions): Promise<boolean> {
+  async pause(options?: WithinActionOptions): Promise<boolean> {
     return (await this.#run(options)).pause(options)
   }
 
-  async resume(options?: ActionOptions): Promise<boolean> {
+  async resume(options?: WithinActionOptions): Promise<boolean> {
     return (await this.#run(options)).resume(options)
   }
 

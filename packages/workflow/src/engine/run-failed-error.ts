@@ -7,12 +7,13 @@ import type { RunSnapshot } from './run-snapshot.ts'
 export interface UndoReport {
   readonly step: string
   /**
-   * `compensated`: undone. `compensation_failed`: its compensation failed for good. `waiting`: its undo waits for one that failed.
+   * `compensated`: undone. `skipped`: an operator took it for undone, with `skipCompensation()`. `compensation_failed`: its compensation failed
+   * for good. `waiting`: its undo waits for one that failed.
    * `unknown`: not undone, and nobody knows what it did, because it timed out, lost its workers, or was given up by an operator: look
    * yourself. `compensateOn: 'started'` has such steps undone too. `succeeded`: not undone, although it took effect: its output could not
    * be stored, and it has no compensation or the run was cancelled without an undo.
    */
-  readonly result: 'compensated' | 'compensation_failed' | 'waiting' | 'unknown' | 'succeeded'
+  readonly result: 'compensated' | 'skipped' | 'compensation_failed' | 'waiting' | 'unknown' | 'succeeded'
   readonly error: SerialisedError | undefined
 }
 
@@ -51,7 +52,7 @@ function undoReport(run: RunSnapshot): readonly UndoReport[] {
         if (succeeded) return [{ step: name, result: 'succeeded', error }]
         return UNKNOWN_OUTCOMES.has(error?.code ?? '') ? [{ step: name, result: 'unknown', error }] : []
       case 'compensated':
-        return [{ step: name, result: status, error: undefined }]
+        return [{ step: name, result: undo?.skipped ? 'skipped' : status, error: undefined }]
       case 'compensation_failed':
         return [{ step: name, result: status, error: undo?.error }]
       case 'compensating':
@@ -93,9 +94,10 @@ function knownLine(status: RunStatus, undo: readonly UndoReport[]): string {
     const failed = undo
       .filter((entry) => entry.result === 'compensation_failed')
       .map(({ step }) => `"${step}"`)
-    return `Its undo is parked: the compensation of ${failed.join(', ')} failed; ${count('compensated')} undone, ${count('waiting')} waiting. An operator must repair it.`
+    return `Its undo is parked: the compensation of ${failed.join(', ')} failed; ${count('compensated')} undone${count('skipped') === 0 ? '' : `, ${count('skipped')} skipped`}, ${count('waiting')} waiting. An operator must repair it.`
   }
-  return undo.length === 0
-    ? 'Nothing had to be undone.'
-    : `Undone: ${count('compensated')} of ${undo.length}.`
+  if (undo.length === 0) return 'Nothing had to be undone.'
+  const skipped = undo.filter(({ result }) => result === 'skipped').map(({ step }) => `"${step}"`)
+  const byHand = skipped.length === 0 ? '' : ` An operator took ${skipped.join(', ')} for undone.`
+  return `Undone: ${count('compensated')} of ${undo.length}.${byHand}`
 }

@@ -10,7 +10,7 @@ export interface RunSummary {
   readonly key: string | undefined
   readonly status: RunStatus
   readonly input: unknown
-  /** Why the run stopped; undefined while it goes forward and when it completed. */
+  /** Why the run stopped; undefined while it goes forward and when it completed. A paused run that has one is undone once it is resumed. */
   readonly cause: RunCause | undefined
   readonly createdAt: Date
   readonly finishedAt: Date | undefined
@@ -18,6 +18,8 @@ export interface RunSummary {
   readonly startAt: Date | undefined
   /** When it fails unless it has ended by then. */
   readonly deadlineAt: Date | undefined
+  /** As they were given when it was started; empty for none. */
+  readonly tags: readonly string[]
 }
 
 /** A run with its steps, in topological order. */
@@ -69,7 +71,7 @@ export interface StepUndo {
   /** When the newest attempt began and ended. */
   readonly startedAt: Date | undefined
   readonly finishedAt: Date | undefined
-  /** An operator took the compensation for done. */
+  /** It counts as compensated because an operator said so, with `skipCompensation()`. */
   readonly skipped: boolean
 }
 
@@ -86,6 +88,7 @@ export function runSummary(run: RunRecord): RunSummary {
     finishedAt: instant(run.finishedAt),
     startAt: instant(run.startAt),
     deadlineAt: instant(run.deadlineAt),
+    tags: run.tags,
   }
 }
 

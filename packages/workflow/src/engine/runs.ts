@@ -1,9 +1,8 @@
 import type { Adapter, RunStatus } from '../adapter/index.ts'
-import { RUN_TRANSITIONS } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
-import { didYouMean } from '../graph/index.ts'
-import { actOnMany, type BulkOptions, type BulkResult, cancelMany } from './control/bulk.ts'
+import { wholeNumber } from './call-options.ts'
+import { actOnMany, type BulkOptions, type BulkResult, cancelMany, migrateMany } from './control/bulk.ts'
 import type { Control } from './control/control.ts'
 import type { RunHistoryEntry } from './control/history.ts'
 import type { Selection } from './control/selected-runs.ts'
@@ -21,22 +20,40 @@ import {
   type SentTo,
 } from './run-reference.ts'
 import { type RunSnapshot, type RunSummary, runSnapshot, runSummary } from './run-snapshot.ts'
+import { checkConditions, type RunsMatching } from './runs-filter.ts'
 
 const LIST_DEFAULT = 50
 const LIST_MAX = 1_000
+const COUNT_DEFAULT = 10_000
+const COUNT_MAX = 1_000_000
 
-export interface RunsFilter {
-  readonly workflow?: string
-  readonly status?: RunStatus | readonly RunStatus[]
-  readonly key?: string
+/** A page of the runs that fit. */
+export interface RunsFilter extends RunsMatching {
   /** Only runs older than this run: the id of the last run of the page before. */
   readonly before?: string
   /** 1 to 1,000; default 50. */
   readonly limit?: number
 }
 
+/** Which runs to count. */
+export interface RunsToCount extends RunsMatching {
+  /** Counts no further than this, 1 to 1,000,000; default 10,000. */
+  readonly max?: number
+}
+
+/** How many runs fit. */
+export interface CountedRuns {
+  /** At most the `max` that was asked for. */
+  readonly count: number
+  /** True when there are more. */
+  readonly capped: boolean
+}
+
+/** How many runs fit, for each status that any of them has. */
+export type CountedByStatus = { readonly [Status in RunStatus]?: CountedRuns }
+
 /** Which runs an action is for: those that fit a filter, where an empty one means all that the action fits, or those that a list names. */
-export type RunsToChange = Pick<RunsFilter, 'workflow' | 'status' | 'key'> | readonly RunReference[]
+export type RunsToChange = RunsMatching | readonly RunReference[]
 
 /** Makes a handle on the run that a reference names; `call` names who was given it. */
 type RunReferrer = (call: string, run: RunReference | RunOf) => RunHandle | KeyedRunHandle
@@ -65,22 +82,39 @@ export class Runs {
 
   /** Runs, newest first, one page at a time. Throws `invalid_option`. */
   async list(filter: RunsFilter = {}): Promise<readonly RunSummary[]> {
+    const wanted = checkConditions('runs.list()', filter, ['before', 'limit'])
     const { before, limit = LIST_DEFAULT } = filter
-    if (!Number.isInteger(limit) || limit < 1 || limit > LIST_MAX) {
-      throw new BelayError(
-        'invalid_option',
-        `runs.list(): limit must be a whole number from 1 to ${LIST_MAX}; got ${limit}.`,
-      )
-    }
+    wholeNumber('runs.list()', 'limit', limit, 1, LIST_MAX)
     if (before !== undefined && !isRunId(before)) {
       throw new BelayError(
         'invalid_option',
         `runs.list(): before must be a run id; got ${JSON.stringify(before)}.`,
       )
     }
-    const wanted = checkFilter('list()', filter)
     await this.#adapter.open()
     return (await this.#adapter.listRuns({ ...wanted, before, limit })).map(runSummary)
+  }
+
+  /**
+   * How many runs fit, counted up to `max`: it costs no more than that, however many there are. Throws `invalid_option`.
+   */
+  async count(filter: RunsToCount = {}): Promise<CountedRuns> {
+    const request = checkCount('runs.count()', filter)
+    await this.#adapter.open()
+    const [counted] = await this.#adapter.countRuns({ ...request, byStatus: false })
+    const { count, capped } = counted!
+    return { count, capped }
+  }
+
+  /**
+   * The same by status, each counted up to `max`; statuses that no run has are left out. Whether a run is scheduled, running or waiting is
+   * found out for the newest `max` of these together: beyond that, all three are `capped`. Throws `invalid_option`.
+   */
+  async countByStatus(filter: RunsToCount = {}): Promise<CountedByStatus> {
+    const request = checkCount('runs.countByStatus()', filter)
+    await this.#adapter.open()
+    const counts = await this.#adapter.countRuns({ ...request, byStatus: true })
+    return Object.fromEntries(counts.map(({ status, count, capped }) => [status, { count, capped }]))
   }
 
   /** Cancels every run that fits a filter, or that a list names; a filter without a status means all that go forward. Throws `invalid_option`. */
@@ -93,17 +127,56 @@ export class Runs {
 
   /** Pauses every run that fits a filter, or that a list names; a filter without a status means all that go forward. Throws `invalid_option`. */
   async pauseMany(runs: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
-    return actOnMany(this.#parts(), 'pause', checkSelection('pauseMany()', runs), options)
+    return this.#actOnMany('pauseMany()', { type: 'pause' }, runs, options)
   }
 
   /** Resumes every run that fits a filter, or that a list names; a filter without a status means all that are paused. Throws `invalid_option`. */
   async resumeMany(runs: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
-    return actOnMany(this.#parts(), 'resume', checkSelection('resumeMany()', runs), options)
+    return this.#actOnMany('resumeMany()', { type: 'resume' }, runs, options)
   }
 
   /** Retries every run that fits a filter, or that a list names; a filter without a status means all that failed, undone or not. Throws `invalid_option`. */
   async retryMany(runs: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
-    return actOnMany(this.#parts(), 'retry', checkSelection('retryMany()', runs), options)
+    return this.#actOnMany('retryMany()', { type: 'retry' }, runs, options)
+  }
+
+  /**
+   * Moves every run that fits a filter, or that a list names, to this version of its workflow; a filter without a workflow means the runs of
+   * that workflow, and one without a status those that go forward. See `engine.migrateRun()`. Runs that have the version already are matched,
+   * and not changed.
+   *
+   * @throws BelayError `invalid_option`, `unknown_workflow`, `definition_changed`.
+   */
+  async migrateMany(
+    runs: RunsToChange,
+    workflow: WorkflowDefinition,
+    options: BulkOptions = {},
+  ): Promise<BulkResult> {
+    return migrateMany(this.#parts(), checkSelection('migrateMany()', runs), workflow, options)
+  }
+
+  /**
+   * Calls the compensation of this step again in every run that fits a filter, or that a list names; a filter without a status means all that
+   * are parked. Of a run whose undo is under way it brings the next try forward. Throws `invalid_option`.
+   */
+  async retryCompensationMany(
+    runs: RunsToChange,
+    step: string,
+    options: BulkOptions = {},
+  ): Promise<BulkResult> {
+    return this.#actOnMany('retryCompensationMany()', { type: 'retry_compensation', step }, runs, options)
+  }
+
+  /**
+   * Takes this step for undone in every run that fits a filter, or that a list names; a filter without a status means all that are parked.
+   * Throws `invalid_option`.
+   */
+  async skipCompensationMany(
+    runs: RunsToChange,
+    step: string,
+    options: BulkOptions = {},
+  ): Promise<BulkResult> {
+    return this.#actOnMany('skipCompensationMany()', { type: 'skip_compensation', step }, runs, options)
   }
 
   /** What was done to a run from outside, oldest first: see `RunHandle.history()`. Throws `unknown_run`. */
@@ -156,43 +229,35 @@ export class Runs {
     return this.#refer('runs.handle()', { of: first as WorkflowDefinition | string, run })
   }
 
+  #actOnMany(
+    method: string,
+    action: Parameters<typeof actOnMany>[2],
+    runs: RunsToChange,
+    options: BulkOptions,
+  ): Promise<BulkResult> {
+    if ('step' in action && typeof action.step !== 'string') {
+      const message = `runs.${method}: the step must be a name; got ${typeof action.step}.`
+      throw new BelayError('invalid_option', message)
+    }
+    return actOnMany(this.#parts(), method, action, checkSelection(method, runs), options)
+  }
+
   #parts() {
     return { adapter: this.#adapter, control: this.#control }
   }
 }
 
-function checkFilter(method: string, { workflow, key, status }: RunsFilter) {
-  const statuses = status === undefined ? undefined : [status].flat()
-  for (const name of statuses ?? []) checkStatus(method, name)
-  return { workflow, key, status: statuses }
+function checkCount(call: string, filter: RunsToCount) {
+  const conditions = checkConditions(call, filter, ['max'])
+  const { max = COUNT_DEFAULT } = filter
+  return { ...conditions, max: wholeNumber(call, 'max', max, 1, COUNT_MAX) }
 }
 
 function checkSelection(method: string, runs: RunsToChange): Selection {
   if (isReferences(runs)) return runs.map((run) => runLookup(`runs.${method}`, run))
-  return checkBulkFilter(method, runs)
+  return checkConditions(`runs.${method}`, runs)
 }
 
 function isReferences(runs: RunsToChange): runs is readonly RunReference[] {
   return Array.isArray(runs)
-}
-
-/** A filter with a typing error in it would fit every run. */
-function checkBulkFilter(method: string, filter: Pick<RunsFilter, 'workflow' | 'status' | 'key'>) {
-  const known = ['workflow', 'status', 'key']
-  for (const name of Object.keys(filter)) {
-    if (known.includes(name)) continue
-    throw new BelayError(
-      'invalid_option',
-      `runs.${method}: a filter has no "${name}".${didYouMean(name, known)} It takes ${known.join(', ')}.`,
-    )
-  }
-  return checkFilter(method, filter)
-}
-
-function checkStatus(method: string, status: string): void {
-  if (status in RUN_TRANSITIONS) return
-  throw new BelayError(
-    'invalid_option',
-    `runs.${method}: there is no status "${status}". It is one of ${Object.keys(RUN_TRANSITIONS).join(', ')}.`,
-  )
 }

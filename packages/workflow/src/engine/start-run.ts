@@ -12,10 +12,16 @@ import { fromJsonText, toJsonText } from './payload.ts'
 import type { PayloadCache } from './payload-cache.ts'
 import { type RunStarter, STARTS_MAX, type Start } from './run-starter.ts'
 import { checkStartTimes, type StartTimes } from './start-times.ts'
+import { checkTags } from './tags.ts'
 
 export interface RunOptions extends StartTimes {
   /** Names the business event that this run belongs to, like `order:9182`; 1 to 512 characters, unique per workflow. */
   readonly key?: string | undefined
+  /**
+   * What the run can be found by, like `['tenant:7']`: up to 20 texts of 1 to 200 characters, each once. A start that finds its key taken
+   * leaves the tags of that run as they are.
+   */
+  readonly tags?: readonly string[] | undefined
   /**
    * An open transaction of the caller's on the engine's database: the run is there once it commits, and never if it is rolled back.
    * A `pg` client, a drizzle transaction, a PGlite transaction, or the `tx` of a transactional handler. Wait for `result()` after the commit.
@@ -37,14 +43,15 @@ interface CheckedRun extends CheckedOptions {
   readonly inputHash: string | null
 }
 
-type CheckedOptions = Pick<NewRun, 'key'> & ReturnType<typeof checkStartTimes>
+type CheckedOptions = Pick<NewRun, 'key' | 'tags'> & ReturnType<typeof checkStartTimes>
 
 function checkOptions(
   { deadlineMs }: Pick<WorkflowDefinition, 'deadlineMs'>,
   options: RunOptions,
   allowed: typeof ALONE | typeof OF_MANY = ALONE,
 ): CheckedOptions {
-  return { key: checkRunOptions(options, allowed), ...checkStartTimes(options, deadlineMs) }
+  const { key, tags } = checkRunOptions(options, allowed)
+  return { key, tags, ...checkStartTimes(options, deadlineMs) }
 }
 
 export interface StartedHandle {
@@ -236,13 +243,19 @@ function checkWorkflow(workflow: WorkflowDefinition): void {
 }
 
 /** What a run may be given, alone and among many. */
-const ALONE = { what: 'A run', names: ['key', 'startAt', 'delay', 'deadline', 'tx'] } as const
-const OF_MANY = { what: 'A run of runMany()', names: ['key', 'startAt', 'delay', 'deadline'] } as const
+const ALONE = { what: 'A run', names: ['key', 'tags', 'startAt', 'delay', 'deadline', 'tx'] } as const
+const OF_MANY = {
+  what: 'A run of runMany()',
+  names: ['key', 'tags', 'startAt', 'delay', 'deadline'],
+} as const
 
 /** Options of a run that is started alone. */
 export const RUN_OPTION_NAMES: readonly string[] = ALONE.names
 
-function checkRunOptions(options: RunOptions, { what, names }: typeof ALONE | typeof OF_MANY): string | null {
+function checkRunOptions(
+  options: RunOptions,
+  { what, names }: typeof ALONE | typeof OF_MANY,
+): Pick<NewRun, 'key' | 'tags'> {
   for (const name of Object.keys(options)) {
     if ((names as readonly string[]).includes(name)) continue
     throw new BelayError(
@@ -250,10 +263,11 @@ function checkRunOptions(options: RunOptions, { what, names }: typeof ALONE | ty
       `${what} has no option "${name}".${didYouMean(name, names)} It takes ${names.join(', ')}.`,
     )
   }
-  const { key } = options
-  if (key === undefined) return null
-  checkKey("A run's key", key)
-  return key
+  const { key, tags } = options
+  if (key !== undefined) checkKey("A run's key", key)
+  const checked = tags === undefined ? [] : checkTags("A run's tags", tags)
+  // A run with no tags has none to store.
+  return { key: key ?? null, tags: checked.length === 0 ? undefined : checked }
 }
 
 /** The same was given, or the same is stored: a schema may make something new of one input each time, and one thing of several. */

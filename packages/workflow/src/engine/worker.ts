@@ -204,7 +204,8 @@ export class Worker {
       },
       onExpired: (runs) => {
         this.runsStopped(runs.map(({ runId }) => runId))
-        onRunsChanged(runs)
+        // One that is paused stays so: its undo begins once it is resumed.
+        onRunsChanged(runs.filter(({ status }) => status === 'compensating'))
       },
     })
   }

@@ -42,9 +42,9 @@ describe('a graph as data', () => {
         run: handlers.refund,
         on: 'completed',
         retry: {
-          attempts: 2,
+          attempts: 4,
           backoff: 'exponential',
-          initialMs: 2_000,
+          initialMs: 1_000,
           maxMs: 30_000,
           jitter: true,
           forMs: null,

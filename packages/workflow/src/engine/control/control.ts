@@ -1,4 +1,10 @@
-import { type Adapter, type ChangedRun, isTerminal } from '../../adapter/index.ts'
+import {
+  type Adapter,
+  type ChangedRun,
+  isTerminal,
+  type RunToChange,
+  type SavedDefinition,
+} from '../../adapter/index.ts'
 import type { RunCause } from '../../cause.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
@@ -11,7 +17,7 @@ import { unknownRun } from '../run-reference.ts'
 import { type Action, type ActionResult, decideAction } from './action.ts'
 import type { Actor } from './change-of.ts'
 import { historyEntry, type RunHistoryEntry } from './history.ts'
-import { type ActionOptions, checkActionOptions } from './options.ts'
+import { type ActionOptions, checkActionOptions, type WithinActionOptions } from './options.ts'
 
 const HISTORY_DEFAULT = 200
 const HISTORY_MAX = 10_000
@@ -33,7 +39,7 @@ export interface ControlParts {
   readonly onQueued: () => void
 }
 
-export interface CancelOptions extends ActionOptions {
+export interface CancelOptions extends WithinActionOptions {
   /** False leaves everything that was done as it is: the run ends as `cancelled` without an undo. Default true. */
   readonly compensate?: boolean | undefined
 }
@@ -47,17 +53,16 @@ export class Control {
   }
 
   /** Throws `action_refused`, `invalid_option`, `unknown_run`. */
-  async act(runId: string, action: Action, by: Actor): Promise<ActionResult> {
+  async act(runId: string, action: Action, by: Actor, tx?: unknown): Promise<ActionResult> {
     const { adapter, keepAttempts } = this.#parts
     this.#parts.assertOpen()
-    await adapter.open()
-    const result = await adapter.changeRun({
-      runId,
-      keepAttempts,
-      decide: (found) => decideAction(found, action, by),
-    })
+    // Within a transaction the adapter sees to it itself, as for runs that are started in one.
+    if (tx === undefined) await adapter.open()
+    const decide = (found: RunToChange) => decideAction(found, action, by)
+    const result = await adapter.changeRun({ runId, keepAttempts, decide }, { tx })
     if (result === null) throw unknownRun({ runId })
-    if (result.changed) this.#tell(runId, action, by, result)
+    // What a transaction changes has changed when it commits, if it does: the adapter wakes workers then.
+    if (result.changed && tx === undefined) this.#tell(runId, action, by, result)
     return result
   }
 
@@ -92,13 +97,13 @@ export class Control {
 
   /** Whether this call stopped the run. */
   async cancel(runId: string, options: CancelOptions): Promise<boolean> {
-    const by = checkActionOptions('cancel()', options, ['compensate'])
+    const by = checkActionOptions('cancel()', options, ['compensate', 'tx'])
     const compensate = checkCompensate('cancel()', options)
+    const { tx } = options
+    if (tx !== undefined) return (await this.act(runId, { type: 'cancel', compensate }, by, tx)).changed
     const stopped = await this.cancelAll([runId], by, compensate)
     if (stopped.length > 0) return true
-    const known = await this.#parts.adapter.readStatuses([runId])
-    if (known.length === 0) throw unknownRun({ runId })
-    return false
+    return (await this.act(runId, { type: 'cancel', compensate }, by)).changed
   }
 
   skipStep(
@@ -127,16 +132,21 @@ export class Control {
 
   async migrate(runId: string, workflow: WorkflowDefinition, options: ActionOptions): Promise<boolean> {
     const by = checkActionOptions('migrateRun()', options)
+    const definition = await this.savedDefinition('migrateRun()', workflow)
+    return (await this.act(runId, { type: 'migrate', definition }, by)).changed
+  }
+
+  /** What a run is to be moved to. Throws `unknown_workflow` for what is no definition. */
+  async savedDefinition(method: string, workflow: WorkflowDefinition): Promise<SavedDefinition> {
     if (typeof workflow?.record?.checksum !== 'string') {
       throw new BelayError(
         'unknown_workflow',
-        `migrateRun() takes a definition made by define() or defineGraph(), got ${typeof workflow}.`,
+        `${method} takes a definition made by define() or defineGraph(), got ${typeof workflow}.`,
       )
     }
     this.#parts.assertOpen()
     await this.#parts.adapter.open()
-    const definition = await this.#parts.registry.save(workflow)
-    return (await this.act(runId, { type: 'migrate', definition }, by)).changed
+    return this.#parts.registry.save(workflow)
   }
 
   /** What was done to a run from outside, oldest first. */
@@ -174,14 +184,15 @@ export class Control {
     return explainRun({ ...found, shape: definition!.shape, workers, now })
   }
 
-  #tell(runId: string, action: Action, by: Actor, { from, run, queued }: ActionResult): void {
-    const { events, onRunsChanged, onMoved, onQueued } = this.#parts
+  #tell(runId: string, action: Action, by: Actor, { from, run, queued, drains }: ActionResult): void {
+    const { events, onRunsChanged, onMoved, onQueued, onStopped } = this.#parts
     const step = 'step' in action ? action.step : undefined
     events.emit('operator.acted', { runId, action: action.type, step, ...told(by) })
     if (from !== run.status) onRunsChanged([run])
     // Steps of a run that has ended were replaced: what is remembered of their payloads is stale.
     else if (isTerminal(from)) onMoved(runId)
     if (queued) onQueued()
+    if (drains) onStopped([runId])
   }
 }
 

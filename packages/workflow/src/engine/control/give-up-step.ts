@@ -22,7 +22,8 @@ export function planGiveUpStep(found: RunToChange, name: string, reason: string)
     workerId: null,
     ...(isUndo ? undoEnded(step, now, error) : { finishedAt: Math.max(now, step.startedAt ?? now), error }),
   }
-  return { run: isUndo ? { ...run, status: 'compensation_failed' } : run, steps: [given], queue: [] }
+  const isParked = isUndo && run.status !== 'paused'
+  return { run: isParked ? { ...run, status: 'compensation_failed' } : run, steps: [given], queue: [] }
 }
 
 function undoEnded({ undo }: StoredStep, now: number, undoError: string): Partial<StepChange> {

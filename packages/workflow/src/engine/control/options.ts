@@ -14,6 +14,15 @@ export interface ActionOptions {
   readonly reason?: string | undefined
 }
 
+/** An action that may be part of a transaction. */
+export interface WithinActionOptions extends ActionOptions {
+  /**
+   * An open transaction of the caller's on the engine's database, as `engine.run()` takes it: the action takes effect when it commits. The run
+   * is held until then: whoever wants to change it waits. No event is told of it.
+   */
+  readonly tx?: unknown
+}
+
 /** Checks options when they are given. Throws `invalid_option`. */
 export function checkActionOptions(method: string, options: object, others: readonly string[] = []): Actor {
   if (typeof options !== 'object' || options === null) {

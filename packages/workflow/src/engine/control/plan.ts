@@ -29,6 +29,11 @@ export function stepNamed({ run, steps }: RunToChange, name: string): StoredStep
   )
 }
 
+/** Waits for others or for its turn, or between two attempts. */
+export function hasNotBegun({ status }: StoredStep): boolean {
+  return status === 'pending' || status === 'ready' || status === 'waiting'
+}
+
 /** Lets dependents start. */
 export function isSatisfied({ status }: StoredStep): boolean {
   return status === 'completed' || status === 'skipped'

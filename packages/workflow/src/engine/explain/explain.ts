@@ -57,7 +57,7 @@ function standing(found: RunToExplain, open: number): string {
     case 'waiting':
       return `waits: none of its ${open} open steps has anything to do now`
     case 'paused':
-      return `was paused by an operator: nothing of it starts until it is resumed`
+      return pausedStanding(found)
     case 'compensating':
       return undoStanding(found)
     case 'compensation_failed':
@@ -69,6 +69,15 @@ function standing(found: RunToExplain, open: number): string {
     case 'cancelled':
       return `has ended as ${run.status}; an operator may retry it`
   }
+}
+
+/** A paused run that was stopped has a cause. */
+function pausedStanding({ run, steps }: RunToExplain): string {
+  if (run.cause === null) return 'was paused by an operator: nothing of it starts until it is resumed'
+  const undos = steps.filter(isUndoOpen).length
+  return undos > 0
+    ? `is being undone, and was paused by an operator: ${undos} steps are still to be undone, and no compensation starts until it is resumed`
+    : 'was stopped, and is paused by an operator: its undo starts once it is resumed'
 }
 
 function undoStanding(found: RunToExplain): string {

@@ -27,12 +27,19 @@ function running(found: RunToExplain, step: StepRecord): StepExplanation {
   const gone = goneWorker(found, step)
   if (gone !== null)
     return { step: step.name, reason: 'worker', sentence: `"${step.name}" was begun by ${gone}` }
-  const stopped = run.status === 'compensating' ? '; the run is stopped, and undone once it has ended' : ''
-  const paused = run.status === 'paused' ? '; what comes after it waits until the run is resumed' : ''
+  const resumed = run.status === 'paused' ? ' and the run is resumed' : ''
+  const stopped = isStopped(found) ? `; the run is stopped, and undone once it has ended${resumed}` : ''
+  const paused =
+    run.status === 'paused' && stopped === '' ? '; what comes after it waits until the run is resumed' : ''
   const late = run.deadlineAt !== null && run.deadlineAt <= now ? '; its deadline has passed' : ''
   const attempt = nthAttempt(step.attempts)
   const sentence = `"${step.name}" has been running on worker ${step.workerId}${since}${attempt}${stopped}${paused}${late}.`
   return { step: step.name, reason: 'running', sentence }
+}
+
+/** Whether its run goes forward no more, and its undo has not begun. */
+function isStopped({ run }: RunToExplain): boolean {
+  return run.status === 'compensating' || (run.status === 'paused' && run.cause !== null)
 }
 
 /** What is to be said of a step's worker that does not renew its lease any more. Null when it does. */
@@ -62,7 +69,7 @@ function waiting(found: RunToExplain, step: StepRecord): StepExplanation {
 function ready(found: RunToExplain, step: StepRecord): StepExplanation {
   const { run, now } = found
   const { name, availableAt, failures } = step
-  if (run.status === 'compensating') {
+  if (isStopped(found)) {
     const sentence = `"${name}" is not begun any more: the run is stopped, and it is cancelled before the undo begins.`
     return { step: name, reason: 'due', sentence }
   }
@@ -80,7 +87,7 @@ function ready(found: RunToExplain, step: StepRecord): StepExplanation {
 
 function pending(found: RunToExplain, step: StepRecord): StepExplanation {
   const { name } = step
-  if (found.run.status === 'compensating') {
+  if (isStopped(found)) {
     const sentence = `"${name}" is not begun any more: the run is stopped, and it is cancelled before the undo begins.`
     return { step: name, reason: 'due', sentence }
   }

@@ -17,9 +17,14 @@ export function explainUndo(found: RunToExplain, step: StepRecord): StepExplanat
     return { step: name, reason: 'operator', sentence }
   }
   if (step.workerId !== null) return compensating(found, step)
-  if (step.openDependencies > 0) return waitsForOthers(found, step)
+  // Of a paused run, each undo that has not begun has one more open dependency.
+  if (dependentsOf(found, step).some(isUndoOpen)) return waitsForOthers(found, step)
+  if (found.run.status === 'paused') {
+    const sentence = `The compensation of "${name}" does not begin until the run is resumed.`
+    return { step: name, reason: 'paused', sentence }
+  }
   if (failures > 0 && availableAt !== null && availableAt > found.now) {
-    const sentence = `The compensation of "${name}" failed ${times(failures)} and is tried again at ${instant(availableAt)}.`
+    const sentence = `The compensation of "${name}" failed ${times(failures)} and is tried again at ${instant(availableAt)}. An operator may call it now with retryCompensation(), take it for undone with skipCompensation(), or pause() the run.`
     return { step: name, reason: 'retry', sentence, until: new Date(availableAt) }
   }
   return due(found, step, `The compensation of "${name}"`)

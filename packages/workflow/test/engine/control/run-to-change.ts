@@ -32,6 +32,7 @@ const RUN: StoredRun = {
   finishedAt: null,
   startAt: null,
   deadlineAt: null,
+  tags: [],
   openSteps: 1,
   stop: null,
   endsAs: null,
