@@ -22,6 +22,7 @@ import { expireRuns, upcoming } from './statements/expire-runs.ts'
 import { findApprovals } from './statements/find-approvals.ts'
 import { findEnded } from './statements/find-ended.ts'
 import { findRun } from './statements/find-run.ts'
+import { readAttempts } from './statements/kept-attempts.ts'
 import { listHeld } from './statements/list-held.ts'
 import { listRuns } from './statements/list-runs.ts'
 import { listWorkers } from './statements/list-workers.ts'
@@ -177,6 +178,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
       return changeWithin({ transaction: await connectionFor(within), wakeup }, request)
     },
     readHistory: (request) => readHistory(connection, request),
+    readAttempts: (request) => readAttempts(connection, request),
     readDefinitions: async (ids, within) => readDefinitions(await connectionFor(within), ids),
     findDefinition: async (wanted, within) => findDefinition(await connectionFor(within), wanted),
     async deliverSignals(signals, within) {

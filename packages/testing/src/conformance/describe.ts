@@ -2,6 +2,7 @@ import type { Adapter } from '@belay/workflow/adapter'
 import { describe, test } from 'vitest'
 import type { BesideCase, Case, Cases, SecondCase } from './case.ts'
 import { approvalCases } from './cases/approvals.ts'
+import { attemptCases } from './cases/attempts.ts'
 import { changedRunCases } from './cases/changed-runs.ts'
 import { claimCases } from './cases/claim.ts'
 import { connectionCases } from './cases/connection.ts'
@@ -17,6 +18,7 @@ import { failCases } from './cases/fail.ts'
 import { fenceCases } from './cases/fences.ts'
 import { findingCases } from './cases/finding.ts'
 import { historyCases } from './cases/history.ts'
+import { keptAttemptCases } from './cases/kept-attempts.ts'
 import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
 import { migrationCases } from './cases/migration.ts'
@@ -75,6 +77,8 @@ const SUITES: Readonly<Record<string, Cases>> = {
   fences: fenceCases,
   fail: failCases,
   requeue: requeueCases,
+  attempts: attemptCases,
+  'kept attempts': keptAttemptCases,
   stop: stopCases,
   'steps that succeeded and failed': succeededCases,
   drain: drainCases,

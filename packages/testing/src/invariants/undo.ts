@@ -16,8 +16,14 @@ export function undoFacts({ run, steps, stopped }: RunView, report: Reporter): v
       'open_dependents_count_is_right',
       step.status !== 'compensating' || isCounted(run.status, step, openDependents),
     )
+    fact('undo_started_no_earlier_than_its_dependents_were_undone', undoneInOrder(step))
     fact('compensated_run_left_nothing', !isUndoOpen(step.status) || isUndoing(run.status))
   }
+}
+
+function undoneInOrder({ undo, dependents }: StepView): boolean {
+  if (undo === null || undo.startedAt === null) return true
+  return dependents.every((dependent) => (dependent.undo?.finishedAt ?? 0) <= undo.startedAt!)
 }
 
 /** In a paused run each undo that has not begun waits for the resumption too, unless it came back from a worker since. */

@@ -26,6 +26,7 @@ import { settle } from './settle.ts'
 import { findRun } from './signals.ts'
 import { cancelRuns, stopping } from './stop.ts'
 import { sweep } from './sweep.ts'
+import { readAttempts } from './trail.ts'
 import {
   changeInTurn,
   commit,
@@ -111,12 +112,14 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
     }
   }
 
-  transact: Verb<'transact'> = async ({ workerId, work }) => {
+  transact: Verb<'transact'> = async ({ workerId, work, keepAttempts }) => {
     const tx = await this.#verb(() => new MemoryTransaction(this.#rows))
     try {
       const end = await workIn(tx, work)
       if ('type' in end) return end
-      const transacted = await this.#verb(() => settleWithin(this.#rows, tx, { workerId, ...end }))
+      const transacted = await this.#verb(() =>
+        settleWithin(this.#rows, tx, { workerId, keepAttempts, ...end }),
+      )
       if (!tx.isEmpty) this.wake()
       return transacted
     } finally {
@@ -152,6 +155,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   changeRun: Adapter['changeRun'] = (request, within) =>
     this.#verb(() => changeInTurn(this.#rows, request, this.#given(within)))
   readHistory: Verb<'readHistory'> = (request) => this.#verb(() => readHistory(this.#rows, request))
+  readAttempts: Verb<'readAttempts'> = (request) => this.#verb(() => readAttempts(this.#rows, request))
   readDefinitions: Verb<'readDefinitions'> = (ids, within) =>
     this.#verb(() => readDefinitions(this.#rows, ids, this.#given(within)))
   findDefinition: Verb<'findDefinition'> = (wanted, within) =>

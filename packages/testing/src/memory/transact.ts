@@ -1,6 +1,7 @@
 import {
   BelayError,
   type Delivery,
+  type KeepsAttempts,
   type Lease,
   type NewRun,
   type NewSignal,
@@ -34,9 +35,9 @@ export async function workIn(
 export function settleWithin(
   rows: Rows,
   tx: MemoryTransaction,
-  settlement: { workerId: string; outcome: Outcome; handBackMax: number },
+  settlement: KeepsAttempts & { workerId: string; outcome: Outcome; handBackMax: number },
 ): Transacted {
-  const { workerId, outcome, handBackMax } = settlement
+  const { workerId, outcome, handBackMax, keepAttempts } = settlement
   const run = rows.runs.get(outcome.runId)
   const step = run?.steps[outcome.step]
   if (run === undefined || step === undefined || !holds(step, outcome, workerId)) {
@@ -52,7 +53,7 @@ export function settleWithin(
   if (error !== undefined) return { type: 'conflict', error }
   // What it has changed comes first, as it did: a run that it has paused hands nothing back.
   commit(rows, tx)
-  const settled = settle(rows, { workerId, outcomes: [outcome], handBackMax })
+  const settled = settle(rows, { workerId, outcomes: [outcome], handBackMax, keepAttempts })
   return { type: 'settled', settlement: settled }
 }
 

@@ -43,6 +43,7 @@ const VERBS = [
   'cancelRuns',
   'changeRun',
   'readHistory',
+  'readAttempts',
   'readDefinitions',
   'findDefinition',
   'deliverSignals',

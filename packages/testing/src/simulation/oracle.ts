@@ -154,7 +154,8 @@ export class Oracle {
     const number = workflow.graph.numberOf(event.step)!
     const row = rows[number]!
     // A worker from which somebody has just taken the step may not know it yet.
-    if (row.workerId !== event.workerId || row.failures + row.losses + 1 !== event.attempt) return
+    const { attempts } = event.direction === 'undo' ? (row.undo ?? row) : row
+    if (row.workerId !== event.workerId || attempts !== event.attempt) return
     if (event.direction === 'forward' && row.status === 'running')
       this.#checkForwardCall(found, workflow, number)
     if (event.direction === 'undo' && row.status === 'compensating')

@@ -105,7 +105,9 @@ describe('acting on many runs', () => {
     expect((await runs[1]!.history()).map(({ action, by }) => [action, by])).toEqual([['migrate', 'ann']])
     expect(refused).toMatchObject({ matched: 2, changed: 0 })
     expect(refused.refused[0]!.why).toMatch(/step "a" is ready, and version 3 has no such step/)
-    await expect(engine.runs.migrateMany({ all: true }, {} as never)).rejects.toMatchObject({ code: 'unknown_workflow' })
+    await expect(engine.runs.migrateMany({ all: true }, {} as never)).rejects.toMatchObject({
+      code: 'unknown_workflow',
+    })
   })
 
   it('repairs the parked compensations of many runs, by another try or by hand', async () => {

@@ -181,7 +181,7 @@ describe('retrying a run', () => {
     await run.retryStep('pay')
 
     expect(await clock.runUntil(run.result())).toEqual({ a: 1, pay: 'paid' })
-    expect(keys).toEqual([`${run.id}:pay 1`, `${run.id}:pay 1`])
+    expect(keys).toEqual([`${run.id}:pay 1`, `${run.id}:pay 2`])
   })
 
   it('workers that saw the run stop take its steps again, whoever retries it', async () => {

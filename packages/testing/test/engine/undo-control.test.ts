@@ -91,7 +91,7 @@ describe('an undo that waits for its next try', () => {
       ],
       message: expect.stringMatching(/Undone: 1 of 2\. An operator took "charge" for undone\.$/),
     })
-    expect((await run.status()).steps[1]).toMatchObject({ status: 'compensated', undoSkipped: true })
+    expect((await run.status()).steps[1]).toMatchObject({ status: 'compensated', undo: { skipped: true } })
   })
 
   it('does not begin while its run is paused, and begins at its time once it is resumed', async () => {

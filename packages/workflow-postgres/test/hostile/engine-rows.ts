@@ -138,6 +138,13 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
     }),
   ),
   {
+    name: 'runs.attempts',
+    call: ({ engine }, ...args) => engine.runs.attempts(...(args as unknown as [string])),
+    args: ({ run }) => [run.id, {}],
+    options: { 1: ['limit'] },
+    where: ['attempts()', 'There is no run'],
+  },
+  {
     name: 'runs.releaseKeys',
     call: ({ engine }, options) => engine.runs.releaseKeys(options),
     args: () => [{ olderThan: '1d' }],
@@ -179,6 +186,7 @@ export const ENGINE_LIFE_ROWS: readonly Row<World>[] = [
         ...['completed', 'failed', 'compensated', 'cancelled', 'keys', 'every', 'batch', 'archive'].map(
           (name) => `retention.${name}`,
         ),
+        'attempts',
         'logger',
         'clock',
         'random',

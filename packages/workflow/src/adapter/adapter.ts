@@ -4,11 +4,9 @@ import type { ChangedRun } from './changed-run.ts'
 import type { HistoryRecord, RunChange, RunToChange } from './control.ts'
 import type { RunStatus } from './lifecycle.ts'
 import type {
-  BegunUndo,
   Claim,
   Claimed,
   DefinitionRecord,
-  DrainedRun,
   FoundRun,
   Lease,
   NewRun,
@@ -20,11 +18,12 @@ import type {
   Settlement,
   StartedRun,
   StepRecord,
-  UndoPlan,
 } from './records.ts'
 import type { RunCount, RunCountRequest, RunFilter } from './run-conditions.ts'
 import type { Delivery, NewSignal } from './signals.ts'
+import type { KeepsAttempts, KeptAttempt } from './trail.ts'
 import type { Transacted, TransactRequest, WithinTransaction } from './transaction.ts'
+import type { BegunUndo, DrainedRun, UndoPlan } from './undo.ts'
 import type {
   Diagnosis,
   EndedRuns,
@@ -134,11 +133,13 @@ export interface Adapter {
    * recorded, but not the claims: ask `held`. An outcome that the store refuses does not hinder the others: it
    * answers `refused` for that one, and the engine decides what to record in its stead.
    */
-  settle(settlement: {
-    workerId: string
-    outcomes: readonly Outcome[]
-    handBackMax: number
-  }): Promise<Settlement>
+  settle(
+    settlement: KeepsAttempts & {
+      readonly workerId: string
+      readonly outcomes: readonly Outcome[]
+      readonly handBackMax: number
+    },
+  ): Promise<Settlement>
 
   /**
    * Runs work in a transaction, records the outcome it resolves to as `settle` does, and commits both together; nothing else of the step is
@@ -163,7 +164,7 @@ export interface Adapter {
    * Declares workers dead whose lease has expired, and gives a bounded number of the steps of dead workers back as ready, each with one
    * more loss. `more` tells that there is more to do at once.
    */
-  sweep(request: { limit: number }): Promise<{
+  sweep(request: KeepsAttempts & { readonly limit: number }): Promise<{
     readonly lostWorkers: readonly string[]
     readonly recovered: readonly Omit<Claim, 'failures' | 'undoOf'>[]
     readonly more: boolean
@@ -213,7 +214,7 @@ export interface Adapter {
    * `invalid_option` for what is no open transaction of this store.
    */
   changeRun<Answer extends object>(
-    request: {
+    request: KeepsAttempts & {
       readonly runId: string
       readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
     },
@@ -222,6 +223,9 @@ export interface Adapter {
 
   /** What operators did to a run, and the signals it received: the newest `limit` of them, in the order they came. */
   readHistory(request: { readonly runId: string; readonly limit: number }): Promise<readonly HistoryRecord[]>
+
+  /** The attempts of a run that were kept: the newest `limit` of them, in the order in which they ended. Those that are under way are not told. */
+  readAttempts(request: { readonly runId: string; readonly limit: number }): Promise<readonly KeptAttempt[]>
 
   /** Definitions by the store's number; unknown ones are left out. With `tx` also those that were saved in it. */
   readDefinitions(

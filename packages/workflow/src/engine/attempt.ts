@@ -1,4 +1,10 @@
-import type { Claim, RunPayloads, StepPayloads, StepTransaction } from '../adapter/index.ts'
+import {
+  type Claim,
+  movesBefore,
+  type RunPayloads,
+  type StepPayloads,
+  type StepTransaction,
+} from '../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../cause.ts'
 import type { Timer } from '../clock.ts'
 import type {
@@ -13,7 +19,7 @@ import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { presentable } from '../thrown.ts'
-import { type AttemptEnd, type Interruption, poisonError, tryNumber } from './decide.ts'
+import { type AttemptEnd, type Interruption, poisonError } from './decide.ts'
 import { decideWait, type WaitAnswer } from './decide-wait.ts'
 import { handlerContext } from './handler-context.ts'
 import type { LossyOutputs } from './lossy-output.ts'
@@ -137,7 +143,7 @@ export class Attempt {
     const hasWindow = claim.failures > 0 && this.step.retry.forMs !== null
     if (this.step.wait !== null || hasWindow) return this.#readWithOwn(dependencies)
     // A step that was sent on its way again, perhaps by another process, must not see what this one remembers of before.
-    if (claim.fence > 1) return this.#readForward(dependencies)
+    if (movesBefore(claim) > 0) return this.#readForward(dependencies)
     this.#payloads = this.#parts.payloads.known(claim.runId, dependencies)
     return this.#payloads === undefined ? this.#readForward(dependencies) : undefined
   }
@@ -204,9 +210,9 @@ export class Attempt {
    * hands it next, of steps that ran once, may not.
    */
   #knowsForUndo(dependencies: readonly number[]): boolean {
-    const { runId, step, undoOf, fence } = this.claim
+    const { runId, step, undoOf } = this.claim
     const { payloads } = this.#parts
-    const current = this.origin === 'handed back' && undoOf === 'completed' && fence === 2
+    const current = this.origin === 'handed back' && undoOf === 'completed' && movesBefore(this.claim) === 1
     const cause = current ? payloads.knownCause(runId) : undefined
     const known = cause === undefined ? undefined : payloads.known(runId, [...dependencies, step])
     if (cause === undefined || known === undefined) return false
@@ -376,19 +382,21 @@ export class Attempt {
     return new BelayError(
       'step_timeout',
       `Step "${this.step.name}" of run ${runId} did not end within ${within}. Whether it took effect is unknown. Let the handler stop when its \`signal\` fires, or raise \`${option}\`.`,
-      { runId, step: this.step.name, attempt: tryNumber(this.claim) },
+      { runId, step: this.step.name, attempt: this.claim.attempt },
     )
   }
 
   /** A retry was due in time, and no worker took it in time. */
   #retriesAreOver({ forMs }: RetryPolicy): BelayError {
     const { runId } = this.claim
-    const last = fromJsonText(this.#own(this.#stored!).error) as SerialisedError | undefined
+    // What is read of the step is of its way forward: that says nothing of its compensation.
+    const error = this.claim.direction === 'forward' ? this.#own(this.#stored!).error : null
+    const last = fromJsonText(error) as SerialisedError | undefined
     const failure = last === undefined ? '' : ` Its last failure was ${last.name}: ${last.message}.`
     return new BelayError(
       'retry_window_over',
       `Step "${this.step.name}" of run ${runId} is not tried again: its first failed attempt began more than ${forMs} ms ago, which is its \`retry.for\`, before a worker took the next one.${failure} Raise \`retry.for\`, or run more workers.`,
-      { runId, step: this.step.name, attempt: tryNumber(this.claim) },
+      { runId, step: this.step.name, attempt: this.claim.attempt },
     )
   }
 

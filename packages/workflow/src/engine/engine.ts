@@ -102,6 +102,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
       registry: this.#registry,
       events: this.#events,
       payloadMaxBytes: settings.payloadMaxBytes,
+      keepAttempts: settings.keepAttempts,
       assertOpen: () => this.#assertOpen(),
       onRunsChanged: (runs) => this.#runsChanged(runs),
       onMoved: (runId) => this.#payloads.forget(runId),

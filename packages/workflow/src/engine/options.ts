@@ -14,6 +14,7 @@ import {
   type Kind,
   type OptionRow,
   type OptionTable,
+  oneOf,
   Refusal,
   string,
   wholeNumber,
@@ -43,6 +44,11 @@ export interface EngineOptions {
   readonly host?: string
   /** Prunes ended runs and releases their keys by itself, in small batches. Default: keeps everything. */
   readonly retention?: RetentionPolicy
+  /**
+   * `'keep'` keeps each attempt that this engine ends as a row of its own, for `runs.attempts()`: one more insert for each attempt. Give it to
+   * every engine of a store. Rows are pruned with their run. Default: only the newest attempt of each direction is stored, with the counts.
+   */
+  readonly attempts?: 'keep'
   /** Default: says nothing. */
   readonly logger?: Logger
   /** Timers; default the adapter's clock if its time is virtual, else the system's. */
@@ -63,6 +69,7 @@ export interface EngineSettings {
   readonly name: string
   readonly host: string | undefined
   readonly retention: RetentionSettings | undefined
+  readonly keepAttempts: boolean
   readonly log: Logger
   readonly runtime: Runtime
 }
@@ -97,6 +104,7 @@ const OPTIONS = {
   name: { sets: "this worker's name in the registry", takes: string(1, 255), default: 'worker' },
   host: { sets: "this machine's name in the registry", takes: string(1, 255) },
   retention: { sets: 'how long ended runs are kept', takes: anything },
+  attempts: { sets: 'whether every attempt is kept', takes: oneOf(['keep']) },
   logger: {
     sets: 'where messages go',
     takes: having<Logger>('a logger with debug, info, warn and error', ['debug', 'info', 'warn', 'error']),
@@ -122,6 +130,7 @@ export function checkEngineOptions(options: EngineOptions): EngineSettings {
     name: checked.name,
     host: checked.host,
     retention: retention === undefined ? undefined : checkRetention(retention),
+    keepAttempts: checked.attempts === 'keep',
     log: checked.logger ?? silentLogger,
     runtime: {
       clock: checked.clock ?? adapter.clock ?? systemRuntime.clock,

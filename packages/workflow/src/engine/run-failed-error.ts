@@ -46,16 +46,16 @@ export class RunFailedError extends BelayError {
 }
 
 function undoReport(run: RunSnapshot): readonly UndoReport[] {
-  return run.steps.flatMap(({ name, status, error, succeeded, undoSkipped }): UndoReport[] => {
+  return run.steps.flatMap(({ name, status, error, succeeded, undo }): UndoReport[] => {
     switch (status) {
       case 'failed':
       case 'cancelled':
         if (succeeded) return [{ step: name, result: 'succeeded', error }]
         return UNKNOWN_OUTCOMES.has(error?.code ?? '') ? [{ step: name, result: 'unknown', error }] : []
       case 'compensated':
-        return [{ step: name, result: undoSkipped ? 'skipped' : status, error: undefined }]
+        return [{ step: name, result: undo?.skipped ? 'skipped' : status, error: undefined }]
       case 'compensation_failed':
-        return [{ step: name, result: status, error }]
+        return [{ step: name, result: status, error: undo?.error }]
       case 'compensating':
         return [{ step: name, result: 'waiting', error: undefined }]
       default:

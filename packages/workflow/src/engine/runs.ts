@@ -10,6 +10,7 @@ import { checkStepArgument } from './control/options.ts'
 import type { Selection } from './control/selected-runs.ts'
 import type { RunOf } from './referred-run.ts'
 import { type ReleasedKeys, type ReleaseKeysOptions, releaseKeys } from './release-keys.ts'
+import { type RunAttempt, readRunAttempts } from './run-attempt.ts'
 import type { KeyedRunHandle, RunHandle } from './run-handle.ts'
 import {
   type HandleOn,
@@ -197,6 +198,17 @@ export class Runs {
     options?: { readonly limit?: number },
   ): Promise<readonly RunHistoryEntry[]> {
     return this.#refer('runs.history()', run).history(options)
+  }
+
+  /**
+   * The attempts of a run that were kept, in the order in which they ended: those that engines with the option `attempts: 'keep'` have ended,
+   * of both directions and all rounds. `limit`: the newest so many, 1 to 10,000; default 200. Throws `unknown_run`, `invalid_option`.
+   */
+  async attempts(
+    run: RunReference,
+    options: { readonly limit?: number } = {},
+  ): Promise<readonly RunAttempt[]> {
+    return readRunAttempts(this.#adapter, runLookup('runs.attempts()', run), options)
   }
 
   /**

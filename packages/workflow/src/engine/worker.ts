@@ -36,6 +36,8 @@ export interface WorkerParts {
   readonly concurrency: number
   readonly tickMs: number
   readonly leaseMs: number
+  /** Each attempt that ends is kept as a row of its own. */
+  readonly keepAttempts: boolean
   /** By the store's number. Only runnable ones. */
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   readonly onRunsChanged: (runs: readonly ChangedRun[]) => void
@@ -347,12 +349,12 @@ export class Worker {
   }
 
   async #sweep(): Promise<void> {
-    const { adapter, runtime, events, leaseMs, onRecovered } = this.#parts
+    const { adapter, runtime, events, leaseMs, keepAttempts, onRecovered } = this.#parts
     const now = runtime.clock.now()
     if (now < this.#sweepsAt) return
     this.#sweepsAt = now + Math.min(leaseMs / 2, this.#crowd.shared(Math.min(SWEEP_MS, leaseMs / 10)))
     for (;;) {
-      const swept = await adapter.sweep({ limit: SWEEP_MAX })
+      const swept = await adapter.sweep({ limit: SWEEP_MAX, keepAttempts })
       for (const workerId of swept.lostWorkers) events.emit('worker.lost', { workerId })
       if (swept.recovered.length > 0) {
         onRecovered(swept.recovered)

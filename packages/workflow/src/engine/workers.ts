@@ -37,7 +37,7 @@ export interface HeldStep {
   readonly version: number
   readonly step: string
   readonly direction: Direction
-  /** The number of the claim: the fencing token, together with the worker's id. */
+  /** 1, 2, 3 within a round and direction, as its handler sees it. */
   readonly attempt: number
   /** When it was claimed. */
   readonly since: Date

@@ -129,7 +129,10 @@ export function id(of: 'run' | 'worker'): Kind<string> {
 
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): Kind<Choice> {
   return {
-    words: `one of ${choices.map((choice) => `'${choice}'`).join(', ')}`,
+    words:
+      choices.length === 1
+        ? `'${choices[0]}'`
+        : `one of ${choices.map((choice) => `'${choice}'`).join(', ')}`,
     read(given) {
       const found = choices.find((choice) => choice === given)
       if (found !== undefined) return found

@@ -4,6 +4,7 @@ import { explainRun } from '../../src/engine/explain/explain.ts'
 import { FAILED, runToChange } from './control/run-to-change.ts'
 
 const NOW = 10_000
+const UNDO = { attempts: 1, failures: 0, losses: 0, startedAt: 1, finishedAt: null, skipped: false }
 
 const WORKER: WorkerRecord = {
   workerId: 'w1',
@@ -26,7 +27,12 @@ function explain(
 ) {
   const found = runToChange(run, facts, NOW)
   const record: RunRecord = { ...found.run, input: null }
-  const steps: StepRecord[] = found.steps.map((step) => ({ ...step, output: null, error: null }))
+  const steps: StepRecord[] = found.steps.map((step) => ({
+    ...step,
+    undo: step.undo && { ...step.undo, error: null },
+    output: null,
+    error: null,
+  }))
   return explainRun({ run: record, steps, shape: found.shape, workers, now: NOW })
 }
 
@@ -128,7 +134,7 @@ describe('why an undo does not end', () => {
     ['a look of a worker', { a: undo }, /^due: The compensation of "a" is due/],
     [
       'its next try',
-      { a: { ...undo, failures: 1, availableAt: 20_000 } },
+      { a: { ...undo, undo: { ...UNDO, failures: 1 }, availableAt: 20_000 } },
       /^retry: The compensation of "a" failed once/,
     ],
     ['its handler', { a: { ...undo, workerId: 'w1' } }, /^running: The compensation of "a" has been running/],

@@ -50,6 +50,7 @@ export interface ControlParts {
   readonly registry: DefinitionRegistry
   readonly events: EventHub
   readonly payloadMaxBytes: number
+  readonly keepAttempts: boolean
   /** Throws once the engine is closed. */
   readonly assertOpen: () => void
   readonly onRunsChanged: (runs: readonly ChangedRun[]) => void
@@ -76,12 +77,12 @@ export class Control {
 
   /** Throws `action_refused`, `invalid_option`, `unknown_run`. */
   async act(runId: string, action: Action, by: Actor, tx?: unknown): Promise<ActionResult> {
-    const { adapter } = this.#parts
+    const { adapter, keepAttempts } = this.#parts
     this.#parts.assertOpen()
     // Within a transaction the adapter sees to it itself, as for runs that are started in one.
     if (tx === undefined) await adapter.open()
     const decide = (found: RunToChange) => decideAction(found, action, by)
-    const result = await adapter.changeRun({ runId, decide }, { tx })
+    const result = await adapter.changeRun({ runId, keepAttempts, decide }, { tx })
     if (result === null) throw unknownRun({ runId })
     // What a transaction changes has changed when it commits, if it does: the adapter wakes workers then.
     if (result.changed && tx === undefined) this.#tell(runId, action, by, result)

@@ -15,8 +15,7 @@ export function planRetryCompensation(found: RunToChange, name: string): Plan {
     status: 'compensating',
     // As for every undo of a paused run that has not begun, the resumption takes it away.
     openDependencies: run.status === 'paused' ? 1 : 0,
-    failures: 0,
-    losses: 0,
+    undo: step.undo && { ...step.undo, failures: 0, losses: 0 },
     failingSince: null,
     workerId: null,
     availableAt: null,
@@ -32,10 +31,9 @@ export function planSkipCompensation(found: RunToChange, name: string): Plan {
   const undone: StepChange = {
     ...step,
     status: 'compensated',
-    undoSkipped: true,
     openDependencies: 0,
     workerId: null,
-    finishedAt: Math.max(now, step.startedAt ?? now),
+    undo: step.undo && { ...step.undo, finishedAt: Math.max(now, step.undo.startedAt ?? now), skipped: true },
   }
   const advanced = shape.steps[step.step]!.dependsOn.map((number) => steps[number]!)
     .filter(({ status, openDependencies }) => status === 'compensating' && openDependencies > 0)

@@ -66,6 +66,7 @@ function skipped({ now }: RunToChange, step: StoredStep, output: JsonText): Step
     openDependencies: 0,
     workerId: null,
     undoOf: null,
+    undo: null,
     availableAt: null,
     // A signal that it had already got is not what it gives: the stand-in is.
     signalledAt: null,

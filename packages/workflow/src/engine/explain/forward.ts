@@ -34,7 +34,8 @@ function running(found: RunToExplain, step: StepRecord): StepExplanation {
   const paused =
     run.status === 'paused' && stopped === '' ? '; what comes after it waits until the run is resumed' : ''
   const late = run.deadlineAt !== null && run.deadlineAt <= now ? '; its deadline has passed' : ''
-  const sentence = `"${step.name}" has been running on worker ${step.workerId}${since}${stopped}${paused}${late}.`
+  const attempt = nthAttempt(step.attempts)
+  const sentence = `"${step.name}" has been running on worker ${step.workerId}${since}${attempt}${stopped}${paused}${late}.`
   return { step: step.name, reason: 'running', sentence }
 }
 
@@ -119,6 +120,11 @@ export function listOf(steps: readonly StepRecord[]): string {
 
 export function instant(at: number): string {
   return new Date(at).toISOString()
+}
+
+/** Worth telling from the second on. */
+export function nthAttempt(attempts: number): string {
+  return attempts > 1 ? ` (attempt ${attempts})` : ''
 }
 
 export function times(count: number): string {
