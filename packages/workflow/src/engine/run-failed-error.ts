@@ -8,7 +8,7 @@ export interface UndoReport {
   readonly step: string
   /**
    * `compensated`: undone. `compensation_failed`: its compensation failed for good. `waiting`: its undo waits for one that failed.
-   * `unknown`: not undone, and nobody knows what it did, because it timed out, lost its workers, or was given up by an operator: look
+   * `unknown`: not undone, and nobody knows what it did, because it timed out, lost a worker, or was given up by an operator: look
    * yourself. `compensateOn: 'started'` has such steps undone too.
    */
   readonly result: 'compensated' | 'compensation_failed' | 'waiting' | 'unknown'
@@ -43,11 +43,14 @@ export class RunFailedError extends BelayError {
 }
 
 function undoReport(run: RunSnapshot): readonly UndoReport[] {
-  return run.steps.flatMap(({ name, status, error }): UndoReport[] => {
+  return run.steps.flatMap(({ name, status, error, losses }): UndoReport[] => {
     switch (status) {
       case 'failed':
       case 'cancelled':
-        return UNKNOWN_OUTCOMES.has(error?.code ?? '') ? [{ step: name, result: 'unknown', error }] : []
+        // An attempt that was lost with its worker may have done anything, whatever a later one ended with.
+        return losses > 0 || UNKNOWN_OUTCOMES.has(error?.code ?? '')
+          ? [{ step: name, result: 'unknown', error }]
+          : []
       case 'compensated':
         return [{ step: name, result: status, error: undefined }]
       case 'compensation_failed':
