@@ -75,7 +75,7 @@ export class Scheduler {
     }
   }
 
-  /** Lets one thing happen. Returns false when there is nothing left that ever could. */
+  /** Lets one thing happen, with all that it sets off at once. Returns false when there is nothing left that ever could. */
   async step(): Promise<boolean> {
     await this.settle()
     this.#events = this.#events.filter((event) => !event.cancelled && !event.process.dead)
@@ -86,6 +86,7 @@ export class Scheduler {
     const next = this.#random.pick(due)
     next.cancelled = true
     next.fire()
+    await this.settle()
     return true
   }
 

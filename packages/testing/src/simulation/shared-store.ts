@@ -70,6 +70,11 @@ export class SharedStore {
     }
   }
 
+  /** False while the only session has a transaction open: who does not wait in the world must not wait for that. */
+  get isFree(): boolean {
+    return this.#session === undefined
+  }
+
   /** Waits while the only session has a transaction open, then for `turn`. */
   async free(turn: () => Promise<void>): Promise<void> {
     while (this.#session !== undefined) {

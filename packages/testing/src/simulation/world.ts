@@ -61,7 +61,11 @@ class World {
     const stage = this.#stage
     const chaosTurns = stage.random.integer(100, 900)
     for (let count = stage.random.integer(1, PROCESSES_MAX); count > 0; count -= 1) this.#fleet.start()
-    while (stage.turns < chaosTurns && (await this.#turn())) await this.#meddle()
+    while (stage.turns < chaosTurns) {
+      // With nobody alive nothing happens, until chance starts a process.
+      await this.#turn()
+      await this.#meddle()
+    }
     stage.isCalm = true
     stage.trace(() => '--- calm')
     if (this.#fleet.living.length === 0) this.#fleet.start()
@@ -106,6 +110,7 @@ class World {
   async #isAtRest(): Promise<boolean> {
     // A start that is under way makes a run yet.
     await this.#stage.scheduler.settle()
+    if (!this.#stage.shared.isFree) return false
     const { runs } = await this.#stage.shared.dump()
     return runs.every(({ run, steps }) => {
       if (isTerminal(run.status)) return true
@@ -139,6 +144,7 @@ class World {
 
   async #resumeAll(): Promise<void> {
     const { shared, inspector } = this.#stage
+    if (!shared.isFree) return
     const paused = (await shared.dump()).runs.filter(({ run }) => run.status === 'paused')
     for (const { run } of paused) {
       // Its last step may have ended since.

@@ -1,11 +1,46 @@
 import type { Adapter, Outcome, Settlement } from '@belay/workflow/adapter'
 import { describe, expect, it } from 'vitest'
-import type { MemoryAdapter } from '../../src/index.ts'
-import { simulate } from '../../src/simulation/index.ts'
+import { type MemoryAdapter, memory } from '../../src/index.ts'
+import { simulate, verbsOf } from '../../src/simulation/index.ts'
 
 const SEEDS = 150
 /** A broken store must be found out within this many worlds. */
 const SEEDS_TO_NOTICE = 40
+
+/** A verb of the port that does something else with an option is called with and without. */
+const WAYS = [
+  'startRuns leased',
+  'startRuns in a transaction',
+  'deliverSignals in a transaction',
+  'findRun in a transaction',
+  'saveDefinitions in a transaction',
+  'now in a transaction',
+  'cancelRuns without an undo',
+]
+
+const OPERATIONS = [
+  'pause',
+  'resume',
+  'cancel',
+  'cancel without an undo',
+  'retry',
+  'retryStep',
+  'skipStep',
+  'retryCompensation',
+  'skipCompensation',
+  'giveUpStep',
+  'migrateRun',
+  'history',
+  'explain',
+  'status',
+  'prune',
+  'releaseKeys',
+  'list runs',
+  'list workers',
+  'doctor',
+  'pauseMany',
+  'retryMany',
+]
 
 /** The store with some verbs replaced. */
 function withVerbs(store: Adapter, verbs: Partial<Adapter>): Adapter {
@@ -27,14 +62,27 @@ async function firstBrokenSeed(sabotage: (store: Adapter) => Adapter): Promise<r
 
 // Thousands of turns of the event loop a world: the time is work, not waiting, and grows with the machine's other work.
 describe('simulated worlds', { timeout: 60_000 }, () => {
+  const calls = new Set<string>()
+
   it(`every guarantee holds in ${SEEDS} worlds`, async () => {
     const broken: string[] = []
     for (let seed = 1; seed <= SEEDS; seed += 1) {
-      const { violations } = await simulate({ seed })
-      for (const violation of violations)
+      const report = await simulate({ seed })
+      for (const call of Object.keys(report.calls)) calls.add(call)
+      for (const violation of report.violations)
         broken.push(`${violation}; replay: npm run sim -- --seed ${seed} --trace`)
     }
     expect(broken).toEqual([])
+  })
+
+  it('they call every verb of the port, in each of its ways', () => {
+    const missing = [...verbsOf(memory()), ...WAYS].filter((verb) => !calls.has(verb))
+    expect(missing).toEqual([])
+  })
+
+  it('their operators do everything that operators can do', () => {
+    const missing = OPERATIONS.filter((name) => !calls.has(`operator: ${name}`))
+    expect(missing).toEqual([])
   })
 
   it('the same seed gives the same world', async () => {
@@ -122,6 +170,27 @@ describe('the oracle notices a store', { timeout: 60_000 }, () => {
       withVerbs(store, { deliverSignals: async (signals) => signals.map(() => ({ result: 'kept' })) }),
     )
     expect(violations.join()).toMatch(/took two signals|is stuck in|output of/)
+  })
+
+  it('that gives an effect another key while it stands', async () => {
+    const violations = await firstBrokenSeed((store) =>
+      withVerbs(store, { claim: async (request) => otherRound(await store.claim(request)) }),
+    )
+    expect(violations.join()).toMatch(/was done as \S+ while its effect \S+ stands|undid what was never done/)
+  })
+
+  it('that takes an undo for done that nobody did', async () => {
+    const violations = await firstBrokenSeed((store) =>
+      withVerbs(store, { settle: (settlement) => store.settle({ ...settlement, outcomes: settlement.outcomes.map(asUndone) }) }),
+    )
+    expect(violations.join()).toMatch(/the effect \S+ of step \S+ \(compensated\) is there/)
+  })
+
+  it('that lets a paused run go on', async () => {
+    const violations = await firstBrokenSeed((store) =>
+      withVerbs(store, { claim: async (request) => lateBy(store as MemoryAdapter, await store.claim(request)) }),
+    )
+    expect(violations.join()).toMatch(/its run is paused since/)
   })
 
   it('that forgets the claims of a lost answer', async () => {
