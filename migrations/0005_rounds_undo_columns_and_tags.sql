@@ -13,6 +13,9 @@ CREATE TABLE "belay"."workflow_attempts" (
 	CONSTRAINT "workflow_attempts_pkey" PRIMARY KEY("run_id","step","fence")
 );
 --> statement-breakpoint
+-- The number that fences what is late; what people count has columns of its own.
+ALTER TABLE "belay"."workflow_steps" RENAME COLUMN "attempt" TO "fence";--> statement-breakpoint
+ALTER TABLE "belay"."workflow_ready" RENAME COLUMN "attempt" TO "fence";--> statement-breakpoint
 ALTER TABLE "belay"."workflow_runs" DROP CONSTRAINT "workflow_runs_fits_status";--> statement-breakpoint
 DROP INDEX "belay"."workflow_runs_deadline_idx";--> statement-breakpoint
 ALTER TABLE "belay"."workflow_runs" ADD COLUMN "input_hash" text;--> statement-breakpoint

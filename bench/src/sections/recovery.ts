@@ -57,10 +57,10 @@ async function makeWaiting(url: string, { id }: SavedDefinition, runs: number): 
     `
 insert into belay.workflow_runs (id, definition_id, open_steps, created_at, status, workflow)
   select lpad(to_hex(n), 32, '0')::uuid, ${id}, 1, now(), 'running', 'sleeper' from generate_series(1, ${runs}) n;
-insert into belay.workflow_steps (run_id, step, open_dependencies, attempt, status, started_at, finished_at, waiting_since, available_at)
+insert into belay.workflow_steps (run_id, step, open_dependencies, fence, status, started_at, finished_at, waiting_since, available_at)
   select lpad(to_hex(n), 32, '0')::uuid, 0, 0, 1, 'waiting', now(), now(), now(), now() + interval '1 year'
   from generate_series(1, ${runs}) n;
-insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
+insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
   select now() + interval '1 year', ${id}, 0, 1, lpad(to_hex(n), 32, '0')::uuid from generate_series(1, ${runs}) n;`,
   )
   await execute(url, 'vacuum analyze')

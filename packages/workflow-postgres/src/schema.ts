@@ -150,7 +150,8 @@ function makeSteps(schema: Schema) {
       runId: uuid('run_id').notNull(),
       step: integer().notNull(),
       openDependencies: integer('open_dependencies').notNull(),
-      attempt: integer().notNull().default(0),
+      /** Fences what is late: grows with every claim, forward and undo, and every move. Nothing else is read from it. */
+      fence: integer().notNull().default(0),
       failures: integer().notNull().default(0),
       losses: integer().notNull().default(0),
       workerId: uuid('worker_id'),
@@ -193,7 +194,7 @@ function makeSteps(schema: Schema) {
       primaryKey({ name: 'workflow_steps_pkey', columns: [table.runId, table.step] }),
       check(
         'workflow_steps_counters_counted',
-        sql`${table.openDependencies} >= 0 and ${table.attempt} >= 0 and ${table.failures} >= 0 and ${table.losses} >= 0`,
+        sql`${table.openDependencies} >= 0 and ${table.fence} >= 0 and ${table.failures} >= 0 and ${table.losses} >= 0`,
       ),
       // One expression for all, the most frequent first: every write of a step pays for it.
       check('workflow_steps_fits_status', stepFitsStatus(table)),
@@ -202,7 +203,7 @@ function makeSteps(schema: Schema) {
 }
 
 /**
- * The ready queue: hints of what may be claimed, now or from `available_at` on. The step's row is the truth; a row whose `attempt` is
+ * The ready queue: hints of what may be claimed, now or from `available_at` on. The step's row is the truth; a row whose `fence` is
  * not the step's any more is stale, and the claim that meets it removes it. Rows are only inserted and deleted.
  */
 function makeReady(schema: Schema) {
@@ -212,7 +213,7 @@ function makeReady(schema: Schema) {
       availableAt: instant('available_at').notNull(),
       definitionId: integer('definition_id').notNull(),
       step: integer().notNull(),
-      attempt: integer().notNull(),
+      fence: integer().notNull(),
       runId: uuid('run_id').notNull(),
     },
     (table) => [

@@ -168,8 +168,8 @@ async function recordRefused(
     code: 'payload_unserialisable',
     message: `The database refused what the step gave back: ${refusal}`,
   }
-  const { runId, attempt, step, definitionId, direction } = outcome
-  const ref = { runId, attempt, step, definitionId, direction }
+  const { runId, fence, step, definitionId, direction } = outcome
+  const ref = { runId, fence, step, definitionId, direction }
   if (outcome.direction === 'undo') {
     return record(connection, 'park', {
       workerId,

@@ -159,7 +159,7 @@ describe.each(servers)('a row that somebody holds, on $name', ({ url }) => {
     expect(await claim(workerId, definition!, 10)).toEqual([])
     await engine.runs.handle(runId).resume()
 
-    expect(await claim(workerId, definition!, 10)).toMatchObject([{ runId, step: 0, attempt: 2 }])
+    expect(await claim(workerId, definition!, 10)).toMatchObject([{ runId, step: 0, fence: 2 }])
   })
 
   it('a call for several runs gives up soon, writes nothing, and says that a row is held', async () => {

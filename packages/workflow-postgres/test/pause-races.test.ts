@@ -50,7 +50,7 @@ describe.each(servers)('pauses under a busy worker on $name', ({ url }) => {
       const before = await store.readRun(runId)
       if (!paused || before!.run.status !== 'paused') return
       if (before!.steps.some(({ status }) => status === 'running')) return
-      quiet.set(runId, attemptsOf(before!))
+      quiet.set(runId, fencesOf(before!))
     }
     const quiet = new Map<string, string>()
 
@@ -60,8 +60,8 @@ describe.each(servers)('pauses under a busy worker on $name', ({ url }) => {
     }
     working = false
     await working3
-    for (const [runId, attempts] of quiet) {
-      if (attemptsOf((await store.readRun(runId))!) !== attempts) begunAfter.push(runId)
+    for (const [runId, fences] of quiet) {
+      if (fencesOf((await store.readRun(runId))!) !== fences) begunAfter.push(runId)
     }
 
     expect(begunAfter).toEqual([])
@@ -70,6 +70,6 @@ describe.each(servers)('pauses under a busy worker on $name', ({ url }) => {
   })
 })
 
-function attemptsOf({ steps }: { readonly steps: readonly { readonly attempt: number }[] }): string {
-  return steps.map(({ attempt }) => attempt).join()
+function fencesOf({ steps }: { readonly steps: readonly { readonly fence: number }[] }): string {
+  return steps.map(({ fence }) => fence).join()
 }

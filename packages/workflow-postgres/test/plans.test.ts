@@ -106,12 +106,12 @@ insert into belay.workflow_definition_steps values
 insert into belay.workflow_workers (id, lease_expires_at, started_at, status, name) values ('${WORKER}', now(), now(), 'live', 'w');
 insert into belay.workflow_runs (id, definition_id, open_steps, created_at, finished_at, status, workflow)
   select lpad(to_hex(n), 32, '0')::uuid, 1, 0, now(), now(), 'completed', 'w' from generate_series(1, ${STEPS / 4}) n;
-insert into belay.workflow_steps (run_id, step, open_dependencies, attempt, worker_id, started_at, finished_at, status, output)
+insert into belay.workflow_steps (run_id, step, open_dependencies, fence, worker_id, started_at, finished_at, status, output)
   select lpad(to_hex(n), 32, '0')::uuid, step, 0, 1, '${WORKER}', now(), now(), 'completed', '{}'
   from generate_series(1, ${STEPS / 4}) n, generate_series(0, 3) step;
 insert into belay.workflow_leases (worker_id, run_ids)
   select lpad(to_hex(n % 200), 32, '0')::uuid, array[lpad(to_hex(n), 32, '0')::uuid] from generate_series(1, 20000) n;
-insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
+insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
   select now(), 1, 0, 0, lpad(to_hex(n), 32, '0')::uuid from generate_series(1, 20000) n;`)
     if (analysed === 'when full') await run('analyze')
     return schema

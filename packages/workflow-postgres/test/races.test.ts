@@ -72,7 +72,7 @@ describe.each(servers)('races on $name', ({ url }) => {
 
       expect(settlements.flatMap(({ results }) => results)).toEqual(['settled', 'settled', 'settled'])
       const handed = settlements.flatMap(({ claims }) => claims)
-      expect(handed).toMatchObject([{ runId, step: 2, attempt: 1 }])
+      expect(handed).toMatchObject([{ runId, step: 2, fence: 1 }])
       const { steps, read } = await statusesOf(runId)
       expect(steps).toEqual(['completed', 'completed', 'running'])
       expect(read.steps[2]!.openDependencies).toBe(0)
@@ -247,9 +247,7 @@ describe.each(servers)('races on $name', ({ url }) => {
         more = swept.more || recovered.length > 0 || lostWorkers.length > 0
       }
 
-      expect(await claim(heir, definition, 10)).toMatchObject([
-        { runId, losses: leased, attempt: leased + 1 },
-      ])
+      expect(await claim(heir, definition, 10)).toMatchObject([{ runId, losses: leased, fence: leased + 1 }])
       await store.cancelRuns({ runIds: [runId], cause: '{}' })
     }
     await close()
@@ -338,7 +336,7 @@ describe.each(servers)('races on $name', ({ url }) => {
       const { run, steps, read } = await statusesOf(runId)
       expect(run).toBe('completed')
       expect(new Set(steps)).toEqual(new Set(['completed']))
-      expect(read.steps.every(({ attempt }) => attempt === 1)).toBe(true)
+      expect(read.steps.every(({ fence }) => fence === 1)).toBe(true)
     }
     await close()
   })

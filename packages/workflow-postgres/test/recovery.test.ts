@@ -133,16 +133,16 @@ describe.each(servers)('finding what a worker holds, on $name', ({ url }) => {
       first!.runId,
     ])
     await query(
-      `insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id) values (now(), $1, 0, 1, $2)`,
+      `insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id) values (now(), $1, 0, 1, $2)`,
       [definition.id, first!.runId],
     )
     const [again] = await claim(workerId, definition, 1)
 
     await claim(workerId, definition, 1)
 
-    expect(again).toMatchObject({ runId: first!.runId, attempt: 2 })
+    expect(again).toMatchObject({ runId: first!.runId, fence: 2 })
     await assertJournaled(query, store.schema)
-    expect(await store.held({ workerId })).toMatchObject([{ runId: first!.runId, attempt: 2 }])
+    expect(await store.held({ workerId })).toMatchObject([{ runId: first!.runId, fence: 2 }])
   })
 
   it('what a worker of before the journal held is found when it dies, in bounded parts', async () => {

@@ -94,7 +94,7 @@ describe.each(servers)('races of waits on $name', ({ url }) => {
       const { steps } = await read(runId)
       expect(steps[0]).toMatchObject({ status: 'ready', output: signal.payload, workerId: null })
       const taken = [...(await claim()), ...(await claim(processes[1]))]
-      expect(taken).toMatchObject([{ runId, step: 0, attempt: 2 }])
+      expect(taken).toMatchObject([{ runId, step: 0, fence: 2 }])
       await cancel(runId)
     }
     expect([...ends].sort()).toEqual(['delivered', 'kept'])
@@ -139,7 +139,7 @@ describe.each(servers)('races of waits on $name', ({ url }) => {
 
       // A delivery that came first left a hint of its own.
       const claims = first.length > 0 ? first : await claim()
-      expect(claims).toMatchObject([{ runId, step: 0, attempt: 2 }])
+      expect(claims).toMatchObject([{ runId, step: 0, fence: 2 }])
       const [loaded] = await store.load([{ runId, steps: [0] }])
       const { signalledAt, output } = loaded!.steps[0]!
       ends.add(delivery.result)

@@ -77,11 +77,50 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** A definition that cannot run: a cycle, an unknown dependency, a duplicate or invalid name, a missing handler. */
+/** One thing that is wrong with a definition. */
+export interface DefinitionProblem {
+  /**
+   * `invalid_name`, `duplicate_step`, `unknown_dependency`, `duplicate_dependency`, `cycle` (a step that depends on itself is one),
+   * `unknown_step` (an entry in `dag` for a step that is not there), `unknown_handler`; `other` for the rest, such as a bad option.
+   */
+  readonly kind:
+    | 'invalid_name'
+    | 'duplicate_step'
+    | 'unknown_dependency'
+    | 'duplicate_dependency'
+    | 'cycle'
+    | 'unknown_step'
+    | 'unknown_handler'
+    | 'other'
+  /** A sentence with what is wrong, where, and what to do. */
+  readonly message: string
+  /** The step it is about. */
+  readonly step?: string | undefined
+  /** The bad name: of a step, a dependency or a handler. */
+  readonly name?: string | undefined
+  /** A name that would do: a valid spelling of an invalid one, or the nearest that exists. */
+  readonly suggestion?: string | undefined
+  /** The steps of a cycle: each depends on the next, and the last on the first. */
+  readonly cycle?: readonly string[] | undefined
+}
+
+/** What a {@link DefinitionError} adds to its message. */
+export interface DefinitionErrorContext extends ErrorContext {
+  /** Left out: one problem of kind `other`, with the error's message. */
+  readonly problems?: readonly DefinitionProblem[] | undefined
+}
+
+/**
+ * A definition that cannot run: a cycle, an unknown dependency, a duplicate or invalid name, a missing handler. `problems` holds everything
+ * that was found, also what the message leaves out.
+ */
 export class DefinitionError extends BelayError {
   override readonly name = 'DefinitionError'
-  constructor(message: string, context: ErrorContext = {}) {
+  readonly problems: readonly DefinitionProblem[]
+
+  constructor(message: string, context: DefinitionErrorContext = {}) {
     super('invalid_definition', message, context)
+    this.problems = Object.freeze(context.problems ?? [{ kind: 'other', message, step: context.step }])
   }
 }
 

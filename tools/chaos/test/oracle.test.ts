@@ -214,7 +214,7 @@ describe('the oracle of runs', () => {
 })
 
 describe('the watch over leases', () => {
-  const lease: Lease = { runId: 'r', step: 'charge', attempt: 1, worker: 'w1.1' }
+  const lease: Lease = { runId: 'r', step: 'charge', fence: 1, worker: 'w1.1' }
   const look = (watch: LeaseWatch, { active = [], isCalm = true }: { active?: string[]; isCalm?: boolean }) =>
     watch.look([lease], { worksOn: () => new Set(active), isCalm: () => isCalm, sinceMs: 600 })
 

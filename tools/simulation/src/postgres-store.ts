@@ -27,7 +27,14 @@ export async function postgresStores(givenUrl = process.env['DATABASE_URL']): Pr
   return {
     name: 'postgres',
     open: () =>
-      sqlStore({ schema: SCHEMA, adapter, query, singleSession: false, queryWithin, transaction: transactionIn(pool) }),
+      sqlStore({
+        schema: SCHEMA,
+        adapter,
+        query,
+        singleSession: false,
+        queryWithin,
+        transaction: transactionIn(pool),
+      }),
     async close() {
       await own.end()
       await pool.end()

@@ -26,9 +26,7 @@ export async function write(query: Query, schema: string, written: Written): Pro
 }
 
 export async function readWritten(query: Query, schema: string): Promise<readonly Written[]> {
-  const rows = await query(
-    `select run_id as "runId", step, outcome, key from "${schema}".simulated_writes`,
-  )
+  const rows = await query(`select run_id as "runId", step, outcome, key from "${schema}".simulated_writes`)
   return rows as readonly Written[]
 }
 

@@ -129,7 +129,7 @@ inserted_runs as (
   order by id
 )
 insert into belay.workflow_steps
-  (run_id, step, open_dependencies, attempt, worker_id, started_at, finished_at, status, undo_of, output)
+  (run_id, step, open_dependencies, fence, worker_id, started_at, finished_at, status, undo_of, output)
 select r.id, step, 0, 1, '00000000-0000-7000-8000-000000000000', r.created_at, r.created_at + interval '1 second',
   r.status, case r.status when 'compensated' then 'completed' end,
   json_build_object('reference', r.n, 'amount', 100 + step)

@@ -11,7 +11,7 @@ waiting_runs as materialized (
   select
     (lpad(to_hex((extract(epoch from now()) * 1000)::bigint), 12, '0')
       || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 4, 15))::uuid as id,
-    chain.definition_id, n % 2 as attempt, now() + interval '1 hour' + n * interval '1 second' as available_at
+    chain.definition_id, n % 2 as fence, now() + interval '1 hour' + n * interval '1 second' as available_at
   from chain, generate_series(1, $1::int) n
 ),
 inserted_runs as (
@@ -19,17 +19,17 @@ inserted_runs as (
   select id, definition_id, 1, now(), 'running', 'chain' from waiting_runs order by id
 ),
 inserted_steps as (
-  insert into belay.workflow_steps (run_id, step, open_dependencies, attempt, failures, status)
+  insert into belay.workflow_steps (run_id, step, open_dependencies, fence, failures, status)
   select r.id, s.step, cardinality(s.dependencies),
-    case when cardinality(s.dependencies) = 0 then r.attempt else 0 end,
-    case when cardinality(s.dependencies) = 0 then r.attempt else 0 end,
+    case when cardinality(s.dependencies) = 0 then r.fence else 0 end,
+    case when cardinality(s.dependencies) = 0 then r.fence else 0 end,
     case when cardinality(s.dependencies) = 0 then 'ready' else 'pending' end
   from waiting_runs r
   join belay.workflow_definition_steps s on s.definition_id = r.definition_id
   order by r.id, s.step
 )
-insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
-select r.available_at, r.definition_id, s.step, r.attempt, r.id
+insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
+select r.available_at, r.definition_id, s.step, r.fence, r.id
 from waiting_runs r
 join belay.workflow_definition_steps s on s.definition_id = r.definition_id
 where cardinality(s.dependencies) = 0

@@ -8,17 +8,17 @@ type Fact = readonly [name: string, holds: (step: StepView) => boolean]
 
 // What holds of every step's row on its own.
 const FACTS: readonly Fact[] = [
-  ['counters_not_negative', (s) => Math.min(s.openDependencies, s.attempt, s.failures, s.losses) >= 0],
-  ['attempts_cover_failures_and_losses', (s) => s.attempt >= s.failures + s.losses],
+  ['counters_not_negative', (s) => Math.min(s.openDependencies, s.fence, s.failures, s.losses) >= 0],
+  ['attempts_cover_failures_and_losses', (s) => s.fence >= s.failures + s.losses],
   ['pending_waits_for_something', (s) => s.status !== 'pending' || s.openDependencies > 0],
   ['ready_has_no_worker', (s) => s.status !== 'ready' || s.workerId === null],
   [
     'running_has_a_worker',
-    (s) => s.status !== 'running' || (s.workerId !== null && s.attempt > 0 && s.startedAt !== null),
+    (s) => s.status !== 'running' || (s.workerId !== null && s.fence > 0 && s.startedAt !== null),
   ],
   ['running_waits_for_nothing', (s) => s.status !== 'running' || s.openDependencies === 0],
   ['running_has_not_finished', (s) => s.status !== 'running' || s.finishedAt === null],
-  ['ended_has_an_attempt', (s) => !ENDED.has(s.status) || (s.attempt > 0 && s.startedAt !== null)],
+  ['ended_has_an_attempt', (s) => !ENDED.has(s.status) || (s.fence > 0 && s.startedAt !== null)],
   ['ended_has_finished_at', (s) => !ENDED.has(s.status) || s.finishedAt !== null],
   [
     'finished_after_started',
@@ -28,7 +28,7 @@ const FACTS: readonly Fact[] = [
   ['undo_of_in_an_undo_only', (s) => (s.undoOf !== null) === IN_UNDO.has(s.status)],
   [
     'waiting_has_no_worker_and_a_beginning',
-    (s) => s.status !== 'waiting' || (s.workerId === null && s.waitingSince !== null && s.attempt > 0),
+    (s) => s.status !== 'waiting' || (s.workerId === null && s.waitingSince !== null && s.fence > 0),
   ],
   ['waiting_has_no_signal', (s) => s.status !== 'waiting' || s.signalledAt === null],
   ['no_output_without_completion', (s) => s.output === null || hasCompleted(s) || s.signalledAt !== null],

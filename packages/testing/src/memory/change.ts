@@ -60,7 +60,7 @@ export function assertRow(run: RunRow, step: StepRow): void {
 
 // The database has the same facts as CHECK constraints.
 const ROW_FACTS: readonly (readonly [string, (step: StepRow) => boolean])[] = [
-  ['counters_not_negative', (s) => Math.min(s.openDependencies, s.attempt, s.failures, s.losses) >= 0],
+  ['counters_not_negative', (s) => Math.min(s.openDependencies, s.fence, s.failures, s.losses) >= 0],
   ['pending_has_open_dependencies', (s) => s.status !== 'pending' || s.openDependencies > 0],
   ['ready_has_no_worker', (s) => s.status !== 'ready' || s.workerId === null],
   [

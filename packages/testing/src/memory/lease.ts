@@ -25,7 +25,7 @@ export function lease(rows: Rows, { run, step }: StepOfRun, workerId: string): C
   )
   changeStep(run, step, {
     status: step.status === 'compensating' ? 'compensating' : 'running',
-    attempt: step.attempt + 1,
+    fence: step.fence + 1,
     workerId,
     startedAt: rows.now,
     finishedAt: null,
@@ -61,7 +61,7 @@ export function attemptOf({ run, step }: StepOfRun): AttemptRef {
   return {
     runId: run.runId,
     step: step.step,
-    attempt: step.attempt,
+    fence: step.fence,
     direction: step.undoOf === null ? 'forward' : 'undo',
     definitionId: run.definition.saved.id,
   }

@@ -112,7 +112,7 @@ function requeue(
 /** That nothing has begun is known of a first attempt, or when it was known of the attempts before. */
 function begunAfter(step: StepRow, begun: boolean): boolean | null {
   if (begun || step.begun === true) return true
-  return step.attempt === 1 ? false : step.begun
+  return step.fence === 1 ? false : step.begun
 }
 
 function wait(rows: Rows, held: StepOfRun, wake: Wake | null, consequences: Consequences): void {

@@ -11,8 +11,8 @@ export function refused(run: RunRow, step: StepRow, outcome: Outcome): Outcome |
     .map(refusalOf)
     .find((refusal) => refusal !== undefined)
   if (message === undefined) return undefined
-  const { runId, attempt, direction, definitionId } = outcome
-  const ref = { runId, step: step.step, attempt, direction, definitionId }
+  const { runId, fence, direction, definitionId } = outcome
+  const ref = { runId, step: step.step, fence, direction, definitionId }
   const error = { name: 'BelayError', message, code: 'payload_unserialisable' }
   if (direction === 'undo') return { ...ref, type: 'compensation_failed', error: JSON.stringify(error) }
   const { name } = run.definition.saved.shape.steps[step.step]!

@@ -43,7 +43,7 @@ export interface StepRow {
   status: StepStatus
   /** Going forward the dependencies, in an undo the dependents that have not ended. */
   openDependencies: number
-  attempt: number
+  fence: number
   failures: number
   losses: number
   workerId: string | null

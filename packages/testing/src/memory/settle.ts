@@ -43,12 +43,12 @@ function settleOne(
 /** The fence: only who holds this very attempt may write for it. */
 export function holds(step: StepRow, outcome: Outcome, workerId: string): boolean {
   const leased = outcome.direction === 'forward' ? 'running' : 'compensating'
-  return step.status === leased && step.attempt === outcome.attempt && step.workerId === workerId
+  return step.status === leased && step.fence === outcome.fence && step.workerId === workerId
 }
 
 /** Recognises an outcome that an earlier call recorded and whose answer was lost. */
 export function isRecorded(step: StepRow, outcome: Outcome, workerId: string): boolean {
-  if (step.attempt !== outcome.attempt) return false
+  if (step.fence !== outcome.fence) return false
   switch (outcome.type) {
     case 'completed':
     case 'failed':

@@ -131,7 +131,7 @@ function newStep(step: number, openDependencies: number, startAt: number | null)
     step,
     status: openDependencies === 0 ? 'ready' : 'pending',
     openDependencies,
-    attempt: 0,
+    fence: 0,
     failures: 0,
     losses: 0,
     workerId: null,

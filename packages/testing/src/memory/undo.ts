@@ -40,7 +40,7 @@ export function beginUndo(rows: Rows, plans: readonly UndoPlan[], lease?: Lease)
   const begun = plans.flatMap((plan) => {
     const run = rows.runs.get(plan.runId)
     if (run === undefined || !isDraining(run) || !isDrained(run)) return []
-    if (plan.attempts !== undefined && plan.attempts !== attemptsOf(run)) return []
+    if (plan.fences !== undefined && plan.fences !== fencesOf(run)) return []
     due.push(...begin(rows, run, plan))
     return [run]
   })
@@ -116,7 +116,7 @@ function describe(run: RunRow): DrainedRun {
     runId: run.runId,
     definitionId: run.definition.saved.id,
     stop: run.stop!,
-    attempts: attemptsOf(run),
+    fences: fencesOf(run),
     steps: run.steps.map(({ step, status, startedAt, begun }) => ({
       step,
       status,
@@ -126,6 +126,6 @@ function describe(run: RunRow): DrainedRun {
 }
 
 /** Grows with every claim and with every step that is sent on its way again. */
-function attemptsOf(run: RunRow): number {
-  return run.steps.reduce((sum, { attempt }) => sum + attempt, 0)
+function fencesOf(run: RunRow): number {
+  return run.steps.reduce((sum, { fence }) => sum + fence, 0)
 }

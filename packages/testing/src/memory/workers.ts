@@ -95,10 +95,10 @@ export function listHeld(
     .slice(0, limit)
     .map(({ run, step }) => {
       const { version, shape } = run.definition.saved
-      const { runId, attempt, direction } = attemptOf({ run, step })
+      const { runId, fence, direction } = attemptOf({ run, step })
       return {
         ...{ runId, workflow: run.workflow, version, step: step.step, name: shape.steps[step.step]!.name },
-        ...{ attempt, direction, since: step.startedAt! },
+        ...{ attempt: fence, direction, since: step.startedAt! },
       }
     })
 }

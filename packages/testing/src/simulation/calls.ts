@@ -17,7 +17,10 @@ const NOT_VERBS: ReadonlySet<string> = new Set([
 
 /** The names of the verbs that an adapter has: whatever is added to the port is among them. */
 export function verbsOf(adapter: Adapter): readonly string[] {
-  const names = new Set([...Object.keys(adapter), ...Object.getOwnPropertyNames(Object.getPrototypeOf(adapter))])
+  const names = new Set([
+    ...Object.keys(adapter),
+    ...Object.getOwnPropertyNames(Object.getPrototypeOf(adapter)),
+  ])
   return [...names].filter(
     (name) => !NOT_VERBS.has(name) && typeof adapter[name as keyof Adapter] === 'function',
   )

@@ -44,7 +44,9 @@ function checkLease({ event: { runId, step, workerId }, workers, now }: Call, br
 function checkPause({ event, pausedAt }: Call, claimedAt: number | null, broken: Report): void {
   if (pausedAt === undefined || claimedAt === null || claimedAt <= pausedAt) return
   if (event.direction === 'undo' && !UNDOS_ARE_PAUSED) return
-  broken(`${event.runId}/${event.step} ${event.direction} was claimed at ${claimedAt}; its run is paused since ${pausedAt}`)
+  broken(
+    `${event.runId}/${event.step} ${event.direction} was claimed at ${claimedAt}; its run is paused since ${pausedAt}`,
+  )
 }
 
 function checkForwardCall({ found, definition }: Call, number: number, broken: Report): void {

@@ -6,7 +6,7 @@ import { STAND_IN } from './plan.ts'
 
 /** What an oracle knows, by run and the step's name. */
 export interface Known {
-  /** With the kind of outcome: the attempt that it was recorded for. */
+  /** With the kind of outcome: the fence that it was recorded for. */
   readonly recorded: Map<string, number>
   /** The payload of the signal that it took. */
   readonly taken: Map<string, JsonText>
@@ -84,9 +84,9 @@ function expectedOutputs({ found, definition, versions, known }: End, step: Step
 function checkLength({ found, definition, known }: End, step: StepRecord, broken: Report): void {
   const { wait } = definition.steps[step.step]!
   const name = `${found.run.runId}/${step.name}`
-  if (wait === null || step.status !== 'completed' || known.taken.has(name) || known.maybeTaken.has(name)) return
-  const leastMs =
-    wait.kind === 'sleep' ? wait.ms! : wait.kind === 'poll' ? 0 : (wait.timeoutMs ?? Number.NaN)
+  if (wait === null || step.status !== 'completed' || known.taken.has(name) || known.maybeTaken.has(name))
+    return
+  const leastMs = wait.kind === 'sleep' ? wait.ms! : wait.kind === 'poll' ? 0 : (wait.timeoutMs ?? Number.NaN)
   const lastedMs = leastMs === 0 ? 0 : step.finishedAt! - step.waitingSince!
   if (!(lastedMs >= leastMs)) broken(`${name} waited ${lastedMs} ms, not ${leastMs}`)
 }

@@ -63,7 +63,11 @@ export class Clients {
     const { random } = this.#stage
     if (this.started.size === 0) return
     const runId = random.pick([...this.started.keys()])
-    this.#operate({ name: 'cancel', runId, act: ({ engine }) => engine.runs.handle(runId).cancel({ reason: 'simulated' }) })
+    this.#operate({
+      name: 'cancel',
+      runId,
+      act: ({ engine }) => engine.runs.handle(runId).cancel({ reason: 'simulated' }),
+    })
   }
 
   /** What an operator might do to a run where it stands. */

@@ -132,7 +132,9 @@ export class Effects {
     const known = effects.get(key)
     if (key === undoKey) this.#broken(`${key} is the key of an undo, and does not say so`)
     if (known === undefined && this.#compensateOn(runId, step) !== 'started') {
-      this.#broken(`${undoKey} undid what was never done; done was: ${[...effects.keys()].join(', ') || 'nothing'}`)
+      this.#broken(
+        `${undoKey} undid what was never done; done was: ${[...effects.keys()].join(', ') || 'nothing'}`,
+      )
     }
     if (known === undefined) effects.set(key, { key, state: 'undone', timely: false, writtenOff: false })
     else known.state = 'undone'
@@ -155,7 +157,7 @@ export class Effects {
     const { runs } = await this.#dump()
     const row = runs.find(({ run }) => run.runId === runId)?.steps.find((step) => step.name === name)
     const isHeld = row !== undefined && row.workerId === workerId && HELD.has(row.status)
-    return isHeld ? row.attempt : null
+    return isHeld ? row.fence : null
   }
 }
 

@@ -1,9 +1,9 @@
 import {
   type Adapter,
   type Outcome,
+  type StepTransaction,
   StoreContendedError,
   StoreUnavailableError,
-  type StepTransaction,
   type TransactRequest,
 } from '@belay/workflow/adapter'
 import { isWithin, verbsOf } from './calls.ts'

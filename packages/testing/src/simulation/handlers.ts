@@ -78,7 +78,8 @@ async function perform(context: Context, plan: Plan, parts: HandlerParts): Promi
   await takeEffect(call, undoOf !== undefined)
   // Only where that is looked at: otherwise an error says that nothing happened.
   const isLookedAt = undoOf === undefined && call.compensateOn(plan) === 'started'
-  if (isLookedAt && !calm() && random.chance(plan.temper.fails)) throw new Error('simulated: after its effect')
+  if (isLookedAt && !calm() && random.chance(plan.temper.fails))
+    throw new Error('simulated: after its effect')
 }
 
 function takeEffect(call: EffectCall, isUndo: boolean): Promise<void> {

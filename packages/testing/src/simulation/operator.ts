@@ -7,7 +7,10 @@ import type { Random } from './random.ts'
 export interface Operation {
   readonly name: string
   readonly runId?: string
-  readonly act: (parts: { readonly engine: Engine; readonly workflows: readonly WorkflowDefinition[] }) => Promise<unknown>
+  readonly act: (parts: {
+    readonly engine: Engine
+    readonly workflows: readonly WorkflowDefinition[]
+  }) => Promise<unknown>
 }
 
 type Act = (run: RunHandle, parts: Parameters<Operation['act']>[0]) => Promise<unknown>
@@ -106,8 +109,8 @@ function migration(random: Random): Fitting {
 export function upkeep(random: Random): Operation {
   const status = random.pick(['failed', 'compensated', 'cancelled', 'completed'] as const)
   return random.pick<Operation>([
-    { name: 'prune', act: ({ engine }) => engine.prune({ olderThan: '20s', statuses: [status] }) },
-    { name: 'releaseKeys', act: ({ engine }) => engine.runs.releaseKeys({ olderThan: '2s' }) },
+    { name: 'prune', act: ({ engine }) => engine.prune({ olderThan: '1s', statuses: [status] }) },
+    { name: 'releaseKeys', act: ({ engine }) => engine.runs.releaseKeys({ olderThan: '500ms' }) },
     { name: 'list runs', act: ({ engine }) => engine.runs.list({ status, limit: 10 }) },
     { name: 'doctor', act: ({ engine }) => engine.doctor() },
     {
@@ -116,7 +119,13 @@ export function upkeep(random: Random): Operation {
         for (const { id } of await engine.workers.list()) await engine.workers.holds(id)
       },
     },
-    { name: 'pauseMany', act: ({ engine }) => engine.runs.pauseMany({ workflow: 'w0' }, { ...BY, limit: 1 }) },
-    { name: 'retryMany', act: ({ engine }) => engine.runs.retryMany({ status: [status] }, { ...BY, limit: 1 }) },
+    {
+      name: 'pauseMany',
+      act: ({ engine }) => engine.runs.pauseMany({ workflow: 'w0' }, { ...BY, limit: 1 }),
+    },
+    {
+      name: 'retryMany',
+      act: ({ engine }) => engine.runs.retryMany({ status: [status] }, { ...BY, limit: 1 }),
+    },
   ])
 }

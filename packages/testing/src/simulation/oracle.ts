@@ -153,9 +153,9 @@ export class Oracle {
     const found = await this.#find(outcome.runId)
     const step = found?.steps[outcome.step]
     const foreign = step?.workerId !== null && step?.workerId !== workerId
-    if (step?.attempt !== outcome.attempt || foreign) {
+    if (step?.fence !== outcome.fence || foreign) {
       const where = `step ${outcome.step} of run ${outcome.runId}`
-      this.#broken(`${where} took a settlement of attempt ${outcome.attempt} while ${step?.attempt} holds it`)
+      this.#broken(`${where} took a settlement of fence ${outcome.fence} while ${step?.fence} holds it`)
     }
     if (step !== undefined && isLetGo(outcome)) this.#parts.effects.letGo(outcome.runId, step.name)
     const type = outcome.type === 'received' ? 'completed' : outcome.type
@@ -163,10 +163,10 @@ export class Oracle {
     const key = `${outcome.runId}/${step?.name}/${type}`
     const { recorded } = this.#known
     const before = recorded.get(key)
-    if (before !== undefined && before !== outcome.attempt) {
-      this.#broken(`${key} was recorded twice: for attempts ${before} and ${outcome.attempt}`)
+    if (before !== undefined && before !== outcome.fence) {
+      this.#broken(`${key} was recorded twice: for fences ${before} and ${outcome.fence}`)
     }
-    recorded.set(key, outcome.attempt)
+    recorded.set(key, outcome.fence)
   }
 
   /**
@@ -194,7 +194,10 @@ export class Oracle {
     }
   }
 
-  async #signalled([signals, within]: Parameters<Adapter['deliverSignals']>, deliveries: readonly Delivery[]) {
+  async #signalled(
+    [signals, within]: Parameters<Adapter['deliverSignals']>,
+    deliveries: readonly Delivery[],
+  ) {
     for (const [index, { result }] of deliveries.entries()) {
       const signal = signals[index]!
       const found = await this.#find(signal.runId)

@@ -53,9 +53,14 @@ export class SharedStore {
     const held = this.#call('dump', () => this.#store.dump())
     const dump = { held, validUntil: Number.POSITIVE_INFINITY }
     this.#dump = dump
-    void held.then(({ runs }) => {
-      dump.validUntil = Math.min(...runs.map(({ run }) => (run.status === 'scheduled' ? run.startAt! : Number.POSITIVE_INFINITY)))
-    }, () => this.#forget())
+    void held.then(
+      ({ runs }) => {
+        dump.validUntil = Math.min(
+          ...runs.map(({ run }) => (run.status === 'scheduled' ? run.startAt! : Number.POSITIVE_INFINITY)),
+        )
+      },
+      () => this.#forget(),
+    )
     return held
   }
 

@@ -56,7 +56,13 @@ export class Stage {
     const scheduler = new Scheduler(random.fork(), inFlight)
     const server = new Process('store', scheduler)
     const store = await (options.store ?? memoryStore)(server.clock)
-    return new Stage(options, { random, scheduler, server, shared: new SharedStore(store, server.clock, inFlight), inFlight })
+    return new Stage(options, {
+      random,
+      scheduler,
+      server,
+      shared: new SharedStore(store, server.clock, inFlight),
+      inFlight,
+    })
   }
 
   private constructor(
@@ -113,14 +119,19 @@ export class Stage {
         this.count(nameOfCall(verb, args))
         this.trace(() => `${process.name} ${verb} ${shown(args)} -> ${shown(answer)}`)
         if (verb !== 'transact') return oracle.answered(verb, args, answer)
-        const [workerId, outcome, tx] = args as Parameters<Oracle['transacted']> & readonly [unknown, unknown, object]
+        const [workerId, outcome, tx] = args as Parameters<Oracle['transacted']> &
+          readonly [unknown, unknown, object]
         return oracle.transacted(workerId, outcome, this.#writes.get(tx) ?? [])
       },
     })
   }
 
   /** Both versions of a plan's workflow, with handlers that run in this process. */
-  workflowsIn(process: Process, plan: Plan, parts: Partial<HandlerParts> = {}): readonly WorkflowDefinition[] {
+  workflowsIn(
+    process: Process,
+    plan: Plan,
+    parts: Partial<HandlerParts> = {},
+  ): readonly WorkflowDefinition[] {
     return workflowsOf(plan, {
       process,
       random: this.random,
@@ -167,5 +178,14 @@ export class Stage {
 
 /** Payloads that cannot be told as JSON are told as text. */
 function shown(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'object' || typeof inner === 'string' || typeof inner === 'number' || typeof inner === 'boolean' ? inner : String(inner))) ?? 'nothing'
+  return (
+    JSON.stringify(value, (_, inner: unknown) =>
+      typeof inner === 'object' ||
+      typeof inner === 'string' ||
+      typeof inner === 'number' ||
+      typeof inner === 'boolean'
+        ? inner
+        : String(inner),
+    ) ?? 'nothing'
+  )
 }

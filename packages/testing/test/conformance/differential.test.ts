@@ -64,7 +64,7 @@ function breakages(): Readonly<Record<string, () => Harness>> {
           const outcomes = []
           for (const outcome of settlement.outcomes) {
             const read = await adapter.readRun(outcome.runId)
-            outcomes.push({ ...outcome, attempt: read!.steps[outcome.step]!.attempt })
+            outcomes.push({ ...outcome, fence: read!.steps[outcome.step]!.fence })
           }
           return adapter.settle({ ...settlement, outcomes })
         },

@@ -70,7 +70,7 @@ const BROKEN: Readonly<Record<string, Change>> = {
   running_has_a_worker: step(FORWARD, C, { workerId: null }),
   running_waits_for_nothing: step(FORWARD, C, { openDependencies: 1 }),
   running_has_not_finished: step(FORWARD, C, { finishedAt: Number.MAX_SAFE_INTEGER }),
-  ended_has_an_attempt: step(COMPLETED, D, { attempt: 0 }),
+  ended_has_an_attempt: step(COMPLETED, D, { fence: 0 }),
   ended_has_finished_at: step(COMPLETED, D, { finishedAt: null }),
   finished_after_started: step(COMPLETED, D, { finishedAt: 0 }),
   failed_has_an_error: step(UNDOING, D, { error: null }),

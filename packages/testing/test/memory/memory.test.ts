@@ -89,9 +89,7 @@ describe('memory adapter', () => {
     const misdirected = adapter.settle({
       workerId: WORKER,
       handBackMax: 0,
-      outcomes: [
-        { runId: RUN, step: 0, attempt: 1, direction: 'forward', definitionId, type: 'compensated' },
-      ],
+      outcomes: [{ runId: RUN, step: 0, fence: 1, direction: 'forward', definitionId, type: 'compensated' }],
     })
 
     await expect(misdirected).rejects.toThrow('Invariant outcome_fits_direction is broken')

@@ -376,7 +376,7 @@ INSERT INTO "belay"."workflow_migrations" (tag) VALUES ('0004_lease_journal_and_
   },
   {
     tag: '0005_rounds_undo_columns_and_tags',
-    hash: 'a2c1cf1ced5f031bb498cf1948f5e92d7bcff54fad3d7f414a6a9cc3e189343f',
+    hash: '4ccffb2a2b30a506d26a7a43274b18a9985c9b47723c888a09a57b45dda25b6f',
     sql: `CREATE TABLE "belay"."workflow_attempts" (
 	"run_id" uuid NOT NULL,
 	"step" integer NOT NULL,
@@ -392,6 +392,9 @@ INSERT INTO "belay"."workflow_migrations" (tag) VALUES ('0004_lease_journal_and_
 	CONSTRAINT "workflow_attempts_pkey" PRIMARY KEY("run_id","step","fence")
 );
 --> statement-breakpoint
+-- The number that fences what is late; what people count has columns of its own.
+ALTER TABLE "belay"."workflow_steps" RENAME COLUMN "attempt" TO "fence";--> statement-breakpoint
+ALTER TABLE "belay"."workflow_ready" RENAME COLUMN "attempt" TO "fence";--> statement-breakpoint
 ALTER TABLE "belay"."workflow_runs" DROP CONSTRAINT "workflow_runs_fits_status";--> statement-breakpoint
 DROP INDEX "belay"."workflow_runs_deadline_idx";--> statement-breakpoint
 ALTER TABLE "belay"."workflow_runs" ADD COLUMN "input_hash" text;--> statement-breakpoint

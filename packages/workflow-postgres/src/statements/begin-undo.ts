@@ -20,8 +20,8 @@ live_worker as materialized (
   select w.id from belay.workflow_workers w where w.id = $7::uuid and w.status = 'live' for key share
 ),
 planned_runs as materialized (
-  select p.run_id, p.ends_as, p.undos_from, p.undos_to, p.attempts, 'compensating' as draining_status
-  from unnest($1::uuid[], $2::text[], $3::int[], $4::int[], $9::float8[]) as p (run_id, ends_as, undos_from, undos_to, attempts)
+  select p.run_id, p.ends_as, p.undos_from, p.undos_to, p.fences, 'compensating' as draining_status
+  from unnest($1::uuid[], $2::text[], $3::int[], $4::int[], $9::float8[]) as p (run_id, ends_as, undos_from, undos_to, fences)
   cross join (select count(*) from bounded_wait) as wait_was_bounded
   cross join (select count(*) from live_worker) as worker_was_locked
 ),
@@ -36,8 +36,8 @@ locked_runs as materialized (
       where s.run_id = r.id and s.status in ('pending', 'ready', 'running', 'waiting')
     ) = 0
     -- A plan from before the run was sent forward again is late.
-    and (plan.attempts is null
-      or plan.attempts = (select sum(s.attempt)::float8 from belay.workflow_steps s where s.run_id = r.id))
+    and (plan.fences is null
+      or plan.fences = (select sum(s.fence)::float8 from belay.workflow_steps s where s.run_id = r.id))
   order by plan.run_id
   for update of r
 ),
@@ -55,14 +55,14 @@ planned_undos as materialized (
 begun_undos as (
   update belay.workflow_steps s
   set undo_of = s.status, status = 'compensating', open_dependencies = p.open_dependents, failures = 0, losses = 0,
-    attempt = case when p.handed_back then s.attempt + 1 else s.attempt end,
+    fence = case when p.handed_back then s.fence + 1 else s.fence end,
     worker_id = case when p.handed_back then $7::uuid end,
     started_at = case when p.handed_back then belay.store_now() else s.started_at end,
     finished_at = case when p.handed_back then null else s.finished_at end
   from planned_undos p
   where s.run_id = any (array[p.run_id]) and s.step = any (array[p.step])
     and s.status = any (p.ended_statuses)
-  returning s.run_id, s.step, s.attempt, p.definition_id, s.failures, s.losses, s.undo_of, s.open_dependencies, p.ends_as,
+  returning s.run_id, s.step, s.fence, p.definition_id, s.failures, s.losses, s.undo_of, s.open_dependencies, p.ends_as,
     p.handed_back
 ),
 journaled_runs as (
@@ -71,8 +71,8 @@ journaled_runs as (
   returning id
 ),
 queued_undos as (
-  insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
-  select belay.store_now(), u.definition_id, u.step, u.attempt, u.run_id
+  insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
+  select belay.store_now(), u.definition_id, u.step, u.fence, u.run_id
   from begun_undos u
   where u.open_dependencies = 0 and not u.handed_back
 ),
@@ -90,11 +90,11 @@ moved_runs as (
   where r.id = any (array[o.run_id]) and r.ends_as is null
   returning r.id as run_id, r.status
 )
-select 'run' as kind, m.run_id, m.status, null::int as step, null::int as attempt, null::int as definition_id,
+select 'run' as kind, m.run_id, m.status, null::int as step, null::int as fence, null::int as definition_id,
   null::int as failures, null::int as losses, null as undo_of, null as journal_id
 from moved_runs m
 union all
-select 'claim', u.run_id, null, u.step, u.attempt, u.definition_id, u.failures, u.losses, u.undo_of,
+select 'claim', u.run_id, null, u.step, u.fence, u.definition_id, u.failures, u.losses, u.undo_of,
   (select j.id::text from journaled_runs j)
 from begun_undos u where u.handed_back`,
 }
@@ -127,7 +127,7 @@ export async function beginUndo(
       undos.map((undo) => undo.openDependents),
       lease?.workerId ?? null,
       lease?.handBackMax ?? 0,
-      plans.map((plan) => plan.attempts ?? null),
+      plans.map((plan) => plan.fences ?? null),
       sharedLockWait,
     ])
     .catch((error: unknown) => {

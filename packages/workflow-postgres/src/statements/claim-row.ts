@@ -4,7 +4,7 @@ import type { Claim, UndoneStatus } from '@belay/workflow/adapter'
 export interface ClaimRow {
   readonly run_id: string
   readonly step: number
-  readonly attempt: number
+  readonly fence: number
   readonly definition_id: number
   readonly failures: number
   readonly losses: number
@@ -37,7 +37,7 @@ export function decodeClaim(row: ClaimRow): Claim {
   return {
     runId: row.run_id,
     step: row.step,
-    attempt: row.attempt,
+    fence: row.fence,
     direction: row.undo_of === null ? 'forward' : 'undo',
     definitionId: row.definition_id,
     failures: row.failures,
@@ -51,7 +51,7 @@ export function firstAttempt(runId: string, step: number, definitionId: number):
   return {
     runId,
     step,
-    attempt: 1,
+    fence: 1,
     direction: 'forward',
     definitionId,
     failures: 0,

@@ -31,10 +31,10 @@ due_definitions as materialized (
 ),
 -- Queue rows are never updated, so the place of a locked row is its own until this statement ends.
 due_rows as materialized (
-  select due.row_at, due.run_id, due.step, due.attempt, due.definition_id, due.available_at
+  select due.row_at, due.run_id, due.step, due.fence, due.definition_id, due.available_at
   from due_definitions
   cross join lateral (
-    select r.ctid as row_at, r.run_id, r.step, r.attempt, r.definition_id, r.available_at from belay.workflow_ready r
+    select r.ctid as row_at, r.run_id, r.step, r.fence, r.definition_id, r.available_at from belay.workflow_ready r
     where r.definition_id = due_definitions.definition_id and r.available_at <= belay.store_now()
       and r.available_at >= due_definitions.since
     order by r.available_at, r.run_id, r.step
@@ -44,7 +44,7 @@ due_rows as materialized (
   limit $5::int
 ),
 due_steps as materialized (
-  select h.row_at, h.run_id, h.step, h.attempt, h.definition_id, h.available_at, 0 as no_dependencies,
+  select h.row_at, h.run_id, h.step, h.fence, h.definition_id, h.available_at, 0 as no_dependencies,
     -- The steps of a run that is stopping are left to the drain, which cancels them; those of a paused one are queued again when it
     -- is resumed.
     case when r.status = 'running' then array['ready', 'waiting']
@@ -58,12 +58,12 @@ due_steps as materialized (
 ),
 -- Everything is checked on the row as it is once it is locked: of a run that was paused meanwhile, each step has one more open dependency.
 locked_steps as materialized (
-  select s.ctid as step_at, s.run_id, s.step, s.attempt, s.failures, s.losses, s.undo_of, d.row_at, d.definition_id, d.available_at,
+  select s.ctid as step_at, s.run_id, s.step, s.fence, s.failures, s.losses, s.undo_of, d.row_at, d.definition_id, d.available_at,
     d.has_input, d.input
   from due_steps d
   join belay.workflow_steps s on s.run_id = any (array[d.run_id]) and s.step = any (array[d.step])
   -- A hint from before an earlier attempt is stale.
-  where s.attempt = any (array[d.attempt]) and s.status = any (d.claimable_statuses)
+  where s.fence = any (array[d.fence]) and s.status = any (d.claimable_statuses)
     and s.open_dependencies = any (array[d.no_dependencies]) and case when d.run_id is not null then s.worker_id is null end
   limit $3::int
   for update of s skip locked
@@ -73,12 +73,12 @@ locked_steps as materialized (
 claimed_steps as (
   update belay.workflow_steps s
   set status = case when s.status = 'compensating' then s.status else 'running' end,
-    attempt = s.attempt + 1, worker_id = $1::uuid, started_at = belay.store_now(), finished_at = null
+    fence = s.fence + 1, worker_id = $1::uuid, started_at = belay.store_now(), finished_at = null
   where s.ctid = any (array(select l.step_at from locked_steps l))
   returning s.run_id, s.step
 ),
 taken_steps as materialized (
-  select l.run_id, l.step, l.attempt + 1 as attempt, l.failures, l.losses, l.undo_of, l.row_at, l.definition_id, l.available_at, l.has_input,
+  select l.run_id, l.step, l.fence + 1 as fence, l.failures, l.losses, l.undo_of, l.row_at, l.definition_id, l.available_at, l.has_input,
     l.input
   from locked_steps l
   where (select count(*) from claimed_steps) = (select count(*) from locked_steps)
@@ -90,7 +90,7 @@ kept_rows as materialized (
   from due_steps d
   join belay.workflow_steps s on s.run_id = any (array[d.run_id]) and s.step = any (array[d.step])
   where (select count(*) from taken_steps) < (select count(*) from due_rows)
-    and s.attempt = any (array[d.attempt]) and s.status = any (d.claimable_statuses)
+    and s.fence = any (array[d.fence]) and s.status = any (d.claimable_statuses)
     and s.open_dependencies = any (array[d.no_dependencies]) and case when d.run_id is not null then s.worker_id is null end
     and d.row_at not in (select t.row_at from taken_steps t)
 ),
@@ -115,7 +115,7 @@ select 'head' as kind, exists (select from live_worker) as live, (select count(*
   (select count(*)::int from kept_rows) as kept,
   (select count(*)::int from claimed_steps) as leased, (select j.id::text from journaled_runs j) as journal_id, m.definition_ids, m.marks,
   (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::float8 as took_ms, null::uuid as run_id, null::int as step,
-  null::int as attempt, null::int as definition_id, null::int as failures, null::int as losses, null as undo_of, null::bool as has_input,
+  null::int as fence, null::int as definition_id, null::int as failures, null::int as losses, null as undo_of, null::bool as has_input,
   null as input
 from (
   select array_agg(newest.definition_id) as definition_ids, array_agg(newest.mark) as marks
@@ -128,7 +128,7 @@ from (
   ) newest
 ) m
 union all
-select 'claim', null, null, null, null, null, null, null, null, c.run_id, c.step, c.attempt, c.definition_id, c.failures, c.losses, c.undo_of,
+select 'claim', null, null, null, null, null, null, null, null, c.run_id, c.step, c.fence, c.definition_id, c.failures, c.losses, c.undo_of,
   c.has_input, c.input
 from (select * from taken_steps order by available_at, run_id, step) c`,
 }

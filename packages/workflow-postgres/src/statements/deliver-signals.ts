@@ -29,7 +29,7 @@ sent_signals as materialized (
   order by n.run_id, n.step, n.position
 ),
 locked_steps as materialized (
-  select n.run_id, n.step, n.definition_id, n.key, n.actor, n.payload, n.position, s.status, s.attempt, s.signalled_at,
+  select n.run_id, n.step, n.definition_id, n.key, n.actor, n.payload, n.position, s.status, s.fence, s.signalled_at,
     -- Claimed because it was due: what follows from its timeout is being recorded.
     s.status = 'running' and s.waiting_since is not null and s.available_at <= belay.store_now() as timed_out
   from sent_signals n
@@ -50,7 +50,7 @@ current_runs as materialized (
   for share of r
 ),
 taken_signals as materialized (
-  select l.run_id, l.step, l.definition_id, l.key, l.actor, l.payload, l.position, l.attempt,
+  select l.run_id, l.step, l.definition_id, l.key, l.actor, l.payload, l.position, l.fence,
     l.status = 'waiting' as delivered
   from locked_steps l
   join current_runs r on r.id = any (array[l.run_id])
@@ -74,11 +74,11 @@ signalled_steps as (
     worker_id = case when not t.delivered then s.worker_id end
   from taken_signals t
   where s.run_id = any (array[t.run_id]) and s.step = any (array[t.step])
-  returning t.run_id, t.step, t.definition_id, t.attempt, t.delivered, t.position
+  returning t.run_id, t.step, t.definition_id, t.fence, t.delivered, t.position
 ),
 queued_steps as (
-  insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
-  select belay.store_now(), s.definition_id, s.step, s.attempt, s.run_id
+  insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
+  select belay.store_now(), s.definition_id, s.step, s.fence, s.run_id
   from signalled_steps s
   where s.delivered
 ),

@@ -115,7 +115,7 @@ live_runs as materialized (
   ) r
 ),
 idle_steps as materialized (
-  select s.run_id, s.step, s.attempt
+  select s.run_id, s.step, s.fence
   from live_runs l
   join belay.workflow_steps s on s.run_id = any (array[l.id])
   where case l.status
@@ -127,11 +127,11 @@ idle_steps as materialized (
 unqueued_steps as (
   select run_id, step
   from (
-    select run_id, step, attempt, true as is_idle from idle_steps
+    select run_id, step, fence, true as is_idle from idle_steps
     union all
-    select run_id, step, attempt, false from belay.workflow_ready
+    select run_id, step, fence, false from belay.workflow_ready
   ) steps_and_queue
-  group by run_id, step, attempt
+  group by run_id, step, fence
   having bool_and(is_idle)
 ),
 unheld_steps as (

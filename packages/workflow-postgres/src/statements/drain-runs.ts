@@ -7,7 +7,7 @@ interface DrainedRow {
   readonly definition_id: number
   readonly stop: 'failure' | 'cancellation' | 'abandonment'
   readonly leftovers: number
-  readonly attempts: number
+  readonly fences: number
   readonly steps: readonly number[]
   readonly statuses: readonly StepStatus[]
   readonly started: readonly boolean[]
@@ -20,12 +20,12 @@ interface DrainedRow {
 export const readDrainedRuns: Statement<DrainedRow> = {
   name: 'read_drained_runs',
   text: `
-select r.id as run_id, r.definition_id, r.stop, s.leftovers, s.attempts, s.steps, s.statuses, s.started
+select r.id as run_id, r.definition_id, r.stop, s.leftovers, s.fences, s.steps, s.statuses, s.started
 from belay.workflow_runs r
 cross join lateral (
   select (count(*) filter (where s.status = 'running'))::int as in_flight,
     (count(*) filter (where s.status in ('pending', 'ready', 'waiting')))::int as leftovers,
-    sum(s.attempt)::float8 as attempts,
+    sum(s.fence)::float8 as fences,
     array_agg(s.step order by s.step) as steps,
     array_agg(s.status order by s.step) as statuses,
     array_agg(coalesce(s.begun, s.started_at is not null) order by s.step) as started
@@ -105,7 +105,7 @@ function decode(row: DrainedRow): DrainedRun {
     runId: row.run_id,
     definitionId: row.definition_id,
     stop: row.stop,
-    attempts: row.attempts,
+    fences: row.fences,
     steps: row.steps.map((step, index) => ({
       step,
       status: row.statuses[index]!,

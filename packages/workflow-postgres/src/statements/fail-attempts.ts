@@ -17,9 +17,9 @@ export const failAttempts: Statement<
   text: `
 with ${boundedLockWait('$7')},
 failed_attempts as materialized (
-  select a.run_id, a.step, a.attempt, a.error, a.cause, a.position, $1::uuid as worker_id, 'running' as leased_status
+  select a.run_id, a.step, a.fence, a.error, a.cause, a.position, $1::uuid as worker_id, 'running' as leased_status
   from unnest($2::uuid[], $3::int[], $4::int[], $5::text[], $6::text[])
-    with ordinality as a (run_id, step, attempt, error, cause, position)
+    with ordinality as a (run_id, step, fence, error, cause, position)
   cross join (select count(*) from bounded_wait) as wait_was_bounded
   order by a.run_id, a.step
 ),
@@ -27,7 +27,7 @@ failed_steps as (
   update belay.workflow_steps s
   set status = 'failed', error = a.error::json, finished_at = belay.store_now(), begun = true
   from failed_attempts a
-  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.attempt = any (array[a.attempt])
+  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
   returning a.run_id, a.cause, a.position
 ),
@@ -85,7 +85,7 @@ export async function fail(
     workerId,
     outcomes.map((outcome) => outcome.runId),
     outcomes.map((outcome) => outcome.step),
-    outcomes.map((outcome) => outcome.attempt),
+    outcomes.map((outcome) => outcome.fence),
     outcomes.map((outcome) => outcome.error),
     outcomes.map((outcome) => outcome.cause),
     sharedLockWait,

@@ -28,14 +28,14 @@ live_worker as materialized (
   for key share of w
 ),
 finished_attempts as materialized (
-  select a.run_id, a.step, a.attempt, a.definition_id, a.undo, a.settles_as, a.output, a.position,
+  select a.run_id, a.step, a.fence, a.definition_id, a.undo, a.settles_as, a.output, a.position,
     $1::uuid as worker_id, case when a.undo then 'compensating' else 'running' end as leased_status
   from (
-    select a.run_id, a.step, a.output, a.position, coalesce(a.attempt, ($4::int[])[1]) as attempt,
+    select a.run_id, a.step, a.output, a.position, coalesce(a.fence, ($4::int[])[1]) as fence,
       coalesce(a.definition_id, ($5::int[])[1]) as definition_id, coalesce(a.undo, ($6::bool[])[1]) as undo,
       coalesce(a.settles_as, ($7::text[])[1]) as settles_as
     from unnest($2::uuid[], $3::int[], $4::int[], $5::int[], $6::bool[], $7::text[], $8::text[])
-      with ordinality as a (run_id, step, attempt, definition_id, undo, settles_as, output, position)
+      with ordinality as a (run_id, step, fence, definition_id, undo, settles_as, output, position)
   ) a
   cross join (select count(*) from live_worker) as worker_was_locked
   order by a.run_id, a.step
@@ -47,7 +47,7 @@ settled_attempts as (
     output = case when a.undo or a.settles_as = 'received' then s.output else a.output::json end,
     finished_at = belay.store_now()
   from finished_attempts a
-  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.attempt = any (array[a.attempt])
+  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
   returning a.run_id, a.step, a.definition_id, a.undo, a.position
 ),
@@ -77,20 +77,20 @@ updated_steps as (
   update belay.workflow_steps s
   set open_dependencies = s.open_dependencies - b.satisfied,
     status = case when b.undo or s.open_dependencies > b.satisfied then s.status when b.has_room then 'running' else 'ready' end,
-    attempt = case when b.has_room and s.open_dependencies = b.satisfied then s.attempt + 1 else s.attempt end,
+    fence = case when b.has_room and s.open_dependencies = b.satisfied then s.fence + 1 else s.fence end,
     worker_id = case when b.has_room and s.open_dependencies = b.satisfied then $1::uuid else s.worker_id end,
     started_at = case when b.has_room and s.open_dependencies = b.satisfied then belay.store_now() else s.started_at end,
     finished_at = case when b.has_room and s.open_dependencies = b.satisfied then null else s.finished_at end
   from blocked_steps b
   where s.run_id = any (array[b.run_id]) and s.step = any (array[b.step]) and s.status = any (array[b.blocked_status])
     and s.open_dependencies > 0
-  returning s.run_id, s.step, s.attempt, b.definition_id, s.failures, s.losses, s.undo_of,
+  returning s.run_id, s.step, s.fence, b.definition_id, s.failures, s.losses, s.undo_of,
     s.open_dependencies = 0 as unblocked, s.open_dependencies = 0 and b.has_room as handed_back,
-    s.attempt = 1 and s.undo_of is null and s.failures = 0 and s.losses = 0 as is_first
+    s.fence = 1 and s.undo_of is null and s.failures = 0 and s.losses = 0 as is_first
 ),
 queued_steps as (
-  insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
-  select belay.store_now(), u.definition_id, u.step, u.attempt, u.run_id
+  insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
+  select belay.store_now(), u.definition_id, u.step, u.fence, u.run_id
   from updated_steps u
   where u.unblocked and not u.handed_back
 ),
@@ -116,14 +116,14 @@ updated_runs as (
 select 'settled' as kind, null::uuid[] as run_ids,
   case when (select count(*) from settled_attempts) < cardinality($2::uuid[])
     then array(select t.position::int from settled_attempts t) end as numbers,
-  null::uuid as run_id, null::int as step, null::int as attempt, null::int as definition_id, null::int as failures,
+  null::uuid as run_id, null::int as step, null::int as fence, null::int as definition_id, null::int as failures,
   null::int as losses, null as undo_of, null as status
 union all
 select 'first attempts', array_agg(u.run_id), array_agg(u.step), null, null, null, u.definition_id, null, null, null, null
 from updated_steps u where u.handed_back and u.is_first
 group by u.definition_id
 union all
-select 'claim', null, null, u.run_id, u.step, u.attempt, u.definition_id, u.failures, u.losses, u.undo_of, null
+select 'claim', null, null, u.run_id, u.step, u.fence, u.definition_id, u.failures, u.losses, u.undo_of, null
 from updated_steps u where u.handed_back and not u.is_first
 union all
 select 'queued', null, null, null, null, null, null, null, null, null, null
@@ -168,7 +168,7 @@ export async function finish(
     workerId,
     outcomes.map((outcome) => outcome.runId),
     outcomes.map((outcome) => outcome.step),
-    oneForAll(outcomes.map((outcome) => outcome.attempt)),
+    oneForAll(outcomes.map((outcome) => outcome.fence)),
     oneForAll(outcomes.map((outcome) => outcome.definitionId)),
     oneForAll(outcomes.map((outcome) => outcome.direction === 'undo')),
     oneForAll(outcomes.map(statusOf)),

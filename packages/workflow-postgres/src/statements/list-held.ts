@@ -35,7 +35,7 @@ live_runs as materialized (
   from candidate_runs c
   join belay.workflow_runs r on r.id = any (array[c.id])
 )
-select s.run_id, r.workflow, d.version, s.step, ds.name, s.attempt, s.undo_of,
+select s.run_id, r.workflow, d.version, s.step, ds.name, s.fence as attempt, s.undo_of,
   (extract(epoch from s.started_at) * 1000)::float8 as since
 from live_runs r
 join belay.workflow_steps s on s.run_id = any (array[r.id])

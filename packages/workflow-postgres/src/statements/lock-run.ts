@@ -32,7 +32,7 @@ interface LockedRow {
   readonly name: string | null
   readonly status: StepStatus
   readonly open_dependencies: number
-  readonly attempt: number
+  readonly fence: number
   readonly failures: number
   readonly losses: number
   readonly worker_id: string | null
@@ -54,7 +54,7 @@ export const lockRun: Statement<LockedRow> = {
   text: `
 with ${boundedLockWait('$2')},
 locked_steps as materialized (
-  select s.step, s.status, s.open_dependencies, s.attempt, s.failures, s.losses, s.worker_id, s.undo_of,
+  select s.step, s.status, s.open_dependencies, s.fence, s.failures, s.losses, s.worker_id, s.undo_of,
     s.started_at, s.finished_at, s.available_at, s.waiting_since, s.signalled_at, s.failing_since
   from (values ($1::uuid)) as asked (run_id)
   cross join (select count(*) from bounded_wait) as wait_was_bounded
@@ -81,7 +81,7 @@ select r.id as run_id, r.workflow, counted.version, r.definition_id, counted.ste
   r.stop, r.ends_as, case when s.step = 0 then r.cause::text end as cause, ${epochMs('r.created_at')} as created_at,
   ${epochMs('r.finished_at')} as run_finished_at, ${epochMs('r.start_at')} as start_at,
   ${epochMs('r.deadline_at')} as deadline_at, ${epochMs('belay.store_now()')} as now,
-  s.step, ds.name, s.status, s.open_dependencies, s.attempt, s.failures, s.losses, s.worker_id, s.undo_of,
+  s.step, ds.name, s.status, s.open_dependencies, s.fence, s.failures, s.losses, s.worker_id, s.undo_of,
   ${epochMs('s.started_at')} as started_at, ${epochMs('s.finished_at')} as finished_at,
   ${epochMs('s.available_at')} as available_at, ${epochMs('s.waiting_since')} as waiting_since,
   ${epochMs('s.signalled_at')} as signalled_at, ${epochMs('s.failing_since')} as failing_since
@@ -133,7 +133,7 @@ function stepOf(row: LockedRow): StoredStep {
     step: row.step!,
     name: row.name!,
     status: row.status,
-    attempt: row.attempt,
+    fence: row.fence,
     failures: row.failures,
     losses: row.losses,
     openDependencies: row.open_dependencies,

@@ -15,8 +15,8 @@ export const parkUndos: Statement<
   text: `
 with ${boundedLockWait('$6')},
 failed_attempts as materialized (
-  select a.run_id, a.step, a.attempt, a.error, a.position, $1::uuid as worker_id, 'compensating' as leased_status
-  from unnest($2::uuid[], $3::int[], $4::int[], $5::text[]) with ordinality as a (run_id, step, attempt, error, position)
+  select a.run_id, a.step, a.fence, a.error, a.position, $1::uuid as worker_id, 'compensating' as leased_status
+  from unnest($2::uuid[], $3::int[], $4::int[], $5::text[]) with ordinality as a (run_id, step, fence, error, position)
   cross join (select count(*) from bounded_wait) as wait_was_bounded
   order by a.run_id, a.step
 ),
@@ -24,7 +24,7 @@ parked_steps as (
   update belay.workflow_steps s
   set status = 'compensation_failed', error = a.error::json, finished_at = belay.store_now()
   from failed_attempts a
-  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.attempt = any (array[a.attempt])
+  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
   returning a.run_id, a.position
 ),
@@ -54,7 +54,7 @@ export async function park(
     workerId,
     outcomes.map((outcome) => outcome.runId),
     outcomes.map((outcome) => outcome.step),
-    outcomes.map((outcome) => outcome.attempt),
+    outcomes.map((outcome) => outcome.fence),
     outcomes.map((outcome) => outcome.error),
     sharedLockWait,
   ])

@@ -4,7 +4,7 @@ import type { Statement } from '../connection/statement.ts'
 
 interface AttemptRow {
   readonly position: number
-  readonly attempt: number
+  readonly fence: number
   readonly status: StepStatus
   readonly undo_of: UndoneStatus | null
   readonly worker_id: string | null
@@ -14,7 +14,7 @@ interface AttemptRow {
 export const readAttempts: Statement<AttemptRow> = {
   name: 'read_attempts',
   text: `
-select a.position::int as position, s.attempt, s.status, s.undo_of, s.worker_id
+select a.position::int as position, s.fence, s.status, s.undo_of, s.worker_id
 from unnest($1::uuid[], $2::int[]) with ordinality as a (run_id, step, position)
 join belay.workflow_steps s on s.run_id = any (array[a.run_id]) and s.step = any (array[a.step])`,
 }
@@ -23,7 +23,7 @@ join belay.workflow_steps s on s.run_id = any (array[a.run_id]) and s.step = any
 export const awaitAttempts: Statement<AttemptRow> = {
   name: 'await_attempts',
   text: `
-select a.position::int as position, s.attempt, s.status, s.undo_of, s.worker_id
+select a.position::int as position, s.fence, s.status, s.undo_of, s.worker_id
 from unnest($1::uuid[], $2::int[]) with ordinality as a (run_id, step, position)
 join belay.workflow_steps s on s.run_id = any (array[a.run_id]) and s.step = any (array[a.step])
 order by a.run_id, a.step
@@ -65,11 +65,11 @@ export async function settledBefore(
 
 /**
  * Tells whether a step looks as it does after this outcome was recorded. An attempt has one holder, so a step that has ended and still
- * carries the attempt's number was ended by it. A step that was given back looks the same whether its holder or the sweep did it; either
+ * carries the attempt's fence was ended by it. A step that was given back looks the same whether its holder or the sweep did it; either
  * way the attempt is over, and nothing of it is lost.
  */
 function wasSettled(outcome: Outcome, row: AttemptRow, workerId: string): boolean {
-  if (row.attempt !== outcome.attempt) return false
+  if (row.fence !== outcome.fence) return false
   switch (outcome.type) {
     case 'completed':
     case 'failed':

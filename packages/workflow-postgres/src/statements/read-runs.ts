@@ -150,7 +150,7 @@ interface StepRow {
   readonly step: number
   readonly name: string
   readonly step_status: StepStatus
-  readonly attempt: number
+  readonly fence: number
   readonly failures: number
   readonly losses: number
   readonly open_dependencies: number
@@ -170,7 +170,7 @@ const stepColumns = {
   step: steps.step,
   name: definitionSteps.name,
   step_status: sql<StepStatus>`${steps.status}`.as('step_status'),
-  attempt: steps.attempt,
+  fence: steps.fence,
   failures: steps.failures,
   losses: steps.losses,
   open_dependencies: sql<number>`${steps.openDependencies}`.as('open_dependencies'),
@@ -234,7 +234,7 @@ function decodeStep(row: StepRow): StepRecord {
     step: row.step,
     name: row.name,
     status: row.step_status,
-    attempt: row.attempt,
+    fence: row.fence,
     failures: row.failures,
     losses: row.losses,
     openDependencies: row.open_dependencies,

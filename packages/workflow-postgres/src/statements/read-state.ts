@@ -42,7 +42,7 @@ with journaled_runs as materialized (
   cross join lateral unnest(l.run_ids) as named (run_id)
   where l.worker_id = $1::uuid
 )
-select s.run_id, s.step, s.attempt, r.definition_id, s.failures, s.losses, s.undo_of
+select s.run_id, s.step, s.fence, r.definition_id, s.failures, s.losses, s.undo_of
 from journaled_runs j
 join belay.workflow_steps s on s.run_id = any (array[j.run_id])
 join belay.workflow_runs r on r.id = any (array[j.run_id])

@@ -18,5 +18,5 @@ export async function readTries(
 ): Promise<{ readonly name: string; readonly tries: number }> {
   const { runId, step, definitionId } = attempt
   const [row] = await connection.query(readTriesStatement, [runId, step, definitionId])
-  return row ?? { name: `#${step}`, tries: attempt.attempt }
+  return row ?? { name: `#${step}`, tries: attempt.fence }
 }

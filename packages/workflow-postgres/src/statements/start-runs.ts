@@ -75,7 +75,7 @@ journaled_runs as (
   returning id
 ),
 created_steps as (
-  insert into belay.workflow_steps (run_id, step, open_dependencies, status, available_at, attempt, worker_id, started_at)
+  insert into belay.workflow_steps (run_id, step, open_dependencies, status, available_at, fence, worker_id, started_at)
   select c.id, s.step, s.open_dependencies,
     case when s.open_dependencies > 0 then 'pending' when s.is_leased then 'running' else 'ready' end,
     case when s.open_dependencies = 0 then c.start_at end, case when s.is_leased then 1 else 0 end,
@@ -89,7 +89,7 @@ created_steps as (
   ) s
 ),
 queued_steps as (
-  insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
+  insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
   select coalesce(c.start_at, belay.store_now()), c.definition_id, root.step, 0, c.id
   from created_runs c
   join shapes on shapes.definition_id = c.definition_id

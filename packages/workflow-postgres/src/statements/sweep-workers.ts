@@ -128,11 +128,11 @@ recovered_steps as (
     begun = case when s.status = 'running' then true else s.begun end, finished_at = belay.store_now()
   from locked_steps l
   where s.run_id = any (array[l.run_id]) and s.step = any (array[l.step])
-  returning s.run_id, s.step, s.attempt, l.definition_id, s.failures, s.losses, s.undo_of
+  returning s.run_id, s.step, s.fence, l.definition_id, s.failures, s.losses, s.undo_of
 ),
 queued_steps as (
-  insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
-  select belay.store_now(), s.definition_id, s.step, s.attempt, s.run_id
+  insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
+  select belay.store_now(), s.definition_id, s.step, s.fence, s.run_id
   from recovered_steps s
 ),
 left_runs as materialized (
@@ -155,7 +155,7 @@ forgotten_worker as (
     select from belay.workflow_leases l where l.worker_id = d.id and l.ctid not in (select r.row_at from done_rows r)
   )
 )
-select 'recovered' as kind, s.run_id, s.step, s.attempt, s.definition_id, s.failures, s.losses, s.undo_of, null::uuid as worker_id,
+select 'recovered' as kind, s.run_id, s.step, s.fence, s.definition_id, s.failures, s.losses, s.undo_of, null::uuid as worker_id,
   null::bool as is_left, null as read_through
 from recovered_steps s
 union all

@@ -14,10 +14,10 @@ export const waitAttempts: Statement<{ readonly position: number; readonly is_re
   text: `
 with ${boundedLockWait('$8')},
 waiting_attempts as materialized (
-  select a.run_id, a.step, a.attempt, a.definition_id, a.after_ms, a.wake_at_ms, a.position,
+  select a.run_id, a.step, a.fence, a.definition_id, a.after_ms, a.wake_at_ms, a.position,
     $1::uuid as worker_id, 'running' as leased_status
   from unnest($2::uuid[], $3::int[], $4::int[], $5::int[], $6::float8[], $7::float8[])
-    with ordinality as a (run_id, step, attempt, definition_id, after_ms, wake_at_ms, position)
+    with ordinality as a (run_id, step, fence, definition_id, after_ms, wake_at_ms, position)
   cross join (select count(*) from bounded_wait) as wait_was_bounded
   order by a.run_id, a.step
 ),
@@ -32,13 +32,13 @@ waiting_steps as (
     available_at = case when s.signalled_at is null then
       coalesce(belay.store_now() + a.after_ms * interval '1 millisecond', to_timestamp(a.wake_at_ms / 1000)) end
   from waiting_attempts a
-  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.attempt = any (array[a.attempt])
+  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
-  returning a.run_id, a.step, a.attempt, a.definition_id, s.available_at, s.status = 'ready' as is_ready, a.position
+  returning a.run_id, a.step, a.fence, a.definition_id, s.available_at, s.status = 'ready' as is_ready, a.position
 ),
 queued_steps as (
-  insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
-  select coalesce(w.available_at, belay.store_now()), w.definition_id, w.step, w.attempt, w.run_id
+  insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
+  select coalesce(w.available_at, belay.store_now()), w.definition_id, w.step, w.fence, w.run_id
   from waiting_steps w
   where w.is_ready or w.available_at is not null
 )
@@ -57,7 +57,7 @@ export async function wait(
     workerId,
     outcomes.map((outcome) => outcome.runId),
     outcomes.map((outcome) => outcome.step),
-    outcomes.map((outcome) => outcome.attempt),
+    outcomes.map((outcome) => outcome.fence),
     outcomes.map((outcome) => outcome.definitionId),
     outcomes.map(({ wake }) => (wake !== null && 'afterMs' in wake ? wake.afterMs : null)),
     outcomes.map(({ wake }) => (wake !== null && 'at' in wake ? wake.at : null)),

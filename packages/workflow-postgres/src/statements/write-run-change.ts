@@ -11,14 +11,14 @@ export const writeRunChange: Statement<{ readonly written: number }> = {
   name: 'write_run_change',
   text: `
 with changed_steps as materialized (
-  select c.run_id, c.step, c.old_step, c.status, c.open_dependencies, c.attempt, c.failures, c.losses, c.worker_id, c.undo_of,
+  select c.run_id, c.step, c.old_step, c.status, c.open_dependencies, c.fence, c.failures, c.losses, c.worker_id, c.undo_of,
     to_timestamp(c.started_at / 1000) as started_at, to_timestamp(c.finished_at / 1000) as finished_at,
     to_timestamp(c.available_at / 1000) as available_at, to_timestamp(c.waiting_since / 1000) as waiting_since,
     to_timestamp(c.signalled_at / 1000) as signalled_at, to_timestamp(c.failing_since / 1000) as failing_since,
     c.sets_output, c.output, c.is_new, c.new_error
   from unnest($1::uuid[], $2::int[], $3::int[], $4::text[], $5::int[], $6::int[], $7::int[], $8::int[], $9::uuid[], $10::text[],
     $11::float8[], $12::float8[], $13::float8[], $14::float8[], $15::float8[], $16::bool[], $17::text[], $18::bool[], $19::float8[], $38::text[])
-    as c (run_id, step, old_step, status, open_dependencies, attempt, failures, losses, worker_id, undo_of,
+    as c (run_id, step, old_step, status, open_dependencies, fence, failures, losses, worker_id, undo_of,
       started_at, finished_at, available_at, waiting_since, signalled_at, sets_output, output, is_new, failing_since, new_error)
 ),
 -- Read before anything is written, since a statement sees the rows as they were.
@@ -30,7 +30,7 @@ moved_payloads as materialized (
 ),
 updated_steps as (
   update belay.workflow_steps s
-  set status = c.status, open_dependencies = c.open_dependencies, attempt = c.attempt, failures = c.failures, losses = c.losses,
+  set status = c.status, open_dependencies = c.open_dependencies, fence = c.fence, failures = c.failures, losses = c.losses,
     worker_id = c.worker_id, undo_of = c.undo_of, started_at = c.started_at, finished_at = c.finished_at,
     available_at = c.available_at, waiting_since = c.waiting_since, signalled_at = c.signalled_at, failing_since = c.failing_since,
     output = case when c.sets_output then c.output::json when c.old_step = c.step then s.output else c.moved_output end,
@@ -47,9 +47,9 @@ updated_steps as (
   returning 1
 ),
 inserted_steps as (
-  insert into belay.workflow_steps (run_id, step, status, open_dependencies, attempt, failures, losses, worker_id, undo_of,
+  insert into belay.workflow_steps (run_id, step, status, open_dependencies, fence, failures, losses, worker_id, undo_of,
     started_at, finished_at, available_at, waiting_since, signalled_at, failing_since, output, error, begun)
-  select c.run_id, c.step, c.status, c.open_dependencies, c.attempt, c.failures, c.losses, c.worker_id, c.undo_of,
+  select c.run_id, c.step, c.status, c.open_dependencies, c.fence, c.failures, c.losses, c.worker_id, c.undo_of,
     c.started_at, c.finished_at, c.available_at, c.waiting_since, c.signalled_at, c.failing_since,
     case when c.sets_output then c.output::json else m.output end, m.error, case when c.started_at is null then false else m.begun end
   from changed_steps c
@@ -64,9 +64,9 @@ deleted_steps as (
   returning 1
 ),
 queued_steps as (
-  insert into belay.workflow_ready (available_at, definition_id, step, attempt, run_id)
-  select coalesce(to_timestamp(q.available_at / 1000), belay.store_now()), $22::int, q.step, q.attempt, $20::uuid
-  from unnest($23::int[], $24::int[], $25::float8[]) as q (step, attempt, available_at)
+  insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
+  select coalesce(to_timestamp(q.available_at / 1000), belay.store_now()), $22::int, q.step, q.fence, $20::uuid
+  from unnest($23::int[], $24::int[], $25::float8[]) as q (step, fence, available_at)
   returning 1
 ),
 noted_actions as (
@@ -141,7 +141,7 @@ function columnsOfSteps(found: RunToChange, { steps, migration }: RunChange): re
     column(({ step }) => (migration === undefined ? step : (migration.oldNumbers[step] ?? null))),
     column(({ status }) => status),
     column(({ openDependencies }) => openDependencies),
-    column(({ attempt }) => attempt),
+    column(({ fence }) => fence),
     column(({ failures }) => failures),
     column(({ losses }) => losses),
     column(({ workerId }) => workerId),
@@ -159,10 +159,10 @@ function columnsOfSteps(found: RunToChange, { steps, migration }: RunChange): re
 }
 
 function columnsOfQueue(found: RunToChange, { steps, queue }: RunChange): readonly unknown[] {
-  const attempts = new Map([...found.steps, ...steps].map(({ step, attempt }) => [step, attempt]))
+  const fences = new Map([...found.steps, ...steps].map(({ step, fence }) => [step, fence]))
   return [
     queue.map(({ step }) => step),
-    queue.map(({ step }) => attempts.get(step)),
+    queue.map(({ step }) => fences.get(step)),
     queue.map(({ availableAt }) => availableAt),
   ]
 }

@@ -21,7 +21,7 @@ export async function dumpStore(
   const queue = await world.sql<{ runId: string; step: number; availableAt: number }>(
     `select q.run_id as "runId", q.step, min(extract(epoch from q.available_at) * 1000)::float8 as "availableAt"
      from belay.workflow_ready q
-     join belay.workflow_steps s on s.run_id = q.run_id and s.step = q.step and s.attempt = q.attempt
+     join belay.workflow_steps s on s.run_id = q.run_id and s.step = q.step and s.fence = q.fence
      join belay.workflow_runs r on r.id = q.run_id and r.definition_id = q.definition_id
      group by q.run_id, q.step`,
   )

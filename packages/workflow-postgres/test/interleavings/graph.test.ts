@@ -40,8 +40,8 @@ const settleAndSettle = (handBackMax: number): Pair => ({
         for (const { results } of settlements) expect(results).toEqual(['settled'])
         const claims = settlements.flatMap((settlement) => settlement.claims)
         expect(claims, 'handed back once').toHaveLength(handBackMax)
-        const { status, attempt } = await world.step(runId, 'c')
-        expect([status, attempt]).toEqual(handBackMax === 0 ? ['ready', 0] : ['running', 1])
+        const { status, fence } = await world.step(runId, 'c')
+        expect([status, fence]).toEqual(handBackMax === 0 ? ['ready', 0] : ['running', 1])
       },
     }
   },

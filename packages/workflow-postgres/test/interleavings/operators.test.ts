@@ -7,9 +7,9 @@ import type { Meeting, Pair } from './explore.ts'
 import type { Session } from './session.ts'
 import { World } from './world.ts'
 
-/** What a run has begun, as of now: the attempts of all its steps. */
+/** What a run has begun, as of now: the fences of all its steps. */
 async function begunOf(world: World, runId: string): Promise<readonly number[]> {
-  return (await world.read(runId)).steps.map(({ attempt }) => attempt)
+  return (await world.read(runId)).steps.map(({ fence }) => fence)
 }
 
 /** Pauses a run, and looks at once what has begun in it. */

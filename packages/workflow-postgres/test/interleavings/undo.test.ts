@@ -55,13 +55,13 @@ const beginAndBegin: Pair = {
           'compensating',
           'failed',
         ])
-        expect(steps.map(({ attempt }) => attempt)).toEqual([1, 1, 2, 1])
+        expect(steps.map(({ fence }) => fence)).toEqual([1, 1, 2, 1])
       },
       async finally() {
         const { run, steps } = await world.read(runId)
         expect(run.status).toBe('compensated')
         expect(
-          steps.map(({ attempt }) => attempt),
+          steps.map(({ fence }) => fence),
           'each is undone once',
         ).toEqual([2, 2, 2, 1])
       },

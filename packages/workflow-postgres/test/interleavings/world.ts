@@ -216,7 +216,7 @@ export class World {
   }
 
   /** Undoes all that completed, each step after those that depend on it. */
-  planUndo({ runId, definitionId, attempts, stop, steps }: DrainedRun): UndoPlan {
+  planUndo({ runId, definitionId, fences, stop, steps }: DrainedRun): UndoPlan {
     const { shape } = [...this.#definitions].find(({ id }) => id === definitionId)!
     const owed = steps.filter(({ status }) => status === 'completed').map(({ step }) => step)
     const undos = owed.map((step) => ({
@@ -224,7 +224,7 @@ export class World {
       openDependents: owed.filter((other) => shape.steps[other]!.dependsOn.includes(step)).length,
     }))
     const failed = undos.length === 0 ? 'failed' : 'compensated'
-    return { runId, attempts, endsAs: stop === 'failure' ? failed : 'cancelled', undos }
+    return { runId, fences, endsAs: stop === 'failure' ? failed : 'cancelled', undos }
   }
 
   /** Sends a signal to each step that waits for one: one that got lost is found out by what the step has at the end. */

@@ -31,7 +31,7 @@ export const chain = {
     if (claimed === 'lost') return expect.fail('The worker was lost.')
     let { claims } = claimed
     for (let step = 0; step < 3; step += 1) {
-      expect(claims).toMatchObject([{ runId, step, attempt: 1 }])
+      expect(claims).toMatchObject([{ runId, step, fence: 1 }])
       const outcomes = claims.map((claim) => ({ ...claim, type: 'completed' as const, output: String(step) }))
       claims = (await adapter.settle({ workerId, outcomes, handBackMax: 10 })).claims
     }

@@ -46,7 +46,7 @@ import type {
  * engine then sends the members of the call apart, so that only the one that needs the row waits. No verb waits without an end. Verbs
  * repeat their guards in every write, so that any of them may be called late, twice, or by a worker that was presumed dead, without harm.
  *
- * Leases belong to workers: `renew` extends one row, and every step the worker holds with it. A step is held by (worker, attempt).
+ * Leases belong to workers: `renew` extends one row, and every step the worker holds with it. A step is held by (worker, fence).
  * When a worker's lease expires, `sweep` declares it dead first, which no claim can overtake, and then gives its steps to others.
  */
 export interface Adapter {
@@ -127,7 +127,7 @@ export interface Adapter {
   held(request: { workerId: string }): Promise<readonly Claim[]>
 
   /**
-   * Records finished attempts, each guarded by (worker, attempt). For each outcome its effects on dependents and on the run commit
+   * Records finished attempts, each guarded by (worker, fence). For each outcome its effects on dependents and on the run commit
    * together with it; different outcomes of one call may commit apart. Of the steps that become ready, up to `handBackMax` are leased to
    * this worker and returned; the rest are left to be claimed. Repeating a call whose answer was lost returns `settled` for what it had
    * recorded, but not the claims: ask `held`. An outcome that the store refuses does not hinder the others.

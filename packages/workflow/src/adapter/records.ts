@@ -66,13 +66,16 @@ export interface Lease {
 /** Forward attempts run a step's handler, undo attempts its compensation. */
 export type Direction = 'forward' | 'undo'
 
-/** Names one attempt of one step. Every write for an attempt carries it: it is the fencing token, together with the worker's id. */
+/** Names one attempt of one step, whatever its direction. Every write for an attempt carries it. */
 export interface AttemptRef {
   readonly runId: string
   /** The step's number in its definition. */
   readonly step: number
-  /** Grows with every claim of the step, forward and undo, and when an operator sends it on its way again; never repeats. */
-  readonly attempt: number
+  /**
+   * The fencing token, together with the worker's id. Grows with every claim of the step, forward and undo, and with every move by an
+   * operator; never repeats. Says nothing of how often a handler ran.
+   */
+  readonly fence: number
   readonly direction: Direction
   readonly definitionId: number
 }
@@ -149,8 +152,8 @@ export interface DrainedRun {
   readonly definitionId: number
   /** `abandonment` is a cancellation that leaves every effect as it is. */
   readonly stop: 'failure' | 'cancellation' | 'abandonment'
-  /** All attempts of all its steps: more than at any earlier drain, which may have been before an operator sent the run forward again. */
-  readonly attempts?: number
+  /** The fences of all its steps, summed up: more than at any earlier drain, which may have been before an operator sent the run forward again. */
+  readonly fences?: number
   /** Every step of the run, ascending by number. `started`: its effect may be there, or parts of it. */
   readonly steps: readonly { readonly step: number; readonly status: StepStatus; readonly started: boolean }[]
 }
@@ -164,7 +167,7 @@ export interface DrainedRun {
 export interface UndoPlan {
   readonly runId: string
   /** What the drained run said, so that a plan which comes late begins nothing. Left out, it isn't looked at. */
-  readonly attempts?: number | undefined
+  readonly fences?: number | undefined
   readonly endsAs: 'failed' | 'compensated' | 'cancelled'
   readonly undos: readonly { readonly step: number; readonly openDependents: number }[]
 }
@@ -264,7 +267,7 @@ export interface StepRecord {
   readonly step: number
   readonly name: string
   readonly status: StepStatus
-  readonly attempt: number
+  readonly fence: number
   readonly failures: number
   readonly losses: number
   readonly openDependencies: number

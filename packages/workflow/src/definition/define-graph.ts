@@ -1,22 +1,22 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { TransactionOptions } from '../adapter/transaction.ts'
-import type { Duration } from '../duration.ts'
-import { checkStepName, checkWorkflowName } from '../graph/check.ts'
+import { checkDependencies, checkStepName, checkWorkflowName } from '../graph/check.ts'
 import { type MermaidOptions, toMermaid } from '../graph/mermaid.ts'
-import { didYouMean } from '../graph/nearest.ts'
+import { nearest, offered } from '../graph/nearest.ts'
 import { definitionError, listed, type Place } from '../graph/place.ts'
+import { Problems } from '../graph/problems.ts'
 import { compileDefinition, definitionHead } from './compile.ts'
-import { type GraphWait, graphWaitDraft, isGraphWait } from './graph-wait.ts'
+import type {
+  GraphCompensation,
+  GraphHandlers,
+  GraphOptions,
+  GraphStep,
+  GraphStepDefaults,
+} from './graph-options.ts'
+import { graphWaitDraft, isGraphWait } from './graph-wait.ts'
 import { validateInput } from './input-schema.ts'
 import { checkOptionNames, shown } from './option-check.ts'
-import { RETRY_OPTION_NAMES, type RetryOptions } from './retry-policy.ts'
-import type {
-  CompensationContext,
-  CompensationHandler,
-  Handler,
-  StepContext,
-  TransactionContext,
-} from './step.ts'
+import { RETRY_OPTION_NAMES } from './retry-policy.ts'
+import type { CompensationHandler, Handler } from './step.ts'
 import {
   DEFAULT_POLICY,
   type StepDraft,
@@ -25,71 +25,27 @@ import {
   stepPolicy,
   type UntypedCompensateOptions,
 } from './step-draft.ts'
-import type { CompensateOn, StepDefaults } from './step-options.ts'
+import type { StepDefaults } from './step-options.ts'
 import type { Stored } from './stored.ts'
 import type { TypedDefinition } from './typed-workflow.ts'
 import type { ReceivesAnything } from './wait-options.ts'
-
-/** A graph as data: everything but `input` may come from JSON. Retry options and timeouts given here hold for every step. */
-export interface GraphOptions<Schema extends StandardSchemaV1> extends GraphStepDefaults {
-  /** Default 1. */
-  readonly version?: number | undefined
-  /** Any Standard Schema, or `unchecked<Type>()`. */
-  readonly input?: Schema | undefined
-  /** How long a run may take from its start; then it fails with that as its cause, and is undone. Default: as long as it likes. */
-  readonly deadline?: Duration | undefined
-  readonly steps: Readonly<Record<string, GraphStep | GraphWait>>
-  /** For each step the steps it depends on. A step left out depends on none. */
-  readonly dag: Readonly<Record<string, readonly string[]>>
-}
-
-export interface GraphAttemptOptions extends RetryOptions {
-  /** How long one attempt may take; `false` for no limit. */
-  readonly timeout?: Duration | false | undefined
-}
-
-export interface GraphStepDefaults extends GraphAttemptOptions {
-  readonly lossesMax?: number | undefined
-}
-
-export interface GraphStep extends GraphStepDefaults {
-  /** The name of the handler that does the work. */
-  readonly handler: string
-  /** The name of the handler that undoes it, alone or with options of its own. */
-  readonly compensate?: string | GraphCompensation | undefined
-  readonly compensateOn?: CompensateOn | undefined
-  /** Runs the handler in a transaction of the store, which it finds as `tx`. */
-  readonly transaction?: boolean | TransactionOptions | undefined
-}
-
-export interface GraphCompensation extends GraphAttemptOptions {
-  readonly handler: string
-  readonly transaction?: boolean | TransactionOptions | undefined
-}
-
-/** Handlers by the names that a graph as data uses, for steps and compensations alike. */
-export type GraphHandlers<Input> = Readonly<Record<string, GraphHandler<Input>>>
-
-// Written as a method, which lets a handler declare `deps` and `output` as what it knows them to be: data has no types of its own.
-type GraphHandler<Input> = { handle(context: GraphHandlerContext<Input>): unknown }['handle']
-
-/** What a handler of a graph as data is given: `tx` in a transaction, and what is undone only when it compensates. */
-export interface GraphHandlerContext<Input>
-  extends StepContext<Input>,
-    Partial<TransactionContext>,
-    Partial<UndoFields> {}
-
-type UndoFields = Pick<CompensationContext, 'undoOf' | 'output' | 'error' | 'cause'>
 
 /**
  * A definition from a graph as data. Without `handlers` it can be started, but not worked on (`runnable` is false).
  *
  * @throws DefinitionError that says what is wrong, where, and the nearest valid name.
  */
-export function defineGraph<const Name extends string, Schema extends StandardSchemaV1 = StandardSchemaV1>(
+export function defineGraph<
+  const Name extends string,
+  Schema extends StandardSchemaV1 = StandardSchemaV1,
+  const StepName extends string = string,
+  const HandlerName extends string = string,
+  const Dependent extends string = never,
+  const Dependency extends string = never,
+>(
   name: Name,
-  graph: GraphOptions<Schema>,
-  handlers?: GraphHandlers<Stored<StandardSchemaV1.InferOutput<Schema>>>,
+  graph: GraphOptions<Schema, StepName, HandlerName, Dependent, Dependency>,
+  handlers?: GraphHandlers<Stored<StandardSchemaV1.InferOutput<Schema>>, NoInfer<HandlerName>>,
 ): TypedDefinition<
   Name,
   StandardSchemaV1.InferInput<Schema>,
@@ -104,13 +60,7 @@ export function defineGraph<const Name extends string, Schema extends StandardSc
     input: graph.input,
     deadline: graph.deadline,
   })
-  checkStepsAndDag(place, graph)
-  if (handlers !== undefined) checkHandlers(place, handlers)
-
-  const defaults = stepPolicy(place, nested(graph), DEFAULT_POLICY)
-  const drafts = Object.keys(graph.steps).map((step) =>
-    graphStepDraft({ name, step, graph, handlers, defaults }),
-  )
+  const drafts = graphDrafts(name, graph as unknown as UntypedGraph, handlers)
   const definition = {
     name,
     version: head.version,
@@ -142,27 +92,69 @@ const STEP_OPTION_NAMES = [
 ] as const
 const COMPENSATION_OPTION_NAMES = ['handler', 'transaction', ...ATTEMPT_OPTION_NAMES] as const
 
-export type { GraphWait } from './graph-wait.ts'
-
 type HandlersByName = Readonly<Record<string, unknown>>
 
-function checkStepsAndDag(place: Place, graph: { readonly steps: unknown; readonly dag: unknown }): void {
+type UntypedGraph = GraphOptions<StandardSchemaV1>
+
+/** The steps, checked. Throws everything that is wrong with them at once. */
+function graphDrafts(
+  workflow: string,
+  graph: UntypedGraph,
+  handlers: HandlersByName | undefined,
+): readonly StepDraft[] {
+  const place = { workflow }
   checkRecord(place, 'steps', graph.steps, 'one entry for each step')
   checkRecord(place, 'dag', graph.dag, 'the dependencies of each step; {} when there are none')
+  if (handlers !== undefined) checkHandlers(place, handlers)
+  const defaults = stepPolicy(place, nested(graph), DEFAULT_POLICY)
+  const problems = new Problems(workflow)
   const names = Object.keys(graph.steps)
-  for (const [name, dependsOn] of Object.entries(graph.dag)) {
-    if (!Object.hasOwn(graph.steps, name)) {
-      throw definitionError(
-        place,
-        `dag has an entry for "${name}", which is not in steps.${didYouMean(name, names)} Steps: ${listed(names)}.`,
-      )
-    }
-    if (!Array.isArray(dependsOn)) {
-      throw definitionError(
-        { ...place, step: name },
-        `its entry in dag is ${shown(dependsOn)}, and must be an array of names of steps.`,
-      )
-    }
+  const valid = validNames(workflow, names, problems)
+  for (const entry of Object.entries(graph.dag)) problems.collect(() => checkDagEntry(place, entry, names))
+  const drafts = valid.map((step) =>
+    problems.collect(() => graphStepDraft({ name: workflow, step, graph, handlers, defaults })),
+  )
+  const known = { has: (name: string) => Object.hasOwn(graph.steps, name), names: () => names }
+  for (const name of names) {
+    problems.collect(() => checkDependencies(workflow, { name, dependsOn: listOf(graph, name) }, known))
+  }
+  problems.throwIfAny()
+  return drafts as StepDraft[]
+}
+
+function validNames(workflow: string, names: readonly string[], problems: Problems): readonly string[] {
+  const taken = new Set(names)
+  return names.filter((name) => {
+    const before = problems.count
+    problems.collect(() => checkStepName(workflow, name, taken))
+    return problems.count === before
+  })
+}
+
+/** The dependencies of a step; none where its entry is no list, which is told elsewhere. */
+function listOf({ dag }: Pick<UntypedGraph, 'dag'>, name: string): readonly string[] {
+  const given: unknown = Object.hasOwn(dag, name) ? dag[name] : undefined
+  return Array.isArray(given) ? given : []
+}
+
+function checkDagEntry(
+  place: Place,
+  [name, dependsOn]: readonly [string, unknown],
+  names: readonly string[],
+): void {
+  if (!names.includes(name)) {
+    const suggestion = nearest(name, names)
+    throw definitionError(
+      place,
+      `dag has an entry for "${name}", which is not in steps.${offered(suggestion)} Steps: ${listed(names)}.`,
+      { kind: 'unknown_step', name, suggestion },
+    )
+  }
+  if (!Array.isArray(dependsOn)) {
+    throw definitionError(
+      { ...place, step: name },
+      `its entry in dag is ${shown(dependsOn)}, and must be an array of names of steps.`,
+    )
   }
 }
 
@@ -172,8 +164,23 @@ function checkRecord(
   given: unknown,
   content: string,
 ): asserts given is Readonly<Record<string, unknown>> {
-  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return
-  throw definitionError(place, `${option} is ${shown(given)}, and must be an object with ${content}.`)
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw definitionError(place, `${option} is ${shown(given)}, and must be an object with ${content}.`)
+  }
+  if (!hasProtoKey(given)) return
+  throw definitionError(
+    place,
+    `${option} was written with a key __proto__, which JavaScript takes for the object's prototype: the entry is lost. Give it another name.`,
+    { kind: 'invalid_name', name: '__proto__', suggestion: 'proto' },
+  )
+}
+
+/** Tells whether an object literal was given a prototype by a key `__proto__`. Instances of classes have a constructor there. */
+function hasProtoKey(given: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(given)
+  return (
+    prototype !== null && prototype !== Object.prototype && !Object.hasOwn(prototype as object, 'constructor')
+  )
 }
 
 function checkHandlers(place: Place, handlers: unknown): void {
@@ -187,7 +194,7 @@ function checkHandlers(place: Place, handlers: unknown): void {
 function graphStepDraft(entry: {
   readonly name: string
   readonly step: string
-  readonly graph: Pick<GraphOptions<StandardSchemaV1>, 'steps' | 'dag'>
+  readonly graph: Pick<UntypedGraph, 'steps' | 'dag'>
   readonly handlers: HandlersByName | undefined
   readonly defaults: StepPolicy
 }): StepDraft {
@@ -195,7 +202,8 @@ function graphStepDraft(entry: {
   checkStepName(workflow, name)
   const place = { workflow, step: name }
   const step: unknown = graph.steps[name]
-  const dependsOn = Object.hasOwn(graph.dag, name) ? (graph.dag[name] as readonly string[]) : []
+  const dependsOn = listOf(graph, name)
+  checkNoDependencies(place, step)
   if (isGraphWait(step)) {
     const handler = (given: unknown) => handlerNamed({ place, option: 'poll', name: given, handlers })
     return graphWaitDraft(place, step, { dependsOn, handler, defaults })
@@ -210,6 +218,17 @@ function graphStepDraft(entry: {
     transaction: step['transaction'] as GraphStep['transaction'],
   }
   return stepDraft(workflow, name, options, defaults)
+}
+
+/** Other formats have a step's dependencies in the step. */
+function checkNoDependencies(place: Place & { readonly step: string }, step: unknown): void {
+  if (typeof step !== 'object' || step === null) return
+  const key = ['dependsOn', 'needs', 'depends_on', 'after'].find((name) => Object.hasOwn(step, name))
+  if (key === undefined) return
+  throw definitionError(
+    place,
+    `the step has no option "${key}". The dependencies of all steps are in dag: ${JSON.stringify({ dag: { [place.step]: ['a'] } })} makes it depend on "a".`,
+  )
 }
 
 function graphCompensation(
@@ -239,9 +258,11 @@ function handlerNamed(lookup: {
   const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined
   if (handler !== undefined) return handler
   const names = Object.keys(handlers)
+  const suggestion = nearest(name, names)
   throw definitionError(
     place,
-    `${option} names "${name}", but there is no such handler.${didYouMean(name, names)} Handlers: ${listed(names) || 'none'}.`,
+    `${option} names "${name}", but there is no such handler.${offered(suggestion)} Handlers: ${listed(names) || 'none'}.`,
+    { kind: 'unknown_handler', name, suggestion },
   )
 }
 

@@ -8,12 +8,12 @@ import type { StepDraft, StepPolicy } from './step-draft.ts'
 import { pollDraft, signalDraft, sleepDraft, type WaitPlace } from './wait-draft.ts'
 
 /** A step of a graph as data that waits. */
-export type GraphWait =
+export type GraphWait<HandlerName extends string = string> =
   | { readonly sleep: Duration }
   | { readonly sleepUntil: Instant }
   | ({ readonly signal: true } & GraphSignal)
   | ({ readonly approval: true } & GraphSignal)
-  | GraphPoll
+  | GraphPoll<HandlerName>
 
 interface GraphSignal {
   readonly schema?: StandardSchemaV1 | undefined
@@ -21,9 +21,9 @@ interface GraphSignal {
   readonly onTimeout?: 'fail' | { readonly output: unknown } | undefined
 }
 
-interface GraphPoll extends RetryOptions {
+interface GraphPoll<HandlerName extends string> extends RetryOptions {
   /** The name of the handler that checks. */
-  readonly poll: string
+  readonly poll: HandlerName
   readonly every: Duration
   readonly timeout?: Duration | undefined
   readonly lossesMax?: number | undefined

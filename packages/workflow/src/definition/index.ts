@@ -1,16 +1,17 @@
+export { addStep } from './add-step.ts'
 export { VERSION_MAX } from './compile.ts'
 export { type DefineOptions, define } from './define.ts'
-export {
-  defineGraph,
-  type GraphAttemptOptions,
-  type GraphCompensation,
-  type GraphHandlerContext,
-  type GraphHandlers,
-  type GraphOptions,
-  type GraphStep,
-  type GraphStepDefaults,
-  type GraphWait,
-} from './define-graph.ts'
+export { defineGraph } from './define-graph.ts'
+export type {
+  GraphAttemptOptions,
+  GraphCompensation,
+  GraphHandlerContext,
+  GraphHandlers,
+  GraphOptions,
+  GraphStep,
+  GraphStepDefaults,
+} from './graph-options.ts'
+export type { GraphWait } from './graph-wait.ts'
 export { InputIssues, unchecked } from './input-schema.ts'
 export { DURATION_MAX } from './option-check.ts'
 export { ATTEMPTS_MAX, DEFAULT_RETRY, type RetryOptions } from './retry-policy.ts'

@@ -36,7 +36,7 @@ export interface StepOptions<
   UndoTransaction extends TransactionOption | undefined = undefined,
 > extends StepDefaults {
   /** Names of the steps that must have completed before; their outputs come as `deps`. Default: none. */
-  readonly dependsOn?: readonly [...{ readonly [Index in keyof Deps]: DefinedBefore<Deps[Index], Outputs> }]
+  readonly dependsOn?: Dependencies<Deps, Outputs> | undefined
   /** The work. What it returns is stored as JSON. */
   readonly run: (context: StepContext<Input, DepsOf<Outputs, Deps>> & ContextOf<Transaction>) => Output
   /**
@@ -86,10 +86,38 @@ export interface UndoOfUnfinished<Input, Deps> extends CompensationContext<Input
 /** What dependents and compensations get of what a handler returns. */
 export type StepOutput<Output> = Stored<Awaited<Output>>
 
-/** The outputs of the named steps. */
+/** The outputs of the named steps. Of a step that only some of several lists name, the output may be missing. */
 export type DepsOf<Outputs, Deps extends readonly string[]> = {
-  readonly [Name in Deps[number] & keyof Outputs]: Outputs[Name]
+  readonly [Name in InAll<Deps> & keyof Outputs]: Outputs[Name]
+} & ([Deps[number]] extends [InAll<Deps>]
+  ? unknown
+  : {
+      readonly [Name in Exclude<Deps[number], InAll<Deps>> & keyof Outputs]?: Outputs[Name]
+    })
+
+/** The names that every list of a union has. */
+type InAll<Deps extends readonly string[]> = Exclude<Deps[number], MissingIn<Deps, Deps[number]>>
+
+type MissingIn<Deps extends readonly string[], All> = Deps extends unknown
+  ? Exclude<All, Deps[number]>
+  : never
+
+/** The names as they are given when all are good; else what is wrong with each. */
+export type Dependencies<Deps extends readonly string[], Outputs> =
+  Deps extends CheckedNames<Deps, Outputs> ? Deps : CheckedNames<Deps, Outputs>
+
+type CheckedNames<Deps extends readonly string[], Outputs> = {
+  readonly [Index in keyof Deps]: Deps[Index] extends Doubled<Deps>
+    ? `Step "${Deps[Index]}" is named twice: name each dependency once.`
+    : DefinedBefore<Deps[Index], Outputs>
 }
+
+type Doubled<Names extends readonly string[], Found = never> = Names extends readonly [
+  infer First,
+  ...infer Rest extends readonly string[],
+]
+  ? Doubled<Rest, First extends Rest[number] ? Found | First : Found>
+  : Found
 
 /**
  * The outputs with those of one more step. Outputs by any name stay what they are: then steps are added in a loop.

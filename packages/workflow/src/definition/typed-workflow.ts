@@ -42,7 +42,7 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
    */
   step<
     const StepName extends string,
-    const Deps extends readonly string[] = readonly [],
+    const Deps extends readonly string[] | readonly [] = readonly [],
     Output = unknown,
     On extends CompensateOn = 'completed',
     Transaction extends TransactionOption | undefined = undefined,
@@ -58,7 +58,7 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
    *
    * @throws DefinitionError as `step()`, and for a negative duration, no instant, both `for` and `until`, or neither.
    */
-  sleep<const StepName extends string, const Deps extends readonly string[] = readonly []>(
+  sleep<const StepName extends string, const Deps extends readonly string[] | readonly [] = readonly []>(
     name: NewName<StepName, Outputs>,
     options: SleepOptions<Received, Outputs, Deps>,
   ): Workflow<Name, Input, OutputsWith<Outputs, StepName, undefined>, Received, Sent>
@@ -71,7 +71,7 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
    */
   waitForSignal<
     const StepName extends string,
-    const Deps extends readonly string[] = readonly [],
+    const Deps extends readonly string[] | readonly [] = readonly [],
     Schema extends StandardSchemaV1 = StandardSchemaV1,
     StandIn = never,
   >(
@@ -93,7 +93,7 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
    */
   approval<
     const StepName extends string,
-    const Deps extends readonly string[] = readonly [],
+    const Deps extends readonly string[] | readonly [] = readonly [],
     Schema extends StandardSchemaV1 = StandardSchemaV1,
     StandIn = never,
   >(
@@ -113,7 +113,11 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
    *
    * @throws DefinitionError as `step()`, and for an `every` that is missing or no time at all.
    */
-  poll<const StepName extends string, const Deps extends readonly string[] = readonly [], Output = unknown>(
+  poll<
+    const StepName extends string,
+    const Deps extends readonly string[] | readonly [] = readonly [],
+    Output = unknown,
+  >(
     name: NewName<StepName, Outputs>,
     options: PollOptions<Received, Outputs, Deps, Output>,
   ): Workflow<Name, Input, OutputsWith<Outputs, StepName, PollOutput<Output>>, Received, Sent>

@@ -2,12 +2,12 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Duration } from '../duration.ts'
 import type { Instant } from '../instant.ts'
 import type { StepContext } from './step.ts'
-import type { DefinedBefore, DepsOf, StepDefaults, StepOutput } from './step-options.ts'
+import type { Dependencies, DepsOf, StepDefaults, StepOutput } from './step-options.ts'
 import type { Stored } from './stored.ts'
 
 interface WaitOptions<Outputs, Deps extends readonly string[]> {
   /** Names of the steps that must have completed before the wait begins. Default: none. */
-  readonly dependsOn?: readonly [...{ readonly [Index in keyof Deps]: DefinedBefore<Deps[Index], Outputs> }]
+  readonly dependsOn?: Dependencies<Deps, Outputs> | undefined
 }
 
 /** What `.sleep()` takes: either `for` or `until`. A function is called when the sleep begins. */
@@ -22,32 +22,37 @@ type SleepLength<Length, Input, Outputs, Deps extends readonly string[]> =
   | Length
   | ((context: StepContext<Input, DepsOf<Outputs, Deps>>) => Length | Promise<Length>)
 
-interface SignalTimeout<Input, Outputs, Deps extends readonly string[], StandIn> {
-  /** How long the step waits, from when its dependencies have completed. Default: without end. */
-  readonly timeout?: Duration | undefined
-  /**
-   * What happens then: the step fails for good (`'fail'`, the default), which turns the run to its undo, or it completes with a stand-in:
-   * a value, or a function that makes one.
-   */
-  readonly onTimeout?:
-    | 'fail'
-    | { readonly output: StandIn }
-    | ((context: StepContext<Input, DepsOf<Outputs, Deps>>) => StandIn)
-    | undefined
-}
+/** How long a step waits, and what happens then: without `timeout` there is nothing for `onTimeout` to do. */
+type SignalTimeout<Input, Outputs, Deps extends readonly string[], StandIn> =
+  | {
+      /** How long the step waits, from when its dependencies have completed. Default: without end. */
+      readonly timeout?: Duration | undefined
+      readonly onTimeout?: undefined
+    }
+  | {
+      readonly timeout: Duration
+      /**
+       * What happens then: the step fails for good (`'fail'`, the default), which turns the run to its undo, or it completes with a
+       * stand-in: a value, or a function that makes one.
+       */
+      readonly onTimeout?:
+        | 'fail'
+        | { readonly output: StandIn }
+        | ((context: StepContext<Input, DepsOf<Outputs, Deps>>) => StandIn)
+        | undefined
+    }
 
 /** What `.waitForSignal()` takes. */
-export interface WaitForSignalOptions<
+export type WaitForSignalOptions<
   Input,
   Outputs,
   Deps extends readonly string[],
   Schema extends StandardSchemaV1,
   StandIn,
-> extends WaitOptions<Outputs, Deps>,
-    SignalTimeout<Input, Outputs, Deps, StandIn> {
+> = WaitOptions<Outputs, Deps> & {
   /** Any Standard Schema, or `unchecked<Type>()`: checks a signal's payload before it is recorded. Default: any JSON value. */
   readonly schema?: Schema | undefined
-}
+} & SignalTimeout<Input, Outputs, Deps, StandIn>
 
 /** What `.approval()` takes. The schema is for what whoever approves adds to it. */
 export type ApprovalOptions<

@@ -133,7 +133,7 @@ export class Attempt {
     const hasWindow = claim.failures > 0 && this.step.retry.forMs !== null
     if (this.step.wait !== null || hasWindow) return this.#readWithOwn(dependencies)
     // A step that was sent on its way again, perhaps by another process, must not see what this one remembers of before.
-    if (claim.attempt > 1) return this.#readForward(dependencies)
+    if (claim.fence > 1) return this.#readForward(dependencies)
     this.#payloads = this.#parts.payloads.known(claim.runId, dependencies)
     return this.#payloads === undefined ? this.#readForward(dependencies) : undefined
   }
@@ -195,9 +195,9 @@ export class Attempt {
    * hands it next, of steps that ran once, may not.
    */
   #knowsForUndo(dependencies: readonly number[]): boolean {
-    const { runId, step, undoOf, attempt } = this.claim
+    const { runId, step, undoOf, fence } = this.claim
     const { payloads } = this.#parts
-    const current = this.origin === 'handed back' && undoOf === 'completed' && attempt === 2
+    const current = this.origin === 'handed back' && undoOf === 'completed' && fence === 2
     const cause = current ? payloads.knownCause(runId) : undefined
     const known = cause === undefined ? undefined : payloads.known(runId, [...dependencies, step])
     if (cause === undefined || known === undefined) return false

@@ -46,8 +46,8 @@ export function decideOutcome(
   failingMs = 0,
 ): Outcome {
   if (end.type === 'returned') return endedWell(claim, end.output)
-  const { runId, step: number, attempt, direction, definitionId } = claim
-  const ref = { runId, step: number, attempt, direction, definitionId }
+  const { runId, step: number, fence, direction, definitionId } = claim
+  const ref = { runId, step: number, fence, direction, definitionId }
   if (end.type === 'given_up') return { ...ref, type: 'released' }
   if (end.type === 'received') return { ...ref, type: 'received' }
   if (end.type === 'waits') return { ...ref, type: 'waiting', wake: end.wake }
@@ -68,10 +68,10 @@ export function decideOutcome(
 }
 
 export function endedWell(claim: Claim, output: JsonText): EndedWell {
-  const { runId, step, attempt, direction, definitionId } = claim
+  const { runId, step, fence, direction, definitionId } = claim
   return direction === 'undo'
-    ? { runId, step, attempt, direction, definitionId, type: 'compensated' }
-    : { runId, step, attempt, direction, definitionId, type: 'completed', output }
+    ? { runId, step, fence, direction, definitionId, type: 'compensated' }
+    : { runId, step, fence, direction, definitionId, type: 'completed', output }
 }
 
 /** The number of this try as handlers see it: 1 for the first; failures and lost workers count, returned leases don't. */
@@ -85,7 +85,7 @@ export function poisonError(claim: Claim, step: StepDefinition): BelayError | un
   return new BelayError(
     'worker_lost',
     `Step "${step.name}" of run ${claim.runId} lost its worker ${claim.losses} times and is not tried again: it may be what kills them. Look at the workers' logs; raise \`lossesMax\` if the losses had another reason.`,
-    { runId: claim.runId, step: step.name, attempt: claim.attempt },
+    { runId: claim.runId, step: step.name, attempt: claim.fence },
   )
 }
 

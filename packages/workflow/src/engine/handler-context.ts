@@ -39,8 +39,8 @@ export function handlerContext(parts: ContextParts): StepContext {
 }
 
 /** The same for all attempts at one effect; another one once that effect was undone and is to be made again. */
-function idempotencyKey({ runId, attempt, direction }: Claim, step: string): string {
-  const round = roundOf(attempt)
+function idempotencyKey({ runId, fence, direction }: Claim, step: string): string {
+  const round = roundOf(fence)
   const effect = round === 0 ? `${runId}:${step}` : `${runId}:${step}:${round + 1}`
   return direction === 'undo' ? `${effect}:undo` : effect
 }

@@ -14,8 +14,8 @@ export function outcomeOf(attempt: Attempt, end: Performance, random: () => numb
   return { ...refOf(attempt.claim), type: 'relayed', undoOf: attempt.claim.undoOf ?? 'completed' }
 }
 
-function refOf({ runId, step, attempt, direction, definitionId }: Claim): AttemptRef {
-  return { runId, step, attempt, direction, definitionId }
+function refOf({ runId, step, fence, direction, definitionId }: Claim): AttemptRef {
+  return { runId, step, fence, direction, definitionId }
 }
 
 /** How many steps these outcomes could make ready: those that several of them share count once. */
@@ -37,7 +37,7 @@ const END_WELL: ReadonlySet<Outcome['type']> = new Set(['completed', 'received',
 
 /** Names one attempt of one step. */
 export function attemptKey(claim: Claim): string {
-  return `${claim.runId}/${claim.step}/${claim.attempt}`
+  return `${claim.runId}/${claim.step}/${claim.fence}`
 }
 
 /** How many undos of these plans wait for nothing. */

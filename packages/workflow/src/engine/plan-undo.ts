@@ -19,7 +19,7 @@ export function planUndo(graph: StepGraph, shape: DefinitionShape, run: DrainedR
   const undos = ascending(graph.size)
     .filter((number) => takesPart[number])
     .map((step) => ({ step, openDependents: graph.dependents[step]!.filter((n) => takesPart[n]).length }))
-  return { runId: run.runId, attempts: run.attempts, endsAs: endOf(run, undos.length), undos }
+  return { runId: run.runId, fences: run.fences, endsAs: endOf(run, undos.length), undos }
 }
 
 /** Tells whether a step's compensation is to be called, given the status it had when its run was drained. */

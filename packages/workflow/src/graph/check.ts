@@ -1,6 +1,7 @@
 import { DefinitionError } from '../errors.ts'
-import { didYouMean } from './nearest.ts'
+import { nearest, offered } from './nearest.ts'
 import { definitionError, listed } from './place.ts'
+import { Problems } from './problems.ts'
 
 /** The most steps one definition may have. */
 export const STEPS_MAX = 20_000
@@ -10,6 +11,12 @@ export const DEPENDENCIES_MAX = 200_000
 
 /** The most characters a name of a workflow or step may have. */
 const NAME_LENGTH_MAX = 128
+
+/** Among more names no near one is searched: there may be as many that are wrong. */
+const SEARCHED_MAX = 2_000
+
+/** A suggestion that is longer is only in the problem's fields. */
+const SUGGESTION_SHOWN_MAX = 60
 
 const NAME = /^[A-Za-z][A-Za-z0-9_.:-]*$/
 
@@ -22,13 +29,52 @@ export interface GraphNode {
 /** Refuses a workflow's name that the rule for names forbids. */
 export function checkWorkflowName(name: unknown): asserts name is string {
   const defect = nameDefect(name)
-  if (defect !== undefined) throw new DefinitionError(`Workflow name ${shown(name)} ${defect}`)
+  if (defect === undefined) return
+  const suggestion = validName(name)
+  const message = `Workflow name ${shown(name)} ${defect}${suggested(suggestion)}`
+  throw new DefinitionError(message, {
+    problems: [{ kind: 'invalid_name', message, ...named(name), suggestion }],
+  })
 }
 
-/** Refuses a step's name that the rule for names forbids. */
-export function checkStepName(workflow: string, name: unknown): asserts name is string {
+/** Refuses a step's name that the rule for names forbids. What it suggests instead is not in `taken`, and is put there. */
+export function checkStepName(
+  workflow: string,
+  name: unknown,
+  taken: Set<string> = new Set(),
+): asserts name is string {
   const defect = nameDefect(name)
-  if (defect !== undefined) throw definitionError({ workflow }, `step name ${shown(name)} ${defect}`)
+  if (defect === undefined) return
+  const suggestion = freeName(validName(name), taken)
+  throw definitionError({ workflow }, `step name ${shown(name)} ${defect}${suggested(suggestion)}`, {
+    kind: 'invalid_name',
+    ...named(name),
+    suggestion,
+  })
+}
+
+/** The given name in characters that a name may have; undefined when nothing of it is left. */
+function validName(name: unknown): string | undefined {
+  if (typeof name !== 'string') return undefined
+  const valid = name.replace(/^[^A-Za-z]+/, '').replace(/[^A-Za-z0-9_.:-]+/g, '_')
+  const cut = valid.slice(0, NAME_LENGTH_MAX - 8).replace(/_+$/, '')
+  return cut === '' ? undefined : cut
+}
+
+function freeName(name: string | undefined, taken: Set<string>): string | undefined {
+  let free = name
+  for (let number = 2; free !== undefined && taken.has(free); number++) free = `${name}-${number}`
+  if (free !== undefined) taken.add(free)
+  return free
+}
+
+function suggested(suggestion: string | undefined): string {
+  if (suggestion === undefined || suggestion.length > SUGGESTION_SHOWN_MAX) return ''
+  return ` ${JSON.stringify(suggestion)} would be valid.`
+}
+
+function named(name: unknown): { readonly name?: string } {
+  return typeof name === 'string' ? { name } : {}
 }
 
 function nameDefect(name: unknown): string | undefined {
@@ -49,39 +95,67 @@ export interface KnownSteps {
   names(): readonly string[]
 }
 
-/** Refuses dependencies of one step that are unknown, doubled, or the step itself. */
+/** Refuses dependencies of one step that are unknown, doubled, or the step itself; all of them at once. */
 export function checkDependencies(workflow: string, step: GraphNode, known: KnownSteps): void {
-  const place = { workflow, step: step.name }
+  const problems = new Problems(workflow)
+  for (const error of dependencyErrors(workflow, step, known)) problems.add(error)
+  problems.throwIfAny()
+}
+
+function* dependencyErrors(
+  workflow: string,
+  { name: step, dependsOn }: GraphNode,
+  known: KnownSteps,
+): Generator<DefinitionError> {
+  const place = { workflow, step }
   const seen = new Set<string>()
-  for (const dependency of step.dependsOn) {
-    if (dependency === step.name)
-      throw definitionError(place, 'it depends on itself. Remove that dependency.')
-    if (seen.has(dependency))
-      throw definitionError(place, `it depends on "${dependency}" twice. Name each dependency once.`)
-    seen.add(dependency)
-    if (!known.has(dependency)) throw definitionError(place, unknownDependency(dependency, known.names()))
+  for (const name of dependsOn) {
+    if (name === step) {
+      const fields = { kind: 'cycle', name, cycle: Object.freeze([name]) } as const
+      yield definitionError(place, 'it depends on itself. Remove that dependency.', fields)
+    } else if (seen.has(name)) {
+      const message = `it depends on "${name}" twice. Name each dependency once.`
+      yield definitionError(place, message, { kind: 'duplicate_dependency', name })
+    } else if (!known.has(name)) {
+      yield unknownDependency(place, name, known.names())
+    }
+    seen.add(name)
   }
 }
 
-function unknownDependency(dependency: unknown, names: readonly string[]): string {
-  if (typeof dependency !== 'string')
-    return `a dependency is ${String(dependency)}, which is not the name of a step.`
+function unknownDependency(
+  place: { readonly workflow: string; readonly step: string },
+  name: unknown,
+  names: readonly string[],
+): DefinitionError {
+  const kind = 'unknown_dependency'
+  if (typeof name !== 'string') {
+    return definitionError(place, `a dependency is ${String(name)}, which is not the name of a step.`, {
+      kind,
+    })
+  }
   const known = names.length === 0 ? 'No step is defined before it.' : `Defined steps: ${listed(names)}.`
-  return `it depends on "${dependency}", which is not defined.${didYouMean(dependency, names)} ${known}`
+  const suggestion = names.length > SEARCHED_MAX ? undefined : nearest(name, names)
+  const message = `it depends on "${name}", which is not defined.${offered(suggestion)} ${known}`
+  return definitionError(place, message, { kind, name, suggestion })
 }
 
-/** Refuses everything about steps that makes them no graph, but cycles. */
+/** Refuses everything about steps that makes them no graph, but cycles; all of it at once. */
 export function checkNodes(workflow: string, nodes: readonly GraphNode[]): void {
   if (nodes.length === 0) throw definitionError({ workflow }, 'it has no steps. Define at least one.')
   checkStepCount(workflow, nodes.length)
+  const problems = new Problems(workflow)
   const names = new Set<string>()
   for (const { name } of nodes) {
-    checkStepName(workflow, name)
-    if (names.has(name)) throw duplicateStep(workflow, name)
+    problems.collect(() => checkStepName(workflow, name))
+    if (names.has(name)) problems.add(duplicateStep(workflow, name))
     names.add(name)
   }
   const known = { has: (name: string) => names.has(name), names: () => [...names] }
-  for (const node of nodes) checkDependencies(workflow, node, known)
+  for (const node of nodes) {
+    for (const error of dependencyErrors(workflow, node, known)) problems.add(error)
+  }
+  problems.throwIfAny()
   checkDependencyCount(workflow, nodes)
 }
 
@@ -89,6 +163,7 @@ export function duplicateStep(workflow: string, name: string): DefinitionError {
   return definitionError(
     { workflow, step: name },
     'a step of this name is defined already. Give one of them another name.',
+    { kind: 'duplicate_step', name },
   )
 }
 

@@ -45,5 +45,6 @@ export function cycleError(workflow: string, cycle: readonly string[]): Definiti
   return definitionError(
     { workflow },
     `its steps depend on each other in a circle: ${[...shown, cycle[0]].join(' → ')} (each depends on the next). Remove one of these dependencies.`,
+    { kind: 'cycle', cycle: Object.freeze([...cycle]) },
   )
 }

@@ -1,6 +1,10 @@
 /** ` Did you mean "chargeCard"?`, or nothing when no candidate is near. Meant to end a message. */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
-  const found = nearest(name, candidates)
+  return offered(nearest(name, candidates))
+}
+
+/** The same, of what {@link nearest} found. */
+export function offered(found: string | undefined): string {
   return found === undefined ? '' : ` Did you mean "${found}"?`
 }
 

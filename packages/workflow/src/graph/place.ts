@@ -1,4 +1,4 @@
-import { DefinitionError } from '../errors.ts'
+import { DefinitionError, type DefinitionProblem } from '../errors.ts'
 
 /** Where in a definition something is wrong. */
 export interface Place {
@@ -10,12 +10,15 @@ export interface Place {
 export function definitionError(
   place: Place,
   message: string,
-  context: { cause?: unknown } = {},
+  context: { readonly cause?: unknown } & Partial<Omit<DefinitionProblem, 'message' | 'step'>> = {},
 ): DefinitionError {
+  const { cause, kind = 'other', ...problem } = context
   const step = place.step === undefined ? '' : `, step "${place.step}"`
-  return new DefinitionError(`Workflow "${place.workflow}"${step}: ${message}`, {
-    ...context,
+  const whole = `Workflow "${place.workflow}"${step}: ${message}`
+  return new DefinitionError(whole, {
+    cause,
     step: place.step,
+    problems: [{ kind, message: whole, step: place.step, ...problem }],
   })
 }
 

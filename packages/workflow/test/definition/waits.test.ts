@@ -126,7 +126,7 @@ describe('a step that waits', () => {
     ],
     [
       'onTimeout without a timeout',
-      () => base.waitForSignal('a', { onTimeout: 'fail' }),
+      () => base.waitForSignal('a', { onTimeout: 'fail' } as never),
       'onTimeout is given, but there is no timeout.',
     ],
     [

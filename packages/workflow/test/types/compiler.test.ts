@@ -15,6 +15,17 @@ it('the compiler says in a sentence what is wrong with a name', () => {
   ])
 })
 
+it('the compiler says in a sentence what is wrong with dependencies', () => {
+  expect(compileErrors(fileOf('must-not-compile/dependencies.ts'))).toEqual([
+    `7: Step "a" is named twice: name each dependency once.`,
+    `7: Step "a" is named twice: name each dependency once.`,
+    `8: Step "b" is named twice: name each dependency once.`,
+    `8: Step "b" is named twice: name each dependency once.`,
+    `9: Step "z" is not in steps: add it there, or correct the name.`,
+    `10: Step "aa" is not in steps: add it there, or correct the name.`,
+  ])
+})
+
 it('the compiler follows types through a chain of 150 steps', () => {
   const steps = Array.from({ length: 150 }, (_, index) =>
     index === 0

@@ -4,6 +4,7 @@ import { define, defineGraph } from '../../src/definition/index.ts'
 
 const base = define('w', { version: 1, input: z.object({ id: z.string() }) }).step('a', { run: () => 1 })
 const run = () => 2
+declare const flag: boolean
 
 describe('does not compile', () => {
   it('a dependency that is read but not declared', () => {
@@ -52,6 +53,27 @@ describe('does not compile', () => {
     define('w', {})
     // @ts-expect-error this is no schema
     define('w', { version: 1, input: { id: 'string' } })
+  })
+
+  it('an unknown step in one of two lists', () => {
+    // @ts-expect-error zz is not defined
+    base.step('b', { dependsOn: flag ? ['a', 'zz'] : [], run })
+  })
+
+  it('an onTimeout without a timeout', () => {
+    // @ts-expect-error there is no timeout
+    base.waitForSignal('s', { onTimeout: { output: 1 } })
+    // @ts-expect-error there is no timeout
+    base.approval('s', { onTimeout: () => 1 })
+  })
+
+  it('a graph as data whose steps name handlers that are not there', () => {
+    const steps = { a: { handler: 'work', compensate: 'undo' } } as const
+    // @ts-expect-error undo is missing
+    defineGraph('w', { steps, dag: {} }, { work: run })
+    defineGraph('w', { steps, dag: {} }, { work: run, undo: run, more: run })
+    // @ts-expect-error retires is not an option
+    defineGraph('w', { steps: { a: { handler: 'work', retires: 1 } }, dag: {} })
   })
 
   it('a change of a definition', () => {

@@ -37,6 +37,6 @@ export interface Struck {
 export interface LeasedStep {
   readonly runId: string
   readonly step: number
-  readonly attempt: number
+  readonly fence: number
   readonly workerId: string
 }

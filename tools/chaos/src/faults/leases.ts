@@ -7,7 +7,7 @@ const LEASED_MAX = 200
 export async function leasesOf(database: pg.Pool, worker: string): Promise<readonly LeasedStep[]> {
   try {
     const { rows } = await database.query<LeasedStep>(
-      `select s.run_id as "runId", s.step, s.attempt, s.worker_id as "workerId"
+      `select s.run_id as "runId", s.step, s.fence, s.worker_id as "workerId"
        from belay.workflow_runs r
        join belay.workflow_steps s on s.run_id = r.id
        join belay.workflow_workers w on w.id = s.worker_id
@@ -28,10 +28,10 @@ export async function stillLeased(
   leases: readonly LeasedStep[],
 ): Promise<readonly LeasedStep[]> {
   const { rows } = await database.query<LeasedStep>(
-    `select s.run_id as "runId", s.step, s.attempt, s.worker_id as "workerId"
-     from json_to_recordset($1) as l ("runId" uuid, step integer, attempt integer, "workerId" uuid)
+    `select s.run_id as "runId", s.step, s.fence, s.worker_id as "workerId"
+     from json_to_recordset($1) as l ("runId" uuid, step integer, fence integer, "workerId" uuid)
      join belay.workflow_steps s on s.run_id = l."runId" and s.step = l.step
-     where s.attempt = l.attempt and s.worker_id = l."workerId" and s.status in ('running', 'compensating')`,
+     where s.fence = l.fence and s.worker_id = l."workerId" and s.status in ('running', 'compensating')`,
     [JSON.stringify(leases)],
   )
   return rows

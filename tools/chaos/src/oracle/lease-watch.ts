@@ -4,7 +4,7 @@ import { summarised, type Violation } from './violation.ts'
 export interface Lease {
   readonly runId: string
   readonly step: string
-  readonly attempt: number
+  readonly fence: number
   /** The name of the worker's process. */
   readonly worker: string
 }
@@ -44,8 +44,8 @@ export class LeaseWatch {
   ): void {
     const next = new Map<string, Seen>()
     for (const lease of leases) {
-      const { runId, step, attempt, worker } = lease
-      const id = `${runId}:${step}:${attempt}:${worker}`
+      const { runId, step, fence, worker } = lease
+      const id = `${runId}:${step}:${fence}:${worker}`
       const seen = this.#seen.get(id)
       const idles = !worksOn(worker).has(`${runId}:${step}`)
       const idleMs = idles ? (seen?.idleMs ?? 0) + (seen !== undefined && isCalm(worker) ? sinceMs : 0) : 0
@@ -59,7 +59,7 @@ export class LeaseWatch {
     return summarised('leased_to_nobody', [...this.#found.values()])
   }
 
-  #sentence({ lease: { runId, step, attempt, worker }, idleMs }: Seen): string {
-    return `Step ${step} of run ${runId} (attempt ${attempt}) has been leased to the live worker ${worker} for ${Math.round(idleMs)} ms without a fault, and that process doesn't work on it; ${this.#toleratedMs} ms are tolerated.`
+  #sentence({ lease: { runId, step, fence, worker }, idleMs }: Seen): string {
+    return `Step ${step} of run ${runId} (fence ${fence}) has been leased to the live worker ${worker} for ${Math.round(idleMs)} ms without a fault, and that process doesn't work on it; ${this.#toleratedMs} ms are tolerated.`
   }
 }

@@ -133,7 +133,7 @@ function toldOf(seat: Seat | undefined): number | undefined {
 }
 
 const LEASES = `
-select s.run_id as "runId", ds.name as step, s.attempt, w.name as worker
+select s.run_id as "runId", ds.name as step, s.fence, w.name as worker
 from belay.workflow_runs r
 join belay.workflow_steps s on s.run_id = r.id
 join belay.workflow_definition_steps ds on ds.definition_id = r.definition_id and ds.step = s.step

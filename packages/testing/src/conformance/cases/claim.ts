@@ -14,7 +14,7 @@ export const claimCases: Cases = {
       {
         runId: run.id,
         step: 0,
-        attempt: 1,
+        fence: 1,
         direction: 'forward',
         definitionId: run.graph.id,
         failures: 0,
@@ -23,7 +23,7 @@ export const claimCases: Cases = {
       },
     ])
     const step = await run.step('a')
-    expect(step).toMatchObject({ status: 'running', workerId: worker.id, attempt: 1, finishedAt: null })
+    expect(step).toMatchObject({ status: 'running', workerId: worker.id, fence: 1, finishedAt: null })
     expect(Math.abs(step.startedAt! - (await given.adapter.now()))).toBeLessThan(1)
     expect(await run.status()).toBe('running')
   },
@@ -120,7 +120,7 @@ export const claimCases: Cases = {
     const due = await worker.take()
 
     expect(early).toEqual([])
-    expect(due).toMatchObject([{ step: 0, attempt: 2 }])
+    expect(due).toMatchObject([{ step: 0, fence: 2 }])
   },
 
   'steps of a stopped run are not claimed, and hide nothing behind them': async (given) => {

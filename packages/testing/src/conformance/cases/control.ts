@@ -163,7 +163,7 @@ export const controlCases: Cases = {
 
     await given.operate(run).retryStep('a')
 
-    expect(await worker.take()).toMatchObject([{ step: 0, attempt: 2, failures: 0, losses: 0 }])
+    expect(await worker.take()).toMatchObject([{ step: 0, fence: 2, failures: 0, losses: 0 }])
   },
 
   'a step that is running, has to wait or has completed cannot be retried': async (given) => {

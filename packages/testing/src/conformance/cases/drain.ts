@@ -19,7 +19,7 @@ export const drainCases: Cases = {
         runId: run.id,
         definitionId: run.graph.id,
         stop: 'failure',
-        attempts: 2,
+        fences: 2,
         steps: [
           { step: 0, status: 'completed', started: true },
           { step: 1, status: 'failed', started: true },
@@ -155,7 +155,7 @@ export const drainCases: Cases = {
     const [drained] = await given.drain()
 
     expect(await worker.claim()).toBe('lost')
-    expect(lost.attempt).toBe(1)
+    expect(lost.fence).toBe(1)
     // s0 was lost with its worker, s1 was retried; s2 never began.
     expect(drained?.steps.map(({ started }) => started)).toEqual([true, true, false, true])
   },
@@ -173,7 +173,7 @@ export const drainCases: Cases = {
     await given.sweep()
 
     expect(tooEarly).toEqual([])
-    expect(held).toMatchObject([{ step: 2, attempt: 1 }])
+    expect(held).toMatchObject([{ step: 2, fence: 1 }])
     expect((await given.drain())[0]?.steps[2]).toEqual({ step: 2, status: 'cancelled', started: true })
   },
 

@@ -182,8 +182,8 @@ export const fenceCases: Cases = {
     const before = await given.snapshot()
 
     const { results } = await worker.settle([
-      completed({ ...claim, attempt: 2 }),
-      completed({ ...claim, attempt: 0 }),
+      completed({ ...claim, fence: 2 }),
+      completed({ ...claim, fence: 0 }),
       completed({ ...claim, step: 99 }),
       completed({ ...claim, runId: given.ids.runId() }),
     ])

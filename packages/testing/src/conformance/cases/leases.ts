@@ -35,7 +35,7 @@ export const leaseCases: Cases = {
     }
 
     expect((await worker.complete(run, 's0', 's1', 's2')).results).toEqual(['settled', 'settled', 'settled'])
-    expect(await run.step('s0')).toMatchObject({ attempt: 1, losses: 0 })
+    expect(await run.step('s0')).toMatchObject({ fence: 1, losses: 0 })
   },
 
   'a renewal lasts as long as it says': async (given) => {
@@ -116,7 +116,7 @@ export const leaseCases: Cases = {
     await given.sweep()
 
     expect(await run.step('a')).toMatchObject({ status: 'ready', workerId: null })
-    expect(await (await given.worker()).take()).toMatchObject([{ step: 0, attempt: 2 }])
+    expect(await (await given.worker()).take()).toMatchObject([{ step: 0, fence: 2 }])
   },
 
   'a worker is named by its id: others with the same name live on': async (given) => {

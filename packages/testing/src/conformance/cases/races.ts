@@ -27,7 +27,7 @@ export const raceCases: Cases = {
 
         const handedBack = settled.flatMap(({ claims }) => claims)
         const claimed = await one.take()
-        expect([...handedBack, ...claimed]).toMatchObject([{ runId: run.id, step: 2, attempt: 1 }])
+        expect([...handedBack, ...claimed]).toMatchObject([{ runId: run.id, step: 2, fence: 1 }])
         expect((await run.step('c')).openDependencies).toBe(0)
       }
     },

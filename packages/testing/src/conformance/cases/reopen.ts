@@ -33,7 +33,7 @@ export const reopenCases: Cases = {
     expect(await run.statuses()).toEqual({ s0: 'completed', s1: 'completed', s2: 'ready' })
     const [claim, ...others] = await worker.take()
     expect(claim).toMatchObject({ runId: run.id, step: 2, failures: 0, losses: 0, direction: 'forward' })
-    expect(claim!.attempt).toBeGreaterThan(1)
+    expect(claim!.fence).toBeGreaterThan(1)
     expect(others).toEqual([])
     expect((await worker.settle([completed(claim!)])).runs).toEqual([{ runId: run.id, status: 'completed' }])
   },
@@ -111,8 +111,8 @@ export const reopenCases: Cases = {
     await given.operate(run).retry()
 
     const [a, b] = await worker.claimsOf(run, 'a', 'b')
-    expect(b!.attempt).toBe(3)
-    expect(a!.attempt).toBeGreaterThan(1_000_000)
+    expect(b!.fence).toBe(3)
+    expect(a!.fence).toBeGreaterThan(1_000_000)
   },
 
   'a late result of an attempt from before the retry is lost': async (given) => {
@@ -136,7 +136,7 @@ export const reopenCases: Cases = {
   'a plan of an undo that comes after the run was sent forward again begins nothing': async (given) => {
     const { run, worker } = await failedChain(given)
     const [drained] = await given.drain({ runs: [run] })
-    const late = { ...planUndo(drained!, run.graph), attempts: drained!.attempts }
+    const late = { ...planUndo(drained!, run.graph), fences: drained!.fences }
     await endWithoutUndo(given, run)
     await given.operate(run).retry()
     await worker.fail(run, 's2')
@@ -146,7 +146,7 @@ export const reopenCases: Cases = {
     expect(await given.snapshot()).toEqual(before)
 
     const [again] = await given.drain({ runs: [run] })
-    const plan = { ...planUndo(again!, run.graph), attempts: again!.attempts }
+    const plan = { ...planUndo(again!, run.graph), fences: again!.fences }
     expect(await given.adapter.beginUndo([plan])).toEqual([{ runId: run.id, status: 'compensating' }])
   },
 

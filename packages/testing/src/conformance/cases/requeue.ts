@@ -13,11 +13,11 @@ export const requeueCases: Cases = {
 
     expect(results).toEqual(['settled'])
     expect(claims).toEqual([])
-    const step = { status: 'ready', attempt: 1, failures: 1, losses: 0, workerId: null }
+    const step = { status: 'ready', fence: 1, failures: 1, losses: 0, workerId: null }
     expect(await run.step('a')).toMatchObject({ ...step, error: errorText('busy') })
     expect(await worker.take()).toEqual([])
     await given.advance(2_000)
-    expect(await worker.take()).toMatchObject([{ step: 0, attempt: 2, failures: 1, losses: 0 }])
+    expect(await worker.take()).toMatchObject([{ step: 0, fence: 2, failures: 1, losses: 0 }])
   },
 
   'failures add up, and so do attempts': async (given) => {
@@ -26,8 +26,8 @@ export const requeueCases: Cases = {
     for (let attempt = 1; attempt <= 4; attempt += 1) {
       await worker.settle([retry(await worker.claimOf(run, 'a'), 0)])
     }
-    expect(await run.step('a')).toMatchObject({ attempt: 4, failures: 4 })
-    expect(await worker.take()).toMatchObject([{ attempt: 5, failures: 4 }])
+    expect(await run.step('a')).toMatchObject({ fence: 4, failures: 4 })
+    expect(await worker.take()).toMatchObject([{ fence: 5, failures: 4 }])
   },
 
   'a retry without delay can be claimed at once': async (given) => {
@@ -57,7 +57,7 @@ export const requeueCases: Cases = {
     await worker.settle([released(await worker.claimOf(run, 'a'))])
 
     expect(await run.step('a')).toMatchObject({ status: 'ready', failures: 0, losses: 0, workerId: null })
-    expect(await other.take()).toMatchObject([{ step: 0, attempt: 2, failures: 0, losses: 0 }])
+    expect(await other.take()).toMatchObject([{ step: 0, fence: 2, failures: 0, losses: 0 }])
   },
 
   'a retry that is repeated is settled, and counts once': async (given) => {
@@ -130,7 +130,7 @@ export const requeueCases: Cases = {
     await given.advance(800)
 
     expect(early).toEqual([])
-    expect(await worker.take()).toMatchObject([{ step: 1, attempt: 2, failures: 1 }])
+    expect(await worker.take()).toMatchObject([{ step: 1, fence: 2, failures: 1 }])
     expect(await worker.take()).toEqual([])
   },
 
@@ -161,9 +161,7 @@ export const requeueCases: Cases = {
     const due = await worker.take()
 
     expect(early).toEqual([])
-    expect(due).toMatchObject([
-      { direction: 'undo', undoOf: 'completed', attempt: 4, failures: 1, losses: 0 },
-    ])
+    expect(due).toMatchObject([{ direction: 'undo', undoOf: 'completed', fence: 4, failures: 1, losses: 0 }])
     expect(await run.step('a')).toMatchObject({ status: 'compensating', undoOf: 'completed' })
   },
 

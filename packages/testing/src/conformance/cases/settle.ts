@@ -37,7 +37,7 @@ export const settleCases: Cases = {
       status: 'completed',
       output: '{"total":3}',
       workerId: worker.id,
-      attempt: 1,
+      fence: 1,
     })
     expect(step.finishedAt! - step.startedAt!).toBeCloseTo(70, 0)
   },
@@ -92,7 +92,7 @@ export const settleCases: Cases = {
       [1, 2].map((step) => ({
         runId: run.id,
         step,
-        attempt: 1,
+        fence: 1,
         direction: 'forward',
         definitionId: run.graph.id,
         failures: 0,
@@ -101,7 +101,7 @@ export const settleCases: Cases = {
       })),
     )
     expect(queued).toBe(false)
-    expect(await run.step('b')).toMatchObject({ status: 'running', workerId: worker.id, attempt: 1 })
+    expect(await run.step('b')).toMatchObject({ status: 'running', workerId: worker.id, fence: 1 })
     expect(await (await given.worker()).take()).toEqual([])
   },
 
@@ -191,7 +191,7 @@ export const settleCases: Cases = {
     const { results } = await worker.settle([
       completed(theirs[0]!),
       completed(mine[1]!),
-      completed({ ...mine[0]!, attempt: 2 }),
+      completed({ ...mine[0]!, fence: 2 }),
       completed(mine[0]!),
     ])
 
@@ -206,7 +206,7 @@ export const settleCases: Cases = {
     const worker = await given.worker()
     const [a, b] = await worker.claimsOf(runs[0]!, 'a', 'b')
     const [c, d] = await worker.claimsOf(runs[1]!, 'a', 'b')
-    const gone = { ...a!, attempt: 7 }
+    const gone = { ...a!, fence: 7 }
 
     const { results } = await worker.settle([
       retry(gone, 0),
@@ -231,7 +231,7 @@ export const settleCases: Cases = {
 
     await worker.complete(run, 'a')
 
-    expect(await run.step('a')).toMatchObject({ status: 'completed', attempt: 2, failures: 1 })
+    expect(await run.step('a')).toMatchObject({ status: 'completed', fence: 2, failures: 1 })
     expect(await run.statuses()).toEqual({ a: 'completed', b: 'ready' })
   },
 

@@ -53,7 +53,7 @@ export const signalCases: Cases = {
 
     expect(settled).toMatchObject({ results: ['settled'], queued: true })
     expect(await run.step('a')).toMatchObject({ status: 'ready', workerId: null })
-    expect(await worker.take()).toMatchObject([{ step: 0, attempt: 2 }])
+    expect(await worker.take()).toMatchObject([{ step: 0, fence: 2 }])
   },
 
   'a wait that is repeated after its signal came is settled, and changes nothing': async (given) => {

@@ -20,7 +20,7 @@ export const startLeasedCases: Cases = {
         {
           runId: run.runId,
           step: 0,
-          attempt: 1,
+          fence: 1,
           direction: 'forward',
           definitionId: graph.id,
           failures: 0,
@@ -33,8 +33,8 @@ export const startLeasedCases: Cases = {
     expect(await worker.claim()).toEqual([])
     const { steps } = (await given.adapter.readRun(run.runId))!
     expect(steps).toMatchObject([
-      { status: 'running', attempt: 1, workerId: worker.id, startedAt: await given.adapter.now() },
-      { status: 'pending', attempt: 0, workerId: null, startedAt: null },
+      { status: 'running', fence: 1, workerId: worker.id, startedAt: await given.adapter.now() },
+      { status: 'pending', fence: 0, workerId: null, startedAt: null },
     ])
   },
 
@@ -159,7 +159,7 @@ export const startLeasedCases: Cases = {
     const { recovered } = await given.sweep()
 
     expect(recovered).toEqual([`${run.runId}/0`])
-    expect(await heir.take()).toMatchObject([{ runId: run.runId, step: 0, attempt: 2, losses: 1 }])
+    expect(await heir.take()).toMatchObject([{ runId: run.runId, step: 0, fence: 2, losses: 1 }])
   },
 }
 

@@ -13,7 +13,7 @@ export const startTimeCases: Cases = {
     await given.advance(1)
 
     expect(await run.status()).toBe('running')
-    expect(await worker.take()).toMatchObject([{ runId: run.id, step: 0, attempt: 1 }])
+    expect(await worker.take()).toMatchObject([{ runId: run.id, step: 0, fence: 1 }])
   },
 
   'a run with a start time begins then, all its first steps at once': async (given) => {

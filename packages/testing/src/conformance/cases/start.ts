@@ -29,7 +29,7 @@ export const startCases: Cases = {
       ['d', 'pending', 2],
     ])
     for (const step of steps) {
-      expect(step).toMatchObject({ attempt: 0, failures: 0, losses: 0, workerId: null, undoOf: null })
+      expect(step).toMatchObject({ fence: 0, failures: 0, losses: 0, workerId: null, undoOf: null })
       expect(step).toMatchObject({ output: null, error: null, startedAt: null, finishedAt: null })
     }
   },

@@ -16,17 +16,17 @@ export const sweepCases: Cases = {
       [0, 1].map((step) => ({
         runId: run.id,
         step,
-        attempt: 1,
+        fence: 1,
         direction: 'forward',
         definitionId: run.graph.id,
         losses: 1,
       })),
     )
-    const recovered = { status: 'ready', attempt: 1, losses: 1, failures: 0, workerId: null }
+    const recovered = { status: 'ready', fence: 1, losses: 1, failures: 0, workerId: null }
     expect((await run.read()).steps).toMatchObject([recovered, recovered])
     expect(await (await given.worker()).take()).toMatchObject([
-      { attempt: 2, losses: 1 },
-      { attempt: 2, losses: 1 },
+      { fence: 2, losses: 1 },
+      { fence: 2, losses: 1 },
     ])
   },
 
@@ -100,7 +100,7 @@ export const sweepCases: Cases = {
     await given.expireLeases()
     await given.sweep()
 
-    expect(await run.step('a')).toMatchObject({ attempt: 3, failures: 1, losses: 2 })
+    expect(await run.step('a')).toMatchObject({ fence: 3, failures: 1, losses: 2 })
   },
 
   'a bounded sweep gives back a part, says that there is more, and ends': async (given) => {

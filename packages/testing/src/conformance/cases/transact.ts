@@ -228,7 +228,7 @@ export const transactCases: Cases = {
     const { run, worker, transact } = await started(given)
     const other = await given.worker()
     const claim = await worker.claimOf(run, 'a')
-    const outcomes = [completed(claim), completed({ ...claim, attempt: claim.attempt + 1 })]
+    const outcomes = [completed(claim), completed({ ...claim, fence: claim.fence + 1 })]
     const unknown = completed({ ...claim, runId: given.ids.runId() })
     expect(await given.adapter.recorded({ workerId: worker.id, outcomes })).toEqual([false, false])
 

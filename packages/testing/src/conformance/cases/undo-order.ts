@@ -79,7 +79,7 @@ export const undoOrderCases: Cases = {
 
     const { claims, queued } = await worker.settle([compensated(await worker.claimOf(run, 'b'))], 5)
 
-    expect(claims).toMatchObject([{ step: 0, direction: 'undo', undoOf: 'completed', attempt: 2 }])
+    expect(claims).toMatchObject([{ step: 0, direction: 'undo', undoOf: 'completed', fence: 2 }])
     expect(queued).toBe(false)
     expect(await run.step('a')).toMatchObject({ status: 'compensating', workerId: worker.id })
     expect(await (await given.worker()).take()).toEqual([])
@@ -141,8 +141,8 @@ export const undoOrderCases: Cases = {
     await worker.compensate(run, 'b')
     await worker.compensate(run, 'a')
 
-    expect(c).toMatchObject({ step: 2, attempt: 1, undoOf: 'cancelled' })
-    expect(b).toMatchObject({ step: 1, attempt: 2, undoOf: 'failed' })
+    expect(c).toMatchObject({ step: 2, fence: 1, undoOf: 'cancelled' })
+    expect(b).toMatchObject({ step: 1, fence: 2, undoOf: 'failed' })
     expect(await run.statuses()).toEqual({ a: 'compensated', b: 'compensated', c: 'cancelled' })
     expect((await run.step('b')).undoOf).toBe('failed')
     expect(await run.status()).toBe('compensated')
@@ -235,7 +235,7 @@ export const undoOrderCases: Cases = {
     await heir.compensate(run, 'a')
 
     expect(lost).toMatchObject({ status: 'compensating', workerId: null, losses: 1, undoOf: 'completed' })
-    expect(claims).toMatchObject([{ step: 1, direction: 'undo', attempt: 3, failures: 0, losses: 1 }])
+    expect(claims).toMatchObject([{ step: 1, direction: 'undo', fence: 3, failures: 0, losses: 1 }])
     expect(await run.status()).toBe('compensated')
   },
 

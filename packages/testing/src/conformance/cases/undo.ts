@@ -38,7 +38,7 @@ export const undoCases: Cases = {
 
     expect(moved).toEqual([{ runId: run.id, status: 'compensating' }])
     expect(claims).toMatchObject([
-      { step: 1, attempt: 2, direction: 'undo', undoOf: 'completed', failures: 0, losses: 0 },
+      { step: 1, fence: 2, direction: 'undo', undoOf: 'completed', failures: 0, losses: 0 },
     ])
     expect(await run.step('s0')).toMatchObject({
       status: 'compensating',
@@ -150,7 +150,7 @@ export const undoCases: Cases = {
 
     expect(moved).toMatchObject({ runId: run.id, status: 'compensating' })
     expect(moved?.claims).toEqual([
-      { ...moved!.claims![0]!, runId: run.id, step: 1, attempt: 2, direction: 'undo', undoOf: 'completed' },
+      { ...moved!.claims![0]!, runId: run.id, step: 1, fence: 2, direction: 'undo', undoOf: 'completed' },
     ])
     expect(await worker.held()).toEqual(moved?.claims)
     expect(await worker.claim()).toEqual([])
@@ -206,8 +206,8 @@ export const undoCases: Cases = {
 
     const claims = await heir.take()
 
-    expect(forward).toMatchObject({ attempt: 3, failures: 1, losses: 1 })
-    expect(claims).toMatchObject([{ attempt: 4, failures: 0, losses: 0, direction: 'undo' }])
+    expect(forward).toMatchObject({ fence: 3, failures: 1, losses: 1 })
+    expect(claims).toMatchObject([{ fence: 4, failures: 0, losses: 0, direction: 'undo' }])
   },
 
   'an undo that begins in two processes at the same moment begins once': withSecond(async (given, second) => {

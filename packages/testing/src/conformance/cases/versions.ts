@@ -32,7 +32,7 @@ export const versionCases: Cases = {
     }
 
     expect(await waiting.read()).toEqual(before)
-    expect(await worker.claim(10, [one])).toMatchObject([{ runId: waiting.id, step: 0, attempt: 1 }])
+    expect(await worker.claim(10, [one])).toMatchObject([{ runId: waiting.id, step: 0, fence: 1 }])
   },
 
   'the undo of a run is left to workers that have its version': async (given) => {
@@ -63,7 +63,7 @@ export const versionCases: Cases = {
 
       expect(await run.step('a')).toMatchObject({ status: 'ready', losses: 1 })
       expect(await other.claim(10, [two])).toEqual([])
-      expect(await other.claim(10, [one])).toMatchObject([{ runId: run.id, attempt: 2 }])
+      expect(await other.claim(10, [one])).toMatchObject([{ runId: run.id, fence: 2 }])
     },
 
   'a completion makes steps of its own version ready, which others don’t claim': withSecond(

@@ -47,7 +47,7 @@ export const waitCases: Cases = {
     await given.advance(4_999)
     expect(await worker.take()).toEqual([])
     await given.advance(1)
-    expect(await worker.take()).toMatchObject([{ step: 0, attempt: 2, failures: 0, losses: 0 }])
+    expect(await worker.take()).toMatchObject([{ step: 0, fence: 2, failures: 0, losses: 0 }])
     expect(await run.status()).toBe('running')
   },
 
@@ -57,13 +57,13 @@ export const waitCases: Cases = {
     await given.advance(4_999)
     expect(await worker.take()).toEqual([])
     await given.advance(1)
-    expect(await worker.take()).toMatchObject([{ step: 0, attempt: 2 }])
+    expect(await worker.take()).toMatchObject([{ step: 0, fence: 2 }])
   },
 
   'a step that waits until an instant that has passed is claimable at once': async (given) => {
     const at = (await given.adapter.now()) - 5_000
     const { worker } = await pairWaitingFor(given, { at })
-    expect(await worker.take()).toMatchObject([{ step: 0, attempt: 2 }])
+    expect(await worker.take()).toMatchObject([{ step: 0, fence: 2 }])
   },
 
   'a step that waits without end is never claimable by time': async (given) => {
@@ -88,7 +88,7 @@ export const waitCases: Cases = {
     await worker.settle([waiting(await worker.claimOf(run, 'a'), { afterMs: 1_000 })])
     expect(await run.step('a')).toMatchObject({ status: 'waiting', waitingSince })
     await given.advance(1_000)
-    expect(await worker.take()).toMatchObject([{ step: 0, attempt: 3 }])
+    expect(await worker.take()).toMatchObject([{ step: 0, fence: 3 }])
   },
 
   'waiting ends the series of failures and losses': async (given) => {

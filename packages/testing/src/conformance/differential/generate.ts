@@ -146,7 +146,7 @@ function forwardOutcome(claim: Claim, random: Random, signalled: boolean): Outco
   if (kind === 'failed') return failed(claim, `broken ${random.below(100)}`)
   if (kind === 'retry') return retry(claim, random.pick(DELAYS_MS))
   if (kind === 'waiting') return waiting(claim, wakeOf(random))
-  return released(claim, (claim.step + claim.attempt) % 2 === 0)
+  return released(claim, (claim.step + claim.fence) % 2 === 0)
 }
 
 /** A wait without end is rare: only a signal, a cancellation or a deadline ends it. */
@@ -180,8 +180,8 @@ function undoPlan(run: DrainedRun, random: Random): UndoPlan {
     step,
     openDependents: dependentsOf(run.definitionId, step).filter((other) => steps.includes(other)).length,
   }))
-  const { runId, attempts } = run
-  if (run.stop === 'abandonment') return { runId, attempts, endsAs: 'cancelled', undos: [] }
-  if (run.stop === 'cancellation') return { runId, attempts, endsAs: 'cancelled', undos }
-  return { runId, attempts, endsAs: undos.length === 0 ? 'failed' : 'compensated', undos }
+  const { runId, fences } = run
+  if (run.stop === 'abandonment') return { runId, fences, endsAs: 'cancelled', undos: [] }
+  if (run.stop === 'cancellation') return { runId, fences, endsAs: 'cancelled', undos }
+  return { runId, fences, endsAs: undos.length === 0 ? 'failed' : 'compensated', undos }
 }

@@ -125,10 +125,10 @@ export class World {
     if (place >= 0) this.workerIds[place] = undefined
   }
 
-  #find(workerId: string, { runId, step, attempt }: Outcome): KnownAttempt | undefined {
+  #find(workerId: string, { runId, step, fence }: Outcome): KnownAttempt | undefined {
     return this.#attempts.find(
       ({ claim, workerId: owner }) =>
-        owner === workerId && claim.runId === runId && claim.step === step && claim.attempt === attempt,
+        owner === workerId && claim.runId === runId && claim.step === step && claim.fence === fence,
     )
   }
 }

@@ -46,7 +46,7 @@ export function causeText(attempt: AttemptRef, message: string): string {
   return JSON.stringify({
     type: 'step_failed',
     step: `step ${attempt.step}`,
-    attempt: attempt.attempt,
+    attempt: attempt.fence,
     error,
   })
 }
@@ -54,6 +54,6 @@ export function causeText(attempt: AttemptRef, message: string): string {
 export const CANCELLED = JSON.stringify({ type: 'cancelled', reason: 'changed my mind' })
 
 // Exactly the reference: what else a claim says is no part of an outcome.
-function refOf({ runId, step, attempt, direction, definitionId }: AttemptRef): AttemptRef {
-  return { runId, step, attempt, direction, definitionId }
+function refOf({ runId, step, fence, direction, definitionId }: AttemptRef): AttemptRef {
+  return { runId, step, fence, direction, definitionId }
 }

@@ -152,17 +152,17 @@ function migrationOf(
  * for this step's. What has ended counts on too, if any step has moved: who remembers outputs by their numbers then reads them again.
  */
 function rowOf({ steps }: RunToChange, { shape, number, old }: Move, moved: boolean): StepChange {
-  const attempt = steps[number]?.attempt ?? 0
-  if (old === undefined) return { ...NEW_STEP, step: number, name: shape.name, attempt: attempt + 1 }
+  const fence = steps[number]?.fence ?? 0
+  if (old === undefined) return { ...NEW_STEP, step: number, name: shape.name, fence: fence + 1 }
   if (!moved && isSatisfied(old)) return old
-  return { ...old, step: number, attempt: Math.max(old.attempt, attempt) + 1 }
+  return { ...old, step: number, fence: Math.max(old.fence, fence) + 1 }
 }
 
 function anyMoved(moves: readonly Move[]): boolean {
   return moves.some(({ old, number }) => old !== undefined && old.step !== number)
 }
 
-const NEW_STEP: Omit<StoredStep, 'step' | 'name' | 'attempt'> = {
+const NEW_STEP: Omit<StoredStep, 'step' | 'name' | 'fence'> = {
   status: 'pending',
   openDependencies: 0,
   failures: 0,

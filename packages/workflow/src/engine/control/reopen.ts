@@ -86,7 +86,7 @@ function reopenedStep(
   kind: 'anew' | 'again',
   openDependencies: number,
 ): StepChange {
-  if (kind === 'anew' && roundOf(step.attempt) >= ROUND_MAX) {
+  if (kind === 'anew' && roundOf(step.fence) >= ROUND_MAX) {
     throw stepRefusal(
       run,
       step,
@@ -101,7 +101,7 @@ function reopenedStep(
     status: openDependencies === 0 ? 'ready' : 'pending',
     openDependencies,
     // Grows in any case: hints and results of before are then stale, and processes that remember payloads of before read them again.
-    attempt: kind === 'anew' ? nextRound(step.attempt) : step.attempt + 1,
+    fence: kind === 'anew' ? nextRound(step.fence) : step.fence + 1,
     failures: 0,
     losses: 0,
     workerId: null,

@@ -9,11 +9,11 @@ const ATTEMPTS_PER_ROUND = 40_000_000
 export const ROUND_MAX = 50
 
 /** 0 until the step's effect was undone and it was sent on its way again. */
-export function roundOf(attempt: number): number {
-  return Math.floor(attempt / ATTEMPTS_PER_ROUND)
+export function roundOf(fence: number): number {
+  return Math.floor(fence / ATTEMPTS_PER_ROUND)
 }
 
 /** The number from which the attempts of the next round count. */
-export function nextRound(attempt: number): number {
-  return (roundOf(attempt) + 1) * ATTEMPTS_PER_ROUND
+export function nextRound(fence: number): number {
+  return (roundOf(fence) + 1) * ATTEMPTS_PER_ROUND
 }

@@ -39,17 +39,14 @@ describe('moving a run to another version', () => {
     expect(plan.migration).toEqual({ definitionId: 2, oldNumbers: [0, null, 1, 2, null] })
   })
 
-  it('uses no attempt’s number again that its place has seen', () => {
-    const found = runToChange(
-      {},
-      { a: { status: 'completed', attempt: 9 }, b: { status: 'ready', attempt: 4 } },
-    )
+  it('uses no fence again that its place has seen', () => {
+    const found = runToChange({}, { a: { status: 'completed', fence: 9 }, b: { status: 'ready', fence: 4 } })
 
     const plan = planMigration(found, versionTwo({ b: [], a: [] }))!
 
     expect(plan.steps).toMatchObject([
-      { name: 'b', attempt: 10 },
-      { name: 'a', attempt: 10 },
+      { name: 'b', fence: 10 },
+      { name: 'a', fence: 10 },
     ])
   })
 

@@ -18,20 +18,20 @@ const ended: fc.Arbitrary<RunToChange> = fc
     fc.record({
       edges: fc.array(fc.nat(), { maxLength: 3 }),
       fate: fc.constantFrom<StepStatus[]>('completed', 'compensated', 'skipped', 'failed', 'cancelled'),
-      attempt: fc.nat({ max: 5 }),
+      fence: fc.nat({ max: 5 }),
     }),
     { minLength: 1, maxLength: 12 },
   )
   .map((drawn) => {
     const went = new Set<number>()
-    const facts = drawn.map(({ edges, fate, attempt }, number) => {
+    const facts = drawn.map(({ edges, fate, fence }, number) => {
       const dependsOn =
         number === 0 ? [] : [...new Set(edges.map((edge) => edge % number))].sort((a, b) => a - b)
       const could = dependsOn.every((dependency) => went.has(dependency))
       const status: StepStatus = could ? fate : 'cancelled'
       if (status === 'completed' || status === 'compensated' || status === 'skipped') went.add(number)
       const undoOf = status === 'compensated' ? ('completed' as const) : null
-      return [`s${number}`, { status, attempt, dependsOn, undoOf, failures: 2, losses: 1 }] as const
+      return [`s${number}`, { status, fence, dependsOn, undoOf, failures: 2, losses: 1 }] as const
     })
     return runToChange(FAILED, Object.fromEntries(facts))
   })
@@ -60,15 +60,15 @@ describe('a retry of a run', () => {
     )
   })
 
-  it('never uses an attempt’s number twice, and begins a round where an effect was undone', () => {
+  it('never uses a fence twice, and begins a round where an effect was undone', () => {
     fc.assert(
       fc.property(ended, (found) => {
         for (const step of planRetryRun(found).steps) {
           const before = found.steps[step.step]!
-          expect(step.attempt).toBeGreaterThan(before.attempt)
-          if (before.status === 'compensated') expect(roundOf(step.attempt)).toBe(roundOf(before.attempt) + 1)
+          expect(step.fence).toBeGreaterThan(before.fence)
+          if (before.status === 'compensated') expect(roundOf(step.fence)).toBe(roundOf(before.fence) + 1)
           if (before.status === 'failed' && found.shape.steps[step.step]!.dependsOn.length === 0) {
-            expect(roundOf(step.attempt)).toBe(roundOf(before.attempt))
+            expect(roundOf(step.fence)).toBe(roundOf(before.fence))
           }
           expect(step).toMatchObject({ failures: 0, losses: 0, workerId: null, undoOf: null })
         }
@@ -115,11 +115,11 @@ describe('a retry of a run', () => {
   })
 
   it('ends some time: a step that was undone and run again too often is refused', () => {
-    let attempt = 1
-    for (let round = 0; round < ROUND_MAX; round += 1) attempt = nextRound(attempt) + 3
-    expect(attempt).toBeLessThan(2 ** 31)
+    let fence = 1
+    for (let round = 0; round < ROUND_MAX; round += 1) fence = nextRound(fence) + 3
+    expect(fence).toBeLessThan(2 ** 31)
 
-    const found = runToChange(FAILED, { a: { status: 'compensated', undoOf: 'completed', attempt } })
+    const found = runToChange(FAILED, { a: { status: 'compensated', undoOf: 'completed', fence } })
 
     expect(() => planRetryRun(found)).toThrow(/it was undone and run again 50 times/)
   })

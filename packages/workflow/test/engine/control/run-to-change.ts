@@ -39,7 +39,7 @@ const RUN: StoredRun = {
 
 const IDLE_STEP: Omit<StoredStep, 'step' | 'name'> = {
   status: 'pending',
-  attempt: 0,
+  fence: 0,
   failures: 0,
   losses: 0,
   openDependencies: 0,
