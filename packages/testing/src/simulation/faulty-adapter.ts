@@ -61,6 +61,7 @@ export function faultyAdapter(store: Adapter, parts: FaultyParts): Adapter {
   const wrapped: Record<string, unknown> = {
     name: 'simulated',
     clock: parts.process.clock,
+    singleSession: store.singleSession,
     onWake: (listener: Parameters<Adapter['onWake']>[0]) => parts.hints.listen(parts.process, listener),
     wake: (definitionIds?: readonly number[]) => parts.hints.send(definitionIds),
     close: async () => {},

@@ -23,6 +23,8 @@ export interface TransactParts {
   readonly isAbandoned: () => boolean
   /** Resolves when the worker's lease is known to hold, or to be over. */
   readonly leaseKnown: () => Promise<void>
+  /** Whether it is known to hold. */
+  readonly leaseHolds: () => boolean
 }
 
 /** How a transactional attempt ended: in its transaction, or, rolled back, as any other attempt that is yet to be settled. */
@@ -71,6 +73,8 @@ class Transaction {
   #end: Performance | undefined
   #outcome: Outcome | undefined
   #done: () => void = nothing
+  /** The transaction was given up before its handler was called, because a renewal of the lease would wait for it. */
+  #isLeaseDoubted = false
 
   constructor(attempt: Attempt, policy: TransactionPolicy, parts: TransactParts) {
     this.#attempt = attempt
@@ -85,6 +89,11 @@ class Transaction {
         const { isolation } = this.#policy
         const signal = this.#attempt.cutOffSignal
         const result = await adapter.transact({ workerId, isolation, signal, work: (tx) => this.#work(tx) })
+        if (this.#isLeaseDoubted) {
+          this.#isLeaseDoubted = false
+          await this.#parts.leaseKnown()
+          continue
+        }
         if (this.#outcome === undefined) {
           return result.type === 'conflict' ? { again: result.error } : this.#ended(this.#endBefore())
         }
@@ -103,7 +112,11 @@ class Transaction {
 
   async #work(tx: StepTransaction) {
     const attempt = this.#attempt
-    // The wait for a turn may have outlasted the lease.
+    // The wait for a turn may have outlasted the lease. In the only session of a store a renewal waits for this transaction to end.
+    if (this.#parts.adapter.singleSession === true && !this.#parts.leaseHolds()) {
+      this.#isLeaseDoubted = true
+      return null
+    }
     await this.#parts.leaseKnown()
     // It may have been given up while it waited.
     if (attempt.phase === 'settling') return null
