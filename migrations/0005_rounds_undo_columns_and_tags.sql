@@ -20,7 +20,17 @@ ALTER TABLE "belay"."workflow_runs" DROP CONSTRAINT "workflow_runs_fits_status";
 DROP INDEX "belay"."workflow_runs_deadline_idx";--> statement-breakpoint
 ALTER TABLE "belay"."workflow_runs" ADD COLUMN "input_hash" text;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_runs" ADD COLUMN "tags" text[];--> statement-breakpoint
-ALTER TABLE "belay"."workflow_signals" ADD COLUMN "round" integer DEFAULT 1 NOT NULL;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_definition_steps" ADD COLUMN "kind" text;--> statement-breakpoint
+UPDATE "belay"."workflow_definition_steps" ds SET "kind" = step.shape->>'kind'
+  FROM "belay"."workflow_definitions" d
+  CROSS JOIN LATERAL json_array_elements(d."shape"->'steps') WITH ORDINALITY AS step (shape, position)
+  WHERE ds."definition_id" = d."id" AND ds."step" = step.position - 1 AND step.shape->>'kind' IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "workflow_definition_steps_approval_idx" ON "belay"."workflow_definition_steps" USING btree ("definition_id","step") WHERE "belay"."workflow_definition_steps"."kind" = 'approval';--> statement-breakpoint
+ALTER TABLE "belay"."workflow_signals" ADD COLUMN "superseded" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_signals" ADD COLUMN "payload_hash" text;--> statement-breakpoint
+-- Of steps that an operator had asked anew: their keys may be sent again.
+UPDATE "belay"."workflow_signals" g SET "superseded" = 1 FROM "belay"."workflow_steps" s
+  WHERE s."run_id" = g."run_id" AND s."step" = g."step" AND s."signalled_at" IS NULL;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "succeeded" boolean;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "round" integer DEFAULT 1 NOT NULL;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "attempts" integer;--> statement-breakpoint
@@ -37,7 +47,7 @@ CREATE INDEX "workflow_runs_tags_idx" ON "belay"."workflow_runs" USING gin ("tag
 CREATE INDEX "workflow_runs_deadline_idx" ON "belay"."workflow_runs" USING btree ("deadline_at") WHERE "belay"."workflow_runs"."deadline_at" is not null and "belay"."workflow_runs"."stop" is null and ("belay"."workflow_runs"."status" in ('running', 'paused'));--> statement-breakpoint
 ALTER TABLE "belay"."workflow_signals" DROP CONSTRAINT "workflow_signals_pkey";
 --> statement-breakpoint
-ALTER TABLE "belay"."workflow_signals" ADD CONSTRAINT "workflow_signals_pkey" PRIMARY KEY("run_id","step","key","round");--> statement-breakpoint
+ALTER TABLE "belay"."workflow_signals" ADD CONSTRAINT "workflow_signals_pkey" PRIMARY KEY("run_id","step","key","superseded");--> statement-breakpoint
 -- Not validated: it allows more than the one it replaces, so every row has it already.
 ALTER TABLE "belay"."workflow_runs" ADD CONSTRAINT "workflow_runs_fits_status" CHECK (case "belay"."workflow_runs"."status"
     when 'running' then "belay"."workflow_runs"."stop" is null and "belay"."workflow_runs"."finished_at" is null

@@ -17,6 +17,7 @@ import { deliverSignals } from './statements/deliver-signals.ts'
 import { diagnose } from './statements/diagnose.ts'
 import { drain } from './statements/drain-runs.ts'
 import { expireRuns, upcoming } from './statements/expire-runs.ts'
+import { findApprovals } from './statements/find-approvals.ts'
 import { findEnded } from './statements/find-ended.ts'
 import { findRun } from './statements/find-run.ts'
 import { listHeld } from './statements/list-held.ts'
@@ -180,6 +181,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
       }
       return deliveries
     },
+    findApprovals: (request) => findApprovals(connection, request),
     findRun: async (run, within) => findRun(await connectionFor(within), run),
     expireRuns: (request) => expireRuns(connection, request),
     upcoming: (request) => upcoming(connection, request),

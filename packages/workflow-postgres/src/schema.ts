@@ -75,9 +75,14 @@ function makeDefinitionSteps(schema: Schema) {
       name: text().notNull(),
       dependencies: integer().array().notNull(),
       dependents: integer().array().notNull(),
+      /** What the step waits for, like `approval`; null for one that works. */
+      kind: text(),
     },
     (table) => [
       primaryKey({ name: 'workflow_definition_steps_pkey', columns: [table.definitionId, table.step] }),
+      index('workflow_definition_steps_approval_idx')
+        .on(table.definitionId, table.step)
+        .where(sql`${table.kind} = 'approval'`),
     ],
   )
 }
@@ -230,10 +235,15 @@ function makeSignals(schema: Schema) {
     {
       runId: uuid('run_id').notNull(),
       step: integer().notNull(),
-      /** The step's round when it came: a step that is run again may be sent the same key again. */
-      round: integer().notNull().default(1),
+      /**
+       * 0 for the signal that the step has. A step that asks anew gives its signal up: then it is superseded, and numbered from 1 by step. The
+       * same key may be sent again from then on.
+       */
+      superseded: integer().notNull().default(0),
       receivedAt: instant('received_at').notNull(),
       key: text().notNull(),
+      /** A hash of the payload as its sender gave it, before its schema changed anything. Null of rows from before there was one. */
+      payloadHash: text('payload_hash'),
       /** Who decided, for a gate that people decide. */
       actor: text(),
       payload: json(),
@@ -241,7 +251,7 @@ function makeSignals(schema: Schema) {
     (table) => [
       primaryKey({
         name: 'workflow_signals_pkey',
-        columns: [table.runId, table.step, table.key, table.round],
+        columns: [table.runId, table.step, table.key, table.superseded],
       }),
     ],
   )

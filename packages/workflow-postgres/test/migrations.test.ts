@@ -107,6 +107,34 @@ describe.each(servers)('migrating on $name', ({ url }) => {
     expect(error.message).toContain('migrate()')
   })
 
+  it('lets a retried approval of an older schema take its key again, and knows which steps are approvals', async () => {
+    const old = await createDatabase(url)
+    for (const { tag, sql } of MIGRATIONS) if (tag < '0005') await old.pool.query(sql)
+    const [retried, waiting] = ['0'.repeat(31) + 1, '0'.repeat(31) + 2]
+    await old.pool.query(`
+insert into belay.workflow_definitions (version, created_at, name, checksum, shape)
+  values (1, now(), 'w', '', '{"steps":[{"name":"a","dependsOn":[]},{"name":"b","dependsOn":[],"kind":"approval"}]}');
+insert into belay.workflow_definition_steps (definition_id, step, name, dependencies, dependents)
+  select id, n, chr(97 + n), '{}', '{}' from belay.workflow_definitions, generate_series(0, 1) n;
+insert into belay.workflow_steps (run_id, step, open_dependencies, attempt, waiting_since, status, signalled_at) values
+  ('${retried}', 1, 0, 3, now(), 'waiting', null), ('${waiting}', 1, 1, 0, null, 'pending', now());
+insert into belay.workflow_signals (run_id, step, received_at, key) values
+  ('${retried}', 1, now(), 'k'), ('${waiting}', 1, now(), 'k')`)
+
+    await migrate(old.pool)
+
+    const { rows } = await old.pool.query('select superseded from belay.workflow_signals order by run_id')
+    expect(rows).toEqual([{ superseded: 1 }, { superseded: 0 }])
+    const { rows: steps } = await old.pool.query(
+      'select name, kind from belay.workflow_definition_steps order by step',
+    )
+    expect(steps).toEqual([
+      { name: 'a', kind: null },
+      { name: 'b', kind: 'approval' },
+    ])
+    await old.drop()
+  })
+
   it('is refused when the schema is newer than the code', async () => {
     await migrate(database.pool, { schema: 'newer' })
     await database.pool.query(`insert into newer.workflow_migrations (tag) values ('9999_tomorrow')`)

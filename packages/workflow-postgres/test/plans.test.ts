@@ -11,6 +11,7 @@ import { countLiveRuns, readStrandedSteps } from '../src/statements/diagnose.ts'
 import { readDrainedRuns } from '../src/statements/drain-runs.ts'
 import { expireRunsStatement, readUpcoming } from '../src/statements/expire-runs.ts'
 import { failAttempts } from '../src/statements/fail-attempts.ts'
+import { findPendingApprovals } from '../src/statements/find-approvals.ts'
 import { findEndedRuns } from '../src/statements/find-ended.ts'
 import { findRunById, findRunByKey } from '../src/statements/find-run.ts'
 import { finishAttempts } from '../src/statements/finish-attempts.ts'
@@ -62,7 +63,7 @@ const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   ],
   [
     deliverSignalsStatement,
-    `${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('k')}, ${many('a')}, ${many('{}')}, '500ms'`,
+    `${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('k')}, ${many('a')}, ${many('{}')}, '500ms', ${many('h')}`,
   ],
   [readRefusedSignals, `${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('k')}`],
   [findRunById, `'${WORKER}'`],
@@ -74,6 +75,7 @@ const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [journalDeadWorker, '500'],
   [readDrainedRuns, `'{1,2}', null, 100, '{}'`],
   [findEndedRuns, `4e12, '{completed,failed}', null, false, 0, '${'0'.repeat(32)}', 10000, ${BATCH}`],
+  [findPendingApprovals, `null, null, '${'f'.repeat(32)}', null, 1000, 100`],
   [pruneEndedRuns, `${RUN_IDS}, 4e12`],
   [releaseRunKeys, `${RUN_IDS}, 4e12`],
   [readHeldByWorker, `'${WORKER}', 100`],

@@ -1,6 +1,7 @@
 import type { Adapter } from '@belay/workflow/adapter'
 import { describe, test } from 'vitest'
 import type { BesideCase, Case, Cases, SecondCase } from './case.ts'
+import { approvalCases } from './cases/approvals.ts'
 import { claimCases } from './cases/claim.ts'
 import { connectionCases } from './cases/connection.ts'
 import { controlCases } from './cases/control.ts'
@@ -25,6 +26,7 @@ import { requeueCases } from './cases/requeue.ts'
 import { retentionCases } from './cases/retention.ts'
 import { settleCases } from './cases/settle.ts'
 import { signalCases } from './cases/signals.ts'
+import { signalAnewCases } from './cases/signals-anew.ts'
 import { signalWithinCases } from './cases/signals-within.ts'
 import { sizeCases } from './cases/sizes.ts'
 import { startCases } from './cases/start.ts'
@@ -89,6 +91,8 @@ const SUITES: Readonly<Record<string, Cases>> = {
   diagnosis: diagnosisCases,
   waits: waitCases,
   signals: signalCases,
+  'signals of a step that asks anew': signalAnewCases,
+  'pending approvals': approvalCases,
   'start times': startTimeCases,
   deadlines: deadlineCases,
   connection: connectionCases,

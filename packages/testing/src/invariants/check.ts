@@ -24,6 +24,15 @@ export function checkInvariants(source: Dump | { dump(): Dump }): readonly Viola
   const dump = 'dump' in source ? source.dump() : source
   const violations = dump.runs.flatMap((run) => checkRun(dump, run))
   queueFacts(dump, (invariant, message, at) => violations.push({ invariant, message, ...at }))
+  const known = new Set(dump.runs.map(({ run }) => run.runId))
+  for (const { what, runId } of dump.told ?? []) {
+    if (known.has(runId)) continue
+    violations.push({
+      invariant: 'told_of_a_run',
+      message: `there are ${what} of a run that is gone.`,
+      runId,
+    })
+  }
   return violations
 }
 

@@ -8,6 +8,8 @@ export interface Dump {
   readonly queue?: readonly QueueDump[]
   /** Only of stores that show them. */
   readonly workers?: readonly WorkerDump[]
+  /** The runs that signals and history are of; only of stores that show them. */
+  readonly told?: readonly { readonly what: 'signals' | 'history'; readonly runId: string }[]
 }
 
 export interface RunDump {

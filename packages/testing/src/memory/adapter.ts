@@ -8,6 +8,7 @@ import {
 import { realClock } from '../clock/real-clock.ts'
 import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { Dump } from '../invariants/dump.ts'
+import { findApprovals } from './approvals.ts'
 import { claim, held } from './claim.ts'
 import { changeRun, readDefinitions, readHistory } from './control.ts'
 import { saveDefinitions } from './definitions.ts'
@@ -125,6 +126,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   readDefinitions: Verb<'readDefinitions'> = (ids) => this.#verb(() => readDefinitions(this.#rows, ids))
   deliverSignals: Verb<'deliverSignals'> = (signals, within) =>
     this.#verb(() => deliverInTurn(this.#rows, signals, this.#given(within)))
+  findApprovals: Verb<'findApprovals'> = (request) => this.#verb(() => findApprovals(this.#rows, request))
   findRun: Verb<'findRun'> = (run, within) => this.#verb(() => findRun(this.#rows, run, this.#given(within)))
   expireRuns: Verb<'expireRuns'> = (request) => this.#verb(() => expireRuns(this.#rows, request))
   upcoming: Verb<'upcoming'> = (request) => this.#verb(() => upcoming(this.#rows, request))

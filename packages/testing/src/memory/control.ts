@@ -12,7 +12,7 @@ import { assertInvariant, assertRow, changeStep, moveRun } from './change.ts'
 import { definitionOf } from './definitions.ts'
 import { runRecord, stepRecords } from './read.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
-import { moveSignals, signalsOf } from './signals.ts'
+import { moveSignals, signalsOf, supersedeSignals } from './signals.ts'
 
 export function changeRun<Answer extends object>(
   rows: Rows,
@@ -40,6 +40,7 @@ function apply(rows: Rows, run: RunRow, change: RunChange): void {
   const { openSteps, stop, endsAs, cause, deadlineAt, status } = change.run
   // Hints of before are replaced by those of the change.
   for (const { step } of change.steps) rows.queue.remove({ runId: run.runId, step })
+  supersedeSignals(rows, run.runId, stepsThatAskAnew(run, change))
   if (change.migration !== undefined) migrate(rows, run, change)
   else
     for (const step of change.steps)
@@ -54,8 +55,19 @@ function apply(rows: Rows, run: RunRow, change: RunChange): void {
     rows.queue.enter({ definitionId, availableAt: availableAt ?? rows.now, runId: run.runId, step })
   }
   const past = rows.history.get(run.runId) ?? []
-  const entries = change.history.map((entry): HistoryRecord => ({ ...entry, at: rows.now, key: null }))
+  const entries = change.history.map(
+    (entry): HistoryRecord => ({ ...entry, at: rows.now, name: null, key: null }),
+  )
   rows.history.set(run.runId, [...past, ...entries])
+}
+
+/** The steps that had a signal and give it up, by the numbers that they had before the change. */
+function stepsThatAskAnew(run: RunRow, { steps, migration }: RunChange): readonly number[] {
+  return steps.flatMap(({ step, signalledAt }) => {
+    const old = migration === undefined ? step : migration.oldNumbers[step]
+    const hadSignal = old != null && run.steps[old]!.signalledAt !== null
+    return hadSignal && signalledAt === null ? [old] : []
+  })
 }
 
 /** A step whose beginning is taken back has not begun; one whose handler is given up has. */
@@ -103,7 +115,8 @@ export function readHistory(
 ): readonly HistoryRecord[] {
   const signals = signalsOf(rows, runId).map(
     ({ receivedAt: at, step, key, actor, payload }): HistoryRecord => {
-      return { at, action: 'signal', step, actor, reason: null, change: payload, key }
+      const name = rows.runs.get(runId)?.definition.saved.shape.steps[step]?.name ?? null
+      return { at, action: 'signal', step, name, actor, reason: null, change: payload, key }
     },
   )
   // Stable: of one moment, signals come before what operators did, by step and key, as the database gives them.
@@ -119,7 +132,7 @@ export function note(
   entry: Pick<HistoryRecord, 'action' | 'actor' | 'reason' | 'change'>,
 ): void {
   const past = rows.history.get(runId) ?? []
-  rows.history.set(runId, [...past, { ...entry, at: rows.now, step: null, key: null }])
+  rows.history.set(runId, [...past, { ...entry, at: rows.now, step: null, name: null, key: null }])
 }
 
 export function readDefinitions(rows: Rows, definitionIds: readonly number[]): readonly SavedDefinition[] {

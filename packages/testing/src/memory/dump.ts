@@ -17,6 +17,10 @@ export function dump(rows: Rows): Dump {
       },
     })),
     queue: rows.queue.list(),
+    told: [
+      ...[...rows.signals.keys()].map((runId) => ({ what: 'signals' as const, runId })),
+      ...[...rows.history.keys()].map((runId) => ({ what: 'history' as const, runId })),
+    ],
     workers: [...rows.workers.values()].map((worker) => ({ ...worker })),
   }
 }

@@ -89,8 +89,8 @@ export class Rows {
   readonly heldNames = new Map<string, MemoryTransaction>()
   /** What operators did, by run id, oldest first. */
   readonly history = new Map<string, readonly HistoryRecord[]>()
-  /** What makes sending a signal twice harmless, by run, step and key. */
-  readonly signals = new Map<string, SignalRow>()
+  /** What runs were told, by run id, oldest first: what makes sending a signal twice harmless. */
+  readonly signals = new Map<string, readonly SignalRow[]>()
   readonly #keys = new Map<string, RunRow>()
 
   constructor(clock: Clock) {
@@ -113,6 +113,7 @@ export class Rows {
     this.releaseKey(run)
     this.runs.delete(run.runId)
     this.history.delete(run.runId)
+    this.signals.delete(run.runId)
     for (const { step } of run.steps) this.queue.remove({ runId: run.runId, step })
   }
 

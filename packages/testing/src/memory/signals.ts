@@ -19,7 +19,10 @@ export interface SignalRow {
   readonly key: string
   readonly actor: string | null
   readonly payload: string | null
+  readonly payloadHash: string | undefined
   readonly receivedAt: number
+  /** 0 for the signal that the step has; counted up when the step asks anew. */
+  readonly superseded: number
 }
 
 export function deliverSignals(rows: Rows, signals: readonly NewSignal[]): readonly Delivery[] {
@@ -37,8 +40,11 @@ export function deliverWithin(
   checkPayloads(signals)
   return signals.map((signal) => {
     const own = tx.signals.find(({ runId, step }) => runId === signal.runId && step === signal.step)
-    if (own?.key === signal.key) return { result: 'duplicate', recorded: own.payload }
-    if (own !== undefined) return { result: 'ignored', reason: 'signalled', recorded: own.payload }
+    if (own !== undefined) {
+      const { payload: recorded, payloadHash } = own
+      if (own.key === signal.key) return { result: 'duplicate', recorded, payloadHash }
+      return { result: 'ignored', reason: 'signalled', recorded, payloadHash }
+    }
     const delivery = tx.runs.has(signal.runId)
       ? deliveryToNew(rows, signal, tx.runs.get(signal.runId)!)
       : deliveryOf(rows, signal)
@@ -83,9 +89,16 @@ function deliveryOf(rows: Rows, signal: NewSignal): Delivery {
     return { result: 'unknown' }
   }
   const recorded = step.signalledAt === null ? null : step.output
-  if (rows.signals.has(nameOf(signal))) return { result: 'duplicate', recorded }
+  const present = presentSignal(rows, signal)
+  const payloadHash = present?.payloadHash
+  if (present?.key === signal.key) return { result: 'duplicate', recorded, payloadHash }
   const reason = reasonAgainst(rows, run, step)
-  if (reason !== undefined) return { result: 'ignored', reason, recorded }
+  if (reason !== undefined) {
+    const wasRecorded = present === undefined && hadSignal(rows, signal)
+    return wasRecorded
+      ? { result: 'duplicate', recorded }
+      : { result: 'ignored', reason, recorded, payloadHash }
+  }
   return { result: step.status === 'waiting' ? 'delivered' : 'kept' }
 }
 
@@ -94,15 +107,9 @@ function deliver(rows: Rows, signal: NewSignal): Delivery {
   if (delivery.result !== 'delivered' && delivery.result !== 'kept') return delivery
   const run = rows.runs.get(signal.runId)!
   const step = run.steps[signal.step]!
-  const { runId, key, actor, payload } = signal
-  rows.signals.set(nameOf(signal), {
-    runId,
-    step: step.step,
-    key,
-    actor,
-    payload,
-    receivedAt: rows.now,
-  })
+  const { runId, key, actor, payload, payloadHash } = signal
+  const received = { runId, step: step.step, key, actor, payload, payloadHash, receivedAt: rows.now }
+  rows.signals.set(runId, [...signalsOf(rows, runId), { ...received, superseded: 0 }])
   const delivered = delivery.result === 'delivered'
   changeStep(run, step, {
     signalledAt: rows.now,
@@ -117,7 +124,7 @@ type Reason = Extract<Delivery, { result: 'ignored' }>['reason']
 
 function reasonAgainst(rows: Rows, run: RunRow, step: StepRow): Reason | undefined {
   if (step.signalledAt !== null) return 'signalled'
-  if (!goesForward(run)) return 'run_over'
+  if (!goesForward(run) || run.stop !== null) return 'run_over'
   switch (step.status) {
     case 'pending':
     case 'ready':
@@ -155,19 +162,37 @@ export function findRun(
 
 /** What a run was told, in the order it came. */
 export function signalsOf(rows: Rows, runId: string): readonly SignalRow[] {
-  return [...rows.signals.values()].filter((signal) => signal.runId === runId)
+  return rows.signals.get(runId) ?? []
+}
+
+/** The signal that a step has. */
+function presentSignal(rows: Rows, { runId, step }: NewSignal): SignalRow | undefined {
+  return signalsOf(rows, runId).find((signal) => signal.step === step && signal.superseded === 0)
+}
+
+/** Tells whether a step was sent this key before it gave its signal up. */
+function hadSignal(rows: Rows, { runId, step, key }: NewSignal): boolean {
+  return signalsOf(rows, runId).some((signal) => signal.step === step && signal.key === key)
+}
+
+/** Of steps that have given theirs up: the same keys may be sent again. */
+export function supersedeSignals(rows: Rows, runId: string, steps: readonly number[]): void {
+  if (steps.length === 0) return
+  const signals = signalsOf(rows, runId)
+  const numbered = signals.map((signal) => {
+    if (signal.superseded > 0 || !steps.includes(signal.step)) return signal
+    const ofStep = signals.filter(({ step }) => step === signal.step)
+    return { ...signal, superseded: 1 + Math.max(...ofStep.map(({ superseded }) => superseded)) }
+  })
+  rows.signals.set(runId, numbered)
 }
 
 /** Gives a run's signals the numbers that their steps have in its new definition. */
 export function moveSignals(rows: Rows, runId: string, oldNumbers: readonly (number | null)[]): void {
-  const signals = signalsOf(rows, runId)
-  for (const signal of signals) rows.signals.delete(nameOf(signal))
-  for (const signal of signals) {
+  const moved = signalsOf(rows, runId).flatMap((signal) => {
     const step = oldNumbers.indexOf(signal.step)
-    if (step >= 0) rows.signals.set(nameOf({ ...signal, step }), { ...signal, step })
-  }
-}
-
-function nameOf({ runId, step, key }: Pick<NewSignal, 'runId' | 'step' | 'key'>): string {
-  return JSON.stringify([runId, step, key])
+    return step < 0 ? [] : [{ ...signal, step }]
+  })
+  if (moved.length > 0) rows.signals.set(runId, moved)
+  else rows.signals.delete(runId)
 }

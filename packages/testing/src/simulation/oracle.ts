@@ -266,11 +266,12 @@ export class Oracle {
 
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'compensated', 'cancelled'])
 
-// A connection broke, somebody decided otherwise before, or the run was pruned.
+// A connection broke, somebody decided otherwise or sent something else under the key before, or the run was pruned.
 const EXPECTED_REFUSALS: ReadonlySet<string> = new Set([
   'store_unavailable',
   'store_contended',
   'decision_conflict',
+  'key_conflict',
   'unknown_run',
 ])
 

@@ -13,6 +13,7 @@ const READS: ReadonlySet<string> = new Set<keyof Adapter>([
   'stopping',
   'readHistory',
   'readDefinitions',
+  'findApprovals',
   'findRun',
   'upcoming',
   'readRun',

@@ -1,4 +1,4 @@
-import { createEngine, define, type PruneOptions } from '@belay/workflow'
+import { type ArchivedRun, createEngine, define, type PruneOptions } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
 import { engines } from './bench-of-engines.ts'
 import { endedRuns, failing, other, workflow } from './ended-runs.ts'
@@ -118,6 +118,39 @@ describe('prune()', () => {
       })),
     )
     expect(present).toEqual([true, true, true])
+  })
+
+  it('gives an archive what operators did to a run, and every signal it received', async () => {
+    const { clock, engine, worker } = await endedRuns()
+    const asking = define('asking', { version: 1 })
+      .waitForSignal('go')
+      .approval('may', { dependsOn: ['go'] })
+    await worker({ workflows: [asking] })
+    const run = await engine.run(asking)
+    await clock.advance('1s')
+    const caller = await worker({ workflows: [asking] })
+    await caller.signal(run.id, 'go', { n: 7 }, { key: 'hook-1' })
+    await clock.advance('1s')
+    await run.pause({ by: 'ann', reason: 'a look' })
+    await clock.advance('1s')
+    await run.resume({ by: 'ann' })
+    await clock.advance('1s')
+    await caller.approve(run.id, 'may', { by: 'bob', comment: 'fine' })
+    await clock.runUntil(run.result())
+    await clock.advance(1)
+    const history = await run.history()
+    const archived: ArchivedRun[] = []
+
+    await engine.prune({ olderThan: 0, workflow: 'asking', archive: (runs) => void archived.push(...runs) })
+
+    expect(archived).toMatchObject([{ id: run.id, status: 'completed', workflow: 'asking' }])
+    expect(archived[0]!.history).toEqual(history)
+    expect(history).toMatchObject([
+      { action: 'signal', step: 'go', key: 'hook-1', change: { n: 7 } },
+      { action: 'pause', by: 'ann', reason: 'a look' },
+      { action: 'resume', by: 'ann' },
+      { action: 'signal', step: 'may', by: 'bob', change: { approved: true, comment: 'fine' } },
+    ])
   })
 
   it('deletes nothing of a batch whose archive throws, and keeps what earlier batches did', async () => {

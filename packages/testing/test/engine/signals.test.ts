@@ -95,8 +95,8 @@ describe('a step that waits for a signal', () => {
 
     const receipts = [
       await run.signal('shipped', { tracking: 'T1' }, { key: 'k' }),
-      await run.signal('shipped', { tracking: 'T2' }, { key: 'k' }),
-      await other.signal(target, 'shipped', { tracking: 'T3' }, { key: 'k' }),
+      await run.signal('shipped', { tracking: 'T1' }, { key: 'k' }),
+      await other.signal(target, 'shipped', { tracking: 'T1' }, { key: 'k' }),
       await other.signal(run.id, 'shipped', { tracking: 'T4' }),
     ]
 

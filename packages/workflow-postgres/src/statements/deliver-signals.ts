@@ -17,19 +17,16 @@ export const deliverSignalsStatement: Statement<{
   text: `
 with ${passingLockWait('$7')},
 sent_signals as materialized (
-  -- A step takes one signal: of several in one call the first, unless that is known already from before an operator had the step tried again.
-  select distinct on (n.run_id, n.step) n.run_id, n.step, n.definition_id, n.key, n.actor, n.payload, n.position,
+  -- A step takes one signal: of several in one call the first.
+  select distinct on (n.run_id, n.step) n.run_id, n.step, n.definition_id, n.key, n.actor, n.payload, n.payload_hash, n.position,
     array['pending', 'ready', 'running', 'waiting'] as open_statuses
-  from unnest($1::uuid[], $2::int[], $3::int[], $4::text[], $5::text[], $6::text[])
-    with ordinality as n (run_id, step, definition_id, key, actor, payload, position)
+  from unnest($1::uuid[], $2::int[], $3::int[], $4::text[], $5::text[], $6::text[], $8::text[])
+    with ordinality as n (run_id, step, definition_id, key, actor, payload, payload_hash, position)
   cross join (select count(*) from bounded_wait) as wait_was_bounded
-  where not exists (
-    select from belay.workflow_signals g where g.run_id = n.run_id and g.step = n.step and g.key = n.key
-  )
   order by n.run_id, n.step, n.position
 ),
 locked_steps as materialized (
-  select n.run_id, n.step, n.definition_id, n.key, n.actor, n.payload, n.position, s.status, s.fence, s.signalled_at,
+  select n.run_id, n.step, n.definition_id, n.key, n.actor, n.payload, n.payload_hash, n.position, s.status, s.fence, s.signalled_at,
     -- Claimed because it was due: what follows from its timeout is being recorded.
     s.status = 'running' and s.waiting_since is not null and s.available_at <= belay.store_now() as timed_out
   from sent_signals n
@@ -43,25 +40,26 @@ signalled_runs as materialized (
   select l.run_id from locked_steps l group by l.run_id order by l.run_id
 ),
 current_runs as materialized (
-  select r.id, r.definition_id, r.status
+  select r.id, r.definition_id, r.status, r.stop
   from signalled_runs s
   join belay.workflow_runs r on r.id = any (array[s.run_id])
   order by s.run_id
   for share of r
 ),
 taken_signals as materialized (
-  select l.run_id, l.step, l.definition_id, l.key, l.actor, l.payload, l.position, l.fence,
+  select l.run_id, l.step, l.definition_id, l.key, l.actor, l.payload, l.payload_hash, l.position, l.fence,
     l.status = 'waiting' as delivered
   from locked_steps l
   join current_runs r on r.id = any (array[l.run_id])
   where l.signalled_at is null and l.timed_out is not true
     and r.definition_id = any (array[l.definition_id])
-    and r.status = any (case when l.run_id is not null then array['scheduled', 'running', 'waiting', 'paused'] end)
+    -- A paused run may have been stopped.
+    and r.stop is null and r.status = any (case when l.run_id is not null then array['scheduled', 'running', 'waiting', 'paused'] end)
   order by l.run_id, l.step
 ),
 recorded_signals as (
-  insert into belay.workflow_signals (run_id, step, received_at, key, actor, payload)
-  select t.run_id, t.step, belay.store_now(), t.key, t.actor, t.payload::json
+  insert into belay.workflow_signals (run_id, step, received_at, key, payload_hash, actor, payload)
+  select t.run_id, t.step, belay.store_now(), t.key, t.payload_hash, t.actor, t.payload::json
   from taken_signals t
   order by t.run_id, t.step
 ),
@@ -100,19 +98,29 @@ export const readRefusedSignals: Statement<{
   readonly goes_forward: boolean
   readonly is_running: boolean
   readonly recorded: JsonText
+  readonly payload_hash: string | null
 }> = {
   name: 'read_refused_signals',
   text: `
 select n.position::int as position,
-  exists (select from belay.workflow_signals g where g.run_id = n.run_id and g.step = n.step and g.key = n.key) as is_recorded,
+  coalesce(g.key = n.key, exists (
+    select from belay.workflow_signals past where past.run_id = n.run_id and past.step = n.step and past.key = n.key
+  )) as is_recorded, g.payload_hash,
   s.signalled_at is not null as is_signalled,
-  r.status in ('scheduled', 'running', 'waiting', 'paused') as goes_forward,
+  r.stop is null and r.status in ('scheduled', 'running', 'waiting', 'paused') as goes_forward,
   s.status = 'running' as is_running,
   case when s.signalled_at is not null then s.output::text end as recorded
 from unnest($1::uuid[], $2::int[], $3::int[], $4::text[])
   with ordinality as n (run_id, step, definition_id, key, position)
 join belay.workflow_runs r on r.id = any (array[n.run_id])
 join belay.workflow_steps s on s.run_id = any (array[n.run_id]) and s.step = any (array[n.step])
+-- The signal that the step has. Of one that has none and takes none any more, a superseded signal tells that the key was recorded.
+left join lateral (
+  select present.key, present.payload_hash
+  from belay.workflow_signals present
+  where present.run_id = n.run_id and present.step = n.step and present.superseded = 0
+  limit 1
+) g on true
 where r.definition_id = any (array[n.definition_id])`,
 }
 
@@ -141,6 +149,7 @@ async function take(connection: Connection, signals: readonly NewSignal[], index
       sent.map((signal) => signal.actor),
       sent.map((signal) => signal.payload),
       lockWait(sent.length),
+      sent.map((signal) => signal.payloadHash ?? null),
     ])
     .catch((cause: unknown) => {
       const refusal = refusalOf(cause)
@@ -165,8 +174,9 @@ async function explain(connection: Connection, signals: readonly NewSignal[], in
 
 function whyNot(row: NonNullable<(typeof readRefusedSignals)['row']>): Delivery {
   const { recorded } = row
-  if (row.is_recorded) return { result: 'duplicate', recorded }
-  if (row.is_signalled) return { result: 'ignored', reason: 'signalled', recorded }
+  const payloadHash = row.payload_hash ?? undefined
+  if (row.is_recorded) return { result: 'duplicate', recorded, payloadHash }
+  if (row.is_signalled) return { result: 'ignored', reason: 'signalled', recorded, payloadHash }
   if (!row.goes_forward) return { result: 'ignored', reason: 'run_over', recorded }
   return { result: 'ignored', reason: row.is_running ? 'timed_out' : 'step_over', recorded }
 }

@@ -47,6 +47,9 @@ pruned_signals as (
 ),
 pruned_history as (
   delete from belay.workflow_history h using ended_runs e where h.run_id = any (array[e.id])
+),
+pruned_attempts as (
+  delete from belay.workflow_attempts a using ended_runs e where a.run_id = any (array[e.id])
 )
 delete from belay.workflow_runs r using ended_runs e where r.id = any (array[e.id])
 returning r.id as run_id`,

@@ -27,15 +27,15 @@ created_definitions as (
   returning id, name, version
 ),
 new_steps as (
-  select s.name, s.version, s.step, s.step_name,
+  select s.name, s.version, s.step, s.step_name, s.kind,
     array(select value::int from json_array_elements_text(s.dependencies::json) as value) as dependencies,
     array(select value::int from json_array_elements_text(s.dependents::json) as value) as dependents
-  from unnest($5::text[], $6::int[], $7::int[], $8::text[], $9::text[], $10::text[])
-    as s (name, version, step, step_name, dependencies, dependents)
+  from unnest($5::text[], $6::int[], $7::int[], $8::text[], $9::text[], $10::text[], $11::text[])
+    as s (name, version, step, step_name, dependencies, dependents, kind)
 ),
 created_steps as (
-  insert into belay.workflow_definition_steps (definition_id, step, name, dependencies, dependents)
-  select c.id, s.step, s.step_name, s.dependencies, s.dependents
+  insert into belay.workflow_definition_steps (definition_id, step, name, dependencies, dependents, kind)
+  select c.id, s.step, s.step_name, s.dependencies, s.dependents, s.kind
   from created_definitions c
   join new_steps s on s.name = c.name and s.version = c.version
   order by c.id, s.step
@@ -104,5 +104,6 @@ function columnsOfSteps(definitions: readonly DefinitionRecord[]): readonly unkn
     rows.map((row) => row.step.name),
     rows.map((row) => JSON.stringify(row.step.dependsOn)),
     rows.map((row) => JSON.stringify(row.dependents)),
+    rows.map((row) => row.step.kind ?? null),
   ]
 }

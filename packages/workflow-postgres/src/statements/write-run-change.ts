@@ -95,11 +95,11 @@ export const moveSignals: Statement<{ readonly moved: number }> = {
 with removed_signals as (
   delete from belay.workflow_signals s
   where s.run_id = $1::uuid
-  returning s.run_id, s.step, s.received_at, s.key, s.actor, s.payload
+  returning s.run_id, s.step, s.superseded, s.received_at, s.key, s.payload_hash, s.actor, s.payload
 ),
 moved_signals as (
-  insert into belay.workflow_signals (run_id, step, received_at, key, actor, payload)
-  select s.run_id, move.step, s.received_at, s.key, s.actor, s.payload
+  insert into belay.workflow_signals (run_id, step, superseded, received_at, key, payload_hash, actor, payload)
+  select s.run_id, move.step, s.superseded, s.received_at, s.key, s.payload_hash, s.actor, s.payload
   from removed_signals s
   join unnest($2::int[], $3::int[]) as move (old_step, step) on move.old_step = s.step
   -- None is inserted before all are removed: two steps may change places.
@@ -107,6 +107,24 @@ moved_signals as (
   returning 1
 )
 select count(*)::int as moved from moved_signals`,
+}
+
+/**
+ * Supersedes the signals of steps that have given theirs up: the same keys may be sent again. Guarantee: the lock on the steps is the guard;
+ * no signal comes meanwhile. Index: primary key. Locks: those signals.
+ */
+export const supersedeSignals: Statement<{ readonly superseded: number }> = {
+  name: 'supersede_signals',
+  text: `
+with superseded_signals as (
+  update belay.workflow_signals s
+  set superseded = 1 + (
+    select max(earlier.superseded) from belay.workflow_signals earlier where earlier.run_id = s.run_id and earlier.step = s.step
+  )
+  where s.run_id = $1::uuid and s.step = any ($2::int[]) and s.superseded = 0
+  returning 1
+)
+select count(*)::int as superseded from superseded_signals`,
 }
 
 /** Writes a change, in the transaction that holds the run locked. */
@@ -128,9 +146,20 @@ export async function write(connection: Connection, found: RunToChange, change: 
     run.deadlineAt,
     change.steps.map(({ error }) => error ?? null),
   ])
+  const askAnew = stepsThatAskAnew(found, change)
+  if (askAnew.length > 0) await connection.query(supersedeSignals, [run.runId, askAnew])
   if (migration === undefined) return
   const moves = migration.oldNumbers.flatMap((old, step) => (old === null ? [] : [{ old, step }]))
   await connection.query(moveSignals, [run.runId, moves.map(({ old }) => old), moves.map(({ step }) => step)])
+}
+
+/** The steps that had a signal and give it up, by the numbers that they had before the change. */
+function stepsThatAskAnew(found: RunToChange, { steps, migration }: RunChange): readonly number[] {
+  return steps.flatMap(({ step, signalledAt }) => {
+    const old = migration === undefined ? step : migration.oldNumbers[step]
+    const hadSignal = old != null && found.steps[old]!.signalledAt !== null
+    return hadSignal && signalledAt === null ? [old] : []
+  })
 }
 
 function columnsOfSteps(found: RunToChange, { steps, migration }: RunChange): readonly unknown[] {

@@ -6,6 +6,7 @@ import { pglite } from '../../src/pglite.ts'
 import { setClock } from './clock.ts'
 import type { TestDatabase } from './database.ts'
 import { assertJournaled } from './journal.ts'
+import { assertNoOrphans } from './orphans.ts'
 
 /** Makes harnesses in one database. */
 export interface Harnesses {
@@ -45,7 +46,7 @@ export function postgresHarnesses(database: TestDatabase): Harnesses {
           await other.open()
           return other
         },
-        verify: () => assertJournaled((text) => database.pool.query(text), schema),
+        verify: () => verify((text) => database.pool.query(text), schema),
         async close() {
           await Promise.all([adapter, ...others].map((open) => open.close()))
           await schemas.giveBack(schema)
@@ -72,7 +73,7 @@ export function pgliteHarnesses(db: PGlite): Harnesses {
           await other.open()
           return other
         },
-        verify: () => assertJournaled((text) => db.query(text), schema),
+        verify: () => verify((text) => db.query(text), schema),
         async close() {
           await Promise.all([adapter.close(), other.close()])
           await schemas.giveBack(schema)
@@ -80,6 +81,12 @@ export function pgliteHarnesses(db: PGlite): Harnesses {
       }
     },
   }
+}
+
+/** What holds of the tables after every case, and the port doesn't show. */
+async function verify(query: Parameters<typeof assertJournaled>[0], schema: string): Promise<void> {
+  await assertJournaled(query, schema)
+  await assertNoOrphans(query, schema)
 }
 
 const TABLES = [
@@ -90,6 +97,7 @@ const TABLES = [
   'ready',
   'signals',
   'history',
+  'attempts',
   'workers',
   'leases',
 ]

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import type { ApprovalsRequest, FoundApprovals } from './approvals.ts'
 import type { HistoryRecord, RunChange, RunToChange } from './control.ts'
 import type { RunStatus } from './lifecycle.ts'
 import type {
@@ -6,12 +7,10 @@ import type {
   Claim,
   Claimed,
   DefinitionRecord,
-  Delivery,
   DrainedRun,
   FoundRun,
   Lease,
   NewRun,
-  NewSignal,
   Outcome,
   PayloadRequest,
   RunFilter,
@@ -23,6 +22,7 @@ import type {
   StepRecord,
   UndoPlan,
 } from './records.ts'
+import type { Delivery, NewSignal } from './signals.ts'
 import type { Transacted, TransactRequest, WithinTransaction } from './transaction.ts'
 import type {
   Diagnosis,
@@ -216,12 +216,19 @@ export interface Adapter {
 
   /**
    * Gives signals to steps: each is recorded by its key, becomes its step's output, and makes the step ready if it waits; all of that in one
-   * commit. A step takes one signal. Results are in order.
+   * commit. A step takes one signal, until an operator has it ask anew: a change that takes `signalledAt` from a step supersedes its signal,
+   * and the same key may come again. Results are in order.
    *
    * With `tx` they are part of that transaction, which holds the steps until it ends; workers are woken when it commits. Throws
    * `invalid_option` for what is no open transaction of this store.
    */
   deliverSignals(signals: readonly NewSignal[], options?: WithinTransaction): Promise<readonly Delivery[]>
+
+  /**
+   * Looks at a bounded number of the live runs of workflows that have approvals, the newest first, and returns the steps of theirs that wait for
+   * one. Other runs cost it nothing.
+   */
+  findApprovals(request: ApprovalsRequest): Promise<FoundApprovals>
 
   /** Which definition a run follows; by id, or by workflow and key. Null when there is none. With `tx` also runs that were started in it. */
   findRun(

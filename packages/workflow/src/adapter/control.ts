@@ -68,7 +68,10 @@ export interface HistoryRecord {
   readonly at: number
   /** A word like `pause`; `signal` for a signal or a decision. */
   readonly action: string
+  /** The step's number: of a signal the present one, of an action the one that the step had then. */
   readonly step: number | null
+  /** The step's name, read together with its number: of signals only, since actions name their step in `change`. */
+  readonly name: string | null
   readonly actor: string | null
   readonly reason: string | null
   /** What changed by it; a signal's payload. */

@@ -207,36 +207,6 @@ export interface StepPayloads {
   readonly failingSince: number | null
 }
 
-/** A signal for one step of a run, or somebody's decision. */
-export interface NewSignal {
-  readonly runId: string
-  readonly definitionId: number
-  /** The step's number in that definition. */
-  readonly step: number
-  /** The sender's name for it: the same key for the same step is recorded once. */
-  readonly key: string
-  /** Who decided; null for a signal. */
-  readonly actor: string | null
-  /** Becomes the step's output. */
-  readonly payload: JsonText
-}
-
-/**
- * What became of a {@link NewSignal}. `delivered`: the step waited for it and is ready. `kept`: the step takes it when it comes to wait.
- * `duplicate`: this key was recorded before. `ignored`: nothing was recorded, for the given reason. `unknown`: there is no such run, or not
- * of this definition.
- */
-export type Delivery =
-  | { readonly result: 'delivered' | 'kept' | 'unknown' }
-  /** `recorded` is the payload the step has, if it has any. */
-  | { readonly result: 'duplicate'; readonly recorded: JsonText }
-  | {
-      readonly result: 'ignored'
-      /** `signalled`: by another signal. `timed_out`: its timeout is being dealt with. */
-      readonly reason: 'signalled' | 'timed_out' | 'step_over' | 'run_over'
-      readonly recorded: JsonText
-    }
-
 /** Which definition a run follows. */
 export interface FoundRun {
   readonly runId: string

@@ -2,6 +2,7 @@ import type { Adapter, RunStatus } from '../adapter/index.ts'
 import type { InputOf, OutputsOf, ReceivesOf, WorkflowDefinition } from '../definition/index.ts'
 import { type Duration, durationMs } from '../duration.ts'
 import { BelayError } from '../errors.ts'
+import { Approvals } from './approvals.ts'
 import { Control } from './control/control.ts'
 import type { ActionOptions } from './control/options.ts'
 import { DefinitionRegistry } from './definition-registry.ts'
@@ -57,6 +58,8 @@ export class Engine implements AsyncDisposable {
   readonly runs: Runs
   /** The registry of workers: which there are, and what they hold. */
   readonly workers: Workers
+  /** What waits for somebody's decision, across runs. */
+  readonly approvals: Approvals
   readonly #settings: EngineSettings
   readonly #adapter: Adapter
   readonly #events: EventHub
@@ -103,6 +106,7 @@ export class Engine implements AsyncDisposable {
     })
     this.runs = new Runs(adapter, this.#control, (id) => this.#handle(id, false))
     this.workers = new Workers(adapter)
+    this.approvals = new Approvals(adapter, () => this.#assertOpen())
     this.#signals = new Signals({
       adapter,
       registry: this.#registry,

@@ -1,3 +1,4 @@
+export type { Approvals, PendingApproval, PendingApprovalsOptions } from './approvals.ts'
 export type { BulkOptions, BulkResult } from './control/bulk.ts'
 export type { CancelOptions } from './control/control.ts'
 export type { RunHistoryEntry } from './control/history.ts'
@@ -8,7 +9,7 @@ export type { EngineEvents, EventListener, RunEvent, StepEvent } from './events.
 export type { Explanation, StepExplanation, StepReason } from './explain/explanation.ts'
 export type { Finding } from './findings.ts'
 export type { EngineOptions } from './options.ts'
-export type { Archive, PruneOptions, PruneReport } from './prune.ts'
+export type { Archive, ArchivedRun, PruneOptions, PruneReport } from './prune.ts'
 export type { ReleasedKeys, ReleaseKeysOptions } from './release-keys.ts'
 export type { RetentionPolicy } from './retention-policy.ts'
 export { RunFailedError, type UndoReport } from './run-failed-error.ts'

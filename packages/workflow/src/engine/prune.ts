@@ -2,11 +2,13 @@ import {
   type Adapter,
   END_STATUSES,
   type EndStatus,
+  type HistoryRecord,
   type RunRecord,
   type StepRecord,
 } from '../adapter/index.ts'
 import type { Duration } from '../duration.ts'
 import { checkNames, durationBetween, invalidOption, wholeNumber } from './call-options.ts'
+import { historyEntry, type RunHistoryEntry } from './control/history.ts'
 import { walkEnded } from './ended-runs.ts'
 import type { EventHub } from './events.ts'
 import { type RunSnapshot, runSnapshot } from './run-snapshot.ts'
@@ -19,11 +21,20 @@ const LIMIT_MAX = 1_000_000_000
 /** Payload given to an archive in one call: the run that reaches it is the last of the call. */
 const ARCHIVE_CHARS_MAX = 16 * 1024 * 1024
 
+/** All that an archived run's history may hold, as the store takes it. */
+const HISTORY_MAX = 2_147_483_647
+
+/** A run as an archive gets it: with all that is deleted with it. */
+export interface ArchivedRun extends RunSnapshot {
+  /** What operators did to it, and every signal and decision it received (`action: 'signal'`), oldest first. */
+  readonly history: readonly RunHistoryEntry[]
+}
+
 /**
  * Takes runs over before they are deleted; when it throws, none of them is. It may be given a run twice, after a crash in between or by two
  * processes that prune: let it write by run id.
  */
-export type Archive = (runs: readonly RunSnapshot[]) => void | Promise<void>
+export type Archive = (runs: readonly ArchivedRun[]) => void | Promise<void>
 
 export interface PruneOptions {
   /** Only runs that ended at least this long ago. */
@@ -157,7 +168,7 @@ async function archiveAndPrune(
 ): Promise<number> {
   const { finishedBefore, archive } = batch
   let [pruned, chars] = [0, 0]
-  let runs: RunSnapshot[] = []
+  let runs: ArchivedRun[] = []
   const takeOver = async () => {
     if (runs.length === 0) return
     await archive(runs)
@@ -168,8 +179,9 @@ async function archiveAndPrune(
   for (const runId of batch.runIds) {
     const found = await adapter.readRun(runId)
     if (found === null || !isEndedBefore(found.run, finishedBefore)) continue
-    runs.push(runSnapshot(found))
-    chars += payloadChars(found)
+    const told = await adapter.readHistory({ runId, limit: HISTORY_MAX })
+    runs.push({ ...runSnapshot(found), history: told.map(historyEntry) })
+    chars += payloadChars(found) + historyChars(told)
     if (chars >= ARCHIVE_CHARS_MAX) await takeOver()
   }
   await takeOver()
@@ -178,6 +190,10 @@ async function archiveAndPrune(
 
 function isEndedBefore({ finishedAt }: RunRecord, instant: number): boolean {
   return finishedAt !== null && finishedAt < instant
+}
+
+function historyChars(told: readonly HistoryRecord[]): number {
+  return told.reduce((sum, { change }) => sum + (change?.length ?? 0), 0)
 }
 
 function payloadChars({ run, steps }: { run: RunRecord; steps: readonly StepRecord[] }): number {

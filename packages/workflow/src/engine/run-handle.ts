@@ -76,16 +76,17 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
    * Sends a signal to the step that waits for it, or will. Resolves once it is recorded, and with it that the step may go on.
    *
    * @throws BelayError `invalid_input` for a payload that the step's schema refuses, `invalid_option` for a step that takes no signals,
-   * `unknown_run`, `unknown_workflow`, `payload_unserialisable`, `payload_too_large`. Nothing is recorded then.
+   * `key_conflict` for a key under which the step has another payload, `unknown_run`, `unknown_workflow`, `payload_unserialisable`,
+   * `payload_too_large`. Nothing is recorded then.
    */
   signal<Name extends SignalNames<Sent>>(
     name: Name,
     ...payload: SignalArguments<SignalPayload<Sent, Name>>
   ): Promise<SignalReceipt>
   /**
-   * Decides an approval with yes. The same decision twice changes nothing.
+   * Decides an approval with yes. The same decision with the same payload twice changes nothing.
    *
-   * @throws BelayError `decision_conflict` when it was rejected before, and what `signal()` throws.
+   * @throws BelayError `decision_conflict` when it was rejected before, or approved with another payload, and what `signal()` throws.
    */
   approve<Name extends ApprovalNames<Sent>>(
     name: Name,

@@ -3,19 +3,21 @@ import { validatePayload } from '../definition/input-schema.ts'
 import type { StepDefinition } from '../definition/step.ts'
 import type { SignalWait } from '../definition/wait.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
-import { BelayError } from '../errors.ts'
+import { BelayError, StoreContendedError } from '../errors.ts'
 import { didYouMean } from '../graph/index.ts'
 import { listed } from '../graph/place.ts'
 import type { Decision } from './decide-wait.ts'
 import type { DefinitionRegistry } from './definition-registry.ts'
 import { checkKey } from './key.ts'
 import type { EngineSettings } from './options.ts'
-import { fromJsonText, toJsonText } from './payload.ts'
+import { toJsonText } from './payload.ts'
+import { assertSamePayload, isSameDecision, payloadHash } from './signal-content.ts'
 
 export interface SignalOptions {
   /**
    * Names the event behind it, like a webhook's id; 1 to 512 characters. The same key for the same step is recorded once, so that sending a
-   * signal again is harmless. Default: one that is never the same.
+   * signal again is harmless. A step that failed on its signal and is retried asks anew: from then on the key may be sent again. Default: one
+   * that is never the same.
    */
   readonly key?: string | undefined
   /**
@@ -44,7 +46,7 @@ export interface SignalReceipt {
   readonly step: string
   readonly key: string
   /**
-   * `delivered`: the step waited for it and goes on. `kept`: the step takes it when its turn comes. `duplicate`: it was recorded before,
+   * `delivered`: the step waited for it and goes on. `kept`: the step takes it when its turn comes. `duplicate`: the same was recorded before,
    * under this key or as the same decision. `ignored`: nothing was recorded, for the `reason` given.
    */
   readonly result: 'delivered' | 'kept' | 'duplicate' | 'ignored'
@@ -91,9 +93,10 @@ export class Signals {
     const prepare = async () => {
       const { run, step, wait } = await this.#find({ target, name, kind: 'signal', tx })
       const checked = await validatePayload({ workflow: run.workflow, step: name }, wait.schema, payload)
-      return this.#sending(run, step, { key, actor: null, payload: checked })
+      return this.#sending(run, step, { key, actor: null, payload: checked, given: payload })
     }
     const { sending, delivery } = await this.#deliver(prepare, tx)
+    assertSamePayload(sending, delivery)
     return receipt(sending, delivery)
   }
 
@@ -126,10 +129,10 @@ export class Signals {
         ...(comment === undefined ? {} : { comment }),
         ...(payload === undefined ? {} : { payload }),
       }
-      return this.#sending(run, step, { key: made.key, actor: by, payload: decision })
+      return this.#sending(run, step, { key: made.key, actor: by, payload: decision, given: made.payload })
     }
     const { sending, delivery } = await this.#deliver(prepare, tx)
-    const same = sameDecision(sending, delivery, approved)
+    const same = isSameDecision(sending, delivery)
     return receipt(sending, same ? { result: 'duplicate', recorded: null } : delivery)
   }
 
@@ -172,19 +175,17 @@ export class Signals {
   #sending(
     run: FoundRun,
     step: StepDefinition,
-    {
-      key,
-      actor,
-      payload,
-    }: { readonly key: string; readonly actor: string | null; readonly payload: unknown },
+    sent: Pick<NewSignal, 'key' | 'actor'> & { readonly payload: unknown; readonly given: unknown },
   ): Sending {
     const { runId, definitionId } = run
+    const { key, actor, payload, given } = sent
     const text = toJsonText(payload, this.#parts.settings.payloadMaxBytes, () => ({
       what: `Payload for step "${step.name}" of run ${runId}`,
       runId,
       step: step.name,
     }))
-    return { run, step, signal: { runId, definitionId, step: step.number, key, actor, payload: text } }
+    const content = { payload: text, payloadHash: payloadHash(given) }
+    return { run, step, signal: { runId, definitionId, step: step.number, key, actor, ...content } }
   }
 
   async #deliver(
@@ -197,7 +198,7 @@ export class Signals {
       const [delivery] = await adapter.deliverSignals([sending.signal], { tx })
       // Between the look and the delivery the run was pruned, or moved to another version: a second look tells.
       if (delivery!.result === 'unknown' && look < LOOKS_MAX) continue
-      if (delivery!.result === 'unknown') throw unknownRun(sending.run.runId)
+      if (delivery!.result === 'unknown') throw movesAllTheTime(sending.run)
       // What a transaction makes ready is so when it commits: the adapter tells of it then.
       if (delivery!.result === 'delivered' && tx === undefined) onDelivered(sending.run.definitionId)
       return { sending, delivery: delivery! }
@@ -205,7 +206,7 @@ export class Signals {
   }
 }
 
-const LOOKS_MAX = 3
+const LOOKS_MAX = 5
 
 function lookup(target: SignalTarget) {
   if (typeof target === 'string') return { runId: target }
@@ -250,18 +251,6 @@ function checkDecision({ by, comment }: ApproveOptions): void {
   throw new BelayError('invalid_option', `A decision's comment must be a text; got ${typeof comment}.`)
 }
 
-/** Tells whether what the step has already is this decision. Throws `decision_conflict` when it is the other one. */
-function sameDecision({ run, step }: Sending, delivery: Delivery, approved: boolean): boolean {
-  if (!('recorded' in delivery) || delivery.recorded === null) return false
-  const made = fromJsonText(delivery.recorded) as Decision
-  if (made.approved === approved) return true
-  throw new BelayError(
-    'decision_conflict',
-    `Step "${step.name}" of run ${run.runId} was ${made.approved ? 'approved' : 'rejected'} by ${made.by} at ${made.at}, and cannot be ${approved ? 'approved' : 'rejected'} any more.`,
-    { runId: run.runId, step: step.name },
-  )
-}
-
 function receipt({ run, step, signal }: Sending, delivery: Delivery): SignalReceipt {
   return {
     runId: run.runId,
@@ -270,6 +259,12 @@ function receipt({ run, step, signal }: Sending, delivery: Delivery): SignalRece
     result: delivery.result as SignalReceipt['result'],
     reason: delivery.result === 'ignored' ? delivery.reason : undefined,
   }
+}
+
+/** A run that was pruned meanwhile is not found at the next look. */
+function movesAllTheTime({ runId }: FoundRun): StoreContendedError {
+  const message = `Run ${runId} moved to another version each time the signal was about to be recorded. Nothing was recorded; send it again.`
+  return new StoreContendedError(message, { runId })
 }
 
 function unknownRun(target: SignalTarget): BelayError {

@@ -2,10 +2,10 @@ import { expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import { define, type ReceivesNothing } from '../../src/definition/index.ts'
 import {
+  type ArchivedRun,
   type Engine,
   type ReleasedKeys,
   type RunHandle,
-  type RunSnapshot,
   stopOnSignals,
 } from '../../src/engine/index.ts'
 
@@ -56,12 +56,25 @@ test('findings tell by their type what else they know', async () => {
   }
 })
 
+test('approvals.pending() gives what approve() takes', async () => {
+  const [first] = await engine.approvals.pending({ workflow: 'checked', step: 'boss', limit: 10 })
+  if (first === undefined) return
+  expectTypeOf(first.since).toEqualTypeOf<Date>()
+  expectTypeOf(first.timeoutAt).toEqualTypeOf<Date | undefined>()
+  expectTypeOf(first.key).toEqualTypeOf<string | undefined>()
+  engine.approvals.pending({ before: first })
+  // @ts-expect-error: runs are named by id.
+  engine.approvals.pending({ before: 'first' })
+  // @ts-expect-error: there is no such filter.
+  engine.approvals.pending({ status: 'waiting' })
+})
+
 test('prune() insists on an age and on ends, and gives archives whole runs', () => {
   engine.prune({
     olderThan: '30d',
     statuses: ['completed', 'failed'],
     archive: (runs) => {
-      expectTypeOf(runs).toEqualTypeOf<readonly RunSnapshot[]>()
+      expectTypeOf(runs).toEqualTypeOf<readonly ArchivedRun[]>()
     },
   })
   // @ts-expect-error: how old?

@@ -1,7 +1,7 @@
 import type { EndedRunsRequest } from '@belay/workflow/adapter'
 import { expect } from 'vitest'
 import { type Cases, withSecond } from '../case.ts'
-import { type CaseRun, PAIR } from '../scenario/index.ts'
+import { type CaseRun, failed, PAIR } from '../scenario/index.ts'
 import { cancelledRun, completedRun, failedRun, find, LATER, parkedRun, prune, single } from './ended-runs.ts'
 
 export const retentionCases: Cases = {
@@ -100,6 +100,40 @@ export const retentionCases: Cases = {
     expect(await given.adapter.load([{ runId: gone.id, steps: [0] }])).toEqual([])
     expect(await given.adapter.listRuns({ limit: 10 })).toMatchObject([{ runId: kept.id }])
     expect(await kept.read()).toEqual(before)
+  },
+
+  'nothing of a pruned run is left in any verb, and nothing brings it back': async (given) => {
+    const run = await given.pair()
+    const worker = await given.worker()
+    await given.signal(run, 'b', { key: 'k' })
+    await given.operate(run).pause({ by: 'ann' })
+    await given.operate(run).resume({ by: 'ann' })
+    const claim = await worker.claimOf(run, 'a')
+    await worker.settle([failed(claim)])
+    await given.undo(run)
+    const { id: runId } = run
+
+    expect(await prune(given.adapter, run)).toEqual([runId])
+
+    const { adapter } = given
+    expect(await adapter.readRun(runId)).toBeNull()
+    expect(await adapter.findRun({ runId })).toBeNull()
+    expect(await adapter.readHistory({ runId, limit: 100 })).toEqual([])
+    expect(await adapter.load([{ runId, steps: [0, 1] }])).toEqual([])
+    expect(await adapter.readStatuses([runId])).toEqual([])
+    expect(await adapter.listRuns({ limit: 10 })).toEqual([])
+    expect(await adapter.listHeld({ workerId: worker.id, limit: 10 })).toEqual([])
+    expect(await adapter.held({ workerId: worker.id })).toEqual([])
+    expect(await adapter.stopping({ runIds: [runId] })).toEqual([])
+    expect(await given.drain({ runs: [run] })).toEqual([])
+    expect((await find(given)).runIds).toEqual([])
+    expect((await adapter.diagnose({ overdueMs: 0 })).liveRuns).toEqual([])
+    expect(await given.signal(run, 'b', { key: 'k' })).toEqual({ result: 'unknown' })
+    expect(await given.cancel(run)).toEqual([])
+    expect(await adapter.releaseKeys({ runIds: [runId], finishedBefore: LATER })).toEqual([])
+    await expect(given.operate(run).retry()).rejects.toMatchObject({ code: 'unknown_run' })
+    await expect(given.operate(run).history()).rejects.toMatchObject({ code: 'unknown_run' })
+    expect(await given.snapshot()).toMatchObject({ runs: [] })
   },
 
   'runs of every end are pruned': async (given) => {

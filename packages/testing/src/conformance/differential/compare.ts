@@ -6,6 +6,7 @@ import { type Command, runsOf } from './command.ts'
 import { canonical, comparableAnswer } from './comparable.ts'
 import { nextCommand } from './generate.ts'
 import { GRAPHS } from './graphs.ts'
+import { pruneSome } from './pruned.ts'
 import { Random } from './random.ts'
 import { Side } from './side.ts'
 import { World } from './world.ts'
@@ -38,6 +39,8 @@ export async function compareAdapters(seed: number, a: Harness, b: Harness, step
     const differentRows = await compareRows(sides, runIds, world)
     if (differentRows !== undefined) fail(differentRows)
   }
+  const differentRemains = await comparePruned(sides, world.runIds)
+  if (differentRemains !== undefined) fail(differentRemains)
   for (const { adapter, harness } of sides) {
     await harness.verify?.()
     assertInvariants(await readDump(adapter, await adapter.saveDefinitions(GRAPHS)))
@@ -103,6 +106,15 @@ async function compareRows(
     world.see(runId, one[runId]!)
   }
   return undefined
+}
+
+/** Both prune the same runs, of which nothing is left. */
+async function comparePruned([a, b]: Sides, runIds: readonly string[]): Promise<Difference | undefined> {
+  const [one, other] = [await pruneSome(a.adapter, runIds), await pruneSome(b.adapter, runIds)]
+  const texts = [canonical(one), canonical(other)] as const
+  const isGone = one.left.length === 0
+  if (texts[0] === texts[1] && isGone) return undefined
+  return { where: 'what is left of runs that were pruned', one: texts[0], other: texts[1] }
 }
 
 function describeFailure(

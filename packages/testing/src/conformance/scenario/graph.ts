@@ -1,15 +1,24 @@
-import type { DefinitionRecord, SavedDefinition } from '@belay/workflow/adapter'
+import type { DefinitionRecord, SavedDefinition, WaitKind } from '@belay/workflow/adapter'
 
 /** Steps and what each depends on, in topological order. */
 export type Edges = Readonly<Record<string, readonly string[]>>
 
+/** What some steps wait for, by name. */
+export type Kinds = Readonly<Record<string, WaitKind>>
+
 /** A definition's record. Its checksum is only good for tests: the steps, written out. */
-export function definitionRecord(name: string, edges: Edges, version = 1): DefinitionRecord {
+export function definitionRecord(
+  name: string,
+  edges: Edges,
+  version = 1,
+  kinds: Kinds = {},
+): DefinitionRecord {
   const names = Object.keys(edges)
   const steps = names.map((step) => ({
     name: step,
     dependsOn: edges[step]!.map((dependency) => names.indexOf(dependency)).sort((one, other) => one - other),
     compensate: 'completed' as const,
+    ...(kinds[step] === undefined ? {} : { kind: kinds[step] }),
   }))
   return { name, version, checksum: JSON.stringify(edges).slice(0, 200), shape: { steps } }
 }

@@ -10,6 +10,7 @@ import {
   type Edges,
   fanEdges,
   Graph,
+  type Kinds,
   looseEdges,
   PAIR,
 } from './graph.ts'
@@ -32,6 +33,7 @@ interface StartOptions {
 interface SignalOptions {
   readonly key?: string
   readonly payload?: JsonText
+  readonly payloadHash?: string
   readonly actor?: string
 }
 
@@ -53,8 +55,8 @@ export class Scenario {
     return this.harness.advance(ms)
   }
 
-  async graph(name: string, edges: Edges, version = 1): Promise<Graph> {
-    const [saved] = await this.adapter.saveDefinitions([definitionRecord(name, edges, version)])
+  async graph(name: string, edges: Edges, version = 1, kinds: Kinds = {}): Promise<Graph> {
+    const [saved] = await this.adapter.saveDefinitions([definitionRecord(name, edges, version, kinds)])
     const graph = new Graph(saved!)
     this.#graphs.push(graph)
     return graph
@@ -124,9 +126,9 @@ export class Scenario {
   }
 
   newSignal(run: CaseRun, name: string, options: SignalOptions = {}): NewSignal {
-    const { key = this.ids.runId(), payload = '"signal"', actor = null } = options
+    const { key = this.ids.runId(), payload = '"signal"', actor = null, payloadHash } = options
     const { id: definitionId } = run.graph
-    return { runId: run.id, definitionId, step: run.graph.numberOf(name), key, payload, actor }
+    return { runId: run.id, definitionId, step: run.graph.numberOf(name), key, payload, actor, payloadHash }
   }
 
   async cancel(...runs: readonly CaseRun[]): Promise<readonly string[]> {

@@ -148,9 +148,9 @@ export class Control {
     const { adapter } = this.#parts
     this.#parts.assertOpen()
     await adapter.open()
-    const [found, records] = [await adapter.readRun(runId), await adapter.readHistory({ runId, limit })]
-    if (found === null) throw unknownRun(runId)
-    return records.map((record) => historyEntry(record, found.steps))
+    const records = await adapter.readHistory({ runId, limit })
+    if (records.length === 0 && (await adapter.findRun({ runId })) === null) throw unknownRun(runId)
+    return records.map(historyEntry)
   }
 
   /** Why a run is where it is. */

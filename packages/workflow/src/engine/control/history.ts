@@ -1,4 +1,4 @@
-import type { HistoryRecord, StepRecord } from '../../adapter/index.ts'
+import type { HistoryRecord } from '../../adapter/index.ts'
 import { fromJsonText } from '../payload.ts'
 
 /** Something that was done to a run from outside: by an operator, or by a signal. */
@@ -17,13 +17,13 @@ export interface RunHistoryEntry {
 }
 
 /** An entry as people read it. Entries of operators name their step themselves: the run may have moved to another version since. */
-export function historyEntry(record: HistoryRecord, steps: readonly StepRecord[]): RunHistoryEntry {
+export function historyEntry(record: HistoryRecord): RunHistoryEntry {
   const change = fromJsonText(record.change)
   const own = record.action === 'signal' ? undefined : (change as { step?: string } | undefined)?.step
   return {
     at: new Date(record.at),
     action: record.action,
-    step: own ?? (record.action === 'signal' ? steps[record.step ?? -1]?.name : undefined),
+    step: own ?? record.name ?? undefined,
     by: record.actor ?? undefined,
     reason: record.reason ?? undefined,
     change,

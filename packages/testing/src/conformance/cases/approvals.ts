@@ -1,0 +1,163 @@
+import type { ApprovalPosition, ApprovalRecord } from '@belay/workflow/adapter'
+import { expect } from 'vitest'
+import type { Cases } from '../case.ts'
+import { completed, type Edges, type Graph, waiting } from '../scenario/index.ts'
+import type { CaseRun } from '../scenario/run.ts'
+import type { Scenario } from '../scenario/scenario.ts'
+
+const TWO: Edges = { first: [], second: [], last: ['first', 'second'] }
+const APPROVALS = { first: 'approval', second: 'approval', last: 'approval' } as const
+
+function asking(given: Scenario, name = 'asking'): Promise<Graph> {
+  return given.graph(name, TWO, 1, APPROVALS)
+}
+
+/** A run whose steps "first" and "second" wait. */
+async function waitingRun(given: Scenario, graph: Graph, key?: string): Promise<CaseRun> {
+  const run = await given.start(graph, key === undefined ? {} : { key })
+  const worker = await given.worker()
+  const claims = await worker.claimsOf(run, 'first', 'second')
+  await worker.settle(claims.map((claim) => waiting(claim, null)))
+  return run
+}
+
+async function find(
+  given: Scenario,
+  request: { workflow?: string; step?: string; after?: ApprovalPosition | null; limit?: number } = {},
+) {
+  return given.adapter.findApprovals({ after: null, limit: 100, ...request })
+}
+
+const places = (approvals: readonly ApprovalRecord[]) => approvals.map(({ runId, step }) => [runId, step])
+
+/** Both steps of each run. */
+const bothOf = (...runs: readonly CaseRun[]) =>
+  runs.flatMap(({ id }) => ['first', 'second'].map((step) => [id, step]))
+
+export const approvalCases: Cases = {
+  'steps that wait for an approval are found, those of the newest run first': async (given) => {
+    const graph = await asking(given)
+    const [old, young] = [await waitingRun(given, graph), await waitingRun(given, graph)]
+    expect(places((await find(given)).approvals)).toEqual(bothOf(young, old))
+  },
+
+  'each says of which run it is, since when it waits, and when that times out': async (given) => {
+    const graph = await given.graph('asking', { ask: [] }, 3, { ask: 'approval' })
+    const run = await given.start(graph, { key: 'order:1' })
+    const worker = await given.worker()
+    await given.advance(50)
+    const now = await given.adapter.now()
+    await worker.settle([waiting(await worker.claimOf(run, 'ask'), { afterMs: 60_000 })])
+
+    const [approval, ...others] = (await find(given)).approvals
+
+    expect(others).toEqual([])
+    expect(approval).toEqual({
+      runId: run.id,
+      workflow: 'asking',
+      version: 3,
+      key: 'order:1',
+      step: 'ask',
+      since: expect.closeTo(now, -2),
+      timeoutAt: expect.closeTo(now + 60_000, -2),
+    })
+  },
+
+  'only approvals that are asked for are found: not other waits, not decided ones, not those to come': async (
+    given,
+  ) => {
+    const edges = { signal: [], sleep: [], works: [], ask: [], decided: [], later: ['ask'] }
+    const kinds = { signal: 'signal', sleep: 'sleep', ask: 'approval' } as const
+    const more = { decided: 'approval', later: 'approval' } as const
+    const graph = await given.graph('mixed', edges, 1, { ...kinds, ...more })
+    const run = await given.start(graph)
+    const worker = await given.worker()
+    const claims = await worker.claimsOf(run, 'signal', 'sleep', 'works', 'ask', 'decided')
+    await worker.settle(claims.map((claim) => waiting(claim, null)))
+    await given.signal(run, 'decided')
+
+    expect(places((await find(given)).approvals)).toEqual([[run.id, 'ask']])
+  },
+
+  'runs that are over or being stopped ask for nothing; paused ones do': async (given) => {
+    const graph = await asking(given)
+    const [paused, stopping, over] = [
+      await waitingRun(given, graph),
+      await waitingRun(given, graph),
+      await waitingRun(given, graph),
+    ]
+    await given.operate(paused).pause()
+    await given.cancel(stopping, over)
+    await given.undo(over)
+
+    expect(places((await find(given)).approvals)).toEqual(bothOf(paused))
+    expect(await given.signal(paused, 'first')).toEqual({ result: 'delivered' })
+    expect(places((await find(given)).approvals)).toEqual([[paused.id, 'second']])
+  },
+
+  'they are found by workflow and by step': async (given) => {
+    const [one, other] = [await asking(given, 'one'), await asking(given, 'other')]
+    const [a, b] = [await waitingRun(given, one), await waitingRun(given, other)]
+
+    expect(places((await find(given, { workflow: 'one' })).approvals)).toEqual(bothOf(a))
+    expect(places((await find(given, { step: 'second' })).approvals)).toEqual([
+      [b.id, 'second'],
+      [a.id, 'second'],
+    ])
+    expect((await find(given, { workflow: 'one', step: 'first' })).approvals).toHaveLength(1)
+    expect((await find(given, { workflow: 'none' })).approvals).toEqual([])
+    expect((await find(given, { step: 'none' })).approvals).toEqual([])
+  },
+
+  'a walk meets each once, in parts as large as asked for, also within a run, and ends': async (given) => {
+    const graph = await asking(given)
+    const runs: CaseRun[] = []
+    for (let n = 0; n < 3; n += 1) runs.unshift(await waitingRun(given, graph))
+    for (const limit of [1, 2, 3, 4, 6, 7]) {
+      const met: (readonly string[])[] = []
+      let after: ApprovalPosition | null = null
+      for (let more = true; more && met.length < 20; ) {
+        const part = await find(given, { after, limit })
+        expect(part.approvals.length).toBeLessThanOrEqual(limit)
+        met.push(...(places(part.approvals) as string[][]))
+        after = part.cursor
+        more = part.more
+      }
+      expect(met).toEqual(bothOf(...runs))
+    }
+  },
+
+  'a walk goes on behind a step that has been decided meanwhile': async (given) => {
+    const run = await waitingRun(given, await asking(given))
+    const { cursor } = await find(given, { limit: 1 })
+    await given.signal(run, 'first')
+    expect(places((await find(given, { after: cursor })).approvals)).toEqual([[run.id, 'second']])
+  },
+
+  'a store without runs that ask has none to find': async (given) => {
+    await given.pair()
+    expect(await find(given)).toEqual({ approvals: [], cursor: null, more: false })
+    await given.start(await asking(given))
+    expect((await find(given)).approvals).toEqual([])
+  },
+
+  'an approval that moved to another version is found under its new version, once': async (given) => {
+    const run = await waitingRun(given, await asking(given))
+    const moved = await given.graph('asking', { zero: [], ...TWO }, 2, APPROVALS)
+    const { id: _, ...record } = moved.saved
+    await given.operator().migrateRun(run.id, { name: 'asking', version: 2, record } as never)
+
+    const { approvals } = await find(given)
+
+    expect(places(approvals)).toEqual(bothOf(run))
+    expect(approvals.map(({ version }) => version)).toEqual([2, 2])
+  },
+
+  'an approval that ended is found no more': async (given) => {
+    const run = await waitingRun(given, await asking(given))
+    await given.signal(run, 'first')
+    const worker = await given.worker()
+    await worker.settle([completed(await worker.claimOf(run, 'first'))])
+    expect(places((await find(given)).approvals)).toEqual([[run.id, 'second']])
+  },
+}

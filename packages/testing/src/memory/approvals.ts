@@ -1,0 +1,57 @@
+import type { ApprovalRecord, ApprovalsRequest, FoundApprovals } from '@belay/workflow/adapter'
+import type { Rows, RunRow } from './rows.ts'
+import { goesForward } from './stop.ts'
+
+// Small, so that tests meet it.
+const LOOKED_AT_MAX = 100
+
+/** A part of a walk over steps that wait for an approval: by run, the newest first, then by step. */
+export function findApprovals(rows: Rows, request: ApprovalsRequest): FoundApprovals {
+  const { after, limit } = request
+  const live = [...rows.liveRunsByAge()].reverse()
+  const asked = live.filter(
+    (run) =>
+      goesForward(run) &&
+      run.stop === null &&
+      (after === null || run.runId <= after.runId) &&
+      approvalsOf(run, request).length > 0,
+  )
+  const part = asked.slice(0, LOOKED_AT_MAX)
+  const found = part.flatMap((run) => pendingApprovals(run, request))
+  const approvals = found.slice(0, limit)
+  const last = approvals.at(-1)
+  if (last !== undefined && approvals.length === limit) {
+    return { approvals, cursor: { runId: last.runId, step: last.step }, more: true }
+  }
+  const lastRun = part.at(-1)
+  const cursor = lastRun === undefined ? after : { runId: lastRun.runId, step: null }
+  return { approvals, cursor, more: part.length === LOOKED_AT_MAX }
+}
+
+/** The numbers of a run's steps that are approvals, as far as they are asked for. */
+function approvalsOf({ definition }: RunRow, { workflow, step }: ApprovalsRequest): readonly number[] {
+  const { name, shape } = definition.saved
+  if (workflow !== undefined && workflow !== name) return []
+  return shape.steps.flatMap((each, number) =>
+    each.kind === 'approval' && (step === undefined || step === each.name) ? [number] : [],
+  )
+}
+
+function pendingApprovals(run: RunRow, request: ApprovalsRequest): readonly ApprovalRecord[] {
+  const { after } = request
+  const { version, shape } = run.definition.saved
+  const { runId, workflow, key } = run
+  return approvalsOf(run, request).flatMap((number) => {
+    const { status, waitingSince, availableAt } = run.steps[number]!
+    if (status !== 'waiting' || (after?.runId === runId && !isBehind(run, number, after.step))) return []
+    const step = shape.steps[number]!.name
+    return [{ runId, workflow, version, key, step, since: waitingSince!, timeoutAt: availableAt }]
+  })
+}
+
+/** Nothing is behind a step that is no approval of the run any more: the walk goes on with the next run. */
+function isBehind({ definition }: RunRow, number: number, place: string | null): boolean {
+  const { steps } = definition.saved.shape
+  const at = steps.findIndex(({ name, kind }) => name === place && kind === 'approval')
+  return at >= 0 && number > at
+}
