@@ -7,7 +7,9 @@ import { verbsOf } from '../../src/simulation/index.ts'
 /** Called by the harness before there is anything to compare. */
 const NOT_COMPARED = ['open']
 
-const WAYS = ['startRuns', 'deliverSignals', 'findRun', 'saveDefinitions', 'now'].map((verb) => `${verb} with tx`)
+const WAYS = ['startRuns', 'deliverSignals', 'findRun', 'saveDefinitions', 'now'].map(
+  (verb) => `${verb} with tx`,
+)
 
 test('random commands call every verb of the port, and those that take a transaction in one', async () => {
   const called = new Set<string>()

@@ -37,6 +37,7 @@ const OPERATIONS = [
   'releaseKeys',
   'list runs',
   'list workers',
+  'list approvals',
   'doctor',
   'pauseMany',
   'retryMany',

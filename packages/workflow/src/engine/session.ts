@@ -93,7 +93,13 @@ export class Session {
     const isAbandoned = () => this.#settler.isAbandoned
     const leaseKnown = () => this.#leaseKnown()
     const leaseHolds = () => this.lease.holds
-    this.#transactions = new Transactions({ ...settling, log: parts.log, isAbandoned, leaseKnown, leaseHolds })
+    this.#transactions = new Transactions({
+      ...settling,
+      log: parts.log,
+      isAbandoned,
+      leaseKnown,
+      leaseHolds,
+    })
     this.intake = this.#openIntake(parts)
     this.reconciler = this.#openReconciler(parts)
   }

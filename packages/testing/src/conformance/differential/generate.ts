@@ -123,7 +123,9 @@ export function nextCommand(world: World, random: Random): Command {
 function endedWellBy(world: World, worker: string): readonly Outcome[] {
   return world.attempts
     .filter(({ workerId }) => workerId === worker)
-    .flatMap(({ settled }) => (settled?.type === 'completed' || settled?.type === 'compensated' ? [settled] : []))
+    .flatMap(({ settled }) =>
+      settled?.type === 'completed' || settled?.type === 'compensated' ? [settled] : [],
+    )
     .slice(-3)
 }
 

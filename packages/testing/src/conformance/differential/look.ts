@@ -21,10 +21,14 @@ async function shown(adapter: Adapter, command: Look, definitionIds: readonly nu
       return (await adapter.listWorkers()).map(({ host: _, ...worker }) => worker)
     case 'diagnose': {
       const { liveRuns, moreLiveRuns, strandedSteps } = await adapter.diagnose({ overdueMs: 60_000 })
-      return { liveRuns: liveRuns.map(({ runIds: _, ...runs }) => JSON.stringify(runs)).sort(), moreLiveRuns, strandedSteps }
+      return {
+        liveRuns: liveRuns.map(({ runIds: _, definitionId: __, ...runs }) => JSON.stringify(runs)).sort(),
+        moreLiveRuns,
+        strandedSteps,
+      }
     }
     case 'definitions':
-      return adapter.readDefinitions(definitionIds)
+      return (await adapter.readDefinitions(definitionIds)).map(({ id: _, ...definition }) => definition)
     case 'listHeld':
       return adapter.listHeld({ workerId: command.workerId, limit: UNLIMITED })
     case 'statuses':

@@ -267,7 +267,11 @@ function endedWell(outcome: Outcome): outcome is EndedWell {
   return outcome.type === 'completed' || outcome.type === 'compensated'
 }
 
-function operationOf(handle: RunHandle, action: Exclude<OperatorAction, 'migrate'>, step: string): Promise<unknown> {
+function operationOf(
+  handle: RunHandle,
+  action: Exclude<OperatorAction, 'migrate'>,
+  step: string,
+): Promise<unknown> {
   const by = { by: 'operator', reason: 'chance' }
   switch (action) {
     case 'pause':

@@ -87,7 +87,8 @@ export class World {
         break
       case 'within':
         if (!command.commits) break
-        for (const { runId, created } of (answer as WithinAnswer).started) if (created) this.runIds.push(runId)
+        for (const { runId, created } of (answer as WithinAnswer).started)
+          if (created) this.runIds.push(runId)
         for (const { runId, graph } of command.runs) this.graphs.set(runId, graph)
         this.#signalled(command.signals, (answer as WithinAnswer).deliveries)
         break
@@ -114,7 +115,8 @@ export class World {
 
   #renumber(runId: string, { steps }: ComparableRun): void {
     for (const name of this.signalled) if (name.startsWith(runId)) this.signalled.delete(name)
-    for (const { step, signalledAt } of steps) if (signalledAt !== null) this.signalled.add(`${runId}/${step}`)
+    for (const { step, signalledAt } of steps)
+      if (signalledAt !== null) this.signalled.add(`${runId}/${step}`)
   }
 
   #forget(runId: string): void {
