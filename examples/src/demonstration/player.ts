@@ -52,10 +52,9 @@ export class Player {
   ): Promise<void> {
     let { view } = first
     const display = this.#screen.live ? first.display(this.#screen, view) : undefined
-    const stepNames = workflow.steps.map(({ name }) => name)
     const stopReading = this.#journal.read(run.id, (happening) => {
       view = viewAfter(view, happening)
-      if (display === undefined) this.#printLine(happening, stepNames)
+      if (display === undefined) this.#printLine(happening)
       else display.show(view)
     })
     try {
@@ -67,8 +66,8 @@ export class Player {
     }
   }
 
-  #printLine(happening: Happening, stepNames: readonly string[]): void {
-    const line = plainLine(happening, stepNames)
+  #printLine(happening: Happening): void {
+    const line = plainLine(happening)
     if (line !== undefined) this.#screen.print(line)
   }
 

@@ -1,12 +1,12 @@
 import type { Happening } from './run-view.ts'
 
-/** What happened, as one line of text; undefined for what only the engine cares about. `stepNames` are by number. */
-export function plainLine(happening: Happening, stepNames: readonly string[]): string | undefined {
-  const text = describe(happening, stepNames)
+/** What happened, as one line of text; undefined for what only the engine cares about. */
+export function plainLine(happening: Happening): string | undefined {
+  const text = describe(happening)
   return text === undefined ? undefined : `  ${(happening.atMs / 1000).toFixed(2).padStart(6)} s  ${text}`
 }
 
-function describe({ name, event }: Happening, stepNames: readonly string[]): string | undefined {
+function describe({ name, event }: Happening): string | undefined {
   switch (name) {
     case 'step.started':
       return `${event.step}: ${event.direction === 'undo' ? 'undo started' : 'started'}${ordinal(event.attempt)}`
@@ -27,7 +27,7 @@ function describe({ name, event }: Happening, stepNames: readonly string[]): str
     case 'step.discarded':
       return `${event.step}: late result discarded`
     case 'step.recovered':
-      return `${stepNames[event.step]}: taken back from a worker that died`
+      return `${event.step}: taken back from a worker that died`
     case 'run.compensating':
       return 'run: stopped; what was done will be undone'
     case 'run.completed':

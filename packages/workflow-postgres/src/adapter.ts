@@ -24,7 +24,7 @@ import { listHeld } from './statements/list-held.ts'
 import { listWorkers } from './statements/list-workers.ts'
 import { prune } from './statements/prune-runs.ts'
 import { recorded } from './statements/read-attempts.ts'
-import { readDefinitions } from './statements/read-definitions.ts'
+import { findDefinition, readDefinitions } from './statements/read-definitions.ts'
 import { readHistory } from './statements/read-history.ts'
 import { load } from './statements/read-payloads.ts'
 import { listRuns, readRun } from './statements/read-runs.ts'
@@ -171,7 +171,8 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     cancelRuns: (request) => cancelRuns(connection, request),
     changeRun: (request) => changeRun(connection, request),
     readHistory: (request) => readHistory(connection, request),
-    readDefinitions: (definitionIds) => readDefinitions(connection, definitionIds),
+    readDefinitions: async (ids, within) => readDefinitions(await connectionFor(within), ids),
+    findDefinition: async (wanted, within) => findDefinition(await connectionFor(within), wanted),
     async deliverSignals(signals, within) {
       const over = await connectionFor(within)
       const deliveries = await deliverSignals(over, signals)

@@ -11,6 +11,8 @@ export type BelayErrorCode =
   | 'payload_unserialisable'
   | 'payload_too_large'
   | 'run_failed'
+  | 'result_timeout'
+  | 'result_aborted'
   | 'step_timeout'
   | 'outcome_unknown'
   | 'signal_timeout'

@@ -2,6 +2,7 @@ import type { Adapter } from '@belay/workflow/adapter'
 import { describe, test } from 'vitest'
 import type { BesideCase, Case, Cases, SecondCase } from './case.ts'
 import { approvalCases } from './cases/approvals.ts'
+import { changedRunCases } from './cases/changed-runs.ts'
 import { claimCases } from './cases/claim.ts'
 import { connectionCases } from './cases/connection.ts'
 import { controlCases } from './cases/control.ts'
@@ -73,6 +74,7 @@ const SUITES: Readonly<Record<string, Cases>> = {
   'undo order': undoOrderCases,
   leases: leaseCases,
   sweep: sweepCases,
+  'what is told of runs': changedRunCases,
   races: raceCases,
   control: controlCases,
   'control of waits': controlledWaitCases,

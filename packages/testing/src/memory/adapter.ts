@@ -10,8 +10,8 @@ import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { Dump } from '../invariants/dump.ts'
 import { findApprovals } from './approvals.ts'
 import { claim, held } from './claim.ts'
-import { changeRun, readDefinitions, readHistory } from './control.ts'
-import { saveDefinitions } from './definitions.ts'
+import { changeRun, readHistory } from './control.ts'
+import { findDefinition, readDefinitions, saveDefinitions } from './definitions.ts'
 import { expireRuns, upcoming } from './due.ts'
 import { dump } from './dump.ts'
 import { listRuns, load, readRun, readStatuses } from './read.ts'
@@ -123,7 +123,10 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
 
   changeRun: Adapter['changeRun'] = (request) => this.#verb(() => changeRun(this.#rows, request))
   readHistory: Verb<'readHistory'> = (request) => this.#verb(() => readHistory(this.#rows, request))
-  readDefinitions: Verb<'readDefinitions'> = (ids) => this.#verb(() => readDefinitions(this.#rows, ids))
+  readDefinitions: Verb<'readDefinitions'> = (ids, within) =>
+    this.#verb(() => readDefinitions(this.#rows, ids, this.#given(within)))
+  findDefinition: Verb<'findDefinition'> = (wanted, within) =>
+    this.#verb(() => findDefinition(this.#rows, wanted, this.#given(within)))
   deliverSignals: Verb<'deliverSignals'> = (signals, within) =>
     this.#verb(() => deliverInTurn(this.#rows, signals, this.#given(within)))
   findApprovals: Verb<'findApprovals'> = (request) => this.#verb(() => findApprovals(this.#rows, request))

@@ -1,4 +1,10 @@
-import { isTerminal, RUN_TRANSITIONS, type RunStatus, STEP_TRANSITIONS } from '@belay/workflow/adapter'
+import {
+  type ChangedRun,
+  isTerminal,
+  RUN_TRANSITIONS,
+  type RunStatus,
+  STEP_TRANSITIONS,
+} from '@belay/workflow/adapter'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 
 /** A fact that must always hold did not: a defect of the store or of what called it. Never caught to carry on. */
@@ -33,6 +39,13 @@ export function moveRun(rows: Rows, run: RunRow, status: RunStatus): void {
     'run_end_has_no_open_steps',
     () => `run ${run.runId} ends as ${status} with ${run.openSteps} open steps.`,
   )
+}
+
+/** What the port tells of a run whose status was changed. */
+export function changedRun(rows: Rows, run: RunRow, status = run.status): ChangedRun {
+  const { runId, definition, key, createdAt, startAt, finishedAt } = run
+  const durationMs = Math.max(0, (finishedAt ?? rows.now) - Math.max(createdAt, startAt ?? createdAt))
+  return { runId, definitionId: definition.saved.id, status, key, tags: [], durationMs }
 }
 
 /** Changes a step's row. The only way to do it: every change is checked as the database checks it. */

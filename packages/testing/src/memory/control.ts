@@ -2,7 +2,6 @@ import type {
   HistoryRecord,
   RunChange,
   RunToChange,
-  SavedDefinition,
   StepChange,
   StoredRun,
   StoredStep,
@@ -133,11 +132,4 @@ export function note(
 ): void {
   const past = rows.history.get(runId) ?? []
   rows.history.set(runId, [...past, { ...entry, at: rows.now, step: null, name: null, key: null }])
-}
-
-export function readDefinitions(rows: Rows, definitionIds: readonly number[]): readonly SavedDefinition[] {
-  return [...new Set(definitionIds)].flatMap((id) => {
-    const found = rows.definitions.get(id)
-    return found === undefined ? [] : [structuredClone(found.saved)]
-  })
 }

@@ -1,5 +1,6 @@
 import { BelayError, type DefinitionRecord, type SavedDefinition } from '@belay/workflow/adapter'
 import type { DefinitionRow, Rows } from './rows.ts'
+import type { MemoryTransaction } from './transaction.ts'
 
 export function saveDefinitions(
   rows: Rows,
@@ -9,6 +10,33 @@ export function saveDefinitions(
     const held = find(rows, definition) ?? insert(rows, definition)
     return structuredClone(held.saved)
   })
+}
+
+/** `tx` is for its check: definitions that are saved in a transaction are there at once. */
+export function readDefinitions(
+  rows: Rows,
+  definitionIds: readonly number[],
+  tx?: MemoryTransaction,
+): readonly SavedDefinition[] {
+  tx?.assertOpen()
+  return [...new Set(definitionIds)].flatMap((id) => {
+    const found = rows.definitions.get(id)
+    return found === undefined ? [] : [structuredClone(found.saved)]
+  })
+}
+
+/** The definition of a version, or of the highest one. */
+export function findDefinition(
+  rows: Rows,
+  { name, version }: { readonly name: string; readonly version?: number | undefined },
+  tx?: MemoryTransaction,
+): SavedDefinition | null {
+  tx?.assertOpen()
+  const versions = [...rows.definitions.values()].filter(
+    ({ saved }) => saved.name === name && (version === undefined || saved.version === version),
+  )
+  const [newest] = versions.sort((one, other) => other.saved.version - one.saved.version)
+  return newest === undefined ? null : structuredClone(newest.saved)
 }
 
 /** A definition by the store's number. */

@@ -1,12 +1,14 @@
+import type { ChangedRun } from '@belay/workflow/adapter'
+import { changedRun } from './change.ts'
 import type { Rows, RunRow } from './rows.ts'
 import { goesForward, stopRun } from './stop.ts'
 
-export function expireRuns(rows: Rows, { limit }: { limit: number }): readonly string[] {
+export function expireRuns(rows: Rows, { limit }: { limit: number }): readonly ChangedRun[] {
   const overdue = byDeadline(rows).filter(({ deadlineAt }) => deadlineAt! <= rows.now)
   return overdue.slice(0, limit).map((run) => {
     const deadlineAt = new Date(run.deadlineAt!).toISOString()
     stopRun(rows, run, 'failure', JSON.stringify({ type: 'deadline', deadlineAt }))
-    return run.runId
+    return changedRun(rows, run)
   })
 }
 

@@ -1,5 +1,5 @@
 import type { Claim, Outcome, Settlement } from '@belay/workflow/adapter'
-import { assertInvariant } from './change.ts'
+import { assertInvariant, changedRun } from './change.ts'
 import { byRunAndStep, enqueue, lease, type StepOfRun } from './lease.ts'
 import { type Consequences, record } from './outcome.ts'
 import { refused } from './refusal.ts'
@@ -21,7 +21,7 @@ export function settle(
   return {
     results,
     claims,
-    runs: [...consequences.runs].map(([runId, status]) => ({ runId, status })),
+    runs: [...consequences.runs].map(([runId, status]) => changedRun(rows, rows.runs.get(runId)!, status)),
     queued: left > 0 || consequences.requeued,
   }
 }

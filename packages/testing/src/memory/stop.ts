@@ -1,5 +1,5 @@
-import type { Adapter, RunStatus } from '@belay/workflow/adapter'
-import { changeStep, moveRun } from './change.ts'
+import type { Adapter, ChangedRun, RunStatus } from '@belay/workflow/adapter'
+import { changedRun, changeStep, moveRun } from './change.ts'
 import { note } from './control.ts'
 import type { Rows, RunRow } from './rows.ts'
 
@@ -29,14 +29,14 @@ export function cancelUnstarted(rows: Rows, run: RunRow): void {
   }
 }
 
-export function cancelRuns(rows: Rows, request: Parameters<Adapter['cancelRuns']>[0]): readonly string[] {
+export function cancelRuns(rows: Rows, request: Parameters<Adapter['cancelRuns']>[0]): readonly ChangedRun[] {
   const { runIds, cause, stop = 'cancellation', by } = request
-  return [...new Set(runIds)].filter((runId) => {
+  return [...new Set(runIds)].flatMap((runId) => {
     const run = rows.runs.get(runId)
-    if (run === undefined || !stopRun(rows, run, stop, cause)) return false
+    if (run === undefined || !stopRun(rows, run, stop, cause)) return []
     const change = JSON.stringify({ compensate: stop === 'cancellation' })
     note(rows, runId, { action: 'cancel', actor: by?.actor ?? null, reason: by?.reason ?? null, change })
-    return true
+    return [changedRun(rows, run)]
   })
 }
 

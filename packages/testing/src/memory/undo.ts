@@ -7,7 +7,7 @@ import type {
   UndoneStatus,
   UndoPlan,
 } from '@belay/workflow/adapter'
-import { assertInvariant, changeStep, moveRun } from './change.ts'
+import { assertInvariant, changedRun, changeStep, moveRun } from './change.ts'
 import { byRunAndStep, enqueue, lease as leaseStep, type StepOfRun } from './lease.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { cancelUnstarted } from './stop.ts'
@@ -45,9 +45,10 @@ export function beginUndo(rows: Rows, plans: readonly UndoPlan[], lease?: Lease)
     return [run]
   })
   const claims = handOut(rows, due, lease)
-  return begun.map(({ runId, status }) => {
-    const moved = { runId, status }
-    return lease === undefined ? moved : { ...moved, claims: claims.filter((claim) => claim.runId === runId) }
+  return begun.map((run) => {
+    const moved = changedRun(rows, run)
+    const own = claims.filter(({ runId }) => runId === run.runId)
+    return lease === undefined ? moved : { ...moved, claims: own }
   })
 }
 

@@ -1,4 +1,4 @@
-import type { Engine, StepDefinition, WorkflowDefinition } from '@belay/workflow'
+import type { StepDefinition, WorkflowDefinition } from '@belay/workflow'
 import type { StepTransaction } from '@belay/workflow/adapter'
 import { untilDeath } from './faulty-adapter.ts'
 import type { Fleet, Living } from './fleet.ts'
@@ -25,9 +25,8 @@ export class Clients {
   startRun(): void {
     const living = this.#fleet.any()
     if (living === undefined || this.#starts >= RUNS_MAX) return
-    const { input, options, workflow } = this.#newRun(living.workflows)
-    void living.engine
-      .run(workflow, input, options)
+    const { options, start } = this.#newRun(living)
+    void start()
       .then((run) => this.started.set(run.id, `started with key ${options.key}`))
       // The connection broke: the run may or may not exist.
       .catch(() => {})
@@ -116,8 +115,7 @@ export class Clients {
   async #within(living: Living, tx: unknown): Promise<void> {
     const { random, shared } = this.#stage
     if (random.chance(0.5) && this.#starts < RUNS_MAX) {
-      const { input, options, workflow } = this.#newRun(living.workflows)
-      await living.engine.run(workflow, input, { ...options, tx })
+      await this.#newRun(living).start(tx)
       return
     }
     const waiting = (await shared.dump()).runs.flatMap(({ run, steps }) =>
@@ -131,21 +129,24 @@ export class Clients {
     }
   }
 
-  #newRun(workflows: readonly WorkflowDefinition[]) {
+  #newRun({ engine, stranger, workflows }: Living) {
     const { random } = this.#stage
     this.#starts += 1
     const key = random.chance(0.5) ? `k${random.integer(0, 2)}` : undefined
-    const times = {
+    const options = {
       ...(random.chance(0.15) ? { delay: random.integer(0, 10_000) } : {}),
       ...(random.chance(0.2) ? { deadline: random.pick([1_000, 10_000, 100_000]) } : {}),
+      ...(key === undefined ? {} : { key }),
     }
-    return {
-      workflow: random.pick(workflows),
-      input: { by: 'simulation' },
-      options: { ...times, ...(key === undefined ? {} : { key }) } as Parameters<Engine['run']>[1] & {
-        readonly key?: string
-      },
+    const workflow = random.pick(workflows)
+    const { name, version } = workflow
+    const input = { by: 'simulation' }
+    const isByName = random.chance(0.2)
+    const start = (tx?: unknown) => {
+      const given = tx === undefined ? options : { ...options, tx }
+      return isByName ? stranger.run(name, input, { ...given, version }) : engine.run(workflow, input, given)
     }
+    return { options: { key }, start }
   }
 
   async #signal(

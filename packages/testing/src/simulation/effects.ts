@@ -94,8 +94,11 @@ export class Effects {
   }
 
   /** A run is at its end, or parked: what happened in it must be accounted for. */
-  checkEnd({ run, steps }: RunDump, report: readonly UndoReport[]): void {
+  checkEnd({ run, steps, stored }: RunDump, report: readonly UndoReport[]): void {
     for (const step of steps) {
+      // Who cancels without an undo leaves it, too, where an error is no proof that nothing happened.
+      const isLeft = stored?.stop === 'abandonment' && this.#compensateOn(run.runId, step.name) === 'started'
+      if (isLeft) continue
       const named = report.find((entry) => entry.step === step.name)?.result
       for (const effect of this.#of(run.runId, step.name).values()) {
         const isLetGo = !effect.timely && this.#letGo.has(`${run.runId}/${step.name}`)

@@ -7,6 +7,8 @@ import type { Stage } from './stage.ts'
 export interface Living {
   readonly process: Process
   readonly engine: Engine
+  /** Another engine of the process, that knows workflows by name only. */
+  readonly stranger: Engine
   readonly workflows: readonly WorkflowDefinition[]
 }
 
@@ -31,18 +33,21 @@ export class Fleet {
     const process = new Process(`p${this.#started++}`, scheduler)
     const within = (tx: StepTransaction) => this.#within(living, tx)
     const workflows = plans.flatMap((plan) => this.#stage.workflowsIn(process, plan, { random, within }))
-    const engine = createEngine({
+    const same = {
       adapter: this.#stage.connect(process, random),
-      workflows,
-      concurrency: random.integer(1, 6),
-      lease: leaseMs,
       payloadMaxBytes,
       clock: process.clock,
       random: random.next,
       newId: () => random.uuid(),
+    }
+    const engine = createEngine({
+      ...same,
+      workflows,
+      concurrency: random.integer(1, 6),
+      lease: leaseMs,
       name: process.name,
     })
-    const living: Living = { process, engine, workflows }
+    const living: Living = { process, engine, stranger: createEngine(same), workflows }
     oracle.watch(engine)
     this.living.push(living)
     const start = (): Promise<void> => engine.start().catch(() => process.turn(100).then(start))

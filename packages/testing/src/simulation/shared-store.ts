@@ -14,6 +14,7 @@ const READS: ReadonlySet<string> = new Set<keyof Adapter>([
   'readHistory',
   'readDefinitions',
   'findApprovals',
+  'findDefinition',
   'findRun',
   'upcoming',
   'readRun',

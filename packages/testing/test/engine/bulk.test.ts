@@ -26,6 +26,7 @@ describe('acting on many runs', () => {
       changed: 3,
       runIds: runs.map(({ id }) => id).reverse(),
       refused: [],
+      unknown: [],
       more: false,
     })
     for (const run of runs) {
@@ -119,5 +120,39 @@ describe('acting on many runs', () => {
 
     await expect(engine.runs.pauseMany(filter as never, options as never)).rejects.toThrow(message)
     expect((await runs[0]!.status()).status).toBe('running')
+  })
+
+  it('acts on the runs that a list names, by handle, id or key, each once, in its order', async () => {
+    const { engine, runs } = await started(3)
+    const keyed = await engine.run(other, undefined, { key: 'k' })
+    const missing = '01920000-0000-7000-8000-000000000000'
+    const list = [runs[2]!, { workflow: other, key: 'k' }, runs[0]!.id.toUpperCase(), runs[2]!.id]
+
+    const dry = await engine.runs.pauseMany([...list, missing, { workflow: 'other', key: 'none' }], {
+      dryRun: true,
+    })
+    const paused = await engine.runs.pauseMany(list, { by: 'ann' })
+    const cancelled = await engine.runs.cancelMany([keyed, missing], { by: 'ann' })
+    const again = await engine.runs.cancelMany([keyed])
+
+    const runIds = [runs[2]!.id, keyed.id, runs[0]!.id]
+    const unknown = [missing, { workflow: 'other', key: 'none' }]
+    expect(dry).toEqual({ matched: 3, changed: 3, runIds, refused: [], unknown, more: false })
+    expect(paused).toEqual({ matched: 3, changed: 3, runIds, refused: [], unknown: [], more: false })
+    expect((await runs[1]!.status()).status).toBe('running')
+    expect(cancelled).toMatchObject({ changed: 1, runIds: [keyed.id], unknown: [missing] })
+    expect(again).toMatchObject({ changed: 0, refused: [{ runId: keyed.id }], unknown: [] })
+  })
+
+  it('acts on nothing when a list is empty, and on no more than the limit of a longer one', async () => {
+    const { engine, runs } = await started(3)
+
+    const none = await engine.runs.cancelMany([])
+    const two = await engine.runs.cancelMany(runs, { limit: 2 })
+
+    expect(none).toMatchObject({ matched: 0, changed: 0, more: false })
+    expect(two).toMatchObject({ matched: 2, changed: 2, more: true })
+    expect((await runs[2]!.status()).status).toBe('running')
+    await expect(engine.runs.cancelMany([7] as never)).rejects.toMatchObject({ code: 'invalid_option' })
   })
 })

@@ -3,6 +3,7 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import type { LeaseJournal } from '../lease-journal.ts'
 import { boundedLockWait, contended, SHARED_LOCK_WAIT_MS, sharedLockWait } from '../lock-wait.ts'
+import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from './changed-run.ts'
 import { type ClaimRow, decodeClaim } from './claim-row.ts'
 
 /**
@@ -88,19 +89,19 @@ moved_runs as (
     finished_at = case when o.open_steps = 0 then belay.store_now() end
   from open_undos o
   where r.id = any (array[o.run_id]) and r.ends_as is null
-  returning r.id as run_id, r.status
+  returning r.id as run_id, r.status, ${changedRunColumns}
 )
-select 'run' as kind, m.run_id, m.status, null::int as step, null::int as fence, null::int as definition_id,
-  null::int as failures, null::int as losses, null as undo_of, null as journal_id
+select 'run' as kind, m.run_id, m.status, null::int as step, null::int as fence, m.definition_id,
+  null::int as failures, null::int as losses, null as undo_of, null as journal_id, m.key, m.tags, m.duration_ms
 from moved_runs m
 union all
 select 'claim', u.run_id, null, u.step, u.fence, u.definition_id, u.failures, u.losses, u.undo_of,
-  (select j.id::text from journaled_runs j)
+  (select j.id::text from journaled_runs j), null, null, null
 from begun_undos u where u.handed_back`,
 }
 
 type BegunRow =
-  | { readonly kind: 'run'; readonly run_id: string; readonly status: RunStatus }
+  | (ChangedRunRow & { readonly kind: 'run'; readonly status: RunStatus })
   | (ClaimRow & { readonly kind: 'claim'; readonly journal_id: string })
 
 export async function beginUndo(
@@ -137,7 +138,7 @@ export async function beginUndo(
         SHARED_LOCK_WAIT_MS,
       )
     })
-  const runs = rows.flatMap((row) => (row.kind === 'run' ? [{ runId: row.run_id, status: row.status }] : []))
+  const runs = rows.flatMap((row) => (row.kind === 'run' ? [decodeChangedRun(row, row.status)] : []))
   if (lease === undefined) return runs
   journalLeases(rows, lease, journal)
   const claims = new Map<string, Claim[]>(runs.map(({ runId }) => [runId, []]))

@@ -1,14 +1,15 @@
-import { type Adapter, StoreContendedError } from '@belay/workflow/adapter'
+import { type Adapter, type ChangedRun, StoreContendedError } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { boundedLockWait, contended, isLockTimeout, lockWait } from '../lock-wait.ts'
 import { isUuid } from '../uuid.ts'
+import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from './changed-run.ts'
 
 /**
  * Stops runs with a cancellation, cancels what has not started in them, and notes it in their history. Guarantee: all of it commits
  * together; a run that is stopping or at an end stays as it is. Index: primary keys. Locks: steps, then runs, each by (run, step).
  */
-export const cancelRunsStatement: Statement<{ readonly run_id: string }> = {
+export const cancelRunsStatement: Statement<ChangedRunRow> = {
   name: 'cancel_runs',
   text: `
 with ${boundedLockWait('$7')},
@@ -45,19 +46,22 @@ stopped_runs as (
     order by asked_runs.id
   ) asked
   where r.id = any (array[asked.id]) and r.status in ('scheduled', 'running', 'waiting', 'paused')
-  returning r.id
+  returning r.id, ${changedRunColumns}
 ),
 noted_runs as (
   insert into belay.workflow_history (run_id, at, action, actor, reason, change)
   select s.id, belay.store_now(), 'cancel', $4::text, $5::text, $6::text::json
   from stopped_runs s
 )
-select id as run_id from stopped_runs`,
+select s.id as run_id, s.definition_id, s.key, s.tags, s.duration_ms from stopped_runs s`,
 }
 
 type CancelRequest = Parameters<Adapter['cancelRuns']>[0]
 
-export async function cancelRuns(connection: Connection, request: CancelRequest): Promise<readonly string[]> {
+export async function cancelRuns(
+  connection: Connection,
+  request: CancelRequest,
+): Promise<readonly ChangedRun[]> {
   const runIds = [...new Set(request.runIds.filter(isUuid))]
   if (runIds.length === 0) return []
   try {
@@ -73,8 +77,8 @@ async function cancelEach(
   connection: Connection,
   request: CancelRequest,
   runIds: readonly string[],
-): Promise<readonly string[]> {
-  const cancelled: string[] = []
+): Promise<readonly ChangedRun[]> {
+  const cancelled: ChangedRun[] = []
   const held: { readonly runId: string; readonly error: unknown }[] = []
   for (const runId of runIds) {
     try {
@@ -95,9 +99,9 @@ async function cancel(
   { cause, stop = 'cancellation', by }: CancelRequest,
   runIds: readonly string[],
   waits: string,
-): Promise<readonly string[]> {
+): Promise<readonly ChangedRun[]> {
   const change = JSON.stringify({ compensate: stop === 'cancellation' })
   const values = [runIds, cause, stop, by?.actor ?? null, by?.reason ?? null, change, waits]
   const rows = await connection.query(cancelRunsStatement, values)
-  return rows.map((row) => row.run_id)
+  return rows.map((row) => decodeChangedRun(row, 'compensating'))
 }

@@ -1,12 +1,14 @@
+import type { ChangedRun } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from './changed-run.ts'
 
 /**
  * Stops runs whose deadline has passed, and cancels what has not started in them. Guarantee: both commit together; a run that is stopping or
  * at an end stays as it is, however many workers do this at once; nothing is waited for: a run of which somebody has a row locked is left for
  * later. Index: the partial index of deadlines, steps by primary key. Locks: steps, then runs, each by (run, step), skipping locked ones.
  */
-export const expireRunsStatement: Statement<{ readonly run_id: string; readonly is_expired: boolean }> = {
+export const expireRunsStatement: Statement<ChangedRunRow & { readonly is_expired: boolean }> = {
   name: 'expire_runs',
   text: `
 with overdue_runs as materialized (
@@ -62,10 +64,11 @@ stopped_runs as (
       to_char(r.deadline_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::json
   from locked_runs l
   where r.id = any (array[l.id])
-  returning r.id
+  returning r.id, ${changedRunColumns}
 )
-select o.id as run_id, o.id in (select s.id from stopped_runs s) as is_expired
-from overdue_runs o`,
+select o.id as run_id, s.id is not null as is_expired, s.definition_id, s.key, s.tags, s.duration_ms
+from overdue_runs o
+left join stopped_runs s on s.id = o.id`,
 }
 
 /**
@@ -105,13 +108,16 @@ const ROUNDS_MAX = 5
 export async function expireRuns(
   connection: Connection,
   request: { readonly limit: number },
-): Promise<readonly string[]> {
-  const expired: string[] = []
+): Promise<readonly ChangedRun[]> {
+  const expired: ChangedRun[] = []
   const passedOver: string[] = []
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const limit = request.limit - expired.length
     const rows = await connection.query(expireRunsStatement, [limit, passedOver])
-    for (const row of rows) (row.is_expired ? expired : passedOver).push(row.run_id)
+    for (const row of rows) {
+      if (row.is_expired) expired.push(decodeChangedRun(row, 'compensating'))
+      else passedOver.push(row.run_id)
+    }
     // Only when it met its limit may there be more, behind those that it passed over.
     if (rows.length < limit || expired.length >= request.limit) break
   }

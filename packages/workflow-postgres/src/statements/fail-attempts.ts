@@ -1,7 +1,8 @@
-import type { Outcome, RunStatus } from '@belay/workflow/adapter'
+import type { ChangedRun, Outcome, RunStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
+import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from './changed-run.ts'
 
 /**
  * Records attempts that failed for good, cancels what has not started in their runs, and stops the runs. Guarantee: all of it commits
@@ -11,7 +12,7 @@ import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
  */
 export const failAttempts: Statement<
   | { readonly kind: 'settled'; readonly position: number }
-  | { readonly kind: 'run'; readonly run_id: string; readonly status: RunStatus }
+  | (ChangedRunRow & { readonly kind: 'run'; readonly status: RunStatus })
 > = {
   name: 'fail_attempts',
   text: `
@@ -64,11 +65,13 @@ stopped_runs as (
     order by failed_runs.run_id
   ) f
   where r.id = any (array[f.run_id]) and r.status = any (f.forward_statuses)
-  returning r.id as run_id, r.status
+  returning r.id as run_id, r.status, ${changedRunColumns}
 )
-select 'settled' as kind, f.position::int as position, null::uuid as run_id, null as status from failed_steps f
+select 'settled' as kind, f.position::int as position, null::uuid as run_id, null as status,
+  null::int as definition_id, null as key, null as tags, null::float8 as duration_ms
+from failed_steps f
 union all
-select 'run', null, r.run_id, r.status from stopped_runs r`,
+select 'run', null, r.run_id, r.status, r.definition_id, r.key, r.tags, r.duration_ms from stopped_runs r`,
 }
 
 export type FailedOutcome = Extract<Outcome, { type: 'failed' }>
@@ -78,7 +81,7 @@ export async function fail(
   request: { workerId: string; outcomes: readonly FailedOutcome[] },
 ): Promise<{
   readonly settled: readonly number[]
-  readonly runs: readonly { readonly runId: string; readonly status: RunStatus }[]
+  readonly runs: readonly ChangedRun[]
 }> {
   const { workerId, outcomes } = request
   const rows = await connection.query(failAttempts, [
@@ -92,6 +95,6 @@ export async function fail(
   ])
   return {
     settled: rows.flatMap((row) => (row.kind === 'settled' ? [row.position - 1] : [])),
-    runs: rows.flatMap((row) => (row.kind === 'run' ? [{ runId: row.run_id, status: row.status }] : [])),
+    runs: rows.flatMap((row) => (row.kind === 'run' ? [decodeChangedRun(row, row.status)] : [])),
   }
 }

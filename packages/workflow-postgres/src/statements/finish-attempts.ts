@@ -1,7 +1,8 @@
-import type { Claim, Outcome, RunStatus, UndoneStatus } from '@belay/workflow/adapter'
+import type { ChangedRun, Claim, Outcome, RunStatus, UndoneStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
+import { wholeMs } from './changed-run.ts'
 import { type ClaimRow, decodeClaim, firstAttempt } from './claim-row.ts'
 
 /**
@@ -111,27 +112,30 @@ updated_runs as (
   from ended_steps e
   where r.id = any (array[e.run_id])
     and r.status = any (case when e.undo then array['compensating', 'compensation_failed'] else array['running', 'paused'] end)
-  returning r.id as run_id, r.status, r.open_steps
+  returning r.id as run_id, r.status, r.open_steps, r.definition_id, r.key, r.tags, r.finished_at - greatest(r.created_at, r.start_at) as lasted
 )
 select 'settled' as kind, null::uuid[] as run_ids,
   case when (select count(*) from settled_attempts) < cardinality($2::uuid[])
     then array(select t.position::int from settled_attempts t) end as numbers,
   null::uuid as run_id, null::int as step, null::int as fence, null::int as definition_id, null::int as failures,
-  null::int as losses, null as undo_of, null as status
+  null::int as losses, null as undo_of, null as status, null::float8[] as durations_ms, null as keys, null as tags
 union all
-select 'first attempts', array_agg(u.run_id), array_agg(u.step), null, null, null, u.definition_id, null, null, null, null
+select 'first attempts', array_agg(u.run_id), array_agg(u.step), null, null, null, u.definition_id, null, null, null, null, null, null, null
 from updated_steps u where u.handed_back and u.is_first
 group by u.definition_id
 union all
-select 'claim', null, null, u.run_id, u.step, u.fence, u.definition_id, u.failures, u.losses, u.undo_of, null
+select 'claim', null, null, u.run_id, u.step, u.fence, u.definition_id, u.failures, u.losses, u.undo_of, null, null, null, null
 from updated_steps u where u.handed_back and not u.is_first
 union all
-select 'queued', null, null, null, null, null, null, null, null, null, null
+select 'queued', null, null, null, null, null, null, null, null, null, null, null, null, null
 where exists (select from updated_steps u where u.unblocked and not u.handed_back)
 union all
-select 'runs', array_agg(r.run_id), null, null, null, null, null, null, null, null, r.status
+select 'runs', array_agg(r.run_id), null, null, null, null, r.definition_id, null, null, null, r.status,
+  array_agg(date_part('epoch', r.lasted) * 1000),
+  case when count(r.key) > 0 then json_agg(r.key)::text end,
+  (json_object_agg(r.run_id, r.tags) filter (where r.tags is not null))::text
 from updated_runs r where r.open_steps = 0
-group by r.status`,
+group by r.status, r.definition_id`,
 }
 
 type FinishedRow =
@@ -146,7 +150,18 @@ type FinishedRow =
     }
   | (ClaimRow & { readonly kind: 'claim' })
   | { readonly kind: 'queued' }
-  | { readonly kind: 'runs'; readonly run_ids: readonly string[]; readonly status: RunStatus }
+  | FinishedRunsRow
+
+/** Runs of one definition that ended alike. `keys`: JSON, one for each run, or null when none has one. `tags`: JSON, by run, of those that have any. */
+interface FinishedRunsRow {
+  readonly kind: 'runs'
+  readonly run_ids: readonly string[]
+  readonly definition_id: number
+  readonly status: RunStatus
+  readonly durations_ms: readonly number[]
+  readonly keys: string | null
+  readonly tags: string | null
+}
 
 /** An attempt that ended well: its step completed, received its output from a signal, was compensated, or was relayed. */
 export type FinishedOutcome = Extract<Outcome, { type: 'completed' | 'received' | 'compensated' | 'relayed' }>
@@ -155,7 +170,7 @@ export interface Finished {
   /** Indexes into the outcomes that were recorded now. */
   readonly settled: readonly number[]
   readonly claims: readonly Claim[]
-  readonly runs: readonly { readonly runId: string; readonly status: RunStatus }[]
+  readonly runs: readonly ChangedRun[]
   readonly queued: boolean
 }
 
@@ -177,7 +192,7 @@ export async function finish(
     sharedLockWait,
   ])
   const claims: Claim[] = []
-  const runs: { runId: string; status: RunStatus }[] = []
+  const runs: ChangedRun[] = []
   let settled = outcomes.map((_, index) => index)
   let queued = false
   for (const row of rows) {
@@ -197,10 +212,20 @@ export async function finish(
         queued = true
         break
       case 'runs':
-        for (const runId of row.run_ids) runs.push({ runId, status: row.status })
+        runs.push(...finishedRuns(row))
     }
   }
   return { settled, claims, runs, queued }
+}
+
+function finishedRuns(row: FinishedRunsRow): readonly ChangedRun[] {
+  const { definition_id: definitionId, status } = row
+  const keys = row.keys === null ? [] : (JSON.parse(row.keys) as readonly (string | null)[])
+  const tags = row.tags === null ? {} : (JSON.parse(row.tags) as Readonly<Record<string, readonly string[]>>)
+  return row.run_ids.map((runId, index) => {
+    const durationMs = wholeMs(row.durations_ms[index]!)
+    return { runId, definitionId, status, key: keys[index] ?? null, tags: tags[runId] ?? [], durationMs }
+  })
 }
 
 /** A list whose elements are all the same as a list of one; the statement lets it stand for all. */

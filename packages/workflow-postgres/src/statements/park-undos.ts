@@ -1,7 +1,8 @@
-import type { Outcome, RunStatus } from '@belay/workflow/adapter'
+import type { ChangedRun, Outcome, RunStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
+import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from './changed-run.ts'
 
 /**
  * Records undos that failed for good and parks their runs for an operator; undos of independent branches go on. Guarantee: step and run
@@ -9,7 +10,7 @@ import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
  */
 export const parkUndos: Statement<
   | { readonly kind: 'settled'; readonly position: number }
-  | { readonly kind: 'run'; readonly run_id: string; readonly status: RunStatus }
+  | (ChangedRunRow & { readonly kind: 'run'; readonly status: RunStatus })
 > = {
   name: 'park_undos',
   text: `
@@ -33,11 +34,13 @@ parked_runs as (
   set status = 'compensation_failed'
   from (select p.run_id, 'compensating' as status from parked_steps p group by p.run_id order by p.run_id) parked
   where r.id = any (array[parked.run_id]) and r.status = any (array[parked.status])
-  returning r.id as run_id, r.status
+  returning r.id as run_id, r.status, ${changedRunColumns}
 )
-select 'settled' as kind, p.position::int as position, null::uuid as run_id, null as status from parked_steps p
+select 'settled' as kind, p.position::int as position, null::uuid as run_id, null as status,
+  null::int as definition_id, null as key, null as tags, null::float8 as duration_ms
+from parked_steps p
 union all
-select 'run', null, r.run_id, r.status from parked_runs r`,
+select 'run', null, r.run_id, r.status, r.definition_id, r.key, r.tags, r.duration_ms from parked_runs r`,
 }
 
 export type ParkedOutcome = Extract<Outcome, { type: 'compensation_failed' }>
@@ -47,7 +50,7 @@ export async function park(
   request: { workerId: string; outcomes: readonly ParkedOutcome[] },
 ): Promise<{
   readonly settled: readonly number[]
-  readonly runs: readonly { readonly runId: string; readonly status: RunStatus }[]
+  readonly runs: readonly ChangedRun[]
 }> {
   const { workerId, outcomes } = request
   const rows = await connection.query(parkUndos, [
@@ -60,6 +63,6 @@ export async function park(
   ])
   return {
     settled: rows.flatMap((row) => (row.kind === 'settled' ? [row.position - 1] : [])),
-    runs: rows.flatMap((row) => (row.kind === 'run' ? [{ runId: row.run_id, status: row.status }] : [])),
+    runs: rows.flatMap((row) => (row.kind === 'run' ? [decodeChangedRun(row, row.status)] : [])),
   }
 }

@@ -2,19 +2,40 @@ import type { SavedDefinition } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 
-/** Definitions by number. Index: primary key. No locks: they never change. */
-export const readDefinitionsById: Statement<{
+interface DefinitionRow {
   readonly id: number
   readonly name: string
   readonly version: number
   readonly checksum: string
   readonly shape: string
-}> = {
+}
+
+/** Definitions by number. Index: primary key. No locks: they never change. */
+export const readDefinitionsById: Statement<DefinitionRow> = {
   name: 'read_definitions_by_id',
   text: `
 select d.id, d.name, d.version, d.checksum, d.shape::text as shape
 from unnest($1::int[]) as wanted (id)
 join belay.workflow_definitions d on d.id = any (array[wanted.id])`,
+}
+
+/** The definition of a version, or of the highest one. Index: unique (name, version), read from its end. No locks. */
+export const findDefinitionByName: Statement<DefinitionRow> = {
+  name: 'find_definition_by_name',
+  text: `
+select d.id, d.name, d.version, d.checksum, d.shape::text as shape
+from belay.workflow_definitions d
+where d.name = $1::text and d.version between coalesce($2::int, 1) and coalesce($2::int, 2147483647)
+order by d.version desc
+limit 1`,
+}
+
+export async function findDefinition(
+  connection: Connection,
+  { name, version }: { readonly name: string; readonly version?: number | undefined },
+): Promise<SavedDefinition | null> {
+  const [row] = await connection.query(findDefinitionByName, [name, version ?? null])
+  return row === undefined ? null : { ...row, shape: JSON.parse(row.shape) }
 }
 
 export async function readDefinitions(

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { ApprovalsRequest, FoundApprovals } from './approvals.ts'
+import type { ChangedRun } from './changed-run.ts'
 import type { HistoryRecord, RunChange, RunToChange } from './control.ts'
 import type { RunStatus } from './lifecycle.ts'
 import type {
@@ -196,7 +197,7 @@ export interface Adapter {
     readonly stop?: 'cancellation' | 'abandonment' | undefined
     /** Who cancels and why, for the history of the runs that this stops. */
     readonly by?: { readonly actor: string | null; readonly reason: string | null } | undefined
-  }): Promise<readonly string[]>
+  }): Promise<readonly ChangedRun[]>
 
   /**
    * Changes one run as an operator asks: holds the run and all its steps still, calls `decide` with them, and writes the change that it
@@ -211,8 +212,17 @@ export interface Adapter {
   /** What operators did to a run, and the signals it received: the newest `limit` of them, in the order they came. */
   readHistory(request: { readonly runId: string; readonly limit: number }): Promise<readonly HistoryRecord[]>
 
-  /** Definitions by the store's number; unknown ones are left out. */
-  readDefinitions(definitionIds: readonly number[]): Promise<readonly SavedDefinition[]>
+  /** Definitions by the store's number; unknown ones are left out. With `tx` also those that were saved in it. */
+  readDefinitions(
+    definitionIds: readonly number[],
+    options?: WithinTransaction,
+  ): Promise<readonly SavedDefinition[]>
+
+  /** A workflow's definition of this version, or of the highest that is stored; null when there is none. With `tx` also one that was saved in it. */
+  findDefinition(
+    wanted: { readonly name: string; readonly version?: number | undefined },
+    options?: WithinTransaction,
+  ): Promise<SavedDefinition | null>
 
   /**
    * Gives signals to steps: each is recorded by its key, becomes its step's output, and makes the step ready if it waits; all of that in one
@@ -240,7 +250,7 @@ export interface Adapter {
    * Stops runs whose deadline has passed, with that as their cause, and cancels what has not started in them; the longest overdue first.
    * Returns the runs stopped.
    */
-  expireRuns(request: { readonly limit: number }): Promise<readonly string[]>
+  expireRuns(request: { readonly limit: number }): Promise<readonly ChangedRun[]>
 
   /**
    * In how many milliseconds the next queued step of these definitions becomes claimable that is not yet, and the next deadline of any run

@@ -1,3 +1,4 @@
+import type { ChangedRun } from './changed-run.ts'
 import type { RunStatus, StepStatus } from './lifecycle.ts'
 
 /** A payload as JSON text. `null` stands for "no value" (`undefined`); the JSON value null is the text `'null'`. */
@@ -141,7 +142,7 @@ export interface Settlement {
   /** Steps that these outcomes made ready and that are now leased to the settling worker. */
   readonly claims: readonly Claim[]
   /** Runs whose status these outcomes changed. */
-  readonly runs: readonly { readonly runId: string; readonly status: RunStatus }[]
+  readonly runs: readonly ChangedRun[]
   /** True when outcomes made steps ready that were left for any worker to claim. */
   readonly queued: boolean
 }
@@ -173,9 +174,7 @@ export interface UndoPlan {
 }
 
 /** A run whose undo was begun. */
-export interface BegunUndo {
-  readonly runId: string
-  readonly status: RunStatus
+export interface BegunUndo extends ChangedRun {
   /** Of its undos, those that were leased to the caller; given only when a lease was asked for. */
   readonly claims?: readonly Claim[]
 }

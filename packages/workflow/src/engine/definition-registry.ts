@@ -1,4 +1,10 @@
-import type { Adapter, FoundRun, SavedDefinition, WithinTransaction } from '../adapter/index.ts'
+import type {
+  Adapter,
+  DefinitionRecord,
+  FoundRun,
+  SavedDefinition,
+  WithinTransaction,
+} from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import { diffShapes } from '../graph/index.ts'
@@ -11,6 +17,8 @@ export class DefinitionRegistry {
   readonly #saving = new Map<string, Promise<SavedDefinition>>()
   /** By the store's number: whose shape the store confirmed. */
   readonly #known = new Map<number, WorkflowDefinition>()
+  /** Others, as the store has them. */
+  readonly #learnt = new Map<number, DefinitionRecord>()
 
   constructor(adapter: Adapter) {
     this.#adapter = adapter
@@ -61,6 +69,23 @@ export class DefinitionRegistry {
   #keep(workflow: WorkflowDefinition, key: string, saved: SavedDefinition): void {
     this.#saved.set(key, saved)
     this.#known.set(saved.id, workflow)
+  }
+
+  /** The definition with that number of the store's, if this process has it. */
+  known(definitionId: number): WorkflowDefinition | undefined {
+    return this.#known.get(definitionId)
+  }
+
+  /** Names and shape of the definition with that number, as far as this process knows it by now. */
+  recordOf(definitionId: number): DefinitionRecord | undefined {
+    return this.#known.get(definitionId)?.record ?? this.#learnt.get(definitionId)
+  }
+
+  /** Asks the store about definitions that this process has not. */
+  async learn(definitionIds: readonly number[]): Promise<void> {
+    const strange = definitionIds.filter((id) => this.recordOf(id) === undefined)
+    if (strange.length === 0) return
+    for (const found of await this.#adapter.readDefinitions(strange)) this.#learnt.set(found.id, found)
   }
 
   /** The definition a run follows, when it was started here or is among `workflows`. Throws `definition_changed`. */

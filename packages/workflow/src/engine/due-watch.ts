@@ -1,4 +1,4 @@
-import type { Adapter } from '../adapter/index.ts'
+import type { Adapter, ChangedRun } from '../adapter/index.ts'
 import type { Timer } from '../clock.ts'
 import { Loop } from './loop.ts'
 import type { OutageWatch } from './outage.ts'
@@ -21,7 +21,7 @@ export interface DueWatchParts {
   readonly definitionIds: readonly number[]
   /** A step has become claimable. */
   readonly onDue: () => void
-  readonly onExpired: (runIds: readonly string[]) => void
+  readonly onExpired: (runs: readonly ChangedRun[]) => void
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Adapter, RunStatus } from '../adapter/index.ts'
+import type { Adapter, ChangedRun } from '../adapter/index.ts'
 import type { InputOf, OutputsOf, ReceivesOf, WorkflowDefinition } from '../definition/index.ts'
 import { type Duration, durationMs } from '../duration.ts'
 import { BelayError } from '../errors.ts'
@@ -8,28 +8,22 @@ import type { ActionOptions } from './control/options.ts'
 import { DefinitionRegistry } from './definition-registry.ts'
 import { type DoctorOptions, type DoctorReport, doctor } from './doctor.ts'
 import { type EngineEvents, EventHub, type EventListener } from './events.ts'
-import type { Explanation } from './explain/explanation.ts'
 import { checkEngineOptions, type EngineOptions, type EngineSettings } from './options.ts'
 import { OutageWatch } from './outage.ts'
 import { PayloadCache } from './payload-cache.ts'
 import { checkPruneOptions, type PruneOptions, type PruneReport, pruneRuns } from './prune.ts'
+import { type RunOf, referTo } from './referred-run.ts'
 import { Retention } from './retention.ts'
-import {
-  type ApprovalNames,
-  type ApprovalPayload,
-  type ApproveOptionsOf,
-  type RunHandle,
-  type RunHandleParts,
-  runHandle,
-  type SignalArguments,
-  type SignalNames,
-  type SignalPayload,
-} from './run-handle.ts'
+import { type KeyedRunHandle, type RunHandle, type RunHandleParts, runHandle } from './run-handle.ts'
+import { findRun, type RunReference, runLookup } from './run-reference.ts'
+import { RunReports } from './run-reports.ts'
 import { RunStarter } from './run-starter.ts'
+import { RunVerbs } from './run-verbs.ts'
 import { RunWatch } from './run-watch.ts'
 import { Runs } from './runs.ts'
 import { within } from './runtime.ts'
-import { type RejectOptions, type SignalReceipt, Signals, type SignalTarget } from './signals.ts'
+import { Signals } from './signals.ts'
+import { type NamedRunHandle, type RunByNameOptions, startRunByName } from './start-by-name.ts'
 import { type RunOptions, type StartedHandle, type StartRunParts, startRun, startRuns } from './start-run.ts'
 import { followNotices } from './store-notices.ts'
 import { Worker } from './worker.ts'
@@ -53,7 +47,7 @@ export type NewRunOf<Input> = Omit<RunOptions, 'tx'> &
   (undefined extends Input ? { readonly input?: Input } : { readonly input: Input })
 
 /** Starts and follows runs; once started, it is also a worker that runs steps. Made by {@link createEngine}. */
-export class Engine implements AsyncDisposable {
+export class Engine extends RunVerbs implements AsyncDisposable {
   /** Runs as the store holds them. */
   readonly runs: Runs
   /** The registry of workers: which there are, and what they hold. */
@@ -65,6 +59,7 @@ export class Engine implements AsyncDisposable {
   readonly #events: EventHub
   readonly #payloads: PayloadCache
   readonly #registry: DefinitionRegistry
+  readonly #reports: RunReports
   readonly #starter: RunStarter
   readonly #watch: RunWatch
   readonly #control: Control
@@ -77,12 +72,14 @@ export class Engine implements AsyncDisposable {
   #closing: Promise<void> | undefined
 
   constructor(settings: EngineSettings) {
+    super()
     const { adapter, log, runtime, tickMs } = settings
     this.#settings = settings
     this.#adapter = adapter
     this.#events = new EventHub(log)
     this.#payloads = new PayloadCache(adapter)
     this.#registry = new DefinitionRegistry(adapter)
+    this.#reports = new RunReports({ events: this.#events, registry: this.#registry })
     const outage = (during: string) =>
       new OutageWatch({ during, log, events: this.#events, random: runtime.random })
     this.#starter = new RunStarter({
@@ -98,13 +95,14 @@ export class Engine implements AsyncDisposable {
       payloadMaxBytes: settings.payloadMaxBytes,
       assertOpen: () => this.#assertOpen(),
       onRunsChanged: (runs) => this.#runsChanged(runs),
+      onMoved: (runId) => this.#payloads.forget(runId),
       onStopped: (runIds) => this.#worker?.runsStopped(runIds),
       onQueued: () => {
         this.#worker?.wake()
         adapter.wake()
       },
     })
-    this.runs = new Runs(adapter, this.#control, (id) => this.#handle(id, false))
+    this.runs = new Runs(adapter, this.#control, (call, run) => this.refer(call, run))
     this.workers = new Workers(adapter)
     this.approvals = new Approvals(adapter, () => this.#assertOpen())
     this.#signals = new Signals({
@@ -133,20 +131,31 @@ export class Engine implements AsyncDisposable {
   }
 
   /**
-   * Starts a run. Once this resolves, the run and all its steps are stored.
+   * Starts a run. Once this resolves, the run and all its steps are stored. By the name of its workflow instead of its definition the run is
+   * checked if this process has the definition; else its input is taken as it is, and `checked` of the handle is false.
    *
    * @param options.key makes the start idempotent: the same key of the same workflow with the same input returns the first run.
    * @param options.tx makes the run part of a transaction of the caller's: it is stored when that commits. `run.started` is not told then.
-   * @throws BelayError `invalid_input`, `payload_unserialisable`, `payload_too_large`, `key_conflict`, `definition_changed`, and the store's.
+   * @throws BelayError `invalid_input`, `payload_unserialisable`, `payload_too_large`, `key_conflict`, `definition_changed`, and the store's;
+   * by name also `unknown_workflow`.
    */
-  async run<W extends WorkflowDefinition>(
+  run<W extends WorkflowDefinition>(
     workflow: W,
-    ...[input, options = {}]: RunArguments<InputOf<W>>
-  ): Promise<RunHandle<OutputsOf<W>, ReceivesOf<W>>> {
+    ...options: RunArguments<InputOf<W>>
+  ): Promise<RunHandle<OutputsOf<W>, ReceivesOf<W>>>
+  run(workflow: string, input?: unknown, options?: RunByNameOptions): Promise<NamedRunHandle>
+  async run(
+    workflow: WorkflowDefinition | string,
+    input?: unknown,
+    options: RunByNameOptions = {},
+  ): Promise<RunHandle> {
     this.#assertOpen()
-    const started = await startRun(this.#startParts(), workflow, input, options)
-    if (options.tx !== undefined) return this.#handle(started.id, started.created)
-    return this.#follow(workflow, started, options.key)
+    if (typeof workflow !== 'string') {
+      return this.#startedHandle(await startRun(this.#startParts(), workflow, input, options), options)
+    }
+    const started = await startRunByName(this.#startParts(), workflow, input, options)
+    const handle: RunHandle = this.#startedHandle(started, options)
+    return Object.assign(handle, { checked: started.checked })
   }
 
   /**
@@ -162,10 +171,8 @@ export class Engine implements AsyncDisposable {
     { tx }: Pick<RunOptions, 'tx'> = {},
   ): Promise<readonly RunHandle<OutputsOf<W>, ReceivesOf<W>>[]> {
     this.#assertOpen()
-    const handleOf = (started: StartedHandle, index: number): RunHandle<OutputsOf<W>> =>
-      tx === undefined
-        ? this.#follow(workflow, started, runs[index]?.key)
-        : this.#handle(started.id, started.created)
+    const handleOf = (started: StartedHandle, index: number): RunHandle<OutputsOf<W>, ReceivesOf<W>> =>
+      this.#startedHandle(started, { key: runs[index]?.key, tx })
     return startRuns(this.#startParts(), workflow, runs, handleOf, tx)
   }
 
@@ -193,11 +200,6 @@ export class Engine implements AsyncDisposable {
     return doctor(this.#adapter, options)
   }
 
-  /** Why a run is where it is, in one sentence for each open step. Throws `unknown_run`. */
-  explain(run: string | Pick<RunHandle, 'id'>): Promise<Explanation> {
-    return this.runs.handle(idOf(run)).explain()
-  }
-
   /**
    * Moves a run to another version of its workflow. Possible while none of its steps is running, when every step that has begun exists there
    * under the same name, and nothing that has ended depends there on something that has not; also once the run has ended without
@@ -206,45 +208,14 @@ export class Engine implements AsyncDisposable {
    * @throws BelayError `action_refused` with all that stands in the way, `unknown_run`, `definition_changed`.
    */
   async migrateRun(
-    run: string | Pick<RunHandle, 'id'>,
+    run: RunReference,
     workflow: WorkflowDefinition,
     options: ActionOptions = {},
   ): Promise<boolean> {
-    return this.#control.migrate(this.runs.handle(idOf(run)).id, workflow, options)
-  }
-
-  /**
-   * Sends a signal to a run that is named by its id, or by its workflow and key. The workflow as its definition types name and payload.
-   *
-   * @throws what `signal()` of a handle throws.
-   */
-  async signal<W extends WorkflowDefinition, Name extends SignalNames<ReceivesOf<W>>>(
-    target: SignalTarget<W>,
-    name: Name,
-    ...[payload, options]: SignalArguments<SignalPayload<ReceivesOf<W>, Name>>
-  ): Promise<SignalReceipt> {
     this.#assertOpen()
-    return this.#signals.send(target, name, payload, options)
-  }
-
-  /** Decides an approval of a run that is named by its id, or by its workflow and key, with yes. */
-  async approve<W extends WorkflowDefinition, Name extends ApprovalNames<ReceivesOf<W>>>(
-    target: SignalTarget<W>,
-    name: Name,
-    decision: ApproveOptionsOf<ApprovalPayload<ReceivesOf<W>, Name>>,
-  ): Promise<SignalReceipt> {
-    this.#assertOpen()
-    return this.#signals.approve(target, name, decision)
-  }
-
-  /** The same with no. */
-  async reject<W extends WorkflowDefinition, Name extends ApprovalNames<ReceivesOf<W>>>(
-    target: SignalTarget<W>,
-    name: Name,
-    decision: RejectOptions,
-  ): Promise<SignalReceipt> {
-    this.#assertOpen()
-    return this.#signals.reject(target, name, decision)
+    const lookup = runLookup('migrateRun()', run)
+    const { runId } = 'runId' in lookup ? lookup : await findRun(this.#adapter, lookup)
+    return this.#control.migrate(runId, workflow, options)
   }
 
   /** Calls back on everything that happens in this engine. Returns how to stop it. A listener that throws is logged. */
@@ -299,13 +270,14 @@ export class Engine implements AsyncDisposable {
     }
   }
 
-  #follow<Outputs, Sent>(
-    { name, version }: WorkflowDefinition,
+  /** Tells of a run that was started, unless that depends on a transaction of the caller's. */
+  #startedHandle<Outputs, Sent>(
     { id, created, definition, taken }: StartedHandle,
-    key: string | undefined,
+    { key, tx }: Pick<RunOptions, 'key' | 'tx'>,
   ): RunHandle<Outputs, Sent> {
-    if (created) {
-      this.#events.emit('run.started', { runId: id, workflow: name, version, key })
+    if (created && tx === undefined) {
+      const { name, version } = definition
+      this.#events.emit('run.started', { runId: id, workflow: name, version, key, tags: [] })
       if (!taken) this.#wakeFor(definition.id)
     }
     return this.#handle(id, created)
@@ -328,6 +300,7 @@ export class Engine implements AsyncDisposable {
       payloads: this.#payloads,
       definitions: runnable,
       onRunsChanged: (runs) => this.#runsChanged(runs),
+      onRecovered: (steps) => this.#reports.recovered(steps),
     })
     await worker.start()
     this.#worker = worker
@@ -341,11 +314,9 @@ export class Engine implements AsyncDisposable {
     this.#retention.start()
   }
 
-  #runsChanged(runs: readonly { readonly runId: string; readonly status: RunStatus }[]): void {
-    for (const run of runs) {
-      if (run.status !== 'compensating') this.#payloads.forget(run.runId)
-      this.#events.runChanged(run)
-    }
+  #runsChanged(runs: readonly ChangedRun[]): void {
+    for (const run of runs) if (run.status !== 'compensating') this.#payloads.forget(run.runId)
+    this.#reports.changed(runs)
     this.#watch.changed(runs)
   }
 
@@ -354,6 +325,16 @@ export class Engine implements AsyncDisposable {
     const worker = this.#worker
     if (worker?.runs(definitionId) && worker.hasRoom) worker.wake()
     else this.#adapter.wake([definitionId])
+  }
+
+  protected refer(call: string, run: RunReference | RunOf): RunHandle | KeyedRunHandle {
+    const parts = {
+      adapter: this.#adapter,
+      signals: this.#signals,
+      handleOn: (id: string): RunHandle => this.#handle(id, false),
+      assertOpen: () => this.#assertOpen(),
+    }
+    return referTo(parts, call, run)
   }
 
   #handle<Outputs, Sent>(id: string, created: boolean): RunHandle<Outputs, Sent> {
@@ -371,8 +352,4 @@ function isTransactional({ steps }: WorkflowDefinition): boolean {
   return steps.some(
     ({ transaction, compensation }) => transaction !== null || compensation?.transaction != null,
   )
-}
-
-function idOf(run: string | Pick<RunHandle, 'id'>): string {
-  return typeof run === 'string' ? run : run.id
 }

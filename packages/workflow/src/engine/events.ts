@@ -2,10 +2,34 @@ import type { Direction, EndStatus, RunStatus, StoreNotice, Wake } from '../adap
 import type { SerialisedError } from '../cause.ts'
 import type { Logger } from '../logger.ts'
 
-export interface RunEvent {
+/** Which run an event is about. */
+export interface RunIdentity {
   readonly runId: string
-  readonly status: RunStatus
+  readonly workflow: string
+  readonly version: number
+  readonly key: string | undefined
+  readonly tags: readonly string[]
 }
+
+/** A run's new status. */
+export interface RunEvent extends RunIdentity {
+  readonly status: RunStatus
+  /** From its start, or its start time if that is later, to now; milliseconds by the store's clock. Waits and pauses count. */
+  readonly durationMs: number
+}
+
+/** Events that tell of a run's new status. */
+export const RUN_EVENTS = [
+  'run.completed',
+  'run.compensating',
+  'run.failed',
+  'run.compensated',
+  'run.cancelled',
+  'run.compensation_failed',
+  'run.ended',
+  'run.paused',
+  'run.resumed',
+] as const satisfies readonly (keyof EngineEvents)[]
 
 export interface StepEvent {
   readonly runId: string
@@ -20,20 +44,18 @@ export interface StepEvent {
 
 /** What an engine tells its listeners, as it happens in this process. Payloads are never part of an event. */
 export type EngineEvents = {
-  /** A run was created by this process. */
-  'run.started': {
-    readonly runId: string
-    readonly workflow: string
-    readonly version: number
-    readonly key: string | undefined
-  }
+  /** A run was created by this process; not told of one in a transaction of the caller's, which may be rolled back. */
+  'run.started': RunIdentity
   'run.completed': RunEvent
   /** The run failed or was cancelled: it drains, then it is undone. */
   'run.compensating': RunEvent
   'run.failed': RunEvent
   'run.compensated': RunEvent
   'run.cancelled': RunEvent
+  /** Its undo is parked: an operator must repair it. */
   'run.compensation_failed': RunEvent
+  /** The run has ended, as `status` says: it completed, failed, was undone or was cancelled. Told after the event of that status. */
+  'run.ended': RunEvent
   /** An operator paused it, by this engine. */
   'run.paused': RunEvent
   /** An operator lets it go forward, after a pause or after an end, by this engine. */
@@ -69,7 +91,9 @@ export type EngineEvents = {
   /** This worker gave back a step of a worker that died. */
   'step.recovered': {
     readonly runId: string
-    readonly step: number
+    readonly workflow: string
+    readonly version: number
+    readonly step: string
     readonly direction: Direction
     readonly losses: number
   }
@@ -117,23 +141,6 @@ export class EventHub {
       } catch (error) {
         this.#log.error(`A listener of "${name}" threw.`, { error })
       }
-    }
-  }
-
-  /** Tells of a run's new status. Statuses between start and stop have no event of their own. */
-  runChanged(event: RunEvent): void {
-    switch (event.status) {
-      case 'completed':
-      case 'compensating':
-      case 'failed':
-      case 'compensated':
-      case 'cancelled':
-      case 'compensation_failed':
-      case 'paused':
-        this.emit(`run.${event.status}`, event)
-        break
-      case 'running':
-        this.emit('run.resumed', event)
     }
   }
 }

@@ -5,24 +5,27 @@ export type { RunHistoryEntry } from './control/history.ts'
 export type { ActionOptions } from './control/options.ts'
 export type { DoctorOptions, DoctorReport } from './doctor.ts'
 export { createEngine, type Engine, type NewRunOf, type RunArguments } from './engine.ts'
-export type { EngineEvents, EventListener, RunEvent, StepEvent } from './events.ts'
+export type { EngineEvents, EventListener, RunEvent, RunIdentity, StepEvent } from './events.ts'
 export type { Explanation, StepExplanation, StepReason } from './explain/explanation.ts'
 export type { Finding } from './findings.ts'
 export type { EngineOptions } from './options.ts'
 export type { Archive, ArchivedRun, PruneOptions, PruneReport } from './prune.ts'
 export type { ReleasedKeys, ReleaseKeysOptions } from './release-keys.ts'
+export type { ResultOptions } from './result-options.ts'
 export type { RetentionPolicy } from './retention-policy.ts'
 export { RunFailedError, type UndoReport } from './run-failed-error.ts'
 export type {
   ApprovalNames,
   ApprovalPayload,
   ApproveOptionsOf,
+  KeyedRunHandle,
   RunHandle,
   SignalArguments,
   SignalNames,
   SignalPayload,
   StepNameOf,
 } from './run-handle.ts'
+export type { HandleOn, OutputsAt, RunReference, SentTo } from './run-reference.ts'
 export type { RunSnapshot, RunSummary, StepSnapshot } from './run-snapshot.ts'
 export type { Runs, RunsFilter, RunsToChange } from './runs.ts'
 export type {
@@ -30,8 +33,8 @@ export type {
   RejectOptions,
   SignalOptions,
   SignalReceipt,
-  SignalTarget,
 } from './signals.ts'
+export type { NamedRunHandle, RunByNameOptions } from './start-by-name.ts'
 export type { RunOptions } from './start-run.ts'
 export type { StartTimes } from './start-times.ts'
 export {

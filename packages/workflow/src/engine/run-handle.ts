@@ -1,12 +1,13 @@
 import type { Adapter } from '../adapter/index.ts'
 import type { Receives, ReceivesAnything } from '../definition/index.ts'
-import { BelayError } from '../errors.ts'
 import type { Action } from './control/action.ts'
 import type { CancelOptions, Control } from './control/control.ts'
 import type { RunHistoryEntry } from './control/history.ts'
 import { type ActionOptions, checkActionOptions } from './control/options.ts'
 import type { Explanation } from './explain/explanation.ts'
+import { checkResultOptions, type ResultOptions } from './result-options.ts'
 import { RunFailedError } from './run-failed-error.ts'
+import { unknownRun } from './run-reference.ts'
 import { type RunSnapshot, runSnapshot } from './run-snapshot.ts'
 import type { RunWatch } from './run-watch.ts'
 import type { ApproveOptions, RejectOptions, SignalOptions, SignalReceipt, Signals } from './signals.ts'
@@ -14,14 +15,17 @@ import type { ApproveOptions, RejectOptions, SignalOptions, SignalReceipt, Signa
 /** A run that was started or found. Holds nothing open: keep it or drop it. */
 export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = ReceivesAnything> {
   readonly id: string
+  /** Carries types only: there is no such property at run time. */
+  readonly '~types'?: { readonly outputs: Outputs; readonly receives: Sent } | undefined
   /** False when `key` belonged to an earlier run, which this handle stands for. */
   readonly created: boolean
   /**
-   * Waits for the end of the run, however long that takes, and gives every step's output by name.
+   * Waits for the end of the run, however long that takes or up to `timeout`, and gives every step's output by name.
    *
-   * @throws RunFailedError when it failed or was cancelled, once its undo has come to an end; BelayError `unknown_run`, `engine_closed`.
+   * @throws RunFailedError when it failed or was cancelled, once its undo has come to an end; BelayError `result_timeout` or `result_aborted`
+   * when the wait ends before the run, which goes on; `unknown_run`, `engine_closed`, `invalid_option`.
    */
-  result(): Promise<Outputs>
+  result(options?: ResultOptions): Promise<Outputs>
   /** The run and its steps as they stand now. */
   status(): Promise<RunSnapshot>
   /**
@@ -100,6 +104,16 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
   reject<Name extends ApprovalNames<Sent>>(name: Name, decision: RejectOptions): Promise<SignalReceipt>
 }
 
+/**
+ * A run that is named by its workflow and key. The first call that finds it decides which run that is; later calls are for the same run. Its
+ * id is in `status()`.
+ */
+export interface KeyedRunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = ReceivesAnything>
+  extends Omit<RunHandle<Outputs, Sent>, 'id' | 'created'> {
+  readonly workflow: string
+  readonly key: string
+}
+
 export type SignalNames<Sent> = Sent extends Receives ? keyof Sent['signals'] & string : never
 export type SignalPayload<Sent, Name> = Sent extends Receives
   ? Name extends keyof Sent['signals']
@@ -153,16 +167,15 @@ class Handle {
     this.created = created
   }
 
-  async result(): Promise<Readonly<Record<string, unknown>>> {
-    const ended = await this.#parts.watch.over(this.id)
+  async result(options?: ResultOptions): Promise<Readonly<Record<string, unknown>>> {
+    const ended = await this.#parts.watch.over(this.id, checkResultOptions(options))
     if (ended.status !== 'completed') throw new RunFailedError(ended)
     return Object.fromEntries(ended.steps.map((step) => [step.name, step.output]))
   }
 
   async status(): Promise<RunSnapshot> {
-    const { id } = this
-    const found = await this.#parts.adapter.readRun(id)
-    if (found === null) throw new BelayError('unknown_run', `There is no run ${id}.`, { runId: id })
+    const found = await this.#parts.adapter.readRun(this.id)
+    if (found === null) throw unknownRun({ runId: this.id })
     return runSnapshot(found)
   }
 
@@ -211,15 +224,15 @@ class Handle {
   }
 
   signal(name: string, payload?: unknown, options?: SignalOptions): Promise<SignalReceipt> {
-    return this.#parts.signals.send(this.id, name, payload, options)
+    return this.#parts.signals.send({ runId: this.id }, name, payload, options)
   }
 
   approve(name: string, decision: ApproveOptions<unknown>): Promise<SignalReceipt> {
-    return this.#parts.signals.approve(this.id, name, decision)
+    return this.#parts.signals.approve({ runId: this.id }, name, decision)
   }
 
   reject(name: string, decision: RejectOptions): Promise<SignalReceipt> {
-    return this.#parts.signals.reject(this.id, name, decision)
+    return this.#parts.signals.reject({ runId: this.id }, name, decision)
   }
 
   async #act(method: string, action: Action, options: ActionOptions) {

@@ -2,6 +2,8 @@ import { type Adapter, isTerminal, type RunStatus } from '../adapter/index.ts'
 import { BelayError } from '../errors.ts'
 import { Loop } from './loop.ts'
 import type { OutageWatch } from './outage.ts'
+import { limitWait, type Patience, resultAborted } from './result-options.ts'
+import { unknownRun } from './run-reference.ts'
 import type { RunSnapshot } from './run-snapshot.ts'
 import { isOver, runSnapshot } from './run-snapshot.ts'
 import type { Runtime } from './runtime.ts'
@@ -12,6 +14,8 @@ const ASK_MAX = 1_000
 interface Waiter {
   readonly resolve: (run: RunSnapshot) => void
   readonly reject: (error: unknown) => void
+  /** Lets go of its timer and its signal. */
+  readonly stopWaiting: () => void
 }
 
 /**
@@ -47,12 +51,19 @@ export class RunWatch {
     })
   }
 
-  /** Resolves with the run once it is over; rejects with `unknown_run` or `engine_closed`. */
-  over(runId: string): Promise<RunSnapshot> {
+  /** Resolves with the run once it is over; rejects with `unknown_run`, `engine_closed`, `result_timeout` or `result_aborted`. */
+  over(runId: string, { timeoutMs, signal }: Partial<Patience> = {}): Promise<RunSnapshot> {
     if (this.#closed) return Promise.reject(closedError(runId))
+    if (signal?.aborted) return Promise.reject(resultAborted(runId, signal))
     return new Promise((resolve, reject) => {
-      const waiters = this.#waiters.get(runId) ?? []
-      this.#waiters.set(runId, [...waiters, { resolve, reject }])
+      const giveUp = (error: BelayError) => {
+        this.#forget(runId, waiter)
+        reject(error)
+      }
+      const { clock } = this.#runtime
+      const stopWaiting = limitWait({ clock, runId, timeoutMs, signal, giveUp })
+      const waiter: Waiter = { resolve, reject, stopWaiting }
+      this.#waiters.set(runId, [...(this.#waiters.get(runId) ?? []), waiter])
       this.#unasked.add(runId)
       this.#loop.wake()
     })
@@ -100,11 +111,7 @@ export class RunWatch {
     if (status !== undefined && !mayBeOver(status)) return
     const found = status === undefined ? null : await this.#adapter.readRun(runId)
     if (found === null) {
-      const error = new BelayError(
-        'unknown_run',
-        `There is no run ${runId}: it was pruned, or never started, or the transaction it was started in was not committed.`,
-        { runId },
-      )
+      const error = unknownRun({ runId })
       return this.#end(runId, (waiter) => waiter.reject(error))
     }
     if (isOver(found.run, found.steps)) {
@@ -116,7 +123,17 @@ export class RunWatch {
   #end(runId: string, tell: (waiter: Waiter) => void): void {
     const waiters = this.#waiters.get(runId) ?? []
     this.#waiters.delete(runId)
-    waiters.forEach(tell)
+    for (const waiter of waiters) {
+      waiter.stopWaiting()
+      tell(waiter)
+    }
+  }
+
+  #forget(runId: string, waiter: Waiter): void {
+    waiter.stopWaiting()
+    const others = (this.#waiters.get(runId) ?? []).filter((other) => other !== waiter)
+    if (others.length > 0) this.#waiters.set(runId, others)
+    else this.#waiters.delete(runId)
   }
 }
 

@@ -1,17 +1,28 @@
 import type { Adapter, RunStatus } from '../adapter/index.ts'
 import { RUN_TRANSITIONS } from '../adapter/index.ts'
+import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import { didYouMean } from '../graph/index.ts'
 import { actOnMany, type BulkOptions, type BulkResult, cancelMany } from './control/bulk.ts'
 import type { Control } from './control/control.ts'
 import type { RunHistoryEntry } from './control/history.ts'
+import type { Selection } from './control/selected-runs.ts'
+import type { RunOf } from './referred-run.ts'
 import { type ReleasedKeys, type ReleaseKeysOptions, releaseKeys } from './release-keys.ts'
-import type { RunHandle } from './run-handle.ts'
+import type { KeyedRunHandle, RunHandle } from './run-handle.ts'
+import {
+  type HandleOn,
+  isNamedBy,
+  isRunId,
+  type OutputsAt,
+  type RunReference,
+  runLookup,
+  type SentTo,
+} from './run-reference.ts'
 import { type RunSnapshot, type RunSummary, runSnapshot, runSummary } from './run-snapshot.ts'
 
 const LIST_DEFAULT = 50
 const LIST_MAX = 1_000
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 export interface RunsFilter {
   readonly workflow?: string
@@ -23,28 +34,32 @@ export interface RunsFilter {
   readonly limit?: number
 }
 
-/** Which runs an action is for. An empty filter means all that the action fits. */
-export type RunsToChange = Pick<RunsFilter, 'workflow' | 'status' | 'key'>
+/** Which runs an action is for: those that fit a filter, where an empty one means all that the action fits, or those that a list names. */
+export type RunsToChange = Pick<RunsFilter, 'workflow' | 'status' | 'key'> | readonly RunReference[]
+
+/** Makes a handle on the run that a reference names; `call` names who was given it. */
+type RunReferrer = (call: string, run: RunReference | RunOf) => RunHandle | KeyedRunHandle
 
 /** Reads runs of any process, and acts on many of them. */
 export class Runs {
   readonly #adapter: Adapter
   readonly #control: Control
-  readonly #handle: (id: string) => RunHandle
+  readonly #refer: RunReferrer
 
-  constructor(adapter: Adapter, control: Control, handle: (id: string) => RunHandle) {
+  constructor(adapter: Adapter, control: Control, refer: RunReferrer) {
     this.#adapter = adapter
     this.#control = control
-    this.#handle = handle
+    this.#refer = refer
   }
 
-  /** One run with its steps, or undefined. */
-  async get(id: string): Promise<RunSnapshot | undefined> {
-    // Anything but a uuid names no run; asking PostgreSQL would be an error instead of an answer.
-    if (!UUID.test(id)) return undefined
+  /** One run with its steps, or undefined when the reference names none. Throws `invalid_option` for what is no reference. */
+  async get(run: RunReference): Promise<RunSnapshot | undefined> {
+    if (typeof run === 'string' && !isRunId(run)) return undefined
+    const lookup = runLookup('runs.get()', run)
     await this.#adapter.open()
-    const found = await this.#adapter.readRun(id)
-    return found === null ? undefined : runSnapshot(found)
+    const named = 'runId' in lookup ? lookup : await this.#adapter.findRun(lookup)
+    const found = named === null ? null : await this.#adapter.readRun(named.runId)
+    return found === null || !isNamedBy(lookup, found.run) ? undefined : runSnapshot(found)
   }
 
   /** Runs, newest first, one page at a time. Throws `invalid_option`. */
@@ -56,7 +71,7 @@ export class Runs {
         `runs.list(): limit must be a whole number from 1 to ${LIST_MAX}; got ${limit}.`,
       )
     }
-    if (before !== undefined && !UUID.test(before)) {
+    if (before !== undefined && !isRunId(before)) {
       throw new BelayError(
         'invalid_option',
         `runs.list(): before must be a run id; got ${JSON.stringify(before)}.`,
@@ -67,32 +82,35 @@ export class Runs {
     return (await this.#adapter.listRuns({ ...wanted, before, limit })).map(runSummary)
   }
 
-  /** Cancels every run that fits the filter; without a status in it, all that go forward. Throws `invalid_option`. */
+  /** Cancels every run that fits a filter, or that a list names; a filter without a status means all that go forward. Throws `invalid_option`. */
   async cancelMany(
-    filter: RunsToChange,
+    runs: RunsToChange,
     options: BulkOptions & { readonly compensate?: boolean } = {},
   ): Promise<BulkResult> {
-    return cancelMany(this.#parts(), checkBulkFilter('cancelMany()', filter), options)
+    return cancelMany(this.#parts(), checkSelection('cancelMany()', runs), options)
   }
 
-  /** Pauses every run that fits the filter; without a status in it, all that go forward. Throws `invalid_option`. */
-  async pauseMany(filter: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
-    return actOnMany(this.#parts(), 'pause', checkBulkFilter('pauseMany()', filter), options)
+  /** Pauses every run that fits a filter, or that a list names; a filter without a status means all that go forward. Throws `invalid_option`. */
+  async pauseMany(runs: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
+    return actOnMany(this.#parts(), 'pause', checkSelection('pauseMany()', runs), options)
   }
 
-  /** Resumes every run that fits the filter; without a status in it, all that are paused. Throws `invalid_option`. */
-  async resumeMany(filter: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
-    return actOnMany(this.#parts(), 'resume', checkBulkFilter('resumeMany()', filter), options)
+  /** Resumes every run that fits a filter, or that a list names; a filter without a status means all that are paused. Throws `invalid_option`. */
+  async resumeMany(runs: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
+    return actOnMany(this.#parts(), 'resume', checkSelection('resumeMany()', runs), options)
   }
 
-  /** Retries every run that fits the filter; without a status in it, all that failed, undone or not. Throws `invalid_option`. */
-  async retryMany(filter: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
-    return actOnMany(this.#parts(), 'retry', checkBulkFilter('retryMany()', filter), options)
+  /** Retries every run that fits a filter, or that a list names; a filter without a status means all that failed, undone or not. Throws `invalid_option`. */
+  async retryMany(runs: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
+    return actOnMany(this.#parts(), 'retry', checkSelection('retryMany()', runs), options)
   }
 
   /** What was done to a run from outside, oldest first: see `RunHandle.history()`. Throws `unknown_run`. */
-  async history(id: string, options?: { readonly limit?: number }): Promise<readonly RunHistoryEntry[]> {
-    return this.handle(id).history(options)
+  async history(
+    run: RunReference,
+    options?: { readonly limit?: number },
+  ): Promise<readonly RunHistoryEntry[]> {
+    return this.#refer('runs.history()', run).history(options)
   }
 
   /**
@@ -104,11 +122,25 @@ export class Runs {
     return releaseKeys(this.#adapter, options)
   }
 
-  /** A handle on a run that was started elsewhere. Does not look whether it exists: its methods do. */
-  handle<Outputs = Readonly<Record<string, unknown>>>(id: string): RunHandle<Outputs> {
-    if (!UUID.test(id))
-      throw new BelayError('invalid_option', `runs.handle(): ${JSON.stringify(id)} is not a run id.`)
-    return this.#handle(id) as RunHandle<Outputs>
+  /**
+   * A handle on a run that was started elsewhere; with its definition, by id or by key, it knows the run's types. Does not look whether the run
+   * exists: its methods do. A definition's types are those of its version, and the run may follow another: `status()` says which.
+   *
+   * @throws BelayError `invalid_option` for what cannot name a run.
+   */
+  handle<W extends WorkflowDefinition | string>(
+    workflow: W,
+    run: string,
+  ): RunHandle<OutputsAt<{ workflow: W }>, SentTo<{ workflow: W }>>
+  handle<W extends WorkflowDefinition | string>(
+    workflow: W,
+    run: { readonly key: string },
+  ): KeyedRunHandle<OutputsAt<{ workflow: W }>, SentTo<{ workflow: W }>>
+  handle<Reference extends RunReference>(run: Reference): HandleOn<Reference>
+  // Types of outputs and signals are the overloads': at run time every handle takes any.
+  handle(first: RunReference | WorkflowDefinition, run?: string | { readonly key: string }): unknown {
+    if (run === undefined) return this.#refer('runs.handle()', first as RunReference)
+    return this.#refer('runs.handle()', { of: first as WorkflowDefinition | string, run })
   }
 
   #parts() {
@@ -122,8 +154,17 @@ function checkFilter(method: string, { workflow, key, status }: RunsFilter) {
   return { workflow, key, status: statuses }
 }
 
+function checkSelection(method: string, runs: RunsToChange): Selection {
+  if (isReferences(runs)) return runs.map((run) => runLookup(`runs.${method}`, run))
+  return checkBulkFilter(method, runs)
+}
+
+function isReferences(runs: RunsToChange): runs is readonly RunReference[] {
+  return Array.isArray(runs)
+}
+
 /** A filter with a typing error in it would fit every run. */
-function checkBulkFilter(method: string, filter: RunsToChange) {
+function checkBulkFilter(method: string, filter: Pick<RunsFilter, 'workflow' | 'status' | 'key'>) {
   const known = ['workflow', 'status', 'key']
   for (const name of Object.keys(filter)) {
     if (known.includes(name)) continue

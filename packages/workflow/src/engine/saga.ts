@@ -1,4 +1,4 @@
-import type { Adapter, BegunUndo, RunStatus, UndoPlan } from '../adapter/index.ts'
+import type { Adapter, BegunUndo, ChangedRun, UndoPlan } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { partsOf } from './held-up.ts'
 import { isContended } from './outage.ts'
@@ -18,8 +18,8 @@ export async function beginDueUndos(parts: {
   readonly runIds: readonly string[] | undefined
   /** Begins undos in the store, and takes on what it is leased of them. */
   readonly begin: (plans: readonly UndoPlan[]) => Promise<readonly BegunUndo[]>
-}): Promise<readonly { readonly runId: string; readonly status: RunStatus }[]> {
-  const moved: { readonly runId: string; readonly status: RunStatus }[] = []
+}): Promise<readonly ChangedRun[]> {
+  const moved: ChangedRun[] = []
   for (;;) {
     const drained = await parts.adapter.drain({
       definitionIds: [...parts.definitions.keys()],

@@ -1,8 +1,7 @@
-import type { Adapter, Delivery, FoundRun, NewSignal } from '../adapter/index.ts'
+import type { Adapter, Delivery, FoundRun, NewSignal, WaitKind } from '../adapter/index.ts'
 import { validatePayload } from '../definition/input-schema.ts'
 import type { StepDefinition } from '../definition/step.ts'
 import type { SignalWait } from '../definition/wait.ts'
-import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError, StoreContendedError } from '../errors.ts'
 import { didYouMean } from '../graph/index.ts'
 import { listed } from '../graph/place.ts'
@@ -11,6 +10,7 @@ import type { DefinitionRegistry } from './definition-registry.ts'
 import { checkKey } from './key.ts'
 import type { EngineSettings } from './options.ts'
 import { toJsonText } from './payload.ts'
+import { findRun, type RunLookup, unknownRun } from './run-reference.ts'
 import { assertSamePayload, isSameDecision, payloadHash } from './signal-content.ts'
 
 export interface SignalOptions {
@@ -52,12 +52,9 @@ export interface SignalReceipt {
   readonly result: 'delivered' | 'kept' | 'duplicate' | 'ignored'
   /** `signalled`: the step has another signal. `timed_out`: its timeout came first. `step_over`, `run_over`: it waits for nothing any more. */
   readonly reason: 'signalled' | 'timed_out' | 'step_over' | 'run_over' | undefined
+  /** False when this process does not know the version that the run follows: the payload was taken as it is, without its step's schema. */
+  readonly checked: boolean
 }
-
-/** A run by its id, or by its workflow and key. */
-export type SignalTarget<W extends WorkflowDefinition = WorkflowDefinition> =
-  | string
-  | { readonly workflow: W | string; readonly key: string }
 
 export interface SignalsParts {
   readonly adapter: Adapter
@@ -68,10 +65,22 @@ export interface SignalsParts {
 }
 
 /** What is recorded when everything has been checked. */
-interface Sending {
-  readonly run: FoundRun
-  readonly step: StepDefinition
+interface Sending extends Receiver {
   readonly signal: NewSignal
+}
+
+/** The step that a signal is for, and whether this process knows its schema. */
+interface Receiver {
+  readonly run: FoundRun
+  readonly step: Pick<StepDefinition, 'name' | 'number'>
+  readonly checked: boolean
+}
+
+/** What is known of a step: all of its definition, or what the store has of it. */
+interface KnownStep {
+  readonly name: string
+  readonly number: number
+  readonly wait: { readonly kind: WaitKind; readonly schema?: SignalWait['schema'] } | null
 }
 
 /** Sends signals and decisions to runs: checks all that can be checked, records, and wakes who may go on. */
@@ -83,7 +92,7 @@ export class Signals {
   }
 
   async send(
-    target: SignalTarget,
+    target: RunLookup,
     name: string,
     payload: unknown,
     options: SignalOptions = {},
@@ -91,36 +100,37 @@ export class Signals {
     const { tx } = options ?? {}
     const key = this.#keyOf('signal()', options, ['key', 'tx'])
     const prepare = async () => {
-      const { run, step, wait } = await this.#find({ target, name, kind: 'signal', tx })
-      const checked = await validatePayload({ workflow: run.workflow, step: name }, wait.schema, payload)
-      return this.#sending(run, step, { key, actor: null, payload: checked, given: payload })
+      const { schema, ...receiver } = await this.#find({ target, name, kind: 'signal', tx })
+      const { workflow } = receiver.run
+      const valid = await validatePayload({ workflow, step: name }, schema, payload)
+      return this.#sending(receiver, { key, actor: null, payload: valid, given: payload })
     }
     const { sending, delivery } = await this.#deliver(prepare, tx)
     assertSamePayload(sending, delivery)
     return receipt(sending, delivery)
   }
 
-  async approve(target: SignalTarget, name: string, options: ApproveOptions): Promise<SignalReceipt> {
+  async approve(target: RunLookup, name: string, options: ApproveOptions): Promise<SignalReceipt> {
     const key = this.#keyOf('approve()', options, ['by', 'comment', 'payload', 'key', 'tx'])
     return this.#decide(target, name, { ...options, approved: true, key })
   }
 
-  async reject(target: SignalTarget, name: string, options: RejectOptions): Promise<SignalReceipt> {
+  async reject(target: RunLookup, name: string, options: RejectOptions): Promise<SignalReceipt> {
     const key = this.#keyOf('reject()', options, ['by', 'comment', 'key', 'tx'])
     return this.#decide(target, name, { ...options, approved: false, key })
   }
 
   async #decide(
-    target: SignalTarget,
+    target: RunLookup,
     name: string,
     made: { readonly approved: boolean; readonly key: string } & ApproveOptions,
   ): Promise<SignalReceipt> {
     const { approved, by, comment, tx } = made
     checkDecision(made)
     const prepare = async () => {
-      const { run, step, wait } = await this.#find({ target, name, kind: 'approval', tx })
-      const place = { workflow: run.workflow, step: name }
-      const payload = approved ? await validatePayload(place, wait.schema, made.payload) : undefined
+      const { schema, ...receiver } = await this.#find({ target, name, kind: 'approval', tx })
+      const place = { workflow: receiver.run.workflow, step: name }
+      const payload = approved ? await validatePayload(place, schema, made.payload) : undefined
       const at = new Date(await this.#parts.adapter.now({ tx })).toISOString()
       const decision: Decision = {
         approved,
@@ -129,7 +139,7 @@ export class Signals {
         ...(comment === undefined ? {} : { comment }),
         ...(payload === undefined ? {} : { payload }),
       }
-      return this.#sending(run, step, { key: made.key, actor: by, payload: decision, given: made.payload })
+      return this.#sending(receiver, { key: made.key, actor: by, payload: decision, given: made.payload })
     }
     const { sending, delivery } = await this.#deliver(prepare, tx)
     const same = isSameDecision(sending, delivery)
@@ -153,30 +163,41 @@ export class Signals {
     return key
   }
 
-  /** Finds the run, its definition as this process knows it, and the step, which must take signals of this kind. */
+  /** Finds the run, its definition as this process or the store knows it, and the step, which must take signals of this kind. */
   async #find(wanted: {
-    readonly target: SignalTarget
+    readonly target: RunLookup
     readonly name: string
     readonly kind: SignalWait['kind']
     readonly tx: unknown
-  }) {
+  }): Promise<Receiver & Pick<SignalWait, 'schema'>> {
     const { adapter, registry, settings } = this.#parts
     const { target, name, kind, tx } = wanted
-    // Within a transaction the adapter sees to it itself, as for runs that are started in one.
-    if (tx === undefined) await adapter.open()
-    const run = await adapter.findRun(lookup(target), { tx })
-    if (run === null) throw unknownRun(target)
+    const run = await findRun(adapter, target, tx)
     const workflow = await registry.find(run, settings.workflows, tx)
-    if (workflow === undefined) throw unknownWorkflow(run)
-    const { step, wait } = signalStep(run, workflow, name, kind)
-    return { run, step, wait }
+    // The store has names and kinds of steps, and no schemas.
+    const steps = workflow?.steps ?? (await this.#storedSteps(run, tx))
+    const step = signalStep(run, steps, name, kind)
+    return { run, step, schema: step.wait?.schema, checked: workflow !== undefined }
+  }
+
+  /** The steps of a run's definition as they are stored. */
+  async #storedSteps({ runId, definitionId }: FoundRun, tx: unknown): Promise<readonly KnownStep[]> {
+    const { adapter, registry } = this.#parts
+    if (tx === undefined) await registry.learn([definitionId])
+    // What a transaction has saved is not learnt: it is gone when that is rolled back.
+    const [stored = registry.recordOf(definitionId)] =
+      tx === undefined ? [] : await adapter.readDefinitions([definitionId], { tx })
+    if (stored === undefined) throw unknownRun({ runId })
+    return stored.shape.steps.map(({ name, kind }, number) => {
+      return { name, number, wait: kind === undefined ? null : { kind } }
+    })
   }
 
   #sending(
-    run: FoundRun,
-    step: StepDefinition,
+    receiver: Receiver,
     sent: Pick<NewSignal, 'key' | 'actor'> & { readonly payload: unknown; readonly given: unknown },
   ): Sending {
+    const { run, step } = receiver
     const { runId, definitionId } = run
     const { key, actor, payload, given } = sent
     const text = toJsonText(payload, this.#parts.settings.payloadMaxBytes, () => ({
@@ -185,7 +206,7 @@ export class Signals {
       step: step.name,
     }))
     const content = { payload: text, payloadHash: payloadHash(given) }
-    return { run, step, signal: { runId, definitionId, step: step.number, key, actor, ...content } }
+    return { ...receiver, signal: { runId, definitionId, step: step.number, key, actor, ...content } }
   }
 
   async #deliver(
@@ -208,21 +229,15 @@ export class Signals {
 
 const LOOKS_MAX = 5
 
-function lookup(target: SignalTarget) {
-  if (typeof target === 'string') return { runId: target }
-  const { workflow, key } = target
-  return { workflow: typeof workflow === 'string' ? workflow : workflow.name, key }
-}
-
 /** @throws BelayError `invalid_option` that names the steps that could have been meant. */
 function signalStep(
   run: FoundRun,
-  { steps }: WorkflowDefinition,
+  steps: readonly KnownStep[],
   name: string,
   kind: SignalWait['kind'],
-): { readonly step: StepDefinition; readonly wait: SignalWait } {
+): KnownStep {
   const step = steps.find((candidate) => candidate.name === name)
-  if (step?.wait?.kind === kind) return { step, wait: step.wait }
+  if (step?.wait?.kind === kind) return step
   const names = steps.filter(({ wait }) => wait?.kind === kind).map((candidate) => candidate.name)
   const what = kind === 'signal' ? 'a signal' : 'an approval'
   const known = names.length === 0 ? `None of its steps waits for ${what}.` : `These do: ${listed(names)}.`
@@ -233,7 +248,7 @@ function signalStep(
   )
 }
 
-function mismatch(step: StepDefinition | undefined, name: string, what: string): string {
+function mismatch(step: KnownStep | undefined, name: string, what: string): string {
   if (step === undefined) return `has no step "${name}".`
   switch (step.wait?.kind) {
     case 'approval':
@@ -251,13 +266,14 @@ function checkDecision({ by, comment }: ApproveOptions): void {
   throw new BelayError('invalid_option', `A decision's comment must be a text; got ${typeof comment}.`)
 }
 
-function receipt({ run, step, signal }: Sending, delivery: Delivery): SignalReceipt {
+function receipt({ run, step, signal, checked }: Sending, delivery: Delivery): SignalReceipt {
   return {
     runId: run.runId,
     step: step.name,
     key: signal.key,
     result: delivery.result as SignalReceipt['result'],
     reason: delivery.result === 'ignored' ? delivery.reason : undefined,
+    checked,
   }
 }
 
@@ -265,23 +281,4 @@ function receipt({ run, step, signal }: Sending, delivery: Delivery): SignalRece
 function movesAllTheTime({ runId }: FoundRun): StoreContendedError {
   const message = `Run ${runId} moved to another version each time the signal was about to be recorded. Nothing was recorded; send it again.`
   return new StoreContendedError(message, { runId })
-}
-
-function unknownRun(target: SignalTarget): BelayError {
-  if (typeof target === 'string') {
-    return new BelayError('unknown_run', `There is no run ${target} to signal.`, { runId: target })
-  }
-  const { workflow, key } = lookup(target) as { workflow: string; key: string }
-  return new BelayError(
-    'unknown_run',
-    `There is no run of workflow "${workflow}" with key ${JSON.stringify(key)} to signal.`,
-  )
-}
-
-function unknownWorkflow({ runId, workflow, version }: FoundRun): BelayError {
-  return new BelayError(
-    'unknown_workflow',
-    `Run ${runId} follows workflow "${workflow}" version ${version}, which this engine does not know, so it cannot check a signal for it. Give that version to createEngine() in \`workflows\`; it needs no handlers.`,
-    { runId },
-  )
 }

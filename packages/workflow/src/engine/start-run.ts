@@ -27,7 +27,7 @@ export interface StartRunParts {
   readonly registry: DefinitionRegistry
   readonly payloads: PayloadCache
   readonly starter: RunStarter
-  readonly settings: Pick<EngineSettings, 'payloadMaxBytes' | 'runtime'>
+  readonly settings: Pick<EngineSettings, 'payloadMaxBytes' | 'runtime' | 'workflows'>
 }
 
 /** A run that was checked and can be stored. */
@@ -38,7 +38,7 @@ interface CheckedRun extends CheckedOptions {
 type CheckedOptions = Pick<NewRun, 'key'> & ReturnType<typeof checkStartTimes>
 
 function checkOptions(
-  { deadlineMs }: WorkflowDefinition,
+  { deadlineMs }: Pick<WorkflowDefinition, 'deadlineMs'>,
   options: RunOptions,
   allowed: typeof ALONE | typeof OF_MANY = ALONE,
 ): CheckedOptions {
@@ -66,7 +66,30 @@ export async function startRun(
   const { tx } = options
   checkWorkflow(workflow)
   const checked = await checkRun(parts, workflow, input, checkOptions(workflow, options))
-  const definition = await storedDefinition(parts, workflow, tx)
+  return storeRun(parts, await storedDefinition(parts, workflow, tx), checked, tx)
+}
+
+/**
+ * The same with a definition that this process has from the store only: neither schema nor deadline of it are known here. A store that keeps
+ * schemas in a form that every process can check would be asked here.
+ */
+export async function startUnchecked(
+  parts: StartRunParts,
+  definition: SavedDefinition,
+  input: unknown,
+  options: RunOptions,
+): Promise<StartedHandle> {
+  const believing = { name: definition.name, deadlineMs: null, validate: (given: unknown) => given }
+  const run = await checkRun(parts, believing, input, checkOptions(believing, options))
+  return storeRun(parts, definition, run, options.tx)
+}
+
+async function storeRun(
+  parts: StartRunParts,
+  definition: SavedDefinition,
+  checked: CheckedRun,
+  tx: unknown,
+): Promise<StartedHandle> {
   const run = newRun(parts, definition, checked)
   if (tx !== undefined) return (await startWithin(parts, definition, [run], tx))[0]!
   return startedHandle(parts, definition, run, await parts.starter.start(run))
@@ -162,7 +185,7 @@ async function checkRuns(
 
 function checkRun(
   { settings }: StartRunParts,
-  workflow: WorkflowDefinition,
+  workflow: Pick<WorkflowDefinition, 'name' | 'validate'>,
   input: unknown,
   options: CheckedOptions,
 ): CheckedRun | Promise<CheckedRun> {
@@ -196,13 +219,16 @@ function checkWorkflow(workflow: WorkflowDefinition): void {
   if (typeof workflow?.record?.checksum === 'string') return
   throw new BelayError(
     'unknown_workflow',
-    `A run is started with a definition made by define() or defineGraph(), got ${typeof workflow === 'string' ? JSON.stringify(workflow) : typeof workflow}.`,
+    `A run is started with a definition made by define() or defineGraph(), or with run() by the name of one; got ${typeof workflow === 'string' ? JSON.stringify(workflow) : typeof workflow}.`,
   )
 }
 
 /** What a run may be given, alone and among many. */
 const ALONE = { what: 'A run', names: ['key', 'startAt', 'delay', 'deadline', 'tx'] } as const
 const OF_MANY = { what: 'A run of runMany()', names: ['key', 'startAt', 'delay', 'deadline'] } as const
+
+/** Options of a run that is started alone. */
+export const RUN_OPTION_NAMES: readonly string[] = ALONE.names
 
 function checkRunOptions(options: RunOptions, { what, names }: typeof ALONE | typeof OF_MANY): string | null {
   for (const name of Object.keys(options)) {

@@ -1,4 +1,4 @@
-import type { Adapter, NewRun, RunStatus, Settlement, StartedRun, UndoPlan } from '../adapter/index.ts'
+import type { Adapter, ChangedRun, NewRun, Settlement, StartedRun, UndoPlan } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import type { Logger } from '../logger.ts'
 import { depart, type WorkerLoops } from './depart.ts'
@@ -37,7 +37,9 @@ export interface WorkerParts {
   readonly leaseMs: number
   /** By the store's number. Only runnable ones. */
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
-  readonly onRunsChanged: (runs: readonly { readonly runId: string; readonly status: RunStatus }[]) => void
+  readonly onRunsChanged: (runs: readonly ChangedRun[]) => void
+  /** This worker gave back steps of workers that died. */
+  readonly onRecovered: (steps: Awaited<ReturnType<Adapter['sweep']>>['recovered']) => void
 }
 
 /**
@@ -195,9 +197,9 @@ export class Worker {
         this.#moreLikely = true
         this.#loops.claim.wake()
       },
-      onExpired: (runIds) => {
-        this.runsStopped(runIds)
-        onRunsChanged(runIds.map((runId) => ({ runId, status: 'compensating' })))
+      onExpired: (runs) => {
+        this.runsStopped(runs.map(({ runId }) => runId))
+        onRunsChanged(runs)
       },
     })
   }
@@ -303,7 +305,7 @@ export class Worker {
     else this.#parts.adapter.wake(definitionIds)
   }
 
-  #runsChanged(runs: readonly { readonly runId: string; readonly status: RunStatus }[]): void {
+  #runsChanged(runs: readonly ChangedRun[]): void {
     if (runs.length === 0) return
     this.runsStopped(runs.filter(({ status }) => status === 'compensating').map(({ runId }) => runId))
     this.#parts.onRunsChanged(runs)
@@ -334,17 +336,17 @@ export class Worker {
   }
 
   async #sweep(): Promise<void> {
-    const { adapter, runtime, events, leaseMs } = this.#parts
+    const { adapter, runtime, events, leaseMs, onRecovered } = this.#parts
     const now = runtime.clock.now()
     if (now < this.#sweepsAt) return
     this.#sweepsAt = now + Math.min(leaseMs / 2, this.#crowd.shared(Math.min(SWEEP_MS, leaseMs / 10)))
     for (;;) {
       const swept = await adapter.sweep({ limit: SWEEP_MAX })
       for (const workerId of swept.lostWorkers) events.emit('worker.lost', { workerId })
-      for (const { runId, step, direction, losses } of swept.recovered) {
-        events.emit('step.recovered', { runId, step, direction, losses })
+      if (swept.recovered.length > 0) {
+        onRecovered(swept.recovered)
+        this.wake()
       }
-      if (swept.recovered.length > 0) this.wake()
       if (!swept.more || this.#stopping) return
     }
   }

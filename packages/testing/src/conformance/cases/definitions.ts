@@ -54,6 +54,36 @@ export const definitionCases: Cases = {
     expect(two?.shape.steps.map(({ name }) => name)).toEqual(['a', 'b'])
   },
 
+  'a definition is found by its name and version, or its highest version': async ({ adapter }) => {
+    const saved = await adapter.saveDefinitions([
+      definitionRecord('one', DIAMOND, 10),
+      definitionRecord('one', PAIR, 9),
+      definitionRecord('two', PAIR, 11),
+    ])
+
+    expect(await adapter.findDefinition({ name: 'one' })).toEqual(saved[0])
+    expect(await adapter.findDefinition({ name: 'one', version: 9 })).toEqual(saved[1])
+    expect(await adapter.findDefinition({ name: 'one', version: 11 })).toBeNull()
+    expect(await adapter.findDefinition({ name: 'three' })).toBeNull()
+  },
+
+  'a definition that was saved in a transaction is found in it, by name and by number': async (given) => {
+    const { adapter, harness } = given
+    await harness.transaction(async (tx) => {
+      const [saved] = await adapter.saveDefinitions([definitionRecord('one', PAIR)], { tx })
+      expect(await adapter.findDefinition({ name: 'one' }, { tx })).toMatchObject({ id: saved!.id })
+      expect(await adapter.readDefinitions([saved!.id], { tx })).toMatchObject([{ name: 'one', version: 1 }])
+    })
+
+    const found = await adapter.findDefinition({ name: 'one' })
+    expect(await adapter.readDefinitions([found!.id])).toEqual([found])
+    for (const tx of [{}, 'begin', null]) {
+      const refused = { code: 'invalid_option' }
+      await expect(adapter.findDefinition({ name: 'one' }, { tx })).rejects.toMatchObject(refused)
+      await expect(adapter.readDefinitions([1], { tx })).rejects.toMatchObject(refused)
+    }
+  },
+
   'one definition twice in a call is saved once': async ({ adapter }) => {
     const record = definitionRecord('one', DIAMOND)
     const [first, second] = await adapter.saveDefinitions([record, record])

@@ -40,7 +40,7 @@ export const raceCases: Cases = {
 
       const settled = await Promise.all([one.complete(run, mine), two.complete(run, theirs)])
 
-      expect(settled.flatMap(({ runs }) => runs)).toEqual([{ runId: run.id, status: 'completed' }])
+      expect(settled.flatMap(({ runs }) => runs)).toMatchObject([{ runId: run.id, status: 'completed' }])
       expect(await run.status()).toBe('completed')
     }
   }),
@@ -53,7 +53,7 @@ export const raceCases: Cases = {
 
         const [, failure] = await Promise.all([one.complete(run, mine), two.fail(run, theirs)])
 
-        expect(failure.runs).toEqual([{ runId: run.id, status: 'compensating' }])
+        expect(failure.runs).toMatchObject([{ runId: run.id, status: 'compensating' }])
         expect(await one.take()).toEqual([])
         expect(await run.statuses()).toEqual({
           [mine]: 'completed',

@@ -35,7 +35,9 @@ export const reopenCases: Cases = {
     expect(claim).toMatchObject({ runId: run.id, step: 2, failures: 0, losses: 0, direction: 'forward' })
     expect(claim!.fence).toBeGreaterThan(1)
     expect(others).toEqual([])
-    expect((await worker.settle([completed(claim!)])).runs).toEqual([{ runId: run.id, status: 'completed' }])
+    expect((await worker.settle([completed(claim!)])).runs).toMatchObject([
+      { runId: run.id, status: 'completed' },
+    ])
   },
 
   'steps that were cancelled with the run wait for what they depend on again': async (given) => {
@@ -147,7 +149,7 @@ export const reopenCases: Cases = {
 
     const [again] = await given.drain({ runs: [run] })
     const plan = { ...planUndo(again!, run.graph), fences: again!.fences }
-    expect(await given.adapter.beginUndo([plan])).toEqual([{ runId: run.id, status: 'compensating' }])
+    expect(await given.adapter.beginUndo([plan])).toMatchObject([{ runId: run.id, status: 'compensating' }])
   },
 
   'a cancelled run whose effects were left goes on where it was': async (given) => {

@@ -163,7 +163,7 @@ export const settleCases: Cases = {
 
     expect(first.runs).toEqual([])
     expect(statusBetween).toBe('running')
-    expect(last.runs).toEqual([{ runId: run.id, status: 'completed' }])
+    expect(last.runs).toMatchObject([{ runId: run.id, status: 'completed' }])
     const record = await run.record()
     expect(record.status).toBe('completed')
     expect(record.finishedAt! - record.createdAt).toBeCloseTo(5, 0)

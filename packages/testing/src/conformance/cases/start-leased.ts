@@ -47,7 +47,7 @@ export const startLeasedCases: Cases = {
     const first = await worker.settle([completed(started!.claims![0]!)], 5)
     const second = await worker.settle([completed(first.claims[0]!)])
 
-    expect(second.runs).toEqual([{ runId: started!.runId, status: 'completed' }])
+    expect(second.runs).toMatchObject([{ runId: started!.runId, status: 'completed' }])
   },
 
   'runs are leased whole, in the order of their ids, until the next has no room; the others are queued':

@@ -55,7 +55,7 @@ export const stopCases: Cases = {
       cause: CANCELLED,
     })
 
-    expect([...stopped].sort()).toEqual([first.id, third.id])
+    expect(stopped.map(({ runId }) => runId).sort()).toEqual([first.id, third.id])
   },
 
   'a completion in a cancelled run is recorded, and hands nothing back': async (given) => {

@@ -12,7 +12,7 @@ export const undoCases: Cases = {
 
     const moved = await given.adapter.beginUndo([{ runId: run.id, endsAs: 'failed', undos: [] }])
 
-    expect(moved).toEqual([{ runId: run.id, status: 'failed' }])
+    expect(moved).toMatchObject([{ runId: run.id, status: 'failed' }])
     const record = await run.record()
     expect(record.status).toBe('failed')
     expect(record.finishedAt! - record.createdAt).toBeCloseTo(5, 0)
@@ -26,7 +26,7 @@ export const undoCases: Cases = {
 
     const moved = await given.adapter.beginUndo([{ runId: run.id, endsAs: 'cancelled', undos: [] }])
 
-    expect(moved).toEqual([{ runId: run.id, status: 'cancelled' }])
+    expect(moved).toMatchObject([{ runId: run.id, status: 'cancelled' }])
     expect(await run.status()).toBe('cancelled')
   },
 
@@ -36,7 +36,7 @@ export const undoCases: Cases = {
     const moved = await given.adapter.beginUndo([plan])
     const claims = await (await given.worker()).take()
 
-    expect(moved).toEqual([{ runId: run.id, status: 'compensating' }])
+    expect(moved).toMatchObject([{ runId: run.id, status: 'compensating' }])
     expect(claims).toMatchObject([
       { step: 1, fence: 2, direction: 'undo', undoOf: 'completed', failures: 0, losses: 0 },
     ])
@@ -135,7 +135,7 @@ export const undoCases: Cases = {
       { runId: runs[1]!.id, endsAs: 'failed', undos: [] },
     ])
 
-    expect([...moved].sort((one, two) => (one.runId < two.runId ? -1 : 1))).toEqual([
+    expect([...moved].sort((one, two) => (one.runId < two.runId ? -1 : 1))).toMatchObject([
       { runId: runs[0]!.id, status: 'compensating' },
       { runId: runs[2]!.id, status: 'cancelled' },
     ])
@@ -182,7 +182,7 @@ export const undoCases: Cases = {
 
     const moved = await given.adapter.beginUndo([plan], { workerId: worker.id, handBackMax: 5 })
 
-    expect(moved).toEqual([{ runId: run.id, status: 'compensating', claims: [] }])
+    expect(moved).toMatchObject([{ runId: run.id, status: 'compensating', claims: [] }])
     expect(await heir.take()).toMatchObject([{ step: 1 }])
   },
 
@@ -222,9 +222,11 @@ export const undoCases: Cases = {
 
       const moved = await Promise.all([given.adapter.beginUndo([plan]), second.beginUndo([plan])])
 
-      expect(moved.flat()).toEqual([{ runId: run.id, status: 'compensating' }])
+      expect(moved.flat()).toMatchObject([{ runId: run.id, status: 'compensating' }])
       expect(await worker.take()).toHaveLength(1)
-      expect((await worker.compensate(run, 'a')).runs).toEqual([{ runId: run.id, status: 'compensated' }])
+      expect((await worker.compensate(run, 'a')).runs).toMatchObject([
+        { runId: run.id, status: 'compensated' },
+      ])
     }
   }),
 }

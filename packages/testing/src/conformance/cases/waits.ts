@@ -17,7 +17,7 @@ export const waitCases: Cases = {
     expect(await run.status()).toBe('waiting')
     expect(await given.adapter.readStatuses([run.id])).toEqual([{ runId: run.id, status: 'waiting' }])
     const stored = await given.adapter.readStatuses([run.id], { stored: true })
-    expect(stored).toEqual([{ runId: run.id, status: 'running' }])
+    expect(stored).toMatchObject([{ runId: run.id, status: 'running' }])
   },
 
   'a run is shown as running while any of its steps is at work or could be': async (given) => {

@@ -33,7 +33,7 @@ export type Command =
 
 /** Something that only looks. */
 export type Look =
-  | { readonly do: 'workers' | 'diagnose' | 'definitions' }
+  | { readonly do: 'workers' | 'diagnose' | 'definitions' | 'newest' }
   | { readonly do: 'listHeld'; readonly workerId: string }
   | { readonly do: 'statuses'; readonly runIds: readonly string[] }
   | { readonly do: 'find'; readonly runId: string }
@@ -108,6 +108,7 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'workers':
     case 'diagnose':
     case 'definitions':
+    case 'newest':
     case 'findByKey':
     case 'list':
     case 'findEnded':

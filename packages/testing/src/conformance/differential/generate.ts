@@ -135,6 +135,7 @@ function look(world: World, random: Random, workerId: string): Command {
     { do: 'workers' },
     { do: 'diagnose' },
     { do: 'definitions' },
+    { do: 'newest' },
     { do: 'listHeld', workerId },
     { do: 'statuses', runIds: random.sample(world.runIds, 5) },
     { do: 'find', runId: random.pick(world.runIds) },

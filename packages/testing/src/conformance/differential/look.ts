@@ -1,4 +1,4 @@
-import type { Adapter, RunRecord } from '@belay/workflow/adapter'
+import type { Adapter, RunRecord, SavedDefinition } from '@belay/workflow/adapter'
 import { UNLIMITED } from '../scenario/worker.ts'
 import type { Look } from './command.ts'
 import { GRAPHS } from './graphs.ts'
@@ -28,7 +28,9 @@ async function shown(adapter: Adapter, command: Look, definitionIds: readonly nu
       }
     }
     case 'definitions':
-      return (await adapter.readDefinitions(definitionIds)).map(({ id: _, ...definition }) => definition)
+      return (await adapter.readDefinitions(definitionIds)).map(withoutId)
+    case 'newest':
+      return withoutId(await adapter.findDefinition({ name: 'branches' }))
     case 'listHeld':
       return adapter.listHeld({ workerId: command.workerId, limit: UNLIMITED })
     case 'statuses':
@@ -53,6 +55,12 @@ async function shown(adapter: Adapter, command: Look, definitionIds: readonly nu
       return { ...found, runIds: [...found.runIds].sort() }
     }
   }
+}
+
+function withoutId(definition: SavedDefinition | null) {
+  if (definition === null) return null
+  const { id: _, ...record } = definition
+  return record
 }
 
 function nameOf({ runId, status, key }: RunRecord) {

@@ -108,6 +108,7 @@ export class Side {
       case 'workers':
       case 'diagnose':
       case 'definitions':
+      case 'newest':
       case 'listHeld':
       case 'statuses':
       case 'find':

@@ -132,7 +132,8 @@ export class Scenario {
   }
 
   async cancel(...runs: readonly CaseRun[]): Promise<readonly string[]> {
-    return this.adapter.cancelRuns({ runIds: runs.map(({ id }) => id), cause: CANCELLED })
+    const runIds = runs.map(({ id }) => id)
+    return (await this.adapter.cancelRuns({ runIds, cause: CANCELLED })).map(({ runId }) => runId)
   }
 
   /** What operators hold of a run: the engine's handle on it, over the store of the case. */

@@ -1,4 +1,12 @@
-import type { JsonText, RunChange, RunStatus, RunToChange, SavedDefinition } from '../../adapter/index.ts'
+import type {
+  ChangedRun,
+  JsonText,
+  RunChange,
+  RunStatus,
+  RunToChange,
+  SavedDefinition,
+  StoredRun,
+} from '../../adapter/index.ts'
 import { type Actor, changeOf } from './change-of.ts'
 import { planGiveUpStep } from './give-up-step.ts'
 import { planMigration } from './migrate.ts'
@@ -26,7 +34,8 @@ export interface ActionResult {
   /** False when the run was already as it should be. */
   readonly changed: boolean
   readonly from: RunStatus
-  readonly status: RunStatus
+  /** As it is after the action. */
+  readonly run: ChangedRun
   /** Steps may be claimed that could not be before. */
   readonly queued: boolean
 }
@@ -43,11 +52,19 @@ export function decideAction(
 ): { readonly change: RunChange | null; readonly answer: ActionResult } {
   const from = found.run.status
   const plan = planOf(found, action)
-  if (plan === null) return { change: null, answer: { changed: false, from, status: from, queued: false } }
+  if (plan === null)
+    return { change: null, answer: { changed: false, from, run: asChanged(found, found.run), queued: false } }
   const step = 'step' in action ? found.steps.find(({ name }) => name === action.step)!.step : null
   const change = changeOf(found, plan, { name: action.type, step, ...by })
-  const { status } = plan.run
-  return { change, answer: { changed: true, from, status, queued: change.queue.length > 0 } }
+  const { definitionId = change.run.definitionId } = change.migration ?? {}
+  const run = asChanged(found, { ...change.run, definitionId })
+  return { change, answer: { changed: true, from, run, queued: change.queue.length > 0 } }
+}
+
+function asChanged({ now }: RunToChange, run: StoredRun): ChangedRun {
+  const { runId, definitionId, status, key, createdAt, startAt, finishedAt } = run
+  const durationMs = Math.max(0, Math.round((finishedAt ?? now) - Math.max(createdAt, startAt ?? createdAt)))
+  return { runId, definitionId, status, key, tags: [], durationMs }
 }
 
 function planOf(found: RunToChange, action: Action): Plan | null {

@@ -1,19 +1,20 @@
-import type { Adapter, RunRecord, RunStatus } from '../../adapter/index.ts'
+import type { Adapter, RunStatus } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
+import type { RunLookup } from '../run-reference.ts'
 import type { Action } from './action.ts'
 import type { Actor } from './change-of.ts'
 import { type CancelOptions, type Control, checkCompensate } from './control.ts'
 import { type ActionOptions, checkActionOptions } from './options.ts'
 import { isForward, runRefusal } from './refusal.ts'
+import { eachPage, isList, type SelectedRun, type Selection } from './selected-runs.ts'
 
-const PAGE = 200
 const LIMIT_DEFAULT = 1_000
 const LIMIT_MAX = 100_000
 
 export interface BulkOptions extends ActionOptions {
   /** True tells what would be done, and does nothing. Default false. */
   readonly dryRun?: boolean | undefined
-  /** Runs at most, newest first, 1 to 100,000. Default 1,000. */
+  /** Runs at most, newest first, 1 to 100,000. Default 1,000; of a list that names the runs, all of them. */
   readonly limit?: number | undefined
 }
 
@@ -27,15 +28,10 @@ export interface BulkResult {
   readonly runIds: readonly string[]
   /** Runs that the action doesn't fit, and why. */
   readonly refused: readonly { readonly runId: string; readonly why: string }[]
+  /** References of a list that name no run: ids, or workflows and keys. */
+  readonly unknown: readonly (string | { readonly workflow: string; readonly key: string })[]
   /** True when there are more runs than the limit. */
   readonly more: boolean
-}
-
-/** Runs by page, newest first. The engine's own filter, without its page. */
-export interface BulkFilter {
-  readonly workflow?: string | undefined
-  readonly status?: readonly RunStatus[] | undefined
-  readonly key?: string | undefined
 }
 
 type BulkAction = Extract<Action['type'], 'pause' | 'resume' | 'retry'>
@@ -52,15 +48,19 @@ const STATUSES: Readonly<Record<BulkAction | 'cancel', readonly RunStatus[]>> = 
 export async function actOnMany(
   parts: { readonly adapter: Adapter; readonly control: Control },
   action: BulkAction,
-  filter: BulkFilter,
+  selection: Selection,
   options: BulkOptions,
 ): Promise<BulkResult> {
   const method = `${action}Many()`
   const by = checkActionOptions(method, options, ['dryRun', 'limit'])
-  const { dryRun, limit } = checkBulk(method, options)
+  const { dryRun, limit } = checkBulk(method, selection, options)
   const result = new Result()
-  const more = await eachPage(parts.adapter, filterFor(action, filter), limit, async (page) => {
-    for (const { runId } of page) await actOnOne(parts.control, result, { runId, action, by, dryRun })
+  const more = await eachPage(parts.adapter, selectionFor(action, selection), {
+    limit,
+    onUnknown: (lookup) => result.miss(lookup),
+    visit: async (page) => {
+      for (const { runId } of page) await actOnOne(parts.control, result, { runId, action, by, dryRun })
+    },
   })
   return result.of(more)
 }
@@ -88,33 +88,32 @@ async function actOnOne(
 /** Cancels runs, a page in one statement. */
 export async function cancelMany(
   parts: { readonly adapter: Adapter; readonly control: Control },
-  filter: BulkFilter,
+  selection: Selection,
   options: BulkOptions & CancelOptions,
 ): Promise<BulkResult> {
   const by = checkActionOptions('cancelMany()', options, ['dryRun', 'limit', 'compensate'])
   const compensate = checkCompensate('cancelMany()', options)
-  const { dryRun, limit } = checkBulk('cancelMany()', options)
+  const { dryRun, limit } = checkBulk('cancelMany()', selection, options)
   const result = new Result()
-  const more = await eachPage(parts.adapter, filterFor('cancel', filter), limit, async (page) => {
-    const fitting = page.filter((run) => isForward(toStored(run)))
+  const visit = async (page: readonly SelectedRun[]) => {
+    const fitting = page.filter(isForward)
     for (const run of page) {
-      if (!fitting.includes(run)) result.refuse(run.runId, runRefusal(toStored(run), 'cancelled').message)
+      if (!fitting.includes(run)) result.refuse(run.runId, runRefusal(run, 'cancelled').message)
     }
     const runIds = fitting.map(({ runId }) => runId)
     const stopped = new Set(dryRun ? runIds : await parts.control.cancelAll(runIds, by, compensate))
     for (const runId of runIds) result.add(runId, stopped.has(runId))
-  })
+  }
+  const onUnknown = (lookup: RunLookup) => result.miss(lookup)
+  const more = await eachPage(parts.adapter, selectionFor('cancel', selection), { limit, visit, onUnknown })
   return result.of(more)
-}
-
-function toStored(run: RunRecord) {
-  return { ...run, openSteps: 0, stop: null, endsAs: null }
 }
 
 class Result {
   #matched = 0
   readonly #runIds: string[] = []
   readonly #refused: { readonly runId: string; readonly why: string }[] = []
+  readonly #unknown: (string | { readonly workflow: string; readonly key: string })[] = []
 
   add(runId: string, changed: boolean): void {
     this.#matched += 1
@@ -126,38 +125,28 @@ class Result {
     this.#refused.push({ runId, why })
   }
 
+  miss(lookup: RunLookup): void {
+    this.#unknown.push('runId' in lookup ? lookup.runId : lookup)
+  }
+
   of(more: boolean): BulkResult {
-    const runIds = this.#runIds
-    return { matched: this.#matched, changed: runIds.length, runIds, refused: this.#refused, more }
+    const [runIds, refused, unknown] = [this.#runIds, this.#refused, this.#unknown]
+    return { matched: this.#matched, changed: runIds.length, runIds, refused, unknown, more }
   }
 }
 
-function filterFor(action: BulkAction | 'cancel', filter: BulkFilter): BulkFilter {
-  return { ...filter, status: filter.status ?? STATUSES[action] }
+function selectionFor(action: BulkAction | 'cancel', selection: Selection): Selection {
+  return isList(selection) ? selection : { ...selection, status: selection.status ?? STATUSES[action] }
 }
 
-/** Tells whether there are more runs than the limit. */
-async function eachPage(
-  adapter: Adapter,
-  filter: BulkFilter,
-  limit: number,
-  visit: (page: readonly RunRecord[]) => Promise<void>,
-): Promise<boolean> {
-  await adapter.open()
-  let before: string | undefined
-  for (let left = limit; ; left -= PAGE) {
-    // One more than wanted tells whether there are more.
-    const wanted = Math.min(PAGE, left)
-    const found = await adapter.listRuns({ ...filter, before, limit: wanted + 1 })
-    const page = found.slice(0, wanted)
-    await visit(page)
-    if (found.length <= wanted) return false
-    if (left <= PAGE) return true
-    before = page.at(-1)!.runId
+function checkBulk(method: string, selection: Selection, options: BulkOptions) {
+  const named = isList(selection) ? selection.length : undefined
+  if (named !== undefined && named > LIMIT_MAX) {
+    const message = `runs.${method} takes a list of up to ${LIMIT_MAX} runs; got ${named}. Give it in parts.`
+    throw new BelayError('invalid_option', message)
   }
-}
-
-function checkBulk(method: string, { dryRun = false, limit = LIMIT_DEFAULT }: BulkOptions) {
+  // An empty list is as good as one of one run.
+  const { dryRun = false, limit = named === undefined ? LIMIT_DEFAULT : Math.max(1, named) } = options
   if (typeof dryRun !== 'boolean') {
     throw new BelayError('invalid_option', `${method}: dryRun must be true or false; got ${typeof dryRun}.`)
   }

@@ -1,4 +1,4 @@
-import { type Adapter, isTerminal, type RunStatus } from '../../adapter/index.ts'
+import { type Adapter, type ChangedRun, isTerminal } from '../../adapter/index.ts'
 import type { RunCause } from '../../cause.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
@@ -7,6 +7,7 @@ import type { EventHub } from '../events.ts'
 import { explainRun } from '../explain/explain.ts'
 import type { Explanation } from '../explain/explanation.ts'
 import { toJsonText } from '../payload.ts'
+import { unknownRun } from '../run-reference.ts'
 import { type Action, type ActionResult, decideAction } from './action.ts'
 import type { Actor } from './change-of.ts'
 import { historyEntry, type RunHistoryEntry } from './history.ts'
@@ -22,7 +23,9 @@ export interface ControlParts {
   readonly payloadMaxBytes: number
   /** Throws once the engine is closed. */
   readonly assertOpen: () => void
-  readonly onRunsChanged: (runs: readonly { readonly runId: string; readonly status: RunStatus }[]) => void
+  readonly onRunsChanged: (runs: readonly ChangedRun[]) => void
+  /** A run that has ended follows another definition now. */
+  readonly onMoved: (runId: string) => void
   /** Runs were stopped: they are to be drained and undone. */
   readonly onStopped: (runIds: readonly string[]) => void
   /** Steps may be claimed that could not be before. */
@@ -51,7 +54,7 @@ export class Control {
       runId,
       decide: (found) => decideAction(found, action, by),
     })
-    if (result === null) throw unknownRun(runId)
+    if (result === null) throw unknownRun({ runId })
     if (result.changed) this.#tell(runId, action, by, result)
     return result
   }
@@ -65,7 +68,7 @@ export class Control {
       runId,
       decide: (found) => ({ change: null, answer: decideAction(found, action, by).answer }),
     })
-    if (result === null) throw unknownRun(runId)
+    if (result === null) throw unknownRun({ runId })
     return result
   }
 
@@ -77,11 +80,12 @@ export class Control {
     const cause: RunCause = { type: 'cancelled', reason: by.reason ?? undefined }
     const stop = compensate ? 'cancellation' : 'abandonment'
     const stopped = await adapter.cancelRuns({ runIds, cause: JSON.stringify(cause), stop, by })
-    onRunsChanged(stopped.map((runId) => ({ runId, status: 'compensating' })))
-    for (const runId of stopped)
+    const stoppedIds = stopped.map(({ runId }) => runId)
+    onRunsChanged(stopped)
+    for (const runId of stoppedIds)
       events.emit('operator.acted', { runId, action: 'cancel', step: undefined, ...told(by) })
-    if (stopped.length > 0) onStopped(stopped)
-    return stopped
+    if (stoppedIds.length > 0) onStopped(stoppedIds)
+    return stoppedIds
   }
 
   /** Whether this call stopped the run. */
@@ -91,7 +95,7 @@ export class Control {
     const stopped = await this.cancelAll([runId], by, compensate)
     if (stopped.length > 0) return true
     const known = await this.#parts.adapter.readStatuses([runId])
-    if (known.length === 0) throw unknownRun(runId)
+    if (known.length === 0) throw unknownRun({ runId })
     return false
   }
 
@@ -149,7 +153,7 @@ export class Control {
     this.#parts.assertOpen()
     await adapter.open()
     const records = await adapter.readHistory({ runId, limit })
-    if (records.length === 0 && (await adapter.findRun({ runId })) === null) throw unknownRun(runId)
+    if (records.length === 0 && (await adapter.findRun({ runId })) === null) throw unknownRun({ runId })
     return records.map(historyEntry)
   }
 
@@ -159,7 +163,7 @@ export class Control {
     this.#parts.assertOpen()
     await adapter.open()
     const found = await adapter.readRun(runId)
-    if (found === null) throw unknownRun(runId)
+    if (found === null) throw unknownRun({ runId })
     const [[definition], workers, now] = await Promise.all([
       adapter.readDefinitions([found.run.definitionId]),
       adapter.listWorkers(),
@@ -168,12 +172,13 @@ export class Control {
     return explainRun({ ...found, shape: definition!.shape, workers, now })
   }
 
-  #tell(runId: string, action: Action, by: Actor, { from, status, queued }: ActionResult): void {
-    const { events, onRunsChanged, onQueued } = this.#parts
+  #tell(runId: string, action: Action, by: Actor, { from, run, queued }: ActionResult): void {
+    const { events, onRunsChanged, onMoved, onQueued } = this.#parts
     const step = 'step' in action ? action.step : undefined
     events.emit('operator.acted', { runId, action: action.type, step, ...told(by) })
-    // Also when a run that ended goes forward again under the status it had: what is remembered of it is of before.
-    if (from !== status || isTerminal(from)) onRunsChanged([{ runId, status }])
+    if (from !== run.status) onRunsChanged([run])
+    // Steps of a run that has ended were replaced: what is remembered of their payloads is stale.
+    else if (isTerminal(from)) onMoved(runId)
     if (queued) onQueued()
   }
 }
@@ -191,10 +196,4 @@ function told({ actor, reason }: Actor): {
   readonly reason: string | undefined
 } {
   return { by: actor ?? undefined, reason: reason ?? undefined }
-}
-
-function unknownRun(runId: string): BelayError {
-  return new BelayError('unknown_run', `There is no run ${runId}: it was pruned, or never started.`, {
-    runId,
-  })
 }

@@ -2,7 +2,11 @@ import type { StoredRun, StoredStep } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
 
 /** An action that doesn't fit where the run stands: `Run 0192… cannot be paused: it has completed.` */
-export function runRefusal(run: StoredRun, participle: string, remedy = ''): BelayError {
+export function runRefusal(
+  run: Pick<StoredRun, 'runId' | 'status'>,
+  participle: string,
+  remedy = '',
+): BelayError {
   return refusal(run, `Run ${run.runId} cannot be ${participle}: ${standingOf(run)}.`, remedy)
 }
 
@@ -18,11 +22,16 @@ export function stepRefusal(
   return refusal(run, what, remedy, step.name)
 }
 
-function refusal({ runId }: StoredRun, what: string, remedy: string, step?: string): BelayError {
+function refusal(
+  { runId }: Pick<StoredRun, 'runId'>,
+  what: string,
+  remedy: string,
+  step?: string,
+): BelayError {
   return new BelayError('action_refused', remedy === '' ? what : `${what} ${remedy}`, { runId, step })
 }
 
-function standingOf({ status }: StoredRun): string {
+function standingOf({ status }: Pick<StoredRun, 'status'>): string {
   switch (status) {
     case 'scheduled':
     case 'running':
@@ -51,6 +60,6 @@ export function remedyOfUndo({ status }: StoredRun): string {
   return ''
 }
 
-export function isForward({ status }: StoredRun): boolean {
+export function isForward({ status }: Pick<StoredRun, 'status'>): boolean {
   return status === 'scheduled' || status === 'running' || status === 'waiting' || status === 'paused'
 }

@@ -1,0 +1,29 @@
+import type { ChangedRun, RunStatus } from '@belay/workflow/adapter'
+
+/** What tells of `workflow_runs r` when its status was changed. */
+export const changedRunColumns = `r.definition_id, r.key, array_to_json(r.tags)::text as tags,
+    date_part('epoch', coalesce(r.finished_at, belay.store_now()) - greatest(r.created_at, r.start_at)) * 1000 as duration_ms`
+
+export interface ChangedRunRow {
+  readonly run_id: string
+  readonly definition_id: number
+  readonly key: string | null
+  readonly tags: string | null
+  readonly duration_ms: number
+}
+
+export function decodeChangedRun(row: ChangedRunRow, status: RunStatus): ChangedRun {
+  return {
+    runId: row.run_id,
+    definitionId: row.definition_id,
+    status,
+    key: row.key,
+    tags: row.tags === null ? [] : JSON.parse(row.tags),
+    durationMs: wholeMs(row.duration_ms),
+  }
+}
+
+/** Never negative: a run may be stopped before its start time. */
+export function wholeMs(ms: number): number {
+  return Math.max(0, Math.round(ms))
+}

@@ -1,0 +1,89 @@
+import type { Adapter, RunRecord, RunStatus } from '../../adapter/index.ts'
+import { isNamedBy, type RunLookup } from '../run-reference.ts'
+
+const PAGE = 200
+
+/** Runs by page, newest first. The engine's own filter, without its page. */
+export interface BulkFilter {
+  readonly workflow?: string | undefined
+  readonly status?: readonly RunStatus[] | undefined
+  readonly key?: string | undefined
+}
+
+/** Which runs an action is for: those that fit a filter, or those that are named. */
+export type Selection = BulkFilter | readonly RunLookup[]
+
+export type SelectedRun = Pick<RunRecord, 'runId' | 'status'>
+
+export interface Visits {
+  /** At most. */
+  readonly limit: number
+  readonly visit: (page: readonly SelectedRun[]) => Promise<void>
+  /** A run was named that isn't there. */
+  readonly onUnknown: (lookup: RunLookup) => void
+}
+
+/** Goes through the selected runs page by page. Tells whether there are more than the limit. */
+export async function eachPage(adapter: Adapter, selection: Selection, visits: Visits): Promise<boolean> {
+  await adapter.open()
+  return isList(selection)
+    ? eachPageOfList(adapter, selection, visits)
+    : eachPageOfFilter(adapter, selection, visits)
+}
+
+export function isList(selection: Selection): selection is readonly RunLookup[] {
+  return Array.isArray(selection)
+}
+
+async function eachPageOfFilter(
+  adapter: Adapter,
+  filter: BulkFilter,
+  { limit, visit }: Visits,
+): Promise<boolean> {
+  let before: string | undefined
+  for (let left = limit; ; left -= PAGE) {
+    // One more than wanted tells whether there are more.
+    const wanted = Math.min(PAGE, left)
+    const found = await adapter.listRuns({ ...filter, before, limit: wanted + 1 })
+    const page = found.slice(0, wanted)
+    await visit(page)
+    if (found.length <= wanted) return false
+    if (left <= PAGE) return true
+    before = page.at(-1)!.runId
+  }
+}
+
+/** In the order of the list; a run that is named twice is visited once. */
+async function eachPageOfList(
+  adapter: Adapter,
+  lookups: readonly RunLookup[],
+  { limit, visit, onUnknown }: Visits,
+): Promise<boolean> {
+  const visited = new Set<string>()
+  const wanted = lookups.slice(0, limit)
+  for (let first = 0; first < wanted.length; first += PAGE) {
+    const part = wanted.slice(first, first + PAGE)
+    const runIds: (string | undefined)[] = []
+    for (const lookup of part) {
+      runIds.push(await runIdOf(adapter, lookup))
+    }
+    const found = await adapter.readStatuses(runIds.filter((runId) => runId !== undefined))
+    const runs = new Map(found.map((run) => [run.runId, run]))
+    const page = part.flatMap((lookup, index) => {
+      const run = runs.get(runIds[index] ?? '')
+      if (run === undefined) onUnknown(lookup)
+      if (run === undefined || visited.has(run.runId)) return []
+      visited.add(run.runId)
+      return [run]
+    })
+    await visit(page)
+  }
+  return lookups.length > limit
+}
+
+/** Without a look where the id says all. */
+async function runIdOf(adapter: Adapter, lookup: RunLookup): Promise<string | undefined> {
+  if ('runId' in lookup && lookup.workflow === undefined) return lookup.runId
+  const found = await adapter.findRun(lookup)
+  return found !== null && isNamedBy(lookup, found) ? found.runId : undefined
+}

@@ -1,0 +1,84 @@
+import type { SavedDefinition } from '../adapter/index.ts'
+import { VERSION_MAX } from '../definition/compile.ts'
+import type { WorkflowDefinition } from '../definition/workflow.ts'
+import { BelayError } from '../errors.ts'
+import { didYouMean } from '../graph/index.ts'
+import { checkNames, wholeNumber } from './call-options.ts'
+import type { RunHandle } from './run-handle.ts'
+import { workflowName } from './run-reference.ts'
+import {
+  RUN_OPTION_NAMES,
+  type RunOptions,
+  type StartedHandle,
+  type StartRunParts,
+  startRun,
+  startUnchecked,
+} from './start-run.ts'
+
+/** Options of a run that is started by the name of its workflow. */
+export interface RunByNameOptions extends RunOptions {
+  /** Default: the highest version among the engine's `workflows`; when none of them has the name, the highest that is stored. */
+  readonly version?: number | undefined
+}
+
+/** A run that was started by the name of its workflow. */
+export interface NamedRunHandle extends RunHandle {
+  /**
+   * False when this process does not know the definition: the input was stored as it is, without the workflow's schema, and the run has no
+   * deadline but one of its options.
+   */
+  readonly checked: boolean
+}
+
+/** Starts a run of a workflow that is known by name: by its definition if this process has it, else by what the store has of it. */
+export async function startRunByName(
+  parts: StartRunParts,
+  name: string,
+  input: unknown,
+  given: RunByNameOptions,
+): Promise<StartedHandle & { readonly checked: boolean }> {
+  checkNames('run()', given, [...RUN_OPTION_NAMES, 'version'])
+  const { version, ...options } = given
+  const known = await findWorkflow(parts, name, version, options.tx)
+  if (known.workflow !== undefined) {
+    return { ...(await startRun(parts, known.workflow, input, options)), checked: true }
+  }
+  return { ...(await startUnchecked(parts, known.stored, input, options)), checked: false }
+}
+
+type KnownWorkflow =
+  | { readonly workflow: WorkflowDefinition }
+  | { readonly workflow: undefined; readonly stored: SavedDefinition }
+
+/** What this process knows best of a workflow. Throws `unknown_workflow`, `invalid_option`. */
+async function findWorkflow(
+  { adapter, registry, settings }: StartRunParts,
+  given: string,
+  version: number | undefined,
+  tx: unknown,
+): Promise<KnownWorkflow> {
+  const name = workflowName('run()', given)
+  if (version !== undefined) wholeNumber('run()', 'version', version, 1, VERSION_MAX)
+  const [workflow] = settings.workflows
+    .filter((candidate) => candidate.name === name && (version ?? candidate.version) === candidate.version)
+    .sort((one, other) => other.version - one.version)
+  if (workflow !== undefined) return { workflow }
+  if (tx === undefined) await adapter.open()
+  const stored = await adapter.findDefinition({ name, version }, { tx })
+  if (stored === null) throw unknownWorkflow(name, version, settings.workflows)
+  const started = registry.known(stored.id)
+  return started === undefined ? { workflow: undefined, stored } : { workflow: started }
+}
+
+function unknownWorkflow(
+  name: string,
+  version: number | undefined,
+  workflows: readonly WorkflowDefinition[],
+): BelayError {
+  const names = [...new Set(workflows.map((workflow) => workflow.name))]
+  const what = version === undefined ? `workflow "${name}"` : `version ${version} of workflow "${name}"`
+  return new BelayError(
+    'unknown_workflow',
+    `run(): there is no ${what} in this engine's \`workflows\`, and none is stored.${didYouMean(name, names)} A definition is stored when an engine that has it starts, or starts a run with it.`,
+  )
+}
