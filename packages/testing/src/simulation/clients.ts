@@ -1,5 +1,5 @@
 import type { StepDefinition, WorkflowDefinition } from '@belay/workflow'
-import type { StepTransaction } from '@belay/workflow/adapter'
+import { BelayError, type StepTransaction } from '@belay/workflow/adapter'
 import { untilDeath } from './faulty-adapter.ts'
 import type { Fleet, Living } from './fleet.ts'
 import { type Operation, operationOn, upkeep } from './operator.ts'
@@ -150,7 +150,7 @@ export class Clients {
   }
 
   async #signal(
-    { engine, process }: Pick<Living, 'engine' | 'process'>,
+    { engine, process, workflows }: Living,
     runId: string,
     { name, wait }: StepDefinition,
     tx?: unknown,
@@ -171,6 +171,9 @@ export class Clients {
     } catch (error) {
       // The transaction is the caller's, and over with it.
       if (tx !== undefined) throw error
+      // The run may have moved to a version without that step.
+      const isDropped = workflows.some(({ graph }) => graph.numberOf(name) === undefined)
+      if (isDropped && BelayError.is(error) && error.code === 'invalid_option') return
       oracle.refused(`a signal for ${runId}/${name}`, error)
     }
   }

@@ -86,10 +86,15 @@ export class Effects {
   changed(before: RunDump | undefined, after: RunDump | undefined): void {
     for (const { name, status } of after?.steps ?? []) {
       const old = before?.steps.find((step) => step.name === name)?.status ?? ''
-      const isSentForward = (status === 'pending' || status === 'ready') && LEFT_AS_IT_IS.has(old)
+      // What has no compensation stays, also when the step is run again because one that it builds on was undone.
+      const isLeft = LEFT_AS_IT_IS.has(old) || this.#compensateOn(after!.run.runId, name) === 'never'
+      const isSentForward = (status === 'pending' || status === 'ready') && isLeft
       const isUndoSkipped = status === 'compensated' && old === 'compensation_failed'
       if (!isSentForward && !isUndoSkipped) continue
-      for (const effect of this.#of(after!.run.runId, name).values()) effect.writtenOff = true
+      const { runId } = after!.run
+      for (const effect of this.#of(runId, name).values()) effect.writtenOff = true
+      // A handler of before, that nobody waits for any more, may do it yet.
+      this.letGo(runId, name)
     }
   }
 
