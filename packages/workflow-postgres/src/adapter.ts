@@ -13,6 +13,7 @@ import { startWithin } from './start-within.ts'
 import { beginUndo } from './statements/begin-undo.ts'
 import { cancelRuns } from './statements/cancel-runs.ts'
 import { ClaimPace, claim } from './statements/claim.ts'
+import { countRuns } from './statements/count-runs.ts'
 import { deliverSignals } from './statements/deliver-signals.ts'
 import { diagnose } from './statements/diagnose.ts'
 import { drain } from './statements/drain-runs.ts'
@@ -21,13 +22,14 @@ import { findApprovals } from './statements/find-approvals.ts'
 import { findEnded } from './statements/find-ended.ts'
 import { findRun } from './statements/find-run.ts'
 import { listHeld } from './statements/list-held.ts'
+import { listRuns } from './statements/list-runs.ts'
 import { listWorkers } from './statements/list-workers.ts'
 import { prune } from './statements/prune-runs.ts'
 import { recorded } from './statements/read-attempts.ts'
 import { findDefinition, readDefinitions } from './statements/read-definitions.ts'
 import { readHistory } from './statements/read-history.ts'
 import { load } from './statements/read-payloads.ts'
-import { listRuns, readRun } from './statements/read-runs.ts'
+import { readRun } from './statements/read-runs.ts'
 import { now, readStatuses, stopping } from './statements/read-state.ts'
 import { releaseKeys } from './statements/release-keys.ts'
 import { saveDefinitions } from './statements/save-definitions.ts'
@@ -189,6 +191,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     readRun: (runId) => readRun(connection, runId),
     readStatuses: (runIds, options) => readStatuses(connection, runIds, options),
     listRuns: (filter) => listRuns(connection, filter),
+    countRuns: (request) => countRuns(connection, request),
     listWorkers: (request) => listWorkers(connection, request),
     listHeld: (request) => listHeld(connection, request),
     findEnded: (request) => findEnded(connection, request),

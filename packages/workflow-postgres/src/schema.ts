@@ -113,6 +113,11 @@ function makeRuns(schema: Schema) {
       inputHash: text('input_hash'),
       /** What it is found by, beside its key; null for none. */
       tags: text().array(),
+      /**
+       * The time in its id is minutes away from `created_at`, by a starter's clock or since the id is no time-ordered one. Null for no: such runs
+       * are found by their time of creation without an index for it, by id.
+       */
+      stray: boolean(),
       input: json(),
       cause: json(),
     },
@@ -133,7 +138,12 @@ function makeRuns(schema: Schema) {
         .where(
           sql`${table.deadlineAt} is not null and ${table.stop} is null and ${oneOf(table.status, ['running', 'paused'])}`,
         ),
-      index('workflow_runs_tags_idx').using('gin', table.tags).where(sql`${table.tags} is not null`),
+      // What is new waits in a list that is merged by whoever fills it: a short one, since that starter and every reader have to go through it.
+      index('workflow_runs_tags_idx')
+        .using('gin', table.tags)
+        .with({ gin_pending_list_limit: '256' })
+        .where(sql`${table.tags} is not null`),
+      index('workflow_runs_stray_idx').on(table.createdAt).where(sql`${table.stray}`),
       check('workflow_runs_fits_status', runFitsStatus(table)),
       check('workflow_runs_open_steps_counted', sql`${table.openSteps} >= 0`),
       check('workflow_runs_stop_allowed', oneOf(table.stop, ['failure', 'cancellation', 'abandonment'])),

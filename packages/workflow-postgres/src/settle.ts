@@ -7,7 +7,6 @@ import { type FailedOutcome, fail } from './statements/fail-attempts.ts'
 import { type FinishedOutcome, finish } from './statements/finish-attempts.ts'
 import { type ParkedOutcome, park } from './statements/park-undos.ts'
 import { settledBefore } from './statements/read-attempts.ts'
-import { readTries } from './statements/read-tries.ts'
 import { type RequeuedOutcome, requeue } from './statements/requeue-attempts.ts'
 import { type WaitingOutcome, wait } from './statements/wait-attempts.ts'
 
@@ -19,6 +18,8 @@ export interface SettleRequest {
 
 interface Recorded {
   readonly outcome: readonly Outcome[]
+  /** Why the database can never take the one outcome that this is about. */
+  readonly refused?: { readonly outcome: Outcome; readonly reason: string }
   readonly claims?: Settlement['claims']
   readonly runs?: Settlement['runs']
   readonly queued?: boolean
@@ -47,14 +48,25 @@ async function answer(
   recorded: readonly Recorded[],
 ): Promise<Settlement> {
   const settled = new Set(recorded.flatMap((part) => part.outcome))
-  const open = outcomes.filter((outcome) => !settled.has(outcome))
+  const refused = new Map(
+    recorded.flatMap((part) => (part.refused === undefined ? [] : [entryOf(part.refused)])),
+  )
+  const open = outcomes.filter((outcome) => !settled.has(outcome) && !refused.has(outcome))
   for (const index of await settledBefore(connection, { workerId, outcomes: open })) settled.add(open[index]!)
   return {
-    results: outcomes.map((outcome) => (settled.has(outcome) ? 'settled' : 'lost')),
+    results: outcomes.map((outcome) => {
+      const reason = refused.get(outcome)
+      if (reason !== undefined) return { refused: reason }
+      return settled.has(outcome) ? 'settled' : 'lost'
+    }),
     claims: recorded.flatMap((part) => part.claims ?? []),
     runs: recorded.flatMap((part) => part.runs ?? []),
     queued: recorded.some((part) => part.queued === true),
   }
+}
+
+function entryOf({ outcome, reason }: NonNullable<Recorded['refused']>): readonly [Outcome, string] {
+  return [outcome, reason]
 }
 
 type Kind = 'fail' | 'park' | 'requeue' | 'wait' | 'finish'
@@ -110,7 +122,7 @@ async function recordEach(
       )
     const [only] = batch.outcomes
     if (batch.outcomes.length === 1 && only !== undefined) {
-      return [await recordRefused(connection, batch.workerId, only, refusal)]
+      return [{ outcome: [], refused: { outcome: only, reason: refusal } }]
     }
     const middle = Math.ceil(batch.outcomes.length / 2)
     const first = await recordEach(connection, kind, { ...batch, outcomes: batch.outcomes.slice(0, middle) })
@@ -154,41 +166,4 @@ async function record(connection: Connection, kind: Kind, batch: SettleRequest):
 
 function isDueNow(outcome: Outcome): boolean {
   return outcome.type === 'released' || (outcome.type === 'retry' && outcome.delayMs === 0)
-}
-
-/** The step's handler succeeded, but its output can never be stored: that is a failure for good, and the step's own. */
-async function recordRefused(
-  connection: Connection,
-  workerId: string,
-  outcome: Outcome,
-  refusal: string,
-): Promise<Recorded> {
-  const error = {
-    name: 'BelayError',
-    code: 'payload_unserialisable',
-    message: `The database refused what the step gave back: ${refusal}`,
-  }
-  const { runId, fence, step, definitionId, direction } = outcome
-  const ref = { runId, fence, step, definitionId, direction }
-  if (outcome.direction === 'undo') {
-    return record(connection, 'park', {
-      workerId,
-      outcomes: [{ ...ref, type: 'compensation_failed', error: JSON.stringify(error) }],
-      handBackMax: 0,
-    }).then((recorded) => standIn(recorded, outcome))
-  }
-  const { name, tries } = await readTries(connection, ref)
-  const cause = { type: 'step_failed', step: name, attempt: tries, error }
-  const failed = {
-    ...ref,
-    type: 'failed',
-    error: JSON.stringify(error),
-    cause: JSON.stringify(cause),
-  } as const
-  const recorded = await record(connection, 'fail', { workerId, outcomes: [failed], handBackMax: 0 })
-  return standIn(recorded, outcome)
-}
-
-function standIn(recorded: Recorded, outcome: Outcome): Recorded {
-  return { ...recorded, outcome: recorded.outcome.length === 0 ? [] : [outcome] }
 }

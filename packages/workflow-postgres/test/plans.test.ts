@@ -16,8 +16,8 @@ import { findEndedRuns } from '../src/statements/find-ended.ts'
 import { findRunById, findRunByKey } from '../src/statements/find-run.ts'
 import { finishAttempts } from '../src/statements/finish-attempts.ts'
 import { readHeldByWorker } from '../src/statements/list-held.ts'
+import { listRuns } from '../src/statements/list-runs.ts'
 import { pruneEndedRuns } from '../src/statements/prune-runs.ts'
-import { listRuns } from '../src/statements/read-runs.ts'
 import { readHeldSteps, readStatusesStatement } from '../src/statements/read-state.ts'
 import { releaseRunKeys } from '../src/statements/release-keys.ts'
 import { requeueAttempts } from '../src/statements/requeue-attempts.ts'
@@ -51,7 +51,7 @@ const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   ],
   [
     failAttempts,
-    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, ${many('{}')}, '500ms'`,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, ${many('{}')}, '500ms', ${many('false')}`,
   ],
   [
     requeueAttempts,
@@ -74,7 +74,7 @@ const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [recoverSteps, `50, 1000, '${NO_ID}', 0, '${NO_ID}'`],
   [journalDeadWorker, '500'],
   [readDrainedRuns, `'{1,2}', null, 100, '{}'`],
-  [findEndedRuns, `4e12, '{completed,failed}', null, false, 0, '${'0'.repeat(32)}', 10000, ${BATCH}`],
+  [findEndedRuns, `4e12, '{completed,failed}', null, false, 0, '${'0'.repeat(32)}', 10000, ${BATCH}, null`],
   [findPendingApprovals, `null, null, '${'f'.repeat(32)}', null, 1000, 100`],
   [pruneEndedRuns, `${RUN_IDS}, 4e12`],
   [releaseRunKeys, `${RUN_IDS}, 4e12`],
@@ -213,9 +213,9 @@ insert into belay.workflow_ready (available_at, definition_id, step, fence, run_
 const LISTS: readonly RunFilter[] = [
   { status: ['failed'], limit: 50 },
   { status: ['paused', 'failed'], limit: 50 },
-  { workflow: 'w', status: ['failed'], limit: 50 },
-  { workflow: 'none', limit: 50 },
-  { workflow: 'w', limit: 50, before: `0000${'f'.repeat(28)}` },
+  { workflow: ['w'], status: ['failed'], limit: 50 },
+  { workflow: ['none'], limit: 50 },
+  { workflow: ['w'], limit: 50, before: `0000${'f'.repeat(28)}` },
 ]
 
 /** How many rows a list reads and then leaves out. */

@@ -7,6 +7,7 @@ export type BelayErrorCode =
   | 'unknown_workflow'
   | 'unknown_run'
   | 'key_conflict'
+  | 'other_version'
   | 'action_refused'
   | 'payload_unserialisable'
   | 'payload_too_large'

@@ -14,6 +14,7 @@ import { diagnosisCases } from './cases/diagnosis.ts'
 import { drainCases } from './cases/drain.ts'
 import { failCases } from './cases/fail.ts'
 import { fenceCases } from './cases/fences.ts'
+import { findingCases } from './cases/finding.ts'
 import { historyCases } from './cases/history.ts'
 import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
@@ -34,7 +35,9 @@ import { startCases } from './cases/start.ts'
 import { startLeasedCases } from './cases/start-leased.ts'
 import { startTimeCases } from './cases/start-times.ts'
 import { stopCases } from './cases/stop.ts'
+import { succeededCases } from './cases/succeeded.ts'
 import { sweepCases } from './cases/sweep.ts'
+import { tagCases } from './cases/tags.ts'
 import { transactCases } from './cases/transact.ts'
 import { transactionCases } from './cases/transactions.ts'
 import { undoCases } from './cases/undo.ts'
@@ -69,6 +72,7 @@ const SUITES: Readonly<Record<string, Cases>> = {
   fail: failCases,
   requeue: requeueCases,
   stop: stopCases,
+  'steps that succeeded and failed': succeededCases,
   drain: drainCases,
   'begin undo': undoCases,
   'undo order': undoOrderCases,
@@ -86,6 +90,8 @@ const SUITES: Readonly<Record<string, Cases>> = {
   sizes: sizeCases,
   payloads: payloadCases,
   reading: readingCases,
+  tags: tagCases,
+  'finding runs': findingCases,
   versions: versionCases,
   workers: workerCases,
   retention: retentionCases,

@@ -14,7 +14,7 @@ import { changeRun, readHistory } from './control.ts'
 import { findDefinition, readDefinitions, saveDefinitions } from './definitions.ts'
 import { expireRuns, upcoming } from './due.ts'
 import { dump } from './dump.ts'
-import { listRuns, load, readRun, readStatuses } from './read.ts'
+import { countRuns, listRuns, load, readRun, readStatuses } from './read.ts'
 import { Rows } from './rows.ts'
 import { settle } from './settle.ts'
 import { findRun } from './signals.ts'
@@ -138,6 +138,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   readStatuses: Verb<'readStatuses'> = (runIds, options) =>
     this.#verb(() => readStatuses(this.#rows, runIds, options))
   listRuns: Verb<'listRuns'> = (filter: RunFilter) => this.#verb(() => listRuns(this.#rows, filter))
+  countRuns: Verb<'countRuns'> = (request) => this.#verb(() => countRuns(this.#rows, request))
 
   listWorkers: Verb<'listWorkers'> = (request) => this.#verb(() => listWorkers(this.#rows, request))
   listHeld: Verb<'listHeld'> = (request) => this.#verb(() => listHeld(this.#rows, request))

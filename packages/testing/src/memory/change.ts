@@ -43,9 +43,9 @@ export function moveRun(rows: Rows, run: RunRow, status: RunStatus): void {
 
 /** What the port tells of a run whose status was changed. */
 export function changedRun(rows: Rows, run: RunRow, status = run.status): ChangedRun {
-  const { runId, definition, key, createdAt, startAt, finishedAt } = run
+  const { runId, definition, key, tags, createdAt, startAt, finishedAt } = run
   const durationMs = Math.max(0, (finishedAt ?? rows.now) - Math.max(createdAt, startAt ?? createdAt))
-  return { runId, definitionId: definition.saved.id, status, key, tags: [], durationMs }
+  return { runId, definitionId: definition.saved.id, status, key, tags, durationMs }
 }
 
 /** Changes a step's row. The only way to do it: every change is checked as the database checks it. */

@@ -31,7 +31,10 @@ export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequenc
       wait(rows, held, outcome.wake, consequences)
       break
     case 'failed':
-      changeStep(run, step, { status: 'failed', error: outcome.error, finishedAt, begun: true })
+      changeStep(run, step, {
+        ...{ status: 'failed', error: outcome.error, finishedAt, begun: true },
+        succeeded: outcome.succeeded === true || step.succeeded,
+      })
       if (stopRun(rows, run, 'failure', outcome.cause)) consequences.runs.set(run.runId, run.status)
       break
     case 'retry':

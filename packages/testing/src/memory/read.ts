@@ -1,5 +1,8 @@
 import type {
   PayloadRequest,
+  RunConditions,
+  RunCount,
+  RunCountRequest,
   RunFilter,
   RunPayloads,
   RunRecord,
@@ -29,9 +32,40 @@ export function readStatuses(
 }
 
 export function listRuns(rows: Rows, filter: RunFilter): readonly RunRecord[] {
-  const matching = [...rows.runs.values()].filter((run) => matches(rows, run, filter))
-  matching.sort((one, other) => (one.runId < other.runId ? 1 : -1))
-  return matching.slice(0, filter.limit).map((run) => runRecord(rows, run))
+  const { before, limit } = filter
+  const older = newestFitting(rows, filter).filter(({ runId }) => before === undefined || runId < before)
+  return older.slice(0, limit).map((run) => runRecord(rows, run))
+}
+
+export function countRuns(
+  rows: Rows,
+  { max, byStatus, ...conditions }: RunCountRequest,
+): readonly RunCount[] {
+  const fitting = newestFitting(rows, conditions)
+  if (!byStatus) return [{ status: null, count: Math.min(fitting.length, max), capped: fitting.length > max }]
+  // As stores count that keep one status for all that goes forward: what each of these is shown with is looked at one by one.
+  return groups(fitting, ({ status }) => status).flatMap(([, runs]) =>
+    groups(runs.slice(0, max), (run) => shownStatus(rows, run)).map(([status, shown]) => ({
+      status,
+      count: shown.length,
+      capped: runs.length > max,
+    })),
+  )
+}
+
+function groups<Key>(runs: readonly RunRow[], keyOf: (run: RunRow) => Key): readonly [Key, RunRow[]][] {
+  const byKey = new Map<Key, RunRow[]>()
+  for (const run of runs) {
+    const group = byKey.get(keyOf(run))
+    if (group === undefined) byKey.set(keyOf(run), [run])
+    else group.push(run)
+  }
+  return [...byKey]
+}
+
+function newestFitting(rows: Rows, conditions: RunConditions): readonly RunRow[] {
+  const fitting = [...rows.runs.values()].filter((run) => fits(rows, run, conditions))
+  return fitting.sort((one, other) => (one.runId < other.runId ? 1 : -1))
 }
 
 export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly RunPayloads[] {
@@ -41,8 +75,8 @@ export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly 
     const payloads = steps.flatMap((number) => {
       const row = run.steps[number]
       if (row === undefined) return []
-      const { step, output, error, availableAt, waitingSince, signalledAt, failingSince } = row
-      return [{ step, output, error, availableAt, waitingSince, signalledAt, failingSince }]
+      const { step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded } = row
+      return [{ step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded }]
     })
     return [{ runId, input: run.input, cause: run.cause, steps: payloads, now: rows.now }]
   })
@@ -59,7 +93,7 @@ function shownStatus(rows: Rows, run: RunRow): RunStatus {
 
 export function runRecord(rows: Rows, run: RunRow): RunRecord {
   const { runId, workflow, definition, key, input, cause, createdAt, finishedAt } = run
-  const { startAt, deadlineAt } = run
+  const { startAt, deadlineAt, tags } = run
   const { id: definitionId, version } = definition.saved
   return {
     runId,
@@ -74,6 +108,7 @@ export function runRecord(rows: Rows, run: RunRow): RunRecord {
     finishedAt,
     startAt,
     deadlineAt,
+    tags,
   }
 }
 
@@ -84,13 +119,27 @@ export function stepRecords(run: RunRow): readonly StepRecord[] {
   }))
 }
 
-function matches(rows: Rows, run: RunRow, { workflow, status, key, before }: RunFilter): boolean {
+function fits(rows: Rows, run: RunRow, conditions: RunConditions): boolean {
+  const { workflow, status, key, tags } = conditions
+  const { createdAfter, createdBefore, finishedAfter, finishedBefore } = conditions
   return (
-    (workflow === undefined || run.workflow === workflow) &&
+    (workflow === undefined || workflow.includes(run.workflow)) &&
     (status === undefined || status.includes(shownStatus(rows, run))) &&
     (key === undefined || run.key === key) &&
-    (before === undefined || run.runId < before)
+    (tags === undefined || hasAll(run, tags)) &&
+    isWithin(run.createdAt, createdAfter, createdBefore) &&
+    isWithin(run.finishedAt, finishedAfter, finishedBefore)
   )
+}
+
+export function hasAll(run: RunRow, tags: readonly string[]): boolean {
+  return tags.every((tag) => run.tags.includes(tag))
+}
+
+/** From `after` on, and before `before`; what never happened is within no bounds. */
+function isWithin(instant: number | null, after: number | undefined, before: number | undefined): boolean {
+  if (after === undefined && before === undefined) return true
+  return instant !== null && instant >= (after ?? -Infinity) && instant < (before ?? Infinity)
 }
 
 function known(rows: Rows, runIds: readonly string[]): readonly RunRow[] {

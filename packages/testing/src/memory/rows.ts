@@ -24,9 +24,11 @@ export interface RunRow {
   readonly workflow: string
   key: string | null
   readonly input: JsonText
+  readonly inputHash: string | null
   readonly createdAt: number
   readonly startAt: number | null
   deadlineAt: number | null
+  readonly tags: readonly string[]
   steps: readonly StepRow[]
   status: RunStatus
   /** Going forward the sinks that have not completed, in an undo the undos that have not ended. */
@@ -60,6 +62,8 @@ export interface StepRow {
   failingSince: number | null
   /** Whether a handler of an attempt that did not complete has begun; null when nobody recorded it. */
   begun: boolean | null
+  /** In this round its handler returned what cannot be stored: its effect is there. */
+  succeeded: boolean
 }
 
 export interface WorkerRow {

@@ -2,7 +2,7 @@ import type { Claim, Outcome, Settlement } from '@belay/workflow/adapter'
 import { assertInvariant, changedRun } from './change.ts'
 import { byRunAndStep, enqueue, lease, type StepOfRun } from './lease.ts'
 import { type Consequences, record } from './outcome.ts'
-import { refused } from './refusal.ts'
+import { refusalOfAny } from './refusal.ts'
 import type { Rows, StepRow } from './rows.ts'
 import { isLive } from './workers.ts'
 
@@ -13,7 +13,7 @@ export function settle(
   const { workerId, outcomes, handBackMax } = settlement
   outcomes.forEach(assertDirection)
   const consequences: Consequences = { unblocked: [], runs: new Map(), requeued: false }
-  const results: ('settled' | 'lost')[] = []
+  const results: Settlement['results'][number][] = []
   for (const index of failuresFirst(outcomes)) {
     results[index] = settleOne(rows, workerId, outcomes[index]!, consequences)
   }
@@ -31,12 +31,14 @@ function settleOne(
   workerId: string,
   outcome: Outcome,
   consequences: Consequences,
-): 'settled' | 'lost' {
+): Settlement['results'][number] {
   const run = rows.runs.get(outcome.runId)
   const step = run?.steps[outcome.step]
   if (run === undefined || step === undefined) return 'lost'
   if (!holds(step, outcome, workerId)) return isRecorded(step, outcome, workerId) ? 'settled' : 'lost'
-  record(rows, { run, step }, refused(run, step, outcome) ?? outcome, consequences)
+  const refused = refusalOfAny(outcome)
+  if (refused !== undefined) return { refused }
+  record(rows, { run, step }, outcome, consequences)
   return 'settled'
 }
 

@@ -151,13 +151,14 @@ export function findRun(
       : run.workflow === wanted.workflow && run.key === wanted.key,
   )
   if (own !== undefined) {
-    const { runId, definitionId, workflow } = own
-    return { runId, definitionId, workflow, version: rows.definitions.get(definitionId)!.saved.version }
+    const { runId, definitionId, workflow, tags = [] } = own
+    const { version } = rows.definitions.get(definitionId)!.saved
+    return { runId, definitionId, workflow, version, tags }
   }
   const run = 'runId' in wanted ? rows.runs.get(wanted.runId) : rows.runByKey(wanted.workflow, wanted.key)
   if (run === undefined) return null
   const { id: definitionId, version } = run.definition.saved
-  return { runId: run.runId, definitionId, workflow: run.workflow, version }
+  return { runId: run.runId, definitionId, workflow: run.workflow, version, tags: run.tags }
 }
 
 /** What a run was told, in the order it came. */

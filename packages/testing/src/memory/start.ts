@@ -68,8 +68,10 @@ export function startRunsWithin(
       tx.runs.set(run.runId, run)
       tx.hold(namesOf([run]))
     }
-    const { runId, definitionId, input } = own ?? run
-    return { runId, created: own === undefined, definitionId, input }
+    const { runId, definitionId, input, inputHash = null } = own ?? run
+    if (own === undefined) return { runId, created: true, definitionId, input }
+    const { version } = definitionOf(rows, definitionId).saved
+    return { runId, created: false, definitionId, input, version, inputHash }
   })
 }
 
@@ -96,7 +98,7 @@ export function createRun(rows: Rows, newRun: NewRun): void {
 }
 
 function insertRun(rows: Rows, newRun: NewRun): RunRow {
-  const { runId, definitionId, workflow, key, input, deadlineMs } = newRun
+  const { runId, definitionId, workflow, key, input, inputHash = null, deadlineMs, tags = [] } = newRun
   const startAt = startOf(rows, newRun)
   const definition = definitionOf(rows, definitionId)
   const run: RunRow = {
@@ -105,9 +107,11 @@ function insertRun(rows: Rows, newRun: NewRun): RunRow {
     workflow,
     key,
     input,
+    inputHash,
     createdAt: rows.now,
     startAt,
     deadlineAt: deadlineMs === undefined ? null : (startAt ?? rows.now) + deadlineMs,
+    tags: [...tags],
     steps: definition.saved.shape.steps.map((shape, step) => newStep(step, shape.dependsOn.length, startAt)),
     status: 'running',
     openSteps: countSinks(definition),
@@ -145,6 +149,7 @@ function newStep(step: number, openDependencies: number, startAt: number | null)
     signalledAt: null,
     failingSince: null,
     begun: null,
+    succeeded: false,
   }
 }
 
@@ -153,5 +158,8 @@ function countSinks(definition: DefinitionRow): number {
 }
 
 function describe(run: RunRow, created: boolean): StartedRun {
-  return { runId: run.runId, created, definitionId: run.definition.saved.id, input: run.input }
+  const { runId, input, inputHash } = run
+  const { id: definitionId, version } = run.definition.saved
+  const described = { runId, created, definitionId, input }
+  return created ? described : { ...described, version, inputHash }
 }

@@ -9,7 +9,7 @@ import {
   type Transacted,
   type TransactRequest,
 } from '@belay/workflow/adapter'
-import { refused } from './refusal.ts'
+import { refusalOfAny } from './refusal.ts'
 import type { Rows } from './rows.ts'
 import { holds, isRecorded, settle } from './settle.ts'
 import { deliverSignals, deliverWithin, isTaken, nameOfStep } from './signals.ts'
@@ -41,10 +41,10 @@ export function settleWithin(
     tx.rollBack()
     return { type: 'lost' }
   }
-  const refusal = refused(run, step, outcome)
+  const refusal = refusalOfAny(outcome)
   if (refusal !== undefined) {
     tx.rollBack()
-    return { type: 'rolled_back', error: refusalError(refusal) }
+    return { type: 'rolled_back', error: new BelayError('payload_unserialisable', refusal) }
   }
   const error = inTheWay(rows, tx)
   if (error !== undefined) return { type: 'conflict', error }
@@ -131,9 +131,4 @@ function assertNoDeadlock(tx: MemoryTransaction | undefined, holder: MemoryTrans
       code: '40P01',
     })
   }
-}
-
-function refusalError(refusal: Outcome): BelayError {
-  const { message } = JSON.parse('error' in refusal ? refusal.error : '{}') as { message?: string }
-  return new BelayError('payload_unserialisable', message ?? 'The store refused the output.')
 }

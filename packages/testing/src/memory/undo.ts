@@ -118,10 +118,11 @@ function describe(run: RunRow): DrainedRun {
     definitionId: run.definition.saved.id,
     stop: run.stop!,
     fences: fencesOf(run),
-    steps: run.steps.map(({ step, status, startedAt, begun }) => ({
+    steps: run.steps.map(({ step, status, startedAt, begun, succeeded }) => ({
       step,
       status,
       started: begun ?? startedAt !== null,
+      succeeded,
     })),
   }
 }

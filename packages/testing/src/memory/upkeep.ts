@@ -10,6 +10,7 @@ import {
   type UnknownLeases,
 } from '@belay/workflow/adapter'
 import { isClaimable, isLeased, leasedSteps } from './lease.ts'
+import { hasAll } from './read.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { listWorkers } from './workers.ts'
 
@@ -20,7 +21,7 @@ const STRANDED_MAX = 100
 const RUN_IDS_MAX = 5
 
 export function findEnded(rows: Rows, request: EndedRunsRequest): EndedRuns {
-  const { statuses, workflow, keyed, after, limit } = request
+  const { statuses, workflow, tags, keyed, after, limit } = request
   const looked = [...rows.runs.values()]
     .filter((run) => endedBefore(run, request.finishedBefore) && (after === null || cursorOf(run) > after))
     .sort((one, other) => (cursorOf(one) < cursorOf(other) ? -1 : 1))
@@ -28,7 +29,8 @@ export function findEnded(rows: Rows, request: EndedRunsRequest): EndedRuns {
   const wanted = part.filter(
     (run) =>
       statuses.includes(run.status as EndStatus) &&
-      (workflow === undefined || run.workflow === workflow) &&
+      (workflow === undefined || workflow.includes(run.workflow)) &&
+      (tags === undefined || hasAll(run, tags)) &&
       (keyed !== true || run.key !== null),
   )
   const taken = wanted.slice(0, limit)

@@ -15,7 +15,7 @@ import type { Written } from './store.ts'
 export const PAYLOAD_MAX_BYTES = 2_000
 
 /** How many of the outputs cannot be stored: their handlers' effects have happened all the same. */
-const UNSTORABLE = 0
+const UNSTORABLE = 0.02
 
 export interface HandlerParts {
   readonly process: Process

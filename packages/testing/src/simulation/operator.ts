@@ -112,6 +112,7 @@ export function upkeep(random: Random): Operation {
     { name: 'prune', act: ({ engine }) => engine.prune({ olderThan: '1s', statuses: [status] }) },
     { name: 'releaseKeys', act: ({ engine }) => engine.runs.releaseKeys({ olderThan: '500ms' }) },
     { name: 'list runs', act: ({ engine }) => engine.runs.list({ status, limit: 10 }) },
+    { name: 'count runs', act: ({ engine }) => engine.runs.count({ status }) },
     { name: 'list approvals', act: ({ engine }) => engine.approvals.pending() },
     { name: 'doctor', act: ({ engine }) => engine.doctor() },
     {

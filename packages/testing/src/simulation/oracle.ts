@@ -158,7 +158,9 @@ export class Oracle {
       this.#broken(`${where} took a settlement of fence ${outcome.fence} while ${step?.fence} holds it`)
     }
     if (step !== undefined && isLetGo(outcome)) this.#parts.effects.letGo(outcome.runId, step.name)
-    const type = outcome.type === 'received' ? 'completed' : outcome.type
+    // What could not be stored of a step that succeeded is no reason not to undo it.
+    const hasSucceeded = outcome.type === 'failed' && outcome.succeeded === true
+    const type = outcome.type === 'received' || hasSucceeded ? 'completed' : outcome.type
     if (type !== 'completed' && type !== 'compensated') return
     const key = `${outcome.runId}/${step?.name}/${type}`
     const { recorded } = this.#known

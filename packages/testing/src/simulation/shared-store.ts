@@ -20,6 +20,7 @@ const READS: ReadonlySet<string> = new Set<keyof Adapter>([
   'readRun',
   'readStatuses',
   'listRuns',
+  'countRuns',
   'listWorkers',
   'listHeld',
   'findEnded',

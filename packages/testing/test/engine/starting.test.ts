@@ -22,6 +22,63 @@ describe('starting', () => {
     expect(await made.runs.list()).toHaveLength(1)
   })
 
+  it('the same key is compared by what the caller gave, whatever the schema makes of it', async () => {
+    const { engine } = engines()
+    const made = engine()
+    const computed = define('computed', {
+      version: 1,
+      input: z.object({ order: z.string().toLowerCase(), id: z.string().default(() => crypto.randomUUID()) }),
+    }).step('a', { run: () => 1 })
+
+    const first = await made.run(computed, { order: 'A-1' }, { key: 'k' })
+    const again = await made.run(computed, { order: 'A-1' }, { key: 'k' })
+    const { input } = await first.status()
+    const stored = await made.run(computed, input as { order: string }, { key: 'k' })
+    const many = await made.runMany(computed, [{ input: { order: 'A-1' }, key: 'k' }])
+
+    expect([again, stored, ...many]).toMatchObject(Array(3).fill({ id: first.id, created: false }))
+    await expect(made.run(computed, { order: 'A-2' }, { key: 'k' })).rejects.toMatchObject({
+      code: 'key_conflict',
+    })
+    expect(await made.runs.list()).toHaveLength(1)
+  })
+
+  it('a key that finds a run of an earlier version says so, and does not give its outputs as those of this one', async () => {
+    const { clock, engine, worker } = engines()
+    const newer = define('keyed', { version: 2 }).step('z', { run: () => 26 })
+    const older = await engine().run(workflow, { a: 1 }, { key: 'k' })
+    const worked = await worker({ workflows: [newer, workflow] })
+
+    const found = await worked.run(newer, { a: 1 }, { key: 'k' })
+    const [among] = await worked.runMany(newer, [{ input: { a: 1 }, key: 'k' }])
+    const fresh = await worked.run(newer, { a: 1 }, { key: 'other' })
+
+    expect([older, found, among, fresh].map((run) => [run!.version, run!.created])).toEqual([
+      [1, true],
+      [1, false],
+      [1, false],
+      [2, true],
+    ])
+    await expect(found.result()).rejects.toMatchObject({
+      code: 'other_version',
+      runId: older.id,
+      message: expect.stringMatching(/follows version 1 .* not typed by version 2/),
+    })
+    expect(await clock.runUntil(worked.runs.handle(found.id).result())).toEqual({ a: 1 })
+    expect(await clock.runUntil(fresh.result())).toEqual({ z: 26 })
+  })
+
+  it.each(['', 'x'.repeat(513), 'k\0', 'k\ud800', '\udfffk'])('the key %j is refused', async (key) => {
+    const { engine } = engines()
+    const made = engine()
+
+    await expect(made.run(workflow, 1, { key })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringMatching(/A run's key must be a text of 1 to 512 characters/),
+    })
+    expect(await made.runs.list()).toEqual([])
+  })
+
   it('refuses a changed shape under the same version, with the difference', async () => {
     const { engine } = engines()
     await engine().run(workflow, undefined)

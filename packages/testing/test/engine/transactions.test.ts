@@ -267,7 +267,7 @@ describe('transactional steps', () => {
       transaction: memoryTransaction(),
       run: ({ tx }) => {
         tx.client.onCommit(() => entries.push('never'))
-        return { amount: 3n }
+        return { amount: 3n } as unknown
       },
     })
     const engine = await worker({ workflows: [workflow] })

@@ -36,6 +36,7 @@ const OPERATIONS = [
   'prune',
   'releaseKeys',
   'list runs',
+  'count runs',
   'list workers',
   'list approvals',
   'doctor',

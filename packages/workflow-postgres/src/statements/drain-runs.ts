@@ -11,6 +11,7 @@ interface DrainedRow {
   readonly steps: readonly number[]
   readonly statuses: readonly StepStatus[]
   readonly started: readonly boolean[]
+  readonly succeeded: readonly boolean[]
 }
 
 /**
@@ -20,7 +21,7 @@ interface DrainedRow {
 export const readDrainedRuns: Statement<DrainedRow> = {
   name: 'read_drained_runs',
   text: `
-select r.id as run_id, r.definition_id, r.stop, s.leftovers, s.fences, s.steps, s.statuses, s.started
+select r.id as run_id, r.definition_id, r.stop, s.leftovers, s.fences, s.steps, s.statuses, s.started, s.succeeded
 from belay.workflow_runs r
 cross join lateral (
   select (count(*) filter (where s.status = 'running'))::int as in_flight,
@@ -28,7 +29,8 @@ cross join lateral (
     sum(s.fence)::float8 as fences,
     array_agg(s.step order by s.step) as steps,
     array_agg(s.status order by s.step) as statuses,
-    array_agg(coalesce(s.begun, s.started_at is not null) order by s.step) as started
+    array_agg(coalesce(s.begun, s.started_at is not null) order by s.step) as started,
+    array_agg(coalesce(s.succeeded, false) order by s.step) as succeeded
   from belay.workflow_steps s
   where s.run_id = r.id
 ) s
@@ -110,6 +112,7 @@ function decode(row: DrainedRow): DrainedRun {
       step,
       status: row.statuses[index]!,
       started: row.started[index]!,
+      succeeded: row.succeeded[index]!,
     })),
   }
 }

@@ -18,15 +18,16 @@ export const failAttempts: Statement<
   text: `
 with ${boundedLockWait('$7')},
 failed_attempts as materialized (
-  select a.run_id, a.step, a.fence, a.error, a.cause, a.position, $1::uuid as worker_id, 'running' as leased_status
-  from unnest($2::uuid[], $3::int[], $4::int[], $5::text[], $6::text[])
-    with ordinality as a (run_id, step, fence, error, cause, position)
+  select a.run_id, a.step, a.fence, a.error, a.cause, a.succeeded, a.position, $1::uuid as worker_id, 'running' as leased_status
+  from unnest($2::uuid[], $3::int[], $4::int[], $5::text[], $6::text[], $8::bool[])
+    with ordinality as a (run_id, step, fence, error, cause, succeeded, position)
   cross join (select count(*) from bounded_wait) as wait_was_bounded
   order by a.run_id, a.step
 ),
 failed_steps as (
   update belay.workflow_steps s
-  set status = 'failed', error = a.error::json, finished_at = belay.store_now(), begun = true
+  set status = 'failed', error = a.error::json, finished_at = belay.store_now(), begun = true,
+    succeeded = case when a.succeeded then true else s.succeeded end
   from failed_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
@@ -92,6 +93,7 @@ export async function fail(
     outcomes.map((outcome) => outcome.error),
     outcomes.map((outcome) => outcome.cause),
     sharedLockWait,
+    outcomes.map((outcome) => outcome.succeeded === true),
   ])
   return {
     settled: rows.flatMap((row) => (row.kind === 'settled' ? [row.position - 1] : [])),

@@ -17,7 +17,8 @@ export const findEndedRuns: Statement<{
   text: `
 with looked_at_runs as materialized (
   select r.id, r.finished_at,
-    r.status = any ($2::text[]) and ($3::text is null or r.workflow = $3::text) and (not $4::bool or r.key is not null) as is_wanted
+    r.status = any ($2::text[]) and ($3::text[] is null or r.workflow = any ($3::text[])) and (not $4::bool or r.key is not null)
+      and ($9::text[] is null or r.tags @> $9::text[]) as is_wanted
   from belay.workflow_runs r
   where r.finished_at is not null
     and r.finished_at < timestamptz 'epoch' + $1::float8 * interval '1 millisecond'
@@ -46,7 +47,7 @@ const LOOKED_AT_MAX = 10_000
 const BEGINNING = '0/00000000-0000-0000-0000-000000000000'
 
 export async function findEnded(connection: Connection, request: EndedRunsRequest): Promise<EndedRuns> {
-  const { finishedBefore, statuses, workflow = null, keyed = false, after, limit } = request
+  const { finishedBefore, statuses, workflow = null, tags = null, keyed = false, after, limit } = request
   // Microseconds, as the database has them, fit a double exactly for the next two centuries.
   const [afterUs, afterId] = (after ?? BEGINNING).split('/')
   const rows = await connection.query(findEndedRuns, [
@@ -58,6 +59,7 @@ export async function findEnded(connection: Connection, request: EndedRunsReques
     afterId,
     LOOKED_AT_MAX,
     limit,
+    tags,
   ])
   const [first] = rows
   const wanted = rows.filter(({ run_id }) => run_id !== null)

@@ -2,19 +2,21 @@ import type { FoundRun } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { isUuid } from '../uuid.ts'
+import { tagsOf } from './run-tags.ts'
 
 interface FoundRow {
   readonly run_id: string
   readonly definition_id: number
   readonly workflow: string
   readonly version: number
+  readonly tags: string | null
 }
 
 /** Which definition a run follows, by id. Index: primary keys. No locks. */
 export const findRunById: Statement<FoundRow> = {
   name: 'find_run_by_id',
   text: `
-select r.id as run_id, r.definition_id, r.workflow, d.version
+select r.id as run_id, r.definition_id, r.workflow, d.version, array_to_json(r.tags)::text as tags
 from belay.workflow_runs r
 join belay.workflow_definitions d on d.id = any (array[r.definition_id])
 where r.id = $1::uuid`,
@@ -24,7 +26,7 @@ where r.id = $1::uuid`,
 export const findRunByKey: Statement<FoundRow> = {
   name: 'find_run_by_key',
   text: `
-select r.id as run_id, r.definition_id, r.workflow, d.version
+select r.id as run_id, r.definition_id, r.workflow, d.version, array_to_json(r.tags)::text as tags
 from belay.workflow_runs r
 join belay.workflow_definitions d on d.id = any (array[r.definition_id])
 where r.workflow = $1::text and r.key = $2::text`,
@@ -45,5 +47,6 @@ export async function findRun(
     definitionId: row.definition_id,
     workflow: row.workflow,
     version: row.version,
+    tags: tagsOf(row.tags),
   }
 }

@@ -10,6 +10,7 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { boundedLockWait, contended, lockWait } from '../lock-wait.ts'
 import { readDefinitions } from './read-definitions.ts'
+import { tagsOf } from './run-tags.ts'
 
 interface LockedRow {
   readonly run_id: string
@@ -27,6 +28,7 @@ interface LockedRow {
   readonly run_finished_at: number | null
   readonly start_at: number | null
   readonly deadline_at: number | null
+  readonly tags: string | null
   readonly now: number
   readonly step: number | null
   readonly name: string | null
@@ -43,6 +45,7 @@ interface LockedRow {
   readonly waiting_since: number | null
   readonly signalled_at: number | null
   readonly failing_since: number | null
+  readonly succeeded: boolean
 }
 
 /**
@@ -55,7 +58,8 @@ export const lockRun: Statement<LockedRow> = {
 with ${boundedLockWait('$2')},
 locked_steps as materialized (
   select s.step, s.status, s.open_dependencies, s.fence, s.failures, s.losses, s.worker_id, s.undo_of,
-    s.started_at, s.finished_at, s.available_at, s.waiting_since, s.signalled_at, s.failing_since
+    s.started_at, s.finished_at, s.available_at, s.waiting_since, s.signalled_at, s.failing_since,
+    coalesce(s.succeeded, false) as succeeded
   from (values ($1::uuid)) as asked (run_id)
   cross join (select count(*) from bounded_wait) as wait_was_bounded
   join belay.workflow_steps s on s.run_id = any (array[asked.run_id])
@@ -64,7 +68,7 @@ locked_steps as materialized (
 ),
 locked_run as materialized (
   select r.id, r.definition_id, r.open_steps, r.created_at, r.finished_at, r.status, r.start_at, r.deadline_at, r.stop, r.ends_as,
-    r.workflow, r.key, r.cause
+    r.workflow, r.key, r.tags, r.cause
   from (values ($1::uuid)) as asked (run_id)
   join belay.workflow_runs r on r.id = any (array[asked.run_id])
   -- Makes the run the last to be locked.
@@ -77,14 +81,15 @@ counted_steps as materialized (
     (select d.version from belay.workflow_definitions d where d.id = r.definition_id) as version
   from locked_run r
 )
-select r.id as run_id, r.workflow, counted.version, r.definition_id, counted.step_count, r.key, r.status as run_status, r.open_steps,
+select r.id as run_id, r.workflow, counted.version, r.definition_id, counted.step_count, r.key, r.status as run_status, r.open_steps, array_to_json(r.tags)::text as tags,
   r.stop, r.ends_as, case when s.step = 0 then r.cause::text end as cause, ${epochMs('r.created_at')} as created_at,
   ${epochMs('r.finished_at')} as run_finished_at, ${epochMs('r.start_at')} as start_at,
   ${epochMs('r.deadline_at')} as deadline_at, ${epochMs('belay.store_now()')} as now,
   s.step, ds.name, s.status, s.open_dependencies, s.fence, s.failures, s.losses, s.worker_id, s.undo_of,
   ${epochMs('s.started_at')} as started_at, ${epochMs('s.finished_at')} as finished_at,
   ${epochMs('s.available_at')} as available_at, ${epochMs('s.waiting_since')} as waiting_since,
-  ${epochMs('s.signalled_at')} as signalled_at, ${epochMs('s.failing_since')} as failing_since
+  ${epochMs('s.signalled_at')} as signalled_at, ${epochMs('s.failing_since')} as failing_since,
+  s.succeeded
 from locked_run r
 cross join counted_steps counted
 left join locked_steps s on true
@@ -122,6 +127,7 @@ function runOf(row: LockedRow): StoredRun {
     finishedAt: row.run_finished_at,
     startAt: row.start_at,
     deadlineAt: row.deadline_at,
+    tags: tagsOf(row.tags),
     openSteps: row.open_steps,
     stop: row.stop,
     endsAs: row.ends_as,
@@ -145,5 +151,6 @@ function stepOf(row: LockedRow): StoredStep {
     waitingSince: row.waiting_since,
     signalledAt: row.signalled_at,
     failingSince: row.failing_since,
+    succeeded: row.succeeded,
   }
 }

@@ -27,6 +27,7 @@ export const readStepPayloads: Statement<{
   readonly waiting_since: number | null
   readonly signalled_at: number | null
   readonly failing_since: number | null
+  readonly succeeded: boolean
 }> = {
   name: 'read_step_payloads',
   text: `
@@ -34,7 +35,8 @@ select s.run_id, s.step, s.output::text as output, s.error::text as error,
   (extract(epoch from s.available_at) * 1000)::float8 as available_at,
   (extract(epoch from s.waiting_since) * 1000)::float8 as waiting_since,
   (extract(epoch from s.signalled_at) * 1000)::float8 as signalled_at,
-  (extract(epoch from s.failing_since) * 1000)::float8 as failing_since
+  (extract(epoch from s.failing_since) * 1000)::float8 as failing_since,
+  coalesce(s.succeeded, false) as succeeded
 from unnest($1::uuid[], $2::int[]) as wanted (run_id, step)
 join belay.workflow_steps s on s.run_id = any (array[wanted.run_id]) and s.step = any (array[wanted.step])`,
 }
@@ -76,5 +78,6 @@ function decodeStep(row: NonNullable<(typeof readStepPayloads)['row']>): StepPay
     waitingSince: row.waiting_since,
     signalledAt: row.signalled_at,
     failingSince: row.failing_since,
+    succeeded: row.succeeded,
   }
 }

@@ -1,19 +1,18 @@
-import {
-  type JsonText,
-  RUN_TRANSITIONS,
-  type RunFilter,
-  type RunRecord,
-  type RunStatus,
-  type StepRecord,
-  type StepStatus,
-  type UndoneStatus,
+import type {
+  JsonText,
+  RunRecord,
+  RunStatus,
+  StepRecord,
+  StepStatus,
+  UndoneStatus,
 } from '@belay/workflow/adapter'
-import { and, asc, desc, eq, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
 import { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { DEFAULT_SCHEMA, makeTables } from '../schema.ts'
 import { isUuid } from '../uuid.ts'
+import { tagsOf } from './run-tags.ts'
 
 // Reads are for people and for handles: built by drizzle, not prepared. They name the default schema, as every statement does.
 const { definitions, definitionSteps, runs, steps } = makeTables(DEFAULT_SCHEMA)
@@ -32,6 +31,7 @@ interface RunRow {
   readonly finished_at: number | null
   readonly start_at: number | null
   readonly deadline_at: number | null
+  readonly tags: string | null
 }
 
 // As people see it: a running run may be scheduled or waiting.
@@ -50,77 +50,8 @@ const runColumns = {
   finished_at: epochMs(runs.finishedAt).as('finished_at'),
   start_at: epochMs(runs.startAt).as('start_at'),
   deadline_at: epochMs(runs.deadlineAt).as('deadline_at'),
+  tags: sql<string | null>`array_to_json(${runs.tags})::text`.as('tags'),
 }
-
-/**
- * Runs, newest first. Index: by key (workflow, key); by workflow or status (workflow, status, id), once for each workflow and status, since
- * only then the newest are found without walking over all others; else the primary key. No locks.
- */
-export async function listRuns(connection: Connection, filter: RunFilter): Promise<readonly RunRecord[]> {
-  const older = filter.before === undefined ? undefined : lt(runs.id, filter.before)
-  const rows = await queryRuns(connection, and(narrowed(filter), older), filter.limit)
-  return rows.map(decodeRun)
-}
-
-function narrowed(filter: RunFilter): SQL | undefined {
-  const { workflow, status, key } = filter
-  const workflows =
-    workflow === undefined
-      ? sql`(select distinct name from ${definitions})`
-      : sql`(select ${workflow}::text as name)`
-  if (key !== undefined) return and(keyIs(key, workflows), statusIs(status))
-  return workflow === undefined && status === undefined ? undefined : newestOf(filter, workflows)
-}
-
-/** A key belongs to one run of each workflow. */
-function keyIs(key: string, workflows: SQL): SQL {
-  return sql`${runs.id} = any (array(
-    select found.id from ${workflows} as known
-    cross join lateral (
-      select ${runs.id} from ${runs} where ${runs.workflow} = known.name and ${runs.key} = ${key}
-    ) found
-  ))`
-}
-
-function statusIs(statuses: readonly RunStatus[] | undefined): SQL | undefined {
-  if (statuses === undefined) return undefined
-  return sql`${runs.status} = any (${storedStatuses(statuses)}::text[])${andShownAs(statuses, sql`${runs.status}`)}`
-}
-
-function newestOf({ status, before, limit }: RunFilter, workflows: SQL): SQL {
-  const older = before === undefined ? sql`` : sql` and ${runs.id} < ${before}`
-  return sql`${runs.id} = any (array(
-    select found.id from ${workflows} as known
-    cross join unnest(${storedStatuses(status ?? ALL_STATUSES)}::text[]) as stored (status)
-    cross join lateral (
-      select ${runs.id} from ${runs}
-      where ${runs.workflow} = any (array[known.name]) and ${runs.status} = stored.status${andShownAs(status, sql`stored.status`)}${older}
-      -- An order that only this index has: by id alone, a planner that expects many such runs would look for them among all runs.
-      order by ${runs.workflow} desc, ${runs.id} desc
-      limit ${limit}
-    ) found
-    order by found.id desc
-    limit ${limit}
-  ))`
-}
-
-/** The stored statuses that runs shown with these may have, as an array's text. */
-function storedStatuses(statuses: readonly RunStatus[]): string {
-  const stored = statuses.map((status) => (DERIVED.has(status) ? 'running' : status))
-  return `{${[...new Set(stored)].join(',')}}`
-}
-
-/** Of runs that are stored as running, only those that are shown as asked. */
-function andShownAs(statuses: readonly RunStatus[] | undefined, stored: SQL): SQL {
-  const derived = statuses?.filter((status) => DERIVED.has(status))
-  if (derived === undefined || derived.length === 0 || derived.length === DERIVED.size) return sql``
-  return sql` and (${stored} <> 'running' or ${inArray(shownStatus, [...derived])})`
-}
-
-/** What a run whose stored status is `running` may be shown as. */
-const DERIVED: ReadonlySet<RunStatus> = new Set(['scheduled', 'running', 'waiting'])
-
-const ALL_STATUSES = Object.keys(RUN_TRANSITIONS) as readonly RunStatus[]
 
 /** One run with its steps in order, as of one moment. Index: primary keys. No locks. */
 export async function readRun(
@@ -134,16 +65,17 @@ export async function readRun(
   return first === undefined ? null : { run: decodeRun(first), steps: rows.map(decodeStep) }
 }
 
-function queryRuns(connection: Connection, where: SQL | undefined, limit: number) {
+/** Of the runs whose ids a statement finds. Index: primary key. No locks. */
+export async function readRunsNewestFirst(connection: Connection, ids: SQL): Promise<readonly RunRecord[]> {
   const query = build
     .select(runColumns)
     .from(runs)
     .innerJoin(definitions, eq(definitions.id, runs.definitionId))
-    .where(where)
+    .where(sql`${runs.id} = any (array(${ids}))`)
     .orderBy(desc(runs.id))
-    .limit(limit)
     .toSQL()
-  return connection.query<RunRow>({ name: null, text: query.sql }, query.params)
+  const rows = await connection.query<RunRow>({ name: null, text: query.sql }, query.params)
+  return rows.map(decodeRun)
 }
 
 interface StepRow {
@@ -164,6 +96,7 @@ interface StepRow {
   readonly waiting_since: number | null
   readonly signalled_at: number | null
   readonly failing_since: number | null
+  readonly succeeded: boolean
 }
 
 const stepColumns = {
@@ -184,6 +117,7 @@ const stepColumns = {
   waiting_since: epochMs(steps.waitingSince).as('waiting_since'),
   signalled_at: epochMs(steps.signalledAt).as('signalled_at'),
   failing_since: epochMs(steps.failingSince).as('failing_since'),
+  succeeded: sql<boolean>`coalesce(${steps.succeeded}, false)`.as('succeeded'),
 }
 
 /** One row per step, each with the run's facts; the run's payloads, which may be large, only with the first. */
@@ -226,6 +160,7 @@ function decodeRun(row: RunRow): RunRecord {
     finishedAt: row.finished_at,
     startAt: row.start_at,
     deadlineAt: row.deadline_at,
+    tags: tagsOf(row.tags),
   }
 }
 
@@ -248,5 +183,6 @@ function decodeStep(row: StepRow): StepRecord {
     waitingSince: row.waiting_since,
     signalledAt: row.signalled_at,
     failingSince: row.failing_since,
+    succeeded: row.succeeded,
   }
 }

@@ -1,6 +1,7 @@
 import type { Claim, Lease, NewRun, StartedRun } from '@belay/workflow/adapter'
 import { batchesBySize } from '../batches.ts'
 import type { Connection } from '../connection/connection.ts'
+import { listText } from '../connection/list-text.ts'
 import type { Statement } from '../connection/statement.ts'
 import type { LeaseJournal } from '../lease-journal.ts'
 import { passingLockWait, restoredLockWait, sharedLockWait } from '../lock-wait.ts'
@@ -19,12 +20,13 @@ export const insertRuns: Statement<InsertedRow> = {
   text: `
 with ${passingLockWait('$11')},
 new_runs as materialized (
-  select n.run_id, n.definition_id, n.workflow, n.key, n.input, n.position, n.deadline_ms,
+  select n.run_id, n.definition_id, n.workflow, n.key, n.input, n.input_hash, n.position, n.deadline_ms, n.tags,
     -- A start in the past is one now: neither does it come before others that wait, nor has its deadline begun.
     greatest(to_timestamp(n.start_at_ms / 1000), belay.store_now() + n.start_delay_ms * interval '1 millisecond',
       case when n.start_at_ms is not null then belay.store_now() end) as start_at
-  from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::float8[], $8::float8[])
-    with ordinality as n (run_id, definition_id, workflow, key, input, start_at_ms, start_delay_ms, deadline_ms, position)
+  from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::float8[], $8::float8[],
+    $12::text[], $13::text[])
+    with ordinality as n (run_id, definition_id, workflow, key, input, start_at_ms, start_delay_ms, deadline_ms, input_hash, tags, position)
   cross join (select count(*) from bounded_wait) as wait_was_bounded
 ),
 -- Each definition's steps as arrays, read once: a thousand runs of one batch are mostly of a few definitions.
@@ -38,9 +40,12 @@ shapes as materialized (
   group by ds.definition_id
 ),
 created_runs as (
-  insert into belay.workflow_runs (id, definition_id, open_steps, created_at, status, workflow, key, input, start_at, deadline_at)
+  insert into belay.workflow_runs (id, definition_id, open_steps, created_at, status, workflow, key, input, start_at, deadline_at,
+    input_hash, tags, stray)
   select n.run_id, n.definition_id, shapes.sinks, belay.store_now(), 'running', n.workflow, n.key, n.input::json, n.start_at,
-    coalesce(n.start_at, belay.store_now()) + n.deadline_ms * interval '1 millisecond'
+    coalesce(n.start_at, belay.store_now()) + n.deadline_ms * interval '1 millisecond', n.input_hash, n.tags::text[],
+    -- The first eight digits of a time-ordered id count units of 65.536 seconds.
+    case when abs(date_part('epoch', belay.store_now()) - 65.536::float8 * ('x' || left(n.run_id::text, 8))::bit(32)::bigint - 30) > 90 then true end
   from new_runs n
   join shapes on shapes.definition_id = n.definition_id
   -- All or nothing: a run of a definition the store doesn't know would have no steps and never end.
@@ -122,16 +127,19 @@ export const readHolders: Statement<{
   readonly asked_id: string
   readonly run_id: string
   readonly definition_id: number
+  readonly version: number
   readonly input: string | null
+  readonly input_hash: string | null
 }> = {
   name: 'read_holders',
   text: `
-select asked.run_id as asked_id, holder.id as run_id, holder.definition_id, holder.input::text as input
+select asked.run_id as asked_id, holder.id as run_id, holder.definition_id, holder.input::text as input, holder.input_hash,
+  (select d.version from belay.workflow_definitions d where d.id = holder.definition_id) as version
 from unnest($1::uuid[], $2::text[], $3::text[]) as asked (run_id, workflow, key)
 cross join lateral (
-  select r.id, r.definition_id, r.input from belay.workflow_runs r where r.id = asked.run_id
+  select r.id, r.definition_id, r.input, r.input_hash from belay.workflow_runs r where r.id = asked.run_id
   union all
-  select r.id, r.definition_id, r.input from belay.workflow_runs r
+  select r.id, r.definition_id, r.input, r.input_hash from belay.workflow_runs r
   where r.workflow = asked.workflow and r.key = asked.key
   limit 1
 ) holder`,
@@ -233,6 +241,8 @@ async function insert(
       leasing?.lease.workerId ?? null,
       leasing?.lease.handBackMax ?? 0,
       waits,
+      unlessAllNull(runs.map((run) => run.inputHash ?? null)),
+      unlessAllNull(runs.map(({ tags }) => (tags === undefined ? null : listText(tags)))),
     ])
     .catch((error: unknown) => {
       throw refusedStart(error, runs)
@@ -276,6 +286,8 @@ async function holdersOf(
       created: false,
       definitionId: row.definition_id,
       input: row.input,
+      version: row.version,
+      inputHash: row.input_hash,
     },
   ])
 }

@@ -15,11 +15,11 @@ with changed_steps as materialized (
     to_timestamp(c.started_at / 1000) as started_at, to_timestamp(c.finished_at / 1000) as finished_at,
     to_timestamp(c.available_at / 1000) as available_at, to_timestamp(c.waiting_since / 1000) as waiting_since,
     to_timestamp(c.signalled_at / 1000) as signalled_at, to_timestamp(c.failing_since / 1000) as failing_since,
-    c.sets_output, c.output, c.is_new, c.new_error
+    c.sets_output, c.output, c.is_new, c.new_error, c.succeeded
   from unnest($1::uuid[], $2::int[], $3::int[], $4::text[], $5::int[], $6::int[], $7::int[], $8::int[], $9::uuid[], $10::text[],
-    $11::float8[], $12::float8[], $13::float8[], $14::float8[], $15::float8[], $16::bool[], $17::text[], $18::bool[], $19::float8[], $38::text[])
+    $11::float8[], $12::float8[], $13::float8[], $14::float8[], $15::float8[], $16::bool[], $17::text[], $18::bool[], $19::float8[], $38::text[], $39::bool[])
     as c (run_id, step, old_step, status, open_dependencies, fence, failures, losses, worker_id, undo_of,
-      started_at, finished_at, available_at, waiting_since, signalled_at, sets_output, output, is_new, failing_since, new_error)
+      started_at, finished_at, available_at, waiting_since, signalled_at, sets_output, output, is_new, failing_since, new_error, succeeded)
 ),
 -- Read before anything is written, since a statement sees the rows as they were.
 moved_payloads as materialized (
@@ -36,7 +36,8 @@ updated_steps as (
     output = case when c.sets_output then c.output::json when c.old_step = c.step then s.output else c.moved_output end,
     error = case when c.new_error is not null then c.new_error::json when c.old_step = c.step then s.error else c.moved_error end,
     -- A step whose beginning is taken back has not begun; one whose handler is given up has.
-    begun = case when c.started_at is null then false when c.new_error is not null then true when c.old_step = c.step then s.begun else c.moved_begun end
+    begun = case when c.started_at is null then false when c.new_error is not null then true when c.old_step = c.step then s.begun else c.moved_begun end,
+    succeeded = c.succeeded
   from (
     select changed.*, m.output as moved_output, m.error as moved_error, m.begun as moved_begun
     from changed_steps changed
@@ -48,10 +49,11 @@ updated_steps as (
 ),
 inserted_steps as (
   insert into belay.workflow_steps (run_id, step, status, open_dependencies, fence, failures, losses, worker_id, undo_of,
-    started_at, finished_at, available_at, waiting_since, signalled_at, failing_since, output, error, begun)
+    started_at, finished_at, available_at, waiting_since, signalled_at, failing_since, output, error, begun, succeeded)
   select c.run_id, c.step, c.status, c.open_dependencies, c.fence, c.failures, c.losses, c.worker_id, c.undo_of,
     c.started_at, c.finished_at, c.available_at, c.waiting_since, c.signalled_at, c.failing_since,
-    case when c.sets_output then c.output::json else m.output end, m.error, case when c.started_at is null then false else m.begun end
+    case when c.sets_output then c.output::json else m.output end, m.error, case when c.started_at is null then false else m.begun end,
+    c.succeeded
   from changed_steps c
   left join moved_payloads m on m.step = any (array[c.step])
   where c.is_new
@@ -145,6 +147,7 @@ export async function write(connection: Connection, found: RunToChange, change: 
     run.finishedAt,
     run.deadlineAt,
     change.steps.map(({ error }) => error ?? null),
+    change.steps.map(({ succeeded }) => (succeeded ? true : null)),
   ])
   const askAnew = stepsThatAskAnew(found, change)
   if (askAnew.length > 0) await connection.query(supersedeSignals, [run.runId, askAnew])

@@ -14,7 +14,6 @@ import type {
   NewRun,
   Outcome,
   PayloadRequest,
-  RunFilter,
   RunPayloads,
   RunRecord,
   SavedDefinition,
@@ -23,6 +22,7 @@ import type {
   StepRecord,
   UndoPlan,
 } from './records.ts'
+import type { RunCount, RunCountRequest, RunFilter } from './run-conditions.ts'
 import type { Delivery, NewSignal } from './signals.ts'
 import type { Transacted, TransactRequest, WithinTransaction } from './transaction.ts'
 import type {
@@ -131,7 +131,8 @@ export interface Adapter {
    * Records finished attempts, each guarded by (worker, fence). For each outcome its effects on dependents and on the run commit
    * together with it; different outcomes of one call may commit apart. Of the steps that become ready, up to `handBackMax` are leased to
    * this worker and returned; the rest are left to be claimed. Repeating a call whose answer was lost returns `settled` for what it had
-   * recorded, but not the claims: ask `held`. An outcome that the store refuses does not hinder the others.
+   * recorded, but not the claims: ask `held`. An outcome that the store refuses does not hinder the others: it
+   * answers `refused` for that one, and the engine decides what to record in its stead.
    */
   settle(settlement: {
     workerId: string
@@ -272,8 +273,11 @@ export interface Adapter {
     options?: { readonly stored?: boolean },
   ): Promise<readonly { readonly runId: string; readonly status: RunStatus }[]>
 
-  /** Runs, newest first. */
+  /** Runs, newest first: the greatest run id first. */
   listRuns(filter: RunFilter): Promise<readonly RunRecord[]>
+
+  /** How many runs fit: one count or, by status, one for each status that any of them has. Looks at a bounded number of those that fit. */
+  countRuns(request: RunCountRequest): Promise<readonly RunCount[]>
 
   /**
    * Workers, the longest registered first, 10,000 at most. Those that left are not known any more, nor are the dead once their steps are

@@ -41,11 +41,15 @@ export interface NewRun {
   readonly workflow: string
   readonly key: string | null
   readonly input: JsonText
+  /** Of a run with a key: a hash of what its caller gave as input, before a schema made something of it. Kept with the run. */
+  readonly inputHash?: string | null | undefined
   /** When its first steps may begin: an instant, epoch milliseconds, or a delay from now. At once when it has neither, or has passed. */
   readonly startAt?: number | undefined
   readonly startDelayMs?: number | undefined
   /** How long after its start the run fails unless it has ended. */
   readonly deadlineMs?: number | undefined
+  /** What it is found by, beside its key: each once, none of them empty. */
+  readonly tags?: readonly string[] | undefined
 }
 
 /** What became of a {@link NewRun}. When its key was taken, `created` is false and the rest describes the run that has the key. */
@@ -54,6 +58,9 @@ export interface StartedRun {
   readonly created: boolean
   readonly definitionId: number
   readonly input: JsonText
+  /** Of a run that was not created by this call: the version of its definition, and the hash that is kept with it, if it has one. */
+  readonly version?: number | undefined
+  readonly inputHash?: string | null | undefined
   /** What was leased of it to the worker that was named; absent when none was, empty when nothing was leased. */
   readonly claims?: readonly Claim[]
 }
@@ -114,8 +121,16 @@ export type Outcome = AttemptRef &
      * failures and losses. When a signal has come meanwhile the step is ready at once instead.
      */
     | { readonly type: 'waiting'; readonly wake: Wake | null }
-    /** Failed for good: the run turns to `compensating` with this cause, unless it already has. */
-    | { readonly type: 'failed'; readonly error: string; readonly cause: string }
+    /**
+     * Failed for good: the run turns to `compensating` with this cause, unless it already has. `succeeded`: its handler returned, and what
+     * it returned cannot be stored. Its effect is there, so the step is undone like a completed one.
+     */
+    | {
+        readonly type: 'failed'
+        readonly error: string
+        readonly cause: string
+        readonly succeeded?: boolean | undefined
+      }
     /** Try again, `delayMs` (store clock) from now. Either direction. Counts one failure. */
     | { readonly type: 'retry'; readonly error: string; readonly delayMs: number }
     /**
@@ -136,9 +151,10 @@ export type Wake = { readonly afterMs: number } | { readonly at: number }
 export interface Settlement {
   /**
    * In the order of the outcomes. `settled`: recorded, now or by an earlier call whose answer was lost.
-   * `lost`: the attempt's lease had moved on, and nothing was written for it.
+   * `lost`: the attempt's lease had moved on, and nothing was written for it. `refused`: the store can never take what the outcome holds,
+   * for the reason given; nothing was written, and the attempt still holds its step.
    */
-  readonly results: readonly ('settled' | 'lost')[]
+  readonly results: readonly ('settled' | 'lost' | { readonly refused: string })[]
   /** Steps that these outcomes made ready and that are now leased to the settling worker. */
   readonly claims: readonly Claim[]
   /** Runs whose status these outcomes changed. */
@@ -155,8 +171,16 @@ export interface DrainedRun {
   readonly stop: 'failure' | 'cancellation' | 'abandonment'
   /** The fences of all its steps, summed up: more than at any earlier drain, which may have been before an operator sent the run forward again. */
   readonly fences?: number
-  /** Every step of the run, ascending by number. `started`: its effect may be there, or parts of it. */
-  readonly steps: readonly { readonly step: number; readonly status: StepStatus; readonly started: boolean }[]
+  /**
+   * Every step of the run, ascending by number. `started`: its effect may be there, or parts of it. `succeeded`: its effect is there, although
+   * the step did not complete.
+   */
+  readonly steps: readonly {
+    readonly step: number
+    readonly status: StepStatus
+    readonly started: boolean
+    readonly succeeded?: boolean | undefined
+  }[]
 }
 
 /**
@@ -195,7 +219,7 @@ export interface RunPayloads {
   readonly now: number
 }
 
-/** Instants are those of {@link StepRecord}. */
+/** Instants and `succeeded` are those of {@link StepRecord}. */
 export interface StepPayloads {
   readonly step: number
   readonly output: JsonText
@@ -204,6 +228,7 @@ export interface StepPayloads {
   readonly waitingSince: number | null
   readonly signalledAt: number | null
   readonly failingSince: number | null
+  readonly succeeded: boolean
 }
 
 /** Which definition a run follows. */
@@ -212,6 +237,7 @@ export interface FoundRun {
   readonly definitionId: number
   readonly workflow: string
   readonly version: number
+  readonly tags: readonly string[]
 }
 
 export interface RunRecord {
@@ -230,6 +256,8 @@ export interface RunRecord {
   readonly startAt: number | null
   /** When it fails unless it has ended by then. */
   readonly deadlineAt: number | null
+  /** As they were given; empty for none. */
+  readonly tags: readonly string[]
 }
 
 export interface StepRecord {
@@ -255,13 +283,6 @@ export interface StepRecord {
   readonly signalledAt: number | null
   /** When the first of the newest series of failed attempts began; kept when the series has ended. */
   readonly failingSince: number | null
-}
-
-export interface RunFilter {
-  readonly workflow?: string | undefined
-  readonly status?: readonly RunStatus[] | undefined
-  readonly key?: string | undefined
-  /** Only runs older than this run id; for paging. */
-  readonly before?: string | undefined
-  readonly limit: number
+  /** In this round its handler returned what cannot be stored: its effect is there, although the step did not complete. */
+  readonly succeeded: boolean
 }

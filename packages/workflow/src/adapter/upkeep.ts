@@ -95,7 +95,10 @@ export interface EndedRunsRequest {
   /** Epoch milliseconds, store clock. Only runs that ended earlier. */
   readonly finishedBefore: number
   readonly statuses: readonly EndStatus[]
-  readonly workflow?: string | undefined
+  /** Only runs of any of these workflows. */
+  readonly workflow?: readonly string[] | undefined
+  /** Only runs with all of these tags; never empty. */
+  readonly tags?: readonly string[] | undefined
   /** Only runs that still have their key. */
   readonly keyed?: boolean | undefined
   /** Where an earlier answer ended; null begins with the run that ended first. */

@@ -22,6 +22,7 @@ import {
   stepPolicy,
 } from './step-draft.ts'
 import type { StepDefaults } from './step-options.ts'
+import type { StorableSchema } from './storable.ts'
 import type { Stored } from './stored.ts'
 import type { TypedDefinition, Workflow } from './typed-workflow.ts'
 import { pollDraft, signalDraft, sleepDraft, type WaitPlace } from './wait-draft.ts'
@@ -32,7 +33,7 @@ export interface DefineOptions<Schema extends StandardSchemaV1> extends StepDefa
   /** Runs keep the version they were started with. Raise it whenever steps or dependencies change. A whole number from 1. */
   readonly version: number
   /** Any Standard Schema (zod, valibot, arktype…), or `unchecked<Type>()`. Default: any JSON value, of type `unknown`. */
-  readonly input?: Schema | undefined
+  readonly input?: (Schema & StorableSchema<Schema>) | undefined
   /** How long a run may take from its start; then it fails with that as its cause, and is undone. Default: as long as it likes. */
   readonly deadline?: Duration | undefined
 }

@@ -5,6 +5,7 @@ import type { GraphWait } from './graph-wait.ts'
 import type { RetryOptions } from './retry-policy.ts'
 import type { CompensationContext, StepContext, TransactionContext } from './step.ts'
 import type { CompensateOn } from './step-options.ts'
+import type { StorableSchema } from './storable.ts'
 
 /** A graph as data: everything but `input` may come from JSON. Retry options and timeouts given here hold for every step. */
 export interface GraphOptions<
@@ -17,7 +18,7 @@ export interface GraphOptions<
   /** Default 1. */
   readonly version?: number | undefined
   /** Any Standard Schema, or `unchecked<Type>()`. */
-  readonly input?: Schema | undefined
+  readonly input?: (Schema & StorableSchema<Schema>) | undefined
   /** How long a run may take from its start; then it fails with that as its cause, and is undone. Default: as long as it likes. */
   readonly deadline?: Duration | undefined
   readonly steps: Readonly<Record<StepName, GraphStep<HandlerName> | GraphWait<HandlerName>>>

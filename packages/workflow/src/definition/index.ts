@@ -35,8 +35,10 @@ export type {
   StepOptions,
   UndoContext,
   UndoOfCompleted,
+  UndoOfSucceeded,
   UndoOfUnfinished,
 } from './step-options.ts'
+export type { CannotBeStored, Storable, StorableOutput, StorableSchema } from './storable.ts'
 export type { Stored } from './stored.ts'
 export type { ContextOf, TransactionOption } from './transaction.ts'
 export type { InputOf, OutputsOf, ReceivesOf, TypedDefinition, Workflow } from './typed-workflow.ts'

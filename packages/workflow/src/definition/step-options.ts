@@ -1,6 +1,7 @@
 import type { Duration } from '../duration.ts'
 import type { RetryOptions } from './retry-policy.ts'
 import type { CompensationContext, StepContext } from './step.ts'
+import type { StorableOutput } from './storable.ts'
 import type { Stored } from './stored.ts'
 import type { ContextOf, TransactionOption } from './transaction.ts'
 
@@ -37,8 +38,13 @@ export interface StepOptions<
 > extends StepDefaults {
   /** Names of the steps that must have completed before; their outputs come as `deps`. Default: none. */
   readonly dependsOn?: Dependencies<Deps, Outputs> | undefined
-  /** The work. What it returns is stored as JSON. */
-  readonly run: (context: StepContext<Input, DepsOf<Outputs, Deps>> & ContextOf<Transaction>) => Output
+  /**
+   * The work. What it returns is stored as JSON. When that cannot be done, the step has failed although it took effect: it is undone like a
+   * completed one, without an `output`, and the compensation's `error` says why.
+   */
+  readonly run: (
+    context: StepContext<Input, DepsOf<Outputs, Deps>> & ContextOf<Transaction>,
+  ) => Output & StorableOutput<Output>
   /**
    * Runs the handler in a transaction of the store, which it finds as `tx`: its writes commit with the step's settlement, exactly once.
    * `true`, an isolation, or the adapter's typed form, like `postgresTransaction()`.
@@ -69,10 +75,24 @@ type Compensate<Input, Deps, Output, On extends CompensateOn, Transaction = unde
   context: UndoContext<Input, Deps, Output, On> & ContextOf<Transaction>,
 ) => unknown
 
-/** What a compensation is given: with `compensateOn: 'started'`, look at `undoOf` to learn whether there is an output. */
+/**
+ * What a compensation is given: with `compensateOn: 'started'`, look at `undoOf` to learn whether there is an output. Without it there is one,
+ * unless the step's output could not be stored: then `output` is undefined, and `error` says why.
+ */
 export type UndoContext<Input, Deps, Output, On extends CompensateOn> = On extends 'started'
   ? UndoOfCompleted<Input, Deps, Output> | UndoOfUnfinished<Input, Deps>
-  : UndoOfCompleted<Input, Deps, Output>
+  : UndoOfSucceeded<Input, Deps, Output>
+
+/** The step took effect. */
+export interface UndoOfSucceeded<Input, Deps, Output> extends CompensationContext<Input, Deps, Output> {
+  /** `completed`, unless the step's output could not be stored. */
+  readonly undoOf: 'completed' | 'failed' | 'cancelled'
+  /**
+   * The step's output. Typed as if it were always there: of a step whose output could not be stored it is undefined, and `error` is set.
+   * A compensation that can do without, by its `input` or its step's idempotency key, asks for `error` first.
+   */
+  readonly output: Output
+}
 
 export interface UndoOfCompleted<Input, Deps, Output> extends CompensationContext<Input, Deps, Output> {
   readonly undoOf: 'completed'

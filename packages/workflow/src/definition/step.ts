@@ -75,7 +75,7 @@ export interface CompensationContext<
   Deps = Readonly<Record<string, unknown>>,
   Output = unknown,
 > extends StepContext<Input, Deps> {
-  /** What is being undone. Only `completed` has an output. */
+  /** The status of the step that is being undone. Only `completed` has an output. */
   readonly undoOf: 'completed' | 'failed' | 'cancelled'
   /** The step's output when it completed, else undefined. */
   readonly output: Output

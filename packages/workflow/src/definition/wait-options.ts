@@ -3,6 +3,7 @@ import type { Duration } from '../duration.ts'
 import type { Instant } from '../instant.ts'
 import type { StepContext } from './step.ts'
 import type { Dependencies, DepsOf, StepDefaults, StepOutput } from './step-options.ts'
+import type { StorableOutput, StorableSchema } from './storable.ts'
 import type { Stored } from './stored.ts'
 
 interface WaitOptions<Outputs, Deps extends readonly string[]> {
@@ -51,7 +52,7 @@ export type WaitForSignalOptions<
   StandIn,
 > = WaitOptions<Outputs, Deps> & {
   /** Any Standard Schema, or `unchecked<Type>()`: checks a signal's payload before it is recorded. Default: any JSON value. */
-  readonly schema?: Schema | undefined
+  readonly schema?: (Schema & StorableSchema<Schema>) | undefined
 } & SignalTimeout<Input, Outputs, Deps, StandIn>
 
 /** What `.approval()` takes. The schema is for what whoever approves adds to it. */
@@ -70,7 +71,7 @@ export interface PollOptions<Input, Outputs, Deps extends readonly string[], Out
   /** How long between one check and the next. */
   readonly every: Duration
   /** The check. `undefined`, `null` and `false` mean "not yet"; anything else is the step's output, `0` and `''` included. */
-  readonly until: (context: StepContext<Input, DepsOf<Outputs, Deps>>) => Output
+  readonly until: (context: StepContext<Input, DepsOf<Outputs, Deps>>) => Output & StorableOutput<Output>
   /** How long to go on, from the first "not yet". At its end there is one last check. Default: without end. */
   readonly timeout?: Duration | undefined
 }

@@ -15,6 +15,7 @@ import { presentable } from '../thrown.ts'
 import { type AttemptEnd, type Interruption, poisonError, tryNumber } from './decide.ts'
 import { decideWait, type WaitAnswer } from './decide-wait.ts'
 import { handlerContext } from './handler-context.ts'
+import type { LossyOutputs } from './lossy-output.ts'
 import { fromJsonText, type PayloadOwner, toJsonText } from './payload.ts'
 import type { ForwardPayloads, PayloadCache } from './payload-cache.ts'
 import { owesUndo } from './plan-undo.ts'
@@ -28,6 +29,7 @@ export interface AttemptParts {
   readonly runtime: Runtime
   readonly payloads: PayloadCache
   readonly payloadMaxBytes: number
+  readonly lossyOutputs: LossyOutputs
   readonly log: Logger
   /** The handler is about to be called. */
   readonly onCall: (attempt: Attempt) => void
@@ -127,7 +129,7 @@ export class Attempt {
     const { claim, definition } = this
     const dependencies = definition.graph.dependencies[claim.step]!
     if (claim.direction === 'undo') {
-      if (!this.#owesUndo() || this.#knowsForUndo(dependencies)) return undefined
+      if (!this.#needsRowForUndo || this.#knowsForUndo(dependencies)) return undefined
       return this.#readWithOwn(dependencies)
     }
     const hasWindow = claim.failures > 0 && this.step.retry.forMs !== null
@@ -180,8 +182,15 @@ export class Attempt {
 
   #owesUndo(): boolean {
     const { compensate } = this.definition.record.shape.steps[this.claim.step]!
+    const succeeded = this.#stored !== undefined && this.#own(this.#stored).succeeded
     // Only started steps are ever planned under 'started', so that need not be asked again.
-    return owesUndo(this.claim.undoOf ?? 'completed', true, compensate)
+    return owesUndo({ status: this.claim.undoOf ?? 'completed', started: true, succeeded }, compensate)
+  }
+
+  /** Whether its undo is only to keep the order is known without its row, but for a step whose effect may be there all the same. */
+  get #needsRowForUndo(): boolean {
+    if (this.#owesUndo()) return true
+    return this.step.compensation !== null && this.claim.undoOf !== 'completed'
   }
 
   async #readForward(dependencies: readonly number[]): Promise<void> {
@@ -274,9 +283,10 @@ export class Attempt {
   #undoContext(): Pick<CompensationContext, 'undoOf' | 'output' | 'error' | 'cause'> {
     const stored = this.#stored!
     const own = this.#own(stored)
-    const completed = this.claim.undoOf === 'completed'
+    // What an operator skipped after it had succeeded is done, with the output that they gave.
+    const completed = this.claim.undoOf === 'completed' || this.claim.undoOf === 'skipped'
     return {
-      undoOf: this.claim.undoOf as CompensationContext['undoOf'],
+      undoOf: completed ? 'completed' : (this.claim.undoOf as CompensationContext['undoOf']),
       output: completed ? fromJsonText(own.output) : undefined,
       error: completed ? undefined : (fromJsonText(own.error) as SerialisedError | undefined),
       cause: fromJsonText(stored.cause) as RunCause,
@@ -343,9 +353,11 @@ export class Attempt {
     if (value === undefined) return { type: 'returned', output: null }
     try {
       const output = toJsonText(value, this.#parts.payloadMaxBytes, () => this.#outputOwner())
+      this.#parts.lossyOutputs.look(this.step, this.claim.runId, value, output!)
       return { type: 'returned', output }
     } catch (error) {
-      return this.#threw(error)
+      // What a wait gives is no effect of anybody's.
+      return this.step.wait === null ? { type: 'unstorable', error } : this.#threw(error)
     }
   }
 
@@ -376,4 +388,11 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 /** What an undo is not called with. */
-const UNREAD = { error: null, availableAt: null, waitingSince: null, signalledAt: null, failingSince: null }
+const UNREAD = {
+  error: null,
+  availableAt: null,
+  waitingSince: null,
+  signalledAt: null,
+  failingSince: null,
+  succeeded: false,
+}

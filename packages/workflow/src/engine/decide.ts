@@ -14,6 +14,8 @@ export type AttemptEnd =
   | { readonly type: 'received' }
   /** Of a step that waits: it goes on waiting. */
   | { readonly type: 'waits'; readonly wake: Wake | null }
+  /** The handler returned, and what it returned cannot be stored: its effect is there, and nobody can build on it. */
+  | { readonly type: 'unstorable'; readonly error: unknown }
   /** `interrupted` says that the handler had been signalled before it threw, and why. */
   | { readonly type: 'threw'; readonly error: unknown; readonly interrupted?: Interruption | undefined }
   /** The attempt was given up before it reached its handler, or its handler did not end in time for the worker to leave. */
@@ -51,10 +53,11 @@ export function decideOutcome(
   if (end.type === 'given_up') return { ...ref, type: 'released' }
   if (end.type === 'received') return { ...ref, type: 'received' }
   if (end.type === 'waits') return { ...ref, type: 'waiting', wake: end.wake }
+  // Whatever it was told meanwhile: to do it again would do it twice.
+  if (end.type === 'unstorable') return { ...failedForGood(claim, step, end.error), succeeded: true }
   // The handler was told to stop and did: that is no failure of its own.
   if (end.interrupted === 'worker_stopping') return { ...ref, type: 'released' }
-  const error = serialiseError(end.error)
-  const errorText = JSON.stringify(error)
+  const errorText = JSON.stringify(serialiseError(end.error))
   // Not recorded as failed: it goes back to ready with its error, and the drain of its run cancels it there.
   if (end.interrupted === 'run_stopping') return { ...ref, type: 'retry', error: errorText, delayMs: 0 }
 
@@ -63,8 +66,18 @@ export function decideOutcome(
   const inTime = policy.forMs === null || failingMs + (delayMs ?? 0) <= policy.forMs
   if (delayMs !== undefined && inTime) return { ...ref, type: 'retry', error: errorText, delayMs }
   if (direction === 'undo') return { ...ref, type: 'compensation_failed', error: errorText }
+  return failedForGood(claim, step, end.error)
+}
+
+function failedForGood(claim: Claim, step: StepDefinition, thrown: unknown) {
+  const { runId, step: number, fence, direction, definitionId } = claim
+  const error = serialiseError(thrown)
   const cause: RunCause = { type: 'step_failed', step: step.name, attempt: tryNumber(claim), error }
-  return { ...ref, type: 'failed', error: errorText, cause: JSON.stringify(cause) }
+  return {
+    ...{ runId, step: number, fence, direction, definitionId, type: 'failed' as const },
+    error: JSON.stringify(error),
+    cause: JSON.stringify(cause),
+  }
 }
 
 export function endedWell(claim: Claim, output: JsonText): EndedWell {

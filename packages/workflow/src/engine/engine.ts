@@ -134,7 +134,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
    * Starts a run. Once this resolves, the run and all its steps are stored. By the name of its workflow instead of its definition the run is
    * checked if this process has the definition; else its input is taken as it is, and `checked` of the handle is false.
    *
-   * @param options.key makes the start idempotent: the same key of the same workflow with the same input returns the first run.
+   * @param options.key makes the start idempotent: the same key of the same workflow with the same input, as the caller gives it, returns the
+   * first run, also one of an earlier version: see `version` of the handle.
    * @param options.tx makes the run part of a transaction of the caller's: it is stored when that commits. `run.started` is not told then.
    * @throws BelayError `invalid_input`, `payload_unserialisable`, `payload_too_large`, `key_conflict`, `definition_changed`, and the store's;
    * by name also `unknown_workflow`.
@@ -154,7 +155,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
       return this.#startedHandle(await startRun(this.#startParts(), workflow, input, options), options)
     }
     const started = await startRunByName(this.#startParts(), workflow, input, options)
-    const handle: RunHandle = this.#startedHandle(started, options)
+    // Its outputs are of no known type, whatever the version.
+    const handle: RunHandle = this.#startedHandle(started, options, started.version)
     return Object.assign(handle, { checked: started.checked })
   }
 
@@ -172,7 +174,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   ): Promise<readonly RunHandle<OutputsOf<W>, ReceivesOf<W>>[]> {
     this.#assertOpen()
     const handleOf = (started: StartedHandle, index: number): RunHandle<OutputsOf<W>, ReceivesOf<W>> =>
-      this.#startedHandle(started, { key: runs[index]?.key, tx })
+      this.#startedHandle(started, { key: runs[index]?.key, tags: runs[index]?.tags, tx })
     return startRuns(this.#startParts(), workflow, runs, handleOf, tx)
   }
 
@@ -272,15 +274,16 @@ export class Engine extends RunVerbs implements AsyncDisposable {
 
   /** Tells of a run that was started, unless that depends on a transaction of the caller's. */
   #startedHandle<Outputs, Sent>(
-    { id, created, definition, taken }: StartedHandle,
-    { key, tx }: Pick<RunOptions, 'key' | 'tx'>,
+    { id, created, definition, version, taken }: StartedHandle,
+    { key, tags = [], tx }: Pick<RunOptions, 'key' | 'tags' | 'tx'>,
+    typedBy: number = definition.version,
   ): RunHandle<Outputs, Sent> {
     if (created && tx === undefined) {
-      const { name, version } = definition
-      this.#events.emit('run.started', { runId: id, workflow: name, version, key, tags: [] })
+      const { name } = definition
+      this.#events.emit('run.started', { runId: id, workflow: name, version, key, tags })
       if (!taken) this.#wakeFor(definition.id)
     }
-    return this.#handle(id, created)
+    return runHandle(this.#handleParts, { id, created, version, typedBy })
   }
 
   async #startWorker(): Promise<void> {

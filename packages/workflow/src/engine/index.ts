@@ -27,7 +27,8 @@ export type {
 } from './run-handle.ts'
 export type { HandleOn, OutputsAt, RunReference, SentTo } from './run-reference.ts'
 export type { RunSnapshot, RunSummary, StepSnapshot } from './run-snapshot.ts'
-export type { Runs, RunsFilter, RunsToChange } from './runs.ts'
+export type { CountedByStatus, CountedRuns, Runs, RunsFilter, RunsToChange, RunsToCount } from './runs.ts'
+export type { RunsMatching } from './runs-filter.ts'
 export type {
   ApproveOptions,
   RejectOptions,

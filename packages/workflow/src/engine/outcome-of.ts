@@ -1,4 +1,5 @@
 import type { AttemptRef, Claim, Outcome, UndoPlan } from '../adapter/index.ts'
+import { BelayError } from '../errors.ts'
 import type { Attempt, Performance } from './attempt.ts'
 import { decideOutcome } from './decide.ts'
 import type { SettlerEntry } from './settler.ts'
@@ -12,6 +13,22 @@ export function outcomeOf(attempt: Attempt, end: Performance, random: () => numb
   }
   if (end.type !== 'relay') return decideOutcome(attempt.claim, attempt.step, end, random)
   return { ...refOf(attempt.claim), type: 'relayed', undoOf: attempt.claim.undoOf ?? 'completed' }
+}
+
+/**
+ * What is recorded instead of an outcome that the store refuses for what it holds: the handler succeeded, and its output is lost. All that the
+ * engine itself puts into an outcome can be stored, so there is nothing to record instead of any other.
+ */
+export function insteadOf(attempt: Attempt, refused: Outcome, reason: string): Outcome | undefined {
+  if (refused.type !== 'completed') return undefined
+  const { claim, step } = attempt
+  const error = new BelayError(
+    'payload_unserialisable',
+    `Output of step "${step.name}" of run ${claim.runId} cannot be stored: ${reason.replace(/\.$/, '')}. Return plain data: objects, arrays, strings, numbers, booleans, null.`,
+    { runId: claim.runId, step: step.name },
+  )
+  const type = step.wait === null ? 'unstorable' : 'threw'
+  return decideOutcome(claim, step, { type, error }, () => 1)
 }
 
 function refOf({ runId, step, fence, direction, definitionId }: Claim): AttemptRef {

@@ -1,6 +1,7 @@
 import type { JsonText } from '../adapter/records.ts'
 import type { SerialisedError } from '../cause.ts'
 import { BelayError } from '../errors.ts'
+import { cutText, storableText, unstorableIn } from '../storable-text.ts'
 import { messageOf, unshowable } from '../thrown.ts'
 
 const MESSAGE_MAX_CHARS = 4_000
@@ -16,13 +17,17 @@ export interface PayloadOwner {
 /**
  * Turns a value into JSON text; `undefined` becomes "no value". `ownerOf` is asked only for an error.
  *
- * @throws BelayError `payload_unserialisable` for functions, symbols, bigints and cycles, `payload_too_large` above `maxBytes` (UTF-8).
+ * @throws BelayError `payload_unserialisable` for functions, symbols, bigints and cycles, and for texts with U+0000 or half of a surrogate pair
+ * in them; `payload_too_large` above `maxBytes` (UTF-8).
  */
 export function toJsonText(value: unknown, maxBytes: number, ownerOf: () => PayloadOwner): JsonText {
   if (value === undefined) return null
   const text = stringify(value, ownerOf)
   const bytes = utf8Bytes(text, maxBytes)
-  if (bytes <= maxBytes) return text
+  if (bytes <= maxBytes) {
+    assertStorable(text, ownerOf)
+    return text
+  }
   const owner = ownerOf()
   throw new BelayError(
     'payload_too_large',
@@ -48,6 +53,18 @@ function stringify(value: unknown, ownerOf: () => PayloadOwner): string {
   throw new BelayError(
     'payload_unserialisable',
     `${owner.what} cannot be stored as JSON: ${reason}. Return plain data: objects, arrays, strings, numbers, booleans, null.`,
+    owner,
+  )
+}
+
+function assertStorable(text: string, ownerOf: () => PayloadOwner): void {
+  const found = unstorableIn(text)
+  if (found === undefined) return
+  const owner = ownerOf()
+  const at = found.path === '' ? '' : ` at ${cut(found.path)}`
+  throw new BelayError(
+    'payload_unserialisable',
+    `${owner.what} cannot be stored: it holds ${found.what}${at}, which no text in PostgreSQL can hold. Leave the character out, or encode the value, as base64 for example.`,
     owner,
   )
 }
@@ -89,6 +106,7 @@ function describe(thrown: unknown): string {
   return typeof thrown === 'string' ? thrown : (JSON.stringify(thrown) ?? String(thrown))
 }
 
+/** Bounded, and fit to be stored whatever the text was. */
 function cut(text: string): string {
-  return text.length <= MESSAGE_MAX_CHARS ? text : `${text.slice(0, MESSAGE_MAX_CHARS)}…`
+  return storableText(text.length <= MESSAGE_MAX_CHARS ? text : `${cutText(text, MESSAGE_MAX_CHARS)}…`)
 }

@@ -1,4 +1,4 @@
-import type { DefinitionShape, DrainedRun, UndoneStatus, UndoPlan } from '../adapter/records.ts'
+import type { DefinitionShape, DrainedRun, StepShape, UndoPlan } from '../adapter/records.ts'
 import type { StepGraph } from '../graph/graph.ts'
 
 /**
@@ -10,8 +10,7 @@ import type { StepGraph } from '../graph/graph.ts'
  */
 export function planUndo(graph: StepGraph, shape: DefinitionShape, run: DrainedRun): UndoPlan {
   const owed = run.steps.map(
-    ({ status, started }, number) =>
-      run.stop !== 'abandonment' && owesUndo(status, started, shape.steps[number]!.compensate),
+    (step, number) => run.stop !== 'abandonment' && owesUndo(step, shape.steps[number]!.compensate),
   )
   const below = spread(owed, graph.dependencies, ascending(graph.size))
   const above = spread(owed, graph.dependents, ascending(graph.size).reverse())
@@ -24,12 +23,16 @@ export function planUndo(graph: StepGraph, shape: DefinitionShape, run: DrainedR
 
 /** Tells whether a step's compensation is to be called, given the status it had when its run was drained. */
 export function owesUndo(
-  status: UndoneStatus | string,
-  started: boolean,
-  compensate: 'never' | 'completed' | 'started',
+  {
+    status,
+    started,
+    succeeded = false,
+  }: Pick<DrainedRun['steps'][number], 'status' | 'started' | 'succeeded'>,
+  compensate: StepShape['compensate'],
 ): boolean {
   if (compensate === 'never') return false
-  if (status === 'completed') return true
+  // An effect that is known to be there, whatever became of the step's output since.
+  if (status === 'completed' || succeeded) return true
   return compensate === 'started' && started && (status === 'failed' || status === 'cancelled')
 }
 

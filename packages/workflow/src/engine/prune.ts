@@ -12,6 +12,7 @@ import { historyEntry, type RunHistoryEntry } from './control/history.ts'
 import { walkEnded } from './ended-runs.ts'
 import type { EventHub } from './events.ts'
 import { type RunSnapshot, runSnapshot } from './run-snapshot.ts'
+import { checkNarrowing } from './runs-filter.ts'
 
 export const BATCH_DEFAULT = 500
 export const BATCH_MAX = 10_000
@@ -41,7 +42,10 @@ export interface PruneOptions {
   readonly olderThan: Duration
   /** Default: every end. Runs that go on, and those parked as `compensation_failed`, are never pruned. */
   readonly statuses?: readonly EndStatus[]
-  readonly workflow?: string
+  /** Only runs of this workflow, or of any of these. */
+  readonly workflow?: string | readonly string[]
+  /** Only runs that were started with all of these tags. */
+  readonly tags?: readonly string[]
   /** Runs pruned by this call at most. Default 100,000. */
   readonly limit?: number
   /** Runs deleted in one transaction, 1 to 10,000. Default 500. */
@@ -64,7 +68,7 @@ export interface PruneReport {
 export interface PruneSettings {
   readonly olderThanMs: number
   readonly statuses: readonly EndStatus[]
-  readonly workflow: string | undefined
+  readonly narrowing: ReturnType<typeof checkNarrowing>
   readonly limit: number
   readonly batch: number
   readonly archive: Archive | undefined
@@ -73,16 +77,23 @@ export interface PruneSettings {
 }
 
 const CALL = 'prune()'
-const NAMES = ['olderThan', 'statuses', 'workflow', 'limit', 'batch', 'archive', 'signal', 'onProgress']
+const NAMES = [
+  'olderThan',
+  'statuses',
+  'workflow',
+  'tags',
+  'limit',
+  'batch',
+  'archive',
+  'signal',
+  'onProgress',
+]
 
 /** Throws `invalid_option`. */
 export function checkPruneOptions(options: PruneOptions): PruneSettings {
   checkNames(CALL, options, NAMES)
-  const { olderThan, statuses = END_STATUSES, workflow, archive, onProgress, signal } = options
+  const { olderThan, statuses = END_STATUSES, archive, onProgress, signal } = options
   if (olderThan === undefined) throw invalidOption(CALL, 'olderThan', olderThan, "given, like '30d'")
-  if (workflow !== undefined && typeof workflow !== 'string') {
-    throw invalidOption(CALL, 'workflow', workflow, "a workflow's name")
-  }
   if (onProgress !== undefined && typeof onProgress !== 'function') {
     throw invalidOption(CALL, 'onProgress', onProgress, 'a function')
   }
@@ -92,7 +103,7 @@ export function checkPruneOptions(options: PruneOptions): PruneSettings {
   return {
     olderThanMs: durationBetween(CALL, 'olderThan', olderThan, 0, AGE_MAX_MS),
     statuses: checkStatuses(statuses),
-    workflow,
+    narrowing: checkNarrowing(CALL, options),
     limit: wholeNumber(CALL, 'limit', options.limit ?? LIMIT_DEFAULT, 1, LIMIT_MAX),
     batch: wholeNumber(CALL, 'batch', options.batch ?? BATCH_DEFAULT, 1, BATCH_MAX),
     archive: checkArchive(CALL, archive),
@@ -121,12 +132,12 @@ export async function pruneRuns(
   settings: PruneSettings,
 ): Promise<PruneReport> {
   const { adapter } = parts
-  const { statuses, workflow, signal, limit, batch } = settings
+  const { statuses, narrowing, signal, limit, batch } = settings
   const finishedBefore = (await adapter.now()) - settings.olderThanMs
   let [pruned, batches] = [0, 0]
   const walked = await walkEnded({
     adapter,
-    request: { finishedBefore, statuses, workflow },
+    request: { finishedBefore, statuses, ...narrowing },
     after: null,
     batchMax: batch,
     limit,

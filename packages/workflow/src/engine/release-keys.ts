@@ -3,11 +3,15 @@ import type { Duration } from '../duration.ts'
 import { checkNames, durationBetween, invalidOption, wholeNumber } from './call-options.ts'
 import { walkEnded } from './ended-runs.ts'
 import { AGE_MAX_MS, BATCH_DEFAULT } from './prune.ts'
+import { checkNarrowing } from './runs-filter.ts'
 
 export interface ReleaseKeysOptions {
   /** Only of runs that ended at least this long ago. */
   readonly olderThan: Duration
-  readonly workflow?: string
+  /** Only of runs of this workflow, or of any of these. */
+  readonly workflow?: string | readonly string[]
+  /** Only of runs that were started with all of these tags. */
+  readonly tags?: readonly string[]
   /** Keys released by this call at most. Default 100,000. */
   readonly limit?: number
 }
@@ -22,19 +26,17 @@ const CALL = 'runs.releaseKeys()'
 
 /** Releases the keys of runs that ended long enough ago. Throws `invalid_option`. */
 export async function releaseKeys(adapter: Adapter, options: ReleaseKeysOptions): Promise<ReleasedKeys> {
-  checkNames(CALL, options, ['olderThan', 'workflow', 'limit'])
-  const { olderThan, workflow } = options
+  checkNames(CALL, options, ['olderThan', 'workflow', 'tags', 'limit'])
+  const { olderThan } = options
   if (olderThan === undefined) throw invalidOption(CALL, 'olderThan', olderThan, "given, like '30d'")
-  if (workflow !== undefined && typeof workflow !== 'string') {
-    throw invalidOption(CALL, 'workflow', workflow, "a workflow's name")
-  }
   const olderThanMs = durationBetween(CALL, 'olderThan', olderThan, 0, AGE_MAX_MS)
   const limit = wholeNumber(CALL, 'limit', options.limit ?? 100_000, 1, 1_000_000_000)
+  const narrowing = checkNarrowing(CALL, options)
   await adapter.open()
   const finishedBefore = (await adapter.now()) - olderThanMs
   const walked = await walkEnded({
     adapter,
-    request: { finishedBefore, statuses: END_STATUSES, workflow, keyed: true },
+    request: { finishedBefore, statuses: END_STATUSES, ...narrowing, keyed: true },
     after: null,
     batchMax: BATCH_DEFAULT,
     limit,

@@ -9,9 +9,10 @@ export interface UndoReport {
   /**
    * `compensated`: undone. `compensation_failed`: its compensation failed for good. `waiting`: its undo waits for one that failed.
    * `unknown`: not undone, and nobody knows what it did, because it timed out, lost a worker, or was given up by an operator: look
-   * yourself. `compensateOn: 'started'` has such steps undone too.
+   * yourself. `compensateOn: 'started'` has such steps undone too. `succeeded`: not undone, although it took effect: its output could not
+   * be stored, and it has no compensation or the run was cancelled without an undo.
    */
-  readonly result: 'compensated' | 'compensation_failed' | 'waiting' | 'unknown'
+  readonly result: 'compensated' | 'compensation_failed' | 'waiting' | 'unknown' | 'succeeded'
   readonly error: SerialisedError | undefined
 }
 
@@ -43,10 +44,11 @@ export class RunFailedError extends BelayError {
 }
 
 function undoReport(run: RunSnapshot): readonly UndoReport[] {
-  return run.steps.flatMap(({ name, status, error, losses }): UndoReport[] => {
+  return run.steps.flatMap(({ name, status, error, losses, succeeded }): UndoReport[] => {
     switch (status) {
       case 'failed':
       case 'cancelled':
+        if (succeeded) return [{ step: name, result: 'succeeded', error }]
         // An attempt that was lost with its worker may have done anything, whatever a later one ended with.
         return losses > 0 || UNKNOWN_OUTCOMES.has(error?.code ?? '')
           ? [{ step: name, result: 'unknown', error }]
@@ -78,12 +80,14 @@ function headline(run: RunSnapshot): string {
 }
 
 function undoLine(status: RunStatus, undo: readonly UndoReport[]): string {
-  const unknown = undo.filter(({ result }) => result === 'unknown').map(({ step }) => `"${step}"`)
-  const known = undo.filter(({ result }) => result !== 'unknown')
-  const line = knownLine(status, known)
-  return unknown.length === 0
-    ? line
-    : `${line} What ${unknown.join(', ')} did is unknown, and was not undone.`
+  const named = (wanted: UndoReport['result']) =>
+    undo.filter(({ result }) => result === wanted).map(({ step }) => `"${step}"`)
+  const [unknown, succeeded] = [named('unknown'), named('succeeded')]
+  const known = undo.filter(({ result }) => result !== 'unknown' && result !== 'succeeded')
+  const lines = [knownLine(status, known)]
+  if (unknown.length > 0) lines.push(`What ${unknown.join(', ')} did is unknown, and was not undone.`)
+  if (succeeded.length > 0) lines.push(`What ${succeeded.join(', ')} did took effect, and was not undone.`)
+  return lines.join(' ')
 }
 
 function knownLine(status: RunStatus, undo: readonly UndoReport[]): string {

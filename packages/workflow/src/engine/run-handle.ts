@@ -1,5 +1,6 @@
 import type { Adapter } from '../adapter/index.ts'
 import type { Receives, ReceivesAnything } from '../definition/index.ts'
+import { BelayError } from '../errors.ts'
 import type { Action } from './control/action.ts'
 import type { CancelOptions, Control } from './control/control.ts'
 import type { RunHistoryEntry } from './control/history.ts'
@@ -20,10 +21,16 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
   /** False when `key` belonged to an earlier run, which this handle stands for. */
   readonly created: boolean
   /**
+   * The version that the run was started with: an earlier one than was asked for, perhaps, when `key` belonged to an earlier run. Undefined
+   * of a handle that was made from an id or a key.
+   */
+  readonly version?: number | undefined
+  /**
    * Waits for the end of the run, however long that takes or up to `timeout`, and gives every step's output by name.
    *
    * @throws RunFailedError when it failed or was cancelled, once its undo has come to an end; BelayError `result_timeout` or `result_aborted`
-   * when the wait ends before the run, which goes on; `unknown_run`, `engine_closed`, `invalid_option`.
+   * when the wait ends before the run, which goes on; `unknown_run`, `engine_closed`, `invalid_option`;
+   * `other_version` at once when the run was found by its key and follows another version than the definition that types this handle.
    */
   result(options?: ResultOptions): Promise<Outputs>
   /** The run and its steps as they stand now. */
@@ -53,7 +60,7 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
   retryStep(step: StepNameOf<Outputs>, options?: ActionOptions): Promise<void>
   /**
    * Takes a step for done that is ready, waiting, or has failed its run, with a stand-in for its output. It is `skipped` from then on: what
-   * depends on it goes on, and nothing of it is undone.
+   * depends on it goes on. It is not undone, unless its handler had succeeded and only its output could not be stored.
    *
    * @throws BelayError `action_refused` for a step that is running, has ended, or isn't next.
    */
@@ -147,27 +154,39 @@ export interface RunHandleParts {
   readonly signals: Signals
 }
 
-export function runHandle<Outputs, Sent>(
-  parts: RunHandleParts,
-  run: { readonly id: string; readonly created: boolean },
-): RunHandle<Outputs, Sent> {
+export function runHandle<Outputs, Sent>(parts: RunHandleParts, run: HandledRun): RunHandle<Outputs, Sent> {
   // Names, payloads and outputs are types only: at run time every handle takes any, and the definition tells.
   return new Handle(parts, run) as unknown as RunHandle<Outputs, Sent>
 }
 
-/** Two fields and no closures: `runMany()` makes a hundred thousand of these, and most are dropped. */
+/** What a handle stands for. */
+export interface HandledRun {
+  readonly id: string
+  readonly created: boolean
+  /** The version that it follows, where that is known. */
+  readonly version?: number | undefined
+  /** The version of the definition that types the handle. */
+  readonly typedBy?: number | undefined
+}
+
+/** A few fields and no closures: `runMany()` makes a hundred thousand of these, and most are dropped. */
 class Handle {
   readonly id: string
   readonly created: boolean
+  readonly version: number | undefined
+  readonly #typedBy: number | undefined
   readonly #parts: RunHandleParts
 
-  constructor(parts: RunHandleParts, { id, created }: { readonly id: string; readonly created: boolean }) {
+  constructor(parts: RunHandleParts, { id, created, version, typedBy }: HandledRun) {
     this.#parts = parts
     this.id = id
     this.created = created
+    this.version = version
+    this.#typedBy = typedBy
   }
 
   async result(options?: ResultOptions): Promise<Readonly<Record<string, unknown>>> {
+    if (this.version !== this.#typedBy) throw this.#otherVersion()
     const ended = await this.#parts.watch.over(this.id, checkResultOptions(options))
     if (ended.status !== 'completed') throw new RunFailedError(ended)
     return Object.fromEntries(ended.steps.map((step) => [step.name, step.output]))
@@ -233,6 +252,15 @@ class Handle {
 
   reject(name: string, decision: RejectOptions): Promise<SignalReceipt> {
     return this.#parts.signals.reject({ runId: this.id }, name, decision)
+  }
+
+  #otherVersion(): BelayError {
+    const { id, version } = this
+    return new BelayError(
+      'other_version',
+      `Run ${id} was found by its key and follows version ${version} of its workflow: its outputs are not typed by version ${this.#typedBy}, which it was asked for with. Get them as what they are with engine.runs.handle("${id}").result().`,
+      { runId: id },
+    )
   }
 
   async #act(method: string, action: Action, options: ActionOptions) {

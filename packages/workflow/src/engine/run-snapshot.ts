@@ -18,6 +18,8 @@ export interface RunSummary {
   readonly startAt: Date | undefined
   /** When it fails unless it has ended by then. */
   readonly deadlineAt: Date | undefined
+  /** As they were given when it was started; empty for none. */
+  readonly tags: readonly string[]
 }
 
 /** A run with its steps, in topological order. */
@@ -37,6 +39,8 @@ export interface StepSnapshot {
   readonly output: unknown
   /** The newest error, also of an attempt that was followed by a success of the undo. */
   readonly error: SerialisedError | undefined
+  /** Its handler returned what cannot be stored, and `error` says why: its effect is there, although the step did not complete. */
+  readonly succeeded: boolean
   /** Of the newest attempt, forward or undo. */
   readonly startedAt: Date | undefined
   readonly finishedAt: Date | undefined
@@ -61,6 +65,7 @@ export function runSummary(run: RunRecord): RunSummary {
     finishedAt: instant(run.finishedAt),
     startAt: instant(run.startAt),
     deadlineAt: instant(run.deadlineAt),
+    tags: run.tags,
   }
 }
 
@@ -78,6 +83,7 @@ function stepSnapshot(step: StepRecord): StepSnapshot {
     workerId: step.workerId ?? undefined,
     output: fromJsonText(step.output),
     error: fromJsonText(step.error) as SerialisedError | undefined,
+    succeeded: step.succeeded,
     startedAt: instant(step.startedAt),
     finishedAt: instant(step.finishedAt),
     dueAt: step.status === 'ready' || step.status === 'waiting' ? instant(step.availableAt) : undefined,

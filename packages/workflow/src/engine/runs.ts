@@ -1,8 +1,7 @@
 import type { Adapter, RunStatus } from '../adapter/index.ts'
-import { RUN_TRANSITIONS } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
-import { didYouMean } from '../graph/index.ts'
+import { wholeNumber } from './call-options.ts'
 import { actOnMany, type BulkOptions, type BulkResult, cancelMany } from './control/bulk.ts'
 import type { Control } from './control/control.ts'
 import type { RunHistoryEntry } from './control/history.ts'
@@ -20,22 +19,40 @@ import {
   type SentTo,
 } from './run-reference.ts'
 import { type RunSnapshot, type RunSummary, runSnapshot, runSummary } from './run-snapshot.ts'
+import { checkConditions, type RunsMatching } from './runs-filter.ts'
 
 const LIST_DEFAULT = 50
 const LIST_MAX = 1_000
+const COUNT_DEFAULT = 10_000
+const COUNT_MAX = 1_000_000
 
-export interface RunsFilter {
-  readonly workflow?: string
-  readonly status?: RunStatus | readonly RunStatus[]
-  readonly key?: string
+/** A page of the runs that fit. */
+export interface RunsFilter extends RunsMatching {
   /** Only runs older than this run: the id of the last run of the page before. */
   readonly before?: string
   /** 1 to 1,000; default 50. */
   readonly limit?: number
 }
 
+/** Which runs to count. */
+export interface RunsToCount extends RunsMatching {
+  /** Counts no further than this, 1 to 1,000,000; default 10,000. */
+  readonly max?: number
+}
+
+/** How many runs fit. */
+export interface CountedRuns {
+  /** At most the `max` that was asked for. */
+  readonly count: number
+  /** True when there are more. */
+  readonly capped: boolean
+}
+
+/** How many runs fit, for each status that any of them has. */
+export type CountedByStatus = { readonly [Status in RunStatus]?: CountedRuns }
+
 /** Which runs an action is for: those that fit a filter, where an empty one means all that the action fits, or those that a list names. */
-export type RunsToChange = Pick<RunsFilter, 'workflow' | 'status' | 'key'> | readonly RunReference[]
+export type RunsToChange = RunsMatching | readonly RunReference[]
 
 /** Makes a handle on the run that a reference names; `call` names who was given it. */
 type RunReferrer = (call: string, run: RunReference | RunOf) => RunHandle | KeyedRunHandle
@@ -64,22 +81,39 @@ export class Runs {
 
   /** Runs, newest first, one page at a time. Throws `invalid_option`. */
   async list(filter: RunsFilter = {}): Promise<readonly RunSummary[]> {
+    const wanted = checkConditions('runs.list()', filter, ['before', 'limit'])
     const { before, limit = LIST_DEFAULT } = filter
-    if (!Number.isInteger(limit) || limit < 1 || limit > LIST_MAX) {
-      throw new BelayError(
-        'invalid_option',
-        `runs.list(): limit must be a whole number from 1 to ${LIST_MAX}; got ${limit}.`,
-      )
-    }
+    wholeNumber('runs.list()', 'limit', limit, 1, LIST_MAX)
     if (before !== undefined && !isRunId(before)) {
       throw new BelayError(
         'invalid_option',
         `runs.list(): before must be a run id; got ${JSON.stringify(before)}.`,
       )
     }
-    const wanted = checkFilter('list()', filter)
     await this.#adapter.open()
     return (await this.#adapter.listRuns({ ...wanted, before, limit })).map(runSummary)
+  }
+
+  /**
+   * How many runs fit, counted up to `max`: it costs no more than that, however many there are. Throws `invalid_option`.
+   */
+  async count(filter: RunsToCount = {}): Promise<CountedRuns> {
+    const request = checkCount('runs.count()', filter)
+    await this.#adapter.open()
+    const [counted] = await this.#adapter.countRuns({ ...request, byStatus: false })
+    const { count, capped } = counted!
+    return { count, capped }
+  }
+
+  /**
+   * The same by status, each counted up to `max`; statuses that no run has are left out. Whether a run is scheduled, running or waiting is
+   * found out for the newest `max` of these together: beyond that, all three are `capped`. Throws `invalid_option`.
+   */
+  async countByStatus(filter: RunsToCount = {}): Promise<CountedByStatus> {
+    const request = checkCount('runs.countByStatus()', filter)
+    await this.#adapter.open()
+    const counts = await this.#adapter.countRuns({ ...request, byStatus: true })
+    return Object.fromEntries(counts.map(({ status, count, capped }) => [status, { count, capped }]))
   }
 
   /** Cancels every run that fits a filter, or that a list names; a filter without a status means all that go forward. Throws `invalid_option`. */
@@ -148,38 +182,17 @@ export class Runs {
   }
 }
 
-function checkFilter(method: string, { workflow, key, status }: RunsFilter) {
-  const statuses = status === undefined ? undefined : [status].flat()
-  for (const name of statuses ?? []) checkStatus(method, name)
-  return { workflow, key, status: statuses }
+function checkCount(call: string, filter: RunsToCount) {
+  const conditions = checkConditions(call, filter, ['max'])
+  const { max = COUNT_DEFAULT } = filter
+  return { ...conditions, max: wholeNumber(call, 'max', max, 1, COUNT_MAX) }
 }
 
 function checkSelection(method: string, runs: RunsToChange): Selection {
   if (isReferences(runs)) return runs.map((run) => runLookup(`runs.${method}`, run))
-  return checkBulkFilter(method, runs)
+  return checkConditions(`runs.${method}`, runs)
 }
 
 function isReferences(runs: RunsToChange): runs is readonly RunReference[] {
   return Array.isArray(runs)
-}
-
-/** A filter with a typing error in it would fit every run. */
-function checkBulkFilter(method: string, filter: Pick<RunsFilter, 'workflow' | 'status' | 'key'>) {
-  const known = ['workflow', 'status', 'key']
-  for (const name of Object.keys(filter)) {
-    if (known.includes(name)) continue
-    throw new BelayError(
-      'invalid_option',
-      `runs.${method}: a filter has no "${name}".${didYouMean(name, known)} It takes ${known.join(', ')}.`,
-    )
-  }
-  return checkFilter(method, filter)
-}
-
-function checkStatus(method: string, status: string): void {
-  if (status in RUN_TRANSITIONS) return
-  throw new BelayError(
-    'invalid_option',
-    `runs.${method}: there is no status "${status}". It is one of ${Object.keys(RUN_TRANSITIONS).join(', ')}.`,
-  )
 }

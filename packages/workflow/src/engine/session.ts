@@ -9,7 +9,7 @@ import { Intake } from './intake.ts'
 import { leaseLost, runStopping, stepTaken, workerStopping } from './interruption.ts'
 import { Lease } from './lease.ts'
 import type { OutageWatch } from './outage.ts'
-import { dependentsOf, outcomeOf } from './outcome-of.ts'
+import { dependentsOf, insteadOf, outcomeOf } from './outcome-of.ts'
 import { Reconciler } from './reconciler.ts'
 import { pause } from './runtime.ts'
 import { type SettleResult, Settler, type SettlerEntry, type SettlerOptions } from './settler.ts'
@@ -280,6 +280,7 @@ export class Session {
       },
       onUnsure: () => this.#unsure(parts.onUnsure),
       onHeldUp: ({ item }, error) => this.#reports.heldUp(item, error),
+      insteadOf: ({ item, outcome }, reason) => insteadOf(item, outcome, reason),
       onRefused: parts.onRefused,
     }
   }

@@ -30,6 +30,8 @@ export interface SettlerOptions<Item> {
   readonly onUnsure: () => void
   /** Somebody's open transaction has kept this outcome from being recorded for a while. Called once for each such outcome. */
   readonly onHeldUp: (entry: SettlerEntry<Item>, error: unknown) => void
+  /** What to record instead of an outcome that holds what the store can never take, for the given reason; undefined for nothing else. */
+  readonly insteadOf: (entry: SettlerEntry<Item>, reason: string) => Outcome | undefined
   /** The store keeps refusing an outcome that it should take. */
   readonly onRefused: (error: unknown) => void
 }
@@ -120,10 +122,14 @@ export class Settler<Item> {
       const settlement = await adapter.settle({ workerId, outcomes, handBackMax: room.max })
       outage.succeeded()
       // Results first: nobody may see a dependent start before the step it waited for has ended.
+      const refused: { readonly entry: SettlerEntry<Item>; readonly reason: string }[] = []
       batch.forEach((entry, index) => {
-        onResult(entry, settlement.results[index] ?? 'lost')
+        const result = settlement.results[index] ?? 'lost'
+        if (typeof result === 'string') onResult(entry, result)
+        else refused.push({ entry, reason: result.refused })
       })
       onSettled(settlement, batch)
+      for (const { entry, reason } of refused) this.#refused(entry, reason)
     } catch (error) {
       // Parts of the call may have been recorded, and have leased steps.
       this.#options.onUnsure()
@@ -132,6 +138,14 @@ export class Settler<Item> {
     } finally {
       room.end()
     }
+  }
+
+  /** Its stand-in is sent like any outcome; what has none is left to the lease's end. */
+  #refused(entry: SettlerEntry<Item>, reason: string): void {
+    const outcome = this.#options.insteadOf(entry, reason)
+    if (outcome !== undefined) return this.settle({ item: entry.item, outcome })
+    this.#options.onRefused(new Error(reason))
+    this.#options.onResult(entry, 'abandoned')
   }
 
   async #failed(batch: readonly SettlerEntry<Item>[], before: Tries, error: unknown): Promise<void> {

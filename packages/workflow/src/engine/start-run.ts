@@ -5,16 +5,23 @@ import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import { didYouMean } from '../graph/index.ts'
 import type { DefinitionRegistry } from './definition-registry.ts'
+import { inputHash } from './input-hash.ts'
 import { checkKey } from './key.ts'
 import type { EngineSettings } from './options.ts'
 import { fromJsonText, toJsonText } from './payload.ts'
 import type { PayloadCache } from './payload-cache.ts'
 import { type RunStarter, STARTS_MAX, type Start } from './run-starter.ts'
 import { checkStartTimes, type StartTimes } from './start-times.ts'
+import { checkTags } from './tags.ts'
 
 export interface RunOptions extends StartTimes {
   /** Names the business event that this run belongs to, like `order:9182`; 1 to 512 characters, unique per workflow. */
   readonly key?: string | undefined
+  /**
+   * What the run can be found by, like `['tenant:7']`: up to 20 texts of 1 to 200 characters, each once. A start that finds its key taken
+   * leaves the tags of that run as they are.
+   */
+  readonly tags?: readonly string[] | undefined
   /**
    * An open transaction of the caller's on the engine's database: the run is there once it commits, and never if it is rolled back.
    * A `pg` client, a drizzle transaction, a PGlite transaction, or the `tx` of a transactional handler. Wait for `result()` after the commit.
@@ -33,22 +40,27 @@ export interface StartRunParts {
 /** A run that was checked and can be stored. */
 interface CheckedRun extends CheckedOptions {
   readonly input: JsonText
+  readonly inputHash: string | null
 }
 
-type CheckedOptions = Pick<NewRun, 'key'> & ReturnType<typeof checkStartTimes>
+type CheckedOptions = Pick<NewRun, 'key' | 'tags'> & ReturnType<typeof checkStartTimes>
 
 function checkOptions(
   { deadlineMs }: Pick<WorkflowDefinition, 'deadlineMs'>,
   options: RunOptions,
   allowed: typeof ALONE | typeof OF_MANY = ALONE,
 ): CheckedOptions {
-  return { key: checkRunOptions(options, allowed), ...checkStartTimes(options, deadlineMs) }
+  const { key, tags } = checkRunOptions(options, allowed)
+  return { key, tags, ...checkStartTimes(options, deadlineMs) }
 }
 
 export interface StartedHandle {
   readonly id: string
   readonly created: boolean
+  /** The definition that it was to be started with. */
   readonly definition: SavedDefinition
+  /** The version that it follows: another one, perhaps, of a run that has the key already. */
+  readonly version: number
   /** This process's worker has taken on what there is to do at first, and no other needs to be told. */
   readonly taken: boolean
 }
@@ -158,9 +170,10 @@ async function startWithin(
     const batch = runs.slice(first, first + STARTS_MAX)
     const stored = await adapter.startRuns(batch, { tx })
     batch.forEach((run, index) => {
-      const { runId: id, created } = stored[index]!
-      if (!created) assertSameInput(run, stored[index]!)
-      started.push({ id, created, definition, taken: false })
+      const found = stored[index]!
+      if (!found.created) assertSameInput(run, found)
+      const { runId: id, created } = found
+      started.push({ id, created, definition, version: versionOf(found, definition), taken: false })
     })
   }
   return started
@@ -189,9 +202,10 @@ function checkRun(
   input: unknown,
   options: CheckedOptions,
 ): CheckedRun | Promise<CheckedRun> {
+  const hash = options.key === null ? null : inputHash(input)
   const stored = (valid: unknown): CheckedRun => {
     const owner = () => ({ what: `Input of workflow "${workflow.name}"` })
-    return { ...options, input: toJsonText(valid, settings.payloadMaxBytes, owner) }
+    return { ...options, input: toJsonText(valid, settings.payloadMaxBytes, owner), inputHash: hash }
   }
   const valid = workflow.validate(input)
   return valid instanceof Promise ? valid.then(stored) : stored(valid)
@@ -212,7 +226,12 @@ function startedHandle(
   else assertSameInput(run, stored)
   // Of a deadline the worker has to hear even so: it may be near.
   const taken = (stored.claims ?? []).length > 0 && run.deadlineMs === undefined
-  return { id: stored.runId, created: stored.created, definition, taken }
+  const { runId: id, created } = stored
+  return { id, created, definition, version: versionOf(stored, definition), taken }
+}
+
+function versionOf(stored: StartedRun, { version }: SavedDefinition): number {
+  return stored.version ?? version
 }
 
 function checkWorkflow(workflow: WorkflowDefinition): void {
@@ -224,13 +243,19 @@ function checkWorkflow(workflow: WorkflowDefinition): void {
 }
 
 /** What a run may be given, alone and among many. */
-const ALONE = { what: 'A run', names: ['key', 'startAt', 'delay', 'deadline', 'tx'] } as const
-const OF_MANY = { what: 'A run of runMany()', names: ['key', 'startAt', 'delay', 'deadline'] } as const
+const ALONE = { what: 'A run', names: ['key', 'tags', 'startAt', 'delay', 'deadline', 'tx'] } as const
+const OF_MANY = {
+  what: 'A run of runMany()',
+  names: ['key', 'tags', 'startAt', 'delay', 'deadline'],
+} as const
 
 /** Options of a run that is started alone. */
 export const RUN_OPTION_NAMES: readonly string[] = ALONE.names
 
-function checkRunOptions(options: RunOptions, { what, names }: typeof ALONE | typeof OF_MANY): string | null {
+function checkRunOptions(
+  options: RunOptions,
+  { what, names }: typeof ALONE | typeof OF_MANY,
+): Pick<NewRun, 'key' | 'tags'> {
   for (const name of Object.keys(options)) {
     if ((names as readonly string[]).includes(name)) continue
     throw new BelayError(
@@ -238,13 +263,16 @@ function checkRunOptions(options: RunOptions, { what, names }: typeof ALONE | ty
       `${what} has no option "${name}".${didYouMean(name, names)} It takes ${names.join(', ')}.`,
     )
   }
-  const { key } = options
-  if (key === undefined) return null
-  checkKey("A run's key", key)
-  return key
+  const { key, tags } = options
+  if (key !== undefined) checkKey("A run's key", key)
+  const checked = tags === undefined ? [] : checkTags("A run's tags", tags)
+  // A run with no tags has none to store.
+  return { key: key ?? null, tags: checked.length === 0 ? undefined : checked }
 }
 
-function assertSameInput({ workflow, key, input }: NewRun, existing: StartedRun): void {
+/** The same was given, or the same is stored: a schema may make something new of one input each time, and one thing of several. */
+function assertSameInput({ workflow, key, input, inputHash: hash }: NewRun, existing: StartedRun): void {
+  if (hash != null && existing.inputHash === hash) return
   if (existing.input === input || dequal(fromJsonText(existing.input), fromJsonText(input))) return
   throw new BelayError(
     'key_conflict',

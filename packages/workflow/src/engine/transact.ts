@@ -120,7 +120,7 @@ class Transaction {
     await this.#parts.leaseKnown()
     // It may have been given up while it waited.
     if (attempt.phase === 'settling') return null
-    const end = await attempt.performWithin(tx)
+    const end = rolledBack(await attempt.performWithin(tx))
     this.#end = end
     // For the store to see: it knows which errors are conflicts.
     if (end.type === 'threw') throw end.error
@@ -189,6 +189,11 @@ class Transaction {
     const { runtime, outage } = this.#parts
     return pause(runtime.clock, outage.failed(error))
   }
+}
+
+/** What a handler did in a transaction that is not committed is gone: an output that cannot be stored is then a failure like any other. */
+function rolledBack(end: Performance): Performance {
+  return end.type === 'unstorable' ? { type: 'threw', error: end.error } : end
 }
 
 function nothing() {}

@@ -4,7 +4,7 @@ import type { Attempt, Performance } from './attempt.ts'
 import type { SettlerOptions } from './settler.ts'
 import { transact } from './transact.ts'
 
-export interface TransactionsOptions extends Omit<SettlerOptions<Attempt>, 'onRefused'> {
+export interface TransactionsOptions extends Omit<SettlerOptions<Attempt>, 'onRefused' | 'insteadOf'> {
   readonly log: Logger
   /** True when nobody waits any more for what the store would say. */
   readonly isAbandoned: () => boolean

@@ -7,6 +7,7 @@ import type { EventHub } from './events.ts'
 import type { Intake } from './intake.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import { Loop } from './loop.ts'
+import { LossyOutputs } from './lossy-output.ts'
 import { OutageWatch } from './outage.ts'
 import type { PayloadCache } from './payload-cache.ts'
 import { Crowd } from './peers.ts'
@@ -64,11 +65,13 @@ export class Worker {
   #waitedAt = 0
   #stopping = false
   #stopWake: () => void = () => {}
+  readonly #lossyOutputs: LossyOutputs
   readonly #crowd: Crowd
   readonly #keeper: LeaseKeeper
 
   constructor(parts: WorkerParts) {
     this.#parts = parts
+    this.#lossyOutputs = new LossyOutputs(parts.log)
     this.#session = this.#openSession()
     this.#crowd = new Crowd(parts.runtime.clock, () => this.wake())
     this.#keeper = this.#leaseKeeper()
@@ -213,6 +216,7 @@ export class Worker {
     const session: Session = new Session({
       ...this.#parts,
       workerId: this.#parts.runtime.newId(),
+      lossyOutputs: this.#lossyOutputs,
       outage: this.#outage('settling'),
       onSettled: (settlement, definitionIds) => this.#settled(settlement, definitionIds),
       onStoppingRunMoved: (runId) => {

@@ -144,6 +144,11 @@ describe('why an undo does not end', () => {
       },
       /^operator: "a" is undone after "c", whose compensation failed for good/,
     ],
+    [
+      'an operator, when its compensation needed the output that could not be stored',
+      { a: { status: 'compensation_failed', undoOf: 'failed', succeeded: true } },
+      /^operator: The compensation of "a" failed for good: .* It is called without an output: what the step returned could not be stored\.$/,
+    ],
   ] as const)('it waits for %s', (_, steps, sentence) => {
     expect(first(undoing, steps)).toMatch(sentence)
   })

@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest'
 import type { Adapter, PayloadRequest } from '../../src/adapter/index.ts'
 import { PayloadCache } from '../../src/engine/payload-cache.ts'
 
-const UNTIMED = { availableAt: null, waitingSince: null, signalledAt: null, failingSince: null }
+const UNTIMED = {
+  availableAt: null,
+  waitingSince: null,
+  signalledAt: null,
+  failingSince: null,
+  succeeded: false,
+}
 
 function cacheOverStore() {
   const reads: (readonly PayloadRequest[])[] = []

@@ -5,12 +5,32 @@ import { BelayError } from '../../src/errors.ts'
 const owner = () => ({ what: 'Output of step "a"', runId: 'r', step: 'a' })
 
 describe('payloads', () => {
-  it.each([0, -0.5, false, '', null, [], {}, 'é\u0000\ud800', { a: [1, { b: null }] }])(
-    '%j survives',
-    (value) => {
-      expect(fromJsonText(toJsonText(value, 1_000, owner))).toEqual(value)
-    },
-  )
+  it.each([
+    0,
+    -0.5,
+    false,
+    '',
+    null,
+    [],
+    {},
+    'é 👩‍👩‍👧‍👦 \u0001\u001f\u2028',
+    'a path like C:\\u0000 or \\ud800',
+    { a: [1, { b: null }] },
+  ])('%j survives', (value) => {
+    expect(fromJsonText(toJsonText(value, 1_000, owner))).toEqual(value)
+  })
+
+  it.each([
+    ['U+0000', 'a\0', 'it holds the character U+0000, which'],
+    ['U+0000 deep inside', { a: [1, { b: ['\0'] }] }, 'it holds the character U+0000 at .a[1].b[0], which'],
+    ['the first half of a pair', ['\ud83d'], 'it holds half of a surrogate pair at [0], which'],
+    ['the second half of a pair', { x: '\udfffx' }, 'it holds half of a surrogate pair at .x, which'],
+    ['a pair the wrong way round', '\ude00\ud83d', 'it holds half of a surrogate pair, which'],
+    ['U+0000 in a name', { 'a\0': 1 }, 'it holds the character U+0000 in the name of a property, which'],
+    ['it after a text that looks like it', ['\\u0000', '\0'], 'the character U+0000 at [1], which'],
+  ])('%s is refused, with where it is', (_, value, message) => {
+    expect(() => toJsonText(value, 1_000, owner)).toThrow(message)
+  })
 
   it('no value stays no value, apart from the JSON value null', () => {
     expect(toJsonText(undefined, 1_000, owner)).toBe(null)
@@ -32,6 +52,23 @@ describe('errors as they are stored', () => {
       message: 'outer',
       cause: { name: 'Error', message: 'inner', code: 'E1' },
     })
+  })
+
+  it('are readable by every query, whatever their text was', () => {
+    const emoji = '👩'.repeat(5_000)
+    const error = Object.assign(new Error(`a\0b\ud800c`, { cause: '\udfff' }), { name: '\0', code: 'E\0' })
+
+    expect(serialiseError(error)).toEqual({
+      name: '␀',
+      message: 'a␀b�c',
+      code: 'E␀',
+      cause: { name: 'Error', message: '�' },
+    })
+    for (const text of [emoji, `x${emoji}`]) {
+      const { message } = serialiseError(new Error(text))
+      expect(JSON.stringify(message)).not.toContain('\\u')
+      expect(message.endsWith('👩…')).toBe(true)
+    }
   })
 
   it('are bounded in length and depth', () => {

@@ -17,6 +17,7 @@ const cases: fc.Arbitrary<Case> = fc
       compensate: fc.constantFrom<StepShape['compensate'][]>('never', 'completed', 'started'),
       fate: fc.constantFrom('completed', 'completed', 'completed', 'skipped', 'failed', 'cancelled'),
       started: fc.boolean(),
+      succeeded: fc.boolean(),
     }),
     { minLength: 1, maxLength: 12 },
   )
@@ -26,8 +27,8 @@ const cases: fc.Arbitrary<Case> = fc
       dependsOn: number === 0 ? [] : [...new Set(edges.map((edge) => edge % number))].sort((a, b) => a - b),
       compensate,
     }))
-    const steps: { step: number; status: DrainedRun['steps'][number]['status']; started: boolean }[] = []
-    for (const [number, { fate, started }] of drawn.entries()) {
+    const steps: DrainedRun['steps'][number][] = []
+    for (const [number, { fate, started, succeeded }] of drawn.entries()) {
       const open = shapes[number]!.dependsOn.some((n) => !['completed', 'skipped'].includes(steps[n]!.status))
       if (open) steps.push({ step: number, status: 'cancelled', started: false })
       else
@@ -35,6 +36,7 @@ const cases: fc.Arbitrary<Case> = fc
           step: number,
           status: fate as 'completed',
           started: fate !== 'skipped' && (fate !== 'cancelled' || started),
+          succeeded: succeeded && (fate !== 'cancelled' || started),
         })
     }
     return { shape: { steps: shapes }, steps }
@@ -80,9 +82,7 @@ describe('the plan of an undo', () => {
     fc.assert(
       fc.property(cases, (drawn) => {
         const graph = graphOf(drawn.shape)
-        const owed = drawn.steps.filter(({ status, started }, n) =>
-          owesUndo(status, started, drawn.shape.steps[n]!.compensate),
-        )
+        const owed = drawn.steps.filter((step, n) => owesUndo(step, drawn.shape.steps[n]!.compensate))
         const planned = plan(drawn).undos.map(({ step }) => step)
         for (const { step } of owed) expect(planned).toContain(step)
         for (const relay of planned.filter((n) => !owed.some(({ step }) => step === n))) {

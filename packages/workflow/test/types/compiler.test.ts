@@ -15,6 +15,20 @@ it('the compiler says in a sentence what is wrong with a name', () => {
   ])
 })
 
+it('the compiler says in a sentence which outputs and inputs cannot be stored', () => {
+  expect(compileErrors(fileOf('must-not-compile/outputs.ts'))).toEqual([
+    '5: A bigint has no JSON form: give a text instead.',
+    '6: A symbol has no JSON form: leave it out.',
+    '7: A function has no JSON form: leave it out, or give what it returns.',
+    '8: JSON makes an empty object of a Map or a Set: give an array, like [...map].',
+    '9: JSON makes an empty object of a Map or a Set: give an array, like [...map].',
+    '10: JSON makes an empty object of an Error: give its message, or throw it.',
+    '11: JSON makes an empty object of a promise: await it.',
+    '12: A function has no JSON form: leave it out, or give what it returns.',
+    '13: What this schema gives is stored as JSON, which has no form for a bigint, a symbol, a function, a Map, a Set or an Error.',
+  ])
+})
+
 it('the compiler says in a sentence what is wrong with dependencies', () => {
   expect(compileErrors(fileOf('must-not-compile/dependencies.ts'))).toEqual([
     `7: Step "a" is named twice: name each dependency once.`,
@@ -42,7 +56,7 @@ it('the compiler follows types through a chain of 150 steps', () => {
   expect(compileErrorsOf(program.join('\n'))).toEqual([
     `154: Step "s150" is not defined before this step: define it first, or correct the name.`,
   ])
-})
+}, 60_000)
 
 function fileOf(path: string): string {
   return fileURLToPath(new URL(path, import.meta.url))
@@ -59,13 +73,15 @@ function compileErrorsOf(source: string): string[] {
   }
 }
 
-/** The lines of a program that do not compile, with the last text in quotes of each error. */
+/** The lines of a program that do not compile, with the sentence that each error quotes. */
 function compileErrors(file: string): string[] {
   return tscOutput(file)
     .split('\n')
     .filter((line) => line.includes('error TS'))
     .map((line) => {
-      const [, number, sentence] = /\((\d+),\d+\): error .*'"(.*)"'\.$/.exec(line) ?? ['', '', line]
+      const [, number, sentence] = /\((\d+),\d+\): error .*(?:'"|CannotBeStored<")(.*?)"['>].*\.$/.exec(
+        line,
+      ) ?? ['', '', line]
       return `${number}: ${sentence!.replaceAll('\\"', '"')}`
     })
 }

@@ -15,7 +15,6 @@ interface Receipt {
   readonly chargeId: string
   readonly chargedAt: Date
   readonly note?: string | undefined
-  refundable(): boolean
 }
 declare const receipt: Receipt
 type StoredReceipt = { readonly chargeId: string; readonly chargedAt: string; readonly note?: string }
@@ -105,8 +104,8 @@ describe('a compensation', () => {
       run: async () => receipt,
       compensate: ({ output, undoOf, error }) => {
         expectTypeOf(output).toEqualTypeOf<StoredReceipt>()
-        expectTypeOf(undoOf).toEqualTypeOf<'completed'>()
-        expectTypeOf(error).toEqualTypeOf<undefined>()
+        expectTypeOf(undoOf).toEqualTypeOf<'completed' | 'failed' | 'cancelled'>()
+        expectTypeOf(error).toEqualTypeOf<SerialisedError | undefined>()
       },
     })
   })

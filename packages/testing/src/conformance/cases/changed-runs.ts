@@ -3,6 +3,10 @@ import { expect } from 'vitest'
 import type { Cases } from '../case.ts'
 import { CANCELLED, type CaseRun, completed, PAIR, parked, type Scenario } from '../scenario/index.ts'
 
+const KEY = 'order: "7", {x}'
+// What a careless list of texts would mangle, too.
+const TAGS = ['tenant: "7", {x}', 'b']
+
 /** What a store tells of a run whose status it changed, whichever call changed it. */
 export const changedRunCases: Cases = {
   'a run that completes is told with its definition, its key and how long it took': async (given) => {
@@ -102,10 +106,10 @@ export const changedRunCases: Cases = {
   },
 }
 
-/** A pair with a key that a careless list of texts would mangle, and one without. */
+/** A pair with a key and tags that a careless list of texts would mangle, and one without. */
 async function twoRuns(given: Scenario): Promise<{ readonly run: CaseRun; readonly keyless: CaseRun }> {
   const graph = await given.graph('told', PAIR)
-  return { run: await given.start(graph, { key: 'order: "7", {x}' }), keyless: await given.start(graph) }
+  return { run: await given.start(graph, { key: KEY, tags: TAGS }), keyless: await given.start(graph) }
 }
 
 async function startAll(
@@ -124,7 +128,9 @@ function expectTold(
   expected: Pick<ChangedRun, 'status' | 'key'>,
   durationMs: number,
 ): void {
-  expect(runs).toMatchObject([{ runId: run.id, definitionId: run.graph.id, tags: [], ...expected }])
+  expect(runs).toMatchObject([
+    { runId: run.id, definitionId: run.graph.id, tags: expected.key === KEY ? TAGS : [], ...expected },
+  ])
   // Time goes on by itself, too.
   expect(runs[0]!.durationMs - durationMs).toBeGreaterThanOrEqual(0)
   expect(runs[0]!.durationMs - durationMs).toBeLessThan(60_000)

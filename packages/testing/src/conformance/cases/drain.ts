@@ -21,10 +21,10 @@ export const drainCases: Cases = {
         stop: 'failure',
         fences: 2,
         steps: [
-          { step: 0, status: 'completed', started: true },
-          { step: 1, status: 'failed', started: true },
-          { step: 2, status: 'cancelled', started: false },
-          { step: 3, status: 'cancelled', started: false },
+          { step: 0, status: 'completed', started: true, succeeded: false },
+          { step: 1, status: 'failed', started: true, succeeded: false },
+          { step: 2, status: 'cancelled', started: false, succeeded: false },
+          { step: 3, status: 'cancelled', started: false, succeeded: false },
         ],
       },
     ])
@@ -45,8 +45,8 @@ export const drainCases: Cases = {
 
     expect(drained?.stop).toBe('cancellation')
     expect(drained?.steps).toEqual([
-      { step: 0, status: 'cancelled', started: false },
-      { step: 1, status: 'cancelled', started: false },
+      { step: 0, status: 'cancelled', started: false, succeeded: false },
+      { step: 1, status: 'cancelled', started: false, succeeded: false },
     ])
     expect(await run.statuses()).toEqual({ a: 'cancelled', b: 'cancelled' })
   },
@@ -121,7 +121,12 @@ export const drainCases: Cases = {
     const [drained] = await given.drain()
 
     expect(tooEarly).toEqual([])
-    expect(drained?.steps[lost!.step]).toEqual({ step: lost!.step, status: 'cancelled', started: true })
+    expect(drained?.steps[lost!.step]).toEqual({
+      step: lost!.step,
+      status: 'cancelled',
+      started: true,
+      succeeded: false,
+    })
     expect((await run.step(run.graph.nameOf(lost!.step))).losses).toBe(1)
   },
 
@@ -174,7 +179,12 @@ export const drainCases: Cases = {
 
     expect(tooEarly).toEqual([])
     expect(held).toMatchObject([{ step: 2, fence: 1 }])
-    expect((await given.drain())[0]?.steps[2]).toEqual({ step: 2, status: 'cancelled', started: true })
+    expect((await given.drain())[0]?.steps[2]).toEqual({
+      step: 2,
+      status: 'cancelled',
+      started: true,
+      succeeded: false,
+    })
   },
 
   'two steps ending at the same moment in two processes leave the run drained': withSecond(

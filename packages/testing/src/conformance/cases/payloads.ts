@@ -99,7 +99,13 @@ export const payloadCases: Cases = {
       { runId: one.id, steps: [0, 2] },
     ])
 
-    const untimed = { availableAt: null, waitingSince: null, signalledAt: null, failingSince: null }
+    const untouched = {
+      availableAt: null,
+      waitingSince: null,
+      signalledAt: null,
+      failingSince: null,
+      succeeded: false,
+    }
     const sorted = [...loaded].sort((first, second) => (first.runId < second.runId ? -1 : 1))
     expect(sorted).toEqual([
       {
@@ -107,8 +113,8 @@ export const payloadCases: Cases = {
         input: '1',
         cause: null,
         steps: [
-          { step: 0, output: '"of one"', error: null, ...untimed },
-          { step: 2, output: null, error: null, ...untimed },
+          { step: 0, output: '"of one"', error: null, ...untouched },
+          { step: 2, output: null, error: null, ...untouched },
         ],
         now: expect.any(Number),
       },

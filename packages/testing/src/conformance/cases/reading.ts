@@ -60,13 +60,13 @@ export const readingCases: Cases = {
     const find = async (filter: Omit<Parameters<typeof given.adapter.listRuns>[0], 'limit'>) =>
       (await given.adapter.listRuns({ ...filter, limit: 10 })).map(({ runId }) => ids.indexOf(runId))
 
-    expect(await find({ workflow: 'one' })).toEqual([4, 2, 0])
+    expect(await find({ workflow: ['one'] })).toEqual([4, 2, 0])
     expect(await find({ status: ['completed'] })).toEqual([1, 0])
     expect(await find({ status: ['completed', 'compensating'] })).toEqual([2, 1, 0])
     expect(await find({ key: 'k' })).toEqual([4, 3])
-    expect(await find({ workflow: 'one', key: 'k' })).toEqual([4])
-    expect(await find({ workflow: 'one', status: ['running'], before: ids[4] })).toEqual([])
-    expect(await find({ workflow: 'other' })).toEqual([])
+    expect(await find({ workflow: ['one'], key: 'k' })).toEqual([4])
+    expect(await find({ workflow: ['one'], status: ['running'], before: ids[4] })).toEqual([])
+    expect(await find({ workflow: ['other'] })).toEqual([])
   },
 
   'a listed run reads like a run that is read alone': async (given) => {

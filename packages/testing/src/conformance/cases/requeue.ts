@@ -147,8 +147,8 @@ export const requeueCases: Cases = {
     expect(results).toEqual(['settled'])
     expect(claims).toEqual([])
     expect(drained?.steps).toEqual([
-      { step: 0, status: 'cancelled', started: true },
-      { step: 1, status: 'failed', started: true },
+      { step: 0, status: 'cancelled', started: true, succeeded: false },
+      { step: 1, status: 'failed', started: true, succeeded: false },
     ])
   },
 

@@ -19,19 +19,23 @@ export const retentionCases: Cases = {
     expect(await find(given)).toMatchObject({ runIds: [second.id, first.id], more: false })
   },
 
-  'runs are found by how they ended, by workflow, and by whether they have a key': async (given) => {
+  'runs are found by how they ended, by workflow, by tags, and by whether they have a key': async (given) => {
     const [graph, other] = [await single(given), await given.graph('other', { a: [] })]
     const done = await completedRun(given, graph)
     const keyed = await completedRun(given, graph, 'k')
     const failed = await failedRun(given, graph)
     const cancelled = await cancelledRun(given, graph)
-    const elsewhere = await completedRun(given, other)
+    const elsewhere = await given.start(other, { tags: ['b', 'a'] })
+    await (await given.worker()).complete(elsewhere, 'a')
     const found = async (request: Partial<EndedRunsRequest>) =>
       [...(await find(given, request)).runIds].sort()
 
     expect(await found({ statuses: ['completed'] })).toEqual([done.id, keyed.id, elsewhere.id])
     expect(await found({ statuses: ['failed', 'cancelled'] })).toEqual([failed.id, cancelled.id])
-    expect(await found({ workflow: 'other' })).toEqual([elsewhere.id])
+    expect(await found({ workflow: ['other', 'none'] })).toEqual([elsewhere.id])
+    expect(await found({ workflow: ['single', 'other'], keyed: false })).toHaveLength(5)
+    expect(await found({ tags: ['a', 'b'] })).toEqual([elsewhere.id])
+    expect(await found({ tags: ['a', 'c'] })).toEqual([])
     expect(await found({ keyed: true })).toEqual([keyed.id])
     expect(await found({ statuses: ['compensated'] })).toEqual([])
   },

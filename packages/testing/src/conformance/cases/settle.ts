@@ -9,6 +9,7 @@ import {
   retry,
   type Scenario,
   UNLIMITED,
+  unstorable,
 } from '../scenario/index.ts'
 
 export const settleCases: Cases = {
@@ -235,31 +236,29 @@ export const settleCases: Cases = {
     expect(await run.statuses()).toEqual({ a: 'completed', b: 'ready' })
   },
 
-  'an output that the store refuses fails its own step, and the others of its batch do not pay': async (
-    given,
-  ) => {
-    const graph = await given.graph('pair', PAIR)
-    const [good, bad, alsoGood] = [
-      await given.start(graph),
-      await given.start(graph),
-      await given.start(graph),
-    ]
-    const worker = await given.worker()
-    await worker.take()
-    const claims = await Promise.all([good, bad, alsoGood].map((run) => worker.claimOf(run, 'a')))
+  'an output that the store refuses is told as refused, changes nothing, and the others of its batch do not pay':
+    async (given) => {
+      const graph = await given.graph('pair', PAIR)
+      const runs = [await given.start(graph), await given.start(graph), await given.start(graph)] as const
+      const [good, bad, alsoGood] = runs
+      const worker = await given.worker()
+      await worker.take()
+      const claims = await Promise.all(runs.map((run) => worker.claimOf(run, 'a')))
+      const refused = claims.find(({ runId }) => runId === bad.id)!
 
-    const { results } = await worker.settle(
-      claims.map((claim) => completed(claim, claim.runId === bad.id ? '{"cut off' : '1')),
-    )
+      const { results } = await worker.settle(
+        claims.map((claim) => completed(claim, claim === refused ? '{"cut off' : '1')),
+      )
+      const between = await bad.statuses()
+      const instead = await worker.settle([unstorable(refused)])
 
-    expect(results).toEqual(['settled', 'settled', 'settled'])
-    expect(await good.statuses()).toEqual({ a: 'completed', b: 'ready' })
-    expect(await alsoGood.statuses()).toEqual({ a: 'completed', b: 'ready' })
-    expect(await bad.statuses()).toEqual({ a: 'failed', b: 'cancelled' })
-    const { status, cause } = await bad.record()
-    expect(status).toBe('compensating')
-    expect(JSON.parse(cause!)).toMatchObject({ type: 'step_failed', step: 'a', attempt: 1 })
-  },
+      expect(results).toEqual(['settled', { refused: expect.stringMatching(/./) }, 'settled'])
+      expect(between).toEqual({ a: 'running', b: 'pending' })
+      expect(instead.results).toEqual(['settled'])
+      expect(await good.statuses()).toEqual({ a: 'completed', b: 'ready' })
+      expect(await alsoGood.statuses()).toEqual({ a: 'completed', b: 'ready' })
+      expect(await bad.statuses()).toEqual({ a: 'failed', b: 'cancelled' })
+    },
 
   'settling nothing changes nothing': async (given) => {
     const run = await given.start(await given.graph('diamond', DIAMOND))

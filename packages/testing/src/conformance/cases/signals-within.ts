@@ -56,7 +56,7 @@ export const signalWithinCases: Cases = {
 
     await given.harness.transaction(async (tx) => {
       await given.adapter.startRuns([run], { tx })
-      const found = { runId, definitionId: graph.id, workflow: 'pair', version: 1 }
+      const found = { runId, definitionId: graph.id, workflow: 'pair', version: 1, tags: [] }
       expect(await given.adapter.findRun({ runId }, { tx })).toEqual(found)
       expect(await given.adapter.findRun({ workflow: 'pair', key: 'k' }, { tx })).toEqual(found)
       const signal = { runId, definitionId: graph.id, step: 1, key: 's', actor: null, payload: '1' }

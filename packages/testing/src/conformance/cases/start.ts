@@ -60,6 +60,8 @@ export const startCases: Cases = {
       created: false,
       definitionId: graph.id,
       input: '{"first":true}',
+      version: 1,
+      inputHash: null,
     })
     expect(await given.snapshot()).toEqual(before)
   },
@@ -71,7 +73,22 @@ export const startCases: Cases = {
 
     const [second] = await given.adapter.startRuns([newRun(given, two, { key: 'k' })])
 
-    expect(second).toMatchObject({ runId: first.id, created: false, definitionId: one.id })
+    expect(second).toMatchObject({ runId: first.id, created: false, definitionId: one.id, version: 1 })
+  },
+
+  'whoever finds a key taken is told the hash of the input that took it': async (given) => {
+    const graph = await given.graph('pair', PAIR)
+    const [hashed, plain] = ['hashed', 'plain'].map((key) => newRun(given, graph, { key }))
+    await given.adapter.startRuns([{ ...hashed!, inputHash: 'abc' }, plain!])
+
+    const found = await given.adapter.startRuns(
+      ['hashed', 'plain'].map((key) => ({ ...newRun(given, graph, { key }), inputHash: 'other' })),
+    )
+
+    expect(found.map(({ created, inputHash }) => [created, inputHash])).toEqual([
+      [false, 'abc'],
+      [false, null],
+    ])
   },
 
   'one key twice in a batch starts one run': async (given) => {

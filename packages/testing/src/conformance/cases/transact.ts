@@ -316,7 +316,7 @@ async function started(given: Scenario) {
     worker,
     write,
     /** How many effects there are. */
-    wrote: async () => (await given.adapter.listRuns({ workflow: 'effect', limit: 100 })).length,
+    wrote: async () => (await given.adapter.listRuns({ workflow: ['effect'], limit: 100 })).length,
     transact: (claim: Parameters<typeof completed>[0], output?: string) =>
       transactWith(given, worker, claim, write, output),
   } satisfies { run: CaseRun; worker: CaseWorker } & Record<string, unknown>

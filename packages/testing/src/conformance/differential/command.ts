@@ -38,7 +38,7 @@ export type Look =
   | { readonly do: 'statuses'; readonly runIds: readonly string[] }
   | { readonly do: 'find'; readonly runId: string }
   | { readonly do: 'findByKey'; readonly graph: number; readonly key: string }
-  | { readonly do: 'list' | 'findEnded'; readonly status: EndStatus }
+  | { readonly do: 'list' | 'count' | 'findEnded'; readonly status: EndStatus }
 
 /** Something an operator does. */
 export interface Operation {
@@ -111,6 +111,7 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'newest':
     case 'findByKey':
     case 'list':
+    case 'count':
     case 'findEnded':
       return []
     case 'register':

@@ -141,6 +141,7 @@ function look(world: World, random: Random, workerId: string): Command {
     { do: 'find', runId: random.pick(world.runIds) },
     { do: 'findByKey', graph: random.below(GRAPHS.length), key: random.pick(['k1', 'k2', 'k3']) },
     { do: 'list', status: random.pick(END_STATUSES) },
+    { do: 'count', status: random.pick(END_STATUSES) },
     { do: 'findEnded', status: random.pick(END_STATUSES) },
   ])
 }

@@ -44,6 +44,8 @@ async function shown(adapter: Adapter, command: Look, definitionIds: readonly nu
       return adapter.findRun({ workflow: GRAPHS[command.graph]!.name, key: command.key })
     case 'list':
       return (await adapter.listRuns({ status: [command.status], limit: UNLIMITED })).map(nameOf)
+    case 'count':
+      return adapter.countRuns({ status: [command.status], byStatus: true, max: UNLIMITED })
     case 'findEnded': {
       // Where a walk stands is the store's own affair.
       const { cursor: _, ...found } = await adapter.findEnded({

@@ -114,6 +114,7 @@ export class Side {
       case 'find':
       case 'findByKey':
       case 'list':
+      case 'count':
       case 'findEnded':
         return look(this.adapter, command, {
           definitionIds: this.#definitionIds,

@@ -8,6 +8,13 @@ export function failed(attempt: AttemptRef, message = 'broken'): Outcome {
   return { ...refOf(attempt), type: 'failed', error: errorText(message), cause: causeText(attempt, message) }
 }
 
+/** Its handler returned, and what it returned cannot be stored. */
+export function unstorable(attempt: AttemptRef): Outcome {
+  const message = 'too large'
+  const texts = { error: errorText(message), cause: causeText(attempt, message) }
+  return { ...refOf(attempt), type: 'failed', ...texts, succeeded: true }
+}
+
 export function retry(attempt: AttemptRef, delayMs: number, message = 'try again'): Outcome {
   return { ...refOf(attempt), type: 'retry', error: errorText(message), delayMs }
 }

@@ -28,6 +28,7 @@ interface StartOptions {
   readonly startAt?: number
   readonly startDelayMs?: number
   readonly deadlineMs?: number
+  readonly tags?: readonly string[]
 }
 
 interface SignalOptions {
@@ -89,8 +90,8 @@ export class Scenario {
 
   async start(graph: Graph, options: StartOptions = {}): Promise<CaseRun> {
     const runId = this.ids.runId()
-    const { key = null, input = '"input"', ...times } = options
-    const run = { runId, definitionId: graph.id, workflow: graph.name, key, input, ...times }
+    const { key = null, input = '"input"', ...others } = options
+    const run = { runId, definitionId: graph.id, workflow: graph.name, key, input, ...others }
     await this.adapter.startRuns([run])
     return new CaseRun(this.adapter, runId, graph)
   }

@@ -62,9 +62,9 @@ export function decideAction(
 }
 
 function asChanged({ now }: RunToChange, run: StoredRun): ChangedRun {
-  const { runId, definitionId, status, key, createdAt, startAt, finishedAt } = run
+  const { runId, definitionId, status, key, tags, createdAt, startAt, finishedAt } = run
   const durationMs = Math.max(0, Math.round((finishedAt ?? now) - Math.max(createdAt, startAt ?? createdAt)))
-  return { runId, definitionId, status, key, tags: [], durationMs }
+  return { runId, definitionId, status, key, tags, durationMs }
 }
 
 function planOf(found: RunToChange, action: Action): Plan | null {

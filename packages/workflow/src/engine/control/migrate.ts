@@ -175,6 +175,7 @@ const NEW_STEP: Omit<StoredStep, 'step' | 'name' | 'fence'> = {
   waitingSince: null,
   signalledAt: null,
   failingSince: null,
+  succeeded: false,
 }
 
 function refusal(

@@ -1,5 +1,6 @@
 import { BelayError } from '../../errors.ts'
 import { didYouMean } from '../../graph/index.ts'
+import { storableText } from '../../storable-text.ts'
 import type { Actor } from './change-of.ts'
 
 const BY_MAX_CHARS = 200
@@ -38,11 +39,11 @@ export function checkActionOptions(method: string, options: object, others: read
 
 function text(method: string, option: string, value: unknown, most: number): string | null {
   if (value === undefined) return null
-  // NUL is the one character PostgreSQL's text cannot hold.
-  if (typeof value === 'string' && value.length <= most && !value.includes('\0')) return value
+  // An operator in a hurry is not told to look for a character that nobody sees.
+  if (typeof value === 'string' && value.length <= most) return storableText(value)
   const got = typeof value === 'string' ? `${value.length} characters` : typeof value
   throw new BelayError(
     'invalid_option',
-    `${method}: ${option} must be a text of up to ${most} characters without NUL; got ${got}.`,
+    `${method}: ${option} must be a text of up to ${most} characters; got ${got}.`,
   )
 }

@@ -111,6 +111,8 @@ function reopenedStep(
     availableAt: null,
     waitingSince: null,
     failingSince: null,
+    // What it did in this round is still there, also when the next attempt fails.
+    succeeded: kind === 'again' && step.succeeded,
     signalledAt: signalled ? step.signalledAt : null,
     ...(signalled ? {} : { output: null }),
   }

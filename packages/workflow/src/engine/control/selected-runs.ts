@@ -1,17 +1,10 @@
-import type { Adapter, RunRecord, RunStatus } from '../../adapter/index.ts'
+import type { Adapter, RunConditions, RunRecord } from '../../adapter/index.ts'
 import { isNamedBy, type RunLookup } from '../run-reference.ts'
 
 const PAGE = 200
 
-/** Runs by page, newest first. The engine's own filter, without its page. */
-export interface BulkFilter {
-  readonly workflow?: string | undefined
-  readonly status?: readonly RunStatus[] | undefined
-  readonly key?: string | undefined
-}
-
 /** Which runs an action is for: those that fit a filter, or those that are named. */
-export type Selection = BulkFilter | readonly RunLookup[]
+export type Selection = RunConditions | readonly RunLookup[]
 
 export type SelectedRun = Pick<RunRecord, 'runId' | 'status'>
 
@@ -37,7 +30,7 @@ export function isList(selection: Selection): selection is readonly RunLookup[] 
 
 async function eachPageOfFilter(
   adapter: Adapter,
-  filter: BulkFilter,
+  filter: RunConditions,
   { limit, visit }: Visits,
 ): Promise<boolean> {
   let before: string | undefined

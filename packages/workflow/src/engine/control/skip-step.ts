@@ -66,6 +66,7 @@ function skipped({ now }: RunToChange, step: StoredStep, output: JsonText): Step
     availableAt: null,
     // A signal that it had already got is not what it gives: the stand-in is.
     signalledAt: null,
+    succeeded: step.status !== 'compensated' && step.succeeded,
     finishedAt: Math.max(now, step.startedAt ?? now),
     output,
   }

@@ -12,7 +12,7 @@ export function isUndoOpen({ status }: StepRecord): boolean {
 export function explainUndo(found: RunToExplain, step: StepRecord): StepExplanation {
   const { name, availableAt, failures } = step
   if (step.status === 'compensation_failed') {
-    const sentence = `The compensation of "${name}" failed for good: call retryCompensation() once what hindered it is repaired, or skipCompensation() when it is undone by hand.`
+    const sentence = `The compensation of "${name}" failed for good: call retryCompensation() once what hindered it is repaired, or skipCompensation() when it is undone by hand.${withoutOutput(step)}`
     return { step: name, reason: 'operator', sentence }
   }
   if (step.workerId !== null) return compensating(found, step)
@@ -22,6 +22,13 @@ export function explainUndo(found: RunToExplain, step: StepRecord): StepExplanat
     return { step: name, reason: 'retry', sentence, until: new Date(availableAt) }
   }
   return due(found, step, `The compensation of "${name}"`)
+}
+
+/** The first thing to know of a compensation that fails on a missing output. */
+function withoutOutput({ succeeded, undoOf }: StepRecord): string {
+  return succeeded && (undoOf === 'failed' || undoOf === 'cancelled')
+    ? ' It is called without an output: what the step returned could not be stored.'
+    : ''
 }
 
 function compensating(found: RunToExplain, step: StepRecord): StepExplanation {

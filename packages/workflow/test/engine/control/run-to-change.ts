@@ -32,6 +32,7 @@ const RUN: StoredRun = {
   finishedAt: null,
   startAt: null,
   deadlineAt: null,
+  tags: [],
   openSteps: 1,
   stop: null,
   endsAs: null,
@@ -51,6 +52,7 @@ const IDLE_STEP: Omit<StoredStep, 'step' | 'name'> = {
   waitingSince: null,
   signalledAt: null,
   failingSince: null,
+  succeeded: false,
 }
 
 /** A run that has ended and was stopped. */

@@ -1,0 +1,165 @@
+import { BelayError, define, type PruneOptions, type RunsFilter, type RunsToCount } from '@belay/workflow'
+import { describe, expect, it } from 'vitest'
+import { engines } from './bench-of-engines.ts'
+
+const one = define('one', { version: 1 }).step('a', { run: () => 1 })
+const two = define('two', { version: 1 }).step('a', { run: () => 1 })
+
+/** Four runs of two workflows, by turns, each a minute after the one before; the first two have completed, ten seconds after their start. */
+async function fourRuns() {
+  const { clock, engine, worker } = engines()
+  const working = await worker({ workflows: [one, two] })
+  const ids: string[] = []
+  for (const workflow of [one, two]) {
+    const run = await working.run(workflow, undefined, { delay: '10s' })
+    ids.push(run.id)
+    await clock.runUntil(run.result(), { limit: '1m' })
+    await clock.advance('50s')
+  }
+  await clock.runUntil(working.stop({ timeout: 0 }), { limit: '1m' })
+  const made = engine()
+  for (const workflow of [one, two]) {
+    ids.push((await made.run(workflow, undefined)).id)
+    await clock.advance('1m')
+  }
+  const createdAt = await Promise.all(ids.map(async (id) => (await made.runs.get(id))!.createdAt))
+  return { made, ids, createdAt: createdAt as [Date, Date, Date, Date] }
+}
+
+describe('finding runs', () => {
+  it('by when they were created or ended: a Date, a text with an offset, or epoch milliseconds', async () => {
+    const { made, ids, createdAt } = await fourRuns()
+    const find = async (filter: RunsFilter) => (await made.runs.list(filter)).map(({ id }) => ids.indexOf(id))
+    const [, second, third] = createdAt
+
+    expect(await find({ createdAfter: second })).toEqual([3, 2, 1])
+    expect(await find({ createdAfter: second.toISOString() })).toEqual([3, 2, 1])
+    expect(await find({ createdAfter: second.getTime(), createdBefore: third })).toEqual([1])
+    expect(await find({ finishedAfter: second })).toEqual([1])
+    expect(await find({ finishedBefore: second })).toEqual([0])
+    expect(await find({ createdBefore: third, workflow: 'two' })).toEqual([1])
+  })
+
+  it('of several workflows, and with several statuses', async () => {
+    const { made, ids } = await fourRuns()
+    const find = async (filter: RunsFilter) => (await made.runs.list(filter)).map(({ id }) => ids.indexOf(id))
+
+    expect(await find({ workflow: ['one', 'two'], status: ['completed', 'running'] })).toEqual([3, 2, 1, 0])
+    expect(await find({ workflow: ['one', 'none'], status: 'completed' })).toEqual([0])
+  })
+
+  it('lets a bulk action touch only those of a range', async () => {
+    const { made, ids, createdAt } = await fourRuns()
+
+    const cancelled = await made.runs.cancelMany({ createdBefore: createdAt[3], workflow: ['one', 'two'] })
+
+    expect(cancelled).toMatchObject({ matched: 1, runIds: [ids[2]] })
+  })
+
+  it('counts them, up to a limit, together and by status', async () => {
+    const { made, createdAt } = await fourRuns()
+
+    expect(await made.runs.count()).toEqual({ count: 4, capped: false })
+    expect(await made.runs.count({ max: 3 })).toEqual({ count: 3, capped: true })
+    expect(await made.runs.count({ status: 'completed', createdAfter: createdAt[1] })).toEqual({
+      count: 1,
+      capped: false,
+    })
+    expect(await made.runs.countByStatus({ workflow: ['one', 'two'] })).toEqual({
+      completed: { count: 2, capped: false },
+      running: { count: 2, capped: false },
+    })
+    expect(await made.runs.countByStatus({ max: 1, workflow: 'one' })).toEqual({
+      completed: { count: 1, capped: false },
+      running: { count: 1, capped: false },
+    })
+    expect(await made.runs.countByStatus({ workflow: 'none' })).toEqual({})
+  })
+
+  it.each<[string, unknown, RegExp]>([
+    ['a condition that is undefined', { key: undefined }, /key is undefined, which would fit every run/],
+    ['tags that are undefined', { tags: undefined }, /tags is undefined/],
+    ['no tags', { tags: [] }, /tags is an empty array/],
+    ['a tag alone', { tags: 'a' }, /tags must be an array of texts/],
+    ['no workflows', { workflow: [] }, /workflow is an empty array/],
+    ['no statuses', { status: [] }, /status is an empty array/],
+    ['an unknown status', { status: ['runing'] }, /no status "runing".*"running"/],
+    ['a name like toString', { status: 'toString' }, /no status "toString"/],
+    ['an unknown name', { tag: ['a'] }, /no "tag".*"tags"/],
+    ['a number', 5, /must be an object.*got number/],
+    ['null', null, /must be an object.*got null/],
+    ['a time without an offset', { createdAfter: '2026-03-01T09:00' }, /createdAfter is .* not an instant/],
+    [
+      'seconds',
+      { createdAfter: 1_767_225_600 },
+      /createdAfter is 1767225600, which is no instant in epoch milliseconds/,
+    ],
+    ['not a number', { finishedBefore: Number.NaN }, /finishedBefore is NaN/],
+    ['an invalid Date', { createdBefore: new Date('x') }, /createdBefore is an invalid Date/],
+    [
+      'an empty range',
+      { createdAfter: '2026-03-02T00:00:00Z', createdBefore: '2026-03-02T00:00:00Z' },
+      /createdAfter is not earlier than createdBefore/,
+    ],
+    ['a key with NUL', { key: 'a\0' }, /key must be a text/],
+    ['a workflow with NUL', { workflow: ['a\0'] }, /workflow must be a text/],
+    ['a workflow that is a number', { workflow: 7 }, /workflow must be a workflow's name; got 7/],
+  ])('refuses a filter that may be meant otherwise, whoever takes it: %s', async (_what, filter, why) => {
+    const { engine } = engines()
+    const { runs } = engine()
+    const asked = [
+      runs.list(filter as RunsFilter),
+      runs.count(filter as RunsToCount),
+      runs.countByStatus(filter as RunsToCount),
+      ...[runs.cancelMany, runs.pauseMany, runs.resumeMany, runs.retryMany].map((act) =>
+        act.call(runs, filter as RunsFilter, {}),
+      ),
+    ]
+
+    for (const answer of await Promise.allSettled(asked)) {
+      const error = answer.status === 'rejected' ? answer.reason : undefined
+      expect(BelayError.is(error) && `${error.code}: ${error.message}`).toMatch(why)
+      expect(error.code).toBe('invalid_option')
+    }
+  })
+
+  it.each([
+    [{ workflow: undefined }, /workflow is undefined/],
+    [{ tags: undefined }, /tags is undefined/],
+    [{ tags: [] }, /tags is an empty array/],
+    [{ workflow: [] }, /workflow is an empty array/],
+  ])('refuses to prune or to release keys by %j, which could mean every run', async (condition, why) => {
+    const { engine } = engines()
+    const made = engine()
+    const options = { olderThan: '1d', ...condition } as PruneOptions
+    for (const act of [() => made.prune(options), () => made.runs.releaseKeys(options)]) {
+      await expect(act()).rejects.toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringMatching(why),
+      })
+    }
+  })
+
+  it('takes a list of runs to act on, but none to list or count', async () => {
+    const { engine } = engines()
+    const { runs } = engine()
+    const list = [] as unknown as RunsFilter
+    for (const asked of [runs.list(list), runs.count(list), runs.countByStatus(list)]) {
+      await expect(asked).rejects.toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringMatching(/must be an object.*got an array/),
+      })
+    }
+  })
+
+  it.each([0, 1_000_001, 1.5, Number.NaN, null, '10'])('refuses to count up to %s', async (max) => {
+    const { engine } = engines()
+    const given = { max } as RunsToCount
+    for (const count of [engine().runs.count(given), engine().runs.countByStatus(given)]) {
+      await expect(count).rejects.toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringMatching(/max must be a whole number from 1 to 1000000/),
+      })
+    }
+  })
+})

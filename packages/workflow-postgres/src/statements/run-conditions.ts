@@ -1,0 +1,76 @@
+import { RUN_TRANSITIONS, type RunConditions, type RunStatus } from '@belay/workflow/adapter'
+import { type SQL, sql } from 'drizzle-orm'
+import { listText } from '../connection/list-text.ts'
+
+/**
+ * What must be true of a run `r` that fits. Only to be checked, never to search by: the planner must not leave the index that a list is
+ * walked in for another one, so conditions that have an index of their own are put in a way that cannot use it.
+ */
+export function fits(conditions: RunConditions): SQL {
+  const { workflow, status, key, tags } = conditions
+  const checks: SQL[] = []
+  if (workflow !== undefined) checks.push(sql`(r.workflow = any (${listText(workflow)}::text[])) is true`)
+  if (status !== undefined) checks.push(statusFits(status))
+  if (key !== undefined) checks.push(sql`(r.key = ${key}) is true`)
+  if (tags !== undefined) checks.push(sql`(${hasTags(tags)}) is true`)
+  checks.push(
+    ...isCreatedWithin(conditions),
+    ...isFinishedWithin(conditions).map((check) => sql`(${check}) is true`),
+  )
+  return checks.length === 0 ? sql`true` : sql.join(checks, sql` and `)
+}
+
+export function hasTags(tags: readonly string[]): SQL {
+  return sql`r.tags @> ${listText(tags)}::text[]`
+}
+
+export function isCreatedWithin({ createdAfter, createdBefore }: RunConditions): SQL[] {
+  return isWithin(sql`r.created_at`, createdAfter, createdBefore)
+}
+
+export function isFinishedWithin({ finishedAfter, finishedBefore }: RunConditions): SQL[] {
+  return isWithin(sql`r.finished_at`, finishedAfter, finishedBefore)
+}
+
+function isWithin(column: SQL, after: number | undefined, before: number | undefined): SQL[] {
+  return [
+    ...(after === undefined ? [] : [sql`${column} >= ${instant(after)}`]),
+    ...(before === undefined ? [] : [sql`${column} < ${instant(before)}`]),
+  ]
+}
+
+function instant(epochMs: number): SQL {
+  return sql`timestamptz 'epoch' + ${epochMs}::float8 * interval '1 millisecond'`
+}
+
+function statusFits(statuses: readonly RunStatus[]): SQL {
+  return sql`(r.status = any (${listText(storedStatuses(statuses))}::text[])) is true${andShownAs(statuses)}`
+}
+
+/** Of runs that are stored as running, only those that are shown as asked. */
+export function andShownAs(statuses: readonly RunStatus[] | undefined): SQL {
+  const derived = statuses?.filter((status) => DERIVED.has(status))
+  if (derived === undefined || derived.length === 0 || derived.length === DERIVED.size) return sql``
+  return sql` and (r.status <> 'running' or ${SHOWN_STATUS} = any (${listText(derived)}::text[]))`
+}
+
+/** The stored statuses that runs shown with these may have. */
+export function storedStatuses(statuses: readonly RunStatus[] = ALL_STATUSES): readonly RunStatus[] {
+  return [...new Set(statuses.map((status) => (DERIVED.has(status) ? 'running' : status)))]
+}
+
+/** Those of these statuses that a run may be shown with which is stored with that one. */
+export function shownOf(
+  stored: RunStatus,
+  statuses: readonly RunStatus[] = ALL_STATUSES,
+): readonly RunStatus[] {
+  return stored === 'running' ? statuses.filter((status) => DERIVED.has(status)) : [stored]
+}
+
+/** As people see it: a running run may be scheduled or waiting. */
+export const SHOWN_STATUS = sql`belay.shown_status(r.id, r.status, r.start_at)`
+
+/** What a run whose stored status is `running` may be shown as. */
+const DERIVED: ReadonlySet<RunStatus> = new Set(['scheduled', 'running', 'waiting'])
+
+const ALL_STATUSES = Object.keys(RUN_TRANSITIONS) as readonly RunStatus[]

@@ -1,0 +1,231 @@
+import type { RunConditions } from '@belay/workflow/adapter'
+import { type SQL, sql } from 'drizzle-orm'
+import { PgDialect } from 'drizzle-orm/pg-core'
+import type { Connection } from '../connection/connection.ts'
+import { listText } from '../connection/list-text.ts'
+import {
+  andShownAs,
+  fits,
+  hasTags,
+  isCreatedWithin,
+  isFinishedWithin,
+  storedStatuses,
+} from './run-conditions.ts'
+
+/** Where runs that fit are taken from. */
+export interface RunSource {
+  /** What goes before a statement that takes from it. */
+  readonly with: SQL
+  /** Rows `id, status, start_at` of runs that fit. */
+  rows(conditions: RunConditions, page: Page): SQL
+}
+
+interface Page {
+  /** Only runs older than this one. */
+  readonly before?: string | undefined
+  readonly limit: number
+  /** The newest of them, newest first; or any, for counting, which is cheaper. */
+  readonly newest: boolean
+}
+
+// Runs that are gathered and put in order: some ten milliseconds. Among more, the newest are found sooner one by one.
+const FEW = 10_000
+
+/**
+ * Reads from the cheapest source of runs with all these conditions. By key, the index for that. By tags, or by when they ended, the index for
+ * that if few have them: whether they are few is looked at first, up to a limit. Everything else by walking from the newest run on, in an
+ * order that an index has: by workflow and status, or by id alone.
+ */
+export async function readFrom<Answer>(
+  connection: Connection,
+  conditions: RunConditions,
+  read: (connection: Connection, source: RunSource) => Promise<Answer>,
+): Promise<Answer> {
+  if (conditions.key !== undefined) return read(connection, keyed(conditions.key))
+  if (!isByTagsOrTimes(conditions)) return read(connection, WALKED)
+  return connection.transaction(async (transaction) => {
+    for (const { by, runs } of nearRuns(conditions)) {
+      await searchBy(transaction, by)
+      const looking = sql`select count(*)::int as runs from (${runs}) looked_at`
+      const [row] = await query<{ readonly runs: number }>(transaction, looking)
+      if (row!.runs <= FEW) return read(transaction, gathered(runs))
+    }
+    await searchBy(transaction, 'order')
+    return read(transaction, WALKED)
+  })
+}
+
+function isByTagsOrTimes({ workflow, status, key, ...others }: RunConditions): boolean {
+  const { tags, createdAfter, createdBefore, finishedAfter, finishedBefore } = others
+  return [tags, createdAfter, createdBefore, finishedAfter, finishedBefore].some(
+    (condition) => condition !== undefined,
+  )
+}
+
+/**
+ * Which indexes the planner may use in the rest of the transaction, whatever the statistics and the session's own settings say. The index of
+ * tags can only be read as a bitmap. A walk is in the order of an index: a bitmap would have to be read and sorted as a whole.
+ */
+async function searchBy(transaction: Connection, by: Search): Promise<void> {
+  const bitmaps = by === 'bitmaps' ? 'on' : 'off'
+  await query(
+    transaction,
+    sql`select set_config('enable_bitmapscan', ${bitmaps}, true), set_config('enable_seqscan', 'off', true),
+      set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`,
+  )
+}
+
+type Search = 'bitmaps' | 'order'
+
+/** Runs one statement that was put together here. Not prepared: its text depends on what is asked for. */
+export function query<Row>(connection: Connection, statement: SQL): Promise<readonly Row[]> {
+  const { sql: text, params } = dialect.sqlToQuery(statement)
+  return connection.query<Row>({ name: null, text }, params)
+}
+
+const dialect = new PgDialect()
+
+/** What may be few runs, each found by an index of its own, and one more than few at most. */
+function nearRuns(conditions: RunConditions): readonly { readonly by: Search; readonly runs: SQL }[] {
+  const { tags, finishedAfter } = conditions
+  const found = sql`select r.id, r.workflow, r.status, r.key, r.tags, r.start_at, r.created_at, r.finished_at from belay.workflow_runs r`
+  const near: { readonly by: Search; readonly runs: SQL }[] = []
+  if (tags !== undefined) {
+    const runs = sql`${found} where r.tags is not null and ${hasTags(tags)} limit ${FEW + 1}`
+    near.push({ by: 'bitmaps', runs })
+  }
+  // Those that ended before an instant are most of a history, those since one may be few.
+  if (finishedAfter !== undefined) {
+    const ended = sql`r.finished_at is not null and ${and(isFinishedWithin(conditions))}`
+    const runs = sql`${found} where ${ended} order by r.finished_at, r.id limit ${FEW + 1}`
+    near.push({ by: 'order', runs })
+  }
+  return near
+}
+
+function gathered(near: SQL): RunSource {
+  return {
+    with: sql`with near_runs as materialized (${near}) `,
+    rows: (conditions, page) => newestOf(sql`near_runs`, fits(conditions), page),
+  }
+}
+
+/** A key belongs to one run of each workflow. */
+function keyed(key: string): RunSource {
+  return {
+    with: sql``,
+    rows: (conditions, page) => {
+      const found = sql`(select held.* from ${workflowsOf(conditions)} as known
+        cross join lateral (
+          select r.* from belay.workflow_runs r where r.workflow = known.name and r.key = ${key}
+        ) held)`
+      return newestOf(found, fits({ ...conditions, key: undefined }), page)
+    },
+  }
+}
+
+function newestOf(relation: SQL, condition: SQL, { before, limit }: Page): SQL {
+  return sql`select r.id, r.status, r.start_at from ${relation} r where ${condition}${andOlder(before)} order by r.id desc limit ${limit}`
+}
+
+function andOlder(before: string | undefined): SQL {
+  return before === undefined ? sql`` : sql` and r.id < ${before}::uuid`
+}
+
+const WALKED: RunSource = {
+  with: sql``,
+  rows(conditions, page) {
+    const { createdAfter, createdBefore, finishedBefore } = conditions
+    if (createdAfter === undefined && createdBefore === undefined && finishedBefore === undefined) {
+      return walked(conditions, { until: page.before }, page)
+    }
+    // A stray is found by its own index alone, or it would be counted twice.
+    const others = { ...conditions, stray: false }
+    const strays = newestOf(straysOf(conditions), fits(conditions), page)
+    return sql`select r.id, r.status, r.start_at from (
+      (${walked(others, madeWithin(conditions, page.before), page)}) union all (${strays})
+    ) r${page.newest ? sql` order by r.id desc` : sql``} limit ${page.limit}`
+  },
+}
+
+/** Bounds of run ids: `from` may be met, `until` may not. */
+interface IdBounds {
+  readonly from?: string | undefined
+  readonly until?: string | undefined
+}
+
+/** In the order of their own index, and apart from every other order: the planner cannot know that they are few. */
+function straysOf(conditions: RunConditions): SQL {
+  const condition = and([sql`r.stray`, ...isCreatedWithin(conditions)])
+  return sql`(select r.* from belay.workflow_runs r where ${condition} order by r.created_at offset 0)`
+}
+
+/** Once for each workflow and status, since only then the newest are found without walking over all others. */
+function walked(conditions: RunConditions & { readonly stray?: boolean }, bounds: IdBounds, page: Page): SQL {
+  const { workflow, status, stray, ...others } = conditions
+  const condition = sql`${fits(others)}${stray === false ? sql` and r.stray is null` : sql``}`
+  if (workflow === undefined && status === undefined) {
+    return sql`select r.id, r.status, r.start_at from belay.workflow_runs r
+      where ${condition}${andWithin(bounds, (id) => [sql`r.id`, sql`${id}::uuid`])}
+      order by r.id desc limit ${page.limit}`
+  }
+  // The bounds as rows, and an order that only this index has: by id alone, a planner that expects many such runs would look for them
+  // among all runs.
+  const placed = (id: string): [SQL, SQL] => [
+    sql`(r.workflow, r.status, r.id)`,
+    sql`(known.name, stored.status, ${id}::uuid)`,
+  ]
+  return sql`select found.id, found.status, found.start_at from ${workflowsOf(conditions)} as known
+    cross join unnest(${listText(storedStatuses(status))}::text[]) as stored (status)
+    cross join lateral (
+      select r.id, r.status, r.start_at from belay.workflow_runs r
+      where r.workflow = any (array[known.name]) and r.status = stored.status${andShownAs(status)} and ${condition}${andWithin(bounds, placed)}
+      order by r.workflow desc, r.id desc
+      limit ${page.limit}
+    ) found${page.newest ? sql` order by found.id desc` : sql``}
+    limit ${page.limit}`
+}
+
+function andWithin({ from, until }: IdBounds, placed: (id: string) => readonly [SQL, SQL]): SQL {
+  const compared = (id: string | undefined, operator: SQL) => {
+    if (id === undefined) return sql``
+    const [place, bound] = placed(id)
+    return sql` and ${place} ${operator} ${bound}`
+  }
+  return sql`${compared(from, sql`>=`)}${compared(until, sql`<`)}`
+}
+
+function workflowsOf({ workflow }: RunConditions): SQL {
+  return workflow === undefined
+    ? sql`(select distinct name from belay.workflow_definitions)`
+    : sql`(select distinct name from unnest(${listText(workflow)}::text[]) as named (name))`
+}
+
+// What is no stray was made at most two minutes before it was created, and at most one after; the time in an id is known to 66 seconds.
+const MADE_BEFORE_MS = 120_000
+const MADE_AFTER_MS = 126_000
+
+/** Bounds for the ids of runs that are no strays. A run that ended before an instant was created before it. */
+function madeWithin(
+  { createdAfter, createdBefore, finishedBefore }: RunConditions,
+  olderThan: string | undefined,
+): IdBounds {
+  const before = Math.min(createdBefore ?? Infinity, finishedBefore ?? Infinity)
+  const madeBefore = before === Infinity ? undefined : idAt(before + MADE_AFTER_MS)
+  // As texts they are in the order of uuids.
+  const [until] = [olderThan?.toLowerCase(), madeBefore].filter((id) => id !== undefined).sort()
+  return { from: createdAfter === undefined ? undefined : idAt(createdAfter - MADE_BEFORE_MS), until }
+}
+
+const ID_MS_MAX = 2 ** 48 - 1
+
+/** The smallest id that can be made in that millisecond. */
+function idAt(epochMs: number): string {
+  const ms = Math.min(Math.max(Math.floor(epochMs), 0), ID_MS_MAX)
+  const hex = ms.toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
+}
+
+function and(conditions: readonly SQL[]): SQL {
+  return sql.join([...conditions], sql` and `)
+}

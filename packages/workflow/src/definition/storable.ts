@@ -1,0 +1,64 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+
+/** What the compiler prints for what cannot be stored: it must read as a sentence. No value has this type. */
+export interface CannotBeStored<Sentence extends string> {
+  readonly [cannotBeStored]: Sentence
+}
+declare const cannotBeStored: unique symbol
+
+/**
+ * The type itself where JSON keeps what it holds; a sentence, in the place of each part that JSON refuses or loses without a word. What
+ * brings a `toJSON()` says itself what is stored of it. Nothing is known of `unknown` and `any`: they are let through.
+ */
+export type Storable<Value> = 0 extends 1 & Value
+  ? Value
+  : unknown extends Value
+    ? Value
+    : StorableMember<Value>
+
+// Distributes over unions. The compiler looks into lists and objects only as far as it must, and types
+// may be recursive. A list is written as an object: of an array type it wants to know the elements at once.
+type StorableMember<Value> = Value extends Primitive
+  ? Value
+  : Value extends bigint
+    ? CannotBeStored<'A bigint has no JSON form: give a text instead.'>
+    : Value extends symbol
+      ? CannotBeStored<'A symbol has no JSON form: leave it out.'>
+      : Value extends Callable
+        ? CannotBeStored<'A function has no JSON form: leave it out, or give what it returns.'>
+        : Value extends { toJSON(): unknown }
+          ? Value
+          : Value extends Keyed
+            ? CannotBeStored<'JSON makes an empty object of a Map or a Set: give an array, like [...map].'>
+            : IsError<Value> extends true
+              ? CannotBeStored<'JSON makes an empty object of an Error: give its message, or throw it.'>
+              : Value extends PromiseLike<unknown>
+                ? CannotBeStored<'JSON makes an empty object of a promise: await it.'>
+                : Value extends readonly unknown[]
+                  ? { readonly [index: number]: Storable<Value[number]> }
+                  : { readonly [Key in keyof Value]: Storable<Value[Key]> }
+
+// biome-ignore lint/suspicious/noConfusingVoidType: what a handler gives that returns nothing
+type Primitive = string | number | boolean | null | undefined | void
+type Callable = ((...given: never) => unknown) | (abstract new (...given: never) => unknown)
+type Keyed =
+  | ReadonlyMap<unknown, unknown>
+  | ReadonlySet<unknown>
+  | WeakMap<WeakKey, unknown>
+  | WeakSet<WeakKey>
+// Plain data with a name and a message is no error.
+type IsError<Value> = Value extends Error ? ('stack' extends keyof Value ? true : false) : false
+
+/** What a handler may return, now or later. Intersected with what it does return. */
+export type StorableOutput<Output> =
+  Output extends PromiseLike<infer Value> ? StorableLater<Value> : Storable<Output>
+
+// Not a promise of it: the compiler would show the sentence within all that promises are made of.
+type StorableLater<Value> = [Value] extends [Storable<Value>] ? unknown : Storable<Value>
+
+/** A schema whose values can be stored, or the sentence why not. Intersected with the schema. */
+export type StorableSchema<Schema extends StandardSchemaV1> = [StandardSchemaV1.InferOutput<Schema>] extends [
+  Storable<StandardSchemaV1.InferOutput<Schema>>,
+]
+  ? unknown
+  : CannotBeStored<'What this schema gives is stored as JSON, which has no form for a bigint, a symbol, a function, a Map, a Set or an Error.'>
