@@ -7,7 +7,7 @@ import type { Stores } from './stores.ts'
 
 const SCHEMA = 'simulated'
 /** A step's transaction, or a caller's, that holds a row holds it in virtual time: who waits for it gives up after half of this. */
-const QUERY_TIMEOUT_MS = 2_000
+const QUERY_TIMEOUT_MS = 800
 /** Every process keeps one, and every open transaction. */
 const CONNECTIONS_MAX = 60
 

@@ -174,6 +174,15 @@ describe('the oracle notices a store', { timeout: 60_000 }, () => {
     expect(violations.join()).toMatch(/took two signals|is stuck in|output of/)
   })
 
+  it('that forgets of a step that it succeeded, since its output cannot be stored', async () => {
+    const violations = await firstBrokenSeed((store) =>
+      withVerbs(store, {
+        settle: (settlement) => store.settle({ ...settlement, outcomes: settlement.outcomes.map(asNotDone) }),
+      }),
+    )
+    expect(violations.join()).toMatch(/the effect \S+ of step \S+ \(failed\) is there/)
+  })
+
   it('that takes an undo for done that nobody did', async () => {
     const violations = await firstBrokenSeed((store) =>
       withVerbs(store, {
@@ -194,6 +203,12 @@ function asUndone(outcome: Outcome): Outcome {
   if (outcome.type !== 'retry' || outcome.direction !== 'undo') return outcome
   const { runId, step, fence, direction, definitionId } = outcome
   return { runId, step, fence, direction, definitionId, type: 'compensated' }
+}
+
+function asNotDone(outcome: Outcome): Outcome {
+  if (outcome.type !== 'failed') return outcome
+  const { succeeded: _, ...failed } = outcome
+  return failed
 }
 
 function inHaste(outcome: Outcome): Outcome {

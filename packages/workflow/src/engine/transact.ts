@@ -92,6 +92,8 @@ class Transaction {
         if (this.#isLeaseDoubted) {
           this.#isLeaseDoubted = false
           await this.#parts.leaseKnown()
+          // The lease is over, and the attempt with it.
+          if (!this.#parts.leaseHolds()) return this.#ended(this.#endBefore())
           continue
         }
         if (this.#outcome === undefined) {

@@ -40,7 +40,7 @@ const WEIGHTS = {
   signal: 8,
   expire: 3,
   upcoming: 1,
-  approvals: 1,
+  approvals: 4,
   claim: 22,
   settle: 36,
   advance: 9,
