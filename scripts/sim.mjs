@@ -2,4 +2,4 @@ import './require-node.mjs'
 import { at } from './root.mjs'
 import { runProgram } from './run-program.mjs'
 
-await runProgram(at('packages/testing/dist/simulation/cli.js'))
+await runProgram(at('tools/simulation/dist/main.js'))

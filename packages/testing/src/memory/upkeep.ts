@@ -67,7 +67,7 @@ export function diagnose(rows: Rows, { overdueMs }: { overdueMs: number }): Diag
     now: rows.now,
     store: { adapter: 'memory' },
     workers: listWorkers(rows),
-    liveRuns: groups(live),
+    liveRuns: groups(rows, live),
     moreLiveRuns: false,
     overdueSteps: overdueSteps(rows, rows.now - overdueMs),
     strandedSteps: live.flatMap((run) => strandedSteps(rows, run)).slice(0, STRANDED_MAX),
@@ -107,16 +107,18 @@ function cursorOf({ finishedAt, runId }: RunRow): string {
   return `${String(finishedAt).padStart(20, '0')}/${runId}`
 }
 
-function groups(live: readonly RunRow[]): readonly LiveRuns[] {
+function groups(rows: Rows, live: readonly RunRow[]): readonly LiveRuns[] {
   const byName = new Map<string, LiveRuns>()
   for (const { runId, definition, workflow, status, createdAt } of live) {
     const { id: definitionId, version } = definition.saved
     const name = `${definitionId}/${status}`
+    const touchedAt = status === 'paused' ? rows.history.get(runId)?.at(-1)?.at : undefined
+    const since = touchedAt ?? createdAt
     const group = byName.get(name)
     byName.set(name, {
       ...{ definitionId, workflow, version, status: status as LiveRuns['status'] },
       runs: (group?.runs ?? 0) + 1,
-      oldestSince: Math.min(group?.oldestSince ?? createdAt, createdAt),
+      oldestSince: Math.min(group?.oldestSince ?? since, since),
       runIds: [...(group?.runIds ?? []), runId].slice(0, RUN_IDS_MAX),
     })
   }

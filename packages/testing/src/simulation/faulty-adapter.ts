@@ -1,13 +1,16 @@
 import {
   type Adapter,
   type Outcome,
+  type StepTransaction,
   StoreContendedError,
   StoreUnavailableError,
   type TransactRequest,
-  type WakeHint,
 } from '@belay/workflow/adapter'
+import { isWithin, verbsOf } from './calls.ts'
+import type { Hints } from './hints.ts'
 import type { Random } from './random.ts'
 import type { Process } from './scheduler.ts'
+import type { SharedStore } from './shared-store.ts'
 
 /** How often a call meets which fault, each from 0 to 1. */
 export interface FaultRates {
@@ -23,48 +26,8 @@ export interface FaultRates {
   readonly contended: number
 }
 
-const VERBS = [
-  'open',
-  'now',
-  'saveDefinitions',
-  'startRuns',
-  'registerWorker',
-  'renew',
-  'deregisterWorker',
-  'claim',
-  'held',
-  'settle',
-  'recorded',
-  'load',
-  'sweep',
-  'stopping',
-  'drain',
-  'beginUndo',
-  'cancelRuns',
-  'changeRun',
-  'readHistory',
-  'readAttempts',
-  'readDefinitions',
-  'findDefinition',
-  'deliverSignals',
-  'findApprovals',
-  'findRun',
-  'expireRuns',
-  'upcoming',
-  'readRun',
-  'readStatuses',
-  'listRuns',
-  'countRuns',
-  'listWorkers',
-  'listHeld',
-  'findEnded',
-  'prune',
-  'releaseKeys',
-  'diagnose',
-] as const satisfies readonly (keyof Adapter)[]
-
 /** Verbs that wait for rows which others may hold. */
-const CONTENDED: ReadonlySet<keyof Adapter> = new Set([
+const CONTENDED: ReadonlySet<string> = new Set([
   'startRuns',
   'settle',
   'beginUndo',
@@ -80,10 +43,14 @@ export interface FaultyParts {
   readonly process: Process
   /** The store's own: what a client gave up goes on here, even when the client is dead. */
   readonly server: Process
+  readonly shared: SharedStore
+  readonly hints: Hints
   readonly random: Random
   readonly rates: () => FaultRates
-  /** Sees every call as the store answered it, whether or not the answer arrives. */
-  readonly onAnswer: (verb: keyof Adapter, args: readonly unknown[], answer: unknown) => void
+  /** Looks at the store right before a call. */
+  readonly onAsk: (verb: string, args: readonly unknown[]) => Promise<void>
+  /** Sees every call as the store answered it, whether or not the answer arrives; the world stands still until it has seen it. */
+  readonly onAnswer: (verb: string, args: readonly unknown[], answer: unknown) => Promise<void>
 }
 
 /**
@@ -91,63 +58,91 @@ export interface FaultyParts {
  * another process's call can fall in between; and calls fail as connections do.
  */
 export function faultyAdapter(store: Adapter, parts: FaultyParts): Adapter {
-  const { process, server, random, rates, onAnswer } = parts
   const wrapped: Record<string, unknown> = {
     name: 'simulated',
-    clock: process.clock,
-    onWake: (listener: (hint?: WakeHint) => void) =>
-      store.onWake((hint) => void process.turn().then(() => listener(hint))),
-    wake: (definitionIds?: readonly number[]) => store.wake(definitionIds),
+    clock: parts.process.clock,
+    singleSession: store.singleSession,
+    onWake: (listener: Parameters<Adapter['onWake']>[0]) => parts.hints.listen(parts.process, listener),
+    wake: (definitionIds?: readonly number[]) => parts.hints.send(definitionIds),
     close: async () => {},
   }
-  for (const verb of VERBS) {
-    const call = store[verb] as (...args: unknown[]) => Promise<unknown>
-    wrapped[verb] = async (...args: unknown[]) => {
-      await process.turn(random.chance(rates().slow) ? random.integer(1, 2_000) : 0)
-      if (random.chance(rates().failsBefore)) throw lostConnection(verb)
-      if (CONTENDED.has(verb) && random.chance(rates().contended)) throw contended(verb)
-      if (random.chance(rates().late)) {
-        const goOn = async () => onAnswer(verb, args, await call.apply(store, args))
-        // What the store says to nobody, a refusal too, is lost.
-        void server
-          .turn(random.integer(1, LATE_MAX_MS))
-          .then(goOn)
-          .catch(() => {})
-        throw lostConnection(verb)
-      }
-      const answer = await call.apply(store, args)
-      onAnswer(verb, args, answer)
-      await process.turn(random.chance(rates().slow) ? random.integer(1, 2_000) : 0)
-      if (random.chance(rates().failsAfter)) throw lostConnection(verb)
-      return answer
-    }
-  }
+  for (const verb of verbsOf(store)) wrapped[verb] = faultyVerb(store, verb, parts)
   wrapped['transact'] = faultyTransact(store, parts)
   return wrapped as unknown as Adapter
 }
 
+function faultyVerb(store: Adapter, verb: string, parts: FaultyParts) {
+  const { process, server, shared, random, rates, onAsk, onAnswer } = parts
+  const call = store[verb as keyof Adapter] as (...args: unknown[]) => Promise<unknown>
+  const ask = async (args: readonly unknown[]) => {
+    await onAsk(verb, args)
+    const answer = await shared.call(verb, () => call.apply(store, args as unknown[]))
+    await onAnswer(verb, args, answer)
+    return answer
+  }
+  return async (...args: unknown[]) => {
+    const within = isWithin(args)
+    await process.turn(slowness(parts))
+    if (!within) await shared.free(() => process.turn())
+    if (random.chance(rates().failsBefore)) throw lostConnection(verb)
+    if (CONTENDED.has(verb) && random.chance(rates().contended)) throw contended(verb)
+    if (!within && random.chance(rates().late)) {
+      const later = () => server.turn(random.integer(1, LATE_MAX_MS))
+      // What the store says to nobody, a refusal too, is lost.
+      void later()
+        .then(() => shared.free(() => server.turn()))
+        .then(() => ask(args))
+        .catch(() => {})
+      throw lostConnection(verb)
+    }
+    const answer = await ask(args)
+    await process.turn(slowness(parts))
+    if (random.chance(rates().failsAfter)) throw lostConnection(verb)
+    return answer
+  }
+}
+
 /** The same for the verb that has an inside: between its handler and its commit, too, the process may be killed or frozen. */
 function faultyTransact(store: Adapter, parts: FaultyParts): Adapter['transact'] {
-  const { process, random, rates, onAnswer } = parts
+  const { process, shared, random, rates, onAnswer } = parts
   return async (request) => {
-    await process.turn(random.chance(rates().slow) ? random.integer(1, 2_000) : 0)
+    await process.turn(slowness(parts))
+    await shared.free(() => process.turn())
     if (random.chance(rates().failsBefore)) throw lostConnection('transact')
     let submitted: Outcome | undefined
+    let within: StepTransaction | undefined
     const work: TransactRequest['work'] = async (tx) => {
-      const wanted = await request.work(tx)
-      await process.turn(random.chance(rates().slow) ? random.integer(1, 2_000) : 0)
+      within = tx
+      const wanted = await untilDeath(process, request.work(tx))
+      await untilDeath(process, process.turn(slowness(parts)))
       if (random.chance(rates().failsAfter)) throw conflict()
       submitted = wanted?.outcome
       return wanted
     }
-    const transacted = await store.transact({ ...request, work })
+    const transacted = await shared.transact(store, { ...request, work }).catch(async (error: unknown) => {
+      // To a process that is dead nobody says anything.
+      if (process.dead) await process.turn()
+      throw error
+    })
     if (submitted !== undefined && transacted.type === 'settled') {
-      onAnswer('transact', [request.workerId, submitted], transacted.settlement)
+      await onAnswer('transact', [request.workerId, submitted, within], transacted.settlement)
     }
-    await process.turn(random.chance(rates().slow) ? random.integer(1, 2_000) : 0)
+    await process.turn(slowness(parts))
     if (submitted !== undefined && random.chance(rates().failsAfter)) throw lostConnection('COMMIT')
     return transacted
   }
+}
+
+/** The server rolls back what a client that is gone had open. */
+export function untilDeath<Result>(process: Process, work: Promise<Result>): Promise<Result> {
+  const gone = process.died.then(() => {
+    throw lostConnection('a transaction')
+  })
+  return Promise.race([work, gone])
+}
+
+function slowness({ random, rates }: FaultyParts): number {
+  return random.chance(rates().slow) ? random.integer(1, 2_000) : 0
 }
 
 function conflict(): Error {

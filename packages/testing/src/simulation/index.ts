@@ -1,1 +1,4 @@
-export { type SimulationOptions, type SimulationReport, simulate } from './world.ts'
+export { verbsOf } from './calls.ts'
+export type { SimulationOptions } from './stage.ts'
+export { memoryStore, type OpenStore, type SimulatedStore, type Written } from './store.ts'
+export { type SimulationReport, simulate } from './world.ts'

@@ -1,57 +1,133 @@
-import type { Engine, RunHandle } from '@belay/workflow'
+import type { Engine, RunHandle, WorkflowDefinition } from '@belay/workflow'
 import type { StepRecord } from '@belay/workflow/adapter'
 import type { Dump, RunDump } from '../invariants/index.ts'
 import type { Random } from './random.ts'
 
+/** What somebody does from outside, by a name that a report can count. */
 export interface Operation {
   readonly name: string
-  readonly act: (engine: Engine) => Promise<unknown>
+  readonly runId?: string
+  readonly act: (parts: {
+    readonly engine: Engine
+    readonly workflows: readonly WorkflowDefinition[]
+  }) => Promise<unknown>
 }
+
+type Act = (run: RunHandle, parts: Parameters<Operation['act']>[0]) => Promise<unknown>
+type Fitting = readonly [name: string, act: Act]
+
+const BY = { by: 'operator', reason: 'chance' }
 
 /** Something that an operator might do to one of the runs, where it stands; undefined when chance finds nothing. */
 export function operationOn({ runs }: Dump, random: Random): Operation | undefined {
   if (runs.length === 0) return undefined
   const found = random.pick(runs)
   const { runId } = found.run
-  const operation = fittingOperation(found, random)
-  if (operation === undefined) return undefined
-  const [name, act] = operation
-  return { name: `${name} ${runId}`, act: (engine) => act(engine.runs.handle(runId)) }
+  const fitting = random.chance(0.1) ? reading(random) : fittingOperation(found, random)
+  if (fitting === undefined) return undefined
+  const [name, act] = fitting
+  return { name, runId, act: (parts) => act(parts.engine.runs.handle(runId), parts) }
 }
 
-type Fitting = readonly [name: string, act: (run: RunHandle) => Promise<unknown>]
+function reading(random: Random): Fitting {
+  return random.pick<Fitting>([
+    ['history', (run) => run.history()],
+    ['explain', (run) => run.explain()],
+    ['status', (run) => run.status()],
+  ])
+}
 
-function fittingOperation({ run, steps }: RunDump, random: Random): Fitting | undefined {
+function fittingOperation(found: RunDump, random: Random): Fitting | undefined {
+  const { run, steps } = found
   const stepIn = (...statuses: readonly StepRecord['status'][]) => {
     const fitting = steps.filter(({ status }) => statuses.includes(status))
     return fitting.length === 0 ? undefined : random.pick(fitting).name
   }
   switch (run.status) {
-    case 'running': {
-      const ready = stepIn('ready')
-      if (ready === undefined || random.chance(0.5)) return ['pause', (handle) => handle.pause()]
-      if (random.chance(0.5)) return [`retry ${ready} of`, (handle) => handle.retryStep(ready)]
-      return [`skip ${ready} of`, (handle) => handle.skipStep(ready, { output: 'stand-in' })]
-    }
+    case 'scheduled':
+    case 'running':
+    case 'waiting':
+      return forward(stepIn('ready', 'waiting'), random)
     case 'paused':
-      return ['resume', (handle) => handle.resume()]
+      return random.chance(0.7) ? ['resume', (handle) => handle.resume(BY)] : migration(random)
     case 'failed':
     case 'compensated':
     case 'cancelled':
-      return ['retry', (handle) => handle.retry()]
-    case 'compensating': {
-      const running = stepIn('running')
-      if (running === undefined) return undefined
-      return [`give up ${running} of`, (handle) => handle.giveUpStep(running, { reason: 'it hangs' })]
-    }
-    case 'compensation_failed': {
-      const parked = stepIn('compensation_failed')!
-      if (random.chance(0.7)) {
-        return [`retry the undo of ${parked} of`, (handle) => handle.retryCompensation(parked)]
-      }
-      return [`skip the undo of ${parked} of`, (handle) => handle.skipCompensation(parked)]
-    }
+      return ended(stepIn('failed', 'cancelled', 'compensated'), random)
+    case 'compensating':
+      return compensating(stepIn('running', 'compensating'), random)
+    case 'compensation_failed':
+      return parked(stepIn('compensation_failed')!, random)
     default:
       return undefined
   }
+}
+
+function forward(step: string | undefined, random: Random): Fitting {
+  if (random.chance(0.3)) return migration(random)
+  if (random.chance(0.1)) return ['cancel', (handle) => handle.cancel(BY)]
+  if (random.chance(0.1)) {
+    return ['cancel without an undo', (handle) => handle.cancel({ ...BY, compensate: false })]
+  }
+  if (step === undefined || random.chance(0.5)) return ['pause', (handle) => handle.pause(BY)]
+  if (random.chance(0.5)) return ['retryStep', (handle) => handle.retryStep(step, BY)]
+  return ['skipStep', (handle) => handle.skipStep(step, { ...BY, output: 'stand-in' })]
+}
+
+function ended(step: string | undefined, random: Random): Fitting {
+  if (random.chance(0.3)) return migration(random)
+  if (step !== undefined && random.chance(0.2)) return ['retryStep', (handle) => handle.retryStep(step, BY)]
+  if (step !== undefined && random.chance(0.2)) return ['skipStep', (handle) => handle.skipStep(step, BY)]
+  return ['retry', (handle) => handle.retry(BY)]
+}
+
+function compensating(step: string | undefined, random: Random): Fitting | undefined {
+  if (step === undefined || random.chance(0.5)) return ['pause', (handle) => handle.pause(BY)]
+  return ['giveUpStep', (handle) => handle.giveUpStep(step, { by: 'operator', reason: 'it hangs' })]
+}
+
+function parked(step: string, random: Random): Fitting {
+  return random.chance(0.7)
+    ? ['retryCompensation', (handle) => handle.retryCompensation(step, BY)]
+    : ['skipCompensation', (handle) => handle.skipCompensation(step, BY)]
+}
+
+/** To either version: to its own, nothing happens. */
+function migration(random: Random): Fitting {
+  const version = random.integer(1, 2)
+  return [
+    'migrateRun',
+    async (run, { engine, workflows }) => {
+      const { workflow } = await run.status()
+      const target = workflows.find((found) => found.name === workflow && found.version === version)
+      return engine.migrateRun(run, target!, BY)
+    },
+  ]
+}
+
+/** Something that is done to many runs at once, or that only looks. */
+export function upkeep(random: Random): Operation {
+  const status = random.pick(['failed', 'compensated', 'cancelled', 'completed'] as const)
+  return random.pick<Operation>([
+    { name: 'prune', act: ({ engine }) => engine.prune({ olderThan: '1s', statuses: [status] }) },
+    { name: 'releaseKeys', act: ({ engine }) => engine.runs.releaseKeys({ olderThan: '500ms' }) },
+    { name: 'list runs', act: ({ engine }) => engine.runs.list({ status, limit: 10 }) },
+    { name: 'count runs', act: ({ engine }) => engine.runs.count({ status }) },
+    { name: 'list approvals', act: ({ engine }) => engine.approvals.pending() },
+    { name: 'doctor', act: ({ engine }) => engine.doctor() },
+    {
+      name: 'list workers',
+      act: async ({ engine }) => {
+        for (const { id } of await engine.workers.list()) await engine.workers.holds(id)
+      },
+    },
+    {
+      name: 'pauseMany',
+      act: ({ engine }) => engine.runs.pauseMany({ workflow: 'w0' }, { ...BY, limit: 1 }),
+    },
+    {
+      name: 'retryMany',
+      act: ({ engine }) => engine.runs.retryMany({ status: [status] }, { ...BY, limit: 1 }),
+    },
+  ])
 }

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '@belay/workflow/adapter'
+import type { InFlight } from './in-flight.ts'
 import type { Random } from './random.ts'
 
 /** Something that a process waits for: its turn, or an instant. */
@@ -17,15 +18,22 @@ export class Process {
   /** Frozen until this instant: nothing in it moves, while the world goes on. */
   frozenUntil = 0
   readonly clock: Clock
+  /** Resolves when it is killed. */
+  readonly died: Promise<void>
   readonly #scheduler: Scheduler
+  #die: () => void = () => {}
 
   constructor(name: string, scheduler: Scheduler) {
     this.name = name
     this.#scheduler = scheduler
     this.clock = {
       now: () => scheduler.now,
-      after: (delayMs, fire) => scheduler.add(this, scheduler.now + delayMs, fire),
+      // Whole milliseconds, which every store's clock can tell apart.
+      after: (delayMs, fire) => scheduler.add(this, Math.ceil(scheduler.now + delayMs), fire),
     }
+    this.died = new Promise((resolve) => {
+      this.#die = resolve
+    })
   }
 
   /** Waits for the process's next turn: now, or after a delay in virtual milliseconds. Never resolves if the process dies first. */
@@ -34,20 +42,27 @@ export class Process {
       this.#scheduler.add(this, this.#scheduler.now + delayMs, resolve)
     })
   }
+
+  die(): void {
+    this.dead = true
+    this.#die()
+  }
 }
 
 /**
  * The order of everything: of all that could happen next at one instant, chance picks one; time moves on only when nothing is left to do.
- * Between two picks every promise that can settle has settled, so a run depends on its seed alone.
+ * Between two picks every promise that can settle has settled, and every statement has ended, so a run depends on its seed alone.
  */
 export class Scheduler {
   now = 1_000
   readonly #random: Random
+  readonly #inFlight: InFlight
   #events: Event[] = []
   #order = 0
 
-  constructor(random: Random) {
+  constructor(random: Random, inFlight: InFlight) {
     this.#random = random
+    this.#inFlight = inFlight
   }
 
   add(process: Process, at: number, fire: () => void): Timer {
@@ -60,9 +75,9 @@ export class Scheduler {
     }
   }
 
-  /** Lets one thing happen. Returns false when there is nothing left that ever could. */
+  /** Lets one thing happen, with all that it sets off at once. Returns false when there is nothing left that ever could. */
   async step(): Promise<boolean> {
-    await macrotask()
+    await this.settle()
     this.#events = this.#events.filter((event) => !event.cancelled && !event.process.dead)
     if (this.#events.length === 0) return false
     const soonest = Math.min(...this.#events.map(dueAt))
@@ -71,16 +86,21 @@ export class Scheduler {
     const next = this.#random.pick(due)
     next.cancelled = true
     next.fire()
+    await this.settle()
     return true
   }
 
   /** Lets what the last step set off come to an end. */
-  settle(): Promise<void> {
-    return macrotask()
+  async settle(): Promise<void> {
+    await macrotask()
+    while (!this.#inFlight.isQuiet) {
+      await this.#inFlight.quiet()
+      await macrotask()
+    }
   }
 
   kill(process: Process): void {
-    process.dead = true
+    process.die()
   }
 
   freeze(process: Process, forMs: number): void {

@@ -1,11 +1,48 @@
 import type { Adapter, Outcome, Settlement } from '@belay/workflow/adapter'
 import { describe, expect, it } from 'vitest'
-import type { MemoryAdapter } from '../../src/index.ts'
-import { simulate } from '../../src/simulation/index.ts'
+import { type MemoryAdapter, memory } from '../../src/index.ts'
+import { simulate, verbsOf } from '../../src/simulation/index.ts'
 
 const SEEDS = 150
 /** A broken store must be found out within this many worlds. */
 const SEEDS_TO_NOTICE = 40
+
+/** A verb of the port that does something else with an option is called with and without. */
+const WAYS = [
+  'startRuns leased',
+  'startRuns in a transaction',
+  'deliverSignals in a transaction',
+  'findRun in a transaction',
+  'saveDefinitions in a transaction',
+  'now in a transaction',
+  'cancelRuns without an undo',
+]
+
+const OPERATIONS = [
+  'pause',
+  'resume',
+  'cancel',
+  'cancel without an undo',
+  'retry',
+  'retryStep',
+  'skipStep',
+  'retryCompensation',
+  'skipCompensation',
+  'giveUpStep',
+  'migrateRun',
+  'history',
+  'explain',
+  'status',
+  'prune',
+  'releaseKeys',
+  'list runs',
+  'count runs',
+  'list workers',
+  'list approvals',
+  'doctor',
+  'pauseMany',
+  'retryMany',
+]
 
 /** The store with some verbs replaced. */
 function withVerbs(store: Adapter, verbs: Partial<Adapter>): Adapter {
@@ -27,14 +64,27 @@ async function firstBrokenSeed(sabotage: (store: Adapter) => Adapter): Promise<r
 
 // Thousands of turns of the event loop a world: the time is work, not waiting, and grows with the machine's other work.
 describe('simulated worlds', { timeout: 60_000 }, () => {
+  const calls = new Set<string>()
+
   it(`every guarantee holds in ${SEEDS} worlds`, async () => {
     const broken: string[] = []
     for (let seed = 1; seed <= SEEDS; seed += 1) {
-      const { violations } = await simulate({ seed })
-      for (const violation of violations)
+      const report = await simulate({ seed })
+      for (const call of Object.keys(report.calls)) calls.add(call)
+      for (const violation of report.violations)
         broken.push(`${violation}; replay: npm run sim -- --seed ${seed} --trace`)
     }
     expect(broken).toEqual([])
+  })
+
+  it('they call every verb of the port, in each of its ways', () => {
+    const missing = [...verbsOf(memory()), ...WAYS].filter((verb) => !calls.has(verb))
+    expect(missing).toEqual([])
+  })
+
+  it('their operators do everything that operators can do', () => {
+    const missing = OPERATIONS.filter((name) => !calls.has(`operator: ${name}`))
+    expect(missing).toEqual([])
   })
 
   it('the same seed gives the same world', async () => {
@@ -105,7 +155,7 @@ describe('the oracle notices a store', { timeout: 60_000 }, () => {
     const violations = await firstBrokenSeed((store) =>
       withVerbs(store, { settle: unfenced(store as MemoryAdapter) }),
     )
-    expect(violations.join()).toMatch(/took a settlement of attempt/)
+    expect(violations.join()).toMatch(/took a settlement of fence/)
   })
 
   it('that wakes what waits before its time', async () => {
@@ -124,11 +174,42 @@ describe('the oracle notices a store', { timeout: 60_000 }, () => {
     expect(violations.join()).toMatch(/took two signals|is stuck in|output of/)
   })
 
+  it('that forgets of a step that it succeeded, since its output cannot be stored', async () => {
+    const violations = await firstBrokenSeed((store) =>
+      withVerbs(store, {
+        settle: (settlement) => store.settle({ ...settlement, outcomes: settlement.outcomes.map(asNotDone) }),
+      }),
+    )
+    expect(violations.join()).toMatch(/the effect \S+ of step \S+ \(failed\) is there/)
+  })
+
+  it('that takes an undo for done that nobody did', async () => {
+    const violations = await firstBrokenSeed((store) =>
+      withVerbs(store, {
+        settle: (settlement) => store.settle({ ...settlement, outcomes: settlement.outcomes.map(asUndone) }),
+      }),
+    )
+    expect(violations.join()).toMatch(/the effect \S+ of step \S+ \(compensated\) is there/)
+  })
+
   it('that forgets the claims of a lost answer', async () => {
     const violations = await firstBrokenSeed((store) => withVerbs(store, { held: async () => [] }))
     expect(violations.join()).toMatch(/is stuck in/)
   })
 })
+
+/** Takes an undo whose handler threw for done. */
+function asUndone(outcome: Outcome): Outcome {
+  if (outcome.type !== 'retry' || outcome.direction !== 'undo') return outcome
+  const { runId, step, fence, direction, definitionId } = outcome
+  return { runId, step, fence, direction, definitionId, type: 'compensated' }
+}
+
+function asNotDone(outcome: Outcome): Outcome {
+  if (outcome.type !== 'failed') return outcome
+  const { succeeded: _, ...failed } = outcome
+  return failed
+}
 
 function inHaste(outcome: Outcome): Outcome {
   const hasty = outcome.type === 'waiting' && outcome.wake !== null && 'afterMs' in outcome.wake

@@ -10,7 +10,7 @@ export interface UndoReport {
   /**
    * `compensated`: undone. `skipped`: an operator took it for undone, with `skipCompensation()`. `compensation_failed`: its compensation failed
    * for good. `waiting`: its undo waits for one that failed.
-   * `unknown`: not undone, and nobody knows what it did, because it timed out, lost its workers, or was given up by an operator: look
+   * `unknown`: not undone, and nobody knows what it did, because it timed out, lost a worker, or was given up by an operator: look
    * yourself. `compensateOn: 'started'` has such steps undone too. `succeeded`: not undone, although it took effect: its output could not
    * be stored, and it has no compensation or the run was cancelled without an undo.
    */
@@ -46,12 +46,15 @@ export class RunFailedError extends BelayError {
 }
 
 function undoReport(run: RunSnapshot): readonly UndoReport[] {
-  return run.steps.flatMap(({ name, status, error, succeeded, undo }): UndoReport[] => {
+  return run.steps.flatMap(({ name, status, error, losses, succeeded, undo }): UndoReport[] => {
     switch (status) {
       case 'failed':
       case 'cancelled':
         if (succeeded) return [{ step: name, result: 'succeeded', error }]
-        return UNKNOWN_OUTCOMES.has(error?.code ?? '') ? [{ step: name, result: 'unknown', error }] : []
+        // An attempt that was lost with its worker may have done anything, whatever a later one ended with.
+        return losses > 0 || UNKNOWN_OUTCOMES.has(error?.code ?? '')
+          ? [{ step: name, result: 'unknown', error }]
+          : []
       case 'compensated':
         return [{ step: name, result: undo?.skipped ? 'skipped' : status, error: undefined }]
       case 'compensation_failed':

@@ -93,7 +93,14 @@ export class Session {
     this.#settler = new Settler(settling)
     const isAbandoned = () => this.#settler.isAbandoned
     const leaseKnown = () => this.#leaseKnown()
-    this.#transactions = new Transactions({ ...settling, log: parts.log, isAbandoned, leaseKnown })
+    const leaseHolds = () => this.lease.holds
+    this.#transactions = new Transactions({
+      ...settling,
+      log: parts.log,
+      isAbandoned,
+      leaseKnown,
+      leaseHolds,
+    })
     this.intake = this.#openIntake(parts)
     this.reconciler = this.#openReconciler(parts)
   }

@@ -24,6 +24,8 @@ export interface TransactParts {
   readonly isAbandoned: () => boolean
   /** Resolves when the worker's lease is known to hold, or to be over. */
   readonly leaseKnown: () => Promise<void>
+  /** Whether it is known to hold. */
+  readonly leaseHolds: () => boolean
 }
 
 /** How a transactional attempt ended: in its transaction, or, rolled back, as any other attempt that is yet to be settled. */
@@ -72,6 +74,8 @@ class Transaction {
   #end: Performance | undefined
   #outcome: Outcome | undefined
   #done: () => void = nothing
+  /** The transaction was given up before its handler was called, because a renewal of the lease would wait for it. */
+  #isLeaseDoubted = false
 
   constructor(attempt: Attempt, policy: TransactionPolicy, parts: TransactParts) {
     this.#attempt = attempt
@@ -87,6 +91,13 @@ class Transaction {
         const { isolation } = this.#policy
         const signal = this.#attempt.cutOffSignal
         const result = await adapter.transact({ workerId, isolation, signal, work, keepAttempts })
+        if (this.#isLeaseDoubted) {
+          this.#isLeaseDoubted = false
+          await this.#parts.leaseKnown()
+          // The lease is over, and the attempt with it.
+          if (!this.#parts.leaseHolds()) return this.#ended(this.#endBefore())
+          continue
+        }
         if (this.#outcome === undefined) {
           return result.type === 'conflict' ? { again: result.error } : this.#ended(this.#endBefore())
         }
@@ -105,7 +116,11 @@ class Transaction {
 
   async #work(tx: StepTransaction) {
     const attempt = this.#attempt
-    // The wait for a turn may have outlasted the lease.
+    // The wait for a turn may have outlasted the lease. In the only session of a store a renewal waits for this transaction to end.
+    if (this.#parts.adapter.singleSession === true && !this.#parts.leaseHolds()) {
+      this.#isLeaseDoubted = true
+      return null
+    }
     await this.#parts.leaseKnown()
     // It may have been given up while it waited.
     if (attempt.phase === 'settling') return null

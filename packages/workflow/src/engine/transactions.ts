@@ -10,6 +10,8 @@ export interface TransactionsOptions extends Omit<SettlerOptions<Attempt>, 'onRe
   readonly isAbandoned: () => boolean
   /** Resolves when the worker's lease is known to hold, or to be over. */
   readonly leaseKnown: () => Promise<void>
+  /** Whether it is known to hold. */
+  readonly leaseHolds: () => boolean
 }
 
 /**

@@ -1,9 +1,9 @@
-import type { JsonText, Lease, Outcome, UndoPlan } from '@belay/workflow/adapter'
+import type { EndStatus, JsonText, Lease, Outcome, UndoPlan } from '@belay/workflow/adapter'
 
 /** Something done to both adapters. Definitions are named by their position: each store has its own numbers for them. */
 export type Command =
   | { readonly do: 'start'; readonly runs: readonly PlannedRun[]; readonly lease?: Lease | undefined }
-  | { readonly do: 'register' | 'renew' | 'held'; readonly workerId: string }
+  | { readonly do: 'register' | 'renew' | 'held' | 'leave'; readonly workerId: string }
   | { readonly do: 'claim'; readonly workerId: string; readonly graphs: readonly number[] }
   | {
       readonly do: 'settle'
@@ -12,12 +12,33 @@ export type Command =
       readonly handBackMax: number
     }
   | { readonly do: 'advance'; readonly ms: number }
+  | { readonly do: 'recorded'; readonly workerId: string; readonly outcomes: readonly Outcome[] }
   | { readonly do: 'sweep' | 'drain' | 'expire' | 'upcoming' | 'approvals' }
   | { readonly do: 'signal'; readonly signals: readonly PlannedSignal[] }
+  /** In a transaction of an application's. */
+  | {
+      readonly do: 'within'
+      readonly runs: readonly PlannedRun[]
+      readonly signals: readonly PlannedSignal[]
+      readonly commits: boolean
+    }
   | { readonly do: 'undo'; readonly plans: readonly UndoPlan[] }
-  | { readonly do: 'cancel' | 'stopping'; readonly runIds: readonly string[] }
+  | {
+      readonly do: 'cancel' | 'stopping' | 'prune' | 'releaseKeys'
+      readonly runIds: readonly string[]
+    }
   | { readonly do: 'load' | 'history'; readonly runId: string }
+  | Look
   | Operation
+
+/** Something that only looks. */
+export type Look =
+  | { readonly do: 'workers' | 'diagnose' | 'definitions' | 'newest' }
+  | { readonly do: 'listHeld'; readonly workerId: string }
+  | { readonly do: 'statuses'; readonly runIds: readonly string[] }
+  | { readonly do: 'find'; readonly runId: string }
+  | { readonly do: 'findByKey'; readonly graph: number; readonly key: string }
+  | { readonly do: 'list' | 'count' | 'findEnded'; readonly status: EndStatus }
 
 /** Something an operator does. */
 export interface Operation {
@@ -36,6 +57,8 @@ export type OperatorAction =
   | 'retryCompensation'
   | 'skipCompensation'
   | 'abandon'
+  | 'giveUpStep'
+  | 'migrate'
 
 export interface PlannedRun {
   readonly runId: string
@@ -65,16 +88,34 @@ export function runsOf(command: Command): readonly string[] | undefined {
       return command.signals.map(({ runId }) => runId)
     case 'undo':
       return command.plans.map(({ runId }) => runId)
+    case 'within':
+      return [...command.runs, ...command.signals].map(({ runId }) => runId)
+    case 'recorded':
+      return command.outcomes.map(({ runId }) => runId)
     case 'cancel':
     case 'stopping':
+    case 'statuses':
+    case 'prune':
+    case 'releaseKeys':
       return command.runIds
     case 'load':
     case 'history':
+    case 'find':
     case 'operate':
       return [command.runId]
     case 'held':
+    case 'listHeld':
+    case 'workers':
+    case 'diagnose':
+    case 'definitions':
+    case 'newest':
+    case 'findByKey':
+    case 'list':
+    case 'count':
+    case 'findEnded':
       return []
     case 'register':
+    case 'leave':
     case 'renew':
     case 'claim':
     case 'advance':

@@ -79,6 +79,8 @@ export function comparableAnswer(
   switch (command.do) {
     case 'start':
     case 'signal':
+    case 'within':
+    case 'recorded':
       return answer
     case 'settle': {
       const { results, claims, runs, queued } = answer as Record<string, unknown[]>

@@ -1,4 +1,13 @@
-import type { Claim, DrainedRun, Lease, Outcome, UndoneStatus, UndoPlan, Wake } from '@belay/workflow/adapter'
+import {
+  type Claim,
+  type DrainedRun,
+  END_STATUSES,
+  type Lease,
+  type Outcome,
+  type UndoneStatus,
+  type UndoPlan,
+  type Wake,
+} from '@belay/workflow/adapter'
 import {
   compensated,
   completed,
@@ -31,7 +40,7 @@ const WEIGHTS = {
   signal: 8,
   expire: 3,
   upcoming: 1,
-  approvals: 1,
+  approvals: 4,
   claim: 22,
   settle: 36,
   advance: 9,
@@ -45,6 +54,12 @@ const WEIGHTS = {
   load: 2,
   operate: 8,
   history: 1,
+  within: 3,
+  recorded: 2,
+  leave: 4,
+  prune: 1,
+  releaseKeys: 1,
+  look: 9,
 }
 /** The next command: something that a worker, alive or presumed dead, might do now. */
 export function nextCommand(world: World, random: Random): Command {
@@ -64,6 +79,24 @@ export function nextCommand(world: World, random: Random): Command {
       return { do: 'advance', ms: random.pick(ADVANCES_MS) }
     case 'undo':
       return { do: 'undo', plans: world.drained.map((run) => undoPlan(run, random)) }
+    case 'within':
+      return {
+        do: 'within',
+        runs: plannedRuns(world, random),
+        signals: plannedSignals(world, random),
+        commits: random.chance(0.6),
+      }
+    case 'recorded':
+      return { do: 'recorded', workerId, outcomes: endedWellBy(world, workerId) }
+    case 'leave': {
+      const idle = world.workerIds.find((id) => id !== undefined && world.holdsNothing(id))
+      return idle === undefined ? { do: 'listHeld', workerId } : { do: 'leave', workerId: idle }
+    }
+    case 'look':
+      return look(world, random, workerId)
+    case 'prune':
+    case 'releaseKeys':
+      return { do: kind, runIds: random.sample(world.runIds, 3) }
     case 'cancel':
     case 'stopping':
       return { do: kind, runIds: random.sample(world.runIds.slice(-10), kind === 'cancel' ? 1 : 5) }
@@ -84,6 +117,33 @@ export function nextCommand(world: World, random: Random): Command {
     case 'approvals':
       return { do: kind }
   }
+}
+
+/** What was settled for good: of a requeue nobody can tell later. */
+function endedWellBy(world: World, worker: string): readonly Outcome[] {
+  return world.attempts
+    .filter(({ workerId }) => workerId === worker)
+    .flatMap(({ settled }) =>
+      settled?.type === 'completed' || settled?.type === 'compensated' ? [settled] : [],
+    )
+    .slice(-3)
+}
+
+/** Something that changes nothing. */
+function look(world: World, random: Random, workerId: string): Command {
+  return random.pick<Command>([
+    { do: 'workers' },
+    { do: 'diagnose' },
+    { do: 'definitions' },
+    { do: 'newest' },
+    { do: 'listHeld', workerId },
+    { do: 'statuses', runIds: random.sample(world.runIds, 5) },
+    { do: 'find', runId: random.pick(world.runIds) },
+    { do: 'findByKey', graph: random.below(GRAPHS.length), key: random.pick(['k1', 'k2', 'k3']) },
+    { do: 'list', status: random.pick(END_STATUSES) },
+    { do: 'count', status: random.pick(END_STATUSES) },
+    { do: 'findEnded', status: random.pick(END_STATUSES) },
+  ])
 }
 
 function plannedRuns(world: World, random: Random): readonly PlannedRun[] {

@@ -14,6 +14,9 @@ export const GRAPHS = [
     g: ['e'],
   }),
   definitionRecord('loose', { a: [], b: [], c: [] }, 1, { a: 'approval', c: 'approval' }),
+  // Second versions, to which operators move runs: steps get other numbers, one is dropped, one edge is new.
+  definitionRecord('branches', { z: [], a: [], b: ['a'], c: [], d: ['c'], e: ['b', 'd'], g: ['z', 'e'] }, 2),
+  definitionRecord('loose', { z: [], a: [], b: ['z'], c: [] }, 2, { a: 'approval', c: 'approval' }),
 ]
 
 export function dependentsOf(graph: number, step: number): readonly number[] {

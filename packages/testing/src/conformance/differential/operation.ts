@@ -34,6 +34,8 @@ const NONE: Weights = {
   retryCompensation: 0,
   skipCompensation: 0,
   abandon: 0,
+  giveUpStep: 0,
+  migrate: 0,
 }
 const ANY: Weights = {
   pause: 1,
@@ -44,16 +46,18 @@ const ANY: Weights = {
   retryCompensation: 1,
   skipCompensation: 1,
   abandon: 0.3,
+  giveUpStep: 1,
+  migrate: 1,
 }
-const FORWARD: Weights = { ...NONE, pause: 6, retryStep: 2, skipStep: 2, abandon: 1 }
-const ENDED: Weights = { ...NONE, retry: 4, retryStep: 1, skipStep: 1 }
+const FORWARD: Weights = { ...NONE, pause: 6, retryStep: 2, skipStep: 2, abandon: 1, migrate: 3 }
+const ENDED: Weights = { ...NONE, retry: 4, retryStep: 1, skipStep: 1, migrate: 2 }
 
 const ACTIONS_FOR: Readonly<Record<RunStatus, Weights>> = {
   scheduled: FORWARD,
   running: FORWARD,
   waiting: FORWARD,
-  paused: { ...NONE, resume: 9, skipStep: 1, retryStep: 1 },
-  compensating: ANY,
+  paused: { ...NONE, resume: 9, skipStep: 1, retryStep: 1, migrate: 3 },
+  compensating: { ...ANY, giveUpStep: 4 },
   compensation_failed: { ...NONE, retryCompensation: 2, skipCompensation: 2 },
   completed: ANY,
   failed: ENDED,
@@ -67,4 +71,5 @@ const STATUS_FOR: Readonly<Partial<Record<OperatorAction, readonly string[]>>> =
   skipStep: ['ready', 'failed'],
   retryCompensation: ['compensation_failed'],
   skipCompensation: ['compensation_failed'],
+  giveUpStep: ['running', 'compensating'],
 }

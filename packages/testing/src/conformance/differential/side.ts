@@ -1,21 +1,27 @@
-import { createEngine, type RunHandle } from '@belay/workflow'
+import { createEngine, type Engine, type RunHandle, type WorkflowDefinition } from '@belay/workflow'
 import {
   type Adapter,
   BelayError,
   type EndedWell,
+  type NewRun,
+  type NewSignal,
   type Outcome,
   type Settlement,
 } from '@belay/workflow/adapter'
 import type { Harness } from '../harness.ts'
 import { CANCELLED } from '../scenario/index.ts'
 import { UNLIMITED, withoutInput } from '../scenario/worker.ts'
-import type { Command, Operation, OperatorAction } from './command.ts'
+import type { Command, Operation, OperatorAction, PlannedRun, PlannedSignal } from './command.ts'
 import { type ComparableRun, comparableRun, type Translation } from './comparable.ts'
 import { GRAPHS } from './graphs.ts'
+import { look } from './look.ts'
 
 // No sum of what time moves by, which is a multiple of three: whether a lease is over at its last instant stays open.
 const LEASE_MS = 10_000
 const SWEEPS_MAX = 1_000
+/** Whatever has ended, ended before. */
+const FAR = Date.UTC(2100, 0, 1)
+const ROLLED_BACK = new Error('to be rolled back')
 
 /** One of the two adapters, answering in terms that both share. */
 export class Side {
@@ -63,14 +69,7 @@ export class Side {
   #answer(command: Command): Promise<unknown> {
     switch (command.do) {
       case 'start':
-        return this.adapter.startRuns(
-          command.runs.map(({ graph, ...run }) => ({
-            ...run,
-            definitionId: this.#definitionIds[graph]!,
-            workflow: GRAPHS[graph]!.name,
-          })),
-          { lease: command.lease },
-        )
+        return this.adapter.startRuns(this.#runs(command.runs), { lease: command.lease })
       case 'register':
         return this.adapter.registerWorker({ workerId: command.workerId, name: 'w', leaseMs: LEASE_MS })
       case 'renew':
@@ -90,19 +89,37 @@ export class Side {
       case 'undo':
         return this.adapter.beginUndo(command.plans)
       case 'signal':
-        return this.adapter.deliverSignals(
-          command.signals.map(({ graph, ...signal }) => ({
-            ...signal,
-            definitionId: this.#definitionIds[graph]!,
-            actor: null,
-          })),
-        )
+        return this.adapter.deliverSignals(this.#signals(command.signals))
       case 'expire':
         return this.adapter.expireRuns({ limit: UNLIMITED })
       case 'upcoming':
         return this.adapter.upcoming({ definitionIds: this.#definitionIds })
       case 'approvals':
         return this.#approvals()
+      case 'within':
+        return this.#within(command)
+      case 'recorded':
+        return this.adapter.recorded({ workerId: command.workerId, outcomes: this.#own(command.outcomes) })
+      case 'leave':
+        return this.adapter.deregisterWorker({ workerId: command.workerId })
+      case 'prune':
+      case 'releaseKeys':
+        return this.adapter[command.do]({ runIds: command.runIds, finishedBefore: FAR })
+      case 'workers':
+      case 'diagnose':
+      case 'definitions':
+      case 'newest':
+      case 'listHeld':
+      case 'statuses':
+      case 'find':
+      case 'findByKey':
+      case 'list':
+      case 'count':
+      case 'findEnded':
+        return look(this.adapter, command, {
+          definitionIds: this.#definitionIds,
+          startedAt: this.#translation.startedAt,
+        })
       case 'cancel':
         return this.adapter.cancelRuns({ runIds: command.runIds, cause: CANCELLED })
       case 'stopping':
@@ -129,6 +146,47 @@ export class Side {
     }
   }
 
+  #runs(runs: readonly PlannedRun[]): readonly NewRun[] {
+    return runs.map(({ graph, ...run }) => ({
+      ...run,
+      definitionId: this.#definitionIds[graph]!,
+      workflow: GRAPHS[graph]!.name,
+    }))
+  }
+
+  #signals(signals: readonly PlannedSignal[]): readonly NewSignal[] {
+    return signals.map(({ graph, ...signal }) => ({
+      ...signal,
+      definitionId: this.#definitionIds[graph]!,
+      actor: null,
+    }))
+  }
+
+  #own(outcomes: readonly Outcome[]): readonly Outcome[] {
+    return outcomes.map((outcome) => ({
+      ...outcome,
+      definitionId: this.#definitionIds[outcome.definitionId]!,
+    }))
+  }
+
+  /** What is rolled back was answered all the same. */
+  async #within({ runs, signals, commits }: Extract<Command, { do: 'within' }>): Promise<unknown> {
+    let answer: unknown
+    const work = async (tx: unknown) => {
+      const saved = await this.adapter.saveDefinitions(GRAPHS, { tx })
+      const started = await this.adapter.startRuns(this.#runs(runs), { tx })
+      const found = await this.adapter.findRun({ runId: runs[0]!.runId }, { tx })
+      const deliveries = await this.adapter.deliverSignals(this.#signals(signals), { tx })
+      const now = Math.round((await this.adapter.now({ tx })) - this.#translation.startedAt)
+      answer = { saved: saved.length, started, found, deliveries, now }
+      if (!commits) throw ROLLED_BACK
+    }
+    await this.harness.transaction(work).catch((error: unknown) => {
+      if (error !== ROLLED_BACK) throw error
+    })
+    return answer
+  }
+
   async #history(runId: string): Promise<unknown> {
     const entries = await this.adapter.readHistory({ runId, limit: UNLIMITED })
     return entries.map(({ at, change, ...entry }) => ({
@@ -140,13 +198,23 @@ export class Side {
 
   /** A refusal is an answer: both must refuse the same, with the same words. */
   async #operate({ runId, action, step }: Operation): Promise<unknown> {
-    const handle = createEngine({ adapter: this.adapter }).runs.handle(runId)
+    const engine = createEngine({ adapter: this.adapter })
     try {
-      return { done: await operationOf(handle, action, step) }
+      if (action === 'migrate') return { done: await this.#migrate(engine, runId) }
+      return { done: await operationOf(engine.runs.handle(runId), action, step) }
     } catch (error) {
       if (BelayError.is(error) && error.code === 'action_refused') return { refused: error.message }
       throw error
     }
+  }
+
+  /** To the other version of its workflow, if there is one. */
+  async #migrate(engine: Engine, runId: string): Promise<boolean> {
+    const { workflow, version } = (await this.adapter.findRun({ runId }))!
+    const record = GRAPHS.find((graph) => graph.name === workflow && graph.version !== version)
+    if (record === undefined) return false
+    const { name } = record
+    return engine.migrateRun(runId, { name, version: record.version, record } as WorkflowDefinition)
   }
 
   async #claim({ workerId, graphs }: Extract<Command, { do: 'claim' }>): Promise<unknown> {
@@ -156,10 +224,7 @@ export class Side {
   }
 
   #settle({ workerId, outcomes, handBackMax }: Extract<Command, { do: 'settle' }>): Promise<unknown> {
-    const own = outcomes.map((outcome) => ({
-      ...outcome,
-      definitionId: this.#definitionIds[outcome.definitionId]!,
-    }))
+    const own = this.#own(outcomes)
     const [only] = own
     const isAlone = own.length === 1 && only !== undefined && endedWell(only)
     if (!isAlone) return this.adapter.settle({ workerId, outcomes: own, handBackMax })
@@ -204,7 +269,11 @@ function endedWell(outcome: Outcome): outcome is EndedWell {
   return outcome.type === 'completed' || outcome.type === 'compensated'
 }
 
-function operationOf(handle: RunHandle, action: OperatorAction, step: string): Promise<unknown> {
+function operationOf(
+  handle: RunHandle,
+  action: Exclude<OperatorAction, 'migrate'>,
+  step: string,
+): Promise<unknown> {
   const by = { by: 'operator', reason: 'chance' }
   switch (action) {
     case 'pause':
@@ -217,6 +286,8 @@ function operationOf(handle: RunHandle, action: OperatorAction, step: string): P
       return handle[action](step, by)
     case 'skipStep':
       return handle.skipStep(step, { ...by, output: 'stand-in' })
+    case 'giveUpStep':
+      return handle.giveUpStep(step, by)
     case 'abandon':
       return handle.cancel({ ...by, compensate: false })
   }

@@ -54,6 +54,10 @@ export class World {
 
   see(runId: string, run: ComparableRun): void {
     this.seen.set(runId, run)
+    // It may have moved to another version, in which its steps have other numbers.
+    const graph = run.run['definitionId'] as number
+    if (this.graphs.get(runId) !== graph) this.#renumber(runId, run)
+    this.graphs.set(runId, graph)
     const { status } = run.run
     if (isTerminal(status) || status === 'compensation_failed') this.quiet.add(runId)
   }
@@ -81,6 +85,19 @@ export class World {
         for (const outcome of command.outcomes) this.#settle(command.workerId, outcome)
         this.#remember(command.workerId, (answer as { claims: readonly Claim[] }).claims)
         break
+      case 'within':
+        if (!command.commits) break
+        for (const { runId, created } of (answer as WithinAnswer).started)
+          if (created) this.runIds.push(runId)
+        for (const { runId, graph } of command.runs) this.graphs.set(runId, graph)
+        this.#signalled(command.signals, (answer as WithinAnswer).deliveries)
+        break
+      case 'prune':
+        for (const runId of answer as readonly string[]) this.#forget(runId)
+        break
+      case 'leave':
+        this.#lose(command.workerId)
+        break
       case 'sweep':
         for (const workerId of (answer as { lostWorkers: string[] }).lostWorkers) this.#outlive(workerId)
         break
@@ -94,6 +111,23 @@ export class World {
       default:
         break
     }
+  }
+
+  #renumber(runId: string, { steps }: ComparableRun): void {
+    for (const name of this.signalled) if (name.startsWith(runId)) this.signalled.delete(name)
+    for (const { step, signalledAt } of steps)
+      if (signalledAt !== null) this.signalled.add(`${runId}/${step}`)
+  }
+
+  #forget(runId: string): void {
+    this.runIds.splice(this.runIds.indexOf(runId), 1)
+    this.quiet.delete(runId)
+    this.seen.delete(runId)
+  }
+
+  /** Whether a worker has settled all that it was given, as far as anybody remembers. */
+  holdsNothing(workerId: string): boolean {
+    return this.#attempts.every((known) => known.workerId !== workerId || known.settled !== undefined)
   }
 
   #signalled(signals: readonly PlannedSignal[], deliveries: readonly Delivery[]): void {
@@ -134,3 +168,8 @@ export class World {
 }
 
 type StartAnswer = readonly Pick<StartedRun, 'runId' | 'created' | 'claims'>[]
+
+interface WithinAnswer {
+  readonly started: StartAnswer
+  readonly deliveries: readonly Delivery[]
+}

@@ -1,0 +1,80 @@
+import type { Adapter, RunRecord, SavedDefinition } from '@belay/workflow/adapter'
+import { UNLIMITED } from '../scenario/worker.ts'
+import type { Look } from './command.ts'
+import { GRAPHS } from './graphs.ts'
+
+const FAR = Date.UTC(2100, 0, 1)
+
+/** What a store shows, with instants counted from `startedAt`. */
+export async function look(
+  adapter: Adapter,
+  command: Look,
+  { definitionIds, startedAt }: { readonly definitionIds: readonly number[]; readonly startedAt: number },
+): Promise<unknown> {
+  return relative(await shown(adapter, command, definitionIds), startedAt)
+}
+
+async function shown(adapter: Adapter, command: Look, definitionIds: readonly number[]): Promise<unknown> {
+  switch (command.do) {
+    case 'workers':
+      // Where a store cannot know the machine's name it says nothing.
+      return (await adapter.listWorkers()).map(({ host: _, ...worker }) => worker)
+    case 'diagnose': {
+      const { liveRuns, moreLiveRuns, strandedSteps } = await adapter.diagnose({ overdueMs: 60_000 })
+      return {
+        liveRuns: liveRuns.map(({ runIds: _, definitionId: __, ...runs }) => JSON.stringify(runs)).sort(),
+        moreLiveRuns,
+        strandedSteps,
+      }
+    }
+    case 'definitions':
+      return (await adapter.readDefinitions(definitionIds)).map(withoutId)
+    case 'newest':
+      return withoutId(await adapter.findDefinition({ name: 'branches' }))
+    case 'listHeld':
+      return adapter.listHeld({ workerId: command.workerId, limit: UNLIMITED })
+    case 'statuses':
+      return [
+        ...(await adapter.readStatuses(command.runIds)),
+        ...(await adapter.readStatuses(command.runIds, { stored: true })),
+      ]
+    case 'find':
+      return adapter.findRun({ runId: command.runId })
+    case 'findByKey':
+      return adapter.findRun({ workflow: GRAPHS[command.graph]!.name, key: command.key })
+    case 'list':
+      return (await adapter.listRuns({ status: [command.status], limit: UNLIMITED })).map(nameOf)
+    case 'count':
+      return adapter.countRuns({ status: [command.status], byStatus: true, max: UNLIMITED })
+    case 'findEnded': {
+      // Where a walk stands is the store's own affair.
+      const { cursor: _, ...found } = await adapter.findEnded({
+        finishedBefore: FAR,
+        statuses: [command.status],
+        after: null,
+        limit: UNLIMITED,
+      })
+      return { ...found, runIds: [...found.runIds].sort() }
+    }
+  }
+}
+
+function withoutId(definition: SavedDefinition | null) {
+  if (definition === null) return null
+  const { id: _, ...record } = definition
+  return record
+}
+
+function nameOf({ runId, status, key }: RunRecord) {
+  return { runId, status, key }
+}
+
+const INSTANTS: ReadonlySet<string> = new Set(['since', 'startedAt', 'renewedAt', 'leaseExpiresAt'])
+
+function relative(value: unknown, startedAt: number): unknown {
+  return JSON.parse(
+    JSON.stringify(value ?? null, (key, inner: unknown) =>
+      INSTANTS.has(key) && typeof inner === 'number' ? Math.round(inner - startedAt) : inner,
+    ),
+  )
+}

@@ -1,0 +1,81 @@
+import type { StepEvent, WorkflowDefinition } from '@belay/workflow'
+import type { Dump, RunDump } from '../invariants/index.ts'
+import { descendants } from './descendants.ts'
+
+export interface Call {
+  readonly event: StepEvent
+  readonly found: RunDump
+  /** The version that the run follows. */
+  readonly definition: WorkflowDefinition
+  readonly workers: Dump['workers']
+  /** Since when the run is paused; undefined when it is not. */
+  readonly pausedAt: number | undefined
+  readonly now: number
+}
+
+type Report = (violation: string) => void
+
+/** Whether a handler may be called now. */
+export function checkCall(call: Call, broken: Report): void {
+  checkLease(call, broken)
+  const { event, found, definition } = call
+  const number = definition.graph.numberOf(event.step)
+  const row = number === undefined ? undefined : found.steps[number]
+  // A worker from which somebody has just taken the step may not know it yet.
+  if (row?.workerId !== event.workerId) return
+  const { attempts, startedAt } = event.direction === 'undo' ? (row.undo ?? row) : row
+  if (attempts !== event.attempt) return
+  const direction = row.status === 'running' ? 'forward' : row.status === 'compensating' ? 'undo' : null
+  if (event.direction !== direction) return
+  checkPause(call, startedAt, broken)
+  if (direction === 'forward') checkForwardCall(call, number!, broken)
+  else checkUndoCall(call, number!, broken)
+}
+
+/** No handler begins once its worker's lease may be over: somebody else may have the step, and its run may be undone already. */
+function checkLease({ event: { runId, step, workerId }, workers, now }: Call, broken: Report): void {
+  const worker = workers?.find((row) => row.workerId === workerId)
+  if (worker?.status === 'live' && worker.leaseExpiresAt > now) return
+  broken(`${runId}/${step} was called by worker ${workerId}, whose lease is over`)
+}
+
+/** Nothing is claimed of a paused run: what its workers hold was claimed before. */
+function checkPause({ event, found, pausedAt }: Call, claimedAt: number | null, broken: Report): void {
+  // A cancellation ends a pause.
+  if (found.run.status !== 'paused') return
+  if (pausedAt === undefined || claimedAt === null || claimedAt <= pausedAt) return
+  broken(
+    `${event.runId}/${event.step} ${event.direction} was claimed at ${claimedAt}; its run is paused since ${pausedAt}`,
+  )
+}
+
+function checkForwardCall({ found, definition }: Call, number: number, broken: Report): void {
+  const { run, steps, stored } = found
+  const { names, dependencies } = definition.graph
+  const call = `${run.runId}/${names[number]} forward`
+  for (const dependency of dependencies[number]!) {
+    const { status } = steps[dependency]!
+    if (status !== 'completed' && status !== 'skipped')
+      broken(`${call} was called while its dependency ${dependency} is ${status}`)
+  }
+  if (stored?.endsAs !== null) broken(`${call} was called after the undo of its run had begun`)
+}
+
+function checkUndoCall({ found, definition }: Call, number: number, broken: Report): void {
+  const { run, steps, stored } = found
+  const call = `${run.runId}/${definition.graph.names[number]} undo`
+  if (stored?.endsAs === null) broken(`${call} was called before the run was drained`)
+  for (const row of steps) {
+    if (['running', 'ready', 'pending', 'waiting'].includes(row.status)) {
+      broken(`${call} was called while step ${row.step} is ${row.status}`)
+    }
+  }
+  for (const later of descendants(definition, number)) {
+    const { status } = steps[later]!
+    const { compensate } = definition.record.shape.steps[later]!
+    const open = status === 'compensating' || status === 'compensation_failed'
+    if (open || (status === 'completed' && compensate !== 'never')) {
+      broken(`${call} was called while step ${later}, which came after it, is ${status}`)
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import type { WorkflowDefinition } from '@belay/workflow'
+import type { JsonText, StepRecord } from '@belay/workflow/adapter'
+import type { RunDump } from '../invariants/index.ts'
+import { descendants } from './descendants.ts'
+import { STAND_IN } from './plan.ts'
+
+/** What an oracle knows, by run and the step's name. */
+export interface Known {
+  /** With the kind of outcome: the fence that it was recorded for. */
+  readonly recorded: Map<string, number>
+  /** The payload of the signal that it took. */
+  readonly taken: Map<string, JsonText>
+  /** Payloads of signals whose transactions may have been committed. */
+  readonly maybeTaken: Map<string, readonly JsonText[]>
+}
+
+export interface End {
+  readonly found: RunDump
+  /** The version that the run follows. */
+  readonly definition: WorkflowDefinition
+  /** All versions: its steps may have ended by another one. */
+  readonly versions: readonly WorkflowDefinition[]
+  readonly known: Known
+}
+
+type Report = (violation: string) => void
+
+/** Whether a run came to the end that its steps imply. */
+export function checkEndOf(end: End, broken: Report): void {
+  const { run, steps, stored } = end.found
+  for (const step of steps) checkLength(end, step, broken)
+  switch (run.status) {
+    case 'completed':
+      for (const step of steps) checkCompleted(end, step, broken)
+      return
+    case 'failed':
+    case 'compensated':
+    case 'cancelled':
+      for (const step of steps) {
+        if (stored?.stop === 'abandonment') checkLeft(end, step, broken)
+        else checkUndone(end, step, broken)
+      }
+      return
+    case 'compensation_failed':
+      for (const step of steps) checkParked(end, step, broken)
+      return
+    default:
+      broken(`run ${run.runId} is stuck in ${run.status}: ${steps.map(({ status }) => status).join(' ')}`)
+  }
+}
+
+function checkCompleted(end: End, step: StepRecord, broken: Report): void {
+  // What an operator skipped has a stand-in.
+  if (step.status === 'skipped') return
+  const { runId } = end.found.run
+  const expected = expectedOutputs(end, step)
+  if (step.status !== 'completed') broken(`completed run ${runId} has step ${step.name} ${step.status}`)
+  if (!expected.includes(step.output))
+    broken(`output of ${runId}/${step.name} is ${step.output}, not ${expected.join(' or ')}`)
+}
+
+function expectedOutputs({ found, definition, versions, known }: End, step: StepRecord): readonly JsonText[] {
+  const { wait } = definition.steps[step.step]!
+  switch (wait?.kind) {
+    case 'sleep':
+      return [null]
+    case 'signal':
+    case 'approval': {
+      const name = `${found.run.runId}/${step.name}`
+      const taken = known.taken.has(name) ? [known.taken.get(name)!] : [JSON.stringify(STAND_IN)]
+      return [...taken, ...(known.maybeTaken.get(name) ?? [])]
+    }
+    default:
+      return versions.flatMap(({ graph }) => {
+        const number = graph.numberOf(step.name)
+        if (number === undefined) return []
+        const sees = graph.dependencies[number]!.map((dependency) => graph.names[dependency]!).sort()
+        return [JSON.stringify({ step: step.name, sees })]
+      })
+  }
+}
+
+/** Nothing may end a wait before its time but its signal. */
+function checkLength({ found, definition, known }: End, step: StepRecord, broken: Report): void {
+  const { wait } = definition.steps[step.step]!
+  const name = `${found.run.runId}/${step.name}`
+  if (wait === null || step.status !== 'completed' || known.taken.has(name) || known.maybeTaken.has(name))
+    return
+  const leastMs = wait.kind === 'sleep' ? wait.ms! : wait.kind === 'poll' ? 0 : (wait.timeoutMs ?? Number.NaN)
+  const lastedMs = leastMs === 0 ? 0 : step.finishedAt! - step.waitingSince!
+  if (!(lastedMs >= leastMs)) broken(`${name} waited ${lastedMs} ms, not ${leastMs}`)
+}
+
+function checkUndone({ found, definition, known }: End, step: StepRecord, broken: Report): void {
+  const { compensate } = definition.record.shape.steps[step.step]!
+  const begun = found.stored?.begun?.[step.step] ?? step.startedAt !== null
+  const name = `${found.run.runId}/${step.name}`
+  const where = `stopped run ${found.run.runId}, step ${step.name} (${compensate})`
+  const completed = known.recorded.has(`${name}/completed`)
+  const compensated = known.recorded.has(`${name}/compensated`)
+  const owed =
+    compensate !== 'never' && (completed || (compensate === 'started' && begun && step.status !== 'skipped'))
+  if (owed !== (step.status === 'compensated')) broken(`${where}: ${step.status}, but owed an undo: ${owed}`)
+  if (owed !== compensated) broken(`${where}: undo recorded: ${compensated}, owed: ${owed}`)
+  checkOver(where, step, broken)
+}
+
+/** Cancelled without an undo: what was done stays as it is. */
+function checkLeft({ found }: End, step: StepRecord, broken: Report): void {
+  const where = `run ${found.run.runId}, cancelled without an undo, step ${step.name}`
+  if (step.undoOf !== null) broken(`${where} is ${step.status}`)
+  checkOver(where, step, broken)
+}
+
+function checkOver(where: string, { status }: StepRecord, broken: Report): void {
+  if (['pending', 'ready', 'running', 'waiting', 'compensating'].includes(status)) {
+    broken(`${where} is still ${status}`)
+  }
+}
+
+function checkParked({ found, definition }: End, step: StepRecord, broken: Report): void {
+  if (step.status !== 'compensating') return
+  const blocked = descendants(definition, step.step).some(
+    (later) => found.steps[later]!.status === 'compensation_failed',
+  )
+  if (!blocked)
+    broken(`parked run ${found.run.runId}: step ${step.name} is not undone, and nothing is in its way`)
+}

@@ -1,0 +1,191 @@
+import type { StepDefinition, WorkflowDefinition } from '@belay/workflow'
+import { BelayError, type StepTransaction } from '@belay/workflow/adapter'
+import { untilDeath } from './faulty-adapter.ts'
+import type { Fleet, Living } from './fleet.ts'
+import { type Operation, operationOn, upkeep } from './operator.ts'
+import type { Process } from './scheduler.ts'
+import type { Stage } from './stage.ts'
+
+const RUNS_MAX = 8
+
+/** Everybody who wants something of the engines of a world: who starts runs, signals them, and acts on them. */
+export class Clients {
+  readonly #stage: Stage
+  readonly #fleet: Fleet
+  /** Runs that somebody was told are there, and why they must be. */
+  readonly started = new Map<string, string>()
+  /** Runs that are being started, or may have been. */
+  #starts = 0
+
+  constructor(stage: Stage, fleet: Fleet) {
+    this.#stage = stage
+    this.#fleet = fleet
+  }
+
+  startRun(): void {
+    const living = this.#fleet.any()
+    if (living === undefined || this.#starts >= RUNS_MAX) return
+    const { options, start } = this.#newRun(living)
+    void start()
+      .then((run) => this.started.set(run.id, `started with key ${options.key}`))
+      // The connection broke: the run may or may not exist.
+      .catch(() => {})
+  }
+
+  /** An application's transaction: starts a run in it, or signals one, and then commits, or thinks better of it. */
+  transact(): void {
+    const living = this.#fleet.any()
+    if (living === undefined) return
+    const { shared, random } = this.#stage
+    const { process } = living
+    const changesItsMind = random.chance(0.3)
+    const work = async (tx: unknown) => {
+      await untilDeath(process, this.#within(living, tx))
+      await untilDeath(process, process.turn(random.integer(0, 500)))
+      if (changesItsMind) throw new Error('simulated: thinks better of it')
+    }
+    this.#stage.trace(() => `transaction of ${process.name}${changesItsMind ? ', to be rolled back' : ''}`)
+    const turn = () => process.turn()
+    void turn()
+      .then(() => shared.free(turn))
+      .then(() => shared.transaction(work))
+      .catch(() => {})
+  }
+
+  /** What a transactional handler does beside its effect: mostly nothing. */
+  async within(living: Living, tx: StepTransaction): Promise<void> {
+    if (!this.#stage.isCalm && this.#stage.random.chance(0.1)) await this.#within(living, tx)
+  }
+
+  /** A cancellation, mostly with an undo. */
+  cancel(): void {
+    const { random } = this.#stage
+    if (this.started.size === 0) return
+    const runId = random.pick([...this.started.keys()])
+    this.#operate({
+      name: 'cancel',
+      runId,
+      act: ({ engine }) => engine.runs.handle(runId).cancel({ reason: 'simulated' }),
+    })
+  }
+
+  /** What an operator might do to a run where it stands. */
+  async operate(): Promise<void> {
+    const operation = operationOn(await this.#stage.shared.dump(), this.#stage.random)
+    if (operation !== undefined) this.#operate(operation)
+  }
+
+  upkeep(): void {
+    this.#operate(upkeep(this.#stage.random))
+  }
+
+  /** Any run, any step that takes a signal: early, late, and now and then under a key that was used before. */
+  async signalAny(): Promise<void> {
+    const living = this.#fleet.any()
+    const { runs } = await this.#stage.shared.dump()
+    if (living === undefined || runs.length === 0) return
+    const { run } = this.#stage.random.pick(runs)
+    const workflow = definitionOf(living.workflows, run)
+    const steps = workflow.steps.filter(({ wait }) => wait?.kind === 'signal' || wait?.kind === 'approval')
+    if (steps.length > 0) void this.#signal(living, run.runId, this.#stage.random.pick(steps))
+  }
+
+  /** What nobody signalled in the chaos would wait for ever. */
+  async signalEverything(): Promise<void> {
+    for (const { run, steps } of (await this.#stage.shared.dump()).runs) {
+      const living = this.#fleet.any()
+      if (living === undefined) return
+      const { steps: defined } = definitionOf(living.workflows, run)
+      for (const { step, status, availableAt } of steps) {
+        if (status !== 'waiting' || availableAt !== null) continue
+        void this.#signal(living, run.runId, defined[step]!)
+      }
+    }
+  }
+
+  #operate({ name, runId, act }: Operation): void {
+    const living = this.#fleet.any()
+    if (living === undefined) return
+    this.#stage.trace(() => `operator: ${name} ${runId ?? ''}`)
+    // Refused, or the connection broke: either may be.
+    const told = () => this.#stage.count(`operator: ${name}`)
+    void act(living).then(told, () => {})
+  }
+
+  async #within(living: Living, tx: unknown): Promise<void> {
+    const { random, shared } = this.#stage
+    if (random.chance(0.5) && this.#starts < RUNS_MAX) {
+      await this.#newRun(living).start(tx)
+      return
+    }
+    const waiting = (await shared.dump()).runs.flatMap(({ run, steps }) =>
+      steps.filter(({ status }) => status === 'waiting').map((row) => ({ run, row })),
+    )
+    if (waiting.length === 0) return
+    const { run, row } = random.pick(waiting)
+    const step = definitionOf(living.workflows, run).steps[row.step]!
+    if (step.wait?.kind === 'signal' || step.wait?.kind === 'approval') {
+      await this.#signal(living, run.runId, step, tx)
+    }
+  }
+
+  #newRun({ engine, stranger, workflows }: Living) {
+    const { random } = this.#stage
+    this.#starts += 1
+    const key = random.chance(0.5) ? `k${random.integer(0, 2)}` : undefined
+    const options = {
+      ...(random.chance(0.15) ? { delay: random.integer(0, 10_000) } : {}),
+      ...(random.chance(0.2) ? { deadline: random.pick([1_000, 10_000, 100_000]) } : {}),
+      ...(key === undefined ? {} : { key }),
+    }
+    const workflow = random.pick(workflows)
+    const { name, version } = workflow
+    const input = { by: 'simulation' }
+    const isByName = random.chance(0.2)
+    const start = (tx?: unknown) => {
+      const given = tx === undefined ? options : { ...options, tx }
+      return isByName ? stranger.run(name, input, { ...given, version }) : engine.run(workflow, input, given)
+    }
+    return { options: { key }, start }
+  }
+
+  async #signal(
+    { engine, process, workflows }: Living,
+    runId: string,
+    { name, wait }: StepDefinition,
+    tx?: unknown,
+  ): Promise<void> {
+    const { random, oracle } = this.#stage
+    const key = `k${random.integer(0, 3)}`
+    const handle = engine.runs.handle(runId)
+    const payload = { n: random.integer(0, 1_000) }
+    const within = tx === undefined ? {} : { tx }
+    this.#stage.trace(() => `${nameOf(process)} signal ${runId} ${name} ${key}`)
+    const sending = () => {
+      if (wait?.kind === 'signal') return handle.signal(name, payload, { key, ...within })
+      const decision = { by: 'simulation', key, ...within }
+      return random.chance(0.85) ? handle.approve(name, decision) : handle.reject(name, decision)
+    }
+    try {
+      await sending()
+    } catch (error) {
+      // The transaction is the caller's, and over with it.
+      if (tx !== undefined) throw error
+      // The run may have moved to a version without that step.
+      const isDropped = workflows.some(({ graph }) => graph.numberOf(name) === undefined)
+      if (isDropped && BelayError.is(error) && error.code === 'invalid_option') return
+      oracle.refused(`a signal for ${runId}/${name}`, error)
+    }
+  }
+}
+
+function nameOf({ name }: Process): string {
+  return name
+}
+
+function definitionOf(
+  workflows: readonly WorkflowDefinition[],
+  run: { readonly workflow: string; readonly version: number },
+): WorkflowDefinition {
+  return workflows.find(({ name, version }) => name === run.workflow && version === run.version)!
+}

@@ -1,0 +1,215 @@
+import type { GraphHandlerContext, StepEvent, UndoReport } from '@belay/workflow'
+import type { StepRecord } from '@belay/workflow/adapter'
+import type { Dump, RunDump } from '../invariants/index.ts'
+import type { Plan } from './plan.ts'
+import type { Written } from './store.ts'
+
+type CompensateOn = 'completed' | 'started' | 'never'
+
+/** What one idempotency key stands for: other systems do it once, and undo it once. */
+interface Effect {
+  readonly key: string
+  state: 'stands' | 'undone'
+  /** Some attempt did it while its worker still had the step. */
+  timely: boolean
+  /** An operator sent the step on its way again and left the effect as it was. */
+  writtenOff: boolean
+}
+
+/**
+ * A ledger, outside of the store, of what handlers did and undid. It says what broke: an effect that is there twice under two keys, one that
+ * is undone before it was done, and, at the end of a run, one that is there and that neither a completed step nor the undo report accounts for.
+ */
+export class Effects {
+  readonly #dump: () => Promise<Dump>
+  readonly #plans: ReadonlyMap<string, Plan>
+  readonly #broken: (violation: string) => void
+  /** The workflow of each run. */
+  readonly #workflowOf = new Map<string, string>()
+  /** Steps of which some handler went on when nobody waited for it any more. */
+  readonly #letGo = new Set<string>()
+  /** By run and step, then by key. */
+  readonly #ledger = new Map<string, Map<string, Effect>>()
+  /** The handler call that an engine has just told of, and makes next. */
+  #next: StepEvent | undefined
+
+  constructor(parts: {
+    readonly dump: () => Promise<Dump>
+    readonly plans: ReadonlyMap<string, Plan>
+    readonly broken: (violation: string) => void
+  }) {
+    this.#dump = parts.dump
+    this.#plans = parts.plans
+    this.#broken = parts.broken
+  }
+
+  /** An engine is about to call a handler. */
+  announce(event: StepEvent): void {
+    this.#next = event
+    this.#workflowOf.set(event.runId, event.workflow)
+  }
+
+  /** A handler was called: by the worker that was announced. */
+  called(context: GraphHandlerContext<unknown>): EffectCall {
+    const { runId, step, idempotencyKey } = context
+    const announced = this.#next
+    this.#next = undefined
+    const workerId = announced?.runId === runId && announced.step === step ? announced.workerId : null
+    const holder = this.#fenceOf(runId, step, workerId)
+    const isTimely = async () => {
+      const [held, holds] = [await holder, await this.#fenceOf(runId, step, workerId)]
+      return held !== null && held === holds
+    }
+    return {
+      happen: async () => this.#happened({ runId, step, key: idempotencyKey, timely: await isTimely() }),
+      undo: async () => this.#undone({ runId, step, key: idempotencyKey, timely: await isTimely() }),
+      compensateOn: (plan) => compensateOn(plan, step),
+    }
+  }
+
+  /** What a transactional handler wrote was committed. */
+  committed({ runId, step, outcome, key }: Written): void {
+    const call = { runId, step, key, timely: true }
+    if (outcome === 'completed') this.#happened(call)
+    else this.#undone(call)
+  }
+
+  /**
+   * An attempt was given back, or timed out, while its handler may go on. What that does is not told once a later attempt has failed, or the
+   * run is cancelled first: a row keeps the end of its newest attempt only.
+   */
+  letGo(runId: string, step: string): void {
+    this.#letGo.add(`${runId}/${step}`)
+  }
+
+  /** An operator changed a run: may have skipped an undo, or sent a step on its way again with its effect left as it was. */
+  changed(before: RunDump | undefined, after: RunDump | undefined): void {
+    for (const { name, status } of after?.steps ?? []) {
+      const old = before?.steps.find((step) => step.name === name)?.status ?? ''
+      // What has no compensation stays, also when the step is run again because one that it builds on was undone.
+      const isLeft = LEFT_AS_IT_IS.has(old) || this.#compensateOn(after!.run.runId, name) === 'never'
+      const isSentForward = (status === 'pending' || status === 'ready') && isLeft
+      const isUndoSkipped = status === 'compensated' && old === 'compensation_failed'
+      if (!isSentForward && !isUndoSkipped) continue
+      const { runId } = after!.run
+      for (const effect of this.#of(runId, name).values()) effect.writtenOff = true
+      // A handler of before, that nobody waits for any more, may do it yet.
+      this.letGo(runId, name)
+    }
+  }
+
+  /** A run is at its end, or parked: what happened in it must be accounted for. */
+  checkEnd({ run, steps, stored }: RunDump, report: readonly UndoReport[]): void {
+    for (const step of steps) {
+      // Who cancels without an undo leaves it, too, where an error is no proof that nothing happened.
+      const isLeft = stored?.stop === 'abandonment' && this.#compensateOn(run.runId, step.name) === 'started'
+      if (isLeft) continue
+      const named = report.find((entry) => entry.step === step.name)?.result
+      for (const effect of this.#of(run.runId, step.name).values()) {
+        const isLetGo = !effect.timely && this.#letGo.has(`${run.runId}/${step.name}`)
+        if (effect.state === 'undone' || effect.writtenOff || isLetGo) continue
+        if (isAccountedFor(step, effect, named)) continue
+        this.#broken(
+          `the effect ${effect.key} of step ${step.name} (${step.status}) is there, and run ${run.runId} (${run.status}) does not say so`,
+        )
+      }
+    }
+  }
+
+  #happened({ runId, step, key, timely }: Call): void {
+    const effects = this.#of(runId, step)
+    const known = effects.get(key)
+    if (known !== undefined) {
+      known.timely ||= timely
+      if (known.state === 'undone' && timely) this.#broken(`${key} was done again after it was undone`)
+      return
+    }
+    const standing = [...effects.values()].find(({ state, timely, writtenOff }) => {
+      return state === 'stands' && timely && !writtenOff
+    })
+    // What has no compensation is done again, under another key, when a step that it builds on was undone.
+    if (standing !== undefined && timely && this.#compensateOn(runId, step) !== 'never') {
+      this.#broken(`step ${step} of run ${runId} was done as ${key} while its effect ${standing.key} stands`)
+    }
+    effects.set(key, { key, state: 'stands', timely, writtenOff: false })
+  }
+
+  #undone({ runId, step, key: undoKey }: Call): void {
+    const key = undoKey.replace(/:undo$/, '')
+    const effects = this.#of(runId, step)
+    const known = effects.get(key)
+    if (key === undoKey) this.#broken(`${key} is the key of an undo, and does not say so`)
+    if (known === undefined && this.#compensateOn(runId, step) !== 'started') {
+      this.#broken(
+        `${undoKey} undid what was never done; done was: ${[...effects.keys()].join(', ') || 'nothing'}`,
+      )
+    }
+    if (known === undefined) effects.set(key, { key, state: 'undone', timely: false, writtenOff: false })
+    else known.state = 'undone'
+  }
+
+  #compensateOn(runId: string, step: string): CompensateOn {
+    const plan = this.#plans.get(this.#workflowOf.get(runId) ?? '')
+    return plan === undefined ? 'never' : compensateOn(plan, step)
+  }
+
+  #of(runId: string, step: string): Map<string, Effect> {
+    const name = `${runId}/${step}`
+    const effects = this.#ledger.get(name) ?? new Map<string, Effect>()
+    this.#ledger.set(name, effects)
+    return effects
+  }
+
+  /** The fencing token of the step's attempt, while this worker has it. */
+  async #fenceOf(runId: string, name: string, workerId: string | null): Promise<number | null> {
+    const { runs } = await this.#dump()
+    const row = runs.find(({ run }) => run.runId === runId)?.steps.find((step) => step.name === name)
+    const isHeld = row !== undefined && row.workerId === workerId && HELD.has(row.status)
+    return isHeld ? row.fence : null
+  }
+}
+
+/** What a handler that was called may do. */
+export interface EffectCall {
+  happen(): Promise<void>
+  undo(): Promise<void>
+  compensateOn(plan: Plan): CompensateOn
+}
+
+interface Call {
+  readonly runId: string
+  readonly step: string
+  readonly key: string
+  readonly timely: boolean
+}
+
+const HELD: ReadonlySet<string> = new Set(['running', 'compensating'])
+const LEFT_AS_IT_IS: ReadonlySet<string> = new Set(['failed', 'cancelled', 'compensated'])
+
+function isAccountedFor(
+  { status }: StepRecord,
+  { timely }: Effect,
+  named: UndoReport['result'] | undefined,
+): boolean {
+  switch (status) {
+    // Its step says that it happened; whoever skipped a step knows.
+    case 'completed':
+    case 'skipped':
+      return true
+    case 'compensated':
+      // A handler that nobody waited for any more may do it after it was undone.
+      return !timely
+    default:
+      return named !== undefined
+  }
+}
+
+/** When a step's effect is undone, by the version that says so most. */
+function compensateOn({ versions }: Plan, name: string): CompensateOn {
+  const found = versions.flatMap(({ steps }): readonly CompensateOn[] => {
+    const step = steps[name]
+    if (step === undefined || !('handler' in step) || step.compensate === undefined) return []
+    return [step.compensateOn ?? 'completed']
+  })
+  return found.includes('started') ? 'started' : (found[0] ?? 'never')
+}

@@ -1,0 +1,94 @@
+import { createEngine, type Engine, type WorkflowDefinition } from '@belay/workflow'
+import type { StepTransaction } from '@belay/workflow/adapter'
+import { Process } from './scheduler.ts'
+import type { Stage } from './stage.ts'
+
+/** A process with an engine in it. */
+export interface Living {
+  readonly process: Process
+  readonly engine: Engine
+  /** Another engine of the process, that knows workflows by name only. */
+  readonly stranger: Engine
+  readonly workflows: readonly WorkflowDefinition[]
+}
+
+/** The processes of a world. */
+export class Fleet {
+  readonly living: Living[] = []
+  crashes = 0
+  freezes = 0
+  readonly #stage: Stage
+  /** What a transactional handler does beside its effect, with the engine of its process. */
+  readonly #within: (living: Living, tx: StepTransaction) => Promise<void>
+  readonly #processes: Process[] = []
+
+  constructor(stage: Stage, within: (living: Living, tx: StepTransaction) => Promise<void>) {
+    this.#stage = stage
+    this.#within = within
+  }
+
+  start(): void {
+    const { random: chance, scheduler, plans, leaseMs, oracle, payloadMaxBytes } = this.#stage
+    const random = chance.fork()
+    const process = new Process(`p${this.#processes.length}`, scheduler)
+    this.#processes.push(process)
+    const within = (tx: StepTransaction) => this.#within(living, tx)
+    const workflows = plans.flatMap((plan) => this.#stage.workflowsIn(process, plan, { random, within }))
+    const same = {
+      adapter: this.#stage.connect(process, random),
+      payloadMaxBytes,
+      clock: process.clock,
+      random: random.next,
+      newId: () => random.uuid(),
+    }
+    const engine = createEngine({
+      ...same,
+      workflows,
+      concurrency: random.integer(1, 6),
+      lease: leaseMs,
+      name: process.name,
+    })
+    const living: Living = { process, engine, stranger: createEngine(same), workflows }
+    oracle.watch(engine)
+    this.living.push(living)
+    const start = (): Promise<void> => engine.start().catch(() => process.turn(100).then(start))
+    void start()
+  }
+
+  /** Ends the world: what anybody still has open is rolled back. */
+  async end(): Promise<void> {
+    const { scheduler } = this.#stage
+    for (const process of this.#processes) scheduler.kill(process)
+    await scheduler.settle()
+  }
+
+  /** One of them, if any lives. */
+  any(): Living | undefined {
+    return this.living.length === 0 ? undefined : this.#stage.random.pick(this.living)
+  }
+
+  crash(): void {
+    const { random, scheduler } = this.#stage
+    const [gone] = this.living.splice(random.integer(0, this.living.length - 1), 1)
+    this.crashes += 1
+    this.#stage.trace(() => `crash ${gone!.process.name}`)
+    scheduler.kill(gone!.process)
+  }
+
+  freeze(): void {
+    const { random, scheduler, leaseMs } = this.#stage
+    const { process } = random.pick(this.living)
+    const forMs = random.integer(100, leaseMs * 3)
+    this.freezes += 1
+    this.#stage.trace(() => `freeze ${process.name} for ${forMs} ms`)
+    scheduler.freeze(process, forMs)
+  }
+
+  /** A graceful stop: the process goes on living until it has left. */
+  leave(): void {
+    const { random } = this.#stage
+    const [leaving] = this.living.splice(random.integer(0, this.living.length - 1), 1)
+    this.#stage.trace(() => `stop ${leaving!.process.name}`)
+    void leaving!.engine.stop({ timeout: random.integer(0, 5_000) }).catch(() => {})
+  }
+}

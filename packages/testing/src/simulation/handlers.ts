@@ -1,0 +1,107 @@
+import {
+  defineGraph,
+  type GraphHandlerContext,
+  PermanentError,
+  type WorkflowDefinition,
+} from '@belay/workflow'
+import type { StepTransaction } from '@belay/workflow/adapter'
+import type { EffectCall, Effects } from './effects.ts'
+import type { Plan } from './plan.ts'
+import type { Random } from './random.ts'
+import type { Process } from './scheduler.ts'
+import type { Written } from './store.ts'
+
+/** Outputs that no engine of a world may store are longer than this, in bytes. */
+export const PAYLOAD_MAX_BYTES = 2_000
+
+/** How many of the outputs cannot be stored: their handlers' effects have happened all the same. */
+const UNSTORABLE = 0.02
+
+export interface HandlerParts {
+  readonly process: Process
+  readonly random: Random
+  /** After the chaos, nothing fails any more that chance alone decides. */
+  readonly calm: () => boolean
+  readonly effects: Effects
+  /** Writes in a transactional handler's transaction. */
+  readonly write: (tx: StepTransaction, written: Written) => Promise<void>
+  /** Whatever else a transactional handler does with its transaction. */
+  readonly within: (tx: StepTransaction) => Promise<void>
+}
+
+type Context = GraphHandlerContext<unknown>
+
+/** All versions of a plan, with handlers that run in one process. */
+export function workflowsOf(plan: Plan, parts: HandlerParts): readonly WorkflowDefinition[] {
+  const { random, calm } = parts
+  const handlers = {
+    work: async (context: Context) => {
+      await perform(context, plan, parts)
+      if (!calm() && context.tx === undefined && random.chance(UNSTORABLE)) return unstorable(random)
+      return outputOf(context)
+    },
+    check: async (context: Context) => {
+      await behave(context, { plan, parts, failsForGood: 0 })
+      if (!calm() && random.chance(0.5)) return random.pick([undefined, null, false])
+      return outputOf(context)
+    },
+    undo: (context: Context) => perform(context, plan, parts),
+  }
+  return plan.versions.map(({ steps, dag }, index) =>
+    // A check that hangs needs an end as well; it has no timeout of its own.
+    defineGraph(plan.name, { version: index + 1, steps, dag, timeout: '30s' }, handlers),
+  )
+}
+
+/** Proof that dependencies' outputs arrive: the sum over the graph is checked by the oracle. */
+function outputOf({ step, deps }: Context) {
+  return { step, sees: Object.keys(deps).sort() }
+}
+
+function unstorable(random: Random): unknown {
+  return random.pick<unknown>([1n, 'x'.repeat(2 * PAYLOAD_MAX_BYTES)])
+}
+
+/** Does something outside of the store, or in its own transaction; an undo undoes it. */
+async function perform(context: Context, plan: Plan, parts: HandlerParts): Promise<void> {
+  const { random, calm, effects } = parts
+  const { undoOf, runId, step, tx, idempotencyKey } = context
+  const { failsForGood, undoFailsForGood } = plan.temper
+  const call = effects.called(context)
+  if (tx !== undefined) {
+    const outcome = undoOf === undefined ? 'completed' : 'compensated'
+    await parts.write(tx, { runId, step, outcome, key: idempotencyKey })
+    await parts.within(tx)
+  }
+  await behave(context, { plan, parts, failsForGood: undoOf === undefined ? failsForGood : undoFailsForGood })
+  if (tx !== undefined) return
+  await takeEffect(call, undoOf !== undefined)
+  // Only where that is looked at: otherwise an error says that nothing happened.
+  const isLookedAt = undoOf === undefined && call.compensateOn(plan) === 'started'
+  if (isLookedAt && !calm() && random.chance(plan.temper.fails))
+    throw new Error('simulated: after its effect')
+}
+
+function takeEffect(call: EffectCall, isUndo: boolean): Promise<void> {
+  return isUndo ? call.undo() : call.happen()
+}
+
+async function behave(
+  { signal }: Context,
+  { plan, parts, failsForGood }: { plan: Plan; parts: HandlerParts; failsForGood: number },
+): Promise<void> {
+  const { process, random, calm } = parts
+  const { temper } = plan
+  await process.turn(random.chance(0.1) ? random.integer(0, 8_000) : random.integer(0, 300))
+  if (calm()) return
+  if (random.chance(temper.hangs)) await untilSignalled(signal)
+  // Half of the handlers don't care about their signal.
+  if (signal.aborted && random.chance(0.5)) throw signal.reason
+  if (random.chance(failsForGood)) throw new PermanentError('simulated: for good')
+  if (random.chance(temper.fails)) throw new Error('simulated: this time')
+}
+
+function untilSignalled(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}

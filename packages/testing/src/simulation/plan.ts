@@ -1,0 +1,106 @@
+import type { GraphStep, GraphWait } from '@belay/workflow'
+import type { Random } from './random.ts'
+
+/** How handlers of a simulated workflow behave: chosen call by call. */
+export interface Temper {
+  readonly fails: number
+  readonly failsForGood: number
+  /** Never ends before its signal fires. */
+  readonly hangs: number
+  readonly undoFailsForGood: number
+}
+
+/** One version's graph as data. */
+export interface Version {
+  readonly steps: Readonly<Record<string, GraphStep | GraphWait>>
+  readonly dag: Readonly<Record<string, readonly string[]>>
+}
+
+/** A random workflow as data, so that every process can give it handlers of its own. */
+export interface Plan {
+  readonly name: string
+  /** Version 1 and version 2, to which operators move runs. */
+  readonly versions: readonly Version[]
+  readonly temper: Temper
+}
+
+export function randomPlan(random: Random, name: string): Plan {
+  const size = random.integer(1, 9)
+  const density = random.pick([0.15, 0.35, 0.6])
+  const steps: Record<string, GraphStep | GraphWait> = {}
+  const waits = random.pick([0, 0.15, 0.5])
+  const dag: Record<string, readonly string[]> = {}
+  const names = Array.from({ length: size }, (_, index) => `s${index}`)
+  for (const [index, step] of names.entries()) {
+    steps[step] = random.chance(waits) ? randomWait(random) : randomStep(random)
+    const dependencies = names.slice(0, index).filter(() => random.chance(density))
+    if (dependencies.length > 0) dag[step] = dependencies
+  }
+  const temper = random.pick<Temper>([
+    { fails: 0, failsForGood: 0, hangs: 0, undoFailsForGood: 0 },
+    { fails: 0.15, failsForGood: 0.03, hangs: 0.02, undoFailsForGood: 0 },
+    { fails: 0.3, failsForGood: 0.1, hangs: 0.1, undoFailsForGood: 0.08 },
+  ])
+  const first = { steps, dag }
+  return { name, versions: [first, nextVersion(first, random)], temper }
+}
+
+/** The same steps among new ones, so that most of them get another number; now and then one fewer, or one more edge. */
+function nextVersion({ steps, dag }: Version, random: Random): Version {
+  const names = Object.keys(steps)
+  const dropped = names.length > 1 && random.chance(0.3) ? names.at(-1) : undefined
+  const kept = names.filter((name) => name !== dropped)
+  const edges: Record<string, readonly string[]> = Object.fromEntries(
+    kept.flatMap((name) => (dag[name] === undefined ? [] : [[name, dag[name]]])),
+  )
+  // A root before all others, and an end that depends on one of them.
+  const last = random.pick(kept)
+  if (random.chance(0.3) && kept[0] !== last) edges[last] = [...new Set([...(edges[last] ?? []), kept[0]!])]
+  return {
+    steps: {
+      first: randomStep(random),
+      ...Object.fromEntries(kept.map((name) => [name, steps[name]!])),
+      last: randomStep(random),
+    },
+    dag: { ...edges, last: [last] },
+  }
+}
+
+function randomStep(random: Random): GraphStep {
+  return {
+    handler: 'work',
+    attempts: random.integer(1, 3),
+    initial: 50,
+    max: '2s',
+    // A step that may hang needs an end; one in a few has none and relies on its lease.
+    timeout: random.pick(['2s', '10s', '30s']),
+    transaction: random.chance(0.3),
+    ...(random.chance(0.7)
+      ? {
+          compensate: { handler: 'undo', transaction: random.chance(0.3) },
+          compensateOn: random.pick(['completed', 'completed', 'started']),
+        }
+      : {}),
+  }
+}
+
+/** What a step that waits for a signal completes with when none came. */
+export const STAND_IN = 'stand-in'
+
+function randomWait(random: Random): GraphWait {
+  const timeout = random.pick(['2s', '10s', '40s'] as const)
+  const ends = random.pick([
+    {},
+    { timeout },
+    { timeout, onTimeout: { output: STAND_IN } },
+    { timeout, onTimeout: { output: STAND_IN } },
+  ])
+  return random.pick<GraphWait>([
+    { sleep: random.integer(0, 20_000) },
+    { signal: true, ...ends },
+    { signal: true, ...ends },
+    { approval: true, ...ends },
+    { poll: 'check', every: random.integer(50, 5_000), attempts: 3, initial: 50 },
+    { poll: 'check', every: random.integer(50, 5_000), timeout, attempts: 3, initial: 50 },
+  ])
+}

@@ -1,0 +1,175 @@
+import type { Adapter, Clock, StepTransaction, TransactRequest } from '@belay/workflow/adapter'
+import type { Dump } from '../invariants/index.ts'
+import type { InFlight } from './in-flight.ts'
+import type { SimulatedStore, Written } from './store.ts'
+
+/** Verbs that change nothing. What is not among them may have. */
+const READS: ReadonlySet<string> = new Set<keyof Adapter>([
+  'open',
+  'now',
+  'held',
+  'recorded',
+  'load',
+  'stopping',
+  'readHistory',
+  'readDefinitions',
+  'findApprovals',
+  'findDefinition',
+  'findRun',
+  'upcoming',
+  'readRun',
+  'readStatuses',
+  'listRuns',
+  'countRuns',
+  'listWorkers',
+  'listHeld',
+  'findEnded',
+  'diagnose',
+])
+
+/** The store as all processes of a world share it: it shows the world's time, and what it holds is looked at no more often than it changes. */
+export class SharedStore {
+  readonly #store: SimulatedStore
+  readonly #clock: Clock
+  readonly #inFlight: InFlight
+  #shownAt: number | undefined
+  #dump: { readonly held: Promise<Dump>; validUntil: number } | undefined
+  /** Of a store with one session: the transaction that is open in it. */
+  #session: { readonly ended: Promise<void> } | undefined
+
+  constructor(store: SimulatedStore, clock: Clock, inFlight: InFlight) {
+    this.#store = store
+    this.#clock = clock
+    this.#inFlight = inFlight
+  }
+
+  connect(): Adapter {
+    return this.#store.connect()
+  }
+
+  /** Everything that the store holds. While the only session has a transaction open, what it held before: only that could change it. */
+  dump(): Promise<Dump> {
+    const known = this.#dump
+    if (known !== undefined && (this.#clock.now() < known.validUntil || this.#session !== undefined)) {
+      return known.held
+    }
+    const held = this.#call('dump', () => this.#store.dump())
+    const dump = { held, validUntil: Number.POSITIVE_INFINITY }
+    this.#dump = dump
+    void held.then(
+      ({ runs }) => {
+        dump.validUntil = Math.min(
+          ...runs.map(({ run }) => (run.status === 'scheduled' ? run.startAt! : Number.POSITIVE_INFINITY)),
+        )
+      },
+      () => this.#forget(),
+    )
+    return held
+  }
+
+  /** Calls a verb at the world's time. */
+  async call<Answer>(verb: string, run: () => Promise<Answer>): Promise<Answer> {
+    if (READS.has(verb)) return this.#call(verb, run)
+    this.#forget()
+    try {
+      return await this.#call(verb, run)
+    } finally {
+      this.#forget()
+    }
+  }
+
+  /** False while the only session has a transaction open: who does not wait in the world must not wait for that. */
+  get isFree(): boolean {
+    return this.#session === undefined
+  }
+
+  /** Waits while the only session has a transaction open, then for `turn`. */
+  async free(turn: () => Promise<void>): Promise<void> {
+    while (this.#session !== undefined) {
+      await this.#session.ended
+      await turn()
+    }
+  }
+
+  /** Runs a transaction of a step. While its handler goes on, so does the world. */
+  transact(adapter: Adapter, request: TransactRequest): ReturnType<Adapter['transact']> {
+    return this.#open((aside) =>
+      adapter.transact({ ...request, work: (tx) => aside(tx, () => request.work(tx)) }),
+    )
+  }
+
+  /** Runs a transaction of an application's, likewise. */
+  transaction<Result>(work: (tx: unknown) => Promise<Result>): Promise<Result> {
+    return this.#open((aside) => this.#store.transaction((tx) => aside(tx, () => work(tx))))
+  }
+
+  write(tx: StepTransaction, written: Written): Promise<void> {
+    return this.#timed('write', () => this.#store.write(tx, written))
+  }
+
+  written(): Promise<readonly Written[]> {
+    return this.#call('written', () => this.#store.written())
+  }
+
+  close(): Promise<void> {
+    return this.#store.close()
+  }
+
+  #call<Answer>(verb: string, run: () => Promise<Answer>): Promise<Answer> {
+    return this.#timed(verb, async () => {
+      await this.#showTime()
+      return run()
+    })
+  }
+
+  /** Of a store in memory nothing is waited for: what does not end at once waits there for the world. */
+  #timed<Answer>(verb: string, run: () => Promise<Answer>): Promise<Answer> {
+    return this.#store.takesTime ? this.#inFlight.during(verb, run) : run()
+  }
+
+  async #open<Result>(run: (aside: Aside) => Promise<Result>): Promise<Result> {
+    const begin = () => (this.#store.takesTime ? this.#inFlight.begin('a transaction') : () => {})
+    // Nobody can look while the only session has a transaction open.
+    if (this.#store.singleSession) await this.dump()
+    let end = begin()
+    let ended = () => {}
+    await this.#showTime()
+    if (this.#store.singleSession) this.#session = { ended: new Promise((resolve) => (ended = resolve)) }
+    try {
+      return await run(async (tx, work) => {
+        end()
+        try {
+          return await work()
+        } finally {
+          end = begin()
+          await this.#showTime(tx)
+        }
+      })
+    } finally {
+      this.#closed()
+      end()
+      ended()
+    }
+  }
+
+  #closed(): void {
+    // What the only session told its clock may be rolled back.
+    if (this.#session !== undefined) this.#shownAt = undefined
+    this.#session = undefined
+    this.#forget()
+  }
+
+  #forget(): void {
+    if (this.#session === undefined) this.#dump = undefined
+  }
+
+  async #showTime(tx?: unknown): Promise<void> {
+    const now = this.#clock.now()
+    if (now === this.#shownAt || (this.#session !== undefined && tx === undefined)) return
+    this.#shownAt = now
+    await this.#store.setTime(now, this.#session === undefined ? undefined : tx)
+  }
+}
+
+/** Does the work in an open transaction, and lets the world go on meanwhile. */
+type Aside = <Result>(tx: unknown, work: () => Promise<Result>) => Promise<Result>

@@ -1,0 +1,198 @@
+import { createEngine, type Engine, type WorkflowDefinition } from '@belay/workflow'
+import type { Adapter } from '@belay/workflow/adapter'
+import { nameOfCall, verbsOf } from './calls.ts'
+import { Effects } from './effects.ts'
+import { type FaultRates, faultyAdapter } from './faulty-adapter.ts'
+import { type HandlerParts, PAYLOAD_MAX_BYTES, workflowsOf } from './handlers.ts'
+import { Hints } from './hints.ts'
+import { InFlight } from './in-flight.ts'
+import { Definitions, Oracle, Violations } from './oracle.ts'
+import { type Plan, randomPlan } from './plan.ts'
+import { Random } from './random.ts'
+import { Process, Scheduler } from './scheduler.ts'
+import { SharedStore } from './shared-store.ts'
+import { memoryStore, type OpenStore, type Written } from './store.ts'
+
+export interface SimulationOptions {
+  readonly seed: number
+  /** Where runs are stored. Default: in memory. */
+  readonly store?: OpenStore
+  /** Changes the store that the engines see, to prove that the oracle notices. */
+  readonly sabotage?: (store: Adapter) => Adapter
+  /** Receives one line per event of the world. */
+  readonly trace?: (line: string) => void
+}
+
+const CALM: FaultRates = { failsBefore: 0, failsAfter: 0, slow: 0, late: 0, contended: 0 }
+
+/** What everybody in a world has to do with: its time, its store, its oracle and its chance. */
+export class Stage {
+  readonly random: Random
+  readonly scheduler: Scheduler
+  readonly inFlight = new InFlight()
+  /** The store's own process: never frozen, never killed. */
+  readonly server: Process
+  readonly shared: SharedStore
+  readonly hints: Hints
+  readonly plans: readonly Plan[]
+  readonly violations = new Violations()
+  readonly effects: Effects
+  readonly oracle: Oracle
+  readonly leaseMs: number
+  /** An engine that nothing happens to, and that runs nothing. */
+  readonly inspector: Engine
+  /** How often the store was asked what, and operators did what. */
+  readonly calls: Record<string, number> = {}
+  isCalm = false
+  turns = 0
+  readonly #options: SimulationOptions
+  readonly #rates: FaultRates
+  /** What was written in transactions of steps, until they are committed. */
+  readonly #writes = new WeakMap<object, Written[]>()
+
+  static async open(options: SimulationOptions): Promise<Stage> {
+    const random = new Random(options.seed)
+    const inFlight = new InFlight()
+    const scheduler = new Scheduler(random.fork(), inFlight)
+    const server = new Process('store', scheduler)
+    const store = await (options.store ?? memoryStore)(server.clock)
+    const shared = new SharedStore(store, server.clock, inFlight)
+    const stage = new Stage(options, { random, scheduler, server, shared, inFlight })
+    // A transaction that saves a definition holds up everybody else who starts, in real time.
+    if (store.takesTime) await stage.#saveDefinitions()
+    return stage
+  }
+
+  private constructor(
+    options: SimulationOptions,
+    parts: Pick<Stage, 'random' | 'scheduler' | 'server' | 'shared' | 'inFlight'>,
+  ) {
+    this.#options = options
+    this.random = parts.random
+    this.scheduler = parts.scheduler
+    this.inFlight = parts.inFlight
+    this.server = parts.server
+    this.shared = parts.shared
+    this.hints = new Hints(this.random.fork())
+    this.plans = Array.from({ length: this.random.integer(1, 2) }, (_, n) =>
+      randomPlan(this.random.fork(), `w${n}`),
+    )
+    this.leaseMs = this.random.pick([1_000, 3_000, 10_000])
+    this.#rates = this.random.pick<FaultRates>([
+      { failsBefore: 0, failsAfter: 0, slow: 0.02, late: 0, contended: 0 },
+      { failsBefore: 0.01, failsAfter: 0.03, slow: 0.05, late: 0.01, contended: 0.05 },
+      { failsBefore: 0.05, failsAfter: 0.1, slow: 0.1, late: 0.05, contended: 0.02 },
+    ])
+    const broken = (violation: string) => this.violations.add(violation)
+    this.effects = new Effects({
+      dump: () => this.shared.dump(),
+      plans: new Map(this.plans.map((plan) => [plan.name, plan])),
+      broken,
+    })
+    this.inspector = createEngine({ adapter: this.#direct(), clock: this.server.clock })
+    this.oracle = new Oracle({
+      shared: this.shared,
+      inFlight: this.inFlight,
+      definitions: new Definitions(this.plans.flatMap((plan) => this.workflowsIn(this.server, plan))),
+      effects: this.effects,
+      now: () => this.scheduler.now,
+      inspector: this.inspector,
+      violations: this.violations,
+    })
+  }
+
+  async #saveDefinitions(): Promise<void> {
+    const workflows = this.plans.flatMap((plan) => this.workflowsIn(this.server, plan))
+    const adapter = this.shared.connect()
+    await this.shared.call('saveDefinitions', () =>
+      adapter.saveDefinitions(workflows.map(({ record }) => record)),
+    )
+  }
+
+  /** A process's connection to the store, with faults until the world is calm. */
+  connect(process: Process, random: Random): Adapter {
+    const { shared, server, hints, oracle } = this
+    const store = shared.connect()
+    return faultyAdapter(this.#options.sabotage?.(store) ?? store, {
+      process,
+      server,
+      shared,
+      hints,
+      random,
+      rates: () => (this.isCalm ? CALM : this.#rates),
+      onAsk: (verb, args) => oracle.asked(verb, args),
+      onAnswer: async (verb, args, answer) => {
+        this.count(nameOfCall(verb, args))
+        this.trace(() => `${process.name} ${verb} ${shown(args)} -> ${shown(answer)}`)
+        if (verb !== 'transact') return oracle.answered(verb, args, answer)
+        const [workerId, outcome, tx] = args as Parameters<Oracle['transacted']> &
+          readonly [unknown, unknown, object]
+        return oracle.transacted(workerId, outcome, this.#writes.get(tx) ?? [])
+      },
+    })
+  }
+
+  /** Both versions of a plan's workflow, with handlers that run in this process. */
+  workflowsIn(
+    process: Process,
+    plan: Plan,
+    parts: Partial<HandlerParts> = {},
+  ): readonly WorkflowDefinition[] {
+    return workflowsOf(plan, {
+      process,
+      random: this.random,
+      calm: () => this.isCalm,
+      effects: this.effects,
+      write: (tx, written) => {
+        this.#writes.set(tx, [...(this.#writes.get(tx) ?? []), written])
+        return this.shared.write(tx, written)
+      },
+      within: async () => {},
+      ...parts,
+    })
+  }
+
+  get payloadMaxBytes(): number {
+    return PAYLOAD_MAX_BYTES
+  }
+
+  count(call: string): void {
+    this.calls[call] = (this.calls[call] ?? 0) + 1
+  }
+
+  trace(line: () => string): void {
+    this.#options.trace?.(`${this.turns} @${this.scheduler.now} ${line()}`)
+  }
+
+  /** The store without faults, and without turns: for who looks, or acts, from outside of the world. */
+  #direct(): Adapter {
+    const adapter = this.shared.connect()
+    const direct = Object.fromEntries(verbsOf(adapter).map((verb) => [verb, this.#directVerb(adapter, verb)]))
+    const rest = { name: 'inspected', onWake: () => () => {}, wake: () => {}, close: async () => {} }
+    return { ...direct, ...rest } as unknown as Adapter
+  }
+
+  #directVerb(adapter: Adapter, verb: string) {
+    const call = adapter[verb as keyof Adapter] as (...args: unknown[]) => Promise<unknown>
+    return async (...args: unknown[]) => {
+      await this.oracle.asked(verb, args)
+      const answer = await this.shared.call(verb, () => call.apply(adapter, args))
+      await this.oracle.answered(verb, args, answer)
+      return answer
+    }
+  }
+}
+
+/** Payloads that cannot be told as JSON are told as text. */
+function shown(value: unknown): string {
+  return (
+    JSON.stringify(value, (_, inner: unknown) =>
+      typeof inner === 'object' ||
+      typeof inner === 'string' ||
+      typeof inner === 'number' ||
+      typeof inner === 'boolean'
+        ? inner
+        : String(inner),
+    ) ?? 'nothing'
+  )
+}

@@ -1,0 +1,87 @@
+import type { Dump, QueueDump, RunDump, WorkerDump } from '@belay/testing'
+import type { Adapter, SavedDefinition } from '@belay/workflow/adapter'
+import type { Query } from './statements.ts'
+
+/** Everything that the schema of a world holds, read again as far as it has changed. */
+export class SqlDump {
+  readonly #reader: Adapter
+  readonly #query: Query
+  readonly #text: string
+  #definitions: readonly SavedDefinition[] = []
+  /** By run: what it held, and a fingerprint of that. */
+  #runs = new Map<string, { readonly print: string; readonly dump: RunDump }>()
+
+  constructor(reader: Adapter, query: Query, schema: string) {
+    this.#reader = reader
+    this.#query = query
+    this.#text = statement(schema)
+  }
+
+  async read(): Promise<Dump> {
+    const [row] = (await this.#query(this.#text)) as readonly { readonly held: Held }[]
+    const { definitions, runs, queue, workers } = row!.held
+    if (definitions.length > this.#definitions.length) {
+      this.#definitions = await this.#reader.readDefinitions(definitions)
+    }
+    const known = this.#runs
+    this.#runs = new Map()
+    for (const { id, print, stored } of runs) {
+      const before = known.get(id)
+      const dump = before?.print === print ? before.dump : await this.#readRun(id, stored)
+      this.#runs.set(id, { print, dump })
+    }
+    return {
+      definitions: this.#definitions,
+      runs: [...this.#runs.values()].map(({ dump }) => dump),
+      queue,
+      workers,
+    }
+  }
+
+  async #readRun(runId: string, stored: Stored): Promise<RunDump> {
+    const found = await this.#reader.readRun(runId)
+    if (found === null) throw new Error(`Run ${runId} is in the tables, and readRun() does not find it.`)
+    return { ...found, stored }
+  }
+}
+
+type Stored = NonNullable<RunDump['stored']>
+
+interface Held {
+  readonly definitions: readonly number[]
+  readonly runs: readonly { readonly id: string; readonly print: string; readonly stored: Stored }[]
+  readonly queue: readonly QueueDump[]
+  readonly workers: readonly WorkerDump[]
+}
+
+/** One look, so that its parts fit each other. Of hints of one step one is enough, and some are of what needs no claim any more. */
+function statement(schema: string): string {
+  return `select json_build_object(
+    'definitions', (select coalesce(json_agg(d.id order by d.id), '[]') from "${schema}".workflow_definitions d),
+    'runs', (
+      select coalesce(json_agg(json_build_object(
+        'id', r.id,
+        'print', md5(concat(r::text, "${schema}".shown_status(r.id, r.status, r.start_at), held.text)),
+        'stored', json_build_object('openSteps', r.open_steps, 'endsAs', r.ends_as, 'stop', r.stop, 'begun', held.begun)
+      ) order by r.id), '[]')
+      from "${schema}".workflow_runs r
+      cross join lateral (
+        select string_agg(s::text, ';' order by s.step) as text, json_agg(s.begun order by s.step) as begun
+        from "${schema}".workflow_steps s where s.run_id = r.id
+      ) held
+    ),
+    'queue', (
+      select coalesce(json_agg(json_build_object('runId', q.run_id, 'step', q.step, 'availableAt', q.at)), '[]')
+      from (
+        select run_id, step, extract(epoch from min(available_at)) * 1000 as at
+        from "${schema}".workflow_ready group by run_id, step
+      ) q
+    ),
+    'workers', (
+      select coalesce(json_agg(json_build_object(
+        'workerId', w.id, 'status', w.status, 'leaseExpiresAt', extract(epoch from w.lease_expires_at) * 1000
+      )), '[]')
+      from "${schema}".workflow_workers w
+    )
+  ) as held`
+}
