@@ -3,7 +3,7 @@ import type { Adapter, Outcome } from '@belay/workflow/adapter'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openStores, type Stores } from '../src/stores.ts'
 
-const SEEDS = { postgres: 12, pglite: 8 } as const
+const SEEDS = { postgres: 6, pglite: 4 } as const
 
 describe.each(['postgres', 'pglite'] as const)('simulated worlds on %s', (name) => {
   let stores: Stores
@@ -22,23 +22,21 @@ describe.each(['postgres', 'pglite'] as const)('simulated worlds on %s', (name) 
     expect(broken).toEqual([])
   })
 
-  it('are found out when the store wakes what waits before its time', async () => {
+  it('are found out when the store keeps another output than it was given', async () => {
     const violations: string[] = []
-    for (let seed = 1; seed <= 20 && violations.length === 0; seed += 1) {
-      const report = await simulate({ seed, store: stores.open, sabotage: inHaste })
+    for (let seed = 1; seed <= 10 && violations.length === 0; seed += 1) {
+      const report = await simulate({ seed, store: stores.open, sabotage: forgetful })
       violations.push(...report.violations)
     }
-    expect(violations.join()).toMatch(/waited \d+ ms, not \d+/)
+    expect(violations.join()).toMatch(/output of \S+ is null, not/)
   })
 })
 
-function inHaste(store: Adapter): Adapter {
-  const hasty = (outcome: Outcome): Outcome => {
-    const waits = outcome.type === 'waiting' && outcome.wake !== null && 'afterMs' in outcome.wake
-    return waits ? { ...outcome, wake: { afterMs: 0 } } : outcome
-  }
+function forgetful(store: Adapter): Adapter {
+  const forgotten = (outcome: Outcome): Outcome =>
+    outcome.type === 'completed' ? { ...outcome, output: null } : outcome
   return {
     ...store,
-    settle: (settlement) => store.settle({ ...settlement, outcomes: settlement.outcomes.map(hasty) }),
+    settle: (settlement) => store.settle({ ...settlement, outcomes: settlement.outcomes.map(forgotten) }),
   }
 }

@@ -20,7 +20,7 @@ export class Fleet {
   readonly #stage: Stage
   /** What a transactional handler does beside its effect, with the engine of its process. */
   readonly #within: (living: Living, tx: StepTransaction) => Promise<void>
-  #started = 0
+  readonly #processes: Process[] = []
 
   constructor(stage: Stage, within: (living: Living, tx: StepTransaction) => Promise<void>) {
     this.#stage = stage
@@ -30,7 +30,8 @@ export class Fleet {
   start(): void {
     const { random: chance, scheduler, plans, leaseMs, oracle, payloadMaxBytes } = this.#stage
     const random = chance.fork()
-    const process = new Process(`p${this.#started++}`, scheduler)
+    const process = new Process(`p${this.#processes.length}`, scheduler)
+    this.#processes.push(process)
     const within = (tx: StepTransaction) => this.#within(living, tx)
     const workflows = plans.flatMap((plan) => this.#stage.workflowsIn(process, plan, { random, within }))
     const same = {
@@ -52,6 +53,13 @@ export class Fleet {
     this.living.push(living)
     const start = (): Promise<void> => engine.start().catch(() => process.turn(100).then(start))
     void start()
+  }
+
+  /** Ends the world: what anybody still has open is rolled back. */
+  async end(): Promise<void> {
+    const { scheduler } = this.#stage
+    for (const process of this.#processes) scheduler.kill(process)
+    await scheduler.settle()
   }
 
   /** One of them, if any lives. */

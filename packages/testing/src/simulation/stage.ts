@@ -56,13 +56,11 @@ export class Stage {
     const scheduler = new Scheduler(random.fork(), inFlight)
     const server = new Process('store', scheduler)
     const store = await (options.store ?? memoryStore)(server.clock)
-    return new Stage(options, {
-      random,
-      scheduler,
-      server,
-      shared: new SharedStore(store, server.clock, inFlight),
-      inFlight,
-    })
+    const shared = new SharedStore(store, server.clock, inFlight)
+    const stage = new Stage(options, { random, scheduler, server, shared, inFlight })
+    // A transaction that saves a definition holds up everybody else who starts, in real time.
+    if (store.takesTime) await stage.#saveDefinitions()
+    return stage
   }
 
   private constructor(
@@ -101,6 +99,14 @@ export class Stage {
       inspector: this.inspector,
       violations: this.violations,
     })
+  }
+
+  async #saveDefinitions(): Promise<void> {
+    const workflows = this.plans.flatMap((plan) => this.workflowsIn(this.server, plan))
+    const adapter = this.shared.connect()
+    await this.shared.call('saveDefinitions', () =>
+      adapter.saveDefinitions(workflows.map(({ record }) => record)),
+    )
   }
 
   /** A process's connection to the store, with faults until the world is calm. */

@@ -70,8 +70,11 @@ class World {
     stage.trace(() => '--- calm')
     if (this.#fleet.living.length === 0) this.#fleet.start()
     await this.#rest()
-    if (!stage.shared.isFree) return this.#deadlocked()
-    await stage.oracle.checkEnd(this.#clients.started)
+    const isDeadlocked = !stage.shared.isFree
+    await this.#fleet.end()
+    if (isDeadlocked) {
+      stage.violations.add('a transaction waits for something that waits for the only session of the store')
+    } else await stage.oracle.checkEnd(this.#clients.started)
   }
 
   async report(seed: number): Promise<SimulationReport> {
@@ -100,14 +103,6 @@ class World {
       if (!(await this.#turn())) break
       if (stage.turns % SIGNAL_EVERY === 0) await this.#clients.signalEverything()
     }
-  }
-
-  /** The only session has a transaction open that waits for something, and everything waits for it. */
-  async #deadlocked(): Promise<void> {
-    const { violations, scheduler } = this.#stage
-    violations.add('a transaction waits for something else, which waits for the only session of the store')
-    for (const { process } of this.#fleet.living) scheduler.kill(process)
-    await scheduler.settle()
   }
 
   async #turn(): Promise<boolean> {
