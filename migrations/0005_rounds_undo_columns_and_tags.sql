@@ -66,4 +66,82 @@ ALTER TABLE "belay"."workflow_runs" ADD CONSTRAINT "workflow_runs_fits_status" C
     when 'scheduled' then "belay"."workflow_runs"."stop" is null and "belay"."workflow_runs"."finished_at" is null
     when 'waiting' then "belay"."workflow_runs"."stop" is null and "belay"."workflow_runs"."finished_at" is null
     else false end) NOT VALID;--> statement-breakpoint
+-- Until now a step's round was told from this number. Only operators begin another, so no run without a history is looked at.
+UPDATE "belay"."workflow_steps" s SET round = s.fence / 40000000 + 1
+FROM (SELECT DISTINCT h.run_id FROM "belay"."workflow_history" h) acted
+WHERE s.run_id = acted.run_id AND s.fence >= 40000000;--> statement-breakpoint
+-- The undos of live runs go on where they are. What is undone for good keeps what is known of its undo in the columns of the way forward.
+UPDATE "belay"."workflow_steps" s
+SET undo_attempts = s.failures + s.losses + (s.worker_id IS NOT NULL)::integer, undo_failures = s.failures, undo_losses = s.losses,
+  undo_started_at = CASE WHEN s.worker_id IS NOT NULL OR s.failures + s.losses > 0 THEN s.started_at END,
+  undo_finished_at = CASE WHEN s.worker_id IS NOT NULL OR s.failures + s.losses > 0 THEN s.finished_at END,
+  undo_error = CASE WHEN s.failures > 0 OR s.status = 'compensation_failed' THEN s.error END
+FROM "belay"."workflow_runs" r
+WHERE r.status IN ('compensating', 'compensation_failed') AND s.run_id = r.id AND s.undo_of IS NOT NULL;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_steps" DROP CONSTRAINT "workflow_steps_fits_status";--> statement-breakpoint
+-- Not validated, as above.
+ALTER TABLE "belay"."workflow_steps" ADD CONSTRAINT "workflow_steps_fits_status" CHECK (case "belay"."workflow_steps"."status"
+    when 'running' then "belay"."workflow_steps"."open_dependencies" = 0 and "belay"."workflow_steps"."worker_id" is not null and "belay"."workflow_steps"."started_at" is not null and "belay"."workflow_steps"."undo_of" is null
+    when 'pending' then "belay"."workflow_steps"."open_dependencies" > 0 and "belay"."workflow_steps"."undo_of" is null
+    when 'ready' then "belay"."workflow_steps"."worker_id" is null and "belay"."workflow_steps"."undo_of" is null
+    when 'completed' then "belay"."workflow_steps"."open_dependencies" = 0 and "belay"."workflow_steps"."finished_at" is not null and "belay"."workflow_steps"."undo_of" is null
+    when 'compensating' then "belay"."workflow_steps"."undo_of" is not null and ("belay"."workflow_steps"."undo_of" in ('completed', 'failed', 'skipped', 'cancelled'))
+    when 'compensated' then ("belay"."workflow_steps"."undo_finished_at" is not null or "belay"."workflow_steps"."finished_at" is not null) and "belay"."workflow_steps"."undo_of" is not null and ("belay"."workflow_steps"."undo_of" in ('completed', 'failed', 'skipped', 'cancelled'))
+    when 'waiting' then "belay"."workflow_steps"."worker_id" is null and "belay"."workflow_steps"."waiting_since" is not null and "belay"."workflow_steps"."undo_of" is null
+    when 'failed' then "belay"."workflow_steps"."finished_at" is not null and "belay"."workflow_steps"."undo_of" is null
+    when 'skipped' then "belay"."workflow_steps"."undo_of" is null
+    when 'cancelled' then "belay"."workflow_steps"."undo_of" is null
+    when 'compensation_failed' then "belay"."workflow_steps"."undo_of" is not null and ("belay"."workflow_steps"."undo_of" in ('completed', 'failed', 'skipped', 'cancelled'))
+    else false end) NOT VALID;--> statement-breakpoint
+-- The instant of its reading: read under a lock, it is later than what was written under that lock before. A test may replace it.
+CREATE FUNCTION "belay"."store_clock"() RETURNS timestamp with time zone
+LANGUAGE sql VOLATILE PARALLEL SAFE
+AS $$ select pg_catalog.clock_timestamp() $$;
+--> statement-breakpoint
+CREATE OR REPLACE VIEW "belay"."workflow_step_overview" AS
+SELECT
+  s.run_id,
+  r.workflow,
+  r.key,
+  s.step,
+  ds.name,
+  s.status,
+  s.undo_of,
+  ARRAY(
+    SELECT dependency.name
+    FROM unnest(ds.dependencies) AS number
+    JOIN "belay"."workflow_definition_steps" dependency
+      ON dependency.definition_id = r.definition_id AND dependency.step = number
+    ORDER BY number
+  ) AS depends_on,
+  s.open_dependencies,
+  coalesce(s.attempts, s.fence % 40000000) AS attempt,
+  s.failures,
+  s.losses,
+  w.name AS worker,
+  s.worker_id,
+  s.started_at,
+  s.finished_at,
+  coalesce(s.finished_at, "belay"."store_now"()) - s.started_at AS duration,
+  s.output,
+  s.error,
+  s.available_at,
+  s.waiting_since,
+  s.signalled_at,
+  s.failing_since,
+  s.round,
+  -- Of a step that was passed by in an undo, the columns of its undo tell nothing any more.
+  CASE WHEN s.undo_of IS NOT NULL THEN s.undo_attempts END AS undo_attempts,
+  CASE WHEN s.undo_of IS NOT NULL THEN s.undo_failures END AS undo_failures,
+  CASE WHEN s.undo_of IS NOT NULL THEN s.undo_losses END AS undo_losses,
+  CASE WHEN s.undo_of IS NOT NULL THEN s.undo_started_at END AS undo_started_at,
+  CASE WHEN s.undo_of IS NOT NULL THEN s.undo_finished_at END AS undo_finished_at,
+  CASE WHEN s.undo_of IS NOT NULL THEN coalesce(s.undo_finished_at, "belay"."store_now"()) - s.undo_started_at END AS undo_duration,
+  s.undo_of IS NOT NULL AND s.undo_skipped IS TRUE AS undo_skipped,
+  CASE WHEN s.undo_of IS NOT NULL THEN s.undo_error END AS undo_error
+FROM "belay"."workflow_steps" s
+JOIN "belay"."workflow_runs" r ON r.id = s.run_id
+JOIN "belay"."workflow_definition_steps" ds ON ds.definition_id = r.definition_id AND ds.step = s.step
+LEFT JOIN "belay"."workflow_workers" w ON w.id = s.worker_id;
+--> statement-breakpoint
 INSERT INTO "belay"."workflow_migrations" (tag) VALUES ('0005_rounds_undo_columns_and_tags');

@@ -11,6 +11,7 @@ export interface Drain {
   /** `itself`: the one worker's process, as in a small application; default: another process, gone when the drain begins. */
   readonly startedBy?: 'itself' | 'another'
   readonly warmUpRuns: number
+  readonly keepsAttempts?: boolean
   /** Default 180 s. */
   readonly timeoutMs?: number
 }

@@ -7,6 +7,7 @@ interface Case {
   readonly name: string
   readonly workload: WorkloadName
   readonly startedBy: 'itself' | 'another'
+  readonly keepsAttempts?: boolean
 }
 
 const CASES: readonly Case[] = [
@@ -17,6 +18,7 @@ const CASES: readonly Case[] = [
   })),
   // What another process started, the worker has to read before it can run it.
   { name: 'chain of 3, started by another process', workload: 'chain', startedBy: 'another' },
+  { name: 'chain of 3, attempts kept', workload: 'chain', startedBy: 'itself', keepsAttempts: true },
 ]
 
 export const drainSection: Section = {
@@ -35,7 +37,7 @@ export const drainSection: Section = {
 }
 
 async function drainOnce(
-  { name, workload: workloadName, startedBy }: Case,
+  { name, workload: workloadName, startedBy, keepsAttempts = false }: Case,
   { bench, record, round }: { bench: Bench; record: Recorder; round: number },
 ): Promise<void> {
   const workload: Workload = WORKLOADS[workloadName]
@@ -43,7 +45,10 @@ async function drainOnce(
   const warmUpRuns = bench.quick ? 0 : Math.ceil(runs / 5)
   const reference = await bench.reference()
   const { stepsPerSecond, runsPerSecond } = await bench.server.freshDatabase((url) =>
-    drain({ store: { kind: 'postgres', url }, workload: workloadName, runs, startedBy, warmUpRuns }),
+    drain({
+      ...{ store: { kind: 'postgres', url }, workload: workloadName, runs },
+      ...{ startedBy, warmUpRuns, keepsAttempts },
+    }),
   )
   const bar = 'Belay, one worker'
   record.add(name, { unit: `${workload.what}/s`, value: stepsPerSecond, reference, bar })

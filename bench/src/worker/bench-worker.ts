@@ -34,7 +34,7 @@ export class BenchWorker implements Readonly<{ [Name in keyof Commands]: Verb<Na
     if (setup.warmUpRuns > 0) await warmUp(setup, this.#workload)
     this.#store = openStore(setup.store, { schema: SCHEMA, name: setup.name ?? 'bench' })
     await this.#store.adapter.open()
-    this.#engine = engineOn(this.#store, this.#workload)
+    this.#engine = engineOn(this.#store, this.#workload, setup)
     this.#engine.on(this.#workload.ends, () => this.#runEnded())
     return null
   }
@@ -108,16 +108,22 @@ export class BenchWorker implements Readonly<{ [Name in keyof Commands]: Verb<Na
   }
 }
 
-function engineOn(store: OpenedStore, workload: Workload): Engine {
+function engineOn(store: OpenedStore, workload: Workload, { keepsAttempts }: WorkerSetup): Engine {
   const { workflow, concurrency } = workload
   const workflows = workload === WORKLOADS.patient ? PATIENT : [workflow]
-  return createEngine({ adapter: store.adapter, workflows, concurrency })
+  const attempts = keepsAttempts === true ? ({ attempts: 'keep' } as const) : {}
+  return createEngine({ adapter: store.adapter, workflows, concurrency, ...attempts })
 }
 
-async function warmUp({ store, warmUpRuns }: WorkerSetup, workload: Workload): Promise<void> {
+async function warmUp(setup: WorkerSetup, workload: Workload): Promise<void> {
+  const { store, warmUpRuns } = setup
   // A directory is for what is measured alone.
   const place = store.kind === 'pglite' ? ({ kind: 'memory' } as const) : store
-  const engine = engineOn(openStore(place, { schema: `warm_up_${process.pid}`, name: 'warm-up' }), workload)
+  const engine = engineOn(
+    openStore(place, { schema: `warm_up_${process.pid}`, name: 'warm-up' }),
+    workload,
+    setup,
+  )
   let open = warmUpRuns
   const ended = new Promise<void>((resolve) => {
     engine.on(workload.ends, () => {

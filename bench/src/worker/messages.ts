@@ -12,6 +12,8 @@ export interface WorkerSetup {
   readonly workload: WorkloadName
   /** Runs drained first in a place of their own, so that what is measured is code that has been compiled. */
   readonly warmUpRuns: number
+  /** Each attempt is kept as a row of its own. */
+  readonly keepsAttempts?: boolean
   /** How its connections call themselves, to be told apart. */
   readonly name?: string
 }

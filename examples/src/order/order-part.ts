@@ -114,6 +114,6 @@ function undoOrderOf(run: RunSnapshot): readonly string[] {
   return [...run.steps]
     .reverse()
     .filter(({ status }) => status === 'compensated')
-    .sort((one, other) => one.finishedAt!.getTime() - other.finishedAt!.getTime())
+    .sort((one, other) => one.undo!.finishedAt!.getTime() - other.undo!.finishedAt!.getTime())
     .map(({ name }) => name)
 }

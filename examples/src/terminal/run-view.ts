@@ -47,14 +47,18 @@ export type Happening = {
 export function viewOf(workflow: WorkflowDefinition, snapshot: RunSnapshot): RunView {
   return {
     status: snapshot.status,
-    steps: snapshot.steps.map(({ name, status, attempts, startedAt, finishedAt, error }, number) => ({
-      name,
-      dependsOn: workflow.steps[number]!.dependsOn,
-      state: STATES[status],
-      attempt: attempts,
-      durationMs: startedAt && finishedAt ? finishedAt.getTime() - startedAt.getTime() : undefined,
-      error: error?.message,
-    })),
+    steps: snapshot.steps.map((step, number) => {
+      // Of a step that is undone the undo is the newest there is to show.
+      const { attempts, startedAt, finishedAt, error } = step.undo ?? step
+      return {
+        name: step.name,
+        dependsOn: workflow.steps[number]!.dependsOn,
+        state: STATES[step.status],
+        attempt: attempts,
+        durationMs: startedAt && finishedAt ? finishedAt.getTime() - startedAt.getTime() : undefined,
+        error: error?.message,
+      }
+    }),
   }
 }
 

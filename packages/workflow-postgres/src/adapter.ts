@@ -1,5 +1,6 @@
 import type { Adapter, WithinTransaction } from '@belay/workflow/adapter'
 import { changeRun } from './change-run.ts'
+import { changeWithin } from './change-within.ts'
 import { ClaimMarks } from './claim-marks.ts'
 import type { Connection } from './connection/connection.ts'
 import { closedError, openUntil } from './connection/open-connection.ts'
@@ -21,6 +22,7 @@ import { expireRuns, upcoming } from './statements/expire-runs.ts'
 import { findApprovals } from './statements/find-approvals.ts'
 import { findEnded } from './statements/find-ended.ts'
 import { findRun } from './statements/find-run.ts'
+import { readAttempts } from './statements/kept-attempts.ts'
 import { listHeld } from './statements/list-held.ts'
 import { listRuns } from './statements/list-runs.ts'
 import { listWorkers } from './statements/list-workers.ts'
@@ -171,8 +173,12 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     drain: (request) => drain(connection, request),
     beginUndo: (plans, lease) => beginUndo(connection, plans, lease, journal),
     cancelRuns: (request) => cancelRuns(connection, request),
-    changeRun: (request) => changeRun(connection, request),
+    async changeRun(request, within) {
+      if (within?.tx === undefined) return changeRun(connection, request)
+      return changeWithin({ transaction: await connectionFor(within), wakeup }, request)
+    },
     readHistory: (request) => readHistory(connection, request),
+    readAttempts: (request) => readAttempts(connection, request),
     readDefinitions: async (ids, within) => readDefinitions(await connectionFor(within), ids),
     findDefinition: async (wanted, within) => findDefinition(await connectionFor(within), wanted),
     async deliverSignals(signals, within) {

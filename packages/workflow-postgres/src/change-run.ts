@@ -1,5 +1,11 @@
-import type { RunChange, RunToChange } from '@belay/workflow/adapter'
+import {
+  type KeepsAttempts,
+  type RunChange,
+  type RunToChange,
+  StoreContendedError,
+} from '@belay/workflow/adapter'
 import type { Connection } from './connection/connection.ts'
+import { keepTaken } from './statements/kept-attempts.ts'
 import { lock } from './statements/lock-run.ts'
 import { write } from './statements/write-run-change.ts'
 import { isUuid } from './uuid.ts'
@@ -10,7 +16,7 @@ const MOVES_MAX = 5
 /** Changes a run as `decide` says, in one transaction that holds the run locked. A deadlock or a serialization failure begins it again. */
 export async function changeRun<Answer extends object>(
   connection: Connection,
-  request: {
+  request: KeepsAttempts & {
     readonly runId: string
     readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
   },
@@ -21,11 +27,19 @@ export async function changeRun<Answer extends object>(
       const found = await lock(transaction, request.runId)
       if (found === null || found === 'moved') return found
       const { change, answer } = request.decide(found)
+      if (change !== null && request.keepAttempts) await keepTaken(transaction, found, change)
       if (change !== null) await write(transaction, found, change)
       return { answer }
     })
     if (result === null) return null
     if (result !== 'moved') return result.answer
-    if (tries === MOVES_MAX) throw new Error(`Run ${request.runId} changes its definition all the time.`)
+    if (tries === MOVES_MAX) throw movedMeanwhile(request.runId)
   }
+}
+
+function movedMeanwhile(runId: string): StoreContendedError {
+  return new StoreContendedError(
+    `Run ${runId} could not be changed: it was moved to another version ${MOVES_MAX} times meanwhile. Nothing was written. Try again once nobody moves it any more.`,
+    { runId },
+  )
 }

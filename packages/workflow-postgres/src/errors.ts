@@ -1,4 +1,4 @@
-import { BelayError, StoreContendedError, StoreUnavailableError } from '@belay/workflow/adapter'
+import { BelayError, StoreContendedError, StoreUnavailableError, sentence } from '@belay/workflow/adapter'
 
 /** Where a database is, for messages. Never holds a password. */
 export interface DatabaseAddress {
@@ -74,7 +74,7 @@ export function classified(error: unknown, address: DatabaseAddress, lockTimeout
   if (address.wasOpen === true) return unavailable(error, address)
   return new BelayError(
     'store_misconfigured',
-    `Belay cannot use ${nameOf(address)}: ${messageOf(error)}. ${remedy(address)}`,
+    `Belay cannot use ${nameOf(address)}: ${sentence(messageOf(error))} ${remedy(address)}`,
     { cause: error },
   )
 }
@@ -111,7 +111,7 @@ const LOCK_NOT_AVAILABLE = '55P03'
 export function contended(cause: unknown, lockTimeoutMs?: number): StoreContendedError {
   const limit = lockTimeoutMs === undefined ? 'its limit' : `${lockTimeoutMs} ms`
   return new StoreContendedError(
-    `Another transaction has held a row or a table that Belay needs for longer than ${limit}. Nothing was written, and Belay tries again; find the transaction with pg_blocking_pids() and end it, or make it shorter.`,
+    `Another transaction has held a row or a table that Belay needs for longer than ${limit}. Nothing was written, and Belay tries again. Find the transaction with pg_blocking_pids(), and end it or make it shorter.`,
     { cause },
   )
 }
@@ -119,10 +119,8 @@ export function contended(cause: unknown, lockTimeoutMs?: number): StoreContende
 function unavailable(error: unknown, address: DatabaseAddress): StoreUnavailableError {
   const remedy = MISCONFIGURATIONS[codeOf(error) ?? '']
   return new StoreUnavailableError(
-    `Belay cannot reach ${nameOf(address)}: ${messageOf(error)}. A running worker goes on trying; ${
-      remedy === undefined
-        ? 'check that the server runs and accepts connections.'
-        : `if it does not pass by itself: ${remedy(address)}`
+    `Belay cannot reach ${nameOf(address)}: ${sentence(messageOf(error))} A running worker keeps trying. ${
+      remedy === undefined ? 'Check that the server runs and accepts connections.' : remedy(address)
     }`,
     { cause: error },
   )
@@ -140,9 +138,9 @@ const MISCONFIGURATIONS: Readonly<Record<string, (address: DatabaseAddress) => s
   '42501': ({ user }) =>
     `Grant user "${user}" the right to use Belay's schema, and to create in it for migrations.`,
   '26000': () =>
-    'Prepared statements get lost on the way: with a pooler in transaction mode, set `prepare: false`.',
+    'Prepared statements are lost on the way to the server: with a pooler in transaction mode, set `prepare: false`.',
   '42P05': () =>
-    'Prepared statements of others are in the way: with a pooler in transaction mode, set `prepare: false`.',
+    'Another client has prepared statements under the same names: with a pooler in transaction mode, set `prepare: false`.',
   ENOTFOUND: ({ host }) => `The host name "${host}" is not known: correct the connection string.`,
   ENOENT: ({ host }) => `There is no socket at "${host}": correct the connection string.`,
 }

@@ -35,9 +35,9 @@ export class SameStore {
    * Throws `invalid_option`. A connection that leads to the adapter's own address is believed without asking beside the transaction: the
    * caller may hold the last connection there is.
    */
-  async check(key: object, given: Pick<Connection, 'query'>, leadsHere = false): Promise<void> {
+  async check(key: object, given: Connection, leadsHere = false): Promise<void> {
     if (this.#known.has(key)) return
-    const found = await this.#identityOf(given)
+    const found = await this.#identityOf(given, leadsHere)
     const own = leadsHere ? (this.#own.known ?? found) : await this.#own.read()
     // A transaction whose snapshot is older than the store sees none.
     if (found !== own && !(leadsHere && found === '')) {
@@ -49,9 +49,10 @@ export class SameStore {
     this.#known.add(key)
   }
 
-  async #identityOf(given: Pick<Connection, 'query'>): Promise<string> {
+  async #identityOf(given: Connection, leadsHere: boolean): Promise<string> {
     try {
-      return await storeIdentity(given)
+      // Elsewhere there may be no such table. Under a savepoint the question then leaves the caller's transaction as it was.
+      return await (leadsHere ? storeIdentity(given) : given.transaction(storeIdentity))
     } catch (error) {
       const isMissing = codeOf(error) === '42P01' || codeOf(error) === '3F000'
       if (!isMissing) throw error

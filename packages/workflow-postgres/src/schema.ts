@@ -385,11 +385,21 @@ interface StepColumns {
   readonly finishedAt: unknown
   readonly waitingSince: unknown
   readonly undoOf: unknown
+  readonly undoFinishedAt: unknown
 }
 
 /** What the status of a step says of its other columns. A step that is ready or waits has an open dependency while its run is paused. */
 function stepFitsStatus(step: StepColumns): SQL {
-  const { status, openDependencies: open, workerId, startedAt, finishedAt, waitingSince, undoOf } = step
+  const {
+    status,
+    openDependencies: open,
+    workerId,
+    startedAt,
+    finishedAt,
+    waitingSince,
+    undoOf,
+    undoFinishedAt,
+  } = step
   const undone = sql`${undoOf} is not null and ${oneOf(undoOf, ['completed', 'failed', 'skipped', 'cancelled'])}`
   return sql`case ${status}
     when 'running' then ${open} = 0 and ${workerId} is not null and ${startedAt} is not null and ${undoOf} is null
@@ -397,7 +407,7 @@ function stepFitsStatus(step: StepColumns): SQL {
     when 'ready' then ${workerId} is null and ${undoOf} is null
     when 'completed' then ${open} = 0 and ${finishedAt} is not null and ${undoOf} is null
     when 'compensating' then ${undone}
-    when 'compensated' then ${finishedAt} is not null and ${undone}
+    when 'compensated' then (${undoFinishedAt} is not null or ${finishedAt} is not null) and ${undone}
     when 'waiting' then ${workerId} is null and ${waitingSince} is not null and ${undoOf} is null
     when 'failed' then ${finishedAt} is not null and ${undoOf} is null
     when 'skipped' then ${undoOf} is null

@@ -1,4 +1,4 @@
-import type { Outcome, Settlement } from '@belay/workflow/adapter'
+import type { KeepsAttempts, Outcome, Settlement } from '@belay/workflow/adapter'
 import { batchesBySize } from './batches.ts'
 import type { Connection } from './connection/connection.ts'
 import { refusalOf } from './errors.ts'
@@ -10,7 +10,7 @@ import { settledBefore } from './statements/read-attempts.ts'
 import { type RequeuedOutcome, requeue } from './statements/requeue-attempts.ts'
 import { type WaitingOutcome, wait } from './statements/wait-attempts.ts'
 
-export interface SettleRequest {
+export interface SettleRequest extends KeepsAttempts {
   readonly workerId: string
   readonly outcomes: readonly Outcome[]
   readonly handBackMax: number
@@ -33,7 +33,7 @@ export async function settle(connection: Connection, request: SettleRequest): Pr
   const recorded: Recorded[] = []
   let handBackMax = request.handBackMax
   for (const { kind, outcomes } of batchesByKind(request.outcomes)) {
-    const batch = { workerId: request.workerId, outcomes, handBackMax }
+    const batch = { ...request, outcomes, handBackMax }
     for (const part of await recordEach(connection, kind, batch)) {
       recorded.push(part)
       handBackMax -= part.claims?.length ?? 0
@@ -133,32 +133,32 @@ async function recordEach(
 }
 
 async function record(connection: Connection, kind: Kind, batch: SettleRequest): Promise<Recorded> {
-  const { workerId, handBackMax } = batch
+  const { workerId, handBackMax, keepAttempts } = batch
   const pick = (indexes: readonly number[]) => indexes.map((index) => batch.outcomes[index]!)
   switch (kind) {
     case 'fail': {
       const outcomes = batch.outcomes as readonly FailedOutcome[]
-      const { settled, runs } = await fail(connection, { workerId, outcomes })
+      const { settled, runs } = await fail(connection, { workerId, outcomes, keepAttempts })
       return { outcome: pick(settled), runs }
     }
     case 'park': {
       const outcomes = batch.outcomes as readonly ParkedOutcome[]
-      const { settled, runs } = await park(connection, { workerId, outcomes })
+      const { settled, runs } = await park(connection, { workerId, outcomes, keepAttempts })
       return { outcome: pick(settled), runs }
     }
     case 'requeue': {
       const outcomes = batch.outcomes as readonly RequeuedOutcome[]
-      const settled = pick(await requeue(connection, { workerId, outcomes }))
+      const settled = pick(await requeue(connection, { workerId, outcomes, keepAttempts }))
       return { outcome: settled, queued: settled.some(isDueNow) }
     }
     case 'wait': {
       const outcomes = batch.outcomes as readonly WaitingOutcome[]
-      const { settled, queued } = await wait(connection, { workerId, outcomes })
+      const { settled, queued } = await wait(connection, { workerId, outcomes, keepAttempts })
       return { outcome: pick(settled), queued }
     }
     case 'finish': {
       const outcomes = batch.outcomes as readonly FinishedOutcome[]
-      const { settled, ...rest } = await finish(connection, { workerId, outcomes, handBackMax })
+      const { settled, ...rest } = await finish(connection, { workerId, outcomes, handBackMax, keepAttempts })
       return { outcome: pick(settled), ...rest }
     }
   }

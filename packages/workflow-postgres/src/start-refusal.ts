@@ -1,4 +1,4 @@
-import { BelayError, type NewRun, StoreContendedError } from '@belay/workflow/adapter'
+import { BelayError, type NewRun, StoreContendedError, sentence, shown } from '@belay/workflow/adapter'
 import { refusalOf } from './errors.ts'
 import { isLockTimeout } from './lock-wait.ts'
 
@@ -21,7 +21,7 @@ function keyHeld(error: unknown, runs: readonly NewRun[]): unknown {
   if (!isLockTimeout(error)) return error
   const what =
     runs.length === 1
-      ? `Run ${run!.runId} of workflow "${run!.workflow}" was not started: another transaction has taken its key ${JSON.stringify(run!.key)}, and has not ended for some seconds.`
+      ? `Run ${run!.runId} of workflow "${run!.workflow}" was not started: another transaction has taken its key ${shown(run!.key)}, and has not ended for some seconds.`
       : `None of ${runs.length} runs was started: another transaction holds the key of one of them, and has not ended.`
   const message = `${what} Start the run again once that transaction has ended; keep transactions that start runs short.`
   return new StoreContendedError(message, { runId: runs.length === 1 ? run!.runId : undefined, cause: error })
@@ -30,12 +30,11 @@ function keyHeld(error: unknown, runs: readonly NewRun[]): unknown {
 function refusedInput(error: unknown, runs: readonly NewRun[]): unknown {
   const refusal = refusalOf(error)
   if (refusal === null) return error
-  const what = runs.length === 1 ? `Run ${runs[0]!.runId} was` : `None of ${runs.length} runs was`
-  return new BelayError(
-    'invalid_input',
-    `${what} started: the database refused an input or key: ${refusal}.`,
-    {
-      cause: error,
-    },
-  )
+  const [run] = runs
+  const what =
+    runs.length === 1
+      ? `Run ${run!.runId} of workflow "${run!.workflow}" was not started: the database refused its input or key`
+      : `None of ${runs.length} runs was started: the database refused an input or key of one of them`
+  const remedy = 'Give a value that PostgreSQL can store.'
+  return new BelayError('invalid_input', `${what}: ${sentence(refusal)} ${remedy}`, { cause: error })
 }

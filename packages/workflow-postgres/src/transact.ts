@@ -3,6 +3,7 @@ import {
   type Isolation,
   type Settlement,
   type StepTransaction,
+  sentence,
   type Transacted,
   type TransactRequest,
 } from '@belay/workflow/adapter'
@@ -69,7 +70,7 @@ export function newMark(): string {
  */
 export async function workWithin(
   open: OpenTransaction,
-  request: Pick<TransactRequest, 'workerId' | 'work'>,
+  request: Pick<TransactRequest, 'workerId' | 'work' | 'keepAttempts'>,
 ): Promise<Verdict> {
   let submitted: Awaited<ReturnType<TransactRequest['work']>>
   try {
@@ -81,7 +82,7 @@ export async function workWithin(
   if (submitted === null) return { rollBack: { type: 'rolled_back' } }
   if (misuse !== null) return { rollBack: { type: 'rolled_back', error: misuse } }
   try {
-    return await settleWithin(open, request.workerId, submitted)
+    return await settleWithin(open, request, submitted)
   } catch (error) {
     return { rollBack: refused(error) }
   }
@@ -89,7 +90,7 @@ export async function workWithin(
 
 async function settleWithin(
   open: OpenTransaction,
-  workerId: string,
+  { workerId, keepAttempts }: Pick<TransactRequest, 'workerId' | 'keepAttempts'>,
   { outcome, handBackMax }: NonNullable<Awaited<ReturnType<TransactRequest['work']>>>,
 ): Promise<Verdict> {
   const left = await takeOver(open.connection, open.session, limitsOf(open))
@@ -99,6 +100,7 @@ async function settleWithin(
   }
   const { settled, ...rest } = await finish(open.named(left.prepared), {
     workerId,
+    keepAttempts,
     outcomes: [outcome],
     handBackMax,
   }).catch((error: unknown) => {
@@ -168,7 +170,7 @@ function refused(error: unknown): Transacted {
   if (isInFailedTransaction(error)) return failedBefore(error)
   const refusal = refusalOf(error)
   if (refusal === null) return failed(error)
-  const message = `The database refused what the step gave back: ${refusal}`
+  const message = `The database refused what the step returned: ${sentence(refusal)}`
   return { type: 'rolled_back', error: new BelayError('payload_unserialisable', message, { cause: error }) }
 }
 

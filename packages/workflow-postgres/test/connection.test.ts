@@ -142,12 +142,14 @@ describe('options', () => {
     const error = invalid({ automigrate: true })
     expect(error).toMatchObject({ code: 'invalid_option' })
     expect(error.message).toContain('Did you mean "autoMigrate"?')
-    expect(invalid({ colour: 'red' }).message).toContain('It has: schema, autoMigrate')
+    expect(invalid({ colour: 'red' }).message).toContain('It takes schema, autoMigrate')
   })
 
   it('that do not fit are refused with what does', () => {
-    expect(invalid({ connectionsMax: 0 }).message).toMatch(/"connectionsMax".* 0\..*1 to 1000/)
-    expect(invalid({ prepare: 'yes' }).message).toMatch(/"prepare".*"yes".*true or false/)
+    expect(invalid({ connectionsMax: 0 }).message).toMatch(
+      /connectionsMax must be a whole number from 1 to 1000; got 0\./,
+    )
+    expect(invalid({ prepare: 'yes' }).message).toMatch(/prepare must be true or false; got "yes"\./)
     expect(invalid({ queryTimeoutMs: 1.5 }).message).toContain('queryTimeoutMs')
   })
 

@@ -80,7 +80,7 @@ describe('an application’s Pool whose connections are all in use', () => {
     const renewed = adapter.renew({ workerId, leaseMs: 1_200 })
 
     await vi.waitFor(() => expect(notices).toHaveLength(1), 5_000)
-    expect(notices[0]).toMatch(/^pool_exhausted: .*all 1 of the pool are in use/)
+    expect(notices[0]).toMatch(/^pool_exhausted: .*the pool has 1 connection, none is free/)
     release()
     expect(await renewed).not.toBe('lost')
   })
@@ -99,7 +99,7 @@ describe('an application’s Pool whose connections are all in use', () => {
     vi.useRealTimers()
     expect(error).toBeInstanceOf(StoreUnavailableError)
     expect(error).toMatchObject({
-      message: expect.stringMatching(/the pool has 1, 1 are in use.*raise the pool's `max`/),
+      message: expect.stringMatching(/of the 1 connection in the pool, 1 is in use.*raise the pool's `max`/),
     })
     release()
     expect(await adapter.now()).toBeGreaterThan(0)

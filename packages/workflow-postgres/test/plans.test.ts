@@ -10,20 +10,21 @@ import { deliverSignalsStatement, readRefusedSignals } from '../src/statements/d
 import { countLiveRuns, readStrandedSteps } from '../src/statements/diagnose.ts'
 import { readDrainedRuns } from '../src/statements/drain-runs.ts'
 import { expireRunsStatement, readUpcoming } from '../src/statements/expire-runs.ts'
-import { failAttempts } from '../src/statements/fail-attempts.ts'
+import { failAttempts, keptFailAttempts } from '../src/statements/fail-attempts.ts'
 import { findPendingApprovals } from '../src/statements/find-approvals.ts'
 import { findEndedRuns } from '../src/statements/find-ended.ts'
 import { findRunById, findRunByKey } from '../src/statements/find-run.ts'
-import { finishAttempts } from '../src/statements/finish-attempts.ts'
+import { finishAttempts, keptFinishAttempts } from '../src/statements/finish-attempts.ts'
+import { readKeptAttempts } from '../src/statements/kept-attempts.ts'
 import { readHeldByWorker } from '../src/statements/list-held.ts'
 import { listRuns } from '../src/statements/list-runs.ts'
 import { pruneEndedRuns } from '../src/statements/prune-runs.ts'
 import { readHeldSteps, readStatusesStatement } from '../src/statements/read-state.ts'
 import { releaseRunKeys } from '../src/statements/release-keys.ts'
-import { requeueAttempts } from '../src/statements/requeue-attempts.ts'
-import { journalDeadWorker, recoverSteps } from '../src/statements/sweep-workers.ts'
+import { keptRequeueAttempts, requeueAttempts } from '../src/statements/requeue-attempts.ts'
+import { journalDeadWorker, keptRecoverSteps, recoverSteps } from '../src/statements/sweep-workers.ts'
 import { trimLeases } from '../src/statements/trim-leases.ts'
-import { waitAttempts } from '../src/statements/wait-attempts.ts'
+import { keptWaitAttempts, waitAttempts } from '../src/statements/wait-attempts.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
 import { exportedStatements } from './setup/statements.ts'
 
@@ -50,7 +51,15 @@ const HOT: readonly (readonly [Statement<unknown>, string])[] = [
     `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('completed')}, ${many('{}')}, ${BATCH}, '500ms'`,
   ],
   [
+    keptFinishAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('completed')}, ${many('{}')}, ${BATCH}, '500ms'`,
+  ],
+  [
     failAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, ${many('{}')}, '500ms', ${many('false')}`,
+  ],
+  [
+    keptFailAttempts,
     `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, ${many('{}')}, '500ms', ${many('false')}`,
   ],
   [
@@ -58,7 +67,15 @@ const HOT: readonly (readonly [Statement<unknown>, string])[] = [
     `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('true')}, ${many('{}')}, ${many('1')}, ${many('true')}, '500ms'`,
   ],
   [
+    keptRequeueAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('true')}, ${many('{}')}, ${many('1')}, ${many('true')}, '500ms'`,
+  ],
+  [
     waitAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, '500ms'`,
+  ],
+  [
+    keptWaitAttempts,
     `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, '500ms'`,
   ],
   [
@@ -72,6 +89,8 @@ const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [readUpcoming, `'{1,2}'`],
   [readStatusesStatement, `${RUN_IDS}, false`],
   [recoverSteps, `50, 1000, '${NO_ID}', 0, '${NO_ID}'`],
+  [keptRecoverSteps, `50, 1000, '${NO_ID}', 0, '${NO_ID}'`],
+  [readKeptAttempts, `'${NO_ID}', 200`],
   [journalDeadWorker, '500'],
   [readDrainedRuns, `'{1,2}', null, 100, '{}'`],
   [findEndedRuns, `4e12, '{completed,failed}', null, false, 0, '${'0'.repeat(32)}', 10000, ${BATCH}, null`],

@@ -1,9 +1,13 @@
 import { BelayError } from './errors.ts'
+import { nameOf, shown } from './shown.ts'
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
 
 /** A length of time: milliseconds as a number, or a number with a unit, like `'250ms'`, `'30s'`, `'5m'`, `'2h'`, `'7d'`, `'1w'`. */
 export type Duration = number | `${number}${keyof typeof UNIT_MS}`
+
+/** The longest duration that an option may have. */
+export const DURATION_MAX: Duration = '3650d'
 
 /**
  * Reads a duration as milliseconds. `option` names the option in the error.
@@ -15,7 +19,7 @@ export function durationMs(duration: Duration, option: string): number {
   if (Number.isFinite(ms) && ms >= 0) return ms
   throw new BelayError(
     'invalid_option',
-    `${option} is ${JSON.stringify(duration)}, which is not a duration. Give milliseconds as a number of 0 or more, or a text like '250ms', '30s', '5m', '2h', '7d'.`,
+    `${nameOf(option, 'The duration')} is ${shown(duration)}, which is not a duration. Give milliseconds as a number of 0 or more, or a string like '250ms', '30s', '5m', '2h' or '7d'.`,
   )
 }
 

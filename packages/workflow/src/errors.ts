@@ -1,3 +1,5 @@
+import { messageOf } from './thrown.ts'
+
 /** Every code a {@link BelayError} can carry. Codes are stable: match on them, not on messages. */
 export type BelayErrorCode =
   | 'invalid_definition'
@@ -15,6 +17,7 @@ export type BelayErrorCode =
   | 'result_timeout'
   | 'result_aborted'
   | 'step_timeout'
+  | 'retry_window_over'
   | 'outcome_unknown'
   | 'signal_timeout'
   | 'poll_timeout'
@@ -57,11 +60,12 @@ export class BelayError extends Error {
   readonly attempt: number | undefined
 
   constructor(code: BelayErrorCode, message: string, context: ErrorContext = {}) {
-    super(message, context.cause === undefined ? undefined : { cause: context.cause })
+    // Handlers make errors too, of whatever they have caught: the error must come out of it, and not another one.
+    super(messageOf(message), causeOf(context))
     this.code = code
-    this.runId = context.runId
-    this.step = context.step
-    this.attempt = context.attempt
+    this.runId = read(context, 'runId')
+    this.step = read(context, 'step')
+    this.attempt = read(context, 'attempt')
     Object.defineProperty(this, BRAND, { value: true })
   }
 
@@ -73,6 +77,19 @@ export class BelayError extends Error {
     } catch {
       return false
     }
+  }
+}
+
+function causeOf(context: ErrorContext): ErrorOptions | undefined {
+  const cause = read(context, 'cause')
+  return cause === undefined ? undefined : { cause }
+}
+
+function read<Name extends keyof ErrorContext>(context: ErrorContext, name: Name): ErrorContext[Name] {
+  try {
+    return context[name]
+  } catch {
+    return undefined
   }
 }
 
@@ -123,7 +140,17 @@ export class DefinitionError extends BelayError {
 
   constructor(message: string, context: DefinitionErrorContext = {}) {
     super('invalid_definition', message, context)
-    this.problems = Object.freeze(context.problems ?? [{ kind: 'other', message, step: context.step }])
+    this.problems = Object.freeze(
+      problemsOf(context) ?? [{ kind: 'other', message: this.message, step: this.step }],
+    )
+  }
+}
+
+function problemsOf(context: DefinitionErrorContext): readonly DefinitionProblem[] | undefined {
+  try {
+    return context.problems
+  } catch {
+    return undefined
   }
 }
 

@@ -1,5 +1,6 @@
 import { type Duration, durationMs } from './duration.ts'
 import { BelayError } from './errors.ts'
+import { shown } from './shown.ts'
 
 /** Throw it from a handler or a compensation to fail at once, without the retries that are left. */
 export class PermanentError extends BelayError {
@@ -17,11 +18,27 @@ export class RetryLaterError extends BelayError {
 
   /** `after`: a duration, like `'10m'`. */
   constructor(options: { readonly after: Duration; readonly message?: string; readonly cause?: unknown }) {
-    super('retry_later', options.message ?? `Asked to be tried again after ${options.after}.`, options)
-    this.afterMs = durationMs(options.after, 'RetryLaterError: after')
+    const { after, message, cause } = read(options)
+    const afterMs = durationMs(after, 'RetryLaterError(): after')
+    super('retry_later', message ?? `Asked to be tried again after ${after}.`, { cause })
+    this.afterMs = afterMs
   }
 
   static override is(value: unknown): value is RetryLaterError {
     return BelayError.is(value) && value.code === 'retry_later'
+  }
+}
+
+type RetryLaterOptions = ConstructorParameters<typeof RetryLaterError>[0]
+
+function read(options: RetryLaterOptions): RetryLaterOptions {
+  try {
+    const { after, message, cause } = options
+    return { after, ...(message === undefined ? {} : { message }), cause }
+  } catch {
+    throw new BelayError(
+      'invalid_option',
+      `RetryLaterError(): the options must be an object with after, message, cause; got ${shown(options)}.`,
+    )
   }
 }

@@ -1,9 +1,10 @@
 import { BelayError } from './errors.ts'
+import { nameOf, shown } from './shown.ts'
 
-/** A point in time: a `Date`, or a text with date, time and offset as ISO 8601 has them, like `'2026-03-01T09:00:00Z'`. */
+/** A point in time: a `Date`, or a string with date, time and offset as ISO 8601 has them, like `'2026-03-01T09:00:00Z'`. */
 export type Instant = Date | string
 
-// A text without an offset means another moment on every machine: it is refused rather than guessed. A date alone is UTC, by the standard.
+// A string without an offset means another moment on every machine: it is refused rather than guessed. A date alone is UTC, by the standard.
 const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d))?$/
 
 /**
@@ -12,16 +13,35 @@ const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:
  * @throws BelayError `invalid_option` when the value is not an instant.
  */
 export function instantMs(instant: Instant, option: string): number {
-  const ms = parse(instant)
-  if (Number.isFinite(ms)) return ms
-  const given = instant instanceof Date ? 'an invalid Date' : JSON.stringify(instant)
+  const ms = parsed(instant)
+  // Later or earlier instants have no place in a database, or no common notation.
+  if (ms >= FIRST && ms <= LAST) return ms
   throw new BelayError(
     'invalid_option',
-    `${option} is ${given}, which is not an instant. Give a Date, or a text with an offset like '2026-03-01T09:00:00Z'.`,
+    `${nameOf(option, 'The instant')} is ${shown(instant)}, which is not an instant from year 1 to 9999. Give a Date, or a string with an offset like '2026-03-01T09:00:00Z'.`,
   )
+}
+
+const FIRST = Date.parse('0001-01-01T00:00:00Z')
+const LAST = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** NaN for what is no instant, also for what cannot be looked at. */
+function parsed(instant: unknown): number {
+  try {
+    return parse(instant)
+  } catch {
+    return Number.NaN
+  }
 }
 
 function parse(instant: unknown): number {
   if (instant instanceof Date) return instant.getTime()
-  return typeof instant === 'string' && ISO.test(instant.trim()) ? Date.parse(instant.trim()) : Number.NaN
+  const text = typeof instant === 'string' ? instant.trim() : ''
+  return ISO.test(text) && isInMonth(text) ? Date.parse(text) : Number.NaN
+}
+
+/** Tells whether the month has that day: Date.parse() takes 30 February for 2 March. */
+function isInMonth(text: string): boolean {
+  const [year, month, day] = text.slice(0, 10).split('-').map(Number) as [number, number, number]
+  return day <= new Date(Date.UTC(year, month, 0)).getUTCDate()
 }

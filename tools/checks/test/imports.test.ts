@@ -39,11 +39,12 @@ describe('the import check', () => {
   })
 
   it.each([
-    ['graph', 'definition/index.ts', 'graph may import base, adapter, not definition'],
-    ['graph', 'engine/index.ts', 'graph may import base, adapter, not engine'],
-    ['definition', 'engine/index.ts', 'definition may import base, adapter, graph, not engine'],
-    ['adapter', 'graph/index.ts', 'adapter may import base, not graph'],
-    ['adapter', 'engine/index.ts', 'adapter may import base, not engine'],
+    ['graph', 'definition/index.ts', 'graph may import base, options, adapter, not definition'],
+    ['graph', 'engine/index.ts', 'graph may import base, options, adapter, not engine'],
+    ['definition', 'engine/index.ts', 'definition may import base, options, adapter, graph, not engine'],
+    ['adapter', 'graph/index.ts', 'adapter may import base, options, not graph'],
+    ['adapter', 'engine/index.ts', 'adapter may import base, options, not engine'],
+    ['options', 'adapter/index.ts', 'options may import base, not adapter'],
   ])('refuses that %s imports %s', (room, target, sentence) => {
     const file = `packages/workflow/src/${room}/wrong.ts`
 

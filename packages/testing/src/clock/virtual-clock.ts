@@ -1,12 +1,39 @@
-import { type Clock, type Duration, durationMs, type Timer } from '@belay/workflow/adapter'
+import {
+  type Clock,
+  callback,
+  checkArgument,
+  checkOptions,
+  type Duration,
+  duration,
+  durationMs,
+  having,
+  type Kind,
+  type OptionTable,
+  Refusal,
+  shown,
+  type Timer,
+} from '@belay/workflow/adapter'
 import { TimerQueue } from './timer-queue.ts'
 import { realTime, settleTurns } from './turn.ts'
 
 const START = Date.UTC(2025, 0, 1)
-const LIMIT: Duration = '30d'
 // With no timer left only real I/O can settle the promise; longer than this means that nothing will.
 const REAL_GRACE_MS = 2_000
 const LISTED_TIMERS_MAX = 10
+
+const OPTIONS = {
+  limit: { sets: 'how much virtual time may pass', takes: duration(0, '36500d'), default: '30d' },
+} satisfies OptionTable
+
+const MILLISECONDS: Kind<number> = {
+  words: 'a number of milliseconds',
+  read: (given) => (typeof given === 'number' && !Number.isNaN(given) ? given : new Refusal(shown(given))),
+}
+
+const INSTANT: Kind<number> = {
+  words: 'an instant: epoch milliseconds or a Date',
+  read: (given) => MILLISECONDS.read(given instanceof Date ? given.getTime() : given),
+}
 
 /** Time that stands still until a test moves it. */
 export class VirtualClock implements Clock {
@@ -16,7 +43,7 @@ export class VirtualClock implements Clock {
 
   /** `start` is the first instant, epoch milliseconds or a Date; 2025-01-01 UTC unless given. */
   constructor(start: number | Date = START) {
-    this.#startedAt = Number(start)
+    this.#startedAt = checkArgument('VirtualClock()', 'the start', start, INSTANT)
     this.#now = this.#startedAt
   }
 
@@ -25,6 +52,8 @@ export class VirtualClock implements Clock {
   }
 
   after(delayMs: number, fire: () => void): Timer {
+    if (typeof delayMs !== 'number') checkArgument('after()', 'the delay', delayMs, MILLISECONDS)
+    if (typeof fire !== 'function') checkArgument('after()', 'what it fires', fire, callback())
     const timer = this.#timers.insert(this.#now + Math.max(0, delayMs), fire)
     return { cancel: () => this.#timers.remove(timer) }
   }
@@ -41,12 +70,12 @@ export class VirtualClock implements Clock {
 
   /** Moves time forward, firing what falls due on the way, each at its own instant, and lets awaiting code run in between. */
   async advance(duration: Duration): Promise<void> {
-    await this.advanceTo(this.#now + durationMs(duration, 'advance()'))
+    await this.advanceTo(this.#now + durationMs(duration, 'advance(): the duration'))
   }
 
   /** Like {@link advance}, to an instant. An instant in the past only lets awaiting code run. */
   async advanceTo(instant: number | Date): Promise<void> {
-    const target = Number(instant)
+    const target = checkArgument('advanceTo()', 'the instant', instant, INSTANT)
     await settleTurns()
     for (let next = this.nextAt; next !== undefined && next <= target; next = this.nextAt) {
       this.#fireNext()
@@ -61,8 +90,9 @@ export class VirtualClock implements Clock {
    * Rejects when `limit` of virtual time (default 30 days) has passed, or when nothing is left that could settle it.
    */
   async runUntil<T>(promise: PromiseLike<T>, options: { readonly limit?: Duration } = {}): Promise<T> {
-    const limit = options.limit ?? LIMIT
-    const deadline = this.#now + durationMs(limit, 'runUntil(): limit')
+    checkArgument('runUntil()', 'the promise', promise, having<PromiseLike<T>>('a promise', ['then']))
+    const { limit } = checkOptions('runUntil()', options, OPTIONS)
+    const deadline = this.#now + limit
     const state = { settled: false }
     const settle = () => {
       state.settled = true
@@ -72,7 +102,7 @@ export class VirtualClock implements Clock {
     while (!state.settled) {
       const next = this.nextAt
       if (next === undefined) await this.#awaitOutside(state)
-      else if (next > deadline) throw this.#overdue(`within ${describe(limit)} of virtual time`)
+      else if (next > deadline) throw this.#overdue(`within ${limit} ms of virtual time`)
       else this.#fireNext()
       await settleTurns()
     }
@@ -111,8 +141,4 @@ export class VirtualClock implements Clock {
     const more = timers.length > listed.length ? `, and ${timers.length - listed.length} more` : ''
     return `Pending timers: ${listed.join(', ')}${more}.`
   }
-}
-
-function describe(duration: Duration): string {
-  return typeof duration === 'number' ? `${duration} ms` : duration
 }

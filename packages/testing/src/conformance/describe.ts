@@ -2,12 +2,14 @@ import type { Adapter } from '@belay/workflow/adapter'
 import { describe, test } from 'vitest'
 import type { BesideCase, Case, Cases, SecondCase } from './case.ts'
 import { approvalCases } from './cases/approvals.ts'
+import { attemptCases } from './cases/attempts.ts'
 import { changedRunCases } from './cases/changed-runs.ts'
 import { claimCases } from './cases/claim.ts'
 import { connectionCases } from './cases/connection.ts'
 import { controlCases } from './cases/control.ts'
 import { controlRaceCases } from './cases/control-races.ts'
 import { controlledWaitCases } from './cases/control-waits.ts'
+import { controlWithinCases } from './cases/control-within.ts'
 import { deadlineCases } from './cases/deadlines.ts'
 import { definitionCases } from './cases/definitions.ts'
 import { diagnosisCases } from './cases/diagnosis.ts'
@@ -16,9 +18,12 @@ import { failCases } from './cases/fail.ts'
 import { fenceCases } from './cases/fences.ts'
 import { findingCases } from './cases/finding.ts'
 import { historyCases } from './cases/history.ts'
+import { keptAttemptCases } from './cases/kept-attempts.ts'
 import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
 import { migrationCases } from './cases/migration.ts'
+import { pausedStopCases } from './cases/paused-stop.ts'
+import { pausedUndoCases } from './cases/paused-undo.ts'
 import { payloadCases } from './cases/payloads.ts'
 import { raceCases } from './cases/races.ts'
 import { readingCases } from './cases/reading.ts'
@@ -42,6 +47,7 @@ import { transactCases } from './cases/transact.ts'
 import { transactionCases } from './cases/transactions.ts'
 import { undoCases } from './cases/undo.ts'
 import { undoOrderCases } from './cases/undo-order.ts'
+import { undoTryCases } from './cases/undo-tries.ts'
 import { versionCases } from './cases/versions.ts'
 import { waitCases } from './cases/waits.ts'
 import { workerCases } from './cases/workers.ts'
@@ -71,6 +77,8 @@ const SUITES: Readonly<Record<string, Cases>> = {
   fences: fenceCases,
   fail: failCases,
   requeue: requeueCases,
+  attempts: attemptCases,
+  'kept attempts': keptAttemptCases,
   stop: stopCases,
   'steps that succeeded and failed': succeededCases,
   drain: drainCases,
@@ -82,8 +90,12 @@ const SUITES: Readonly<Record<string, Cases>> = {
   races: raceCases,
   control: controlCases,
   'control of waits': controlledWaitCases,
+  'control in transactions': controlWithinCases,
   'retry of a run': reopenCases,
   'repair of an undo': repairCases,
+  'stop of a paused run': pausedStopCases,
+  'pause of an undo': pausedUndoCases,
+  'undo between its tries': undoTryCases,
   'migration of a run': migrationCases,
   history: historyCases,
   'races of control': controlRaceCases,

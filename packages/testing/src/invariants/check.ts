@@ -1,3 +1,4 @@
+import { checkArgument, type Kind, Refusal, shown } from '@belay/workflow/adapter'
 import type { Dump, RunDump } from './dump.ts'
 import { forwardFacts } from './forward.ts'
 import { queueFacts } from './queue.ts'
@@ -21,7 +22,7 @@ export interface Violation {
  * doesn't show, like the queue of an SQL store, are not looked at.
  */
 export function checkInvariants(source: Dump | { dump(): Dump }): readonly Violation[] {
-  const dump = 'dump' in source ? source.dump() : source
+  const dump = checkArgument('checkInvariants()', 'the store', source, DUMP)
   const violations = dump.runs.flatMap((run) => checkRun(dump, run))
   queueFacts(dump, (invariant, message, at) => violations.push({ invariant, message, ...at }))
   const known = new Set(dump.runs.map(({ run }) => run.runId))
@@ -44,6 +45,14 @@ export function assertInvariants(source: Dump | { dump(): Dump }): void {
     ({ invariant, message, runId, step }) => `- ${invariant}: run ${runId} step ${step}: ${message}`,
   )
   throw new Error(`${violations.length} broken invariants:\n${lines.join('\n')}`)
+}
+
+const DUMP: Kind<Dump> = {
+  words: 'a store with dump(), or what that returns',
+  read(given) {
+    const dump = 'dump' in (given as object) ? (given as { dump(): Dump }).dump() : (given as Dump)
+    return Array.isArray(dump.runs) && Array.isArray(dump.definitions) ? dump : new Refusal(shown(given))
+  },
 }
 
 function checkRun(dump: Dump, run: RunDump): Violation[] {

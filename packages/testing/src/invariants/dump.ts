@@ -1,4 +1,12 @@
-import type { Adapter, RunRecord, SavedDefinition, StepRecord, UndoPlan } from '@belay/workflow/adapter'
+import {
+  type Adapter,
+  checkArgument,
+  having,
+  type RunRecord,
+  type SavedDefinition,
+  type StepRecord,
+  type UndoPlan,
+} from '@belay/workflow/adapter'
 
 /** Everything a store holds, as far as it shows it. */
 export interface Dump {
@@ -42,6 +50,7 @@ const PAGE = 200
 
 /** Reads every run through the port. The port cannot list definitions: give those that were saved. */
 export async function readDump(adapter: Adapter, definitions: readonly SavedDefinition[]): Promise<Dump> {
+  checkArgument('readDump()', 'the adapter', adapter, having<Adapter>('an adapter', ['listRuns', 'readRun']))
   const runs: RunDump[] = []
   let before: string | undefined
   for (;;) {

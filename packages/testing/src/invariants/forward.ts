@@ -15,7 +15,14 @@ export function forwardFacts(view: RunView, report: Reporter): void {
     const open = openDependencies(step)
     fact('open_dependencies_count_is_right', !isOpen(step.status) || isCounted(view, step, open))
     fact('started_after_its_dependencies', step.status === 'pending' || open === 0)
+    fact('started_no_earlier_than_its_dependencies_ended', view.run.version > 1 || startedInOrder(step))
   }
+}
+
+/** Of a run that moved to another version, a step may depend on what ended after it. */
+function startedInOrder({ status, startedAt, dependencies }: StepView): boolean {
+  if (startedAt === null || (status !== 'running' && status !== 'completed')) return true
+  return dependencies.every(({ finishedAt }) => finishedAt === null || finishedAt <= startedAt)
 }
 
 /** In a paused run each step waits for the resumption too, unless it came back from a worker since. */

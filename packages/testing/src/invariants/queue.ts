@@ -38,6 +38,7 @@ function isClaimable(run: RunRecord, step: StepRecord): boolean {
   const forward = run.status === 'running' || run.status === 'waiting' || run.status === 'scheduled'
   if (step.status === 'ready') return forward
   if (step.status === 'waiting') return forward && step.availableAt !== null
+  if (run.status === 'paused') return false
   return step.status === 'compensating' && step.workerId === null && step.openDependencies === 0
 }
 

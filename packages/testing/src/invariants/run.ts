@@ -18,11 +18,18 @@ export function runFacts(view: RunView, report: Reporter): void {
   )
   fact('ended_run_has_no_open_step', !ended || !any((status) => isOpen(status) || isUndoOpen(status)))
   fact('stopped_run_has_a_cause', view.stopped === (run.cause !== null))
+  const lastEnd = Math.max(
+    ...steps.map(({ finishedAt, undo }) => Math.max(finishedAt ?? 0, undo?.finishedAt ?? 0)),
+  )
+  fact('run_ends_no_earlier_than_its_steps', run.finishedAt === null || run.finishedAt >= lastEnd)
   const allSatisfied = !any((status) => !isSatisfied(status))
   fact('completed_run_has_completed_steps', run.status !== 'completed' || allSatisfied)
   fact('run_completes_with_its_last_step', view.stopped || run.status === 'completed' || !allSatisfied)
   fact('failed_run_undid_nothing', run.status !== 'failed' || steps.every(({ undoOf }) => undoOf === null))
-  fact('parked_iff_an_undo_failed', (run.status === 'compensation_failed') === any(isParked))
+  fact(
+    'parked_iff_an_undo_failed',
+    run.status === 'paused' || (run.status === 'compensation_failed') === any(isParked),
+  )
   storedFacts(view, fact)
 }
 

@@ -1,5 +1,5 @@
 import { describe } from './rows.ts'
-import { isUndoOpen, type Reporter, type RunView } from './view.ts'
+import { isUndoOpen, type Reporter, type RunView, type StepView } from './view.ts'
 
 /** What holds of steps in an undo, given those that depended on them. */
 export function undoFacts({ run, steps, stopped }: RunView, report: Reporter): void {
@@ -14,12 +14,24 @@ export function undoFacts({ run, steps, stopped }: RunView, report: Reporter): v
     fact('undo_leased_after_its_dependents', !leased || openDependents === 0)
     fact(
       'open_dependents_count_is_right',
-      step.status !== 'compensating' || step.openDependencies === openDependents,
+      step.status !== 'compensating' || isCounted(run.status, step, openDependents),
     )
+    fact('undo_started_no_earlier_than_its_dependents_were_undone', undoneInOrder(step))
     fact('compensated_run_left_nothing', !isUndoOpen(step.status) || isUndoing(run.status))
   }
 }
 
+function undoneInOrder({ undo, dependents }: StepView): boolean {
+  if (undo === null || undo.startedAt === null) return true
+  return dependents.every((dependent) => (dependent.undo?.finishedAt ?? 0) <= undo.startedAt!)
+}
+
+/** In a paused run each undo that has not begun waits for the resumption too, unless it came back from a worker since. */
+function isCounted(status: string, { openDependencies, workerId }: StepView, open: number): boolean {
+  if (status !== 'paused' || workerId !== null) return openDependencies === open
+  return openDependencies === open + 1 || (openDependencies === 0 && open === 0)
+}
+
 function isUndoing(status: string): boolean {
-  return status === 'compensating' || status === 'compensation_failed'
+  return status === 'compensating' || status === 'compensation_failed' || status === 'paused'
 }

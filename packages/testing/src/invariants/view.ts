@@ -38,7 +38,8 @@ export function viewOf(definition: SavedDefinition, { run, steps, stored }: RunD
       dependencies: shapes[number]!.dependsOn.map((dependency) => steps[dependency]!),
       dependents: dependents[number]!,
     })),
-    stopped: STOPPED.has(run.status),
+    // A paused run that was stopped is undone once it is resumed.
+    stopped: STOPPED.has(run.status) || (run.status === 'paused' && run.cause !== null),
     undoBegun: steps.some(({ undoOf }) => undoOf !== null) || (stored?.endsAs ?? null) !== null,
   }
 }

@@ -2,6 +2,12 @@ import {
   type Adapter,
   BelayError,
   type Clock,
+  callback,
+  checkArgument,
+  checkOptions,
+  having,
+  type OptionTable,
+  type Refusal,
   type RunFilter,
   type WithinTransaction,
 } from '@belay/workflow/adapter'
@@ -10,7 +16,7 @@ import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { Dump } from '../invariants/dump.ts'
 import { findApprovals } from './approvals.ts'
 import { claim, held } from './claim.ts'
-import { changeRun, readHistory } from './control.ts'
+import { readHistory } from './control.ts'
 import { findDefinition, readDefinitions, saveDefinitions } from './definitions.ts'
 import { expireRuns, upcoming } from './due.ts'
 import { dump } from './dump.ts'
@@ -20,7 +26,16 @@ import { settle } from './settle.ts'
 import { findRun } from './signals.ts'
 import { cancelRuns, stopping } from './stop.ts'
 import { sweep } from './sweep.ts'
-import { commit, deliverInTurn, recorded, settleWithin, startRunsInTurn, workIn } from './transact.ts'
+import { readAttempts } from './trail.ts'
+import {
+  changeInTurn,
+  commit,
+  deliverInTurn,
+  recorded,
+  settleWithin,
+  startRunsInTurn,
+  workIn,
+} from './transact.ts'
 import { givenTransaction, MemoryTransaction } from './transaction.ts'
 import { beginUndo, drain } from './undo.ts'
 import { diagnose, findEnded, prune, releaseKeys } from './upkeep.ts'
@@ -35,9 +50,22 @@ export function memory(): MemoryAdapter<VirtualClock>
 export function memory(options: { readonly clock: 'real' }): MemoryAdapter<Clock>
 export function memory<C extends Clock>(options: { readonly clock: C }): MemoryAdapter<C>
 export function memory(options: { readonly clock?: Clock | 'real' } = {}): MemoryAdapter<Clock> {
-  const clock = options.clock === 'real' ? realClock : (options.clock ?? new VirtualClock())
+  const given = checkOptions('memory()', options, OPTIONS).clock
+  const clock = given === 'real' ? realClock : (given ?? new VirtualClock())
   return new MemoryAdapter(clock, new Rows(clock), new Wakeup())
 }
+
+const CLOCK = having<Clock>("a clock with now and after, like a VirtualClock, or 'real'", ['now', 'after'])
+
+const OPTIONS = {
+  clock: {
+    sets: "the store's time and the engine's",
+    takes: {
+      words: CLOCK.words,
+      read: (given): Clock | 'real' | Refusal => (given === 'real' ? 'real' : CLOCK.read(given)),
+    },
+  },
+} satisfies OptionTable
 
 type Verb<Name extends keyof Adapter> = Extract<Adapter[Name], (...args: never[]) => unknown>
 
@@ -72,6 +100,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
    * Give the transaction to `engine.run(workflow, input, { tx })`.
    */
   async transaction<Result>(work: (tx: MemoryTransaction) => Result | Promise<Result>): Promise<Result> {
+    checkArgument('transaction()', 'the work', work, callback())
     const tx = await this.#verb(() => new MemoryTransaction(this.#rows))
     try {
       const result = await work(tx)
@@ -83,13 +112,15 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
     }
   }
 
-  transact: Verb<'transact'> = async ({ workerId, work }) => {
+  transact: Verb<'transact'> = async ({ workerId, work, keepAttempts }) => {
     const tx = await this.#verb(() => new MemoryTransaction(this.#rows))
     try {
       const end = await workIn(tx, work)
       if ('type' in end) return end
-      const transacted = await this.#verb(() => settleWithin(this.#rows, tx, { workerId, ...end }))
-      if (tx.runs.size > 0 || tx.signals.length > 0) this.wake()
+      const transacted = await this.#verb(() =>
+        settleWithin(this.#rows, tx, { workerId, keepAttempts, ...end }),
+      )
+      if (!tx.isEmpty) this.wake()
       return transacted
     } finally {
       tx.rollBack()
@@ -121,8 +152,10 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   beginUndo: Verb<'beginUndo'> = (plans, lease) => this.#verb(() => beginUndo(this.#rows, plans, lease))
   cancelRuns: Verb<'cancelRuns'> = (request) => this.#verb(() => cancelRuns(this.#rows, request))
 
-  changeRun: Adapter['changeRun'] = (request) => this.#verb(() => changeRun(this.#rows, request))
+  changeRun: Adapter['changeRun'] = (request, within) =>
+    this.#verb(() => changeInTurn(this.#rows, request, this.#given(within)))
   readHistory: Verb<'readHistory'> = (request) => this.#verb(() => readHistory(this.#rows, request))
+  readAttempts: Verb<'readAttempts'> = (request) => this.#verb(() => readAttempts(this.#rows, request))
   readDefinitions: Verb<'readDefinitions'> = (ids, within) =>
     this.#verb(() => readDefinitions(this.#rows, ids, this.#given(within)))
   findDefinition: Verb<'findDefinition'> = (wanted, within) =>

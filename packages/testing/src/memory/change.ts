@@ -73,7 +73,10 @@ export function assertRow(run: RunRow, step: StepRow): void {
 
 // The database has the same facts as CHECK constraints.
 const ROW_FACTS: readonly (readonly [string, (step: StepRow) => boolean])[] = [
-  ['counters_not_negative', (s) => Math.min(s.openDependencies, s.fence, s.failures, s.losses) >= 0],
+  [
+    'counters_not_negative',
+    (s) => Math.min(s.openDependencies, s.fence, s.attempts, s.failures, s.losses) >= 0,
+  ],
   ['pending_has_open_dependencies', (s) => s.status !== 'pending' || s.openDependencies > 0],
   ['ready_has_no_worker', (s) => s.status !== 'ready' || s.workerId === null],
   [
@@ -87,6 +90,7 @@ const ROW_FACTS: readonly (readonly [string, (step: StepRow) => boolean])[] = [
   ['completed_has_finished_at', (s) => s.status !== 'completed' || s.finishedAt !== null],
   ['failed_has_error', (s) => s.status !== 'failed' || s.error !== null],
   ['undo_of_in_undo_only', (s) => (s.undoOf !== null) === UNDO_STATUSES.has(s.status)],
+  ['undo_told_in_undo_only', (s) => (s.undoOf !== null) === (s.undo !== null)],
   [
     'leased_undo_has_no_open_dependents',
     (s) => s.status !== 'compensating' || s.workerId === null || s.openDependencies === 0,

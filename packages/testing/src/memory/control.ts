@@ -1,5 +1,6 @@
 import type {
   HistoryRecord,
+  KeepsAttempts,
   RunChange,
   RunToChange,
   StepChange,
@@ -12,10 +13,11 @@ import { definitionOf } from './definitions.ts'
 import { runRecord, stepRecords } from './read.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { moveSignals, signalsOf, supersedeSignals } from './signals.ts'
+import { isGivenUp, keepAttempt, moveAttempts } from './trail.ts'
 
 export function changeRun<Answer extends object>(
   rows: Rows,
-  request: {
+  request: KeepsAttempts & {
     readonly runId: string
     readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
   },
@@ -23,15 +25,29 @@ export function changeRun<Answer extends object>(
   const run = rows.runs.get(request.runId)
   if (run === undefined) return null
   const { change, answer } = request.decide(toChange(rows, run))
+  if (change !== null && request.keepAttempts) keepGivenUp(rows, run, change)
   if (change !== null) apply(rows, run, change)
   return answer
+}
+
+function keepGivenUp(rows: Rows, run: RunRow, { steps }: RunChange): void {
+  for (const change of steps) {
+    const step = run.steps[change.step]
+    if (step === undefined || !isGivenUp(step, change)) continue
+    const error = change.undoError ?? change.error ?? null
+    keepAttempt(rows, { run, step }, { ended: 'given_up', error })
+  }
 }
 
 function toChange(rows: Rows, run: RunRow): RunToChange {
   const { input: _, ...record } = runRecord(rows, run)
   const { openSteps, stop, endsAs, definition } = run
   const stored: StoredRun = { ...record, openSteps, stop, endsAs, status: run.status }
-  const steps = stepRecords(run).map(({ output: _, error: __, ...step }): StoredStep => step)
+  const steps = stepRecords(run).map(({ output: _, error: __, undo, ...step }): StoredStep => {
+    if (undo === null) return { ...step, undo }
+    const { error: ___, ...rest } = undo
+    return { ...step, undo: rest }
+  })
   return { run: stored, steps, shape: structuredClone(definition.saved.shape), now: rows.now }
 }
 
@@ -43,7 +59,7 @@ function apply(rows: Rows, run: RunRow, change: RunChange): void {
   if (change.migration !== undefined) migrate(rows, run, change)
   else
     for (const step of change.steps)
-      changeStep(run, run.steps[step.step]!, rowOf(step, run.steps[step.step]!.begun))
+      changeStep(run, run.steps[step.step]!, rowOf(step, run.steps[step.step]!))
   Object.assign(run, { openSteps, stop, endsAs, cause, deadlineAt, finishedAt: null })
   if (status !== run.status) moveRun(rows, run, status)
   run.finishedAt = change.run.finishedAt
@@ -70,9 +86,10 @@ function stepsThatAskAnew(run: RunRow, { steps, migration }: RunChange): readonl
 }
 
 /** A step whose beginning is taken back has not begun; one whose handler is given up has. */
-function rowOf({ name: _, ...change }: StepChange, begun: boolean | null) {
-  if (change.startedAt === null) return { ...change, begun: false }
-  return { ...change, begun: change.error === undefined ? begun : true }
+function rowOf({ name: _, undoError, ...change }: StepChange, old: Pick<StepRow, 'begun' | 'undo'>) {
+  const undo = change.undo && { ...change.undo, error: undoError ?? old.undo?.error ?? null }
+  if (change.startedAt === null) return { ...change, undo, begun: false }
+  return { ...change, undo, begun: change.error === undefined ? old.begun : true }
 }
 
 /** Puts the rows of another definition in the place of the run's; payloads go where their steps go. */
@@ -82,11 +99,12 @@ function migrate(rows: Rows, run: RunRow, { steps, migration }: RunChange): void
   run.definition = definitionOf(rows, migration!.definitionId)
   run.steps = steps.map((step, number): StepRow => {
     const from = migration!.oldNumbers[number]
-    const { output, error, begun } = from === null || from === undefined ? NOTHING : old[from]!
-    return { output, error, ...rowOf(step, begun) }
+    const { output, error, ...row } = from === null || from === undefined ? NOTHING : old[from]!
+    return { output, error, ...rowOf(step, row) }
   })
   for (const step of run.steps) assertRow(run, step)
   moveSignals(rows, run.runId, migration!.oldNumbers)
+  moveAttempts(rows, run, migration!.oldNumbers)
   assertInvariant(
     run.steps.length === run.definition.saved.shape.steps.length,
     'migrated_run_has_all_steps',
@@ -94,11 +112,12 @@ function migrate(rows: Rows, run: RunRow, { steps, migration }: RunChange): void
   )
 }
 
-const NOTHING = { output: null, error: null, begun: null }
+const NOTHING = { output: null, error: null, begun: null, undo: null }
 
 // The database has the same facts as CHECK constraints.
 function assertStopped(run: RunRow): void {
-  const stopped = !FORWARD.has(run.status) && run.status !== 'completed'
+  const stopped =
+    run.status === 'paused' ? run.stop !== null : !FORWARD.has(run.status) && run.status !== 'completed'
   assertInvariant(
     stopped === (run.stop !== null) && stopped === (run.cause !== null) && (run.endsAs === null || stopped),
     'stopped_run_says_why',
@@ -106,7 +125,7 @@ function assertStopped(run: RunRow): void {
   )
 }
 
-const FORWARD: ReadonlySet<string> = new Set(['scheduled', 'running', 'waiting', 'paused'])
+const FORWARD: ReadonlySet<string> = new Set(['scheduled', 'running', 'waiting'])
 
 export function readHistory(
   rows: Rows,

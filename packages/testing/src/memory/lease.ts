@@ -23,12 +23,15 @@ export function lease(rows: Rows, { run, step }: StepOfRun, workerId: string): C
     'only_claimable_steps_are_leased',
     () => `step ${step.step} of run ${run.runId} is ${step.status} in a ${run.status} run.`,
   )
+  const begun = { startedAt: rows.now, finishedAt: null }
+  const { undo } = step
   changeStep(run, step, {
     status: step.status === 'compensating' ? 'compensating' : 'running',
     fence: step.fence + 1,
     workerId,
-    startedAt: rows.now,
-    finishedAt: null,
+    ...(undo === null
+      ? { attempts: step.attempts + 1, ...begun }
+      : { undo: { ...undo, attempts: undo.attempts + 1, ...begun } }),
   })
   return claimOf({ run, step })
 }
@@ -53,11 +56,12 @@ export function leasedSteps(rows: Rows, workerId: string): readonly StepOfRun[] 
 }
 
 export function claimOf({ run, step }: StepOfRun): Claim {
-  const { failures, losses, undoOf } = step
-  return { ...attemptOf({ run, step }), failures, losses, undoOf }
+  const { undoOf, round } = step
+  const { attempts: attempt, failures, losses } = step.undo ?? step
+  return { ...attemptOf({ run, step }), round, attempt, failures, losses, undoOf }
 }
 
-export function attemptOf({ run, step }: StepOfRun): AttemptRef {
+function attemptOf({ run, step }: StepOfRun): AttemptRef {
   return {
     runId: run.runId,
     step: step.step,

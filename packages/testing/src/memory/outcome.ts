@@ -2,7 +2,7 @@ import type { Outcome, RunStatus, Wake } from '@belay/workflow/adapter'
 import { changeStep, moveRun } from './change.ts'
 import { enqueue, type StepOfRun } from './lease.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
-import { stopRun } from './stop.ts'
+import { goesForward, stopRun } from './stop.ts'
 
 /** What a batch of outcomes leads to beyond the settled rows themselves. */
 export interface Consequences {
@@ -35,36 +35,37 @@ export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequenc
         ...{ status: 'failed', error: outcome.error, finishedAt, begun: true },
         succeeded: outcome.succeeded === true || step.succeeded,
       })
-      if (stopRun(rows, run, 'failure', outcome.cause)) consequences.runs.set(run.runId, run.status)
+      if (stopRun(rows, run, 'failure', outcome.cause) && run.status === 'compensating') {
+        consequences.runs.set(run.runId, run.status)
+      }
       break
     case 'retry':
-      changeStep(run, step, {
-        error: outcome.error,
-        failures: step.failures + 1,
-        failingSince: step.failures === 0 ? step.startedAt : step.failingSince,
-      })
+      changeStep(run, step, failedOnce(step, outcome.error))
       requeue(rows, held, { delayMs: outcome.delayMs, begun: true }, consequences)
       break
     case 'released':
       requeue(rows, held, { delayMs: 0, begun: outcome.begun !== false }, consequences)
       break
     case 'compensated':
-      changeStep(run, step, { status: 'compensated', finishedAt })
+      changeStep(run, step, { status: 'compensated', undo: { ...step.undo!, finishedAt } })
       afterUndo(rows, held, consequences)
       break
     case 'relayed':
-      changeStep(run, step, { status: outcome.undoOf, undoOf: null, finishedAt })
+      changeStep(run, step, { status: outcome.undoOf, undoOf: null, undo: null })
       afterUndo(rows, held, consequences)
       break
     case 'compensation_failed':
-      changeStep(run, step, { status: 'compensation_failed', error: outcome.error, finishedAt })
+      changeStep(run, step, {
+        status: 'compensation_failed',
+        undo: { ...step.undo!, error: outcome.error, finishedAt },
+      })
       park(rows, run, consequences)
   }
 }
 
 function afterCompletion(rows: Rows, { run, step }: StepOfRun, consequences: Consequences): void {
   // A late success in a run that has stopped is an obligation to undo, and nothing follows from it.
-  if (run.status !== 'running' && run.status !== 'paused') return
+  if (!goesForward(run)) return
   const dependents = run.definition.dependents[step.step]!
   for (const number of dependents) unblock(run, run.steps[number]!, 'pending', consequences)
   if (dependents.length > 0) return
@@ -98,6 +99,16 @@ function unblock(
   if (openDependencies === 0) consequences.unblocked.push({ run, step })
 }
 
+/** What a failure that is followed by another try changes, in the direction the step goes in. */
+function failedOnce(step: StepRow, error: string): Partial<StepRow> {
+  const { failures, startedAt } = step.undo ?? step
+  const failed = { error, failures: failures + 1 }
+  return {
+    failingSince: failures === 0 ? startedAt : step.failingSince,
+    ...(step.undo === null ? failed : { undo: { ...step.undo, ...failed } }),
+  }
+}
+
 function requeue(
   rows: Rows,
   held: StepOfRun,
@@ -105,9 +116,16 @@ function requeue(
   consequences: Consequences,
 ): void {
   const { run, step } = held
-  if (step.status === 'running') changeStep(run, step, { begun: begunAfter(step, begun) })
-  const status = step.status === 'running' ? 'ready' : 'compensating'
-  changeStep(run, step, { status, workerId: null, finishedAt: rows.now, availableAt: rows.now + delayMs })
+  // An attempt whose handler was not called is none.
+  const counted = (attempts: number) => ({ attempts: begun ? attempts : attempts - 1, finishedAt: rows.now })
+  const { undo } = step
+  changeStep(run, step, {
+    workerId: null,
+    availableAt: rows.now + delayMs,
+    ...(undo === null
+      ? { status: 'ready', begun: begunAfter(step, begun), ...counted(step.attempts) }
+      : { undo: { ...undo, ...counted(undo.attempts) } }),
+  })
   enqueue(rows, held, delayMs)
   if (delayMs === 0) consequences.requeued = true
 }
@@ -126,6 +144,8 @@ function wait(rows: Rows, held: StepOfRun, wake: Wake | null, consequences: Cons
   changeStep(run, step, {
     status: signalled ? 'ready' : 'waiting',
     workerId: null,
+    // Each check of a condition counts its own.
+    attempts: 0,
     failures: 0,
     losses: 0,
     finishedAt: rows.now,
@@ -139,7 +159,8 @@ function wait(rows: Rows, held: StepOfRun, wake: Wake | null, consequences: Cons
 }
 
 function park(rows: Rows, run: RunRow, consequences: Consequences): void {
-  if (run.status === 'compensation_failed') return
+  // A paused run is parked when it is resumed.
+  if (run.status !== 'compensating') return
   moveRun(rows, run, 'compensation_failed')
   consequences.runs.set(run.runId, run.status)
 }

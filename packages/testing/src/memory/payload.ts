@@ -1,4 +1,4 @@
-import type { JsonText } from '@belay/workflow/adapter'
+import { type JsonText, sentence } from '@belay/workflow/adapter'
 
 /** Why the store refuses a payload, or undefined when it takes it. It stores JSON text verbatim, but only JSON. */
 export function refusalOf(payload: JsonText): string | undefined {
@@ -7,6 +7,6 @@ export function refusalOf(payload: JsonText): string | undefined {
     JSON.parse(payload)
     return undefined
   } catch (error) {
-    return `The store refused a payload that is not JSON: ${error instanceof Error ? error.message : String(error)}`
+    return `The store refused a payload that is not JSON: ${sentence(error instanceof Error ? error.message : String(error))}`
   }
 }

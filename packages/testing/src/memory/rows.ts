@@ -7,9 +7,11 @@ import type {
   StepStatus,
   UndoneStatus,
   UndoPlan,
+  UndoRecord,
 } from '@belay/workflow/adapter'
 import { ReadyQueue } from './ready-queue.ts'
 import type { SignalRow } from './signals.ts'
+import type { AttemptRow } from './trail.ts'
 import type { MemoryTransaction } from './transaction.ts'
 
 export interface DefinitionRow {
@@ -46,10 +48,14 @@ export interface StepRow {
   /** Going forward the dependencies, in an undo the dependents that have not ended. */
   openDependencies: number
   fence: number
+  round: number
+  /** These, and `startedAt`, `finishedAt` and `error`, are of the way forward. */
+  attempts: number
   failures: number
   losses: number
   workerId: string | null
   undoOf: UndoneStatus | null
+  undo: UndoRecord | null
   startedAt: number | null
   finishedAt: number | null
   output: JsonText
@@ -95,6 +101,8 @@ export class Rows {
   readonly history = new Map<string, readonly HistoryRecord[]>()
   /** What runs were told, by run id, oldest first: what makes sending a signal twice harmless. */
   readonly signals = new Map<string, readonly SignalRow[]>()
+  /** Attempts that have ended and were kept, by run, in the order they ended. */
+  readonly attempts = new Map<string, readonly AttemptRow[]>()
   readonly #keys = new Map<string, RunRow>()
 
   constructor(clock: Clock) {
@@ -117,6 +125,7 @@ export class Rows {
     this.releaseKey(run)
     this.runs.delete(run.runId)
     this.history.delete(run.runId)
+    this.attempts.delete(run.runId)
     this.signals.delete(run.runId)
     for (const { step } of run.steps) this.queue.remove({ runId: run.runId, step })
   }

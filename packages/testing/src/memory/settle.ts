@@ -1,21 +1,22 @@
-import type { Claim, Outcome, Settlement } from '@belay/workflow/adapter'
+import type { Claim, KeepsAttempts, Outcome, Settlement } from '@belay/workflow/adapter'
 import { assertInvariant, changedRun } from './change.ts'
 import { byRunAndStep, enqueue, lease, type StepOfRun } from './lease.ts'
 import { type Consequences, record } from './outcome.ts'
 import { refusalOfAny } from './refusal.ts'
 import type { Rows, StepRow } from './rows.ts'
+import { endOf, keepAttempt } from './trail.ts'
 import { isLive } from './workers.ts'
 
 export function settle(
   rows: Rows,
-  settlement: { workerId: string; outcomes: readonly Outcome[]; handBackMax: number },
+  settlement: KeepsAttempts & { workerId: string; outcomes: readonly Outcome[]; handBackMax: number },
 ): Settlement {
-  const { workerId, outcomes, handBackMax } = settlement
+  const { outcomes, handBackMax, workerId } = settlement
   outcomes.forEach(assertDirection)
   const consequences: Consequences = { unblocked: [], runs: new Map(), requeued: false }
   const results: Settlement['results'][number][] = []
   for (const index of failuresFirst(outcomes)) {
-    results[index] = settleOne(rows, workerId, outcomes[index]!, consequences)
+    results[index] = settleOne(rows, settlement, outcomes[index]!, consequences)
   }
   const { claims, left } = handBack(rows, consequences.unblocked, workerId, handBackMax)
   return {
@@ -28,7 +29,7 @@ export function settle(
 
 function settleOne(
   rows: Rows,
-  workerId: string,
+  { workerId, keepAttempts }: KeepsAttempts & { readonly workerId: string },
   outcome: Outcome,
   consequences: Consequences,
 ): Settlement['results'][number] {
@@ -38,6 +39,8 @@ function settleOne(
   if (!holds(step, outcome, workerId)) return isRecorded(step, outcome, workerId) ? 'settled' : 'lost'
   const refused = refusalOfAny(outcome)
   if (refused !== undefined) return { refused }
+  const end = keepAttempts ? endOf(outcome) : undefined
+  if (end !== undefined) keepAttempt(rows, { run, step }, end)
   record(rows, { run, step }, outcome, consequences)
   return 'settled'
 }

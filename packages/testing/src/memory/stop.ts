@@ -7,14 +7,17 @@ const FORWARD: ReadonlySet<RunStatus> = new Set(['scheduled', 'running', 'waitin
 
 /** Tells whether a run has not been stopped and has not ended. */
 export function goesForward(run: RunRow): boolean {
-  return FORWARD.has(run.status)
+  return FORWARD.has(run.status) && run.stop === null
 }
 
-/** Turns a run that goes forward to its undo: first it drains. The first cause wins. Tells whether the run was turned. */
+/**
+ * Turns a run that goes forward to its undo: first it drains. A paused one stays paused, unless it is cancelled: its undo begins once it is
+ * resumed. The first cause wins. Tells whether the run was stopped.
+ */
 export function stopRun(rows: Rows, run: RunRow, stop: NonNullable<RunRow['stop']>, cause: string): boolean {
   if (!goesForward(run)) return false
   cancelUnstarted(rows, run)
-  moveRun(rows, run, 'compensating')
+  if (run.status !== 'paused' || stop !== 'failure') moveRun(rows, run, 'compensating')
   run.stop = stop
   run.cause = cause
   return true

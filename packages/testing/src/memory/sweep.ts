@@ -1,7 +1,8 @@
-import type { Claim } from '@belay/workflow/adapter'
+import type { Claim, KeepsAttempts } from '@belay/workflow/adapter'
 import { changeStep } from './change.ts'
-import { attemptOf, enqueue, leasedSteps, type StepOfRun } from './lease.ts'
+import { claimOf, enqueue, leasedSteps, type StepOfRun } from './lease.ts'
 import type { Rows, WorkerRow } from './rows.ts'
+import { keepAttempt } from './trail.ts'
 
 export interface Sweep {
   readonly lostWorkers: readonly string[]
@@ -9,13 +10,13 @@ export interface Sweep {
   readonly more: boolean
 }
 
-export function sweep(rows: Rows, { limit }: { limit: number }): Sweep {
+export function sweep(rows: Rows, { limit, keepAttempts = false }: KeepsAttempts & { limit: number }): Sweep {
   const lostWorkers = declareDead(rows)
   const recovered: Sweep['recovered'][number][] = []
   for (const worker of deadWorkers(rows)) {
     const held = leasedSteps(rows, worker.workerId)
     const batch = held.slice(0, limit - recovered.length)
-    recovered.push(...batch.map((step) => giveBack(rows, step)))
+    recovered.push(...batch.map((step) => giveBack(rows, step, keepAttempts)))
     if (batch.length < held.length) return { lostWorkers, recovered, more: true }
     // Forgotten only when it holds nothing: as long as the row exists, no second life begins under its id.
     rows.workers.delete(worker.workerId)
@@ -36,12 +37,17 @@ function deadWorkers(rows: Rows): readonly WorkerRow[] {
 }
 
 /** Makes a dead worker's step claimable again. An attempt lost with its worker is counted apart from one that failed. */
-function giveBack(rows: Rows, { run, step }: StepOfRun): Sweep['recovered'][number] {
-  const losses = step.losses + 1
-  const status = step.status === 'running' ? 'ready' : 'compensating'
-  // Whether a handler had begun is not known of an attempt that was lost: it may have.
-  const begun = status === 'ready' ? true : step.begun
-  changeStep(run, step, { status, workerId: null, losses, begun, finishedAt: rows.now })
+function giveBack(rows: Rows, { run, step }: StepOfRun, keepAttempts: boolean): Sweep['recovered'][number] {
+  if (keepAttempts) keepAttempt(rows, { run, step }, { ended: 'lost', error: null })
+  const lost = { losses: (step.undo ?? step).losses + 1, finishedAt: rows.now }
+  changeStep(run, step, {
+    workerId: null,
+    ...(step.undo === null
+      ? // Whether a handler had begun is not known of an attempt that was lost: it may have.
+        { status: 'ready', begun: true, ...lost }
+      : { undo: { ...step.undo, ...lost } }),
+  })
   enqueue(rows, { run, step })
-  return { ...attemptOf({ run, step }), losses }
+  const { failures: _failures, undoOf: _undoOf, ...recovered } = claimOf({ run, step })
+  return recovered
 }

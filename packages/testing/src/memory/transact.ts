@@ -1,6 +1,7 @@
 import {
   BelayError,
   type Delivery,
+  type KeepsAttempts,
   type Lease,
   type NewRun,
   type NewSignal,
@@ -9,6 +10,8 @@ import {
   type Transacted,
   type TransactRequest,
 } from '@belay/workflow/adapter'
+import { applyChanges, type ChangeRequest, changeWithin, movedRun, nameOfRun } from './change-within.ts'
+import { changeRun } from './control.ts'
 import { refusalOfAny } from './refusal.ts'
 import type { Rows } from './rows.ts'
 import { holds, isRecorded, settle } from './settle.ts'
@@ -32,9 +35,9 @@ export async function workIn(
 export function settleWithin(
   rows: Rows,
   tx: MemoryTransaction,
-  settlement: { workerId: string; outcome: Outcome; handBackMax: number },
+  settlement: KeepsAttempts & { workerId: string; outcome: Outcome; handBackMax: number },
 ): Transacted {
-  const { workerId, outcome, handBackMax } = settlement
+  const { workerId, outcome, handBackMax, keepAttempts } = settlement
   const run = rows.runs.get(outcome.runId)
   const step = run?.steps[outcome.step]
   if (run === undefined || step === undefined || !holds(step, outcome, workerId)) {
@@ -48,8 +51,9 @@ export function settleWithin(
   }
   const error = inTheWay(rows, tx)
   if (error !== undefined) return { type: 'conflict', error }
-  const settled = settle(rows, { workerId, outcomes: [outcome], handBackMax })
+  // What it has changed comes first, as it did: a run that it has paused hands nothing back.
   commit(rows, tx)
+  const settled = settle(rows, { workerId, outcomes: [outcome], handBackMax, keepAttempts })
   return { type: 'settled', settlement: settled }
 }
 
@@ -60,13 +64,19 @@ export function commit(rows: Rows, tx: MemoryTransaction): void {
   tx.commit(() => {
     for (const run of tx.runs.values()) createRun(rows, run)
     deliverSignals(rows, tx.signals)
+    applyChanges(rows, tx)
   })
 }
 
 function inTheWay(rows: Rows, tx: MemoryTransaction): Error | undefined {
   const moved = tx.signals.find((signal) => !tx.runs.has(signal.runId) && !isTaken(rows, signal))
-  if (moved === undefined) return undefined
-  const message = `could not serialize access: step ${moved.step} of run ${moved.runId} has moved on since it was signalled`
+  const movedRunId = movedRun(rows, tx)
+  if (moved === undefined && movedRunId === undefined) return undefined
+  const what =
+    moved === undefined
+      ? `run ${movedRunId} has moved on since it was changed`
+      : `step ${moved.step} of run ${moved.runId} has moved on since it was signalled`
+  const message = `could not serialize access: ${what}`
   return Object.assign(new Error(message), { code: '40001' })
 }
 
@@ -99,6 +109,16 @@ export async function deliverInTurn(
 ): Promise<readonly Delivery[]> {
   await untilFree(rows, signals.map(nameOfStep), tx)
   return tx === undefined ? deliverSignals(rows, signals) : deliverWithin(rows, signals, tx)
+}
+
+/** Changes a run, once no open transaction but `tx` has changed it. */
+export async function changeInTurn<Answer extends object>(
+  rows: Rows,
+  request: ChangeRequest<Answer>,
+  tx: MemoryTransaction | undefined,
+): Promise<Answer | null> {
+  await untilFree(rows, [nameOfRun(request.runId)], tx)
+  return tx === undefined ? changeRun(rows, request) : changeWithin(rows, request, tx)
 }
 
 async function untilFree(

@@ -1,10 +1,13 @@
 import {
   BelayError,
+  callback,
+  checkArgument,
   type NewRun,
   type NewSignal,
   type TransactionOptions,
   type TypedTransaction,
 } from '@belay/workflow/adapter'
+import type { PendingChange } from './change-within.ts'
 import type { Rows } from './rows.ts'
 
 /** What a transactional handler is given as `tx` on a memory store. */
@@ -30,6 +33,8 @@ export class MemoryTransaction {
   readonly runs = new Map<string, NewRun>()
   /** @internal Signals that are to be delivered when it commits. */
   readonly signals: NewSignal[] = []
+  /** @internal Changes of runs that are to be made when it commits. */
+  readonly changes: PendingChange[] = []
   /** @internal Resolves once it is over. */
   readonly ended: Promise<void>
   /** @internal The transaction that this one waits for. */
@@ -46,6 +51,11 @@ export class MemoryTransaction {
     })
   }
 
+  /** @internal Whether there is nothing to store when it commits. */
+  get isEmpty(): boolean {
+    return this.runs.size === 0 && this.signals.length === 0 && this.changes.length === 0
+  }
+
   get isOpen(): boolean {
     return this.#isOpen
   }
@@ -53,6 +63,7 @@ export class MemoryTransaction {
   /** Calls `effect` when the transaction commits, and never when it is rolled back. It must not throw. */
   onCommit(effect: () => void): void {
     this.assertOpen()
+    checkArgument('onCommit()', 'the effect', effect, callback())
     this.#effects.push(effect)
   }
 
@@ -92,13 +103,26 @@ export class MemoryTransaction {
 
 /** What was given as `tx`, if it is an open transaction of this store. Throws `invalid_option`. */
 export function givenTransaction(rows: Rows, tx: unknown): MemoryTransaction {
-  const found = typeof tx === 'object' && tx !== null && 'client' in tx ? tx.client : tx
-  if (!(found instanceof MemoryTransaction)) {
-    throw refused('is none', 'It takes what transaction() of the adapter, or a transactional step, gives')
+  const found = transactionIn(tx)
+  if (found === undefined) {
+    throw refused(
+      'is not a transaction of a memory store',
+      'Give the one that transaction() of the adapter, or a transactional step, provides',
+    )
   }
   if (found.rows !== rows) throw refused('belongs to another memory store', 'Use one of the same store')
   if (!found.isOpen) throw refused('is over', 'Use it before the function it was given to returns')
   return found
+}
+
+/** The transaction itself, or the one that a transactional step was given. Undefined for anything else, also for what cannot be looked at. */
+function transactionIn(tx: unknown): MemoryTransaction | undefined {
+  try {
+    const found = typeof tx === 'object' && tx !== null && 'client' in tx ? tx.client : tx
+    return found instanceof MemoryTransaction ? found : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function refused(what: string, remedy: string): BelayError {

@@ -6,6 +6,7 @@ import type {
   StepStatus,
   UndoneStatus,
   UndoPlan,
+  UndoRecord,
 } from '@belay/workflow/adapter'
 import { assertInvariant, changedRun, changeStep, moveRun } from './change.ts'
 import { byRunAndStep, enqueue, lease as leaseStep, type StepOfRun } from './lease.ts'
@@ -41,6 +42,8 @@ export function beginUndo(rows: Rows, plans: readonly UndoPlan[], lease?: Lease)
     const run = rows.runs.get(plan.runId)
     if (run === undefined || !isDraining(run) || !isDrained(run)) return []
     if (plan.fences !== undefined && plan.fences !== fencesOf(run)) return []
+    // Planned before the run, which had failed, was cancelled: what is undone may be another.
+    if ((plan.endsAs === 'cancelled') !== (run.stop !== 'failure')) return []
     due.push(...begin(rows, run, plan))
     return [run]
   })
@@ -71,6 +74,16 @@ function isDrained(run: RunRow): boolean {
 
 const NOT_ENDED: ReadonlySet<StepStatus> = new Set(['pending', 'ready', 'running', 'waiting'])
 
+const UNDO_BEGUN: UndoRecord = {
+  attempts: 0,
+  failures: 0,
+  losses: 0,
+  startedAt: null,
+  finishedAt: null,
+  error: null,
+  skipped: false,
+}
+
 /** Returns the undos that wait for nothing. */
 function begin(rows: Rows, run: RunRow, plan: UndoPlan): readonly StepOfRun[] {
   const undos = undoableSteps(run, plan)
@@ -81,9 +94,10 @@ function begin(rows: Rows, run: RunRow, plan: UndoPlan): readonly StepOfRun[] {
       status: 'compensating',
       undoOf,
       openDependencies,
-      failures: 0,
-      losses: 0,
+      undo: UNDO_BEGUN,
       workerId: null,
+      // Of its forward attempts: no retry of the undo has been put off.
+      availableAt: null,
     })
   }
   if (undos.length === 0) moveRun(rows, run, plan.endsAs)

@@ -81,7 +81,9 @@ function unknownLeases(rows: Rows): readonly UnknownLeases[] {
     .flatMap(({ workerId, name, status, known, renewedAt, leaseExpiresAt }) => {
       if (status === 'dead' || known === null || leaseExpiresAt <= renewedAt) return []
       const heldBefore = renewedAt - 2 * (leaseExpiresAt - renewedAt)
-      const held = leasedSteps(rows, workerId).filter(({ step }) => step.startedAt! < heldBefore).length
+      const held = leasedSteps(rows, workerId).filter(
+        ({ step }) => (step.undo ?? step).startedAt! < heldBefore,
+      ).length
       return held > known ? [{ workerId, name, held, known }] : []
     })
 }

@@ -6,7 +6,7 @@ import type {
   Renewed,
   WorkerRecord,
 } from '@belay/workflow/adapter'
-import { attemptOf, leasedSteps } from './lease.ts'
+import { claimOf, leasedSteps } from './lease.ts'
 import type { Rows, WorkerRow } from './rows.ts'
 
 export function registerWorker(rows: Rows, worker: NewWorker): void {
@@ -95,10 +95,11 @@ export function listHeld(
     .slice(0, limit)
     .map(({ run, step }) => {
       const { version, shape } = run.definition.saved
-      const { runId, fence, direction } = attemptOf({ run, step })
+      const { runId, attempt, direction } = claimOf({ run, step })
+      const { startedAt } = step.undo ?? step
       return {
         ...{ runId, workflow: run.workflow, version, step: step.step, name: shape.steps[step.step]!.name },
-        ...{ attempt: fence, direction, since: step.startedAt! },
+        ...{ attempt, direction, since: startedAt! },
       }
     })
 }

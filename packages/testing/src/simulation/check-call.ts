@@ -13,9 +13,6 @@ export interface Call {
   readonly now: number
 }
 
-/** Whether a pause holds up an undo too. */
-const UNDOS_ARE_PAUSED = false
-
 type Report = (violation: string) => void
 
 /** Whether a handler may be called now. */
@@ -24,11 +21,13 @@ export function checkCall(call: Call, broken: Report): void {
   const { event, found, definition } = call
   const number = definition.graph.numberOf(event.step)
   const row = number === undefined ? undefined : found.steps[number]
+  if (row === undefined) return
   // A worker from which somebody has just taken the step may not know it yet.
-  if (row?.workerId !== event.workerId || row.failures + row.losses + 1 !== event.attempt) return
+  const { attempts, startedAt } = event.direction === 'undo' ? (row.undo ?? row) : row
+  if (row.workerId !== event.workerId || attempts !== event.attempt) return
   const direction = row.status === 'running' ? 'forward' : row.status === 'compensating' ? 'undo' : null
   if (event.direction !== direction) return
-  checkPause(call, row.startedAt, broken)
+  checkPause(call, startedAt, broken)
   if (direction === 'forward') checkForwardCall(call, number!, broken)
   else checkUndoCall(call, number!, broken)
 }
@@ -43,7 +42,6 @@ function checkLease({ event: { runId, step, workerId }, workers, now }: Call, br
 /** Nothing is claimed of a paused run: what its workers hold was claimed before. */
 function checkPause({ event, pausedAt }: Call, claimedAt: number | null, broken: Report): void {
   if (pausedAt === undefined || claimedAt === null || claimedAt <= pausedAt) return
-  if (event.direction === 'undo' && !UNDOS_ARE_PAUSED) return
   broken(
     `${event.runId}/${event.step} ${event.direction} was claimed at ${claimedAt}; its run is paused since ${pausedAt}`,
   )

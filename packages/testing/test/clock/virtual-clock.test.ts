@@ -70,8 +70,10 @@ describe('virtual clock', () => {
 
   test('refuses what is not a duration', async () => {
     const clock = new VirtualClock(0)
-    await expect(clock.advance(-1)).rejects.toThrow(/advance\(\) is -1, which is not a duration/)
-    await expect(clock.advance('soon' as '1s')).rejects.toThrow(/advance\(\) is "soon"/)
+    await expect(clock.advance(-1)).rejects.toThrow(
+      /advance\(\): the duration is -1, which is not a duration/,
+    )
+    await expect(clock.advance('soon' as '1s')).rejects.toThrow(/advance\(\): the duration is "soon"/)
   })
 
   test('runs until a promise settles, with its value or its error, and no further', async () => {
@@ -95,7 +97,7 @@ describe('virtual clock', () => {
     tick()
 
     await expect(clock.runUntil(never, { limit: '1s' })).rejects.toThrow(
-      /did not settle, within 1s of virtual time.*\+1000 ms.*Pending timers: tick at \+1200 ms/,
+      /did not settle, within 1000 ms of virtual time.*\+1000 ms.*Pending timers: tick at \+1200 ms/,
     )
   })
 

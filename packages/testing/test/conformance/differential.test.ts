@@ -12,7 +12,7 @@ describe('differential test', () => {
   test('its commands bring runs to every end, and leave some on their way', async () => {
     const reached = new Set<RunStatus>()
     // Two seeds that do: when the generator changes, others may have to be found.
-    for (const seed of [1, 3]) {
+    for (const seed of [2, 10]) {
       const watched = altered((adapter) => ({
         // The last thing that is done.
         prune: async (request) => {

@@ -80,13 +80,14 @@ describe('approvals.pending()', () => {
   it.each([
     [{ limit: 0 }, 'limit must be a whole number from 1 to 1000; got 0'],
     [{ limit: 1.5 }, 'limit must be a whole number'],
-    [{ workflow: 7 }, "workflow must be a workflow's name; got 7"],
-    [{ step: 'a\0' }, "step must be a step's name"],
+    [{ workflow: 7 }, 'workflow must be a string of 1 to 128 characters'],
+    [{ step: 'a\0' }, 'step must be a string of 1 to 128 characters'],
     [{ before: 'x' }, 'before must be an approval of the page before'],
     [{ before: null }, 'before must be an approval of the page before'],
     [{ before: { runId: 'x', step: 'a' } }, 'before must be an approval of the page before'],
     [{ workflows: 'expense' }, 'has no option "workflows". Did you mean "workflow"?'],
-    [null, 'the options must be an object'],
+    [null, 'the filter must be an object'],
+    [{ step: undefined }, 'step is undefined, and would fit everything'],
   ])('refuses %j', async (options, message) => {
     const asking = engines()
       .engine()

@@ -42,7 +42,7 @@ describe('acting on many runs', () => {
     const paused = await engine.runs.pauseMany({ workflow: 'bulk' }, { by: 'ann', reason: 'upkeep' })
     expect(paused).toMatchObject({ matched: 450, changed: 450, more: false })
     expect((await apart.status()).status).toBe('running')
-    const resumed = await engine.runs.resumeMany({}, { by: 'bob' })
+    const resumed = await engine.runs.resumeMany({ all: true }, { by: 'bob' })
     expect(resumed.changed).toBe(450)
     const cancelled = await engine.runs.cancelMany({ workflow: 'bulk' }, { by: 'cy', compensate: false })
 
@@ -57,8 +57,8 @@ describe('acting on many runs', () => {
   it('stops at its limit, newest first, and says that there is more', async () => {
     const { engine, runs } = await started(250)
 
-    const first = await engine.runs.pauseMany({}, { limit: 230 })
-    const rest = await engine.runs.pauseMany({}, { limit: 230 })
+    const first = await engine.runs.pauseMany({ all: true }, { limit: 230 })
+    const rest = await engine.runs.pauseMany({ all: true }, { limit: 230 })
 
     expect(first).toMatchObject({ matched: 230, changed: 230, more: true })
     expect(first.runIds[0]).toBe(runs.at(-1)!.id)
@@ -69,19 +69,87 @@ describe('acting on many runs', () => {
     const { engine, runs } = await started(2)
     await runs[0]!.cancel()
 
-    const result = await engine.runs.pauseMany({ workflow: 'bulk', status: ['running', 'compensating'] })
-    const cancelled = await engine.runs.cancelMany({ status: ['compensating', 'paused'] }, { dryRun: true })
+    const paused = await engine.runs.pauseMany({ workflow: 'bulk', status: ['running', 'compensating'] })
+    const retried = await engine.runs.retryMany({ workflow: 'bulk', status: 'paused' })
+    const cancelled = await engine.runs.cancelMany({ status: 'paused' }, { compensate: false, dryRun: true })
 
-    expect(result).toMatchObject({ matched: 2, changed: 1, runIds: [runs[1]!.id] })
-    expect(result.refused).toEqual([
-      { runId: runs[0]!.id, why: expect.stringMatching(/cannot be paused: it is being undone/) },
+    expect(paused).toMatchObject({ matched: 2, changed: 2, refused: [] })
+    expect(retried).toMatchObject({ matched: 2, changed: 0 })
+    expect(retried.refused.map(({ why }) => why)).toEqual([
+      expect.stringMatching(/cannot be retried: it is paused/),
+      expect.stringMatching(/cannot be retried: it was stopped, and is paused before its undo/),
     ])
-    expect(cancelled).toMatchObject({
-      matched: 2,
-      runIds: [runs[1]!.id],
-      refused: [
-        { runId: runs[0]!.id, why: expect.stringMatching(/cannot be cancelled: it is being undone/) },
-      ],
+    expect(cancelled).toMatchObject({ matched: 2, runIds: [runs[1]!.id] })
+    expect(cancelled.refused).toEqual([
+      { runId: runs[0]!.id, why: expect.stringMatching(/cannot be cancelled without its undo/) },
+    ])
+  })
+
+  it('moves runs to another version, a dry run first, and says which it cannot move', async () => {
+    const { engine, runs } = await started(3)
+    const second = define('bulk', { version: 2 }).step('a', { run: () => 2 })
+    const renamed = define('bulk', { version: 3 }).step('b', { run: () => 3 })
+    await runs[0]!.skipStep('a')
+    await engine.run(other, undefined)
+
+    const dry = await engine.runs.migrateMany({ all: true }, second, { dryRun: true })
+    expect(dry).toMatchObject({ matched: 2, changed: 2, refused: [] })
+    expect((await runs[1]!.status()).version).toBe(1)
+    const moved = await engine.runs.migrateMany({ all: true }, second, { by: 'ann', reason: 'wrong price' })
+    const again = await engine.runs.migrateMany({ all: true }, second)
+    const refused = await engine.runs.migrateMany({ all: true }, renamed)
+
+    expect(moved).toMatchObject({ matched: 2, changed: 2, refused: [] })
+    expect(again).toMatchObject({ matched: 2, changed: 0, refused: [] })
+    expect((await runs[1]!.status()).version).toBe(2)
+    expect((await runs[1]!.history()).map(({ action, by }) => [action, by])).toEqual([['migrate', 'ann']])
+    expect(refused).toMatchObject({ matched: 2, changed: 0 })
+    expect(refused.refused[0]!.why).toMatch(/step "a" is ready, and version 3 has no such step/)
+    await expect(engine.runs.migrateMany({ all: true }, {} as never)).rejects.toMatchObject({
+      code: 'unknown_workflow',
+    })
+  })
+
+  it('repairs the parked compensations of many runs, by another try or by hand', async () => {
+    const { clock, worker } = engines()
+    let broken = true
+    const parking = define('parking', { version: 1 })
+      .step('a', {
+        run: () => 1,
+        compensate: () => {
+          if (broken) throw new PermanentError('no')
+        },
+      })
+      .step('b', {
+        dependsOn: ['a'],
+        run: () => {
+          throw new PermanentError('no')
+        },
+      })
+    const engine = await worker({ workflows: [parking] })
+    const runs = await engine.runMany(parking, [{}, {}, {}])
+    await clock.runUntil(Promise.allSettled(runs.map((run) => run.result())))
+
+    const unknown = await engine.runs.skipCompensationMany({ workflow: 'parking' }, 'c')
+    const wrong = await engine.runs.retryCompensationMany({ workflow: 'parking' }, 'b')
+    const skipped = await engine.runs.skipCompensationMany({ workflow: 'parking' }, 'a', {
+      limit: 1,
+      by: 'ann',
+    })
+    broken = false
+    const retried = await engine.runs.retryCompensationMany({ workflow: 'parking' }, 'a', { by: 'ann' })
+
+    expect(unknown).toMatchObject({ matched: 3, changed: 0 })
+    expect(unknown.refused[0]!.why).toMatch(/has no step "c"/)
+    expect(wrong.refused[0]!.why).toMatch(/it is failed/)
+    expect(skipped).toMatchObject({ matched: 1, changed: 1, more: true })
+    expect(retried).toMatchObject({ matched: 2, changed: 2, refused: [] })
+    const ended = await clock.runUntil(Promise.allSettled(runs.map((run) => run.result())))
+    expect(ended.map((end) => end.status === 'rejected' && end.reason.status)).toEqual(
+      runs.map(() => 'compensated'),
+    )
+    await expect(engine.runs.retryCompensationMany({}, undefined as never)).rejects.toMatchObject({
+      code: 'invalid_option',
     })
   })
 
@@ -110,16 +178,55 @@ describe('acting on many runs', () => {
   })
 
   it.each([
-    [{ workflows: 'x' }, {}, /a filter has no "workflows".*Did you mean "workflow"/],
-    [{ status: 'done' }, {}, /there is no status "done"/],
-    [{}, { dryrun: true }, /pauseMany\(\) has no option "dryrun"\. Did you mean "dryRun"/],
-    [{}, { limit: 0 }, /limit must be a whole number from 1 to 100000; got 0/],
-    [{}, { dryRun: 'yes' }, /dryRun must be true or false/],
+    [{ workflows: 'x' }, {}, /pauseMany\(\) has no option "workflows".*Did you mean "workflow"/],
+    [{ status: 'done' }, {}, /status must be one of .*; got "done"/],
+    [{ status: [] }, {}, /status must be one of .*; got an empty array/],
+    [{}, {}, /the filter is empty, and would fit every run.*say \{ all: true \}/],
+    [{ all: false }, {}, /the filter is empty/],
+    [{ all: true, workflow: 'bulk' }, {}, /all and workflow are both given. Keep one/],
+    [5, {}, /the filter must be an object with workflow.*got 5/],
+    [null, {}, /the filter must be an object with workflow.*got null/],
+    [{ all: true }, null, /the options must be an object.*got null/],
+    [{ all: true }, { dryrun: true }, /pauseMany\(\) has no option "dryrun"\. Did you mean "dryRun"/],
+    [{ all: true }, { limit: 0 }, /limit must be a whole number from 1 to 100000; got 0/],
+    [{ all: true }, { dryRun: 'yes' }, /dryRun must be true or false/],
   ])('refuses the filter %j with the options %j', async (filter, options, message) => {
     const { engine, runs } = await started(1)
 
     await expect(engine.runs.pauseMany(filter as never, options as never)).rejects.toThrow(message)
     expect((await runs[0]!.status()).status).toBe('running')
+  })
+
+  it.each(['cancelMany', 'pauseMany', 'resumeMany', 'retryMany'] as const)(
+    '%s refuses a filter whose value is undefined, and changes nothing',
+    async (verb) => {
+      const { engine, runs } = await started(1)
+
+      for (const name of ['workflow', 'status', 'key']) {
+        const acting = engine.runs[verb]({ [name]: undefined } as never)
+        await expect(acting).rejects.toThrow(
+          `runs.${verb}(): ${name} is undefined, and would fit everything.`,
+        )
+      }
+      expect((await runs[0]!.status()).status).toBe('running')
+    },
+  )
+
+  it('refuses undefined in every other filter too', async () => {
+    const { engine } = await started(0)
+    const undefinedIn = (name: string, others = {}) => ({ ...others, [name]: undefined }) as never
+    const old = { olderThan: '1d' }
+
+    for (const name of ['workflow', 'status', 'key']) {
+      await expect(engine.runs.list(undefinedIn(name))).rejects.toThrow(`runs.list(): ${name} is undefined`)
+    }
+    for (const name of ['workflow', 'statuses']) {
+      await expect(engine.prune(undefinedIn(name, old))).rejects.toThrow(`prune(): ${name} is undefined`)
+    }
+    await expect(engine.runs.releaseKeys(undefinedIn('workflow', old))).rejects.toThrow(
+      'workflow is undefined',
+    )
+    await expect(engine.runs.list({ workflow: [] } as never)).rejects.toThrow('workflow must be a string')
   })
 
   it('acts on the runs that a list names, by handle, id or key, each once, in its order', async () => {

@@ -181,7 +181,7 @@ describe('retrying a run', () => {
     await run.retryStep('pay')
 
     expect(await clock.runUntil(run.result())).toEqual({ a: 1, pay: 'paid' })
-    expect(keys).toEqual([`${run.id}:pay 1`, `${run.id}:pay 1`])
+    expect(keys).toEqual([`${run.id}:pay 1`, `${run.id}:pay 2`])
   })
 
   it('workers that saw the run stop take its steps again, whoever retries it', async () => {
@@ -362,7 +362,13 @@ describe('cancelling', () => {
     await run.cancel({ reason: 'first' })
     await clock.advance('1s')
 
-    expect(await run.cancel({ reason: 'second', compensate: false })).toBe(false)
+    expect(await run.cancel({ reason: 'second' })).toBe(false)
+    await expect(run.cancel({ reason: 'third', compensate: false })).rejects.toMatchObject({
+      code: 'action_refused',
+      message: expect.stringMatching(
+        /cannot be cancelled without its undo: it is being undone\. cancel\(\) stops no undo/,
+      ),
+    })
 
     await clock.runUntil(run.result().catch(() => {}))
     expect(statuses(await run.status())).toMatchObject({ a: 'compensated' })
@@ -383,7 +389,7 @@ describe('bad input of an operator', () => {
     [
       'a name that is no text',
       (run: never) => call(run, 'resume', { by: 7 }),
-      /by must be a text of up to 200/,
+      /by must be a string of up to 200/,
     ],
     [
       'a reason without end',

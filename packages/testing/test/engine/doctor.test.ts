@@ -112,7 +112,7 @@ describe('the doctor', () => {
   })
 
   it.each([
-    [{ pausedFor: -1 }, /pausedFor is -1, which is not a duration/],
+    [{ pausedFor: -1 }, /pausedFor must be a duration from 0 to 10000d.*; got -1/],
     [{ overdue: '1m' }, /doctor\(\) has no option "overdue"/],
     [null, /doctor\(\): the options must be an object/],
   ])('refuses %j', async (options, message) => {

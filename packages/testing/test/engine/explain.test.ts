@@ -27,7 +27,7 @@ describe('explaining a run', () => {
     const explanation = await engine.explain(run)
 
     expect(explanation).toMatchObject({ runId: run.id, workflow: 'explained', version: 1, status: 'running' })
-    expect(explanation.sentence).toMatch(/goes forward: 1 of its 3 open steps running/)
+    expect(explanation.sentence).toMatch(/is going forward: of its 3 open steps, 1 is running/)
     expect(told(explanation)).toEqual({
       fetch: expect.stringMatching(/^running: "fetch" has been running on worker \S+ since 2025/),
       flaky: expect.stringMatching(/^retry: "flaky" failed once and is tried again at 2025-01-01T01:00/),
@@ -69,7 +69,7 @@ describe('explaining a run', () => {
 
     const explanation = await engine.explain(run)
 
-    expect(explanation.sentence).toMatch(/is parked: 1 of its compensations failed for good/)
+    expect(explanation.sentence).toMatch(/is parked: 1 compensation failed for good/)
     expect(told(explanation)).toEqual({
       a: 'operator: "a" is undone after "b", whose compensation failed for good and waits for an operator.',
       b: expect.stringMatching(/^operator: The compensation of "b" failed for good: call retryCompensation/),

@@ -77,33 +77,41 @@ describe('finding runs', () => {
   })
 
   it.each<[string, unknown, RegExp]>([
-    ['a condition that is undefined', { key: undefined }, /key is undefined, which would fit every run/],
+    ['a condition that is undefined', { key: undefined }, /key is undefined, and would fit everything/],
     ['tags that are undefined', { tags: undefined }, /tags is undefined/],
-    ['no tags', { tags: [] }, /tags is an empty array/],
-    ['a tag alone', { tags: 'a' }, /tags must be an array of texts/],
-    ['no workflows', { workflow: [] }, /workflow is an empty array/],
-    ['no statuses', { status: [] }, /status is an empty array/],
-    ['an unknown status', { status: ['runing'] }, /no status "runing".*"running"/],
-    ['a name like toString', { status: 'toString' }, /no status "toString"/],
-    ['an unknown name', { tag: ['a'] }, /no "tag".*"tags"/],
-    ['a number', 5, /must be an object.*got number/],
+    ['no tags', { tags: [] }, /tags must be an array of 1 to 20 .*; got an empty array/],
+    ['a tag alone', { tags: 'a' }, /tags must be an array of 1 to 20 .*; got "a"/],
+    ['no workflows', { workflow: [] }, /workflow must be .*; got an empty array/],
+    ['no statuses', { status: [] }, /status must be .*; got an empty array/],
+    ['an unknown status', { status: ['runing'] }, /status must be .*; got "runing".*Did you mean "running"/],
+    ['a name like toString', { status: 'toString' }, /status must be .*; got "toString"/],
+    ['an unknown name', { tag: ['a'] }, /no option "tag".*"tags"/],
+    ['a number', 5, /must be an object.*got 5/],
     ['null', null, /must be an object.*got null/],
-    ['a time without an offset', { createdAfter: '2026-03-01T09:00' }, /createdAfter is .* not an instant/],
+    ['a time without an offset', { createdAfter: '2026-03-01T09:00' }, /createdAfter must be an instant/],
     [
       'seconds',
       { createdAfter: 1_767_225_600 },
-      /createdAfter is 1767225600, which is no instant in epoch milliseconds/,
+      /createdAfter must be an instant .* epoch milliseconds since 1973; got 1767225600/,
     ],
-    ['not a number', { finishedBefore: Number.NaN }, /finishedBefore is NaN/],
-    ['an invalid Date', { createdBefore: new Date('x') }, /createdBefore is an invalid Date/],
+    ['not a number', { finishedBefore: Number.NaN }, /finishedBefore must be an instant.*; got NaN/],
+    [
+      'an invalid Date',
+      { createdBefore: new Date('x') },
+      /createdBefore must be an instant.*; got an invalid Date/,
+    ],
     [
       'an empty range',
       { createdAfter: '2026-03-02T00:00:00Z', createdBefore: '2026-03-02T00:00:00Z' },
-      /createdAfter is not earlier than createdBefore/,
+      /createdAfter must be earlier than createdBefore/,
     ],
-    ['a key with NUL', { key: 'a\0' }, /key must be a text/],
-    ['a workflow with NUL', { workflow: ['a\0'] }, /workflow must be a text/],
-    ['a workflow that is a number', { workflow: 7 }, /workflow must be a workflow's name; got 7/],
+    ['a key with NUL', { key: 'a\0' }, /key must be a string/],
+    [
+      'a workflow with NUL',
+      { workflow: ['a\0'] },
+      /workflow must be a string.*; got a string with NUL in it at index 0/,
+    ],
+    ['a workflow that is a number', { workflow: 7 }, /workflow must be a string.*; got 7/],
   ])('refuses a filter that may be meant otherwise, whoever takes it: %s', async (_what, filter, why) => {
     const { engine } = engines()
     const { runs } = engine()
@@ -126,8 +134,8 @@ describe('finding runs', () => {
   it.each([
     [{ workflow: undefined }, /workflow is undefined/],
     [{ tags: undefined }, /tags is undefined/],
-    [{ tags: [] }, /tags is an empty array/],
-    [{ workflow: [] }, /workflow is an empty array/],
+    [{ tags: [] }, /tags must be an array of 1 to 20 .*; got an empty array/],
+    [{ workflow: [] }, /workflow must be .*; got an empty array/],
   ])('refuses to prune or to release keys by %j, which could mean every run', async (condition, why) => {
     const { engine } = engines()
     const made = engine()
@@ -147,7 +155,7 @@ describe('finding runs', () => {
     for (const asked of [runs.list(list), runs.count(list), runs.countByStatus(list)]) {
       await expect(asked).rejects.toMatchObject({
         code: 'invalid_option',
-        message: expect.stringMatching(/must be an object.*got an array/),
+        message: expect.stringMatching(/must be an object.*got an empty array/),
       })
     }
   })

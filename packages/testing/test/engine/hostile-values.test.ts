@@ -87,7 +87,7 @@ describe('a handler that ends with a hostile value', () => {
     for (const run of runs) {
       const { status, steps } = await run.status()
       expect(status).toBe('compensation_failed')
-      expect(steps[0]!.error!.message).toMatch(shown)
+      expect(steps[0]!.undo!.error!.message).toMatch(shown)
     }
   })
 

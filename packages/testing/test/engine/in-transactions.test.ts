@@ -142,7 +142,7 @@ describe('a run started in a transaction of the caller’s', () => {
 
     await adapter.transaction(async (tx) => {
       const runs = [{ input: { id: 1 }, tx } as { input: { id: number } }]
-      await expect(engine.runMany(order, runs)).rejects.toThrow(/runMany\(\) has no option "tx"/)
+      await expect(engine.runMany(order, runs)).rejects.toThrow(/runMany\(\): run 0 has no option "tx"/)
     })
     expect(adapter.dump().runs).toEqual([])
   })

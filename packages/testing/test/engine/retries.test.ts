@@ -159,4 +159,140 @@ describe('retries', () => {
     expect(signals).toEqual(['step_timeout'])
     expect(discarded).toEqual(['timed_out'])
   })
+
+  it('bounds the attempt under way by what is left of `retry.for`', async () => {
+    const { clock, worker, sleep } = engines()
+    const signalledAt: number[] = []
+    const calls: number[] = []
+    const workflow = define('bounded', { version: 1 }).step('slow', {
+      timeout: '1h',
+      retry: { for: '60s', initial: '20s', jitter: false },
+      run: async ({ signal }) => {
+        calls.push(clock.now())
+        if (calls.length === 1) throw new Error('not yet')
+        signal.addEventListener('abort', () => signalledAt.push(clock.now()))
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        await sleep(1)
+        throw signal.reason
+      },
+    })
+    const engine = await worker({ workflows: [workflow] })
+
+    const error = await clock.runUntil((await engine.run(workflow)).result().catch((e: unknown) => e))
+
+    expect(calls).toHaveLength(2)
+    expect(Math.abs(signalledAt[0]! - calls[0]! - 60_000)).toBeLessThan(1_000)
+    expect(error).toMatchObject({
+      reason: {
+        error: {
+          code: 'step_timeout',
+          message: expect.stringMatching(/ms that were left of its `retry\.for`/),
+        },
+      },
+    })
+  })
+
+  it('bounds a first attempt by `retry.for` alone', async () => {
+    const { clock, worker } = engines()
+    const workflow = define('first', { version: 1 }).step('slow', {
+      retry: { for: '30s' },
+      run: ({ signal }) =>
+        new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    })
+    const engine = await worker({ workflows: [workflow] })
+
+    const error = await clock.runUntil((await engine.run(workflow)).result().catch((e: unknown) => e))
+
+    expect(error).toMatchObject({ reason: { attempt: 1, error: { code: 'step_timeout' } } })
+  })
+
+  it('begins no retry that a worker takes after `retry.for`', async () => {
+    const { clock, worker } = engines()
+    let calls = 0
+    const workflow = define('late', { version: 1 }).step('flaky', {
+      retry: { for: '60s', initial: '10s', jitter: false },
+      run: () => {
+        calls += 1
+        throw new Error('not yet')
+      },
+    })
+    const first = await worker({ workflows: [workflow] })
+    const run = await first.run(workflow)
+    await clock.advance('2s')
+    await clock.runUntil(first.stop())
+    await clock.advance('2m')
+    const second = await worker({ workflows: [workflow] })
+
+    const error = await clock.runUntil(
+      second.runs
+        .handle(run.id)
+        .result()
+        .catch((e: unknown) => e),
+    )
+
+    expect(calls).toBe(1)
+    expect(error).toMatchObject({
+      undo: [],
+      reason: {
+        error: {
+          code: 'retry_window_over',
+          message: expect.stringMatching(/Its last failure was Error: not yet\. Raise `retry\.for`/),
+        },
+      },
+    })
+  })
+
+  it('calls a compensation again that throws, though its step is tried once', async () => {
+    const { clock, worker } = engines()
+    let undos = 0
+    const workflow = define('undo', { version: 1, retry: false })
+      .step('charge', {
+        retry: false,
+        run: () => 'ch_1',
+        compensate: () => {
+          undos += 1
+          if (undos < 4) throw new Error('not yet')
+        },
+      })
+      .step('ship', {
+        dependsOn: ['charge'],
+        run: () => {
+          throw new Error('no')
+        },
+      })
+    const engine = await worker({ workflows: [workflow] })
+
+    const error = await clock.runUntil((await engine.run(workflow)).result().catch((e: unknown) => e))
+
+    expect(error).toMatchObject({ status: 'compensated', undo: [{ step: 'charge', result: 'compensated' }] })
+    expect(undos).toBe(4)
+  })
+
+  it('calls a compensation once where it says so', async () => {
+    const { clock, worker } = engines()
+    let undos = 0
+    const workflow = define('once', { version: 1 })
+      .step('charge', {
+        run: () => 'ch_1',
+        compensate: {
+          retry: false,
+          run: () => {
+            undos += 1
+            throw new Error('no')
+          },
+        },
+      })
+      .step('ship', {
+        dependsOn: ['charge'],
+        run: () => {
+          throw new PermanentError('no')
+        },
+      })
+    const engine = await worker({ workflows: [workflow] })
+
+    const error = await clock.runUntil((await engine.run(workflow)).result().catch((e: unknown) => e))
+
+    expect(error).toMatchObject({ status: 'compensation_failed' })
+    expect(undos).toBe(1)
+  })
 })

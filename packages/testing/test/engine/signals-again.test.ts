@@ -64,7 +64,7 @@ describe('an approval that was decided', () => {
 
     await expect(again).rejects.toMatchObject({ code: 'decision_conflict', step: 'manager', runId: run.id })
     await expect(again).rejects.toThrow(
-      /was approved by ann at 2025-.* with another payload, and cannot be approved any more\. Nothing was recorded\./,
+      /was approved by ann at 2025-.* with another payload, and can no longer be approved\. Nothing was recorded\./,
     )
     expect(await run.history()).toEqual(before)
   })
@@ -82,7 +82,7 @@ describe('an approval that was decided', () => {
     await run.approve('manager', { by: 'ann', key: 'k' })
     await expect(run.reject('manager', { by: 'ann', key: 'k' })).rejects.toMatchObject({
       code: 'decision_conflict',
-      message: expect.stringMatching(/was approved by ann at .*, and cannot be rejected any more/),
+      message: expect.stringMatching(/was approved by ann at .*, and can no longer be rejected/),
     })
   })
 })

@@ -266,7 +266,7 @@ describe('a signal that cannot be taken', () => {
   })
 
   it.each([
-    ['an empty key', { key: '' }, "A signal's key must be a text of 1 to 512 characters"],
+    ['an empty key', { key: '' }, 'signal(): key must be a string of 1 to 512 characters'],
     ['a key with NUL', { key: 'a\0' }, 'without NUL'],
     ['an unknown option', { kee: 'k' }, 'signal() has no option "kee". Did you mean "key"?'],
   ])('is refused for %s', async (_, options, message) => {
@@ -348,7 +348,7 @@ describe('an approval', () => {
     await run.reject('manager', { by: 'bob' })
     const again = run.approve('manager', { by: 'ann' })
     await expect(again).rejects.toMatchObject({ code: 'decision_conflict', runId: run.id, step: 'manager' })
-    await expect(again).rejects.toThrow(/was rejected by bob at 2025.*and cannot be approved any more/)
+    await expect(again).rejects.toThrow(/was rejected by bob at 2025.*and can no longer be approved/)
     await clock.runUntil(run.result().catch(() => {}))
     await expect(run.approve('manager', { by: 'ann' })).rejects.toMatchObject({ code: 'decision_conflict' })
     expect((await run.reject('manager', { by: 'bob' })).result).toBe('duplicate')
@@ -382,11 +382,11 @@ describe('an approval', () => {
   })
 
   it.each<[string, unknown, string, BelayError['code']]>([
-    ['nobody', {}, 'A decision needs by, who decides: it must be a text', 'invalid_option'],
-    ['an empty name', { by: '' }, 'A decision needs by', 'invalid_option'],
-    ['a comment that is no text', { by: 'ann', comment: 7 }, 'comment must be a text', 'invalid_option'],
+    ['nobody', {}, 'approve(): by must be given: a string of 1 to 512 characters', 'invalid_option'],
+    ['an empty name', { by: '' }, 'approve(): by must be a string of 1 to 512', 'invalid_option'],
+    ['a comment that is no string', { by: 'ann', comment: 7 }, 'comment must be a string', 'invalid_option'],
     ['an unknown option', { by: 'ann', why: 'x' }, 'approve() has no option "why"', 'invalid_option'],
-    ['nothing', undefined, 'approve() takes an object with by', 'invalid_option'],
+    ['nothing', undefined, 'approve(): the options must be an object with by', 'invalid_option'],
     ['a payload that is not valid', { by: 'ann', payload: 7 }, 'is not valid', 'invalid_input'],
   ])('refuses %s', async (_, decision, message, code) => {
     const { engine, run } = await waiting()

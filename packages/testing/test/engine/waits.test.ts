@@ -100,7 +100,7 @@ describe('sleeping', () => {
     [
       'a negative duration',
       { for: (): number => -5 },
-      /What for of step "nap".*gave back is -5.*not a duration/,
+      /What for of step "nap".*returned is -5.*not a duration/,
     ],
     ['nonsense', { for: (): string => 'soon' }, /is "soon", which is not a duration/],
     [
@@ -108,7 +108,7 @@ describe('sleeping', () => {
       { until: (): Date => new Date(Number.NaN) },
       /is an invalid Date, which is not an instant/,
     ],
-    ['ages', { for: (): string => '40000d' }, /3650d is the most/],
+    ['ages', { for: (): string => '40000d' }, /the longest duration is 3650d/],
   ] as const)(
     'fails at once, without retries, when its function gives back %s',
     async (_, options, message) => {
@@ -301,14 +301,16 @@ describe('start times', () => {
   })
 
   it.each([
-    ['a negative delay', { delay: -1 }, "A run's delay is -1, which is not a duration"],
-    ['a delay of ages', { delay: '99999d' }, 'A run\'s delay is "99999d", and 3650d is the most'],
-    ['no date', { startAt: 'tomorrow' }, 'A run\'s startAt is "tomorrow", which is not an instant'],
+    ['a negative delay', { delay: -1 }, 'run(): delay must be a duration from 0 to 3650d'],
+    ['a delay of ages', { delay: '99999d' }, 'run(): delay must be a duration from 0 to 3650d'],
+    ['a day that does not exist', { startAt: '2026-02-30' }, 'startAt must be an instant'],
+    ['a date before any store', { startAt: new Date(-8.64e15) }, 'startAt must be an instant from year 1'],
+    ['no date', { startAt: 'tomorrow' }, 'run(): startAt must be an instant from year 1 to 9999'],
     ['a date without its offset', { startAt: '2025-01-01T09:00:00' }, 'with an offset'],
     ['an invalid date', { startAt: new Date(Number.NaN) }, 'an invalid Date'],
-    ['both', { startAt: new Date(), delay: 1 }, 'both startAt and delay'],
-    ['no time to a deadline', { deadline: 0 }, 'must be longer than nothing'],
-    ['a negative deadline', { deadline: '-1h' }, 'which is not a duration'],
+    ['both', { startAt: new Date(), delay: 1 }, 'startAt and delay are both given'],
+    ['no time to a deadline', { deadline: 0 }, 'deadline must be false or a duration greater than 0'],
+    ['a negative deadline', { deadline: '-1h' }, 'deadline must be false or a duration'],
     ['an unknown option', { dealy: 1 }, 'no option "dealy". Did you mean "delay"?'],
   ] as const)('refuses %s, and starts nothing', async (_, options, message) => {
     const { engine } = engines()

@@ -121,6 +121,6 @@ describe('the registry of workers', () => {
   })
 
   it.each(['', 'x'.repeat(256), 7])('refuses the host %j', (host) => {
-    expect(() => engines().engine({ host: host as string })).toThrow(/host must be a text of 1 to 255/)
+    expect(() => engines().engine({ host: host as string })).toThrow(/host must be a string of 1 to 255/)
   })
 })

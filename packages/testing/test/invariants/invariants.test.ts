@@ -1,4 +1,4 @@
-import type { RunRecord, StepRecord } from '@belay/workflow/adapter'
+import type { RunRecord, StepRecord, UndoRecord } from '@belay/workflow/adapter'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { memoryHarness } from '../../src/conformance/harness.ts'
 import { Scenario } from '../../src/conformance/index.ts'
@@ -59,18 +59,34 @@ function replaceRun(dump: Dump, run: number, change: (old: RunDump) => RunDump):
   return { ...dump, runs: dump.runs.map((old, position) => (position === run ? change(old) : old)) }
 }
 
+const UNDO: UndoRecord = {
+  attempts: 1,
+  failures: 0,
+  losses: 0,
+  startedAt: 1,
+  finishedAt: 1,
+  error: null,
+  skipped: false,
+}
+
 const BROKEN: Readonly<Record<string, Change>> = {
   definition_exists: (dump) => ({ ...dump, definitions: [] }),
   steps_are_those_of_the_definition: (dump) =>
     replaceRun(dump, FORWARD, (old) => ({ ...old, steps: old.steps.slice(1) })),
   counters_not_negative: step(FORWARD, D, { openDependencies: -1 }),
   attempts_cover_failures_and_losses: step(FORWARD, C, { failures: 2 }),
+  fence_covers_attempts: step(FORWARD, C, { attempts: 9 }),
+  undo_told_in_an_undo_only: step(UNDOING, A, { undo: null }),
+  attempts_of_the_undo_cover_failures_and_losses: step(UNDOING, A, { undo: { ...UNDO, failures: 2 } }),
+  undo_finished_after_started: step(UNDOING, A, { undo: { ...UNDO, startedAt: 2 } }),
+  undone_has_an_attempt: step(UNDOING, C, { status: 'compensated', undo: { ...UNDO, attempts: 0 } }),
+  undone_has_finished_at: step(UNDOING, C, { status: 'compensated', undo: { ...UNDO, finishedAt: null } }),
   pending_waits_for_something: step(FORWARD, D, { openDependencies: 0 }),
   ready_has_no_worker: step(FORWARD, C, { status: 'ready' }),
   running_has_a_worker: step(FORWARD, C, { workerId: null }),
   running_waits_for_nothing: step(FORWARD, C, { openDependencies: 1 }),
   running_has_not_finished: step(FORWARD, C, { finishedAt: Number.MAX_SAFE_INTEGER }),
-  ended_has_an_attempt: step(COMPLETED, D, { fence: 0 }),
+  ended_has_an_attempt: step(COMPLETED, D, { attempts: 0 }),
   ended_has_finished_at: step(COMPLETED, D, { finishedAt: null }),
   finished_after_started: step(COMPLETED, D, { finishedAt: 0 }),
   failed_has_an_error: step(UNDOING, D, { error: null }),
@@ -100,7 +116,12 @@ const BROKEN: Readonly<Record<string, Change>> = {
   running_run_has_no_failed_step: step(FORWARD, B, { status: 'failed', error: '{}' }),
   open_dependencies_count_is_right: step(FORWARD, D, { openDependencies: 2 }),
   started_after_its_dependencies: step(FORWARD, D, { status: 'skipped' }),
-  undone_in_a_stopped_run_only: step(FORWARD, A, { status: 'compensated', undoOf: 'completed' }),
+  started_no_earlier_than_its_dependencies_ended: step(FORWARD, A, { finishedAt: Number.MAX_SAFE_INTEGER }),
+  undo_started_no_earlier_than_its_dependents_were_undone: step(UNDOING, A, {
+    undo: { ...UNDO, startedAt: 1, finishedAt: 1 },
+  }),
+  run_ends_no_earlier_than_its_steps: record(COMPLETED, { finishedAt: 1 }),
+  undone_in_a_stopped_run_only: step(FORWARD, A, { status: 'compensated', undoOf: 'completed', undo: UNDO }),
   undone_after_its_dependents: step(UNDOING, A, { status: 'compensated' }),
   undo_leased_after_its_dependents: step(UNDOING, A, { workerId: 'w' }),
   open_dependents_count_is_right: step(UNDOING, A, { openDependencies: 2 }),

@@ -1,4 +1,4 @@
-import { BelayError } from '@belay/workflow/adapter'
+import { BelayError, shown } from '@belay/workflow/adapter'
 import type { Transaction } from '@electric-sql/pglite'
 import type { ClientBase } from 'pg'
 import type { Connection } from './connection.ts'
@@ -20,10 +20,21 @@ const ACCEPTED: Readonly<Record<AdapterName, string>> = {
 
 /** Finds the driver's own transaction in what was given. Throws `invalid_option` for what holds none. */
 export function recognise(tx: unknown, adapter: AdapterName): GivenTransaction {
-  const driver = driverOf(tx)
-  if (isPgliteTransaction(driver)) return { driver: 'pglite', transaction: driver }
-  if (isPgClient(driver)) return { driver: 'pg', client: driver }
-  throw refused(adapter, `is ${described(tx, driver)}`)
+  const found = lookInto(tx)
+  if (typeof found === 'object') return found
+  throw refused(adapter, `is ${found}`)
+}
+
+/** The driver's own transaction, or what was given instead. */
+function lookInto(tx: unknown): GivenTransaction | string {
+  try {
+    const driver = driverOf(tx)
+    if (isPgliteTransaction(driver)) return { driver: 'pglite', transaction: driver }
+    if (isPgClient(driver)) return { driver: 'pg', client: driver }
+    return described(tx, driver)
+  } catch {
+    return 'an object that cannot be read'
+  }
 }
 
 export function refused(adapter: AdapterName, what: string, cause?: unknown): BelayError {
@@ -59,9 +70,9 @@ function described(tx: unknown, driver: unknown): string {
     return `a PGlite database${through}, not a transaction in it`
   }
   if (driver !== tx) return `drizzle over a driver that is not this adapter's`
-  if (typeof tx === 'object' && tx !== null)
-    return `an object with ${Object.keys(tx).slice(0, 5).join(', ') || 'nothing'}`
-  return typeof tx === 'string' ? 'a text' : String(tx)
+  if (typeof tx !== 'object' || tx === null) return shown(tx)
+  const names = Object.keys(tx)
+  return names.length === 0 ? shown(tx) : `an object with ${names.slice(0, 5).join(', ')}`
 }
 
 function hasAll(value: unknown, names: readonly string[]): value is Readonly<Record<string, unknown>> {

@@ -1,4 +1,4 @@
-import { BelayError } from '@belay/workflow/adapter'
+import { BelayError, sentence } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import { MIGRATION_TIMEOUT_MS, type Statement } from '../connection/statement.ts'
 import { MIGRATIONS } from './migrations.generated.ts'
@@ -53,7 +53,7 @@ function explained(error: unknown, tag: string, schema: string): unknown {
   const message = error instanceof Error ? error.message : String(error)
   return new BelayError(
     'store_misconfigured',
-    `Migration ${tag} cannot be applied to schema "${schema}": ${message}. The schema holds something of that name already. Choose another name with the option "schema"; or, if the migrations were run by hand, run the rest of them too.`,
+    `Migration ${tag} cannot be applied to schema "${schema}": ${sentence(message)} The schema holds something of that name already. Choose another name with the option "schema"; or, if the migrations were run by hand, run the rest of them too.`,
     { cause: error },
   )
 }

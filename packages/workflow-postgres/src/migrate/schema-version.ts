@@ -66,7 +66,7 @@ export function assertUnedited(applied: readonly AppliedMigration[], schema: str
     if (known.tag !== tag || (hash !== null && known.hash !== hash)) {
       throw new BelayError(
         'store_misconfigured',
-        `Schema "${schema}" has had another migration ${tag} than this version of Belay has as ${known.tag}: its text was edited. Install the version that made the schema, or choose another schema with the option "schema".`,
+        `Migration ${tag} of schema "${schema}" is not the one that this version of Belay knows as ${known.tag}: its text was edited. Install the version that made the schema, or choose another schema with the option "schema".`,
       )
     }
   }

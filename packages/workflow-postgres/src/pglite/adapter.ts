@@ -1,9 +1,19 @@
-import { BelayError } from '@belay/workflow/adapter'
+import {
+  BelayError,
+  checkArgument,
+  checkOptions,
+  having,
+  type Kind,
+  type OptionTable,
+  Refusal,
+  sentence,
+  shown,
+  yesOrNo,
+} from '@belay/workflow/adapter'
 import type { PGlite, PGliteInterface } from '@electric-sql/pglite'
 import { type SqlAdapter, sqlAdapter } from '../adapter.ts'
-import { checkOptions, isBoolean } from '../options.ts'
 import { DEFAULT_SCHEMA } from '../schema.ts'
-import { checkSchemaName } from '../schema-name.ts'
+import { schemaName } from '../schema-name.ts'
 import { expireWorkers } from '../statements/workers.ts'
 import { localWakeup } from '../wakeup.ts'
 import { pgliteConnection } from './connection.ts'
@@ -27,6 +37,27 @@ export interface PgliteOptions {
   readonly shared?: boolean | undefined
 }
 
+const OPTIONS = {
+  schema: { sets: "the Postgres schema of Belay's tables", takes: schemaName, default: DEFAULT_SCHEMA },
+  autoMigrate: {
+    sets: 'whether the schema is brought up to date when the engine starts',
+    takes: yesOrNo,
+    default: true,
+  },
+  shared: { sets: 'whether others may work on the same database', takes: yesOrNo },
+} satisfies OptionTable
+
+const INSTANCE = having<PGliteInterface>('an instance of PGlite', ['query'])
+
+const SOURCE: Kind<PgliteSource> = {
+  words: 'a directory, another place of PGlite like memory://, or an instance of PGlite',
+  read(given) {
+    if (given === undefined) return undefined
+    if (typeof given !== 'string') return INSTANCE.read(given)
+    return given.includes('\0') ? new Refusal(shown(given)) : given
+  },
+}
+
 export interface PgliteAdapter extends SqlAdapter {
   /** The database, for tables of the application's own. There once `open()` has resolved. */
   readonly db: PGliteInterface
@@ -42,11 +73,11 @@ export interface PgliteAdapter extends SqlAdapter {
  * @throws BelayError `invalid_option` for an option that doesn't exist or fit.
  */
 export function pglite(source?: PgliteSource, options: PgliteOptions = {}): PgliteAdapter {
-  checkOptions('pglite()', options, { schema: () => null, autoMigrate: isBoolean, shared: isBoolean })
-  const schema = checkSchemaName(options.schema ?? DEFAULT_SCHEMA)
+  const { schema, ...checked } = checkOptions('pglite()', options, OPTIONS)
+  checkArgument('pglite()', 'the source', source, SOURCE)
   const database = typeof source === 'object' ? givenDatabase(source) : ownDatabase(source)
   const connection = pgliteConnection(database.get, schema)
-  const shared = options.shared ?? isSharedByDefault(source)
+  const shared = checked.shared ?? isSharedByDefault(source)
   const given = givenTransactions(schema)
   const adapter = sqlAdapter({
     name: 'pglite',
@@ -56,7 +87,7 @@ export function pglite(source?: PgliteSource, options: PgliteOptions = {}): Pgli
     given: given.connectionOf,
     transact: pgliteTransact(database.get, schema),
     wakeup: localWakeup(database.listeners),
-    autoMigrate: options.autoMigrate ?? true,
+    autoMigrate: checked.autoMigrate,
     remedy: 'Call migrate() of this adapter, or leave out the option autoMigrate: false.',
     connect: database.open,
     async onOpen() {
@@ -134,7 +165,7 @@ async function openDatabase(place: string | undefined) {
 function notOpened(place: string | undefined, cause: unknown): BelayError {
   return new BelayError(
     'store_misconfigured',
-    `PGlite cannot open ${place ?? 'a database in memory'}: ${cause instanceof Error ? cause.message : String(cause)}. A directory must be writable, and be empty or hold a database that this version of PGlite made.`,
+    `PGlite cannot open ${place ?? 'a database in memory'}: ${sentence(cause instanceof Error ? cause.message : String(cause))} A directory must be writable, and be empty or hold a database that this version of PGlite made.`,
     { cause },
   )
 }

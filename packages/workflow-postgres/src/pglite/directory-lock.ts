@@ -45,7 +45,7 @@ export function lockDirectory(wanted: string): DirectoryLock {
   }
   throw new BelayError(
     'directory_in_use',
-    `The directory ${directory} could not be locked: its lock file ${file} keeps changing hands.`,
+    `The directory ${directory} could not be locked: other processes keep taking its lock file ${file}. Let one process use it at a time, and try again.`,
   )
 }
 

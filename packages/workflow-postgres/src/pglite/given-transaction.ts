@@ -33,9 +33,9 @@ export function givenTransactions(schema: string) {
           'came before the adapter was open, and nothing can be opened beside it. Start the engine, or open() the adapter, before the transaction begins',
         )
       }
-      const over = statementsOver(() => transaction, schema)
+      const over = withSavepoints(statementsOver(() => transaction, schema))
       await store.check(transaction, over)
-      return withSavepoints(over)
+      return over
     },
   }
 }

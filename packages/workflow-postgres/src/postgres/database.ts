@@ -1,4 +1,4 @@
-import { BelayError } from '@belay/workflow/adapter'
+import { BelayError, counted } from '@belay/workflow/adapter'
 import pg from 'pg'
 import type { Lender } from '../connection/pool-connection.ts'
 import type { DatabaseAddress } from '../errors.ts'
@@ -182,7 +182,7 @@ function checkSpare(max: number, spare: number): void {
   const kept = max > 1 ? ', one of which Belay keeps for leases and hints' : ''
   throw new BelayError(
     'store_misconfigured',
-    `A transactional step needs a connection to itself, and the pool given to postgres() has ${max} for everything${kept}. Raise its \`max\` to 3 or more; 10 is good.`,
+    `A transactional step needs a connection of its own, and the pool given to postgres() has only ${counted(max, 'connection')}${kept}. Raise its \`max\` to 3 or more; 10 is a good value.`,
   )
 }
 

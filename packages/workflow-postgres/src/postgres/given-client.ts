@@ -94,9 +94,9 @@ async function checkSchema(over: Connection, opened: OpenState, parts: GivenClie
 
 const ABOUT_SCHEMA: ReadonlySet<string> = new Set(['schema_missing', 'schema_outdated', 'schema_too_new'])
 
-function noConnection(limitMs: number, seen = 'It seems to be of another database.'): BelayError {
+function noConnection(limitMs: number, seen = 'It seems to belong to another database.'): BelayError {
   return new StoreUnavailableError(
-    `Belay was given an open transaction as tx before the adapter was open. ${seen} That cannot be settled in the transaction, and no connection beside it answered within ${limitMs} ms. Start the engine, or open() the adapter, before such transactions begin; or give the pool more connections.`,
+    `Belay was given an open transaction as tx before the adapter was open. ${seen} Belay cannot find out inside the transaction, and no other connection answered within ${limitMs} ms. Start the engine, or open() the adapter, before such transactions begin; or give the pool more connections.`,
   )
 }
 

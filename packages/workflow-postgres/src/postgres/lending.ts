@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from '@belay/workflow/adapter'
+import { counted, StoreUnavailableError } from '@belay/workflow/adapter'
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg'
 import type { Lender, LentClient } from '../connection/pool-connection.ts'
 import { codeOf, contended, type DatabaseAddress, nameOf, noteOfDriver } from '../errors.ts'
@@ -83,7 +83,7 @@ function exhausted(
 ) {
   const inUse = pool.totalCount - pool.idleCount
   return new StoreUnavailableError(
-    `Belay waited ${waitedMs} ms for a connection to ${nameOf(address)}: the pool has ${pool.options.max}, ${inUse} are in use, and ${pool.waitingCount} calls wait for one. Nothing was written. Look for statements and transactions that take long, or raise ${sizeOption}.`,
+    `Belay waited ${waitedMs} ms for a connection to ${nameOf(address)}: of the ${counted(pool.options.max, 'connection')} in the pool, ${inUse} ${inUse === 1 ? 'is' : 'are'} in use, and ${counted(pool.waitingCount, 'call')} wait. Nothing was written. Look for statements and transactions that take long, or raise ${sizeOption}.`,
   )
 }
 
@@ -212,6 +212,6 @@ const LONGEST_TIMER_MS = 2_147_483_647
 
 function unanswered({ address }: LendingParts, limitMs: number): StoreUnavailableError {
   return new StoreUnavailableError(
-    `Belay has had no answer from ${nameOf(address)} for ${limitMs} ms, so that it cannot know whether its statement took effect. It tries again; check that the server is up and its disk and standbys keep pace, or raise queryTimeoutMs.`,
+    `Belay got no answer from ${nameOf(address)} for ${limitMs} ms, so it cannot know whether its statement took effect. It tries again; check that the server is up and its disk and standbys keep pace, or raise queryTimeoutMs.`,
   )
 }

@@ -1,5 +1,11 @@
+import { checkOptions, type OptionTable } from '@belay/workflow/adapter'
 import type { MigrationReport } from '../migrate/migrate.ts'
+import { schemaName } from '../schema-name.ts'
 import { type PostgresSource, postgres } from './postgres.ts'
+
+const OPTIONS = {
+  schema: { sets: "the Postgres schema of Belay's tables", takes: schemaName },
+} satisfies OptionTable
 
 /**
  * Brings Belay's schema in a database up to this version: for a deployment step. Safe when any number of processes call it at once.
@@ -11,7 +17,8 @@ export async function migrate(
   source: PostgresSource,
   options: { readonly schema?: string | undefined } = {},
 ): Promise<MigrationReport> {
-  const adapter = postgres(source, { ...options, connectionsMax: 1, listen: false })
+  const { schema } = checkOptions('migrate()', options, OPTIONS)
+  const adapter = postgres(source, { schema, connectionsMax: 1, listen: false })
   try {
     return await adapter.migrate()
   } finally {

@@ -115,7 +115,7 @@ function unconnectedClient(config: pg.ClientConfig): pg.Client {
     // Neither the text nor the error it caused: both hold the password.
     throw new BelayError(
       'store_misconfigured',
-      'The connection string given to postgres() is not a url. It looks like postgres://user:password@host:5432/database; special characters in the password are percent-encoded.',
+      'The connection string given to postgres() is not a URL. Give one like postgres://user:password@host:5432/database, with special characters in the password percent-encoded.',
     )
   }
 }
@@ -125,12 +125,12 @@ export function checkUrl(url: string | undefined): string {
   if (url === undefined || url === '') {
     throw new BelayError(
       'store_misconfigured',
-      'postgres() was given no connection string. Is the environment variable set? It looks like postgres://user:password@host:5432/database.',
+      'postgres() was given no connection string. Check that the environment variable is set. Give a URL like postgres://user:password@host:5432/database.',
     )
   }
   if (/^postgres(ql)?:\/\//.test(url)) return url
   throw new BelayError(
     'store_misconfigured',
-    'The connection string given to postgres() does not start with postgres:// or postgresql://. It looks like postgres://user:password@host:5432/database.',
+    'The connection string given to postgres() does not start with postgres:// or postgresql://. Give a URL like postgres://user:password@host:5432/database.',
   )
 }

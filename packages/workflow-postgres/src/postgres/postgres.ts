@@ -1,10 +1,21 @@
+import {
+  checkArgument,
+  checkOptions,
+  type Kind,
+  type OptionTable,
+  Refusal,
+  readOptions,
+  type SettingsOf,
+  shown,
+  wholeNumber,
+  yesOrNo,
+} from '@belay/workflow/adapter'
 import type pg from 'pg'
 import { type SqlAdapter, sqlAdapter } from '../adapter.ts'
 import type { Connection } from '../connection/connection.ts'
 import { poolConnection } from '../connection/pool-connection.ts'
-import { checkOptions, isBoolean, isIntegerBetween } from '../options.ts'
 import { DEFAULT_SCHEMA } from '../schema.ts'
-import { checkSchemaName } from '../schema-name.ts'
+import { schemaName } from '../schema-name.ts'
 import { type Database, type DatabaseOptions, givenDatabase, ownDatabase } from './database.ts'
 import { givenClients } from './given-client.ts'
 import { channelOf, listenNotify } from './listener.ts'
@@ -52,6 +63,50 @@ export interface PostgresOptions {
   readonly transactionIdleTimeoutMs?: number | undefined
 }
 
+const OPTIONS = {
+  schema: { sets: "the Postgres schema of Belay's tables", takes: schemaName, default: DEFAULT_SCHEMA },
+  autoMigrate: {
+    sets: 'whether the schema is brought up to date when the engine starts',
+    takes: yesOrNo,
+    default: false,
+  },
+  prepare: { sets: 'whether statements are prepared by name', takes: yesOrNo },
+  connectionsMax: {
+    sets: "how many connections Belay's statements have",
+    takes: wholeNumber(1, 1_000),
+    default: 5,
+  },
+  listen: { sets: 'whether workers listen for work', takes: yesOrNo },
+  queryTimeoutMs: {
+    sets: 'how many milliseconds a statement may take',
+    takes: wholeNumber(100, 3_600_000),
+    default: 30_000,
+  },
+  transactionsMax: {
+    sets: 'how many handlers of transactional steps run at once',
+    takes: wholeNumber(1, 1_000),
+    default: 5,
+  },
+  transactionIdleTimeoutMs: {
+    sets: "how many milliseconds a step's transaction may be idle",
+    takes: wholeNumber(100, 86_400_000),
+    default: 60_000,
+  },
+} satisfies OptionTable
+
+type Settings = SettingsOf<typeof OPTIONS>
+
+const SOURCE: Kind<PostgresSource> = {
+  words: "a URL, pg's configuration, or a Pool of pg",
+  read(given) {
+    // What is wrong with a URL is told without repeating it: it may hold a password.
+    if (given === undefined || typeof given === 'string') return given
+    if (typeof given === 'object' && given !== null && isPool(given as PostgresSource))
+      return given as pg.Pool
+    return (readOptions(given) as pg.PoolConfig | undefined) ?? new Refusal(shown(given))
+  },
+}
+
 export interface PostgresAdapter extends SqlAdapter {
   /** The pool Belay uses: the one it was given, or its own, whose sessions plan for Belay's statements only: run others elsewhere. */
   readonly pool: pg.Pool
@@ -62,9 +117,10 @@ export interface PostgresAdapter extends SqlAdapter {
  *
  * @throws BelayError `invalid_option` for an option that doesn't exist or fit, `store_misconfigured` for what is not a url.
  */
-export function postgres(source: PostgresSource, options: PostgresOptions = {}): PostgresAdapter {
-  checkOptions('postgres()', options, CHECKS)
-  const schema = checkSchemaName(options.schema ?? DEFAULT_SCHEMA)
+export function postgres(source: PostgresSource, given: PostgresOptions = {}): PostgresAdapter {
+  const options = checkOptions('postgres()', given, OPTIONS)
+  checkArgument('postgres()', 'the source', source, SOURCE)
+  const { schema } = options
   const notices = new Notices()
   const database = databaseOf(source, databaseOptions(schema, options, notices))
   const { address, lifeline, pool } = database
@@ -73,32 +129,32 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
   const limitMs = stepLimitMs(options)
   // What a transaction of the caller's meets is the caller's: it is told as it is, whatever the store was before.
   const told = { ...address }
-  const given = givenClients({ schema, address: told, pool, connection, remedy: REMEDY, limitMs })
+  const clients = givenClients({ schema, address: told, pool, connection, remedy: REMEDY, limitMs })
   const adapter = sqlAdapter({
     name: 'postgres',
     schema,
     connection,
     renewing: renewalConnections({ schema, prepare: prepare ?? true, connection, lifeline, pool, notices }),
     holdLifeline: () => lifeline?.hold(),
-    given: given.connectionOf,
+    given: clients.connectionOf,
     hasFree: () => hasFree(pool),
     transact: postgresTransact({
       schema,
       prepare,
       address,
       connection,
-      idleTimeoutMs: options.transactionIdleTimeoutMs ?? TRANSACTION_IDLE_TIMEOUT_MS,
+      idleTimeoutMs: options.transactionIdleTimeoutMs,
       limitMs,
       watchEveryMs: Math.min(limitMs, WATCH_EVERY_MS),
       ...database.transactions,
     }),
     wakeup: listenNotify({ schema, lifeline, notify: notifyOver(connection) }),
-    autoMigrate: options.autoMigrate ?? false,
+    autoMigrate: options.autoMigrate,
     remedy: REMEDY,
     async connect() {},
     async onOpen() {
       address.wasOpen = true
-      await given.open()
+      await clients.open()
     },
     disconnect: () => database.end(),
   })
@@ -107,14 +163,14 @@ export function postgres(source: PostgresSource, options: PostgresOptions = {}):
   return Object.assign(adapter, { pool, onNotice, checkTransactions })
 }
 
-function databaseOptions(schema: string, options: PostgresOptions, notices: Notices): DatabaseOptions {
+function databaseOptions(schema: string, options: Settings, notices: Notices): DatabaseOptions {
   return {
     channel: (options.listen ?? options.prepare ?? true) ? channelOf(schema) : null,
     listensThroughPoolers: options.listen === true,
     ownsSessions: options.prepare ?? true,
-    connectionsMax: options.connectionsMax ?? CONNECTIONS_MAX,
-    queryTimeoutMs: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS,
-    transactionsMax: options.transactionsMax ?? TRANSACTIONS_MAX,
+    connectionsMax: options.connectionsMax,
+    queryTimeoutMs: options.queryTimeoutMs,
+    transactionsMax: options.transactionsMax,
     stepLimitMs: stepLimitMs(options),
     onPooler: poolerNotice(notices),
     notices,
@@ -122,17 +178,17 @@ function databaseOptions(schema: string, options: PostgresOptions, notices: Noti
 }
 
 /** How long the statements of Belay's own in the transaction of a step may take. */
-function stepLimitMs({ queryTimeoutMs = QUERY_TIMEOUT_MS }: PostgresOptions): number {
+function stepLimitMs({ queryTimeoutMs }: Settings): number {
   return Math.min(queryTimeoutMs, CONNECT_TIMEOUT_MS)
 }
 
-function connectionOver(database: Database, schema: string, options: PostgresOptions): Connection {
+function connectionOver(database: Database, schema: string, options: Settings): Connection {
   return poolConnection({
     lender: database.lender,
     schema,
     prepare: options.prepare,
     address: database.address,
-    lockTimeoutMs: lockTimeoutMs(options.queryTimeoutMs ?? QUERY_TIMEOUT_MS),
+    lockTimeoutMs: lockTimeoutMs(options.queryTimeoutMs),
   })
 }
 
@@ -156,31 +212,15 @@ function poolerNotice(notices: Notices): () => void {
       level: 'info',
       code: 'pooler_detected',
       message:
-        'A pooler stands between Belay and the server. Belay sets nothing in its sessions, prepares no statements by name, and does not listen: workers find work at their ticks. A connection past the pooler is faster; `prepare: true` suits poolers that keep prepared statements apart.',
+        'A pooler stands between Belay and the server. Belay sets nothing in its sessions, prepares no statements by name, and does not listen: workers find work at their next tick. A direct connection is faster. Set `prepare: true` for a pooler that supports prepared statements.',
     })
   }
-}
-
-const CHECKS = {
-  // checkSchemaName says it better.
-  schema: () => null,
-  autoMigrate: isBoolean,
-  prepare: isBoolean,
-  connectionsMax: isIntegerBetween(1, 1_000),
-  listen: isBoolean,
-  queryTimeoutMs: isIntegerBetween(100, 3_600_000),
-  transactionsMax: isIntegerBetween(1, 1_000),
-  transactionIdleTimeoutMs: isIntegerBetween(100, 86_400_000),
 }
 
 const sendNotification = { name: 'send_notification', text: `select pg_notify($1::text, $2::text)` }
 
 const REMEDY = 'Run migrate() of @belay/workflow-postgres on it, or set the option autoMigrate.'
-const CONNECTIONS_MAX = 5
-const QUERY_TIMEOUT_MS = 30_000
-const TRANSACTIONS_MAX = 5
 const WATCH_EVERY_MS = 5_000
-const TRANSACTION_IDLE_TIMEOUT_MS = 60_000
 
 function isPool(source: PostgresSource): source is pg.Pool {
   return typeof source === 'object' && 'connect' in source && typeof source.connect === 'function'

@@ -4,7 +4,7 @@ import type { Statement } from '../connection/statement.ts'
 import type { LeaseJournal } from '../lease-journal.ts'
 import { boundedLockWait, contended, SHARED_LOCK_WAIT_MS, sharedLockWait } from '../lock-wait.ts'
 import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from './changed-run.ts'
-import { type ClaimRow, decodeClaim } from './claim-row.ts'
+import { type ClaimRow, claimedColumns, decodeClaim } from './claim-row.ts'
 
 /**
  * Begins the undo of drained runs. Guarantee: exactly once per run, since `ends_as` is set under the run's lock; a plan for a run that is
@@ -31,6 +31,8 @@ locked_runs as materialized (
   from planned_runs plan
   join belay.workflow_runs r on r.id = any (array[plan.run_id])
   where r.status = any (array[plan.draining_status]) and r.ends_as is null
+    -- Planned before the run, which had failed, was cancelled: what is undone may be another.
+    and case when plan.run_id is not null then (r.stop = 'failure') = (plan.ends_as <> 'cancelled') end
     -- Nothing in a stopped run can start again, so this holds although the snapshot may be older than the lock.
     and (
       select count(*) from belay.workflow_steps s
@@ -55,15 +57,17 @@ planned_undos as materialized (
 ),
 begun_undos as (
   update belay.workflow_steps s
-  set undo_of = s.status, status = 'compensating', open_dependencies = p.open_dependents, failures = 0, losses = 0,
+  set undo_of = s.status, status = 'compensating', open_dependencies = p.open_dependents,
+    undo_attempts = case when p.handed_back then 1 else 0 end, undo_failures = 0, undo_losses = 0,
+    undo_started_at = case when p.handed_back then belay.store_now() end, undo_finished_at = null, undo_skipped = null, undo_error = null,
+    -- Of its forward attempts: no retry of the undo has been put off.
+    available_at = null,
     fence = case when p.handed_back then s.fence + 1 else s.fence end,
-    worker_id = case when p.handed_back then $7::uuid end,
-    started_at = case when p.handed_back then belay.store_now() else s.started_at end,
-    finished_at = case when p.handed_back then null else s.finished_at end
+    worker_id = case when p.handed_back then $7::uuid end
   from planned_undos p
   where s.run_id = any (array[p.run_id]) and s.step = any (array[p.step])
     and s.status = any (p.ended_statuses)
-  returning s.run_id, s.step, s.fence, p.definition_id, s.failures, s.losses, s.undo_of, s.open_dependencies, p.ends_as,
+  returning s.run_id, s.step, s.fence, p.definition_id, ${claimedColumns}, s.open_dependencies, p.ends_as,
     p.handed_back
 ),
 journaled_runs as (
@@ -92,10 +96,11 @@ moved_runs as (
   returning r.id as run_id, r.status, ${changedRunColumns}
 )
 select 'run' as kind, m.run_id, m.status, null::int as step, null::int as fence, m.definition_id,
-  null::int as failures, null::int as losses, null as undo_of, null as journal_id, m.key, m.tags, m.duration_ms
+  null::int as round, null::int as attempt, null::int as failures, null::int as losses, null as undo_of, null as journal_id,
+  m.key, m.tags, m.duration_ms
 from moved_runs m
 union all
-select 'claim', u.run_id, null, u.step, u.fence, u.definition_id, u.failures, u.losses, u.undo_of,
+select 'claim', u.run_id, null, u.step, u.fence, u.definition_id, u.round, u.attempt, u.failures, u.losses, u.undo_of,
   (select j.id::text from journaled_runs j), null, null, null
 from begun_undos u where u.handed_back`,
 }

@@ -7,7 +7,7 @@ import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from './chang
 
 /**
  * Stops runs with a cancellation, cancels what has not started in them, and notes it in their history. Guarantee: all of it commits
- * together; a run that is stopping or at an end stays as it is. Index: primary keys. Locks: steps, then runs, each by (run, step).
+ * together; a paused run is paused no more; a run that is stopping or at an end stays as it is. Index: primary keys. Locks: steps, then runs, each by (run, step).
  */
 export const cancelRunsStatement: Statement<ChangedRunRow> = {
   name: 'cancel_runs',
@@ -17,7 +17,7 @@ asked_runs as materialized (
   select r.id, array['pending', 'ready', 'waiting'] as open_statuses
   from belay.workflow_runs r
   cross join (select count(*) from bounded_wait) as wait_was_bounded
-  where r.id = any ($1::uuid[]) and r.status in ('scheduled', 'running', 'waiting', 'paused')
+  where r.id = any ($1::uuid[]) and r.status in ('scheduled', 'running', 'waiting', 'paused') and r.stop is null
   order by r.id
 ),
 locked_steps as materialized (
@@ -45,7 +45,7 @@ stopped_runs as (
     cross join (select count(*) from cancelled_steps) as steps_were_locked
     order by asked_runs.id
   ) asked
-  where r.id = any (array[asked.id]) and r.status in ('scheduled', 'running', 'waiting', 'paused')
+  where r.id = any (array[asked.id]) and r.status in ('scheduled', 'running', 'waiting', 'paused') and r.stop is null
   returning r.id, ${changedRunColumns}
 ),
 noted_runs as (

@@ -1,6 +1,6 @@
 import type { Statement } from '../connection/statement.ts'
 import { boundedLockWait } from '../lock-wait.ts'
-import type { ClaimAnswer } from './claim-row.ts'
+import { begunAttempt, type ClaimAnswer, claimedColumns } from './claim-row.ts'
 
 /**
  * The same as {@link claimSteps}, in fewer writes: it locks no step before it changes it, and so waits for one that somebody has locked, for
@@ -70,13 +70,13 @@ due_steps as materialized (
 claimed_steps as (
   update belay.workflow_steps s
   set status = case when s.status = 'compensating' then s.status else 'running' end,
-    fence = s.fence + 1, worker_id = $1::uuid, started_at = belay.store_now(), finished_at = null
+    fence = s.fence + 1, worker_id = $1::uuid, ${begunAttempt}
   from due_steps due
   where s.run_id = any (array[due.run_id]) and s.step = any (array[due.step])
     -- A hint from before an earlier attempt is stale; of a run that was paused meanwhile, each step has one more open dependency.
     and s.fence = any (array[due.fence]) and s.status = any (due.claimable_statuses)
     and s.open_dependencies = any (array[due.no_dependencies]) and case when due.run_id is not null then s.worker_id is null end
-  returning s.run_id, s.step, s.fence, due.definition_id, s.failures, s.losses, s.undo_of, due.available_at,
+  returning s.run_id, s.step, s.fence, due.definition_id, ${claimedColumns}, due.available_at,
     due.has_input, due.input
 ),
 journaled_runs as (
@@ -95,8 +95,8 @@ trimmed_leases as (
 select 'head' as kind, exists (select from live_worker) as live, (select count(*)::int from dequeued_rows) as looked, 0 as kept,
   (select count(*)::int from claimed_steps) as leased, (select j.id::text from journaled_runs j) as journal_id, m.definition_ids, m.marks,
   (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::float8 as took_ms, null::uuid as run_id, null::int as step,
-  null::int as fence, null::int as definition_id, null::int as failures, null::int as losses, null as undo_of, null::bool as has_input,
-  null as input
+  null::int as fence, null::int as definition_id, null::int as round, null::int as attempt, null::int as failures, null::int as losses,
+  null as undo_of, null::bool as has_input, null as input
 from (
   select array_agg(newest.definition_id) as definition_ids, array_agg(newest.mark) as marks
   from (
@@ -106,7 +106,7 @@ from (
   ) newest
 ) m
 union all
-select 'claim', null, null, null, null, null, null, null, null, c.run_id, c.step, c.fence, c.definition_id, c.failures, c.losses, c.undo_of,
-  c.has_input, c.input
+select 'claim', null, null, null, null, null, null, null, null, c.run_id, c.step, c.fence, c.definition_id, c.round, c.attempt,
+  c.failures, c.losses, c.undo_of, c.has_input, c.input
 from (select * from claimed_steps order by available_at, run_id, step) c`,
 }

@@ -1,5 +1,5 @@
 import type { Statement } from '../connection/statement.ts'
-import type { ClaimAnswer } from './claim-row.ts'
+import { begunAttempt, type ClaimAnswer, claimedColumns } from './claim-row.ts'
 
 /**
  * Leases due steps to a live worker, and removes what is stale of the hints it looked at. Guarantee: a step is leased once, never to a worker
@@ -58,8 +58,8 @@ due_steps as materialized (
 ),
 -- Everything is checked on the row as it is once it is locked: of a run that was paused meanwhile, each step has one more open dependency.
 locked_steps as materialized (
-  select s.ctid as step_at, s.run_id, s.step, s.fence, s.failures, s.losses, s.undo_of, d.row_at, d.definition_id, d.available_at,
-    d.has_input, d.input
+  select s.ctid as step_at, s.run_id, s.step, s.fence, ${claimedColumns}, d.row_at, d.definition_id,
+    d.available_at, d.has_input, d.input
   from due_steps d
   join belay.workflow_steps s on s.run_id = any (array[d.run_id]) and s.step = any (array[d.step])
   -- A hint from before an earlier attempt is stale.
@@ -73,13 +73,13 @@ locked_steps as materialized (
 claimed_steps as (
   update belay.workflow_steps s
   set status = case when s.status = 'compensating' then s.status else 'running' end,
-    fence = s.fence + 1, worker_id = $1::uuid, started_at = belay.store_now(), finished_at = null
+    fence = s.fence + 1, worker_id = $1::uuid, ${begunAttempt}
   where s.ctid = any (array(select l.step_at from locked_steps l))
   returning s.run_id, s.step
 ),
 taken_steps as materialized (
-  select l.run_id, l.step, l.fence + 1 as fence, l.failures, l.losses, l.undo_of, l.row_at, l.definition_id, l.available_at, l.has_input,
-    l.input
+  select l.run_id, l.step, l.fence + 1 as fence, l.round, l.attempt + 1 as attempt, l.failures, l.losses, l.undo_of, l.row_at,
+    l.definition_id, l.available_at, l.has_input, l.input
   from locked_steps l
   where (select count(*) from claimed_steps) = (select count(*) from locked_steps)
     or (l.run_id, l.step) in (select c.run_id, c.step from claimed_steps c)
@@ -115,8 +115,8 @@ select 'head' as kind, exists (select from live_worker) as live, (select count(*
   (select count(*)::int from kept_rows) as kept,
   (select count(*)::int from claimed_steps) as leased, (select j.id::text from journaled_runs j) as journal_id, m.definition_ids, m.marks,
   (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::float8 as took_ms, null::uuid as run_id, null::int as step,
-  null::int as fence, null::int as definition_id, null::int as failures, null::int as losses, null as undo_of, null::bool as has_input,
-  null as input
+  null::int as fence, null::int as definition_id, null::int as round, null::int as attempt, null::int as failures, null::int as losses,
+  null as undo_of, null::bool as has_input, null as input
 from (
   select array_agg(newest.definition_id) as definition_ids, array_agg(newest.mark) as marks
   from (
@@ -128,7 +128,7 @@ from (
   ) newest
 ) m
 union all
-select 'claim', null, null, null, null, null, null, null, null, c.run_id, c.step, c.fence, c.definition_id, c.failures, c.losses, c.undo_of,
-  c.has_input, c.input
+select 'claim', null, null, null, null, null, null, null, null, c.run_id, c.step, c.fence, c.definition_id, c.round, c.attempt,
+  c.failures, c.losses, c.undo_of, c.has_input, c.input
 from (select * from taken_steps order by available_at, run_id, step) c`,
 }

@@ -1,4 +1,4 @@
-import { BelayError, type Delivery, type JsonText, type NewSignal } from '@belay/workflow/adapter'
+import { BelayError, type Delivery, type JsonText, type NewSignal, sentence } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { refusalOf } from '../errors.ts'
@@ -154,7 +154,7 @@ async function take(connection: Connection, signals: readonly NewSignal[], index
     .catch((cause: unknown) => {
       const refusal = refusalOf(cause)
       if (refusal === null) throw contended(cause, [...new Set(sent.map(({ runId }) => runId))])
-      const message = `Nothing was recorded: the database refused a signal's payload or key: ${refusal}.`
+      const message = `Nothing was recorded: the database refused a signal's payload or key: ${sentence(refusal)}`
       throw new BelayError('invalid_input', message, { cause })
     })
   return rows.map(({ position, result }) => ({ index: indexes[position - 1]!, result }))

@@ -181,7 +181,8 @@ held_steps as (
   select n.worker_id, count(*)::int as held
   from named_runs n
   join belay.workflow_steps s on s.run_id = any (array[n.run_id])
-  where s.worker_id = any (array[n.worker_id]) and s.status = any (n.leased_statuses) and s.started_at < n.held_before
+  where s.worker_id = any (array[n.worker_id]) and s.status = any (n.leased_statuses) and
+    case when s.undo_of is null then s.started_at else s.undo_started_at end < n.held_before
   group by n.worker_id
 )
 select h.worker_id, w.name, h.held, w.known

@@ -4,17 +4,19 @@ import type { Statement } from '../connection/statement.ts'
 import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from './changed-run.ts'
 
 /**
- * Stops runs whose deadline has passed, and cancels what has not started in them. Guarantee: both commit together; a run that is stopping or
+ * Stops runs whose deadline has passed, and cancels what has not started in them; a paused one stays paused until it is resumed. Guarantee: both commit together; a run that is stopping or
  * at an end stays as it is, however many workers do this at once; nothing is waited for: a run of which somebody has a row locked is left for
  * later. Index: the partial index of deadlines, steps by primary key. Locks: steps, then runs, each by (run, step), skipping locked ones.
  */
-export const expireRunsStatement: Statement<ChangedRunRow & { readonly is_expired: boolean }> = {
+export const expireRunsStatement: Statement<
+  ChangedRunRow & { readonly is_expired: boolean; readonly status: 'paused' | 'compensating' }
+> = {
   name: 'expire_runs',
   text: `
 with overdue_runs as materialized (
   select r.id, array['pending', 'ready', 'waiting'] as open_statuses, array['running', 'paused'] as forward_statuses
   from belay.workflow_runs r
-  where r.deadline_at <= belay.store_now() and r.status in ('running', 'paused') and r.id <> all ($2::uuid[])
+  where r.deadline_at <= belay.store_now() and r.stop is null and r.status in ('running', 'paused') and r.id <> all ($2::uuid[])
   order by r.deadline_at
   limit $1::int
 ),
@@ -37,12 +39,12 @@ free_runs as materialized (
     = coalesce((select l.steps from locked_counts l where l.run_id = o.id), 0)
 ),
 locked_runs as materialized (
-  select r.id
+  select r.id, r.status
   from free_runs f
   -- Makes the runs the last to be locked.
   cross join (select count(*) from locked_steps) as steps_were_locked
   join belay.workflow_runs r on r.id = any (array[f.id])
-  where r.status = any (f.forward_statuses)
+  where r.status = any (f.forward_statuses) and case when f.id is not null then r.stop is null end
   order by f.id
   for update of r skip locked
 ),
@@ -59,14 +61,14 @@ cancelled_steps as (
 ),
 stopped_runs as (
   update belay.workflow_runs r
-  set status = 'compensating', stop = 'failure',
+  set status = case l.status when 'paused' then l.status else 'compensating' end, stop = 'failure',
     cause = format('{"type":"deadline","deadlineAt":"%s"}',
       to_char(r.deadline_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::json
   from locked_runs l
   where r.id = any (array[l.id])
-  returning r.id, ${changedRunColumns}
+  returning r.id, r.status, ${changedRunColumns}
 )
-select o.id as run_id, s.id is not null as is_expired, s.definition_id, s.key, s.tags, s.duration_ms
+select o.id as run_id, s.id is not null as is_expired, s.status, s.definition_id, s.key, s.tags, s.duration_ms
 from overdue_runs o
 left join stopped_runs s on s.id = o.id`,
 }
@@ -96,7 +98,7 @@ select
   (
     select (extract(epoch from r.deadline_at - belay.store_now()) * 1000)::float8
     from belay.workflow_runs r
-    where r.deadline_at is not null and r.status in ('running', 'paused')
+    where r.deadline_at is not null and r.stop is null and r.status in ('running', 'paused')
     order by r.deadline_at
     limit 1
   ) as deadline_in_ms`,
@@ -115,7 +117,7 @@ export async function expireRuns(
     const limit = request.limit - expired.length
     const rows = await connection.query(expireRunsStatement, [limit, passedOver])
     for (const row of rows) {
-      if (row.is_expired) expired.push(decodeChangedRun(row, 'compensating'))
+      if (row.is_expired) expired.push(decodeChangedRun(row, row.status))
       else passedOver.push(row.run_id)
     }
     // Only when it met its limit may there be more, behind those that it passed over.

@@ -1,12 +1,13 @@
-import type { ChangedRun, Outcome, RunStatus } from '@belay/workflow/adapter'
+import type { ChangedRun, KeepsAttempts, Outcome, RunStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
 import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from './changed-run.ts'
+import { type Keeping, keptColumns, keptRows, NOT_KEPT } from './kept-attempts.ts'
 
 /**
- * Records attempts that failed for good, cancels what has not started in their runs, and stops the runs. Guarantee: all of it commits
- * together; the first failure of a run is its cause; a step that a concurrent settlement makes ready is either cancelled here or was
+ * Records attempts that failed for good, cancels what has not started in their runs, and stops the runs; a paused one stays paused until it is
+ * resumed. Guarantee: all of it commits together; the first failure of a run is its cause; a step that a concurrent settlement makes ready is either cancelled here or was
  * leased before and is in flight, which the drain waits for. Index: primary keys only. Locks: own steps, other steps, runs, each by
  * (run, step).
  */
@@ -15,7 +16,23 @@ export const failAttempts: Statement<
   | (ChangedRunRow & { readonly kind: 'run'; readonly status: RunStatus })
 > = {
   name: 'fail_attempts',
-  text: `
+  text: failText(NOT_KEPT),
+}
+
+/** The same, and keeps the attempts. */
+export const keptFailAttempts: Statement<
+  | { readonly kind: 'settled'; readonly position: number }
+  | (ChangedRunRow & { readonly kind: 'run'; readonly status: RunStatus })
+> = {
+  name: 'fail_attempts_kept',
+  text: failText({
+    columns: `${keptColumns()}, a.error as kept_error`,
+    rows: keptRows('failed_steps', { ended: `'failed'`, error: 'e.kept_error' }),
+  }),
+}
+
+function failText(keeping: Keeping): string {
+  return `
 with ${boundedLockWait('$7')},
 failed_attempts as materialized (
   select a.run_id, a.step, a.fence, a.error, a.cause, a.succeeded, a.position, $1::uuid as worker_id, 'running' as leased_status
@@ -31,7 +48,7 @@ failed_steps as (
   from failed_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
-  returning a.run_id, a.cause, a.position
+  returning a.run_id, a.cause, a.position${keeping.columns}
 ),
 failed_runs as materialized (
   select distinct on (f.run_id) f.run_id, f.cause, array['pending', 'ready', 'waiting'] as open_statuses,
@@ -57,7 +74,7 @@ cancelled_steps as (
 ),
 stopped_runs as (
   update belay.workflow_runs r
-  set status = 'compensating', stop = 'failure', cause = f.cause::json
+  set status = case r.status when 'paused' then r.status else 'compensating' end, stop = 'failure', cause = f.cause::json
   from (
     select failed_runs.run_id, failed_runs.cause, failed_runs.forward_statuses
     from failed_runs
@@ -65,27 +82,27 @@ stopped_runs as (
     cross join (select count(*) from cancelled_steps) as steps_were_locked
     order by failed_runs.run_id
   ) f
-  where r.id = any (array[f.run_id]) and r.status = any (f.forward_statuses)
+  where r.id = any (array[f.run_id]) and r.status = any (f.forward_statuses) and r.stop is null
   returning r.id as run_id, r.status, ${changedRunColumns}
-)
+)${keeping.rows}
 select 'settled' as kind, f.position::int as position, null::uuid as run_id, null as status,
   null::int as definition_id, null as key, null as tags, null::float8 as duration_ms
 from failed_steps f
 union all
-select 'run', null, r.run_id, r.status, r.definition_id, r.key, r.tags, r.duration_ms from stopped_runs r`,
+select 'run', null, r.run_id, r.status, r.definition_id, r.key, r.tags, r.duration_ms from stopped_runs r where r.status = 'compensating'`
 }
 
 export type FailedOutcome = Extract<Outcome, { type: 'failed' }>
 
 export async function fail(
   connection: Connection,
-  request: { workerId: string; outcomes: readonly FailedOutcome[] },
+  request: KeepsAttempts & { workerId: string; outcomes: readonly FailedOutcome[] },
 ): Promise<{
   readonly settled: readonly number[]
   readonly runs: readonly ChangedRun[]
 }> {
   const { workerId, outcomes } = request
-  const rows = await connection.query(failAttempts, [
+  const rows = await connection.query(request.keepAttempts ? keptFailAttempts : failAttempts, [
     workerId,
     outcomes.map((outcome) => outcome.runId),
     outcomes.map((outcome) => outcome.step),

@@ -1,9 +1,17 @@
-import type { ChangedRun, Claim, Outcome, RunStatus, UndoneStatus } from '@belay/workflow/adapter'
+import type {
+  ChangedRun,
+  Claim,
+  KeepsAttempts,
+  Outcome,
+  RunStatus,
+  UndoneStatus,
+} from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
 import { wholeMs } from './changed-run.ts'
-import { type ClaimRow, decodeClaim, firstAttempt } from './claim-row.ts'
+import { type ClaimRow, claimedColumns, countedAttempts, decodeClaim, firstAttempt } from './claim-row.ts'
+import { type Keeping, keptColumns, keptRows, NOT_KEPT } from './kept-attempts.ts'
 
 /**
  * Records attempts that ended well, forward and undo alike, and everything that follows from it: dependents are counted down, steps that
@@ -18,7 +26,24 @@ import { type ClaimRow, decodeClaim, firstAttempt } from './claim-row.ts'
  */
 export const finishAttempts: Statement<FinishedRow> = {
   name: 'finish_attempts',
-  text: `
+  text: finishText(NOT_KEPT),
+}
+
+/** The same, and keeps the attempts. */
+export const keptFinishAttempts: Statement<FinishedRow> = {
+  name: 'finish_attempts_kept',
+  text: finishText({
+    columns: `${keptColumns()}, a.settles_as`,
+    rows: keptRows('settled_attempts', {
+      ended: `case e.settles_as when 'compensated' then 'compensated' else 'completed' end`,
+      // What only kept the order of an undo was no attempt.
+      where: `not e.undo or e.settles_as = 'compensated'`,
+    }),
+  }),
+}
+
+function finishText(keeping: Keeping): string {
+  return `
 with ${boundedLockWait('$10')},
 live_worker as materialized (
   -- First of all locks, as in a claim. A dead worker may still settle what nobody has taken from it, but is leased nothing new.
@@ -46,11 +71,12 @@ settled_attempts as (
   set status = case a.settles_as when 'received' then 'completed' else a.settles_as end,
     undo_of = case when a.settles_as = 'compensated' then s.undo_of end,
     output = case when a.undo or a.settles_as = 'received' then s.output else a.output::json end,
-    finished_at = belay.store_now()
+    finished_at = case when a.undo then s.finished_at else belay.store_now() end,
+    undo_finished_at = case when a.undo then belay.store_now() end
   from finished_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
-  returning a.run_id, a.step, a.definition_id, a.undo, a.position
+  returning a.run_id, a.step, a.definition_id, a.undo, a.position${keeping.columns}
 ),
 followed_edges as materialized (
   select t.run_id, t.definition_id, t.undo,
@@ -80,12 +106,16 @@ updated_steps as (
     status = case when b.undo or s.open_dependencies > b.satisfied then s.status when b.has_room then 'running' else 'ready' end,
     fence = case when b.has_room and s.open_dependencies = b.satisfied then s.fence + 1 else s.fence end,
     worker_id = case when b.has_room and s.open_dependencies = b.satisfied then $1::uuid else s.worker_id end,
-    started_at = case when b.has_room and s.open_dependencies = b.satisfied then belay.store_now() else s.started_at end,
-    finished_at = case when b.has_room and s.open_dependencies = b.satisfied then null else s.finished_at end
+    -- The clock is read under the lock: another settlement may have ended a dependency after this statement began.
+    attempts = case when not b.undo and b.has_room and s.open_dependencies = b.satisfied then ${countedAttempts} + 1 else s.attempts end,
+    started_at = case when not b.undo and b.has_room and s.open_dependencies = b.satisfied then belay.store_clock() else s.started_at end,
+    finished_at = case when not b.undo and b.has_room and s.open_dependencies = b.satisfied then null else s.finished_at end,
+    undo_attempts = case when b.undo and b.has_room and s.open_dependencies = b.satisfied then s.undo_attempts + 1 else s.undo_attempts end,
+    undo_started_at = case when b.undo and b.has_room and s.open_dependencies = b.satisfied then belay.store_clock() else s.undo_started_at end
   from blocked_steps b
   where s.run_id = any (array[b.run_id]) and s.step = any (array[b.step]) and s.status = any (array[b.blocked_status])
     and s.open_dependencies > 0
-  returning s.run_id, s.step, s.fence, b.definition_id, s.failures, s.losses, s.undo_of,
+  returning s.run_id, s.step, s.fence, b.definition_id, ${claimedColumns},
     s.open_dependencies = 0 as unblocked, s.open_dependencies = 0 and b.has_room as handed_back,
     s.fence = 1 and s.undo_of is null and s.failures = 0 and s.losses = 0 as is_first
 ),
@@ -108,34 +138,36 @@ updated_runs as (
   update belay.workflow_runs r
   set open_steps = r.open_steps - e.ended,
     status = case when r.open_steps > e.ended then r.status when e.undo then r.ends_as else 'completed' end,
-    finished_at = case when r.open_steps > e.ended then r.finished_at else belay.store_now() end
+    finished_at = case when r.open_steps > e.ended then r.finished_at else belay.store_clock() end
   from ended_steps e
   where r.id = any (array[e.run_id])
-    and r.status = any (case when e.undo then array['compensating', 'compensation_failed'] else array['running', 'paused'] end)
+    and r.status = any (case when e.undo then array['compensating', 'compensation_failed', 'paused'] else array['running', 'paused'] end)
+    -- A late success in a run that was stopped while it was paused is an obligation to undo.
+    and case when not e.undo then r.stop is null else true end
   returning r.id as run_id, r.status, r.open_steps, r.definition_id, r.key, r.tags, r.finished_at - greatest(r.created_at, r.start_at) as lasted
-)
+)${keeping.rows}
 select 'settled' as kind, null::uuid[] as run_ids,
   case when (select count(*) from settled_attempts) < cardinality($2::uuid[])
     then array(select t.position::int from settled_attempts t) end as numbers,
-  null::uuid as run_id, null::int as step, null::int as fence, null::int as definition_id, null::int as failures,
-  null::int as losses, null as undo_of, null as status, null::float8[] as durations_ms, null as keys, null as tags
+  null::uuid as run_id, null::int as step, null::int as fence, null::int as definition_id, null::int as round,
+  null::int as attempt, null::int as failures, null::int as losses, null as undo_of, null as status, null::float8[] as durations_ms, null as keys, null as tags
 union all
-select 'first attempts', array_agg(u.run_id), array_agg(u.step), null, null, null, u.definition_id, null, null, null, null, null, null, null
+select 'first attempts', array_agg(u.run_id), array_agg(u.step), null, null, null, u.definition_id, null, null, null, null, null, null, null, null, null
 from updated_steps u where u.handed_back and u.is_first
 group by u.definition_id
 union all
-select 'claim', null, null, u.run_id, u.step, u.fence, u.definition_id, u.failures, u.losses, u.undo_of, null, null, null, null
+select 'claim', null, null, u.run_id, u.step, u.fence, u.definition_id, u.round, u.attempt, u.failures, u.losses, u.undo_of, null, null, null, null
 from updated_steps u where u.handed_back and not u.is_first
 union all
-select 'queued', null, null, null, null, null, null, null, null, null, null, null, null, null
+select 'queued', null, null, null, null, null, null, null, null, null, null, null, null, null, null, null
 where exists (select from updated_steps u where u.unblocked and not u.handed_back)
 union all
-select 'runs', array_agg(r.run_id), null, null, null, null, r.definition_id, null, null, null, r.status,
+select 'runs', array_agg(r.run_id), null, null, null, null, r.definition_id, null, null, null, null, null, r.status,
   array_agg(date_part('epoch', r.lasted) * 1000),
   case when count(r.key) > 0 then json_agg(r.key)::text end,
   (json_object_agg(r.run_id, r.tags) filter (where r.tags is not null))::text
 from updated_runs r where r.open_steps = 0
-group by r.status, r.definition_id`,
+group by r.status, r.definition_id`
 }
 
 type FinishedRow =
@@ -176,10 +208,10 @@ export interface Finished {
 
 export async function finish(
   connection: Connection,
-  request: { workerId: string; outcomes: readonly FinishedOutcome[]; handBackMax: number },
+  request: KeepsAttempts & { workerId: string; outcomes: readonly FinishedOutcome[]; handBackMax: number },
 ): Promise<Finished> {
   const { workerId, outcomes, handBackMax } = request
-  const rows = await connection.query(finishAttempts, [
+  const rows = await connection.query(request.keepAttempts ? keptFinishAttempts : finishAttempts, [
     workerId,
     outcomes.map((outcome) => outcome.runId),
     outcomes.map((outcome) => outcome.step),

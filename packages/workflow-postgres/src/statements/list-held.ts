@@ -2,6 +2,7 @@ import type { HeldStepRecord, UndoneStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { isUuid } from '../uuid.ts'
+import { claimedColumns } from './claim-row.ts'
 
 /**
  * What a worker holds, for people, by its journal. Of a worker from before there were journals every live run is read. Index: the journal, live
@@ -35,8 +36,8 @@ live_runs as materialized (
   from candidate_runs c
   join belay.workflow_runs r on r.id = any (array[c.id])
 )
-select s.run_id, r.workflow, d.version, s.step, ds.name, s.fence as attempt, s.undo_of,
-  (extract(epoch from s.started_at) * 1000)::float8 as since
+select s.run_id, r.workflow, d.version, s.step, ds.name, ${claimedColumns},
+  (extract(epoch from case when s.undo_of is null then s.started_at else s.undo_started_at end) * 1000)::float8 as since
 from live_runs r
 join belay.workflow_steps s on s.run_id = any (array[r.id])
 join belay.workflow_definitions d on d.id = any (array[r.definition_id])

@@ -9,6 +9,7 @@ import type {
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { boundedLockWait, contended, lockWait } from '../lock-wait.ts'
+import { countedAttempts } from './claim-row.ts'
 import { readDefinitions } from './read-definitions.ts'
 import { tagsOf } from './run-tags.ts'
 
@@ -45,6 +46,14 @@ interface LockedRow {
   readonly waiting_since: number | null
   readonly signalled_at: number | null
   readonly failing_since: number | null
+  readonly round: number
+  readonly attempts: number
+  readonly undo_attempts: number | null
+  readonly undo_failures: number
+  readonly undo_losses: number
+  readonly undo_started_at: number | null
+  readonly undo_finished_at: number | null
+  readonly undo_skipped: boolean | null
   readonly succeeded: boolean
 }
 
@@ -59,6 +68,8 @@ with ${boundedLockWait('$2')},
 locked_steps as materialized (
   select s.step, s.status, s.open_dependencies, s.fence, s.failures, s.losses, s.worker_id, s.undo_of,
     s.started_at, s.finished_at, s.available_at, s.waiting_since, s.signalled_at, s.failing_since,
+    s.round, ${countedAttempts} as attempts, s.undo_attempts, s.undo_failures, s.undo_losses, s.undo_started_at, s.undo_finished_at,
+    s.undo_skipped,
     coalesce(s.succeeded, false) as succeeded
   from (values ($1::uuid)) as asked (run_id)
   cross join (select count(*) from bounded_wait) as wait_was_bounded
@@ -84,12 +95,13 @@ counted_steps as materialized (
 select r.id as run_id, r.workflow, counted.version, r.definition_id, counted.step_count, r.key, r.status as run_status, r.open_steps, array_to_json(r.tags)::text as tags,
   r.stop, r.ends_as, case when s.step = 0 then r.cause::text end as cause, ${epochMs('r.created_at')} as created_at,
   ${epochMs('r.finished_at')} as run_finished_at, ${epochMs('r.start_at')} as start_at,
-  ${epochMs('r.deadline_at')} as deadline_at, ${epochMs('belay.store_now()')} as now,
+  ${epochMs('r.deadline_at')} as deadline_at, ${epochMs('belay.store_clock()')} as now,
   s.step, ds.name, s.status, s.open_dependencies, s.fence, s.failures, s.losses, s.worker_id, s.undo_of,
   ${epochMs('s.started_at')} as started_at, ${epochMs('s.finished_at')} as finished_at,
   ${epochMs('s.available_at')} as available_at, ${epochMs('s.waiting_since')} as waiting_since,
   ${epochMs('s.signalled_at')} as signalled_at, ${epochMs('s.failing_since')} as failing_since,
-  s.succeeded
+  s.round, s.attempts, s.undo_attempts, s.undo_failures, s.undo_losses, ${epochMs('s.undo_started_at')} as undo_started_at,
+  ${epochMs('s.undo_finished_at')} as undo_finished_at, s.undo_skipped, s.succeeded
 from locked_run r
 cross join counted_steps counted
 left join locked_steps s on true
@@ -134,17 +146,33 @@ function runOf(row: LockedRow): StoredRun {
   }
 }
 
+/** Of a step that was passed by in an undo, the columns of its undo tell nothing any more. */
+function undoOf(row: LockedRow): StoredStep['undo'] {
+  if (row.undo_of === null || row.undo_attempts === null) return null
+  return {
+    attempts: row.undo_attempts,
+    failures: row.undo_failures,
+    losses: row.undo_losses,
+    startedAt: row.undo_started_at,
+    finishedAt: row.undo_finished_at,
+    skipped: row.undo_skipped === true,
+  }
+}
+
 function stepOf(row: LockedRow): StoredStep {
   return {
     step: row.step!,
     name: row.name!,
     status: row.status,
     fence: row.fence,
+    round: row.round,
+    attempts: row.attempts,
     failures: row.failures,
     losses: row.losses,
     openDependencies: row.open_dependencies,
     workerId: row.worker_id,
     undoOf: row.undo_of,
+    undo: undoOf(row),
     startedAt: row.started_at,
     finishedAt: row.finished_at,
     availableAt: row.available_at,

@@ -5,6 +5,7 @@ import type {
   StepRecord,
   StepStatus,
   UndoneStatus,
+  UndoRecord,
 } from '@belay/workflow/adapter'
 import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
 import { QueryBuilder } from 'drizzle-orm/pg-core'
@@ -83,6 +84,8 @@ interface StepRow {
   readonly name: string
   readonly step_status: StepStatus
   readonly fence: number
+  readonly round: number
+  readonly attempts: number
   readonly failures: number
   readonly losses: number
   readonly open_dependencies: number
@@ -96,6 +99,13 @@ interface StepRow {
   readonly waiting_since: number | null
   readonly signalled_at: number | null
   readonly failing_since: number | null
+  readonly undo_attempts: number | null
+  readonly undo_failures: number
+  readonly undo_losses: number
+  readonly undo_started_at: number | null
+  readonly undo_finished_at: number | null
+  readonly undo_error: JsonText
+  readonly undo_skipped: boolean | null
   readonly succeeded: boolean
 }
 
@@ -104,6 +114,9 @@ const stepColumns = {
   name: definitionSteps.name,
   step_status: sql<StepStatus>`${steps.status}`.as('step_status'),
   fence: steps.fence,
+  round: steps.round,
+  // As in `countedAttempts`.
+  attempts: sql<number>`coalesce(${steps.attempts}, ${steps.fence} % 40000000)`.as('attempts'),
   failures: steps.failures,
   losses: steps.losses,
   open_dependencies: sql<number>`${steps.openDependencies}`.as('open_dependencies'),
@@ -117,6 +130,13 @@ const stepColumns = {
   waiting_since: epochMs(steps.waitingSince).as('waiting_since'),
   signalled_at: epochMs(steps.signalledAt).as('signalled_at'),
   failing_since: epochMs(steps.failingSince).as('failing_since'),
+  undo_attempts: sql<number>`${steps.undoAttempts}`.as('undo_attempts'),
+  undo_failures: sql<number>`${steps.undoFailures}`.as('undo_failures'),
+  undo_losses: sql<number>`${steps.undoLosses}`.as('undo_losses'),
+  undo_started_at: epochMs(steps.undoStartedAt).as('undo_started_at'),
+  undo_finished_at: epochMs(steps.undoFinishedAt).as('undo_finished_at'),
+  undo_error: sql<JsonText>`${steps.undoError}::text`.as('undo_error'),
+  undo_skipped: sql<boolean>`${steps.undoSkipped}`.as('undo_skipped'),
   succeeded: sql<boolean>`coalesce(${steps.succeeded}, false)`.as('succeeded'),
 }
 
@@ -170,11 +190,14 @@ function decodeStep(row: StepRow): StepRecord {
     name: row.name,
     status: row.step_status,
     fence: row.fence,
+    round: row.round,
+    attempts: row.attempts,
     failures: row.failures,
     losses: row.losses,
     openDependencies: row.open_dependencies,
     workerId: row.worker_id,
     undoOf: row.undo_of,
+    undo: decodeUndo(row),
     output: row.output,
     error: row.error,
     startedAt: row.step_started_at,
@@ -184,5 +207,19 @@ function decodeStep(row: StepRow): StepRecord {
     signalledAt: row.signalled_at,
     failingSince: row.failing_since,
     succeeded: row.succeeded,
+  }
+}
+
+/** Of a step that was passed by in an undo, the columns of its undo tell nothing any more. */
+function decodeUndo(row: StepRow): UndoRecord | null {
+  if (row.undo_of === null || row.undo_attempts === null) return null
+  return {
+    attempts: row.undo_attempts,
+    failures: row.undo_failures,
+    losses: row.undo_losses,
+    startedAt: row.undo_started_at,
+    finishedAt: row.undo_finished_at,
+    error: row.undo_error,
+    skipped: row.undo_skipped === true,
   }
 }

@@ -2,7 +2,7 @@ import type { Claim, RunStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { isUuid } from '../uuid.ts'
-import { type ClaimRow, decodeClaim } from './claim-row.ts'
+import { type ClaimRow, claimedColumns, decodeClaim } from './claim-row.ts'
 
 /** The store's clock, epoch milliseconds. */
 export const readNow: Statement<{ readonly now: number }> = {
@@ -26,7 +26,7 @@ export const readStoppingRuns: Statement<{ readonly run_id: string }> = {
 select r.id as run_id
 from unnest($1::uuid[]) as wanted (run_id)
 join belay.workflow_runs r on r.id = any (array[wanted.run_id])
-where r.status not in ('scheduled', 'running', 'waiting', 'paused')`,
+where r.status not in ('scheduled', 'running', 'waiting', 'paused') or r.stop is not null`,
 }
 
 /**
@@ -42,7 +42,7 @@ with journaled_runs as materialized (
   cross join lateral unnest(l.run_ids) as named (run_id)
   where l.worker_id = $1::uuid
 )
-select s.run_id, s.step, s.fence, r.definition_id, s.failures, s.losses, s.undo_of
+select s.run_id, s.step, s.fence, r.definition_id, ${claimedColumns}
 from journaled_runs j
 join belay.workflow_steps s on s.run_id = any (array[j.run_id])
 join belay.workflow_runs r on r.id = any (array[j.run_id])

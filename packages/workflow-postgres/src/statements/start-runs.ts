@@ -80,11 +80,11 @@ journaled_runs as (
   returning id
 ),
 created_steps as (
-  insert into belay.workflow_steps (run_id, step, open_dependencies, status, available_at, fence, worker_id, started_at)
+  insert into belay.workflow_steps (run_id, step, open_dependencies, status, available_at, fence, attempts, worker_id, started_at)
   select c.id, s.step, s.open_dependencies,
     case when s.open_dependencies > 0 then 'pending' when s.is_leased then 'running' else 'ready' end,
     case when s.open_dependencies = 0 then c.start_at end, case when s.is_leased then 1 else 0 end,
-    case when s.is_leased then $9::uuid end, case when s.is_leased then belay.store_now() end
+    case when s.is_leased then 1 else 0 end, case when s.is_leased then $9::uuid end, case when s.is_leased then belay.store_now() end
   from created_runs c
   join shapes on shapes.definition_id = c.definition_id
   cross join lateral (

@@ -1,7 +1,8 @@
-import type { Claim } from '@belay/workflow/adapter'
+import type { Claim, KeepsAttempts } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import { type ClaimRow, decodeClaim } from './claim-row.ts'
+import { type ClaimRow, claimedColumns, decodeClaim } from './claim-row.ts'
+import { type Keeping, keptColumns, keptRows, NOT_KEPT } from './kept-attempts.ts'
 
 /**
  * Declares workers dead whose lease has expired. Guarantee: commits on its own, before anything is taken from them; no claim for them can
@@ -84,7 +85,20 @@ returning w.id`,
  */
 export const recoverSteps: Statement<SweptRow | ({ readonly kind: 'recovered' } & ClaimRow)> = {
   name: 'recover_steps',
-  text: `
+  text: recoverText(NOT_KEPT),
+}
+
+/** The same, and keeps the attempts. */
+export const keptRecoverSteps: Statement<SweptRow | ({ readonly kind: 'recovered' } & ClaimRow)> = {
+  name: 'recover_steps_kept',
+  text: recoverText({
+    columns: keptColumns(),
+    rows: keptRows('recovered_steps', { ended: `'lost'`, worker: '(select d.id from dead_worker d)' }),
+  }),
+}
+
+function recoverText(keeping: Keeping): string {
+  return `
 with dead_worker as materialized (
   select w.id, case when w.id = $5::uuid then $4::bigint else 0 end as read_through
   from belay.workflow_workers w
@@ -123,12 +137,15 @@ locked_steps as materialized (
 ),
 recovered_steps as (
   update belay.workflow_steps s
-  set status = case when s.status = 'running' then 'ready' else s.status end, worker_id = null, losses = s.losses + 1,
+  set status = case when s.status = 'running' then 'ready' else s.status end, worker_id = null,
+    losses = s.losses + (s.undo_of is null)::int, undo_losses = s.undo_losses + (s.undo_of is not null)::int,
     -- Whether a handler had begun is not known of an attempt that was lost: it may have.
-    begun = case when s.status = 'running' then true else s.begun end, finished_at = belay.store_now()
+    begun = case when s.status = 'running' then true else s.begun end,
+    finished_at = case when s.undo_of is null then belay.store_now() else s.finished_at end,
+    undo_finished_at = case when s.undo_of is not null then belay.store_now() end
   from locked_steps l
   where s.run_id = any (array[l.run_id]) and s.step = any (array[l.step])
-  returning s.run_id, s.step, s.fence, l.definition_id, s.failures, s.losses, s.undo_of
+  returning s.run_id, s.step, s.fence, l.definition_id, ${claimedColumns}${keeping.columns}
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
@@ -154,14 +171,14 @@ forgotten_worker as (
   where w.id = any (array[d.id]) and not exists (
     select from belay.workflow_leases l where l.worker_id = d.id and l.ctid not in (select r.row_at from done_rows r)
   )
-)
-select 'recovered' as kind, s.run_id, s.step, s.fence, s.definition_id, s.failures, s.losses, s.undo_of, null::uuid as worker_id,
-  null::bool as is_left, null as read_through
+)${keeping.rows}
+select 'recovered' as kind, s.run_id, s.step, s.fence, s.definition_id, s.round, s.attempt, s.failures, s.losses, s.undo_of,
+  null::uuid as worker_id, null::bool as is_left, null as read_through
 from recovered_steps s
 union all
-select 'swept', null, null, null, null, null, null, null, d.id, (select l.run_ids is not null from left_runs l),
+select 'swept', null, null, null, null, null, null, null, null, null, d.id, (select l.run_ids is not null from left_runs l),
   case when (select count(*) from read_rows) = $1::int then (select max(r.id)::text from read_rows r) end
-from dead_worker d`,
+from dead_worker d`
 }
 
 interface SweptRow {
@@ -188,7 +205,10 @@ interface Swept {
   readonly more: boolean
 }
 
-export async function sweep(connection: Connection, request: { limit: number }): Promise<Swept> {
+export async function sweep(
+  connection: Connection,
+  request: KeepsAttempts & { readonly limit: number },
+): Promise<Swept> {
   const dead = await connection.query(declareDeadWorkers, [])
   const lostWorkers = dead.filter((row) => row.is_new).map((row) => row.id)
   if (dead.length === 0) return { lostWorkers, recovered: [], more: false }
@@ -197,7 +217,7 @@ export async function sweep(connection: Connection, request: { limit: number }):
     const journaled = await connection.query(journalDeadWorker, [RUNS_PER_PART])
     if (journaled.length === 0) break
   }
-  return { lostWorkers, ...(await recover(connection, request.limit, parts)) }
+  return { lostWorkers, ...(await recover(connection, request, parts)) }
 }
 
 const NO_ID = '00000000-0000-0000-0000-000000000000'
@@ -205,7 +225,7 @@ const NO_ID = '00000000-0000-0000-0000-000000000000'
 /** Gives back what dead workers hold, one worker after the other. What somebody has locked is left to a later sweep, and hides nothing. */
 async function recover(
   connection: Connection,
-  limit: number,
+  { limit, keepAttempts }: KeepsAttempts & { readonly limit: number },
   partsMax: number,
 ): Promise<Pick<Swept, 'recovered' | 'more'>> {
   const recovered: RecoveredStep[] = []
@@ -213,7 +233,7 @@ async function recover(
   for (let part = 0; part < partsMax; part += 1) {
     const room = limit - recovered.length
     const values = [ROWS_PER_PART, room, passed, readThrough, current]
-    const rows = await connection.query(recoverSteps, values)
+    const rows = await connection.query(keepAttempts ? keptRecoverSteps : recoverSteps, values)
     const steps = rows.flatMap((row) => (row.kind === 'recovered' ? [decodeRecovered(row)] : []))
     recovered.push(...steps)
     const swept = rows.find((row) => row.kind === 'swept')

@@ -1,7 +1,9 @@
-import type { Outcome } from '@belay/workflow/adapter'
+import type { KeepsAttempts, Outcome } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
+import { countedAttempts } from './claim-row.ts'
+import { type Keeping, keptColumns, keptRows, NOT_KEPT } from './kept-attempts.ts'
 
 /**
  * Lets steps wait without a worker: until a time, with a queue row for it, or for a signal alone, with none. Guarantee: the step and its
@@ -11,7 +13,24 @@ import { boundedLockWait, sharedLockWait } from '../lock-wait.ts'
  */
 export const waitAttempts: Statement<{ readonly position: number; readonly is_ready: boolean }> = {
   name: 'wait_attempts',
-  text: `
+  text: waitText(NOT_KEPT),
+}
+
+/** The same, and keeps the attempts. */
+export const keptWaitAttempts: Statement<{ readonly position: number; readonly is_ready: boolean }> = {
+  name: 'wait_attempts_kept',
+  text: waitText({
+    // The count as it was before this statement took it back.
+    columns: keptColumns(`(
+      select ${countedAttempts.replaceAll('s.', 'before.')} from belay.workflow_steps before
+      where before.run_id = s.run_id and before.step = s.step
+    )`),
+    rows: keptRows('waiting_steps', { ended: `'waiting'` }),
+  }),
+}
+
+function waitText(keeping: Keeping): string {
+  return `
 with ${boundedLockWait('$8')},
 waiting_attempts as materialized (
   select a.run_id, a.step, a.fence, a.definition_id, a.after_ms, a.wake_at_ms, a.position,
@@ -25,7 +44,8 @@ waiting_steps as (
   update belay.workflow_steps s
   set status = case when s.signalled_at is null then 'waiting' else 'ready' end,
     -- An attempt that found it must wait has done its work: it ends the series of failures and losses.
-    failures = 0, losses = 0, worker_id = null, finished_at = belay.store_now(),
+    -- Each check of a condition counts its own attempts.
+    attempts = 0, failures = 0, losses = 0, worker_id = null, finished_at = belay.store_now(),
     waiting_since = coalesce(s.waiting_since, belay.store_now()),
     -- Whether it called a handler is not known: that nothing had begun before says nothing any more.
     begun = case when s.begun then true end,
@@ -34,15 +54,15 @@ waiting_steps as (
   from waiting_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
-  returning a.run_id, a.step, a.fence, a.definition_id, s.available_at, s.status = 'ready' as is_ready, a.position
+  returning a.run_id, a.step, a.fence, a.definition_id, s.available_at, s.status = 'ready' as is_ready, a.position${keeping.columns}
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
   select coalesce(w.available_at, belay.store_now()), w.definition_id, w.step, w.fence, w.run_id
   from waiting_steps w
   where w.is_ready or w.available_at is not null
-)
-select position::int as position, is_ready from waiting_steps`,
+)${keeping.rows}
+select position::int as position, is_ready from waiting_steps`
 }
 
 export type WaitingOutcome = Extract<Outcome, { type: 'waiting' }>
@@ -50,10 +70,10 @@ export type WaitingOutcome = Extract<Outcome, { type: 'waiting' }>
 /** Returns the indexes of the outcomes that were recorded, and whether any of the steps is ready after all. */
 export async function wait(
   connection: Connection,
-  request: { workerId: string; outcomes: readonly WaitingOutcome[] },
+  request: KeepsAttempts & { workerId: string; outcomes: readonly WaitingOutcome[] },
 ): Promise<{ readonly settled: readonly number[]; readonly queued: boolean }> {
   const { workerId, outcomes } = request
-  const rows = await connection.query(waitAttempts, [
+  const rows = await connection.query(request.keepAttempts ? keptWaitAttempts : waitAttempts, [
     workerId,
     outcomes.map((outcome) => outcome.runId),
     outcomes.map((outcome) => outcome.step),

@@ -1,6 +1,7 @@
 import type { RunChange, RunToChange, StepChange } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { moveKeptAttempts } from './kept-attempts.ts'
 
 /**
  * Writes what was decided of a run that this transaction holds locked: its row, the steps that change, what may be claimed, and its history.
@@ -15,15 +16,19 @@ with changed_steps as materialized (
     to_timestamp(c.started_at / 1000) as started_at, to_timestamp(c.finished_at / 1000) as finished_at,
     to_timestamp(c.available_at / 1000) as available_at, to_timestamp(c.waiting_since / 1000) as waiting_since,
     to_timestamp(c.signalled_at / 1000) as signalled_at, to_timestamp(c.failing_since / 1000) as failing_since,
-    c.sets_output, c.output, c.is_new, c.new_error, c.succeeded
+    c.sets_output, c.output, c.is_new, c.new_error, c.round, c.attempts, c.undo_attempts, c.undo_failures, c.undo_losses,
+    to_timestamp(c.undo_started_at / 1000) as undo_started_at, to_timestamp(c.undo_finished_at / 1000) as undo_finished_at,
+    c.undo_skipped, c.new_undo_error, c.succeeded
   from unnest($1::uuid[], $2::int[], $3::int[], $4::text[], $5::int[], $6::int[], $7::int[], $8::int[], $9::uuid[], $10::text[],
-    $11::float8[], $12::float8[], $13::float8[], $14::float8[], $15::float8[], $16::bool[], $17::text[], $18::bool[], $19::float8[], $38::text[], $39::bool[])
+    $11::float8[], $12::float8[], $13::float8[], $14::float8[], $15::float8[], $16::bool[], $17::text[], $18::bool[], $19::float8[], $38::text[],
+    $39::int[], $40::int[], $41::int[], $42::int[], $43::int[], $44::float8[], $45::float8[], $46::bool[], $47::text[], $48::bool[])
     as c (run_id, step, old_step, status, open_dependencies, fence, failures, losses, worker_id, undo_of,
-      started_at, finished_at, available_at, waiting_since, signalled_at, sets_output, output, is_new, failing_since, new_error, succeeded)
+      started_at, finished_at, available_at, waiting_since, signalled_at, sets_output, output, is_new, failing_since, new_error,
+      round, attempts, undo_attempts, undo_failures, undo_losses, undo_started_at, undo_finished_at, undo_skipped, new_undo_error, succeeded)
 ),
 -- Read before anything is written, since a statement sees the rows as they were.
 moved_payloads as materialized (
-  select c.step, old.output, old.error, old.begun
+  select c.step, old.output, old.error, old.undo_error, old.begun
   from changed_steps c
   join belay.workflow_steps old on old.run_id = any (array[c.run_id]) and old.step = any (array[c.old_step])
   where c.old_step <> c.step
@@ -33,13 +38,17 @@ updated_steps as (
   set status = c.status, open_dependencies = c.open_dependencies, fence = c.fence, failures = c.failures, losses = c.losses,
     worker_id = c.worker_id, undo_of = c.undo_of, started_at = c.started_at, finished_at = c.finished_at,
     available_at = c.available_at, waiting_since = c.waiting_since, signalled_at = c.signalled_at, failing_since = c.failing_since,
+    round = c.round, attempts = c.attempts, undo_attempts = c.undo_attempts, undo_failures = c.undo_failures,
+    undo_losses = c.undo_losses, undo_started_at = c.undo_started_at, undo_finished_at = c.undo_finished_at, undo_skipped = c.undo_skipped,
+    undo_error = case when c.undo_of is null then null when c.new_undo_error is not null then c.new_undo_error::json
+      when c.old_step = c.step then s.undo_error else c.moved_undo_error end,
     output = case when c.sets_output then c.output::json when c.old_step = c.step then s.output else c.moved_output end,
     error = case when c.new_error is not null then c.new_error::json when c.old_step = c.step then s.error else c.moved_error end,
     -- A step whose beginning is taken back has not begun; one whose handler is given up has.
     begun = case when c.started_at is null then false when c.new_error is not null then true when c.old_step = c.step then s.begun else c.moved_begun end,
     succeeded = c.succeeded
   from (
-    select changed.*, m.output as moved_output, m.error as moved_error, m.begun as moved_begun
+    select changed.*, m.output as moved_output, m.error as moved_error, m.undo_error as moved_undo_error, m.begun as moved_begun
     from changed_steps changed
     left join moved_payloads m on m.step = any (array[changed.step])
     where not changed.is_new
@@ -49,11 +58,13 @@ updated_steps as (
 ),
 inserted_steps as (
   insert into belay.workflow_steps (run_id, step, status, open_dependencies, fence, failures, losses, worker_id, undo_of,
-    started_at, finished_at, available_at, waiting_since, signalled_at, failing_since, output, error, begun, succeeded)
+    started_at, finished_at, available_at, waiting_since, signalled_at, failing_since, output, error, begun,
+    round, attempts, undo_attempts, undo_failures, undo_losses, undo_started_at, undo_finished_at, undo_skipped, undo_error, succeeded)
   select c.run_id, c.step, c.status, c.open_dependencies, c.fence, c.failures, c.losses, c.worker_id, c.undo_of,
     c.started_at, c.finished_at, c.available_at, c.waiting_since, c.signalled_at, c.failing_since,
     case when c.sets_output then c.output::json else m.output end, m.error, case when c.started_at is null then false else m.begun end,
-    c.succeeded
+    c.round, c.attempts, c.undo_attempts, c.undo_failures, c.undo_losses, c.undo_started_at, c.undo_finished_at, c.undo_skipped,
+    case when c.undo_of is not null then m.undo_error end, c.succeeded
   from changed_steps c
   left join moved_payloads m on m.step = any (array[c.step])
   where c.is_new
@@ -147,13 +158,16 @@ export async function write(connection: Connection, found: RunToChange, change: 
     run.finishedAt,
     run.deadlineAt,
     change.steps.map(({ error }) => error ?? null),
+    ...columnsOfAttempts(change),
     change.steps.map(({ succeeded }) => (succeeded ? true : null)),
   ])
   const askAnew = stepsThatAskAnew(found, change)
   if (askAnew.length > 0) await connection.query(supersedeSignals, [run.runId, askAnew])
   if (migration === undefined) return
   const moves = migration.oldNumbers.flatMap((old, step) => (old === null ? [] : [{ old, step }]))
-  await connection.query(moveSignals, [run.runId, moves.map(({ old }) => old), moves.map(({ step }) => step)])
+  const numbers = [run.runId, moves.map(({ old }) => old), moves.map(({ step }) => step)]
+  await connection.query(moveSignals, numbers)
+  await connection.query(moveKeptAttempts, numbers)
 }
 
 /** The steps that had a signal and give it up, by the numbers that they had before the change. */
@@ -187,6 +201,20 @@ function columnsOfSteps(found: RunToChange, { steps, migration }: RunChange): re
     column(({ output }) => output ?? null),
     column(({ step }) => step >= found.steps.length),
     column(({ failingSince }) => failingSince),
+  ]
+}
+
+function columnsOfAttempts({ steps }: RunChange): readonly unknown[] {
+  return [
+    steps.map(({ round }) => round),
+    steps.map(({ attempts }) => attempts),
+    steps.map(({ undo }) => undo?.attempts ?? null),
+    steps.map(({ undo }) => undo?.failures ?? null),
+    steps.map(({ undo }) => undo?.losses ?? null),
+    steps.map(({ undo }) => undo?.startedAt ?? null),
+    steps.map(({ undo }) => undo?.finishedAt ?? null),
+    steps.map(({ undo }) => undo?.skipped ?? null),
+    steps.map(({ undoError }) => undoError ?? null),
   ]
 }
 

@@ -152,10 +152,12 @@ it('an outcome waits until a changed password has arrived here too, and its hand
   expect(told.join()).toMatch(/Check the password of user "rotated"/)
 })
 
+/** Ends the sessions of the adapter. Each has a second to go: one that still has a statement to read could answer it otherwise. */
 async function endSessions(pool: pg.Pool): Promise<void> {
-  await pool.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'belay' and datname = current_database()`,
+  const { rows } = await pool.query(
+    `select pg_terminate_backend(pid, 1000) as ended from pg_stat_activity where application_name = 'belay' and datname = current_database()`,
   )
+  expect(rows.map(({ ended }) => ended)).not.toContain(false)
 }
 
 /** Knows one address by any name; fails as a name service does that has lost it, so many times. */

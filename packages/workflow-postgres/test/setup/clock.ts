@@ -5,10 +5,14 @@ export async function setClock(
 ): Promise<{ advance(ms: number): Promise<void> }> {
   let now = Date.UTC(2025, 0, 1)
   const show = async () => {
-    await run(
-      `create or replace function "${schema}".store_now() returns timestamptz language sql stable parallel safe
-       as $$ select timestamptz '${new Date(now).toISOString()}' $$`,
-    )
+    for (const reading of [
+      'store_now() returns timestamptz language sql stable',
+      'store_clock() returns timestamptz language sql volatile',
+    ]) {
+      await run(
+        `create or replace function "${schema}".${reading} parallel safe as $$ select timestamptz '${new Date(now).toISOString()}' $$`,
+      )
+    }
   }
   await show()
   return {

@@ -114,7 +114,9 @@ describe.each(servers)('a step whose connection says nothing any more on $name',
 
     await expect(within(transacting)).rejects.toMatchObject({
       code: 'store_unavailable',
-      message: expect.stringMatching(/waited 200 ms for a connection.*the pool has 3, 3 are in use/),
+      message: expect.stringMatching(
+        /waited 200 ms for a connection.*of the 3 connections in the pool, 3 are in use/,
+      ),
     })
 
     expect(answer.isAsked).toBe(false)

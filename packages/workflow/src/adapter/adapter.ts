@@ -4,11 +4,9 @@ import type { ChangedRun } from './changed-run.ts'
 import type { HistoryRecord, RunChange, RunToChange } from './control.ts'
 import type { RunStatus } from './lifecycle.ts'
 import type {
-  BegunUndo,
   Claim,
   Claimed,
   DefinitionRecord,
-  DrainedRun,
   FoundRun,
   Lease,
   NewRun,
@@ -20,11 +18,12 @@ import type {
   Settlement,
   StartedRun,
   StepRecord,
-  UndoPlan,
 } from './records.ts'
 import type { RunCount, RunCountRequest, RunFilter } from './run-conditions.ts'
 import type { Delivery, NewSignal } from './signals.ts'
+import type { KeepsAttempts, KeptAttempt } from './trail.ts'
 import type { Transacted, TransactRequest, WithinTransaction } from './transaction.ts'
+import type { BegunUndo, DrainedRun, UndoPlan } from './undo.ts'
 import type {
   Diagnosis,
   EndedRuns,
@@ -134,11 +133,13 @@ export interface Adapter {
    * recorded, but not the claims: ask `held`. An outcome that the store refuses does not hinder the others: it
    * answers `refused` for that one, and the engine decides what to record in its stead.
    */
-  settle(settlement: {
-    workerId: string
-    outcomes: readonly Outcome[]
-    handBackMax: number
-  }): Promise<Settlement>
+  settle(
+    settlement: KeepsAttempts & {
+      readonly workerId: string
+      readonly outcomes: readonly Outcome[]
+      readonly handBackMax: number
+    },
+  ): Promise<Settlement>
 
   /**
    * Runs work in a transaction, records the outcome it resolves to as `settle` does, and commits both together; nothing else of the step is
@@ -163,18 +164,18 @@ export interface Adapter {
    * Declares workers dead whose lease has expired, and gives a bounded number of the steps of dead workers back as ready, each with one
    * more loss. `more` tells that there is more to do at once.
    */
-  sweep(request: { limit: number }): Promise<{
+  sweep(request: KeepsAttempts & { readonly limit: number }): Promise<{
     readonly lostWorkers: readonly string[]
     readonly recovered: readonly Omit<Claim, 'failures' | 'undoOf'>[]
     readonly more: boolean
   }>
 
-  /** Of these runs, those that no longer go forward: their forward handlers are to be signalled. */
+  /** Of these runs, those that no longer go forward, paused or not: their forward handlers are to be signalled. */
   stopping(request: { runIds: readonly string[] }): Promise<readonly string[]>
 
   /**
    * Cancels what has not started in runs that are to be undone, and returns those in which nothing is in flight any more and whose undo
-   * has not begun, oldest first; only runs of these definitions and, when given, only these runs.
+   * has not begun, oldest first; only runs of these definitions and, when given, only these runs. Paused ones wait for their resumption.
    */
   drain(request: {
     definitionIds: readonly number[]
@@ -183,13 +184,17 @@ export interface Adapter {
   }): Promise<readonly DrainedRun[]>
 
   /**
-   * Begins the undo of drained runs, exactly once per run: a plan for a run whose undo has begun, or that is not drained, changes nothing.
+   * Begins the undo of drained runs, exactly once per run: a plan for a run whose undo has begun, that is not drained, or that is paused,
+   * changes nothing; nor does one that was made before a failed run was cancelled.
    * Undos with no open dependents become claimable; up to `handBackMax` of them, of all runs together, are leased to the worker at once.
    * Returns the runs that this call moved, with their new status and what was leased of them. When the answer is lost, ask `held`.
    */
   beginUndo(plans: readonly UndoPlan[], lease?: Lease): Promise<readonly BegunUndo[]>
 
-  /** Stops running runs with a cancellation; those that are already stopping or at an end are left as they are. Returns the runs stopped. */
+  /**
+   * Stops runs that go forward with a cancellation, paused ones too; those that are already stopping or at an end are left as they are.
+   * Returns the runs stopped.
+   */
   cancelRuns(request: {
     readonly runIds: readonly string[]
     /** JSON text of the cause. */
@@ -204,14 +209,23 @@ export interface Adapter {
    * Changes one run as an operator asks: holds the run and all its steps still, calls `decide` with them, and writes the change that it
    * returns, all of it or nothing; null writes nothing. `decide` is a pure function: the store may call it again, when it had to give the
    * change up for the sake of another. What it throws is thrown, and nothing is written. Null when there is no such run.
+   *
+   * With `tx` the change is part of that transaction, which holds the run until it ends; workers are woken when it commits. Throws
+   * `invalid_option` for what is no open transaction of this store.
    */
-  changeRun<Answer extends object>(request: {
-    readonly runId: string
-    readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
-  }): Promise<Answer | null>
+  changeRun<Answer extends object>(
+    request: KeepsAttempts & {
+      readonly runId: string
+      readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
+    },
+    options?: WithinTransaction,
+  ): Promise<Answer | null>
 
   /** What operators did to a run, and the signals it received: the newest `limit` of them, in the order they came. */
   readHistory(request: { readonly runId: string; readonly limit: number }): Promise<readonly HistoryRecord[]>
+
+  /** The attempts of a run that were kept: the newest `limit` of them, in the order in which they ended. Those that are under way are not told. */
+  readAttempts(request: { readonly runId: string; readonly limit: number }): Promise<readonly KeptAttempt[]>
 
   /** Definitions by the store's number; unknown ones are left out. With `tx` also those that were saved in it. */
   readDefinitions(
@@ -249,6 +263,7 @@ export interface Adapter {
 
   /**
    * Stops runs whose deadline has passed, with that as their cause, and cancels what has not started in them; the longest overdue first.
+   * Paused ones stay paused.
    * Returns the runs stopped.
    */
   expireRuns(request: { readonly limit: number }): Promise<readonly ChangedRun[]>

@@ -1,4 +1,5 @@
-import type { DefinitionShape, JsonText, RunRecord, StepRecord, UndoPlan } from './records.ts'
+import type { DefinitionShape, JsonText, RunRecord, StepRecord } from './records.ts'
+import type { UndoPlan, UndoRecord } from './undo.ts'
 
 /** A run as a change of it is decided on: with what the store keeps for itself, and without its input, which may be large. */
 export interface StoredRun extends Omit<RunRecord, 'input'> {
@@ -11,7 +12,9 @@ export interface StoredRun extends Omit<RunRecord, 'input'> {
 }
 
 /** A step without its payloads, which no decision looks at and which may be large. */
-export type StoredStep = Omit<StepRecord, 'output' | 'error'>
+export interface StoredStep extends Omit<StepRecord, 'output' | 'error' | 'undo'> {
+  readonly undo: Omit<UndoRecord, 'error'> | null
+}
 
 /** A run that is held still while a change of it is decided on. */
 export interface RunToChange {
@@ -40,8 +43,10 @@ export interface RunChange {
 export interface StepChange extends StoredStep {
   /** Replaces the stored output; left out, it stays. */
   readonly output?: JsonText
-  /** Replaces the stored error; left out, it stays. */
+  /** Replaces the stored error of the way forward; left out, it stays. */
   readonly error?: JsonText
+  /** Replaces the stored error of the undo; left out, it stays. */
+  readonly undoError?: JsonText
 }
 
 export interface Migration {

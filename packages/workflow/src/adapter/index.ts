@@ -1,13 +1,34 @@
 export type { Clock, Timer } from '../clock.ts'
 export { type Duration, durationMs } from '../duration.ts'
 export { BelayError, type BelayErrorCode, StoreContendedError, StoreUnavailableError } from '../errors.ts'
+export {
+  anything,
+  callback,
+  checkArgument,
+  checkOptions,
+  duration,
+  having,
+  type Kind,
+  type OptionTable,
+  oneOf,
+  Refusal,
+  readOptions,
+  type SettingsOf,
+  wholeNumber,
+  yesOrNo,
+} from '../options/index.ts'
+export { shown } from '../shown.ts'
+export { counted, sentence } from '../words.ts'
 export type { Adapter } from './adapter.ts'
 export type * from './approvals.ts'
 export type * from './changed-run.ts'
 export type * from './control.ts'
+export { attemptKey, movesBefore } from './fence.ts'
 export * from './lifecycle.ts'
 export type * from './records.ts'
 export type * from './run-conditions.ts'
 export type * from './signals.ts'
+export type * from './trail.ts'
 export type * from './transaction.ts'
+export type * from './undo.ts'
 export * from './upkeep.ts'

@@ -1,7 +1,9 @@
 /**
  * Where a run stands.
  *
- * `scheduled` before its start time; `running`; `waiting` while every live step waits for a timer or a signal; `paused` by an operator;
+ * `scheduled` before its start time; `running`; `waiting` while every live step waits for a timer or a signal; `paused` by an operator, on
+ * its way forward or back: nothing of it begins then. A run that fails, or whose deadline passes, while it is paused stays paused: its undo
+ * begins when it is resumed;
  * `compensating` from the moment it fails or is cancelled (first it drains, then it undoes); then one of the five ends.
  * `compensation_failed` is an end only until an operator acts: undos of independent branches still go on in it. An operator may also send a
  * `failed`, `compensated` or `cancelled` run forward again.
@@ -42,9 +44,19 @@ export const RUN_TRANSITIONS: Readonly<Record<RunStatus, readonly RunStatus[]>> 
   scheduled: ['running', 'paused', 'compensating'],
   running: ['waiting', 'paused', 'completed', 'compensating'],
   waiting: ['running', 'paused', 'completed', 'compensating'],
-  paused: ['scheduled', 'running', 'waiting', 'completed', 'compensating'],
-  compensating: ['failed', 'compensated', 'cancelled', 'compensation_failed'],
-  compensation_failed: ['compensating', 'compensated', 'cancelled'],
+  // Also what had been stopped: to where its undo stands, or to its end when what was in flight was all that was left of the undo.
+  paused: [
+    'scheduled',
+    'running',
+    'waiting',
+    'completed',
+    'compensating',
+    'compensation_failed',
+    'compensated',
+    'cancelled',
+  ],
+  compensating: ['paused', 'failed', 'compensated', 'cancelled', 'compensation_failed'],
+  compensation_failed: ['paused', 'compensating', 'compensated', 'cancelled'],
   completed: [],
   // Completed at once when all that had failed is skipped.
   failed: ['running', 'completed'],

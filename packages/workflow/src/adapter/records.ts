@@ -1,5 +1,6 @@
 import type { ChangedRun } from './changed-run.ts'
 import type { RunStatus, StepStatus } from './lifecycle.ts'
+import type { UndoRecord } from './undo.ts'
 
 /** A payload as JSON text. `null` stands for "no value" (`undefined`); the JSON value null is the text `'null'`. */
 export type JsonText = string | null
@@ -93,7 +94,14 @@ export type UndoneStatus = 'completed' | 'failed' | 'skipped' | 'cancelled'
 
 /** A step leased to a worker. */
 export interface Claim extends AttemptRef {
-  /** Failed attempts so far, in this direction. */
+  /** Which effect of the step this is, from 1: part of the idempotency key. Grows when a step that was undone is run again. */
+  readonly round: number
+  /**
+   * The attempt as people count it, this one included: 1, 2, 3 within a round and direction. A handler that may have run before under the same
+   * idempotency key has an attempt above 1.
+   */
+  readonly attempt: number
+  /** Failed attempts so far, in this direction: what a retry policy counts. */
   readonly failures: number
   /** Attempts so far that ended with the loss of their worker, in this direction. */
   readonly losses: number
@@ -122,7 +130,8 @@ export type Outcome = AttemptRef &
      */
     | { readonly type: 'waiting'; readonly wake: Wake | null }
     /**
-     * Failed for good: the run turns to `compensating` with this cause, unless it already has. `succeeded`: its handler returned, and what
+     * Failed for good: the run turns to `compensating` with this cause, unless it already has. A paused run
+     * stays paused, and has the cause. `succeeded`: its handler returned, and what
      * it returned cannot be stored. Its effect is there, so the step is undone like a completed one.
      */
     | {
@@ -141,7 +150,7 @@ export type Outcome = AttemptRef &
     | { readonly type: 'compensated' }
     /** The step had nothing to undo and only kept the order: it returns to the status it had (`undoOf`). */
     | { readonly type: 'relayed'; readonly undoOf: UndoneStatus }
-    /** The compensation failed for good: the run is parked as `compensation_failed`. */
+    /** The compensation failed for good: the run is parked as `compensation_failed`, a paused one when it is resumed. */
     | { readonly type: 'compensation_failed'; readonly error: string }
   )
 
@@ -161,46 +170,6 @@ export interface Settlement {
   readonly runs: readonly ChangedRun[]
   /** True when outcomes made steps ready that were left for any worker to claim. */
   readonly queued: boolean
-}
-
-/** A run that has failed or was cancelled and in which nothing is in flight any more. */
-export interface DrainedRun {
-  readonly runId: string
-  readonly definitionId: number
-  /** `abandonment` is a cancellation that leaves every effect as it is. */
-  readonly stop: 'failure' | 'cancellation' | 'abandonment'
-  /** The fences of all its steps, summed up: more than at any earlier drain, which may have been before an operator sent the run forward again. */
-  readonly fences?: number
-  /**
-   * Every step of the run, ascending by number. `started`: its effect may be there, or parts of it. `succeeded`: its effect is there, although
-   * the step did not complete.
-   */
-  readonly steps: readonly {
-    readonly step: number
-    readonly status: StepStatus
-    readonly started: boolean
-    readonly succeeded?: boolean | undefined
-  }[]
-}
-
-/**
- * The undo of a run as the core decided it. A step's undo may start once `openDependents` others have ended.
- * `undos` also holds relays: steps with nothing to undo that lie between steps that have. They are claimed like the rest and
- * settled as `relayed`, so that the order among the rest needs no other edges than the definition's own.
- * Empty `undos` end the run at once, as `endsAs`.
- */
-export interface UndoPlan {
-  readonly runId: string
-  /** What the drained run said, so that a plan which comes late begins nothing. Left out, it isn't looked at. */
-  readonly fences?: number | undefined
-  readonly endsAs: 'failed' | 'compensated' | 'cancelled'
-  readonly undos: readonly { readonly step: number; readonly openDependents: number }[]
-}
-
-/** A run whose undo was begun. */
-export interface BegunUndo extends ChangedRun {
-  /** Of its undos, those that were leased to the caller; given only when a lease was asked for. */
-  readonly claims?: readonly Claim[]
 }
 
 export interface PayloadRequest {
@@ -265,6 +234,11 @@ export interface StepRecord {
   readonly name: string
   readonly status: StepStatus
   readonly fence: number
+  /** Which effect of the step this is, from 1. */
+  readonly round: number
+  /** Of the way forward, as `startedAt`, `finishedAt` and `error` are: attempts of this round, and of a poll those of its newest check. */
+  readonly attempts: number
+  /** Failed attempts and lost workers since the step was last sent on its way: what its retry policy counts. */
   readonly failures: number
   readonly losses: number
   readonly openDependencies: number
@@ -272,16 +246,18 @@ export interface StepRecord {
   readonly undoOf: UndoneStatus | null
   readonly output: JsonText
   readonly error: JsonText
-  /** When the newest attempt of either direction was claimed and ended. Epoch milliseconds, store clock. */
+  /** When the newest forward attempt was claimed and ended. Epoch milliseconds, store clock. */
   readonly startedAt: number | null
   readonly finishedAt: number | null
+  /** Its undo; null while it goes forward, and of a step that had nothing to undo. */
+  readonly undo: UndoRecord | null
   /** Of a step that is ready or waiting: when it is due, by a retry's delay or a timer. Null for at once, or for a wait without end. */
   readonly availableAt: number | null
   /** When the step first began to wait. */
   readonly waitingSince: number | null
   /** When the signal came that this step waits for, or will wait for; its payload is the output. */
   readonly signalledAt: number | null
-  /** When the first of the newest series of failed attempts began; kept when the series has ended. */
+  /** When the first of the newest series of failed attempts began, of either direction; kept when the series has ended. */
   readonly failingSince: number | null
   /** In this round its handler returned what cannot be stored: its effect is there, although the step did not complete. */
   readonly succeeded: boolean

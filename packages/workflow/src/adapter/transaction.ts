@@ -1,4 +1,5 @@
 import type { Outcome, Settlement } from './records.ts'
+import type { KeepsAttempts } from './trail.ts'
 
 /** How much a transaction is kept apart from those beside it: PostgreSQL's levels. */
 export type Isolation = 'read committed' | 'repeatable read' | 'serializable'
@@ -30,7 +31,7 @@ export interface WithinTransaction {
 /** An outcome that a transaction can be settled with: the attempt ended well. */
 export type EndedWell = Extract<Outcome, { type: 'completed' | 'compensated' }>
 
-export interface TransactRequest {
+export interface TransactRequest extends KeepsAttempts {
   readonly workerId: string
   readonly isolation: Isolation
   /** Fires when nobody waits for the transaction any more: then it is not begun, and one that was begun ends soon. */

@@ -1,6 +1,9 @@
+import { checkArgument, having } from '../options/index.ts'
 import type { CompensateOn, OutputsWith, StepOptions, StepOutput } from './step-options.ts'
 import type { TransactionOption } from './transaction.ts'
 import type { Workflow } from './typed-workflow.ts'
+
+const WORKFLOW = having<{ step: unknown }>('a workflow made by define()', ['step'])
 
 /** Outputs of steps that are not known to whoever writes the helper. */
 type AnyOutputs = Readonly<Record<string, unknown>>
@@ -36,5 +39,6 @@ export function addStep<
   name: StepName,
   options: StepOptions<Received, AnyOutputs, Deps, Output, On, Transaction, UndoTransaction>,
 ): Workflow<Name, Input, OutputsWith<Outputs, StepName, StepOutput<Output>>, Received, Sent> {
+  checkArgument('addStep()', 'the workflow', workflow, WORKFLOW)
   return workflow.step(name as never, options as never) as never
 }

@@ -1,9 +1,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { buildGraph } from '../graph/build.ts'
-import { definitionError } from '../graph/place.ts'
 import { definitionRecord } from '../graph/record.ts'
 import { checkSchema } from './input-schema.ts'
-import { optionMs, shown, wholeNumber } from './option-check.ts'
+import { positiveMs, wholeNumber } from './option-check.ts'
 import type { StepDefinition } from './step.ts'
 import type { StepDraft } from './step-draft.ts'
 import type { WorkflowDefinition } from './workflow.ts'
@@ -34,10 +33,7 @@ export function definitionHead(
 }
 
 function deadlineMs(workflow: string, given: unknown): number | null {
-  if (given === undefined) return null
-  const ms = optionMs({ workflow }, 'deadline', given)
-  if (ms > 0) return ms
-  throw definitionError({ workflow }, `deadline is ${shown(given)}, and must be longer than nothing.`)
+  return given === undefined ? null : positiveMs({ workflow }, 'deadline', given)
 }
 
 /** What is known of a definition once all its steps are. */

@@ -1,9 +1,10 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { checkDependencies, checkStepName, checkWorkflowName } from '../graph/check.ts'
 import { type MermaidOptions, toMermaid } from '../graph/mermaid.ts'
-import { nearest, offered } from '../graph/nearest.ts'
 import { definitionError, listed, type Place } from '../graph/place.ts'
 import { Problems } from '../graph/problems.ts'
+import { nearest, offered } from '../nearest.ts'
+import { readOptions } from '../options/index.ts'
 import { compileDefinition, definitionHead } from './compile.ts'
 import type {
   GraphCompensation,
@@ -134,7 +135,7 @@ function validNames(workflow: string, names: readonly string[], problems: Proble
 /** The dependencies of a step; none where its entry is no list, which is told elsewhere. */
 function listOf({ dag }: Pick<UntypedGraph, 'dag'>, name: string): readonly string[] {
   const given: unknown = Object.hasOwn(dag, name) ? dag[name] : undefined
-  return Array.isArray(given) ? given : []
+  return isArray(given) ? given : []
 }
 
 function checkDagEntry(
@@ -146,15 +147,24 @@ function checkDagEntry(
     const suggestion = nearest(name, names)
     throw definitionError(
       place,
-      `dag has an entry for "${name}", which is not in steps.${offered(suggestion)} Steps: ${listed(names)}.`,
+      `dag has an entry for "${name}", which is not in steps.${offered(suggestion)} Its steps are ${listed(names)}.`,
       { kind: 'unknown_step', name, suggestion },
     )
   }
-  if (!Array.isArray(dependsOn)) {
+  if (!isArray(dependsOn)) {
     throw definitionError(
       { ...place, step: name },
       `its entry in dag is ${shown(dependsOn)}, and must be an array of names of steps.`,
     )
+  }
+}
+
+/** Array.isArray(), also for what cannot be looked at. */
+function isArray(given: unknown): given is readonly string[] {
+  try {
+    return Array.isArray(given)
+  } catch {
+    return false
   }
 }
 
@@ -164,10 +174,10 @@ function checkRecord(
   given: unknown,
   content: string,
 ): asserts given is Readonly<Record<string, unknown>> {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+  if (readOptions(given) === undefined) {
     throw definitionError(place, `${option} is ${shown(given)}, and must be an object with ${content}.`)
   }
-  if (!hasProtoKey(given)) return
+  if (!hasProtoKey(given as object)) return
   throw definitionError(
     place,
     `${option} was written with a key __proto__, which JavaScript takes for the object's prototype: the entry is lost. Give it another name.`,
@@ -222,8 +232,8 @@ function graphStepDraft(entry: {
 
 /** Other formats have a step's dependencies in the step. */
 function checkNoDependencies(place: Place & { readonly step: string }, step: unknown): void {
-  if (typeof step !== 'object' || step === null) return
-  const key = ['dependsOn', 'needs', 'depends_on', 'after'].find((name) => Object.hasOwn(step, name))
+  const options = readOptions(step) ?? {}
+  const key = ['dependsOn', 'needs', 'depends_on', 'after'].find((name) => name in options)
   if (key === undefined) return
   throw definitionError(
     place,
@@ -261,7 +271,7 @@ function handlerNamed(lookup: {
   const suggestion = nearest(name, names)
   throw definitionError(
     place,
-    `${option} names "${name}", but there is no such handler.${offered(suggestion)} Handlers: ${listed(names) || 'none'}.`,
+    `${option} is ${shown(name)}, and must be the name of a handler.${offered(suggestion)} Handlers: ${listed(names) || 'none'}.`,
     { kind: 'unknown_handler', name, suggestion },
   )
 }

@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Duration } from '../duration.ts'
 import { definitionError } from '../graph/place.ts'
 import type { Instant } from '../instant.ts'
+import { readOptions } from '../options/index.ts'
 import { checkOptionNames, shown } from './option-check.ts'
 import { RETRY_OPTION_NAMES, type RetryOptions } from './retry-policy.ts'
 import type { StepDraft, StepPolicy } from './step-draft.ts'
@@ -35,7 +36,8 @@ type Untyped = Readonly<Record<string, unknown>>
 
 /** Tells whether a step as data waits: by the key that says for what. */
 export function isGraphWait(step: unknown): step is Untyped {
-  return typeof step === 'object' && step !== null && KEYS.some((key) => Object.hasOwn(step, key))
+  const given = readOptions(step)
+  return given !== undefined && KEYS.some((key) => key in given)
 }
 
 /** Checks a waiting step as data and completes it. `handler` finds a handler by its name. */

@@ -1,3 +1,4 @@
+export { DURATION_MAX } from '../duration.ts'
 export { addStep } from './add-step.ts'
 export { VERSION_MAX } from './compile.ts'
 export { type DefineOptions, define } from './define.ts'
@@ -13,7 +14,6 @@ export type {
 } from './graph-options.ts'
 export type { GraphWait } from './graph-wait.ts'
 export { InputIssues, unchecked } from './input-schema.ts'
-export { DURATION_MAX } from './option-check.ts'
 export { ATTEMPTS_MAX, DEFAULT_RETRY, type RetryOptions } from './retry-policy.ts'
 export type {
   Compensation,

@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { BelayError } from '../errors.ts'
 import { definitionError, type Place } from '../graph/place.ts'
 import { messageOf } from '../thrown.ts'
+import { sentence } from '../words.ts'
 import { shown } from './option-check.ts'
 
 /**
@@ -15,16 +16,20 @@ export function unchecked<Input>(): StandardSchemaV1<Input, Input> {
 
 /** Refuses what is no Standard Schema. */
 export function checkSchema(place: Place, option: string, schema: unknown): void {
-  // Some libraries' schemas are functions.
-  const standard: unknown =
-    (typeof schema === 'object' && schema !== null) || typeof schema === 'function'
-      ? (schema as Partial<StandardSchemaV1>)['~standard']
-      : undefined
-  if (typeof (standard as StandardSchemaV1.Props | undefined)?.validate === 'function') return
+  if (isSchema(schema)) return
   throw definitionError(
     place,
     `${option} is ${shown(schema)}, which is not a Standard Schema. Give a schema of zod, valibot, arktype or another library that follows standardschema.dev, or unchecked<Type>().`,
   )
+}
+
+function isSchema(schema: unknown): boolean {
+  try {
+    // Some libraries' schemas are functions.
+    return typeof (schema as StandardSchemaV1)['~standard'].validate === 'function'
+  } catch {
+    return false
+  }
 }
 
 /**
@@ -46,18 +51,20 @@ export function validateInput(
   })
 }
 
-/** The same for what is sent to a step of a run. */
+/** The same for what is sent to a step of a run. In an object: a promise of the payload alone would look for a `then` in it. */
 export async function validatePayload(
   place: { readonly workflow: string; readonly step: string },
   schema: StandardSchemaV1 | undefined,
   payload: unknown,
-): Promise<unknown> {
-  return validated(schema, payload, {
+): Promise<{ readonly payload: unknown }> {
+  if (schema === undefined) return { payload }
+  const valid = await validated(schema, payload, {
     value: `The payload for step "${place.step}" of workflow "${place.workflow}"`,
     schema: `The schema of step "${place.step}" of workflow "${place.workflow}"`,
     check: 'a payload',
     effect: 'Nothing was recorded.',
   })
+  return { payload: valid }
 }
 
 /** How a message names what was checked. */
@@ -68,17 +75,12 @@ interface Words {
   readonly effect: string
 }
 
-async function validated(
-  schema: StandardSchemaV1 | undefined,
-  value: unknown,
-  words: Words,
-): Promise<unknown> {
-  if (schema === undefined) return value
+async function validated(schema: StandardSchemaV1, value: unknown, words: Words): Promise<unknown> {
   const result = await runSchema(schema, value, words)
   if (result.issues === undefined) return result.value
   throw new BelayError(
     'invalid_input',
-    `${words.value} is not valid: ${issueList(result.issues)}. ${words.effect}`,
+    `${words.value} is not valid: ${sentence(issueList(result.issues))} ${words.effect}`,
     { cause: new InputIssues(result.issues) },
   )
 }
@@ -93,7 +95,7 @@ async function runSchema(
   } catch (cause) {
     throw new BelayError(
       'invalid_input',
-      `${words.schema} threw while it checked ${words.check}: ${messageOf(cause)}. ${words.effect}`,
+      `${words.schema} threw while it checked ${words.check}: ${sentence(messageOf(cause))} ${words.effect}`,
       { cause },
     )
   }

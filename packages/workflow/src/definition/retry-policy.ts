@@ -18,8 +18,8 @@ export interface RetryOptions {
   /** Spreads delays, so that failures at one moment don't come back at one moment. Default true. */
   readonly jitter?: boolean | undefined
   /**
-   * How long to go on: no retry begins later than this after the first of the failed attempts began. Without `attempts` or `retries` beside
-   * it, this alone is the limit.
+   * How long to go on: no retry begins later than this after the first of the failed attempts began, and an attempt that is under way then
+   * times out. Without `attempts` or `retries` beside it, this alone is the limit.
    */
   readonly for?: Duration | undefined
 }
@@ -75,7 +75,7 @@ function attempts(place: Place, given: RetryOptions): number | undefined {
   if (given.attempts !== undefined && given.retries !== undefined) {
     throw definitionError(
       place,
-      'attempts and retries are both given. Keep one: attempts counts the first attempt too, retries does not.',
+      'attempts and retries are both given. Keep one: attempts includes the first attempt, retries does not.',
     )
   }
   if (given.retries !== undefined) {

@@ -1,6 +1,7 @@
 import { checkStepName } from '../graph/check.ts'
 import { definitionError, type Place } from '../graph/place.ts'
-import { checkOptionNames, oneOf, optionMs, shown, wholeNumber } from './option-check.ts'
+import { type Kind, Refusal } from '../options/index.ts'
+import { checkOptionNames, oneOf, positiveMs, readOption, shown, wholeNumber } from './option-check.ts'
 import { DEFAULT_RETRY, retryPolicy } from './retry-policy.ts'
 import type { Compensation, CompensationHandler, Handler, RetryPolicy, StepDefinition } from './step.ts'
 import type { AttemptOptions, CompensateOn, StepDefaults } from './step-options.ts'
@@ -59,7 +60,7 @@ export function stepDraft(
     transaction: transactionPolicy(place, options.transaction),
     run: options.run,
     wait: null,
-    compensation: compensation(place, options, policy),
+    compensation: compensation(place, options, { timeoutMs: policy.timeoutMs, retry: undoRetry(defaults) }),
   }
 }
 
@@ -78,21 +79,30 @@ export function stepPolicy(place: Place, options: StepDefaults, inherited: StepP
 function timeoutMs(place: Place, given: AttemptOptions['timeout'], inherited: number | null): number | null {
   if (given === undefined) return inherited
   if (given === false) return null
-  const ms = optionMs(place, 'timeout', given)
-  if (ms > 0) return ms
-  throw definitionError(
-    place,
-    `timeout is ${shown(given)}, and must be longer than nothing. Give false for no timeout.`,
-  )
+  return positiveMs(place, 'timeout', given, ' Give false for no timeout.')
 }
 
 function dependencies(place: Place, given: unknown): readonly string[] {
   if (given === undefined) return Object.freeze([])
-  if (Array.isArray(given)) return Object.freeze([...given])
-  throw definitionError(place, `dependsOn is ${shown(given)}, and must be an array of names of steps.`)
+  return Object.freeze([...readOption(place, 'dependsOn', given, STEP_NAMES)])
 }
 
-function compensation(place: Place, options: UntypedStepOptions, policy: StepPolicy): Compensation | null {
+// Whether they name steps is checked against the graph.
+const STEP_NAMES: Kind<readonly string[]> = {
+  words: 'an array of names of steps',
+  read: (given) => (Array.isArray(given) ? Array.from(given) : new Refusal(shown(given))),
+}
+
+/** An undo that is given up leaves an effect behind and its run parked: a single attempt must be asked for where it is defined. */
+function undoRetry({ retry }: StepPolicy): RetryPolicy {
+  return retry.attempts > 1 ? retry : Object.freeze({ ...retry, attempts: DEFAULT_RETRY.attempts })
+}
+
+function compensation(
+  place: Place,
+  options: UntypedStepOptions,
+  inherited: Pick<StepPolicy, 'retry' | 'timeoutMs'>,
+): Compensation | null {
   const { compensate, compensateOn } = options
   if (compensate === undefined) {
     if (compensateOn === undefined) return null
@@ -103,13 +113,15 @@ function compensation(place: Place, options: UntypedStepOptions, policy: StepPol
   }
   const { run, transaction, ...attempts }: UntypedCompensateOptions =
     typeof compensate === 'function' ? { run: compensate } : compensate
-  // A step and its undo may both be slow or flaky: what was said of the one holds for the other until told otherwise.
-  const { retry, timeoutMs } = stepPolicy(place, attempts, policy)
+  const retry = retryPolicy(place, attempts.retry, inherited.retry)
+  // A step and its undo may both be slow: what was said of the one holds for the other until told otherwise.
+  const limitMs = timeoutMs(place, attempts.timeout, inherited.timeoutMs)
   const on =
     compensateOn === undefined
       ? 'completed'
       : oneOf(place, 'compensateOn', compensateOn, ['completed', 'started'])
-  return Object.freeze({ run, on, retry, timeoutMs, transaction: transactionPolicy(place, transaction) })
+  const policy = transactionPolicy(place, transaction)
+  return Object.freeze({ run, on, retry, timeoutMs: limitMs, transaction: policy })
 }
 
 const STEP_OPTION_NAMES = [

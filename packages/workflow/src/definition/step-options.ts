@@ -7,7 +7,10 @@ import type { ContextOf, TransactionOption } from './transaction.ts'
 
 /** How attempts are made, for a whole workflow, one step or one compensation. What is left out is inherited. */
 export interface AttemptOptions {
-  /** `false` for a single attempt. Default: 3 retries, after 1 s, 2 s and 4 s, with jitter. */
+  /**
+   * `false` for a single attempt. Default: 3 retries, after 1 s, 2 s and 4 s, with jitter. A compensation inherits the workflow's, not its
+   * step's, and neither's single attempt: that must be said of the compensation itself.
+   */
   readonly retry?: RetryOptions | false | undefined
   /**
    * How long one attempt may take; `false` for as long as it likes, which is the default. Then the handler's `signal` fires, and it has as
@@ -50,7 +53,7 @@ export interface StepOptions<
    * `true`, an isolation, or the adapter's typed form, like `postgresTransaction()`.
    */
   readonly transaction?: Transaction | undefined
-  /** Undoes the work when the run fails or is cancelled. Attempts of it are made like those of the step, unless it says otherwise. */
+  /** Undoes the work when the run fails or is cancelled. It has its step's timeout and its workflow's retries, unless it says otherwise. */
   readonly compensate?:
     | Compensate<Input, DepsOf<Outputs, Deps>, StepOutput<Output>, On>
     | CompensateOptions<Input, DepsOf<Outputs, Deps>, StepOutput<Output>, On, UndoTransaction>

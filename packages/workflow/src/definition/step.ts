@@ -45,7 +45,7 @@ export interface RetryPolicy {
   readonly maxMs: number
   /** Spreads each delay over the upper half of its value, so that failures at one moment don't come back at one moment. */
   readonly jitter: boolean
-  /** No attempt begins later than this after the first failed one began; null for no such limit. */
+  /** No attempt begins, or goes on, later than this after the first failed one began; null for no such limit. */
   readonly forMs: number | null
 }
 

@@ -1,7 +1,7 @@
 import { definitionError, type Place } from '../graph/place.ts'
-import { type Instant, instantMs } from '../instant.ts'
+import { instant, readOptions } from '../options/index.ts'
 import { checkSchema } from './input-schema.ts'
-import { checkOptionNames, optionMs, shown } from './option-check.ts'
+import { checkOptionNames, optionMs, positiveMs, readOption, shown } from './option-check.ts'
 import type { Handler } from './step.ts'
 import { type StepDraft, type StepPolicy, stepDraft } from './step-draft.ts'
 import type { OnTimeout, SignalWait } from './wait.ts'
@@ -20,14 +20,19 @@ export function sleepDraft(place: WaitPlace, options: unknown, defaults: StepPol
     throw definitionError(
       place,
       length === undefined
-        ? "a sleep needs either for, like '3d', or until, like a Date."
-        : 'for and until are both given. Keep one: for is a duration, until an instant.',
+        ? "a sleep must have either for, like '3d', or until, like a Date."
+        : 'for and until are both given. Keep one: for is a duration, until is an instant.',
     )
   }
   const by = until === undefined ? 'for' : 'until'
   const given = until ?? length
   const measure = typeof given === 'function' ? (given as Handler) : null
-  const ms = measure !== null ? null : by === 'for' ? optionMs(place, 'for', given) : untilMs(place, given)
+  const ms =
+    measure !== null
+      ? null
+      : by === 'for'
+        ? optionMs(place, 'for', given)
+        : readOption(place, 'until', given, instant)
   return { ...draft(place, options, measure, defaults), wait: Object.freeze({ kind: 'sleep', by, ms }) }
 }
 
@@ -61,7 +66,7 @@ export function pollDraft(place: WaitPlace, options: unknown, defaults: StepPoli
     )
   }
   const everyMs = waitMs(place, 'every', options['every'])
-  if (everyMs === null) throw definitionError(place, "a poll needs every, like '1m'.")
+  if (everyMs === null) throw definitionError(place, "a poll must have every, like '1m'.")
   const timeoutMs = waitMs(place, 'timeout', options['timeout'])
   const checked = draft(place, options, until as Handler | null, defaults)
   return { ...checked, wait: Object.freeze({ kind: 'poll', everyMs, timeoutMs }) }
@@ -77,19 +82,8 @@ function draft(place: WaitPlace, options: Untyped, run: Handler | null, defaults
   return stepDraft(place.workflow, place.step, { dependsOn, retry, lossesMax, run }, defaults)
 }
 
-function untilMs(place: Place, given: unknown): number {
-  try {
-    return instantMs(given as Instant, 'until')
-  } catch (cause) {
-    throw definitionError(place, (cause as Error).message, { cause })
-  }
-}
-
 function waitMs(place: Place, option: string, given: unknown): number | null {
-  if (given === undefined) return null
-  const ms = optionMs(place, option, given)
-  if (ms > 0) return ms
-  throw definitionError(place, `${option} is ${shown(given)}, and must be longer than nothing.`)
+  return given === undefined ? null : positiveMs(place, option, given)
 }
 
 function onTimeout(place: Place, options: Untyped): OnTimeout {
@@ -99,8 +93,9 @@ function onTimeout(place: Place, options: Untyped): OnTimeout {
     throw definitionError(place, 'onTimeout is given, but there is no timeout. Add it, or remove onTimeout.')
   }
   if (given === 'fail' || typeof given === 'function') return given as OnTimeout
-  if (typeof given === 'object' && given !== null && Object.keys(given).join() === 'output') {
-    return Object.freeze({ output: (given as { readonly output: unknown }).output })
+  const standIn = readOptions(given)
+  if (standIn !== undefined && Object.keys(standIn).join() === 'output') {
+    return Object.freeze({ output: standIn['output'] })
   }
   throw definitionError(
     place,

@@ -1,16 +1,12 @@
 import type { Adapter, ApprovalPosition, ApprovalRecord } from '../adapter/index.ts'
-import { checkNames, invalidOption, wholeNumber } from './call-options.ts'
-
-const LIMIT_DEFAULT = 100
-const LIMIT_MAX = 1_000
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-const CALL = 'approvals.pending()'
+import { checkFilter, id, type Kind, name, type OptionTable, Refusal, wholeNumber } from '../options/index.ts'
+import { shown } from '../shown.ts'
 
 export interface PendingApprovalsOptions {
   /** Only of this workflow, by name; every version of it. */
-  readonly workflow?: string | undefined
+  readonly workflow?: string
   /** Only of steps with this name. */
-  readonly step?: string | undefined
+  readonly step?: string
   /** For paging: the last approval of the page before. */
   readonly before?: Pick<PendingApproval, 'runId' | 'step'> | undefined
   /** 1 to 1,000; default 100. */
@@ -31,6 +27,23 @@ export interface PendingApproval {
   readonly timeoutAt: Date | undefined
 }
 
+const POSITION: Kind<ApprovalPosition> = {
+  words: 'an approval of the page before, with its runId and step',
+  read(given) {
+    const { runId, step } = given as ApprovalPosition
+    const [ofRun, ofStep] = [id('run').read(runId), name.read(step)]
+    if (Refusal.is(ofRun) || Refusal.is(ofStep)) return new Refusal(shown(given))
+    return { runId: ofRun.toLowerCase(), step: ofStep }
+  },
+}
+
+const FILTER = {
+  workflow: { sets: 'whose approvals', takes: name, narrows: true },
+  step: { sets: 'the name of the steps', takes: name, narrows: true },
+  before: { sets: 'the last approval of the page before', takes: POSITION },
+  limit: { sets: 'how many approvals are read at most', takes: wholeNumber(1, 1_000), default: 100 },
+} satisfies OptionTable
+
 /** Approvals across runs. */
 export class Approvals {
   readonly #adapter: Adapter
@@ -49,10 +62,10 @@ export class Approvals {
    */
   async pending(options: PendingApprovalsOptions = {}): Promise<readonly PendingApproval[]> {
     this.#assertOpen()
-    const { workflow, step, after, limit } = checkOptions(options)
+    const { workflow, step, before, limit } = checkFilter('approvals.pending()', options, FILTER)
     await this.#adapter.open()
     const approvals: ApprovalRecord[] = []
-    let position: ApprovalPosition | null = after
+    let position: ApprovalPosition | null = before ?? null
     for (let more = true; more && approvals.length < limit; ) {
       const found = await this.#adapter.findApprovals({
         workflow,
@@ -66,28 +79,6 @@ export class Approvals {
     }
     return approvals.map(pendingApproval)
   }
-}
-
-function checkOptions(options: PendingApprovalsOptions) {
-  checkNames(CALL, options, ['workflow', 'step', 'before', 'limit'])
-  const { workflow, step, before } = options
-  const limit = wholeNumber(CALL, 'limit', options.limit ?? LIMIT_DEFAULT, 1, LIMIT_MAX)
-  checkName('workflow', workflow)
-  checkName('step', step)
-  return { workflow, step, after: before === undefined ? null : checkPosition(before), limit }
-}
-
-function checkName(option: string, name: unknown): void {
-  if (name === undefined || (typeof name === 'string' && !name.includes('\0'))) return
-  throw invalidOption(CALL, option, name, `a ${option}'s name`)
-}
-
-function checkPosition(before: unknown): ApprovalPosition {
-  const { runId, step } = (before ?? {}) as Partial<ApprovalPosition>
-  if (typeof runId === 'string' && UUID.test(runId) && typeof step === 'string' && !step.includes('\0')) {
-    return { runId: runId.toLowerCase(), step }
-  }
-  throw invalidOption(CALL, 'before', before, 'an approval of the page before, with its runId and step')
 }
 
 function pendingApproval({ key, since, timeoutAt, ...approval }: ApprovalRecord): PendingApproval {

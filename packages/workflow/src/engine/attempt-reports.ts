@@ -47,7 +47,7 @@ export class AttemptReports {
     const { log, events, workerId } = this.#parts
     const event = stepEvent(attempt, workerId)
     const message =
-      'The outcome of a step waits to be recorded: another transaction holds a row of its run. End that transaction; the step is recorded then, and nothing else waits for it.'
+      'The outcome of a step waits to be recorded: another transaction holds a row of its run. It is recorded once that transaction has ended, and nothing else waits for it.'
     log.warn(message, { ...event, error })
     events.emit('step.held_up', event)
   }

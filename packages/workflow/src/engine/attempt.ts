@@ -1,8 +1,15 @@
-import type { Claim, RunPayloads, StepPayloads, StepTransaction } from '../adapter/index.ts'
+import {
+  type Claim,
+  movesBefore,
+  type RunPayloads,
+  type StepPayloads,
+  type StepTransaction,
+} from '../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../cause.ts'
 import type { Timer } from '../clock.ts'
 import type {
   CompensationContext,
+  RetryPolicy,
   StepContext,
   StepDefinition,
   TransactionPolicy,
@@ -12,7 +19,7 @@ import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { presentable } from '../thrown.ts'
-import { type AttemptEnd, type Interruption, poisonError, tryNumber } from './decide.ts'
+import { type AttemptEnd, type Interruption, poisonError } from './decide.ts'
 import { decideWait, type WaitAnswer } from './decide-wait.ts'
 import { handlerContext } from './handler-context.ts'
 import type { LossyOutputs } from './lossy-output.ts'
@@ -20,6 +27,7 @@ import { fromJsonText, type PayloadOwner, toJsonText } from './payload.ts'
 import type { ForwardPayloads, PayloadCache } from './payload-cache.ts'
 import { owesUndo } from './plan-undo.ts'
 import type { Runtime } from './runtime.ts'
+import { type TimeLimit, timeLimit } from './time-limit.ts'
 
 /** How long a handler that has timed out may take to heed its signal before its worker stops waiting for it. The timeout itself, if shorter. */
 const TIMEOUT_GRACE_MS = 5_000
@@ -135,7 +143,7 @@ export class Attempt {
     const hasWindow = claim.failures > 0 && this.step.retry.forMs !== null
     if (this.step.wait !== null || hasWindow) return this.#readWithOwn(dependencies)
     // A step that was sent on its way again, perhaps by another process, must not see what this one remembers of before.
-    if (claim.fence > 1) return this.#readForward(dependencies)
+    if (movesBefore(claim) > 0) return this.#readForward(dependencies)
     this.#payloads = this.#parts.payloads.known(claim.runId, dependencies)
     return this.#payloads === undefined ? this.#readForward(dependencies) : undefined
   }
@@ -149,13 +157,11 @@ export class Attempt {
     const poison = poisonError(this.claim, this.step)
     if (poison !== undefined) return { type: 'threw', error: poison }
     if (this.claim.direction === 'forward') {
-      return this.step.wait === null
-        ? this.#call(this.step.run, this.step.timeoutMs, tx)
-        : this.#look(this.step.wait)
+      return this.step.wait === null ? this.#call(this.step.run, this.step, tx) : this.#look(this.step.wait)
     }
     const { compensation } = this.step
     if (!this.#owesUndo() || compensation === null) return { type: 'relay' }
-    return this.#call(compensation.run as (context: StepContext) => unknown, compensation.timeoutMs, tx)
+    return this.#call(compensation.run as (context: StepContext) => unknown, compensation, tx)
   }
 
   /** Performs it in an open transaction, any number of times. Ends when it is cut off, even if its handler goes on. */
@@ -204,9 +210,9 @@ export class Attempt {
    * hands it next, of steps that ran once, may not.
    */
   #knowsForUndo(dependencies: readonly number[]): boolean {
-    const { runId, step, undoOf, fence } = this.claim
+    const { runId, step, undoOf } = this.claim
     const { payloads } = this.#parts
-    const current = this.origin === 'handed back' && undoOf === 'completed' && fence === 2
+    const current = this.origin === 'handed back' && undoOf === 'completed' && movesBefore(this.claim) === 1
     const cause = current ? payloads.knownCause(runId) : undefined
     const known = cause === undefined ? undefined : payloads.known(runId, [...dependencies, step])
     if (cause === undefined || known === undefined) return false
@@ -238,7 +244,7 @@ export class Attempt {
     const next = decideWait({ runId: this.claim.runId, step: this.step }, wait, row)
     if (next.type !== 'call') return this.#answered(next)
     this.#judge = next.judge
-    return this.#call(next.handler, this.step.timeoutMs, undefined)
+    return this.#call(next.handler, this.step, undefined)
   }
 
   #answered(answer: WaitAnswer): AttemptEnd {
@@ -251,9 +257,11 @@ export class Attempt {
 
   #call(
     handler: ((context: StepContext) => unknown) | null,
-    timeoutMs: number | null,
+    policy: { readonly retry: RetryPolicy; readonly timeoutMs: number | null },
     tx: StepTransaction | undefined,
   ): AttemptEnd | Promise<AttemptEnd> {
+    const limit = timeLimit(policy, this.failingMs)
+    if (limit === 'over') return { type: 'threw', error: this.#retriesAreOver(policy.retry) }
     try {
       const context = this.#context()
       if (tx !== undefined) Object.assign(context, { tx })
@@ -261,7 +269,7 @@ export class Attempt {
       this.#called = true
       const returned = handler?.(context)
       return isThenable(returned)
-        ? this.#settled(returned, timeoutMs, tx === undefined ? TIMEOUT_GRACE_MS : 0)
+        ? this.#settled(returned, limit, tx === undefined ? TIMEOUT_GRACE_MS : 0)
         : this.#returned(returned)
     } catch (error) {
       return this.#threw(error)
@@ -298,7 +306,7 @@ export class Attempt {
    * has ended: nothing of it goes on beside the next attempt or the undo, and a result that it has is kept. Of one that does not, nobody
    * knows what it did. What is rolled back with its transaction needs no grace.
    */
-  #settled(promise: PromiseLike<unknown>, timeoutMs: number | null, graceMs: number): Promise<AttemptEnd> {
+  #settled(promise: PromiseLike<unknown>, limit: TimeLimit | null, graceMs: number): Promise<AttemptEnd> {
     const { clock } = this.#parts.runtime
     return new Promise((resolve) => {
       let timeout: BelayError | undefined
@@ -308,14 +316,14 @@ export class Attempt {
         isOver = true
         resolve({ type: 'threw', error: timeout })
       }
-      const timeOut = () => {
-        timeout = this.#timeoutError(timeoutMs!)
+      const timeOut = ({ ms, option }: TimeLimit) => {
+        timeout = this.#timeoutError({ ms, option })
         this.interrupt(timeout)
-        const leftMs = Math.min(graceMs, timeoutMs!)
+        const leftMs = Math.min(graceMs, ms)
         if (leftMs === 0) giveUp()
         else timer = clock.after(leftMs, giveUp)
       }
-      if (timeoutMs !== null) timer = clock.after(timeoutMs, timeOut)
+      if (limit !== null) timer = clock.after(limit.ms, () => timeOut(limit))
       const end = (ended: AttemptEnd) => {
         timer?.cancel()
         if (isOver) this.#parts.onLateResult(this)
@@ -367,12 +375,28 @@ export class Attempt {
     return { what: `Output of step "${step}" of run ${runId}`, runId, step }
   }
 
-  #timeoutError(timeoutMs: number): BelayError {
+  #timeoutError({ ms, option }: TimeLimit): BelayError {
     const { runId } = this.claim
+    const within =
+      option === 'timeout' ? `its timeout of ${ms} ms` : `the ${ms} ms that were left of its \`retry.for\``
     return new BelayError(
       'step_timeout',
-      `Step "${this.step.name}" of run ${runId} did not end within its timeout of ${timeoutMs} ms. Whether it took effect is unknown. Let the handler stop when its \`signal\` fires, or raise \`timeout\`.`,
-      { runId, step: this.step.name, attempt: tryNumber(this.claim) },
+      `Step "${this.step.name}" of run ${runId} did not end within ${within}. Whether it took effect is unknown. Let the handler stop when its \`signal\` fires, or raise \`${option}\`.`,
+      { runId, step: this.step.name, attempt: this.claim.attempt },
+    )
+  }
+
+  /** A retry was due in time, and no worker took it in time. */
+  #retriesAreOver({ forMs }: RetryPolicy): BelayError {
+    const { runId } = this.claim
+    // What is read of the step is of its way forward: that says nothing of its compensation.
+    const error = this.claim.direction === 'forward' ? this.#own(this.#stored!).error : null
+    const last = fromJsonText(error) as SerialisedError | undefined
+    const failure = last === undefined ? '' : ` Its last failure was ${last.name}: ${last.message}.`
+    return new BelayError(
+      'retry_window_over',
+      `Step "${this.step.name}" of run ${runId} is not tried again: its first failed attempt began more than ${forMs} ms ago, which is its \`retry.for\`, before a worker took the next one.${failure} Raise \`retry.for\`, or run more workers.`,
+      { runId, step: this.step.name, attempt: this.claim.attempt },
     )
   }
 

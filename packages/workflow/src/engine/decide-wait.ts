@@ -1,12 +1,13 @@
 import type { JsonText, StepPayloads, Wake } from '../adapter/records.ts'
-import { DURATION_MAX } from '../definition/option-check.ts'
 import type { Handler, StepDefinition } from '../definition/step.ts'
 import { isNotYet, type Poll, type SignalWait, type Sleep, type Wait } from '../definition/wait.ts'
-import { type Duration, durationMs } from '../duration.ts'
+import { DURATION_MAX, type Duration, durationMs } from '../duration.ts'
 import { BelayError } from '../errors.ts'
 import { PermanentError } from '../handler-errors.ts'
 import { type Instant, instantMs } from '../instant.ts'
+import { shown } from '../shown.ts'
 import { messageOf } from '../thrown.ts'
+import { sentence } from '../words.ts'
 import { fromJsonText } from './payload.ts'
 
 /** What the store knows of a step that waits, and its clock: everything a decision depends on. */
@@ -73,12 +74,12 @@ function sleepUntil(wake: Wake, { now }: WaitRow): WaitAnswer {
 
 /** @throws PermanentError for what is no length or instant: asking again would give the same. */
 function computedWake({ runId, step }: WaitPlace, { by }: Sleep, returned: unknown): Wake {
-  const what = `What ${by} of step "${step.name}" of run ${runId} gave back`
+  const what = `What ${by} of step "${step.name}" of run ${runId} returned`
   try {
     if (by === 'until') return { at: instantMs(returned as Instant, what) }
     const afterMs = durationMs(returned as Duration, what)
     if (afterMs <= durationMs(DURATION_MAX, 'the longest duration')) return { afterMs }
-    throw new PermanentError(`${what} is ${String(returned)}, and ${DURATION_MAX} is the most.`)
+    throw new PermanentError(`${what} is ${shown(returned)}, and the longest duration is ${DURATION_MAX}.`)
   } catch (cause) {
     throw new PermanentError(messageOf(cause), { cause })
   }
@@ -112,7 +113,7 @@ function rejectionOf({ runId, step }: WaitPlace, output: JsonText): BelayError |
   const why = comment === undefined ? '' : `: ${comment}`
   return new BelayError(
     'approval_rejected',
-    `Step "${step.name}" of run ${runId} was rejected by ${by} at ${at}${why}`,
+    sentence(`Step "${step.name}" of run ${runId} was rejected by ${by} at ${at}${why}`),
     { runId, step: step.name },
   )
 }
@@ -125,7 +126,7 @@ function timedOut({ runId, step }: WaitPlace, { kind, timeoutMs, onTimeout }: Si
   const what = kind === 'signal' ? 'signal' : 'decision'
   const error = new BelayError(
     'signal_timeout',
-    `Step "${step.name}" of run ${runId} waited ${timeoutMs} ms for its ${what}, and none came. Raise \`timeout\`, or give \`onTimeout\` a stand-in.`,
+    `Step "${step.name}" of run ${runId} waited ${timeoutMs} ms for its ${what}, which did not come. Raise \`timeout\`, or give \`onTimeout\` a stand-in.`,
     { runId, step: step.name },
   )
   return { type: 'threw', error }
@@ -138,7 +139,7 @@ function decidePoll({ runId, step }: WaitPlace, poll: Poll, row: WaitRow): WaitS
     if (leftMs > 0) return { type: 'waits', wake: { afterMs: Math.min(poll.everyMs, leftMs) } }
     const error = new BelayError(
       'poll_timeout',
-      `Step "${step.name}" of run ${runId} polled for ${poll.timeoutMs} ms and was told "not yet" to the last. Raise \`timeout\`, or look at what it polls.`,
+      `Step "${step.name}" of run ${runId} polled for ${poll.timeoutMs} ms, and every answer was "not yet". Raise \`timeout\`, or look at what it polls.`,
       { runId, step: step.name },
     )
     return { type: 'threw', error }

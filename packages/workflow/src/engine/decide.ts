@@ -4,6 +4,7 @@ import type { RunCause } from '../cause.ts'
 import type { RetryPolicy, StepDefinition } from '../definition/step.ts'
 import { BelayError } from '../errors.ts'
 import { RetryLaterError } from '../handler-errors.ts'
+import { counted } from '../words.ts'
 import { retryDelayMs } from './backoff.ts'
 import { serialiseError } from './payload.ts'
 
@@ -72,7 +73,7 @@ export function decideOutcome(
 function failedForGood(claim: Claim, step: StepDefinition, thrown: unknown) {
   const { runId, step: number, fence, direction, definitionId } = claim
   const error = serialiseError(thrown)
-  const cause: RunCause = { type: 'step_failed', step: step.name, attempt: tryNumber(claim), error }
+  const cause: RunCause = { type: 'step_failed', step: step.name, attempt: claim.attempt, error }
   return {
     ...{ runId, step: number, fence, direction, definitionId, type: 'failed' as const },
     error: JSON.stringify(error),
@@ -87,18 +88,13 @@ export function endedWell(claim: Claim, output: JsonText): EndedWell {
     : { runId, step, fence, direction, definitionId, type: 'completed', output }
 }
 
-/** The number of this try as handlers see it: 1 for the first; failures and lost workers count, returned leases don't. */
-export function tryNumber(claim: Claim): number {
-  return claim.failures + claim.losses + 1
-}
-
 /** A step that keeps killing its workers fails before it is tried once more. Returns the error, or undefined to go on. */
 export function poisonError(claim: Claim, step: StepDefinition): BelayError | undefined {
   if (claim.losses < step.lossesMax) return undefined
   return new BelayError(
     'worker_lost',
-    `Step "${step.name}" of run ${claim.runId} lost its worker ${claim.losses} times and is not tried again: it may be what kills them. Look at the workers' logs; raise \`lossesMax\` if the losses had another reason.`,
-    { runId: claim.runId, step: step.name, attempt: claim.fence },
+    `Step "${step.name}" of run ${claim.runId} lost its worker ${counted(claim.losses, 'time')} and is not tried again: its handler may be what crashes the workers. Look at their logs; raise \`lossesMax\` if the losses had another reason.`,
+    { runId: claim.runId, step: step.name, attempt: claim.attempt },
   )
 }
 

@@ -79,16 +79,19 @@ async function until(condition: () => boolean, limitMs: number, clock: Clock): P
 async function signOff({ adapter, session, log, events }: DepartParts): Promise<void> {
   if (!session.isEmpty || session.reconciler.isDoubted) {
     session.abandon()
-    log.warn('Left without recording everything; the steps return when the lease ends.', {
-      steps: session.size,
-    })
+    log.warn(
+      'The worker stopped before every outcome was recorded; other workers get its steps when its lease ends.',
+      {
+        steps: session.size,
+      },
+    )
     return
   }
   try {
     await adapter.deregisterWorker({ workerId: session.workerId })
   } catch (error) {
     // The row expires on its own: nothing depends on this.
-    log.warn('Could not sign off at the store.', { error })
+    log.warn('The worker could not be removed from the registry; its lease will run out.', { error })
     events.emit('error', { during: 'signing off', error })
   }
 }

@@ -1,7 +1,7 @@
 import type { Adapter } from '../adapter/index.ts'
 import type { Duration } from '../duration.ts'
 import { BelayError } from '../errors.ts'
-import { checkNames, durationBetween } from './call-options.ts'
+import { checkOptions, duration, type OptionTable } from '../options/index.ts'
 import { type Finding, findingsOf } from './findings.ts'
 
 export interface DoctorOptions {
@@ -22,14 +22,14 @@ export interface DoctorReport {
   readonly checkedAt: Date | undefined
 }
 
-const CALL = 'doctor()'
-const DAY_MS = 86_400_000
+const OPTIONS = {
+  pausedFor: { sets: 'how long a run may be paused', takes: duration(0, '10000d'), default: '1h' },
+  overdueFor: { sets: 'how long a step may be due', takes: duration(0, '10000d'), default: '1m' },
+} satisfies OptionTable
 
 /** Looks for what keeps runs from going on. Throws `invalid_option`, and `store_unavailable` when the store cannot be reached. */
 export async function doctor(adapter: Adapter, options: DoctorOptions = {}): Promise<DoctorReport> {
-  checkNames(CALL, options, ['pausedFor', 'overdueFor'])
-  const pausedMs = durationBetween(CALL, 'pausedFor', options.pausedFor ?? '1h', 0, 10_000 * DAY_MS)
-  const overdueMs = durationBetween(CALL, 'overdueFor', options.overdueFor ?? '1m', 0, 10_000 * DAY_MS)
+  const { pausedFor: pausedMs, overdueFor: overdueMs } = checkOptions('doctor()', options, OPTIONS)
   try {
     await adapter.open()
   } catch (error) {

@@ -83,7 +83,7 @@ export class DueWatch {
 
   async #expire(): Promise<void> {
     const expired = await this.#parts.adapter.expireRuns({ limit: EXPIRE_MAX })
-    if (expired.length > 0) this.#parts.onExpired(expired)
+    if (expired.length > 0) await this.#parts.onExpired(expired)
     // There may be more of them, or others behind them.
     if (expired.length > 0) this.hint()
   }

@@ -1,13 +1,22 @@
 import type { Adapter, ChangedRun } from '../adapter/index.ts'
 import type { InputOf, OutputsOf, ReceivesOf, WorkflowDefinition } from '../definition/index.ts'
-import { type Duration, durationMs } from '../duration.ts'
+import type { Duration } from '../duration.ts'
 import { BelayError } from '../errors.ts'
+import {
+  anything,
+  callback,
+  checkArgument,
+  checkOptions,
+  duration,
+  type OptionTable,
+  oneOf,
+} from '../options/index.ts'
 import { Approvals } from './approvals.ts'
 import { Control } from './control/control.ts'
 import type { ActionOptions } from './control/options.ts'
 import { DefinitionRegistry } from './definition-registry.ts'
 import { type DoctorOptions, type DoctorReport, doctor } from './doctor.ts'
-import { type EngineEvents, EventHub, type EventListener } from './events.ts'
+import { type EngineEvents, EVENT_NAMES, EventHub, type EventListener } from './events.ts'
 import { checkEngineOptions, type EngineOptions, type EngineSettings } from './options.ts'
 import { OutageWatch } from './outage.ts'
 import { PayloadCache } from './payload-cache.ts'
@@ -93,6 +102,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
       registry: this.#registry,
       events: this.#events,
       payloadMaxBytes: settings.payloadMaxBytes,
+      keepAttempts: settings.keepAttempts,
       assertOpen: () => this.#assertOpen(),
       onRunsChanged: (runs) => this.#runsChanged(runs),
       onMoved: (runId) => this.#payloads.forget(runId),
@@ -121,7 +131,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
    * @throws BelayError `definition_changed`, `schema_missing`, `schema_outdated`, `schema_too_new`, `store_misconfigured`, `store_unavailable`,
    * `store_contended`.
    */
-  start(): Promise<void> {
+  async start(): Promise<void> {
     this.#assertOpen()
     this.#starting ??= this.#startWorker().catch((error: unknown) => {
       this.#starting = undefined
@@ -170,9 +180,10 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   async runMany<W extends WorkflowDefinition>(
     workflow: W,
     runs: readonly NewRunOf<InputOf<W>>[],
-    { tx }: Pick<RunOptions, 'tx'> = {},
+    options: Pick<RunOptions, 'tx'> = {},
   ): Promise<readonly RunHandle<OutputsOf<W>, ReceivesOf<W>>[]> {
     this.#assertOpen()
+    const { tx } = checkOptions('runMany()', options, RUN_MANY_OPTIONS)
     const handleOf = (started: StartedHandle, index: number): RunHandle<OutputsOf<W>, ReceivesOf<W>> =>
       this.#startedHandle(started, { key: runs[index]?.key, tags: runs[index]?.tags, tx })
     return startRuns(this.#startParts(), workflow, runs, handleOf, tx)
@@ -222,6 +233,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
 
   /** Calls back on everything that happens in this engine. Returns how to stop it. A listener that throws is logged. */
   on<Name extends keyof EngineEvents>(name: Name, listener: EventListener<Name>): () => void {
+    checkArgument('on()', 'the event', name, oneOf(EVENT_NAMES))
+    checkArgument('on()', 'the listener', listener, callback())
     return this.#events.on(name, listener)
   }
 
@@ -230,7 +243,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
    * without spending an attempt. The engine can still start and follow runs.
    */
   async stop(options: { readonly timeout?: Duration } = {}): Promise<void> {
-    const timeoutMs = durationMs(options.timeout ?? '30s', 'timeout')
+    const { timeout: timeoutMs } = checkOptions('stop()', options, STOP_OPTIONS)
     await this.#starting?.catch(() => {})
     const [worker, retention] = [this.#worker, this.#retention]
     this.#worker = undefined
@@ -247,19 +260,22 @@ export class Engine extends RunVerbs implements AsyncDisposable {
    * Stops, rejects whoever still awaits a run, and closes the adapter. Takes at most some six seconds longer than the timeout, also when the
    * database does not answer: what could not be recorded by then is left to the lease's end.
    */
-  close(options: { readonly timeout?: Duration } = {}): Promise<void> {
-    this.#closing ??= (async () => {
-      const { clock } = this.#settings.runtime
-      await this.stop(options)
-      await within(clock, CLOSE_MS, this.#watch.close())
-      await this.#adapter.close()
-      this.#stopNotices()
-    })()
+  async close(options: { readonly timeout?: Duration } = {}): Promise<void> {
+    const { timeout } = checkOptions('close()', options, STOP_OPTIONS)
+    this.#closing ??= this.#close(timeout)
     return this.#closing
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  async #close(timeout: number): Promise<void> {
+    const { clock } = this.#settings.runtime
+    await this.stop({ timeout })
+    await within(clock, CLOSE_MS, this.#watch.close())
+    await this.#adapter.close()
+    this.#stopNotices()
   }
 
   #startParts(): StartRunParts {
@@ -293,10 +309,15 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     const runnable = new Map<number, WorkflowDefinition>()
     for (const [id, workflow] of definitions) {
       if (workflow.runnable) runnable.set(id, workflow)
-      else log.info('Registered for triggering only: it has no handlers.', { workflow: workflow.name })
+      else
+        log.info(
+          'A workflow without handlers was registered: this process can start its runs, but not work on them.',
+          { workflow: workflow.name },
+        )
     }
     if ([...runnable.values()].some(isTransactional)) this.#adapter.checkTransactions?.()
-    if (runnable.size === 0) log.warn('This worker has no workflow to run. Give createEngine() `workflows`.')
+    if (runnable.size === 0)
+      log.warn('This worker has no workflow to run. Pass `workflows` to createEngine().')
     const worker = new Worker({
       ...this.#settings,
       events: this.#events,
@@ -346,10 +367,18 @@ export class Engine extends RunVerbs implements AsyncDisposable {
 
   #assertOpen(): void {
     if (this.#closing !== undefined) {
-      throw new BelayError('engine_closed', 'This engine was closed. Make another with createEngine().')
+      throw new BelayError('engine_closed', 'This engine is closed. Make another one with createEngine().')
     }
   }
 }
+
+const RUN_MANY_OPTIONS = {
+  tx: { sets: 'the transaction that the starts are part of', takes: anything },
+} satisfies OptionTable
+
+const STOP_OPTIONS = {
+  timeout: { sets: 'how long handlers may go on', takes: duration(0, '1d'), default: '30s' },
+} satisfies OptionTable
 
 function isTransactional({ steps }: WorkflowDefinition): boolean {
   return steps.some(

@@ -47,7 +47,7 @@ export type EngineEvents = {
   /** A run was created by this process; not told of one in a transaction of the caller's, which may be rolled back. */
   'run.started': RunIdentity
   'run.completed': RunEvent
-  /** The run failed or was cancelled: it drains, then it is undone. */
+  /** The run failed or was cancelled: it drains, then it is undone. Told again when an operator resumes its undo after a pause. */
   'run.compensating': RunEvent
   'run.failed': RunEvent
   'run.compensated': RunEvent
@@ -109,6 +109,46 @@ export type EngineEvents = {
   /** Something in the background failed in a way the engine did not expect. It goes on; look at it. */
   error: { readonly during: string; readonly error: unknown }
 }
+
+// A record, so that the compiler misses a name that is left out.
+const IS_EVENT: Readonly<Record<keyof EngineEvents, true>> = {
+  'run.started': true,
+  'run.completed': true,
+  'run.compensating': true,
+  'run.failed': true,
+  'run.compensated': true,
+  'run.cancelled': true,
+  'run.compensation_failed': true,
+  'run.ended': true,
+  'run.paused': true,
+  'run.resumed': true,
+  'operator.acted': true,
+  'step.started': true,
+  'step.completed': true,
+  'step.compensated': true,
+  'step.waiting': true,
+  'step.retrying': true,
+  'step.failed': true,
+  'step.compensation_failed': true,
+  'step.released': true,
+  'step.discarded': true,
+  'step.held_up': true,
+  'step.recovered': true,
+  'lease.lost': true,
+  'lease.adopted': true,
+  'store.notice': true,
+  'store.unavailable': true,
+  'store.recovered': true,
+  'worker.started': true,
+  'worker.lost': true,
+  'worker.stopped': true,
+  'runs.pruned': true,
+  'runs.keys_released': true,
+  error: true,
+}
+
+/** Every event there is. */
+export const EVENT_NAMES = Object.keys(IS_EVENT) as readonly (keyof EngineEvents)[]
 
 export type EventListener<Name extends keyof EngineEvents> = (event: EngineEvents[Name]) => void
 

@@ -7,6 +7,7 @@ import type {
   WorkerRecord,
 } from '../adapter/index.ts'
 import type { BelayErrorCode } from '../errors.ts'
+import { counted } from '../words.ts'
 import { holdsLease } from './workers.ts'
 
 /** Something that keeps runs from going on, or will. `message` says what, `remedy` what to do about it. */
@@ -98,7 +99,7 @@ function stranded({ runId, workflow, version, name: step, fault }: StrandedStep)
   return {
     type: 'stranded_step',
     ...{ runId, workflow, version, step, fault },
-    message: `Step "${step}" of run ${runId} (workflow "${workflow}" version ${version}) ${what}: nothing would ever move it.`,
+    message: `Step "${step}" of run ${runId} (workflow "${workflow}" version ${version}) ${what}: nothing will ever run it.`,
     remedy:
       'This should be impossible, unless rows were changed by hand: cancel the run to have it undone, and report it with the rows of the run.',
   }
@@ -109,7 +110,7 @@ function unknownTo(leases: UnknownLeases): Finding {
   return {
     type: 'unknown_leases',
     ...leases,
-    message: `Worker "${name}" (${workerId}) has held ${counted(held, 'step')} for longer than two leases, and knows of ${known}: nobody works on the others.`,
+    message: `Worker "${name}" (${workerId}) has held ${counted(held, 'step')} for longer than two leases, but knows of only ${known}: nobody is working on the others.`,
     remedy:
       'Restart that worker: its steps then go to others when its lease ends. Look in its log for why it could not compare its leases with the store, and report it.',
   }
@@ -157,11 +158,11 @@ function isOverlooked(worker: WorkerRecord, now: number): boolean {
 function deadWorker({ workerId, name, host, leaseExpiresAt }: WorkerRecord): Finding {
   const since = leaseExpiresAt === null ? undefined : new Date(leaseExpiresAt)
   const where = host === null ? '' : ` on ${host}`
-  const when = since === undefined ? 'it gave its lease up' : `its lease ran out at ${since.toISOString()}`
+  const when = since === undefined ? 'it gave up its lease' : `its lease ran out at ${since.toISOString()}`
   return {
     type: 'dead_worker',
     ...{ workerId, name, host: host ?? undefined, since },
-    message: `Worker "${name}" (${workerId})${where} is gone, ${when}, and nobody has given the steps it held to others.`,
+    message: `Worker "${name}" (${workerId})${where} is gone: ${when}, and its steps have not been given to other workers.`,
     remedy: 'Start a worker, of any workflow: each one looks after dead workers every few seconds.',
   }
 }
@@ -176,7 +177,7 @@ function overdue(due: OverdueSteps, live: readonly WorkerRecord[]): readonly Fin
     steps: due.steps,
     oldest: new Date(due.oldestDueAt),
   }
-  const waiting = `${counted(due.steps, 'step')} of workflow "${due.workflow}" version ${due.version} could have begun since ${facts.oldest.toISOString()}`
+  const waiting = `${counted(due.steps, 'step')} of workflow "${due.workflow}" version ${due.version} ${due.steps === 1 ? 'has' : 'have'} been due since ${facts.oldest.toISOString()}`
   const slots = sum(able.map((worker) => worker.slots ?? 0))
   const freeSlots = sum(able.map((worker) => Math.max(0, (worker.slots ?? 0) - (worker.busy ?? 0))))
   if (freeSlots === 0) {
@@ -185,7 +186,7 @@ function overdue(due: OverdueSteps, live: readonly WorkerRecord[]): readonly Fin
         type: 'no_free_slots',
         ...facts,
         slots,
-        message: `${waiting}, but all ${slots} slots of the ${counted(able.length, 'worker')} for it are taken.`,
+        message: `${waiting}, but no slot is free: ${counted(able.length, 'worker')} with ${counted(slots, 'slot')} can run it.`,
         remedy: 'Start more workers, or raise `concurrency` if they have processor and memory to spare.',
       },
     ]
@@ -195,7 +196,7 @@ function overdue(due: OverdueSteps, live: readonly WorkerRecord[]): readonly Fin
       type: 'overdue_steps',
       ...facts,
       freeSlots,
-      message: `${waiting}, although ${counted(able.length, 'worker')} for it have ${counted(freeSlots, 'free slot')}.`,
+      message: `${waiting}, although ${counted(able.length, 'worker')} with ${counted(freeSlots, 'free slot')} can run it.`,
       remedy:
         'Look at the logs of those workers: claiming fails, or their event loop is blocked by a handler. Restart them if they do not recover.',
     },
@@ -217,7 +218,7 @@ function partlyChecked(liveRuns: readonly LiveRuns[]): Finding {
   return {
     type: 'partly_checked',
     runs,
-    message: `Only the ${runs} oldest live runs were looked at: there are more.`,
+    message: `Only the ${runs} oldest live runs were checked; there are more.`,
     remedy:
       'Deal with the other findings first, and ask again; a version that only newer runs have is not checked.',
   }
@@ -237,10 +238,6 @@ function someRuns(groups: readonly LiveRuns[]): SomeRuns {
 function named(runIds: readonly string[]): string {
   const shown = runIds.slice(0, NAMED_MAX).join(', ')
   return runIds.length > NAMED_MAX ? `${shown}, …` : shown
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 function sum(numbers: readonly number[]): number {

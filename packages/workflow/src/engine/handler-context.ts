@@ -2,8 +2,6 @@ import type { Claim, JsonText } from '../adapter/index.ts'
 import type { StepContext } from '../definition/step.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { type Logger, silentLogger } from '../logger.ts'
-import { roundOf } from './control/round.ts'
-import { tryNumber } from './decide.ts'
 import { fromJsonText } from './payload.ts'
 import type { ForwardPayloads } from './payload-cache.ts'
 
@@ -18,9 +16,8 @@ export interface ContextParts {
 /** What a handler is given, whichever direction. */
 export function handlerContext(parts: ContextParts): StepContext {
   const { claim, definition, payloads } = parts
-  const { runId } = claim
+  const { runId, attempt } = claim
   const step = definition.steps[claim.step]!.name
-  const attempt = tryNumber(claim)
   return new HandlerContext(parts.controller, {
     runId,
     step,
@@ -39,9 +36,8 @@ export function handlerContext(parts: ContextParts): StepContext {
 }
 
 /** The same for all attempts at one effect; another one once that effect was undone and is to be made again. */
-function idempotencyKey({ runId, fence, direction }: Claim, step: string): string {
-  const round = roundOf(fence)
-  const effect = round === 0 ? `${runId}:${step}` : `${runId}:${step}:${round + 1}`
+function idempotencyKey({ runId, round, direction }: Claim, step: string): string {
+  const effect = round === 1 ? `${runId}:${step}` : `${runId}:${step}:${round}`
   return direction === 'undo' ? `${effect}:undo` : effect
 }
 

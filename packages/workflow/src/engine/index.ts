@@ -2,7 +2,7 @@ export type { Approvals, PendingApproval, PendingApprovalsOptions } from './appr
 export type { BulkOptions, BulkResult } from './control/bulk.ts'
 export type { CancelOptions } from './control/control.ts'
 export type { RunHistoryEntry } from './control/history.ts'
-export type { ActionOptions } from './control/options.ts'
+export type { ActionOptions, WithinActionOptions } from './control/options.ts'
 export type { DoctorOptions, DoctorReport } from './doctor.ts'
 export { createEngine, type Engine, type NewRunOf, type RunArguments } from './engine.ts'
 export type { EngineEvents, EventListener, RunEvent, RunIdentity, StepEvent } from './events.ts'
@@ -13,6 +13,7 @@ export type { Archive, ArchivedRun, PruneOptions, PruneReport } from './prune.ts
 export type { ReleasedKeys, ReleaseKeysOptions } from './release-keys.ts'
 export type { ResultOptions } from './result-options.ts'
 export type { RetentionPolicy } from './retention-policy.ts'
+export type { RunAttempt } from './run-attempt.ts'
 export { RunFailedError, type UndoReport } from './run-failed-error.ts'
 export type {
   ApprovalNames,
@@ -26,7 +27,7 @@ export type {
   StepNameOf,
 } from './run-handle.ts'
 export type { HandleOn, OutputsAt, RunReference, SentTo } from './run-reference.ts'
-export type { RunSnapshot, RunSummary, StepSnapshot } from './run-snapshot.ts'
+export type { RunSnapshot, RunSummary, StepSnapshot, StepUndo } from './run-snapshot.ts'
 export type { CountedByStatus, CountedRuns, Runs, RunsFilter, RunsToChange, RunsToCount } from './runs.ts'
 export type { RunsMatching } from './runs-filter.ts'
 export type {

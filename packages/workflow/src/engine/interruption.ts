@@ -1,22 +1,21 @@
 import { BelayError } from '../errors.ts'
 import type { Attempt } from './attempt.ts'
-import { tryNumber } from './decide.ts'
 
 // Why a handler's signal fires before its time.
 
 export function leaseLost({ claim, step }: Attempt): BelayError {
   return new BelayError(
     'lease_lost',
-    `Step "${step.name}" of run ${claim.runId} lost its lease: this worker did not renew it in time and was presumed dead. Its result will be discarded and the step runs again elsewhere. If the process was blocked, keep long computations off the event loop; if it was paused, raise \`lease\`.`,
-    { runId: claim.runId, step: step.name, attempt: tryNumber(claim) },
+    `Step "${step.name}" of run ${claim.runId} lost its lease: this worker did not renew it in time and was presumed dead. Its result will be discarded, and the step will run again on another worker. If the process was blocked, keep long computations off the event loop; if it was paused, raise \`lease\`.`,
+    { runId: claim.runId, step: step.name, attempt: claim.attempt },
   )
 }
 
 export function stepTaken({ claim, step }: Attempt): BelayError {
   return new BelayError(
     'lease_lost',
-    `Step "${step.name}" of run ${claim.runId} is not this worker's any more: somebody has taken it from it, or changed its row by hand. Its result will be discarded.`,
-    { runId: claim.runId, step: step.name, attempt: tryNumber(claim) },
+    `Step "${step.name}" of run ${claim.runId} no longer belongs to this worker: another worker took it over, or its row was changed by hand. Its result will be discarded.`,
+    { runId: claim.runId, step: step.name, attempt: claim.attempt },
   )
 }
 

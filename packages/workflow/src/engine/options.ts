@@ -1,10 +1,26 @@
 import type { Adapter } from '../adapter/index.ts'
 import type { Clock } from '../clock.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
-import { type Duration, durationMs } from '../duration.ts'
+import type { Duration } from '../duration.ts'
 import { BelayError } from '../errors.ts'
-import { didYouMean } from '../graph/index.ts'
 import { type Logger, silentLogger } from '../logger.ts'
+import {
+  anything,
+  callback,
+  checkArgument,
+  checkOptions,
+  duration,
+  having,
+  type Kind,
+  type OptionRow,
+  type OptionTable,
+  oneOf,
+  Refusal,
+  string,
+  wholeNumber,
+} from '../options/index.ts'
+import { shown } from '../shown.ts'
+import { isDefinition } from './definition-argument.ts'
 import { checkRetention, type RetentionPolicy, type RetentionSettings } from './retention-policy.ts'
 import { type Runtime, systemRuntime } from './runtime.ts'
 
@@ -28,6 +44,11 @@ export interface EngineOptions {
   readonly host?: string
   /** Prunes ended runs and releases their keys by itself, in small batches. Default: keeps everything. */
   readonly retention?: RetentionPolicy
+  /**
+   * `'keep'` keeps each attempt that this engine ends as a row of its own, for `runs.attempts()`: one more insert for each attempt. Give it to
+   * every engine of a store. Rows are pruned with their run. Default: only the newest attempt of each direction is stored, with the counts.
+   */
+  readonly attempts?: 'keep'
   /** Default: says nothing. */
   readonly logger?: Logger
   /** Timers; default the adapter's clock if its time is virtual, else the system's. */
@@ -48,97 +69,95 @@ export interface EngineSettings {
   readonly name: string
   readonly host: string | undefined
   readonly retention: RetentionSettings | undefined
+  readonly keepAttempts: boolean
   readonly log: Logger
   readonly runtime: Runtime
 }
 
-const KNOWN: Readonly<Record<keyof EngineOptions, true>> = {
-  adapter: true,
-  workflows: true,
-  concurrency: true,
-  tick: true,
-  lease: true,
-  payloadMaxBytes: true,
-  name: true,
-  host: true,
-  retention: true,
-  logger: true,
-  clock: true,
-  random: true,
-  newId: true,
-}
+const ADAPTER = having<Adapter>('an adapter, like postgres(url), pglite(directory) or memory()', [
+  'open',
+  'startRuns',
+  'claim',
+  'settle',
+  'close',
+])
+
+const OPTIONS = {
+  adapter: { sets: 'where runs are stored', takes: ADAPTER, required: true },
+  workflows: { sets: 'what this process can run', takes: anything, default: [] },
+  concurrency: { sets: 'how many handlers run at once', takes: wholeNumber(1, 10_000), default: 50 },
+  tick: {
+    sets: 'how often the engine looks for work when nothing wakes it',
+    takes: duration('10ms', '1m'),
+    default: '200ms',
+  },
+  lease: {
+    sets: 'how long a worker may be silent before its steps are given to others',
+    takes: duration('100ms', '1d'),
+    default: '30s',
+  },
+  payloadMaxBytes: {
+    sets: 'the largest input or output, in bytes of JSON',
+    takes: wholeNumber(1, 256 * 1024 * 1024),
+    default: 1024 * 1024,
+  },
+  name: { sets: "this worker's name in the registry", takes: string(1, 255), default: 'worker' },
+  host: { sets: "this machine's name in the registry", takes: string(1, 255) },
+  retention: { sets: 'how long ended runs are kept', takes: anything },
+  attempts: { sets: 'whether every attempt is kept', takes: oneOf(['keep']) },
+  logger: {
+    sets: 'where messages go',
+    takes: having<Logger>('a logger with debug, info, warn and error', ['debug', 'info', 'warn', 'error']),
+  },
+  clock: { sets: 'the time of timers', takes: having<Clock>('a clock with now and after', ['now', 'after']) },
+  random: { sets: 'how retries are spread', takes: callback<() => number>() },
+  newId: { sets: 'the ids of runs and workers', takes: callback<() => string>() },
+} satisfies OptionTable & Readonly<Record<keyof EngineOptions, OptionRow>>
+
+const CALL = 'createEngine()'
 
 /** Checks options when they are given, and fills in the defaults. Throws `invalid_option`. */
 export function checkEngineOptions(options: EngineOptions): EngineSettings {
-  if (typeof options !== 'object' || options === null) throw invalid('the options', options, 'an object')
-  rejectUnknown(options)
-  const { adapter } = options
-  if (typeof adapter?.claim !== 'function') {
-    throw invalid('adapter', adapter, 'an adapter, like postgres(url), pglite(directory) or memory()')
-  }
+  const checked = checkOptions(CALL, options, OPTIONS)
+  const { adapter, retention } = checked
   return {
     adapter,
-    workflows: checkWorkflows(options.workflows ?? []),
-    concurrency: integer('concurrency', options.concurrency ?? 50, 1, 10_000),
-    tickMs: duration('tick', options.tick ?? '200ms', 10, 60_000),
-    leaseMs: duration('lease', options.lease ?? '30s', 100, 86_400_000),
-    payloadMaxBytes: integer('payloadMaxBytes', options.payloadMaxBytes ?? 1024 * 1024, 1, 256 * 1024 * 1024),
-    name: options.name ?? 'worker',
-    host: checkHost(options.host),
-    retention: options.retention === undefined ? undefined : checkRetention(options.retention),
-    log: options.logger ?? silentLogger,
+    workflows: checkWorkflows(checked.workflows),
+    concurrency: checked.concurrency,
+    tickMs: checked.tick,
+    leaseMs: checked.lease,
+    payloadMaxBytes: checked.payloadMaxBytes,
+    name: checked.name,
+    host: checked.host,
+    retention: retention === undefined ? undefined : checkRetention(retention),
+    keepAttempts: checked.attempts === 'keep',
+    log: checked.logger ?? silentLogger,
     runtime: {
-      clock: options.clock ?? adapter.clock ?? systemRuntime.clock,
-      random: options.random ?? systemRuntime.random,
-      newId: options.newId ?? systemRuntime.newId,
+      clock: checked.clock ?? adapter.clock ?? systemRuntime.clock,
+      random: checked.random ?? systemRuntime.random,
+      newId: checked.newId ?? systemRuntime.newId,
     },
   }
 }
 
-function checkWorkflows(workflows: readonly WorkflowDefinition[]): readonly WorkflowDefinition[] {
-  if (!Array.isArray(workflows)) throw invalid('workflows', workflows, 'an array of definitions')
+function checkWorkflows(given: unknown): readonly WorkflowDefinition[] {
+  const workflows = checkArgument(CALL, 'workflows', given, DEFINITIONS)
   const seen = new Set<string>()
-  for (const workflow of workflows) {
-    if (typeof workflow?.record?.checksum !== 'string') {
-      throw invalid('workflows', workflow, 'definitions made by define() or defineGraph()')
-    }
-    const id = `${workflow.name} version ${workflow.version}`
+  for (const { name, version } of workflows) {
+    const id = `${name} version ${version}`
     if (seen.has(id)) {
-      throw new BelayError('invalid_option', `workflows holds ${id} twice. Give each version once.`)
+      throw new BelayError('invalid_option', `${CALL}: workflows holds ${id} twice. Give each version once.`)
     }
     seen.add(id)
   }
   return workflows
 }
 
-function checkHost(host: string | undefined): string | undefined {
-  if (host === undefined) return undefined
-  if (typeof host === 'string' && host.length >= 1 && host.length <= 255 && !host.includes('\0')) return host
-  throw invalid('host', host, 'a text of 1 to 255 characters')
-}
-
-function rejectUnknown(options: object): void {
-  for (const name of Object.keys(options)) {
-    if (name in KNOWN) continue
-    throw new BelayError(
-      'invalid_option',
-      `createEngine() has no option "${name}".${didYouMean(name, Object.keys(KNOWN))} It takes ${Object.keys(KNOWN).join(', ')}.`,
-    )
-  }
-}
-
-function integer(option: string, value: number, least: number, most: number): number {
-  if (Number.isInteger(value) && value >= least && value <= most) return value
-  throw invalid(option, value, `a whole number from ${least} to ${most}`)
-}
-
-function duration(option: string, value: Duration, leastMs: number, mostMs: number): number {
-  const ms = durationMs(value, option)
-  if (ms >= leastMs && ms <= mostMs) return ms
-  throw invalid(option, value, `a duration from ${leastMs} ms to ${mostMs} ms`)
-}
-
-function invalid(option: string, value: unknown, accepted: string): BelayError {
-  const shown = typeof value === 'object' || typeof value === 'function' ? `a ${typeof value}` : String(value)
-  return new BelayError('invalid_option', `createEngine(): ${option} must be ${accepted}; got ${shown}.`)
+const DEFINITIONS: Kind<readonly WorkflowDefinition[]> = {
+  words: 'an array of definitions made by define() or defineGraph()',
+  read(given) {
+    if (!Array.isArray(given)) return new Refusal(shown(given))
+    const other = Array.from(given).findIndex((workflow) => !isDefinition(workflow))
+    return other === -1 ? given : new Refusal(`${shown(given[other])} at index ${other}`)
+  },
 }

@@ -52,11 +52,6 @@ export function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number 
 
 const END_WELL: ReadonlySet<Outcome['type']> = new Set(['completed', 'received', 'compensated', 'relayed'])
 
-/** Names one attempt of one step. */
-export function attemptKey(claim: Claim): string {
-  return `${claim.runId}/${claim.step}/${claim.fence}`
-}
-
 /** How many undos of these plans wait for nothing. */
 export function dueUndos(plans: readonly UndoPlan[]): number {
   let due = 0

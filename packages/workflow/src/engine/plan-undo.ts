@@ -1,4 +1,4 @@
-import type { DefinitionShape, DrainedRun, StepShape, UndoPlan } from '../adapter/records.ts'
+import type { DefinitionShape, DrainedRun, StepShape, UndoPlan } from '../adapter/index.ts'
 import type { StepGraph } from '../graph/graph.ts'
 
 /**

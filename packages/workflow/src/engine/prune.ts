@@ -3,20 +3,29 @@ import {
   END_STATUSES,
   type EndStatus,
   type HistoryRecord,
+  type RunConditions,
   type RunRecord,
   type StepRecord,
 } from '../adapter/index.ts'
 import type { Duration } from '../duration.ts'
-import { checkNames, durationBetween, invalidOption, wholeNumber } from './call-options.ts'
+import {
+  abortSignal,
+  callback,
+  checkFilter,
+  duration,
+  type OptionTable,
+  someOf,
+  wholeNumber,
+} from '../options/index.ts'
 import { historyEntry, type RunHistoryEntry } from './control/history.ts'
 import { walkEnded } from './ended-runs.ts'
 import type { EventHub } from './events.ts'
 import { type RunSnapshot, runSnapshot } from './run-snapshot.ts'
-import { checkNarrowing } from './runs-filter.ts'
+import { NARROWING } from './runs-filter.ts'
 
 export const BATCH_DEFAULT = 500
 export const BATCH_MAX = 10_000
-export const AGE_MAX_MS = 100 * 365 * 86_400_000
+export const AGE_MAX: Duration = '36500d'
 const LIMIT_DEFAULT = 100_000
 const LIMIT_MAX = 1_000_000_000
 /** Payload given to an archive in one call: the run that reaches it is the last of the call. */
@@ -68,7 +77,7 @@ export interface PruneReport {
 export interface PruneSettings {
   readonly olderThanMs: number
   readonly statuses: readonly EndStatus[]
-  readonly narrowing: ReturnType<typeof checkNarrowing>
+  readonly narrowing: Pick<RunConditions, 'workflow' | 'tags'>
   readonly limit: number
   readonly batch: number
   readonly archive: Archive | undefined
@@ -77,53 +86,42 @@ export interface PruneSettings {
 }
 
 const CALL = 'prune()'
-const NAMES = [
-  'olderThan',
-  'statuses',
-  'workflow',
-  'tags',
-  'limit',
-  'batch',
-  'archive',
-  'signal',
-  'onProgress',
-]
+
+const OPTIONS = {
+  olderThan: { sets: 'how long ago a run must have ended', takes: duration(0, AGE_MAX), required: true },
+  statuses: {
+    sets: 'how the runs have ended',
+    takes: someOf(END_STATUSES),
+    default: END_STATUSES,
+    narrows: true,
+  },
+  ...NARROWING,
+  limit: {
+    sets: 'how many runs are pruned at most',
+    takes: wholeNumber(1, LIMIT_MAX),
+    default: LIMIT_DEFAULT,
+  },
+  batch: {
+    sets: 'how many runs are deleted in one transaction',
+    takes: wholeNumber(1, BATCH_MAX),
+    default: BATCH_DEFAULT,
+  },
+  archive: { sets: 'who is given every run before it is deleted', takes: callback<Archive>() },
+  signal: { sets: 'what ends the call early', takes: abortSignal },
+  onProgress: {
+    sets: 'who is told after each batch',
+    takes: callback<NonNullable<PruneOptions['onProgress']>>(),
+  },
+} satisfies OptionTable
 
 /** Throws `invalid_option`. */
-export function checkPruneOptions(options: PruneOptions): PruneSettings {
-  checkNames(CALL, options, NAMES)
-  const { olderThan, statuses = END_STATUSES, archive, onProgress, signal } = options
-  if (olderThan === undefined) throw invalidOption(CALL, 'olderThan', olderThan, "given, like '30d'")
-  if (onProgress !== undefined && typeof onProgress !== 'function') {
-    throw invalidOption(CALL, 'onProgress', onProgress, 'a function')
-  }
-  if (signal !== undefined && typeof signal?.aborted !== 'boolean') {
-    throw invalidOption(CALL, 'signal', signal, 'an AbortSignal')
-  }
-  return {
-    olderThanMs: durationBetween(CALL, 'olderThan', olderThan, 0, AGE_MAX_MS),
-    statuses: checkStatuses(statuses),
-    narrowing: checkNarrowing(CALL, options),
-    limit: wholeNumber(CALL, 'limit', options.limit ?? LIMIT_DEFAULT, 1, LIMIT_MAX),
-    batch: wholeNumber(CALL, 'batch', options.batch ?? BATCH_DEFAULT, 1, BATCH_MAX),
-    archive: checkArchive(CALL, archive),
-    signal,
-    onProgress,
-  }
-}
-
-export function checkArchive(call: string, archive: Archive | undefined): Archive | undefined {
-  if (archive === undefined || typeof archive === 'function') return archive
-  throw invalidOption(call, 'archive', archive, 'a function')
-}
-
-function checkStatuses(statuses: readonly EndStatus[]): readonly EndStatus[] {
-  const ends = `one or more of ${END_STATUSES.join(', ')}`
-  if (!Array.isArray(statuses) || statuses.length === 0) throw invalidOption(CALL, 'statuses', statuses, ends)
-  for (const status of statuses) {
-    if (!END_STATUSES.includes(status)) throw invalidOption(CALL, 'statuses', status, ends)
-  }
-  return statuses
+export function checkPruneOptions(given: PruneOptions): PruneSettings {
+  const { olderThan, workflow, tags, archive, signal, onProgress, ...others } = checkFilter(
+    CALL,
+    given,
+    OPTIONS,
+  )
+  return { ...others, olderThanMs: olderThan, narrowing: { workflow, tags }, archive, signal, onProgress }
 }
 
 /** Prunes until nothing is left that is old enough, the limit is reached, or the signal fires. */

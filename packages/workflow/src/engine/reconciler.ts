@@ -1,7 +1,6 @@
-import type { Adapter, Claim } from '../adapter/index.ts'
+import { type Adapter, attemptKey, type Claim } from '../adapter/index.ts'
 import type { Attempt } from './attempt.ts'
 import type { Capacity } from './capacity.ts'
-import { attemptKey } from './outcome-of.ts'
 
 export interface ReconcilerParts {
   readonly adapter: Adapter

@@ -1,7 +1,8 @@
 import type { WorkflowDefinition } from '../definition/workflow.ts'
+import { checkOptions, key, type OptionTable } from '../options/index.ts'
 import type { CancelOptions } from './control/control.ts'
 import type { RunHistoryEntry } from './control/history.ts'
-import type { ActionOptions } from './control/options.ts'
+import type { ActionOptions, WithinActionOptions } from './control/options.ts'
 import type { Explanation } from './explain/explanation.ts'
 import type { ResultOptions } from './result-options.ts'
 import type { KeyedRunHandle, RunHandle, RunHandleParts } from './run-handle.ts'
@@ -34,8 +35,7 @@ export function referTo(
   call: string,
   run: RunReference | RunOf,
 ): RunHandle | KeyedRunHandle {
-  const lookup =
-    typeof run === 'object' && run !== null && 'of' in run ? lookupOf(call, run) : runLookup(call, run)
+  const lookup = isRunOf(run) ? lookupOf(call, run) : runLookup(call, run)
   if (!('runId' in lookup)) return new KeyedRun(parts, lookup)
   const { runId, workflow } = lookup
   return workflow === undefined ? parts.handleOn(runId) : new RunOfWorkflow(parts, { runId, workflow })
@@ -43,8 +43,21 @@ export function referTo(
 
 function lookupOf(call: string, { of, run }: RunOf): RunLookup {
   const workflow = workflowName(call, of)
-  const lookup = runLookup(call, typeof run === 'string' ? run : { ...run, workflow })
-  return { ...lookup, workflow }
+  if (typeof run === 'string') return { ...runLookup(call, run), workflow }
+  return { workflow, key: checkOptions(call, run, BY_KEY).key }
+}
+
+const BY_KEY = {
+  key: { sets: 'which run of the workflow', takes: key, required: true },
+} satisfies OptionTable
+
+/** What cannot be looked at is refused as a reference. */
+function isRunOf(run: RunReference | RunOf): run is RunOf {
+  try {
+    return 'of' in (run as RunOf)
+  } catch {
+    return false
+  }
 }
 
 /** A call that may be made in a caller's transaction. */
@@ -79,11 +92,11 @@ class ReferredRun {
     return (await this.#run(options)).cancel(options)
   }
 
-  async pause(options?: ActionOptions): Promise<boolean> {
+  async pause(options?: WithinActionOptions): Promise<boolean> {
     return (await this.#run(options)).pause(options)
   }
 
-  async resume(options?: ActionOptions): Promise<boolean> {
+  async resume(options?: WithinActionOptions): Promise<boolean> {
     return (await this.#run(options)).resume(options)
   }
 

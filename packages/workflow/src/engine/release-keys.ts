@@ -1,9 +1,9 @@
 import { type Adapter, END_STATUSES } from '../adapter/index.ts'
 import type { Duration } from '../duration.ts'
-import { checkNames, durationBetween, invalidOption, wholeNumber } from './call-options.ts'
+import { checkFilter, duration, type OptionTable, wholeNumber } from '../options/index.ts'
 import { walkEnded } from './ended-runs.ts'
-import { AGE_MAX_MS, BATCH_DEFAULT } from './prune.ts'
-import { checkNarrowing } from './runs-filter.ts'
+import { AGE_MAX, BATCH_DEFAULT } from './prune.ts'
+import { NARROWING } from './runs-filter.ts'
 
 export interface ReleaseKeysOptions {
   /** Only of runs that ended at least this long ago. */
@@ -24,19 +24,24 @@ export interface ReleasedKeys {
 
 const CALL = 'runs.releaseKeys()'
 
+const OPTIONS = {
+  olderThan: { sets: 'how long ago a run must have ended', takes: duration(0, AGE_MAX), required: true },
+  ...NARROWING,
+  limit: {
+    sets: 'how many keys are released at most',
+    takes: wholeNumber(1, 1_000_000_000),
+    default: 100_000,
+  },
+} satisfies OptionTable
+
 /** Releases the keys of runs that ended long enough ago. Throws `invalid_option`. */
 export async function releaseKeys(adapter: Adapter, options: ReleaseKeysOptions): Promise<ReleasedKeys> {
-  checkNames(CALL, options, ['olderThan', 'workflow', 'tags', 'limit'])
-  const { olderThan } = options
-  if (olderThan === undefined) throw invalidOption(CALL, 'olderThan', olderThan, "given, like '30d'")
-  const olderThanMs = durationBetween(CALL, 'olderThan', olderThan, 0, AGE_MAX_MS)
-  const limit = wholeNumber(CALL, 'limit', options.limit ?? 100_000, 1, 1_000_000_000)
-  const narrowing = checkNarrowing(CALL, options)
+  const { olderThan: olderThanMs, limit, workflow, tags } = checkFilter(CALL, options, OPTIONS)
   await adapter.open()
   const finishedBefore = (await adapter.now()) - olderThanMs
   const walked = await walkEnded({
     adapter,
-    request: { finishedBefore, statuses: END_STATUSES, ...narrowing, keyed: true },
+    request: { finishedBefore, statuses: END_STATUSES, workflow, tags, keyed: true },
     after: null,
     batchMax: BATCH_DEFAULT,
     limit,

@@ -1,13 +1,11 @@
 import type { Clock, Timer } from '../clock.ts'
-import { type Duration, durationMs } from '../duration.ts'
+import type { Duration } from '../duration.ts'
 import { BelayError } from '../errors.ts'
-import { checkNames, durationBetween, invalidOption } from './call-options.ts'
-
-const TIMEOUT_MAX: Duration = '3650d'
+import { abortSignal, checkOptions, duration, type OptionTable } from '../options/index.ts'
 
 /** How long to wait for the end of a run. */
 export interface ResultOptions {
-  /** Milliseconds, or a text like `'30s'`. Then the wait ends with `result_timeout`; the run goes on. Default: no limit. */
+  /** Milliseconds, or a string like `'30s'`. Then the wait ends with `result_timeout`; the run goes on. Default: no limit. */
   readonly timeout?: Duration | undefined
   /** Ends the wait with `result_aborted` once it is aborted; its reason is the error's cause. The run goes on. */
   readonly signal?: AbortSignal | undefined
@@ -19,17 +17,14 @@ export interface Patience {
   readonly signal: AbortSignal | undefined
 }
 
+const OPTIONS = {
+  timeout: { sets: 'how long to wait for the end of the run', takes: duration('1ms') },
+  signal: { sets: 'what ends the wait', takes: abortSignal },
+} satisfies OptionTable
+
 /** Throws `invalid_option`. */
 export function checkResultOptions(options: ResultOptions = {}): Patience {
-  checkNames('result()', options, ['timeout', 'signal'])
-  const { timeout, signal } = options
-  const timeoutMs =
-    timeout === undefined
-      ? undefined
-      : durationBetween('result()', 'timeout', timeout, 1, durationMs(TIMEOUT_MAX, 'the longest timeout'))
-  if (signal !== undefined && !isAbortSignal(signal)) {
-    throw invalidOption('result()', 'signal', signal, 'an AbortSignal')
-  }
+  const { timeout: timeoutMs, signal } = checkOptions('result()', options, OPTIONS)
   return { timeoutMs, signal }
 }
 
@@ -67,12 +62,6 @@ export function resultAborted(runId: string, signal: AbortSignal): BelayError {
     `The wait for the result of run ${runId} was aborted by its signal. The run goes on: await it again with result(), or stop it with cancel().`,
     { runId, cause: signal.reason },
   )
-}
-
-function isAbortSignal(value: unknown): value is AbortSignal {
-  if (typeof value !== 'object' || value === null) return false
-  const { aborted, addEventListener } = value as Partial<AbortSignal>
-  return typeof aborted === 'boolean' && typeof addEventListener === 'function'
 }
 
 function resultTimeout(runId: string, timeoutMs: number): BelayError {

@@ -1,7 +1,7 @@
 import { END_STATUSES, type EndStatus } from '../adapter/index.ts'
 import type { Duration } from '../duration.ts'
-import { checkNames, durationBetween, wholeNumber } from './call-options.ts'
-import { AGE_MAX_MS, type Archive, BATCH_DEFAULT, BATCH_MAX, checkArchive } from './prune.ts'
+import { callback, checkOptions, duration, type OptionTable, wholeNumber } from '../options/index.ts'
+import { AGE_MAX, type Archive, BATCH_DEFAULT, BATCH_MAX } from './prune.ts'
 
 /** How long ended runs are kept, by how they ended. What is not named is kept for ever. */
 export interface RetentionPolicy {
@@ -28,19 +28,35 @@ export interface RetentionSettings {
 }
 
 const CALL = 'createEngine(): retention'
+const AGE = duration(0, AGE_MAX)
+const KEPT = (status: EndStatus) => ({ sets: `how long ${status} runs are kept`, takes: AGE })
+
+const OPTIONS = {
+  completed: KEPT('completed'),
+  failed: KEPT('failed'),
+  compensated: KEPT('compensated'),
+  cancelled: KEPT('cancelled'),
+  keys: { sets: 'after how long the key of an ended run can be used again', takes: AGE },
+  every: { sets: 'how often a worker looks for what is due', takes: duration('1s', '1d'), default: '1m' },
+  batch: {
+    sets: 'how many runs are deleted in one transaction',
+    takes: wholeNumber(1, BATCH_MAX),
+    default: BATCH_DEFAULT,
+  },
+  archive: { sets: 'who is given every run before it is deleted', takes: callback<Archive>() },
+} satisfies OptionTable
 
 /** Throws `invalid_option`. */
-export function checkRetention(policy: RetentionPolicy): RetentionSettings {
-  checkNames(CALL, policy, [...END_STATUSES, 'keys', 'every', 'batch', 'archive'])
-  const age = (name: string, value: Duration) => durationBetween(CALL, name, value, 0, AGE_MAX_MS)
+export function checkRetention(policy: unknown): RetentionSettings {
+  const { keys, every, batch, archive, ...ends } = checkOptions(CALL, policy, OPTIONS)
   return {
     ends: END_STATUSES.flatMap((status) => {
-      const kept = policy[status]
-      return kept === undefined ? [] : [{ status, keptMs: age(status, kept) }]
+      const keptMs = ends[status]
+      return keptMs === undefined ? [] : [{ status, keptMs }]
     }),
-    keysKeptMs: policy.keys === undefined ? undefined : age('keys', policy.keys),
-    everyMs: durationBetween(CALL, 'every', policy.every ?? '1m', 1_000, 86_400_000),
-    batch: wholeNumber(CALL, 'batch', policy.batch ?? BATCH_DEFAULT, 1, BATCH_MAX),
-    archive: checkArchive(CALL, policy.archive),
+    keysKeptMs: keys,
+    everyMs: every,
+    batch,
+    archive,
   }
 }

@@ -1,18 +1,20 @@
 import type { RunStatus } from '../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../cause.ts'
 import { BelayError } from '../errors.ts'
+import { counted, sentence } from '../words.ts'
 import type { RunSnapshot } from './run-snapshot.ts'
 
 /** What became of one step in the undo of a run. */
 export interface UndoReport {
   readonly step: string
   /**
-   * `compensated`: undone. `compensation_failed`: its compensation failed for good. `waiting`: its undo waits for one that failed.
+   * `compensated`: undone. `skipped`: an operator took it for undone, with `skipCompensation()`. `compensation_failed`: its compensation failed
+   * for good. `waiting`: its undo waits for one that failed.
    * `unknown`: not undone, and nobody knows what it did, because it timed out, lost a worker, or was given up by an operator: look
    * yourself. `compensateOn: 'started'` has such steps undone too. `succeeded`: not undone, although it took effect: its output could not
    * be stored, and it has no compensation or the run was cancelled without an undo.
    */
-  readonly result: 'compensated' | 'compensation_failed' | 'waiting' | 'unknown' | 'succeeded'
+  readonly result: 'compensated' | 'skipped' | 'compensation_failed' | 'waiting' | 'unknown' | 'succeeded'
   readonly error: SerialisedError | undefined
 }
 
@@ -44,7 +46,7 @@ export class RunFailedError extends BelayError {
 }
 
 function undoReport(run: RunSnapshot): readonly UndoReport[] {
-  return run.steps.flatMap(({ name, status, error, losses, succeeded }): UndoReport[] => {
+  return run.steps.flatMap(({ name, status, error, losses, succeeded, undo }): UndoReport[] => {
     switch (status) {
       case 'failed':
       case 'cancelled':
@@ -54,9 +56,9 @@ function undoReport(run: RunSnapshot): readonly UndoReport[] {
           ? [{ step: name, result: 'unknown', error }]
           : []
       case 'compensated':
-        return [{ step: name, result: status, error: undefined }]
+        return [{ step: name, result: undo?.skipped ? 'skipped' : status, error: undefined }]
       case 'compensation_failed':
-        return [{ step: name, result: status, error }]
+        return [{ step: name, result: status, error: undo?.error }]
       case 'compensating':
         return [{ step: name, result: 'waiting', error: undefined }]
       default:
@@ -73,10 +75,12 @@ function headline(run: RunSnapshot): string {
   if (run.cause?.type === 'deadline') return `${who} had not ended by its deadline, ${run.cause.deadlineAt}.`
   if (run.cause?.type !== 'step_failed') {
     const reason = run.cause?.reason
-    return `${who} was cancelled${reason === undefined ? '' : `: ${reason}`}.`
+    return sentence(`${who} was cancelled${reason === undefined ? '' : `: ${reason}`}`)
   }
   const { step, attempt, error } = run.cause
-  return `${who} failed: step "${step}" gave up after ${attempt} ${attempt === 1 ? 'attempt' : 'attempts'} with ${error.name}: ${error.message}`
+  return sentence(
+    `${who} failed: step "${step}" gave up after ${counted(attempt, 'attempt')} with ${error.name}: ${error.message}`,
+  )
 }
 
 function undoLine(status: RunStatus, undo: readonly UndoReport[]): string {
@@ -96,9 +100,10 @@ function knownLine(status: RunStatus, undo: readonly UndoReport[]): string {
     const failed = undo
       .filter((entry) => entry.result === 'compensation_failed')
       .map(({ step }) => `"${step}"`)
-    return `Its undo is parked: the compensation of ${failed.join(', ')} failed; ${count('compensated')} undone, ${count('waiting')} waiting. An operator must repair it.`
+    return `Its undo is parked: the compensation of ${failed.join(', ')} failed; ${count('compensated')} undone${count('skipped') === 0 ? '' : `, ${count('skipped')} skipped`}, ${count('waiting')} waiting. An operator must repair it.`
   }
-  return undo.length === 0
-    ? 'Nothing had to be undone.'
-    : `Undone: ${count('compensated')} of ${undo.length}.`
+  if (undo.length === 0) return 'Nothing had to be undone.'
+  const skipped = undo.filter(({ result }) => result === 'skipped').map(({ step }) => `"${step}"`)
+  const byHand = skipped.length === 0 ? '' : ` An operator took ${skipped.join(', ')} for undone.`
+  return `Undone: ${count('compensated')} of ${undo.length}.${byHand}`
 }

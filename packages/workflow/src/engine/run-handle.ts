@@ -1,10 +1,18 @@
 import type { Adapter } from '../adapter/index.ts'
 import type { Receives, ReceivesAnything } from '../definition/index.ts'
 import { BelayError } from '../errors.ts'
+import { checkOptions } from '../options/index.ts'
 import type { Action } from './control/action.ts'
 import type { CancelOptions, Control } from './control/control.ts'
 import type { RunHistoryEntry } from './control/history.ts'
-import { type ActionOptions, checkActionOptions } from './control/options.ts'
+import {
+  type ActionOptions,
+  actorOf,
+  checkActionOptions,
+  checkStepArgument,
+  WITHIN_ACTION_OPTIONS,
+  type WithinActionOptions,
+} from './control/options.ts'
 import type { Explanation } from './explain/explanation.ts'
 import { checkResultOptions, type ResultOptions } from './result-options.ts'
 import { RunFailedError } from './run-failed-error.ts'
@@ -37,18 +45,29 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
   status(): Promise<RunSnapshot>
   /**
    * Stops the run: in-flight handlers are signalled and awaited, then everything is undone, unless `compensate` is false, and the run ends as
-   * `cancelled`. Resolves once that is recorded, to whether this call stopped it: false when it was over or stopping already.
+   * `cancelled`. A paused run is paused no more. Resolves once that is recorded, to whether this call stopped it: false when it was over or
+   * stopping already. An undo that is under way goes on.
+   *
+   * @param options.tx makes it part of a transaction of the caller's: the run is stopped when that commits.
+   * @throws BelayError `action_refused` for `compensate: false` when the run is being undone already: pause() stops an undo.
    */
   cancel(options?: CancelOptions): Promise<boolean>
   /**
-   * Lets handlers in flight end, and begins nothing more until `resume()`. Timers and deadlines go on, signals are kept.
-   * Resolves to whether this call paused it: false when it was paused already.
+   * Lets handlers in flight end, and begins nothing more until `resume()`: no step and no compensation. Timers and deadlines go on, signals
+   * are kept. A run that fails meanwhile, or whose deadline passes, stays paused. Resolves to whether this call paused it: false when it was
+   * paused already.
    *
-   * @throws BelayError `action_refused` once the run is over or being undone.
+   * @param options.tx makes it part of a transaction of the caller's: the run is paused when that commits.
+   * @throws BelayError `action_refused` once the run is over.
    */
-  pause(options?: ActionOptions): Promise<boolean>
-  /** Lets a paused run go on, with all that became due meanwhile. Resolves to false when it wasn't paused. Throws `action_refused`. */
-  resume(options?: ActionOptions): Promise<boolean>
+  pause(options?: WithinActionOptions): Promise<boolean>
+  /**
+   * Lets a paused run go on, with all that became due meanwhile; one that failed meanwhile is undone. Resolves to false when it wasn't paused.
+   *
+   * @param options.tx makes it part of a transaction of the caller's: the run goes on when that commits.
+   * @throws BelayError `action_refused` once the run is over.
+   */
+  resume(options?: WithinActionOptions): Promise<boolean>
   /**
    * Sends a run that `failed`, was `compensated` or `cancelled` forward again: what failed, never began or was undone is run, with all its
    * retries before it. Completed steps are kept with their outputs, unless they depend on a step that was undone.
@@ -75,9 +94,9 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
    * @throws BelayError `action_refused` for a step that no handler runs, or whose run goes forward: cancel that first.
    */
   giveUpStep(step: StepNameOf<Outputs>, options: ActionOptions & { readonly reason: string }): Promise<void>
-  /** Of a parked undo: calls a compensation that failed for good again, with all its retries before it. Throws `action_refused`. */
+  /** Calls a compensation now, with all its retries before it, that failed for good or waits for its next try. Throws `action_refused`. */
   retryCompensation(step: StepNameOf<Outputs>, options?: ActionOptions): Promise<void>
-  /** Of a parked undo: takes a step for undone whose compensation failed for good. Throws `action_refused`. */
+  /** Takes a step for undone whose compensation failed for good or waits for its next try. Throws `action_refused`. */
   skipCompensation(step: StepNameOf<Outputs>, options?: ActionOptions): Promise<void>
   /** What operators did to the run and which signals it received: the newest `limit` (default 200), oldest first. */
   history(options?: { readonly limit?: number }): Promise<readonly RunHistoryEntry[]>
@@ -202,12 +221,12 @@ class Handle {
     return this.#parts.control.cancel(this.id, options)
   }
 
-  async pause(options: ActionOptions = {}): Promise<boolean> {
-    return (await this.#act('pause()', { type: 'pause' }, options)).changed
+  pause(options: WithinActionOptions = {}): Promise<boolean> {
+    return this.#actWithin('pause()', { type: 'pause' }, options)
   }
 
-  async resume(options: ActionOptions = {}): Promise<boolean> {
-    return (await this.#act('resume()', { type: 'resume' }, options)).changed
+  resume(options: WithinActionOptions = {}): Promise<boolean> {
+    return this.#actWithin('resume()', { type: 'resume' }, options)
   }
 
   async retry(options: ActionOptions = {}): Promise<void> {
@@ -215,6 +234,7 @@ class Handle {
   }
 
   async retryStep(step: string, options: ActionOptions = {}): Promise<void> {
+    checkStepArgument('retryStep()', step)
     await this.#act('retryStep()', { type: 'retry_step', step }, options)
   }
 
@@ -227,10 +247,12 @@ class Handle {
   }
 
   async retryCompensation(step: string, options: ActionOptions = {}): Promise<void> {
+    checkStepArgument('retryCompensation()', step)
     await this.#act('retryCompensation()', { type: 'retry_compensation', step }, options)
   }
 
   async skipCompensation(step: string, options: ActionOptions = {}): Promise<void> {
+    checkStepArgument('skipCompensation()', step)
     await this.#act('skipCompensation()', { type: 'skip_compensation', step }, options)
   }
 
@@ -252,6 +274,11 @@ class Handle {
 
   reject(name: string, decision: RejectOptions): Promise<SignalReceipt> {
     return this.#parts.signals.reject({ runId: this.id }, name, decision)
+  }
+
+  async #actWithin(method: string, action: Action, options: WithinActionOptions): Promise<boolean> {
+    const { tx, ...own } = checkOptions(method, options, WITHIN_ACTION_OPTIONS)
+    return (await this.#parts.control.act(this.id, action, actorOf(own), tx)).changed
   }
 
   #otherVersion(): BelayError {

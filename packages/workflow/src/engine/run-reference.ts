@@ -1,8 +1,9 @@
 import type { Adapter, FoundRun } from '../adapter/index.ts'
 import type { OutputsOf, ReceivesAnything, ReceivesOf, WorkflowDefinition } from '../definition/index.ts'
 import { BelayError } from '../errors.ts'
-import { invalidOption } from './call-options.ts'
-import { checkKey } from './key.ts'
+import { checkArgument, id, type Kind, key, name, Refusal } from '../options/index.ts'
+import { shown } from '../shown.ts'
+import { isDefinition } from './definition-argument.ts'
 import type { KeyedRunHandle, RunHandle } from './run-handle.ts'
 
 /**
@@ -42,14 +43,30 @@ export type RunLookup =
 
 /** Reads a reference; `call` names who was given it. Throws `invalid_option` for what cannot name a run. */
 export function runLookup(call: string, run: RunReference): RunLookup {
-  if (typeof run === 'string') return { runId: checkedId(call, run) }
-  if (typeof run !== 'object' || run === null) throw invalidOption(call, 'the run', run, NAMED_BY)
-  const known = lookupsOfHandles.get(run)
+  const known = typeof run === 'object' && run !== null ? lookupsOfHandles.get(run) : undefined
   if (known !== undefined) return known
-  if ('id' in run) return { runId: checkedId(call, run.id) }
-  if (!('workflow' in run && 'key' in run)) throw invalidOption(call, 'the run', run, NAMED_BY)
-  checkKey(`${call}: the key of a run`, run.key)
-  return { workflow: workflowName(call, run.workflow), key: run.key }
+  const named = checkArgument(call, 'the run', run, REFERENCE)
+  if ('runId' in named) return named
+  const runKey = checkArgument(call, 'the key of the run', named.key, key)
+  return { workflow: workflowName(call, named.workflow), key: runKey }
+}
+
+const RUN_ID = id('run')
+
+/** An id as the store writes it, or what is to name a run together. */
+const REFERENCE: Kind<
+  { readonly runId: string } | { readonly workflow: WorkflowDefinition | string; readonly key: unknown }
+> = {
+  words: 'a run id, an object with the id as `id` (a handle, a snapshot), or { workflow, key }',
+  read(given) {
+    const named = given as { readonly id?: unknown; readonly workflow: string; readonly key?: unknown }
+    if (typeof given === 'object' && named.id === undefined && 'workflow' in named && 'key' in named) {
+      return { workflow: named.workflow, key: named.key }
+    }
+    const runId = RUN_ID.read(typeof given === 'string' ? given : named.id)
+    if (!Refusal.is(runId)) return { runId: runId.toLowerCase() }
+    return typeof given === 'object' ? runId : new Refusal(shown(given))
+  },
 }
 
 /** What handles stand for that must look their run up. Once one has found its run it is for that run, whoever has the key later. */
@@ -57,10 +74,12 @@ export const lookupsOfHandles = new WeakMap<object, RunLookup>()
 
 /** The name of a workflow that is given by its definition or its name. Throws `invalid_option`. */
 export function workflowName(call: string, workflow: WorkflowDefinition | string): string {
-  const name: unknown = typeof workflow === 'object' && workflow !== null ? workflow.name : workflow
-  // NUL is the one character PostgreSQL's text cannot hold.
-  if (typeof name === 'string' && name !== '' && !name.includes('\0')) return name
-  throw invalidOption(call, 'the workflow', workflow, 'a definition, or the name of one')
+  return checkArgument(call, 'the workflow', workflow, WORKFLOW_NAME)
+}
+
+const WORKFLOW_NAME: Kind<string> = {
+  words: `a definition, or the name of one: ${name.words}`,
+  read: (given) => name.read(isDefinition(given) ? given.name : given),
 }
 
 /** Which run it is. Throws `unknown_run`. */
@@ -94,20 +113,11 @@ export function unknownRun(lookup: RunLookup): BelayError {
   }
   return new BelayError(
     'unknown_run',
-    `There is no run of workflow "${lookup.workflow}" with key ${JSON.stringify(lookup.key)}: it was never started, it was pruned, its key was released, or the transaction that started it was not committed.`,
+    `There is no run of workflow ${shown(lookup.workflow)} with key ${shown(lookup.key)}: it was never started, it was pruned, its key was released, or the transaction that started it was not committed.`,
   )
 }
 
-/** Tells whether a text can be the id of a run. Anything but a uuid names none, and PostgreSQL would not even look. */
-export function isRunId(text: unknown): text is string {
-  return typeof text === 'string' && UUID.test(text)
-}
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-const NAMED_BY = 'a run id, an object with the id as `id` (a handle, a snapshot), or { workflow, key }'
-
-function checkedId(call: string, id: unknown): string {
-  // As the store writes it.
-  if (isRunId(id)) return id.toLowerCase()
-  throw invalidOption(call, 'the run', id, NAMED_BY)
+/** Tells whether a string can be the id of a run. Anything but a uuid names none, and PostgreSQL would not even look. */
+export function isRunId(given: string): boolean {
+  return !Refusal.is(RUN_ID.read(given))
 }

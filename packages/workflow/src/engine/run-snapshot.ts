@@ -1,4 +1,4 @@
-import type { RunRecord, RunStatus, StepRecord, StepStatus } from '../adapter/index.ts'
+import type { RunRecord, RunStatus, StepRecord, StepStatus, UndoRecord } from '../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../cause.ts'
 import { fromJsonText } from './payload.ts'
 
@@ -10,7 +10,7 @@ export interface RunSummary {
   readonly key: string | undefined
   readonly status: RunStatus
   readonly input: unknown
-  /** Why the run stopped; undefined while it goes forward and when it completed. */
+  /** Why the run stopped; undefined while it goes forward and when it completed. A paused run that has one is undone once it is resumed. */
   readonly cause: RunCause | undefined
   readonly createdAt: Date
   readonly finishedAt: Date | undefined
@@ -30,26 +30,49 @@ export interface RunSnapshot extends RunSummary {
 export interface StepSnapshot {
   readonly name: string
   readonly status: StepStatus
-  /** Tries of the newest direction that have been claimed, lost workers included; 0 before the first. */
+  /** Which effect of the step this is, from 1: it grows when the step was undone and is run again, and its idempotency key with it. */
+  readonly round: number
+  /**
+   * Attempts that a worker has begun in this round, the one under way included; 0 before the first. Of a poll those of its newest check. This
+   * and all that follows tells of the way forward; `undo` of the way back.
+   */
   readonly attempts: number
+  /** Of them, since the step was last sent on its way: how many failed, and how many lost their worker. */
   readonly failures: number
   readonly losses: number
-  /** Who holds the step or ended its newest attempt. */
+  /** Who holds the step or ended its newest attempt, of either direction. */
   readonly workerId: string | undefined
   readonly output: unknown
-  /** The newest error, also of an attempt that was followed by a success of the undo. */
+  /** The newest error, also when a later attempt completed. */
   readonly error: SerialisedError | undefined
   /** Its handler returned what cannot be stored, and `error` says why: its effect is there, although the step did not complete. */
   readonly succeeded: boolean
-  /** Of the newest attempt, forward or undo. */
+  /** When the newest attempt began and ended. */
   readonly startedAt: Date | undefined
   readonly finishedAt: Date | undefined
+  /** Its undo, once that is planned; undefined of a step that is not undone. */
+  readonly undo: StepUndo | undefined
   /** Of a step that is ready or waiting: when it is due, by its timer, its timeout or a retry's delay. Undefined for at once, or for a wait without end. */
   readonly dueAt: Date | undefined
   /** When it began to wait. */
   readonly waitingSince: Date | undefined
   /** When its signal came. */
   readonly signalledAt: Date | undefined
+}
+
+/** The undo of a step. */
+export interface StepUndo {
+  /** Attempts of the compensation that a worker has begun, the one under way included. */
+  readonly attempts: number
+  readonly failures: number
+  readonly losses: number
+  /** The newest error of the compensation, also when a later attempt succeeded. */
+  readonly error: SerialisedError | undefined
+  /** When the newest attempt began and ended. */
+  readonly startedAt: Date | undefined
+  readonly finishedAt: Date | undefined
+  /** It counts as compensated because an operator said so, with `skipCompensation()`. */
+  readonly skipped: boolean
 }
 
 export function runSummary(run: RunRecord): RunSummary {
@@ -77,7 +100,8 @@ function stepSnapshot(step: StepRecord): StepSnapshot {
   return {
     name: step.name,
     status: step.status,
-    attempts: attemptsOf(step),
+    round: step.round,
+    attempts: step.attempts,
     failures: step.failures,
     losses: step.losses,
     workerId: step.workerId ?? undefined,
@@ -86,24 +110,24 @@ function stepSnapshot(step: StepRecord): StepSnapshot {
     succeeded: step.succeeded,
     startedAt: instant(step.startedAt),
     finishedAt: instant(step.finishedAt),
+    undo: step.undo === null ? undefined : stepUndo(step.undo),
     dueAt: step.status === 'ready' || step.status === 'waiting' ? instant(step.availableAt) : undefined,
     waitingSince: instant(step.waitingSince),
     signalledAt: instant(step.signalledAt),
   }
 }
 
-function attemptsOf({ status, workerId, failures, losses }: StepRecord): number {
-  // `failures` counts the tries that were followed by another: the one under way, or the last one, comes on top.
-  const underWay = status === 'running' || (status === 'compensating' && workerId !== null)
-  return failures + losses + (underWay || ENDED.has(status) ? 1 : 0)
+function stepUndo(undo: UndoRecord): StepUndo {
+  return {
+    attempts: undo.attempts,
+    failures: undo.failures,
+    losses: undo.losses,
+    error: fromJsonText(undo.error) as SerialisedError | undefined,
+    startedAt: instant(undo.startedAt),
+    finishedAt: instant(undo.finishedAt),
+    skipped: undo.skipped,
+  }
 }
-
-const ENDED: ReadonlySet<StepRecord['status']> = new Set([
-  'completed',
-  'failed',
-  'compensated',
-  'compensation_failed',
-])
 
 function instant(epochMs: number | null): Date | undefined {
   return epochMs === null ? undefined : new Date(epochMs)

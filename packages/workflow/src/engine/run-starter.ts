@@ -1,5 +1,6 @@
 import type { NewRun, StartedRun } from '../adapter/index.ts'
 import { BelayError } from '../errors.ts'
+import { shown } from '../shown.ts'
 import { HeldUp, partsOf } from './held-up.ts'
 import { isContended, isUnavailable, type OutageWatch } from './outage.ts'
 import { pause, type Runtime } from './runtime.ts'
@@ -172,7 +173,9 @@ function resolvePlace({ entry, index }: Place, start: Start): void {
 function keyHeld({ entry, index }: Place, cause: unknown): BelayError {
   const { runId, workflow, key } = entry.runs[index]!
   const what =
-    key === null ? `A run of workflow "${workflow}"` : `The run of workflow "${workflow}" with key "${key}"`
+    key === null
+      ? `A run of workflow "${workflow}"`
+      : `The run of workflow "${workflow}" with key ${shown(key)}`
   const why =
     key === null
       ? 'another transaction has locked Belay’s tables'

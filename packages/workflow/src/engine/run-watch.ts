@@ -144,7 +144,7 @@ function mayBeOver(status: RunStatus): boolean {
 function closedError(runId: string): BelayError {
   return new BelayError(
     'engine_closed',
-    `The engine was closed while run ${runId} was awaited. The run goes on; get it again with engine.runs.get().`,
+    `The engine was closed while run ${runId} was awaited. The run goes on. To await it again, call result() of engine.runs.handle(id) on another engine.`,
     { runId },
   )
 }

@@ -28,6 +28,7 @@ export interface SessionParts extends Omit<AttemptParts, 'onCall' | 'onLateResul
   readonly workerId: string
   readonly concurrency: number
   readonly leaseMs: number
+  readonly keepAttempts: boolean
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   /** `definitionIds`: of the workflows whose steps were settled. */
   readonly onSettled: (settlement: Settlement, definitionIds: readonly number[]) => void
@@ -269,6 +270,7 @@ export class Session {
       runtime: parts.runtime,
       outage: parts.outage,
       workerId: parts.workerId,
+      keepAttempts: parts.keepAttempts,
       reserve: (entries) => this.capacity.reserve(dependentsOf(entries)),
       onResult: (entry, result) => this.#settled(entry, result),
       onSettled: (settlement, entries) => {

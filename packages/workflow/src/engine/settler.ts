@@ -20,6 +20,7 @@ export interface SettlerOptions<Item> {
   readonly runtime: Runtime
   readonly outage: OutageWatch
   readonly workerId: string
+  readonly keepAttempts: boolean
   /** Keeps room for the steps that these make ready, until the call is answered and they were taken on. */
   readonly reserve: (entries: readonly SettlerEntry<Item>[]) => Reservation
   /** Called once for each, when it is recorded or known to be void. */
@@ -115,11 +116,11 @@ export class Settler<Item> {
   }
 
   async #send(batch: readonly SettlerEntry<Item>[], before: Tries = {}): Promise<void> {
-    const { adapter, workerId, outage, reserve, onResult, onSettled } = this.#options
+    const { adapter, workerId, keepAttempts, outage, reserve, onResult, onSettled } = this.#options
     const room = reserve(batch)
     try {
       const outcomes = batch.map((entry) => entry.outcome)
-      const settlement = await adapter.settle({ workerId, outcomes, handBackMax: room.max })
+      const settlement = await adapter.settle({ workerId, outcomes, handBackMax: room.max, keepAttempts })
       outage.succeeded()
       // Results first: nobody may see a dependent start before the step it waited for has ended.
       const refused: { readonly entry: SettlerEntry<Item>; readonly reason: string }[] = []

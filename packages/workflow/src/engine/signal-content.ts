@@ -1,6 +1,7 @@
 import { dequal } from 'dequal'
 import type { Delivery, FoundRun, JsonText, NewSignal } from '../adapter/index.ts'
 import { BelayError } from '../errors.ts'
+import { shown } from '../shown.ts'
 import type { Decision } from './decide-wait.ts'
 import { fromJsonText } from './payload.ts'
 
@@ -16,7 +17,7 @@ export function assertSamePayload({ run, step, signal }: Sent, delivery: Deliver
   if (delivery.result !== 'duplicate' || isSame(signal, delivery, delivery.recorded)) return
   throw new BelayError(
     'key_conflict',
-    `Step "${step.name}" of run ${run.runId} has a signal with key ${JSON.stringify(signal.key)} and another payload. Nothing was recorded. Give each event a key of its own.`,
+    `Step "${step.name}" of run ${run.runId} has a signal with key ${shown(signal.key)} and another payload. Nothing was recorded. Give each event a key of its own.`,
     { runId: run.runId, step: step.name },
   )
 }
@@ -34,7 +35,7 @@ export function isSameDecision({ run, step, signal }: Sent, delivery: Delivery):
   const before = made.approved === sent.approved ? ' with another payload' : ''
   throw new BelayError(
     'decision_conflict',
-    `Step "${step.name}" of run ${run.runId} was ${wordFor(made)} by ${made.by} at ${made.at}${before}, and cannot be ${wordFor(sent)} any more. Nothing was recorded.`,
+    `Step "${step.name}" of run ${run.runId} was ${wordFor(made)} by ${made.by} at ${made.at}${before}, and can no longer be ${wordFor(sent)}. Nothing was recorded.`,
     { runId: run.runId, step: step.name },
   )
 }

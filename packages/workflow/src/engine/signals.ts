@@ -5,9 +5,11 @@ import type { SignalWait } from '../definition/wait.ts'
 import { BelayError, StoreContendedError } from '../errors.ts'
 import { didYouMean } from '../graph/index.ts'
 import { listed } from '../graph/place.ts'
+import { anything, checkOptions, key, type OptionTable, string } from '../options/index.ts'
+import { shown } from '../shown.ts'
+import { checkStepArgument } from './control/options.ts'
 import type { Decision } from './decide-wait.ts'
 import type { DefinitionRegistry } from './definition-registry.ts'
-import { checkKey } from './key.ts'
 import type { EngineSettings } from './options.ts'
 import { toJsonText } from './payload.ts'
 import { findRun, type RunLookup, unknownRun } from './run-reference.ts'
@@ -37,8 +39,25 @@ export interface ApproveOptions<Payload = unknown> extends RejectOptions {
 export interface RejectOptions extends SignalOptions {
   /** Who decides; 1 to 512 characters. */
   readonly by: string
+  /** Up to 10,000 characters. */
   readonly comment?: string | undefined
 }
+
+const SIGNAL_OPTIONS = {
+  key: { sets: 'the event behind the signal', takes: key },
+  tx: { sets: 'the transaction that the signal is part of', takes: anything },
+} satisfies OptionTable
+
+const REJECT_OPTIONS = {
+  by: { sets: 'who decides', takes: string(1, 512), required: true },
+  comment: { sets: 'what whoever decides has to say', takes: string(0, 10_000) },
+  ...SIGNAL_OPTIONS,
+} satisfies OptionTable
+
+const APPROVE_OPTIONS = {
+  ...REJECT_OPTIONS,
+  payload: { sets: "what the approval's schema asks for", takes: anything },
+} satisfies OptionTable
 
 /** What became of a signal or decision. */
 export interface SignalReceipt {
@@ -97,13 +116,13 @@ export class Signals {
     payload: unknown,
     options: SignalOptions = {},
   ): Promise<SignalReceipt> {
-    const { tx } = options ?? {}
-    const key = this.#keyOf('signal()', options, ['key', 'tx'])
+    checkStepArgument('signal()', name)
+    const { tx, key = this.#newKey() } = checkOptions('signal()', options, SIGNAL_OPTIONS)
     const prepare = async () => {
       const { schema, ...receiver } = await this.#find({ target, name, kind: 'signal', tx })
       const { workflow } = receiver.run
       const valid = await validatePayload({ workflow, step: name }, schema, payload)
-      return this.#sending(receiver, { key, actor: null, payload: valid, given: payload })
+      return this.#sending(receiver, { key, actor: null, ...valid, given: payload })
     }
     const { sending, delivery } = await this.#deliver(prepare, tx)
     assertSamePayload(sending, delivery)
@@ -111,56 +130,44 @@ export class Signals {
   }
 
   async approve(target: RunLookup, name: string, options: ApproveOptions): Promise<SignalReceipt> {
-    const key = this.#keyOf('approve()', options, ['by', 'comment', 'payload', 'key', 'tx'])
-    return this.#decide(target, name, { ...options, approved: true, key })
+    checkStepArgument('approve()', name)
+    const made = checkOptions('approve()', options, APPROVE_OPTIONS)
+    return this.#decide(target, name, { ...made, approved: true })
   }
 
   async reject(target: RunLookup, name: string, options: RejectOptions): Promise<SignalReceipt> {
-    const key = this.#keyOf('reject()', options, ['by', 'comment', 'key', 'tx'])
-    return this.#decide(target, name, { ...options, approved: false, key })
+    checkStepArgument('reject()', name)
+    const made = checkOptions('reject()', options, REJECT_OPTIONS)
+    return this.#decide(target, name, { ...made, approved: false })
   }
 
   async #decide(
     target: RunLookup,
     name: string,
-    made: { readonly approved: boolean; readonly key: string } & ApproveOptions,
+    made: { readonly approved: boolean } & ApproveOptions,
   ): Promise<SignalReceipt> {
-    const { approved, by, comment, tx } = made
-    checkDecision(made)
+    const { approved, by, comment, tx, key = this.#newKey() } = made
     const prepare = async () => {
       const { schema, ...receiver } = await this.#find({ target, name, kind: 'approval', tx })
       const place = { workflow: receiver.run.workflow, step: name }
-      const payload = approved ? await validatePayload(place, schema, made.payload) : undefined
+      const valid = approved ? await validatePayload(place, schema, made.payload) : undefined
       const at = new Date(await this.#parts.adapter.now({ tx })).toISOString()
       const decision: Decision = {
         approved,
         by,
         at,
         ...(comment === undefined ? {} : { comment }),
-        ...(payload === undefined ? {} : { payload }),
+        ...(valid?.payload === undefined ? {} : valid),
       }
-      return this.#sending(receiver, { key: made.key, actor: by, payload: decision, given: made.payload })
+      return this.#sending(receiver, { key, actor: by, payload: decision, given: made.payload })
     }
     const { sending, delivery } = await this.#deliver(prepare, tx)
     const same = isSameDecision(sending, delivery)
     return receipt(sending, same ? { result: 'duplicate', recorded: null } : delivery)
   }
 
-  #keyOf(verb: string, options: SignalOptions, known: readonly string[]): string {
-    if (typeof options !== 'object' || options === null) {
-      throw new BelayError('invalid_option', `${verb} takes an object with ${known.join(', ')}.`)
-    }
-    for (const name of Object.keys(options)) {
-      if (known.includes(name)) continue
-      throw new BelayError(
-        'invalid_option',
-        `${verb} has no option "${name}".${didYouMean(name, known)} It takes ${known.join(', ')}.`,
-      )
-    }
-    const { key } = options
-    if (key === undefined) return this.#parts.settings.runtime.newId()
-    checkKey("A signal's key", key)
-    return key
+  #newKey(): string {
+    return this.#parts.settings.runtime.newId()
   }
 
   /** Finds the run, its definition as this process or the store knows it, and the step, which must take signals of this kind. */
@@ -249,7 +256,7 @@ function signalStep(
 }
 
 function mismatch(step: KnownStep | undefined, name: string, what: string): string {
-  if (step === undefined) return `has no step "${name}".`
+  if (step === undefined) return `has no step ${shown(name)}.`
   switch (step.wait?.kind) {
     case 'approval':
       return `has a step "${name}" that waits for an approval: use approve() or reject().`
@@ -258,12 +265,6 @@ function mismatch(step: KnownStep | undefined, name: string, what: string): stri
     default:
       return `has a step "${name}" that does not wait for ${what}.`
   }
-}
-
-function checkDecision({ by, comment }: ApproveOptions): void {
-  checkKey('A decision needs by, who decides: it', by)
-  if (comment === undefined || typeof comment === 'string') return
-  throw new BelayError('invalid_option', `A decision's comment must be a text; got ${typeof comment}.`)
 }
 
 function receipt({ run, step, signal, checked }: Sending, delivery: Delivery): SignalReceipt {

@@ -3,17 +3,23 @@ import { VERSION_MAX } from '../definition/compile.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
 import { didYouMean } from '../graph/index.ts'
-import { checkNames, wholeNumber } from './call-options.ts'
+import { checkOptions, type OptionTable, wholeNumber } from '../options/index.ts'
+import { shown } from '../shown.ts'
 import type { RunHandle } from './run-handle.ts'
 import { workflowName } from './run-reference.ts'
 import {
-  RUN_OPTION_NAMES,
+  RUN_OPTIONS,
   type RunOptions,
   type StartedHandle,
   type StartRunParts,
   startRun,
   startUnchecked,
 } from './start-run.ts'
+
+const RUN_BY_NAME_OPTIONS = {
+  ...RUN_OPTIONS,
+  version: { sets: 'the version that the run follows', takes: wholeNumber(1, VERSION_MAX) },
+} satisfies OptionTable
 
 /** Options of a run that is started by the name of its workflow. */
 export interface RunByNameOptions extends RunOptions {
@@ -37,9 +43,9 @@ export async function startRunByName(
   input: unknown,
   given: RunByNameOptions,
 ): Promise<StartedHandle & { readonly checked: boolean }> {
-  checkNames('run()', given, [...RUN_OPTION_NAMES, 'version'])
-  const { version, ...options } = given
-  const known = await findWorkflow(parts, name, version, options.tx)
+  const { version, tx } = checkOptions('run()', given, RUN_BY_NAME_OPTIONS)
+  const { version: _, ...options } = given
+  const known = await findWorkflow(parts, name, version, tx)
   if (known.workflow !== undefined) {
     return { ...(await startRun(parts, known.workflow, input, options)), checked: true }
   }
@@ -58,7 +64,6 @@ async function findWorkflow(
   tx: unknown,
 ): Promise<KnownWorkflow> {
   const name = workflowName('run()', given)
-  if (version !== undefined) wholeNumber('run()', 'version', version, 1, VERSION_MAX)
   const [workflow] = settings.workflows
     .filter((candidate) => candidate.name === name && (version ?? candidate.version) === candidate.version)
     .sort((one, other) => other.version - one.version)
@@ -76,9 +81,10 @@ function unknownWorkflow(
   workflows: readonly WorkflowDefinition[],
 ): BelayError {
   const names = [...new Set(workflows.map((workflow) => workflow.name))]
-  const what = version === undefined ? `workflow "${name}"` : `version ${version} of workflow "${name}"`
+  const what =
+    version === undefined ? `workflow ${shown(name)}` : `version ${version} of workflow ${shown(name)}`
   return new BelayError(
     'unknown_workflow',
-    `run(): there is no ${what} in this engine's \`workflows\`, and none is stored.${didYouMean(name, names)} A definition is stored when an engine that has it starts, or starts a run with it.`,
+    `run(): there is no ${what} in this engine's \`workflows\`, and none is stored.${didYouMean(name, names)} Start an engine that has the definition, or start a run with the definition itself: either stores it.`,
   )
 }

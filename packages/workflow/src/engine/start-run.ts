@@ -3,16 +3,26 @@ import pLimit from 'p-limit'
 import type { Adapter, JsonText, NewRun, SavedDefinition, StartedRun } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { BelayError } from '../errors.ts'
-import { didYouMean } from '../graph/index.ts'
+import {
+  anything,
+  checkArgument,
+  checkOptions,
+  type Kind,
+  key,
+  type OptionTable,
+  Refusal,
+  type SettingsOf,
+} from '../options/index.ts'
+import { shown } from '../shown.ts'
+import { checkDefinition } from './definition-argument.ts'
 import type { DefinitionRegistry } from './definition-registry.ts'
 import { inputHash } from './input-hash.ts'
-import { checkKey } from './key.ts'
 import type { EngineSettings } from './options.ts'
 import { fromJsonText, toJsonText } from './payload.ts'
 import type { PayloadCache } from './payload-cache.ts'
 import { type RunStarter, STARTS_MAX, type Start } from './run-starter.ts'
-import { checkStartTimes, type StartTimes } from './start-times.ts'
-import { checkTags } from './tags.ts'
+import { START_TIMES, type StartTimes, startTimes } from './start-times.ts'
+import { tags } from './tags.ts'
 
 export interface RunOptions extends StartTimes {
   /** Names the business event that this run belongs to, like `order:9182`; 1 to 512 characters, unique per workflow. */
@@ -43,15 +53,35 @@ interface CheckedRun extends CheckedOptions {
   readonly inputHash: string | null
 }
 
-type CheckedOptions = Pick<NewRun, 'key' | 'tags'> & ReturnType<typeof checkStartTimes>
+type CheckedOptions = Pick<NewRun, 'key' | 'tags' | 'startAt' | 'startDelayMs' | 'deadlineMs'>
 
-function checkOptions(
+const NEW_RUNS: Kind<readonly unknown[]> = {
+  words: 'an array with an object for each run',
+  read: (given) => (Array.isArray(given) ? Array.from(given) : new Refusal(shown(given))),
+}
+
+const OF_MANY = {
+  key: { sets: 'the business event that the run belongs to', takes: key },
+  tags: { sets: 'what the run can be found by', takes: tags },
+  ...START_TIMES,
+} satisfies OptionTable
+
+const WITH_INPUT = { input: { sets: "the run's input", takes: anything }, ...OF_MANY } satisfies OptionTable
+
+/** Options of a run that is started alone. */
+export const RUN_OPTIONS = {
+  ...OF_MANY,
+  tx: { sets: 'the transaction that the start is part of', takes: anything },
+} satisfies OptionTable
+
+function checkedOptions(
+  call: string,
   { deadlineMs }: Pick<WorkflowDefinition, 'deadlineMs'>,
-  options: RunOptions,
-  allowed: typeof ALONE | typeof OF_MANY = ALONE,
+  { key, tags, ...times }: SettingsOf<typeof OF_MANY>,
 ): CheckedOptions {
-  const { key, tags } = checkRunOptions(options, allowed)
-  return { key, tags, ...checkStartTimes(options, deadlineMs) }
+  // A run with no tags has none to store.
+  const stored = tags?.length === 0 ? undefined : tags
+  return { key: key ?? null, tags: stored, ...startTimes(call, times, deadlineMs) }
 }
 
 export interface StartedHandle {
@@ -75,9 +105,9 @@ export async function startRun(
   input: unknown,
   options: RunOptions,
 ): Promise<StartedHandle> {
-  const { tx } = options
-  checkWorkflow(workflow)
-  const checked = await checkRun(parts, workflow, input, checkOptions(workflow, options))
+  checkDefinition('run()', workflow)
+  const { tx, ...own } = checkOptions('run()', options, RUN_OPTIONS)
+  const checked = await checkRun(parts, workflow, input, checkedOptions('run()', workflow, own))
   return storeRun(parts, await storedDefinition(parts, workflow, tx), checked, tx)
 }
 
@@ -92,8 +122,9 @@ export async function startUnchecked(
   options: RunOptions,
 ): Promise<StartedHandle> {
   const believing = { name: definition.name, deadlineMs: null, validate: (given: unknown) => given }
-  const run = await checkRun(parts, believing, input, checkOptions(believing, options))
-  return storeRun(parts, definition, run, options.tx)
+  const { tx, ...own } = checkOptions('run()', options, RUN_OPTIONS)
+  const run = await checkRun(parts, believing, input, checkedOptions('run()', believing, own))
+  return storeRun(parts, definition, run, tx)
 }
 
 async function storeRun(
@@ -118,7 +149,7 @@ export async function startRuns<Result>(
   onStarted: (started: StartedHandle, index: number) => Result,
   tx?: unknown,
 ): Promise<readonly Result[]> {
-  checkWorkflow(workflow)
+  checkDefinition('runMany()', workflow)
   const checked = await checkRuns(parts, workflow, runs)
   const definition = await storedDefinition(parts, workflow, tx)
   if (tx !== undefined) {
@@ -191,8 +222,13 @@ async function checkRuns(
   runs: readonly (RunOptions & { readonly input?: unknown })[],
 ): Promise<readonly CheckedRun[]> {
   // All options before the first schema is asked: a promise must not be left behind by what throws next to it.
-  const options = runs.map(({ input: _, ...given }) => checkOptions(workflow, given, OF_MANY))
-  const checked = runs.map(({ input }, index) => checkRun(parts, workflow, input, options[index]!))
+  const given = checkArgument('runMany()', 'the runs', runs, NEW_RUNS)
+  const options = given.map((run, index) => {
+    const call = `runMany(): run ${index}`
+    const { input, ...own } = checkOptions(call, run, WITH_INPUT)
+    return { input, own: checkedOptions(call, workflow, own) }
+  })
+  const checked = options.map(({ input, own }) => checkRun(parts, workflow, input, own))
   return checked.some((run) => run instanceof Promise) ? Promise.all(checked) : (checked as CheckedRun[])
 }
 
@@ -208,7 +244,8 @@ function checkRun(
     return { ...options, input: toJsonText(valid, settings.payloadMaxBytes, owner), inputHash: hash }
   }
   const valid = workflow.validate(input)
-  return valid instanceof Promise ? valid.then(stored) : stored(valid)
+  // What comes back as it was given is no answer to wait for, even where it is a promise: nothing was asked.
+  return valid !== input && valid instanceof Promise ? valid.then(stored) : stored(valid)
 }
 
 function newRun({ settings }: StartRunParts, definition: SavedDefinition, checked: CheckedRun): NewRun {
@@ -234,49 +271,13 @@ function versionOf(stored: StartedRun, { version }: SavedDefinition): number {
   return stored.version ?? version
 }
 
-function checkWorkflow(workflow: WorkflowDefinition): void {
-  if (typeof workflow?.record?.checksum === 'string') return
-  throw new BelayError(
-    'unknown_workflow',
-    `A run is started with a definition made by define() or defineGraph(), or with run() by the name of one; got ${typeof workflow === 'string' ? JSON.stringify(workflow) : typeof workflow}.`,
-  )
-}
-
-/** What a run may be given, alone and among many. */
-const ALONE = { what: 'A run', names: ['key', 'tags', 'startAt', 'delay', 'deadline', 'tx'] } as const
-const OF_MANY = {
-  what: 'A run of runMany()',
-  names: ['key', 'tags', 'startAt', 'delay', 'deadline'],
-} as const
-
-/** Options of a run that is started alone. */
-export const RUN_OPTION_NAMES: readonly string[] = ALONE.names
-
-function checkRunOptions(
-  options: RunOptions,
-  { what, names }: typeof ALONE | typeof OF_MANY,
-): Pick<NewRun, 'key' | 'tags'> {
-  for (const name of Object.keys(options)) {
-    if ((names as readonly string[]).includes(name)) continue
-    throw new BelayError(
-      'invalid_option',
-      `${what} has no option "${name}".${didYouMean(name, names)} It takes ${names.join(', ')}.`,
-    )
-  }
-  const { key, tags } = options
-  if (key !== undefined) checkKey("A run's key", key)
-  const checked = tags === undefined ? [] : checkTags("A run's tags", tags)
-  // A run with no tags has none to store.
-  return { key: key ?? null, tags: checked.length === 0 ? undefined : checked }
-}
-
 /** The same was given, or the same is stored: a schema may make something new of one input each time, and one thing of several. */
 function assertSameInput({ workflow, key, input, inputHash: hash }: NewRun, existing: StartedRun): void {
   if (hash != null && existing.inputHash === hash) return
   if (existing.input === input || dequal(fromJsonText(existing.input), fromJsonText(input))) return
   throw new BelayError(
     'key_conflict',
-    `Key ${JSON.stringify(key)} of workflow "${workflow}" belongs to run ${existing.runId}, which was started with another input. Use a key that names this input's event, or get that run with engine.runs.handle().`,
+    `Key ${shown(key)} of workflow "${workflow}" belongs to run ${existing.runId}, which was started with another input. Use a key that names this input's event, or get that run with engine.runs.handle().`,
     { runId: existing.runId },
   )
 }

@@ -1,8 +1,8 @@
 import type { NewRun } from '../adapter/index.ts'
-import { DURATION_MAX } from '../definition/option-check.ts'
-import { type Duration, durationMs } from '../duration.ts'
+import { DURATION_MAX, type Duration } from '../duration.ts'
 import { BelayError } from '../errors.ts'
-import { type Instant, instantMs } from '../instant.ts'
+import type { Instant } from '../instant.ts'
+import { duration, falseOr, instant, type OptionTable, type SettingsOf } from '../options/index.ts'
 
 /** When a run begins, and by when it must have ended. */
 export interface StartTimes {
@@ -17,37 +17,25 @@ export interface StartTimes {
   readonly deadline?: Duration | false | undefined
 }
 
-/** Checks them. Throws `invalid_option`. */
-export function checkStartTimes(
-  { startAt, delay, deadline }: StartTimes,
+/** The options of a start that say when. */
+export const START_TIMES = {
+  startAt: { sets: 'when the run may begin', takes: instant },
+  delay: { sets: 'how long the run waits before it begins', takes: duration() },
+  deadline: {
+    sets: 'how long the run may take from its start; false for as long as it likes',
+    takes: falseOr(duration(0, DURATION_MAX, { more: true })),
+  },
+} satisfies OptionTable
+
+/** Brings them together. Throws `invalid_option`. */
+export function startTimes(
+  call: string,
+  { startAt, delay, deadline }: SettingsOf<typeof START_TIMES>,
   inheritedDeadlineMs: number | null,
 ): Pick<NewRun, 'startAt' | 'startDelayMs' | 'deadlineMs'> {
   if (startAt !== undefined && delay !== undefined) {
-    throw new BelayError('invalid_option', 'A run was given both startAt and delay. Keep one of them.')
+    throw new BelayError('invalid_option', `${call}: startAt and delay are both given. Keep one of them.`)
   }
-  return {
-    startAt: startAt === undefined ? undefined : instantMs(startAt, "A run's startAt"),
-    startDelayMs: delay === undefined ? undefined : boundedMs(delay, "A run's delay"),
-    deadlineMs: deadlineMs(deadline, inheritedDeadlineMs),
-  }
-}
-
-function deadlineMs(deadline: StartTimes['deadline'], inheritedMs: number | null): number | undefined {
-  if (deadline === undefined) return inheritedMs ?? undefined
-  if (deadline === false) return undefined
-  const ms = boundedMs(deadline, "A run's deadline")
-  if (ms > 0) return ms
-  throw new BelayError(
-    'invalid_option',
-    "A run's deadline must be longer than nothing. Give false for no deadline.",
-  )
-}
-
-function boundedMs(duration: Duration, option: string): number {
-  const ms = durationMs(duration, option)
-  if (ms <= durationMs(DURATION_MAX, 'the longest duration')) return ms
-  throw new BelayError(
-    'invalid_option',
-    `${option} is ${JSON.stringify(duration)}, and ${DURATION_MAX} is the most.`,
-  )
+  const deadlineMs = deadline === undefined ? (inheritedDeadlineMs ?? undefined) : deadline || undefined
+  return { startAt, startDelayMs: delay, deadlineMs }
 }

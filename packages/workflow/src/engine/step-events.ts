@@ -1,7 +1,6 @@
 import type { Outcome } from '../adapter/index.ts'
 import type { SerialisedError } from '../cause.ts'
 import type { Attempt } from './attempt.ts'
-import { tryNumber } from './decide.ts'
 import type { EngineEvents, EventHub, StepEvent } from './events.ts'
 
 export function stepEvent(attempt: Attempt, workerId: string): StepEvent {
@@ -12,7 +11,7 @@ export function stepEvent(attempt: Attempt, workerId: string): StepEvent {
     version: definition.version,
     step: step.name,
     direction: claim.direction,
-    attempt: tryNumber(claim),
+    attempt: claim.attempt,
     workerId,
   }
 }

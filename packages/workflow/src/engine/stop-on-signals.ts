@@ -1,6 +1,14 @@
 import type { Duration } from '../duration.ts'
 import { type Logger, silentLogger } from '../logger.ts'
-import { checkNames, durationBetween, invalidOption } from './call-options.ts'
+import {
+  callback,
+  checkArgument,
+  checkOptions,
+  duration,
+  having,
+  type OptionTable,
+  someOf,
+} from '../options/index.ts'
 
 /** The signals that can be asked for, with their numbers: a process that a signal ends exits with 128 and its number. */
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGUSR2: 12, SIGTERM: 15 } as const
@@ -27,6 +35,23 @@ export interface StopOnSignalsOptions {
 
 const CALL = 'stopOnSignals()'
 
+const OPTIONS = {
+  signals: {
+    sets: 'which signals stop the engine',
+    takes: someOf(Object.keys(SIGNALS) as StopSignal[]),
+    default: ['SIGTERM', 'SIGINT'],
+  },
+  timeout: { sets: 'how long handlers may go on', takes: duration(0, '1d'), default: '30s' },
+  afterwards: {
+    sets: 'what is called once the engine is closed',
+    takes: callback<NonNullable<StopOnSignalsOptions['afterwards']>>(),
+  },
+  logger: {
+    sets: 'where messages go',
+    takes: having<Logger>('a logger with info and error', ['info', 'error']),
+  },
+} satisfies OptionTable
+
 /**
  * Closes an engine when the process is told to stop: on the first signal it claims nothing more, lets handlers end until the timeout,
  * gives back what still runs without spending an attempt, closes, calls `afterwards`, and exits with 0 (with 1 if that failed). A second
@@ -41,10 +66,15 @@ export function stopOnSignals(
   process: SignalledProcess,
   options: StopOnSignalsOptions = {},
 ): () => void {
-  checkNames(CALL, options, ['signals', 'timeout', 'afterwards', 'logger'])
-  const signals = checkSignals(options.signals ?? ['SIGTERM', 'SIGINT'])
-  const timeoutMs = durationBetween(CALL, 'timeout', options.timeout ?? '30s', 0, 86_400_000)
-  const { afterwards, logger: log = silentLogger } = options
+  checkArgument(CALL, 'the engine', engine, having<typeof engine>('an engine of createEngine()', ['close']))
+  checkArgument(
+    CALL,
+    'the process',
+    process,
+    having<SignalledProcess>("Node's process", ['on', 'off', 'exit']),
+  )
+  const checked = checkOptions(CALL, options, OPTIONS)
+  const { signals, timeout: timeoutMs, afterwards, logger: log = silentLogger } = checked
 
   let stopping = false
   let gone = false
@@ -80,13 +110,4 @@ export function stopOnSignals(
     for (const { signal, listener } of listeners) process.off(signal, listener)
   }
   return leave
-}
-
-function checkSignals(signals: readonly StopSignal[]): readonly StopSignal[] {
-  const known = `one or more of ${Object.keys(SIGNALS).join(', ')}`
-  if (!Array.isArray(signals) || signals.length === 0) throw invalidOption(CALL, 'signals', signals, known)
-  for (const signal of signals) {
-    if (!Object.hasOwn(SIGNALS, signal)) throw invalidOption(CALL, 'signals', signal, known)
-  }
-  return [...new Set(signals)]
 }

@@ -1,4 +1,4 @@
-import type { Adapter, Outcome, Settlement, StepTransaction } from '../adapter/index.ts'
+import type { Adapter, Outcome, Settlement, StepTransaction, TransactRequest } from '../adapter/index.ts'
 import type { TransactionPolicy } from '../definition/step.ts'
 import type { Logger } from '../logger.ts'
 import type { Attempt, Performance } from './attempt.ts'
@@ -17,6 +17,7 @@ export interface TransactParts {
   readonly outage: OutageWatch
   readonly log: Logger
   readonly workerId: string
+  readonly keepAttempts: boolean
   /** The outcome is about to be settled: keeps room for the steps that it makes ready. */
   readonly reserve: (outcome: Outcome) => Reservation
   /** True when nobody waits any more for what the store would say. */
@@ -83,12 +84,13 @@ class Transaction {
   }
 
   async run(): Promise<Try> {
-    const { adapter, workerId } = this.#parts
+    const { adapter, workerId, keepAttempts } = this.#parts
+    const work: TransactRequest['work'] = (tx) => this.#work(tx)
     for (;;) {
       try {
         const { isolation } = this.#policy
         const signal = this.#attempt.cutOffSignal
-        const result = await adapter.transact({ workerId, isolation, signal, work: (tx) => this.#work(tx) })
+        const result = await adapter.transact({ workerId, isolation, signal, work, keepAttempts })
         if (this.#isLeaseDoubted) {
           this.#isLeaseDoubted = false
           await this.#parts.leaseKnown()

@@ -36,6 +36,8 @@ export interface WorkerParts {
   readonly concurrency: number
   readonly tickMs: number
   readonly leaseMs: number
+  /** Each attempt that ends is kept as a row of its own. */
+  readonly keepAttempts: boolean
   /** By the store's number. Only runnable ones. */
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   readonly onRunsChanged: (runs: readonly ChangedRun[]) => void
@@ -202,7 +204,8 @@ export class Worker {
       },
       onExpired: (runs) => {
         this.runsStopped(runs.map(({ runId }) => runId))
-        onRunsChanged(runs)
+        // One that is paused stays so: its undo begins once it is resumed.
+        onRunsChanged(runs.filter(({ status }) => status === 'compensating'))
       },
     })
   }
@@ -229,7 +232,10 @@ export class Worker {
       onUnsure: () => this.#loops.reconcile.wake(),
       onLeaseDoubted: () => this.#loops.lease.wake(),
       onRefused: (error) => {
-        this.#parts.log.error('The store refuses an outcome; this worker gives up its identity.', { error })
+        this.#parts.log.error(
+          'The store keeps refusing an outcome; this worker gives up its id and continues under a new one.',
+          { error },
+        )
         // The old identity's lease then runs out, and the step goes to whoever sweeps it.
         if (session === this.#session) this.#replaceSession().catch((failure) => this.#unexpected(failure))
       },
@@ -238,7 +244,10 @@ export class Worker {
   }
 
   #unexpected(error: unknown): void {
-    this.#parts.log.error('A new identity could not be registered; the next claim tries again.', { error })
+    this.#parts.log.error(
+      'The worker could not register under a new id; it tries again with its next claim.',
+      { error },
+    )
     this.#parts.events.emit('error', { during: 'registering', error })
   }
 
@@ -247,7 +256,7 @@ export class Worker {
     if (this.#stopping) return
     this.#session = this.#openSession()
     const steps = lost.lose()
-    this.#parts.log.error('This worker was presumed dead: it lost its lease and goes on under a new id.', {
+    this.#parts.log.error('This worker was presumed dead: it lost its lease and continues under a new id.', {
       workerId: lost.workerId,
       steps,
     })
@@ -340,12 +349,12 @@ export class Worker {
   }
 
   async #sweep(): Promise<void> {
-    const { adapter, runtime, events, leaseMs, onRecovered } = this.#parts
+    const { adapter, runtime, events, leaseMs, keepAttempts, onRecovered } = this.#parts
     const now = runtime.clock.now()
     if (now < this.#sweepsAt) return
     this.#sweepsAt = now + Math.min(leaseMs / 2, this.#crowd.shared(Math.min(SWEEP_MS, leaseMs / 10)))
     for (;;) {
-      const swept = await adapter.sweep({ limit: SWEEP_MAX })
+      const swept = await adapter.sweep({ limit: SWEEP_MAX, keepAttempts })
       for (const workerId of swept.lostWorkers) events.emit('worker.lost', { workerId })
       if (swept.recovered.length > 0) {
         onRecovered(swept.recovered)

@@ -1,10 +1,12 @@
 import type { Adapter, Direction, WorkerRecord } from '../adapter/index.ts'
-import { BelayError } from '../errors.ts'
-import { checkNames, wholeNumber } from './call-options.ts'
+import { checkArgument, checkOptions, id, type OptionTable, wholeNumber } from '../options/index.ts'
 
 const LIST_DEFAULT = 100
 const LIST_MAX = 10_000
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+const OPTIONS = {
+  limit: { sets: 'how many are read at most', takes: wholeNumber(1, LIST_MAX), default: LIST_DEFAULT },
+} satisfies OptionTable
 
 /** A worker as the registry has it. */
 export interface WorkerSnapshot {
@@ -35,7 +37,7 @@ export interface HeldStep {
   readonly version: number
   readonly step: string
   readonly direction: Direction
-  /** The number of the claim: the fencing token, together with the worker's id. */
+  /** 1, 2, 3 within a round and direction, as its handler sees it. */
   readonly attempt: number
   /** When it was claimed. */
   readonly since: Date
@@ -51,7 +53,7 @@ export class Workers {
 
   /** Workers, the longest registered first. A worker that stopped gracefully is not in the registry any more. `limit`: 1 to 10,000, default 100. */
   async list(options: { readonly limit?: number } = {}): Promise<readonly WorkerSnapshot[]> {
-    const limit = checkLimit('workers.list()', options)
+    const { limit } = checkOptions('workers.list()', options, OPTIONS)
     await this.#adapter.open()
     const [workers, now] = await Promise.all([this.#adapter.listWorkers({ limit }), this.#adapter.now()])
     return workers.map((worker) => workerSnapshot(worker, now))
@@ -59,13 +61,8 @@ export class Workers {
 
   /** The steps a worker holds, by run. Nothing when there is no such worker. `limit`: 1 to 10,000, default 100. Throws `invalid_option`. */
   async holds(workerId: string, options: { readonly limit?: number } = {}): Promise<readonly HeldStep[]> {
-    if (!UUID.test(workerId)) {
-      throw new BelayError(
-        'invalid_option',
-        `workers.holds(): ${JSON.stringify(workerId)} is not a worker's id.`,
-      )
-    }
-    const limit = checkLimit('workers.holds()', options)
+    checkArgument('workers.holds()', 'the worker', workerId, id('worker'))
+    const { limit } = checkOptions('workers.holds()', options, OPTIONS)
     await this.#adapter.open()
     const held = await this.#adapter.listHeld({ workerId, limit })
     return held.map(({ runId, workflow, version, name, direction, attempt, since }) => ({
@@ -78,11 +75,6 @@ export class Workers {
       since: new Date(since),
     }))
   }
-}
-
-function checkLimit(call: string, options: { readonly limit?: number }): number {
-  checkNames(call, options, ['limit'])
-  return wholeNumber(call, 'limit', options.limit ?? LIST_DEFAULT, 1, LIST_MAX)
 }
 
 function workerSnapshot(worker: WorkerRecord, now: number): WorkerSnapshot {

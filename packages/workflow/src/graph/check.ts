@@ -1,5 +1,6 @@
 import { DefinitionError } from '../errors.ts'
-import { nearest, offered } from './nearest.ts'
+import { nearest, offered } from '../nearest.ts'
+import { shown } from '../shown.ts'
 import { definitionError, listed } from './place.ts'
 import { Problems } from './problems.ts'
 
@@ -78,15 +79,10 @@ function named(name: unknown): { readonly name?: string } {
 }
 
 function nameDefect(name: unknown): string | undefined {
-  const rule = `A name begins with a letter, goes on with letters, digits, "_", "-", "." or ":", and has at most ${NAME_LENGTH_MAX} characters.`
-  if (typeof name !== 'string') return `is not a text. ${rule}`
+  const rule = `A name must begin with a letter, continue with letters, digits, "_", "-", "." or ":", and have at most ${NAME_LENGTH_MAX} characters.`
+  if (typeof name !== 'string') return `is not a string. ${rule}`
   if (name.length > NAME_LENGTH_MAX) return `has ${name.length} characters. ${rule}`
   return NAME.test(name) ? undefined : `is not valid. ${rule}`
-}
-
-function shown(name: unknown): string {
-  if (typeof name !== 'string') return String(name)
-  return JSON.stringify(name.length > NAME_LENGTH_MAX ? `${name.slice(0, 40)}…` : name)
 }
 
 /** What {@link checkDependencies} looks names up in. */
@@ -130,7 +126,7 @@ function unknownDependency(
 ): DefinitionError {
   const kind = 'unknown_dependency'
   if (typeof name !== 'string') {
-    return definitionError(place, `a dependency is ${String(name)}, which is not the name of a step.`, {
+    return definitionError(place, `a dependency is ${shown(name)}, and must be the name of a step.`, {
       kind,
     })
   }
@@ -162,7 +158,7 @@ export function checkNodes(workflow: string, nodes: readonly GraphNode[]): void 
 export function duplicateStep(workflow: string, name: string): DefinitionError {
   return definitionError(
     { workflow, step: name },
-    'a step of this name is defined already. Give one of them another name.',
+    'a step with this name is already defined. Give one of them another name.',
     { kind: 'duplicate_step', name },
   )
 }
@@ -172,7 +168,7 @@ export function checkStepCount(workflow: string, count: number): void {
   if (count <= STEPS_MAX) return
   throw definitionError(
     { workflow },
-    `it has ${count} steps, and ${STEPS_MAX} is the most. Split it into several workflows, or let one step do the work of many.`,
+    `it has ${count} steps, and at most ${STEPS_MAX} are allowed. Split it into several workflows, or let one step do the work of many.`,
   )
 }
 
@@ -181,6 +177,6 @@ function checkDependencyCount(workflow: string, nodes: readonly GraphNode[]): vo
   if (count <= DEPENDENCIES_MAX) return
   throw definitionError(
     { workflow },
-    `its steps have ${count} dependencies together, and ${DEPENDENCIES_MAX} is the most. Put a step that joins many dependencies in front of those that share them.`,
+    `its steps have ${count} dependencies in total, and at most ${DEPENDENCIES_MAX} are allowed. Where steps share many dependencies, let them depend on one step that joins those.`,
   )
 }

@@ -1,7 +1,7 @@
+export { didYouMean, nearest } from '../nearest.ts'
 export { buildGraph } from './build.ts'
 export { DEPENDENCIES_MAX, type GraphNode, STEPS_MAX } from './check.ts'
 export type { StepGraph } from './graph.ts'
 export { type MermaidOptions, toMermaid } from './mermaid.ts'
-export { didYouMean, nearest } from './nearest.ts'
 export { definitionRecord, shapeChecksum } from './record.ts'
 export { diffShapes } from './shape-diff.ts'

@@ -1,7 +1,19 @@
 import type { StepStatus } from '../adapter/lifecycle.ts'
 import type { DefinitionRecord, StepShape, WaitKind } from '../adapter/records.ts'
 import { BelayError } from '../errors.ts'
-import { didYouMean } from './nearest.ts'
+import { didYouMean } from '../nearest.ts'
+import {
+  checkArgument,
+  checkOptions,
+  type Kind,
+  type OptionTable,
+  oneOf,
+  Refusal,
+  readAs,
+  readOptions,
+} from '../options/index.ts'
+import { shown } from '../shown.ts'
+import { listed } from './place.ts'
 
 const KIND_MARKS: Readonly<Record<WaitKind, string>> = { sleep: '⏲', signal: '✉', approval: '☑', poll: '⟳' }
 
@@ -26,6 +38,25 @@ const STATUS_STYLES: Readonly<Record<StepStatus, string>> = {
   compensation_failed: 'fill:#fecaca,stroke:#991b1b,color:#7f1d1d',
 }
 
+const DEFINITION: Kind<{ readonly record: DefinitionRecord }> = {
+  words: 'a definition made by define() or defineGraph(), or { record } as a store keeps it',
+  read: (given) => {
+    const { record } = given as { readonly record: DefinitionRecord }
+    const isStep = (step: StepShape) => typeof step.name === 'string' && Array.isArray(step.dependsOn)
+    return record.shape.steps.every(isStep) ? { record } : new Refusal(shown(given))
+  },
+}
+
+const STATUSES_BY_STEP: Kind<Readonly<Record<string, unknown>>> = {
+  words: 'an object with a status for each step',
+  read: (given) => readOptions(given) ?? new Refusal(shown(given)),
+}
+
+const OPTIONS = {
+  statuses: { sets: 'the colours of steps', takes: STATUSES_BY_STEP, default: {} },
+  direction: { sets: 'which way the graph grows', takes: oneOf(['TD', 'LR']), default: 'TD' },
+} satisfies OptionTable
+
 /**
  * The graph as a Mermaid flowchart. Steps that can be undone are marked with ↩ and a double frame, steps that wait are rounded and marked
  * with what they wait for: ⏲ a time, ✉ a signal, ☑ an approval, ⟳ a poll.
@@ -36,14 +67,20 @@ export function toMermaid(
   definition: { readonly record: DefinitionRecord },
   options: MermaidOptions = {},
 ): string {
-  const { name, version, shape } = definition.record
-  const statuses = checkedStatuses(name, shape.steps, options.statuses ?? {})
+  const { name, version, shape } = checkArgument(
+    'toMermaid()',
+    'the definition',
+    definition,
+    DEFINITION,
+  ).record
+  const checked = checkOptions('toMermaid()', options, OPTIONS)
+  const statuses = checkedStatuses(name, shape.steps, checked.statuses)
   const used = [...new Set(statuses.values())]
   return [
     '---',
     `title: ${JSON.stringify(`${name} v${version}`)}`,
     '---',
-    `flowchart ${options.direction ?? 'TD'}`,
+    `flowchart ${checked.direction}`,
     ...shape.steps.map((step, number) => nodeLine(step, number, statuses.get(step.name))),
     ...shape.steps.flatMap((step, number) => step.dependsOn.map((from) => `  s${from} --> s${number}`)),
     ...used.map((status) => `  classDef ${status} ${STATUS_STYLES[status]}`),
@@ -54,23 +91,36 @@ export function toMermaid(
 function checkedStatuses(
   workflow: string,
   steps: readonly StepShape[],
-  given: Readonly<Record<string, StepStatus>>,
+  given: Readonly<Record<string, unknown>>,
 ): Map<string, StepStatus> {
   const names = new Set(steps.map((step) => step.name))
-  const statuses = new Map(Object.entries(given))
-  for (const [name, status] of statuses) {
-    if (!names.has(name)) throw refused(workflow, `"${name}" is not a step of it.${didYouMean(name, names)}`)
-    if (!Object.hasOwn(STATUS_STYLES, status))
+  const statuses = new Map<string, StepStatus>()
+  for (const [name, status_] of Object.entries(given)) {
+    if (!names.has(name)) {
       throw refused(
         workflow,
-        `"${status}" of step "${name}" is not a status of a step.${didYouMean(String(status), Object.keys(STATUS_STYLES))}`,
+        `${shown(name)} is not one of its steps.${didYouMean(name, names)} Its steps are ${listed([...names])}.`,
       )
+    }
+    const status = readAs(STATUS, status_)
+    if (Refusal.is(status)) {
+      throw refused(
+        workflow,
+        `the status of step "${name}" must be ${STATUS.words}; got ${status.got}.${status.hint}`,
+      )
+    }
+    statuses.set(name, status)
   }
   return statuses
 }
 
+const STATUS = oneOf(Object.keys(STATUS_STYLES) as StepStatus[])
+
 function refused(workflow: string, defect: string): BelayError {
-  return new BelayError('invalid_option', `Workflow "${workflow}", statuses for toMermaid: ${defect}`)
+  return new BelayError(
+    'invalid_option',
+    `toMermaid(): in the statuses for workflow "${workflow}", ${defect}`,
+  )
 }
 
 function nodeLine(step: StepShape, number: number, status: StepStatus | undefined): string {

@@ -18,5 +18,5 @@ it('a helper adds a step to any workflow', () => {
 
 it('a helper is told at run time what the compiler cannot know', () => {
   expect(() => withAudit(base, 'b')).toThrow('step "audit": it depends on "b", which is not defined.')
-  expect(() => withAudit(withAudit(base, 'a'), 'a')).toThrow('a step of this name is defined already')
+  expect(() => withAudit(withAudit(base, 'a'), 'a')).toThrow('a step with this name is already defined')
 })

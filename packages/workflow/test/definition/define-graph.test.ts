@@ -42,9 +42,9 @@ describe('a graph as data', () => {
         run: handlers.refund,
         on: 'completed',
         retry: {
-          attempts: 2,
+          attempts: 4,
           backoff: 'exponential',
-          initialMs: 2_000,
+          initialMs: 1_000,
           maxMs: 30_000,
           jitter: true,
           forMs: null,
@@ -111,7 +111,7 @@ describe('what is wrong in a graph as data is refused', () => {
     [
       'a dag entry that is no step',
       { ...graph, dag: { chargeCard: ['validate_stock'] } },
-      'dag has an entry for "chargeCard", which is not in steps. Did you mean "charge_card"? Steps: charge_card, validate_stock.',
+      'dag has an entry for "chargeCard", which is not in steps. Did you mean "charge_card"? Its steps are charge_card, validate_stock.',
     ],
     [
       'a dag entry that is no array',
@@ -157,17 +157,17 @@ describe('what is wrong in a graph as data is refused', () => {
     [
       'an unknown handler',
       withStep({ handler: 'chrage' }),
-      'step "a": handler names "chrage", but there is no such handler. Did you mean "charge"? Handlers: validate, charge, refund.',
+      'step "a": handler is "chrage", and must be the name of a handler. Did you mean "charge"? Handlers: validate, charge, refund.',
     ],
     [
       'a handler that every object has',
       withStep({ handler: 'toString' }),
-      'handler names "toString", but there is no such handler.',
+      'handler is "toString", and must be the name of a handler.',
     ],
     [
       'an unknown undo',
       withStep({ compensate: 'refnd' }),
-      'compensate names "refnd", but there is no such handler. Did you mean "refund"?',
+      'compensate is "refnd", and must be the name of a handler. Did you mean "refund"?',
     ],
     [
       'an unknown option of an undo',

@@ -15,7 +15,7 @@ describe('what plain JavaScript gets wrong is refused', () => {
     [
       'a workflow name',
       () => define('my workflow', { version: 1 }),
-      'Workflow name "my workflow" is not valid. A name begins',
+      'Workflow name "my workflow" is not valid. A name must begin',
     ],
     [
       'a missing version',
@@ -41,12 +41,12 @@ describe('what plain JavaScript gets wrong is refused', () => {
     [
       'no schema',
       () => define('w', { version: 1, input: {} as never }),
-      'Workflow "w": input is {}, which is not a Standard Schema.',
+      'Workflow "w": input is an object, which is not a Standard Schema.',
     ],
     [
       'a doubled step',
       () => untyped.step('a', { run }).step('a', { run }),
-      'Workflow "w", step "a": a step of this name is defined already.',
+      'Workflow "w", step "a": a step with this name is already defined.',
     ],
     ['a step name', () => untyped.step('a b', { run }), 'Workflow "w": step name "a b" is not valid.'],
     [
@@ -152,17 +152,17 @@ describe('what plain JavaScript gets wrong is refused', () => {
     [
       'a duration',
       () => untyped.step('a', { run, timeout: '5 parsecs' }),
-      'Workflow "w", step "a": timeout is "5 parsecs", which is not a duration.',
+      'Workflow "w", step "a": timeout is "5 parsecs", and must be a duration greater than 0',
     ],
     [
       'a timeout of nothing',
       () => untyped.step('a', { run, timeout: 0 }),
-      'timeout is 0, and must be longer than nothing.',
+      'timeout is 0, and must be a duration greater than 0',
     ],
     [
       'an endless timeout',
       () => untyped.step('a', { run, timeout: '9999d' }),
-      'timeout is "9999d", and 3650d is the most.',
+      'timeout is "9999d", and must be a duration greater than 0 and at most 3650d',
     ],
     [
       'a number of losses',

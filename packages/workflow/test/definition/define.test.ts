@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { define, type Workflow } from '../../src/definition/index.ts'
+import { DEFAULT_RETRY, type RetryOptions } from '../../src/definition/retry-policy.ts'
 import { STEPS_MAX } from '../../src/graph/index.ts'
 
 const run = () => null
@@ -117,7 +118,7 @@ describe('a definition', () => {
   it('has a limited number of steps', () => {
     const full = chain(STEPS_MAX)
     expect(() => full.step('one-more', { run })).toThrow(
-      `it has ${STEPS_MAX + 1} steps, and ${STEPS_MAX} is the most.`,
+      `it has ${STEPS_MAX + 1} steps, and at most ${STEPS_MAX} are allowed.`,
     )
   })
 })
@@ -132,24 +133,31 @@ function chain(length: number): Loose {
 }
 
 describe('a compensation', () => {
-  it('is attempted like its step', () => {
-    const { steps } = empty.step('a', { run, compensate: run, retry: { attempts: 9 }, timeout: '5s' })
-    expect(steps[0]!.compensation).toEqual({
-      run,
-      on: 'completed',
-      retry: steps[0]!.retry,
-      timeoutMs: 5_000,
-      transaction: null,
-    })
-    expect(steps[0]!.retry.attempts).toBe(9)
+  it('has retries of its own, and the timeout of its step', () => {
+    for (const retry of [false, { attempts: 9 }] as const) {
+      const { steps } = empty.step('a', { run, compensate: run, retry, timeout: '5s' })
+      expect(steps[0]!.compensation).toEqual({
+        run,
+        on: 'completed',
+        retry: DEFAULT_RETRY,
+        timeoutMs: 5_000,
+        transaction: null,
+      })
+    }
+  })
+
+  it('inherits the retries of the workflow, but not that there are none', () => {
+    const undo = (retry: RetryOptions | false) =>
+      define('w', { version: 1, retry }).step('a', { run, compensate: run }).steps[0]!.compensation
+    expect(undo({ attempts: 9, initial: '5s' })!.retry).toMatchObject({ attempts: 9, initialMs: 5_000 })
+    expect(undo(false)!.retry).toEqual(DEFAULT_RETRY)
   })
 
   it('may have attempts of its own', () => {
     const { steps, record } = empty.step('a', {
       run,
       timeout: '5s',
-      retry: { initial: '2s' },
-      compensate: { run, retry: { attempts: 20 }, timeout: false },
+      compensate: { run, retry: { attempts: 20, initial: '2s' }, timeout: false },
       compensateOn: 'started',
     })
     expect(steps[0]!.compensation).toMatchObject({

@@ -52,7 +52,7 @@ describe('the problems of a definition', () => {
       },
       {
         kind: 'unknown_handler',
-        message: expect.stringContaining('there is no such handler. Did you mean "work"?'),
+        message: expect.stringContaining('must be the name of a handler. Did you mean "work"?'),
         step: 'b',
         name: 'wrok',
         suggestion: 'work',

@@ -96,33 +96,41 @@ describe('a step that waits', () => {
   })
 
   it.each<[string, () => unknown, string]>([
-    ['a sleep without a length', () => base.sleep('a', {} as never), 'a sleep needs either for, like'],
+    ['a sleep without a length', () => base.sleep('a', {} as never), 'a sleep must have either for, like'],
     [
       'a sleep with two',
       () => base.sleep('a', { for: '1d', until: new Date() } as never),
       'Workflow "w", step "a": for and until are both given. Keep one',
     ],
-    ['a negative sleep', () => base.sleep('a', { for: -1 }), 'for is -1, which is not a duration'],
-    ['a sleep of ages', () => base.sleep('a', { for: '9999d' }), 'for is "9999d", and 3650d is the most.'],
-    ['a sleep of no duration', () => base.sleep('a', { for: '3 days' as never }), 'is not a duration'],
+    [
+      'a negative sleep',
+      () => base.sleep('a', { for: -1 }),
+      'for is -1, and must be a duration from 0 to 3650d',
+    ],
+    [
+      'a sleep of ages',
+      () => base.sleep('a', { for: '9999d' }),
+      'for is "9999d", and must be a duration from 0 to 3650d',
+    ],
+    ['a sleep of no duration', () => base.sleep('a', { for: '3 days' as never }), 'must be a duration'],
     [
       'a sleep until no date',
       () => base.sleep('a', { until: 'tomorrow' }),
-      'until is "tomorrow", which is not an instant',
+      'until is "tomorrow", and must be an instant from year 1 to 9999',
     ],
     [
       'a sleep until a time without its offset',
       () => base.sleep('a', { until: '2030-01-01T00:00' }),
-      'a text with an offset',
+      'a string with an offset',
     ],
     ['an option of steps', () => base.sleep('a', { for: 1, retry: false } as never), 'no option "retry"'],
     ['no options', () => base.sleep('a', undefined as never), 'the sleep is undefined'],
     ['an unknown dependency', () => base.sleep('a', { dependsOn: ['b'] as never, for: 1 }), 'depends on "b"'],
-    ['a doubled name', () => base.step('a', { run }).sleep('a' as never, { for: 1 }), 'defined already'],
+    ['a doubled name', () => base.step('a', { run }).sleep('a' as never, { for: 1 }), 'already defined'],
     [
       'a timeout of no time',
       () => base.waitForSignal('a', { timeout: 0 }),
-      'timeout is 0, and must be longer than nothing.',
+      'timeout is 0, and must be a duration greater than 0',
     ],
     [
       'onTimeout without a timeout',
@@ -137,13 +145,17 @@ describe('a step that waits', () => {
     [
       'no schema',
       () => base.waitForSignal('a', { schema: {} as never }),
-      'step "a": schema is {}, which is not',
+      'step "a": schema is an object, which is not',
     ],
-    ['a poll without every', () => base.poll('a', { until: run } as never), "a poll needs every, like '1m'."],
+    [
+      'a poll without every',
+      () => base.poll('a', { until: run } as never),
+      "a poll must have every, like '1m'.",
+    ],
     [
       'a poll every no time',
       () => base.poll('a', { every: 0, until: run }),
-      'every is 0, and must be longer',
+      'every is 0, and must be a duration greater than 0',
     ],
     [
       'a poll without a check',
@@ -158,17 +170,17 @@ describe('a step that waits', () => {
     [
       'a deadline of no time',
       () => define('w', { version: 1, deadline: 0 }),
-      'deadline is 0, and must be longer',
+      'deadline is 0, and must be a duration greater than 0',
     ],
     [
       'a deadline of nonsense',
       () => define('w', { version: 1, deadline: 'x' as never }),
-      'is not a duration',
+      'deadline is "x", and must be a duration',
     ],
     [
       'a window of nonsense',
       () => define('w', { version: 1, retry: { for: -5 } }),
-      'for is -5, which is not',
+      'for is -5, and must be a duration',
     ],
   ])('is refused with %s', (_, make, message) => {
     expect(make).toThrow(DefinitionError)
@@ -181,7 +193,11 @@ describe('a step that waits', () => {
     ['a signal that is false', { signal: false }, 'signal is false, and must be true.'],
     ['an unknown option', { sleep: '1d', timeout: '1d' }, 'the sleep has no option "timeout".'],
     ['a function', { sleep: () => '1d' }, 'sleep is a function, and data has none. Use define() for it.'],
-    ['an unknown handler', { poll: 'chekc', every: 1 }, 'poll names "chekc", but there is no such handler'],
+    [
+      'an unknown handler',
+      { poll: 'chekc', every: 1 },
+      'poll is "chekc", and must be the name of a handler. Did you mean "check"?',
+    ],
   ])('as data is refused with %s', (_, step, message) => {
     const make = () => defineGraph('w', { steps: { a: step as never }, dag: {} }, { check: run })
     expect(make).toThrow(DefinitionError)

@@ -4,6 +4,7 @@ import { explainRun } from '../../src/engine/explain/explain.ts'
 import { FAILED, runToChange } from './control/run-to-change.ts'
 
 const NOW = 10_000
+const UNDO = { attempts: 1, failures: 0, losses: 0, startedAt: 1, finishedAt: null, skipped: false }
 
 const WORKER: WorkerRecord = {
   workerId: 'w1',
@@ -26,7 +27,12 @@ function explain(
 ) {
   const found = runToChange(run, facts, NOW)
   const record: RunRecord = { ...found.run, input: null }
-  const steps: StepRecord[] = found.steps.map((step) => ({ ...step, output: null, error: null }))
+  const steps: StepRecord[] = found.steps.map((step) => ({
+    ...step,
+    undo: step.undo && { ...step.undo, error: null },
+    output: null,
+    error: null,
+  }))
   return explainRun({ run: record, steps, shape: found.shape, workers, now: NOW })
 }
 
@@ -50,7 +56,7 @@ describe('why a step does not begin', () => {
     [
       'a worker for its version',
       [{ ...WORKER, definitionIds: [2, 3] }],
-      /^worker: .*"w" version 1 is not run by the one live worker/,
+      /^worker: .*the only live worker has no handlers for "w" version 1/,
     ],
     [
       'a slot',
@@ -58,7 +64,7 @@ describe('why a step does not begin', () => {
         { ...WORKER, busy: 4 },
         { ...WORKER, definitionIds: [2] },
       ],
-      /^slot: .*all 4 slots of the workers that run "w" version 1 are taken/,
+      /^slot: .*no slot is free on the workers that run "w" version 1, which have 4/,
     ],
     ['a worker that told nothing', [{ ...WORKER, slots: null, busy: null, definitionIds: null }], /^due: /],
   ] as const)('it waits for %s', (_, workers, sentence) => {
@@ -84,14 +90,14 @@ describe('why a step does not begin', () => {
       'a signal',
       {},
       { a: { status: 'waiting', waitingSince: 1 } },
-      /^signal: "a" waits for its signal, without a limit/,
+      /^signal: "a" waits for its signal, without a time limit/,
     ],
     ['a look after its signal', {}, { a: { status: 'waiting', waitingSince: 1, signalledAt: 2 } }, /^due: /],
     [
       'the end of its undo',
       { ...FAILED, status: 'compensating' },
       { a: 'ready' },
-      /the run is stopped, and it is cancelled/,
+      /the run was stopped, and the step is cancelled/,
     ],
   ] as const)('it waits for %s', (_, run, steps, sentence) => {
     expect(first(run, steps)).toMatch(sentence)
@@ -114,7 +120,9 @@ describe('why a step does not end', () => {
     const running = { a: { status: 'running', workerId: 'w1', startedAt: 5_000 } } as const
 
     expect(first({}, running)).toMatch(/^running: "a" has been running on worker w1 since 1970/)
-    expect(first({}, running, [])).toMatch(/^worker: "a" was begun by worker w1, which has gone silent/)
+    expect(first({}, running, [])).toMatch(
+      /^worker: "a" was started by worker w1, which has stopped renewing its lease/,
+    )
   })
 })
 
@@ -126,7 +134,7 @@ describe('why an undo does not end', () => {
     ['a look of a worker', { a: undo }, /^due: The compensation of "a" is due/],
     [
       'its next try',
-      { a: { ...undo, failures: 1, availableAt: 20_000 } },
+      { a: { ...undo, undo: { ...UNDO, failures: 1 }, availableAt: 20_000 } },
       /^retry: The compensation of "a" failed once/,
     ],
     ['its handler', { a: { ...undo, workerId: 'w1' } }, /^running: The compensation of "a" has been running/],
@@ -157,7 +165,7 @@ describe('why an undo does not end', () => {
     const inFlight = explain(undoing, { a: { status: 'running', workerId: 'w1' }, b: 'failed' })
     const drained = explain(undoing, { a: 'completed', b: 'failed' }, [])
 
-    expect(inFlight.sentence).toMatch(/is stopped, and waits for its 1 running steps/)
+    expect(inFlight.sentence).toMatch(/was stopped, and is undone once 1 running step has ended/)
     expect(drained.sentence).toMatch(/is to be undone, but no worker is live/)
   })
 })
@@ -165,10 +173,14 @@ describe('why an undo does not end', () => {
 describe('a run', () => {
   it.each([
     ['scheduled', { status: 'scheduled', startAt: 20_000 }, /is to start at 1970/],
-    ['running', {}, /goes forward: 0 of its 1 open steps running/],
-    ['waiting', { status: 'waiting' }, /none of its 1 open steps has anything to do now/],
+    ['running', {}, /is going forward: of its 1 open step, 0 are running/],
+    ['waiting', { status: 'waiting' }, /nothing can be done now in its 1 open step\./],
     ['paused', { status: 'paused' }, /was paused by an operator/],
-    ['parked', { ...FAILED, status: 'compensation_failed' }, /is parked: 0 of its compensations/],
+    [
+      'parked',
+      { ...FAILED, status: 'compensation_failed' },
+      /is parked: 0 compensations failed for good, and 0 steps are undone/,
+    ],
     ['completed', { status: 'completed' }, /has completed\.$/],
     ['failed', FAILED, /has ended as failed; an operator may retry it\.$/],
   ] as const)('that is %s says so', (_, run, sentence) => {

@@ -61,7 +61,7 @@ describe('what a diagnosis amounts to', () => {
         type: 'unknown_leases',
         ...unknown,
         message: expect.stringMatching(
-          /has held 21 steps for longer than two leases, and knows of 1: nobody works/,
+          /has held 21 steps for longer than two leases, but knows of only 1: nobody is working/,
         ),
         remedy: expect.stringMatching(/^Restart that worker/),
       },
@@ -133,14 +133,14 @@ describe('what a diagnosis amounts to', () => {
         name: 'packer',
         since: new Date(NOW - 10_000),
         message: expect.stringMatching(
-          /^Worker "packer" \(.*\) on machine-7 is gone, its lease ran out at 2025/,
+          /^Worker "packer" \(.*\) on machine-7 is gone: its lease ran out at 2025/,
         ),
       },
     ])
     expect(silent(10_000, 'dead')).toHaveLength(1)
     const left = worker({ leaseExpiresAt: null, renewedAt: NOW - HOUR_MS, host: null })
     expect(findings({ workers: [left] })).toMatchObject([
-      { since: undefined, message: expect.stringMatching(/\) is gone, it gave its lease up,/) },
+      { since: undefined, message: expect.stringMatching(/\) is gone: it gave up its lease,/) },
     ])
   })
 
@@ -152,14 +152,14 @@ describe('what a diagnosis amounts to', () => {
         type: 'overdue_steps',
         steps: 3,
         freeSlots: 2,
-        message: expect.stringMatching(/^3 steps .* although 2 workers for it have 2 free slots\.$/),
+        message: expect.stringMatching(/^3 steps .* although 2 workers with 2 free slots can run it\.$/),
       },
     ])
     expect(findings({ workers: [full], overdueSteps: [OVERDUE] })).toMatchObject([
       {
         type: 'no_free_slots',
         slots: 10,
-        message: expect.stringMatching(/all 10 slots of the 1 worker for it are taken\.$/),
+        message: expect.stringMatching(/but no slot is free: 1 worker with 10 slots can run it\.$/),
       },
     ])
   })

@@ -105,7 +105,7 @@ describe('stopping on signals', () => {
   })
 
   it.each([
-    [{ signals: [] }, /signals must be one or more of SIGHUP, SIGINT/],
+    [{ signals: [] }, /signals must be one or more of 'SIGHUP', 'SIGINT'/],
     [{ signals: ['SIGKILL'] }, /signals must be one or more of .*; got "SIGKILL"/],
     [{ timeout: '-1s' }, /timeout/],
     [{ signal: ['SIGTERM'] }, /no option "signal". Did you mean "signals"/],

@@ -177,22 +177,22 @@ describe('what is no graph is refused', () => {
         { name: 'a', dependsOn: [] },
         { name: 'a', dependsOn: [] },
       ],
-      'Workflow "w", step "a": a step of this name is defined already.',
+      'Workflow "w", step "a": a step with this name is already defined.',
     ],
     [
       'an empty name',
       [{ name: '', dependsOn: [] }],
-      'step name "" is not valid. A name begins with a letter',
+      'step name "" is not valid. A name must begin with a letter',
     ],
     ['a name that begins with a digit', [{ name: '1st', dependsOn: [] }], 'step name "1st" is not valid.'],
     ['a name with a space', [{ name: 'a b', dependsOn: [] }], 'step name "a b" is not valid.'],
     ['a name with a line end', [{ name: 'a\n', dependsOn: [] }], 'step name "a\\n" is not valid.'],
     ['a name of 129 characters', [{ name: 'x'.repeat(129), dependsOn: [] }], 'has 129 characters.'],
-    ['a name that is no text', [{ name: 7 as never, dependsOn: [] }], 'step name 7 is not a text.'],
+    ['a name that is no string', [{ name: 7 as never, dependsOn: [] }], 'step name 7 is not a string.'],
     [
-      'a dependency that is no text',
+      'a dependency that is no string',
       [{ name: 'a', dependsOn: [7 as never] }],
-      'Workflow "w", step "a": a dependency is 7, which is not the name of a step.',
+      'Workflow "w", step "a": a dependency is 7, and must be the name of a step.',
     ],
   ])('%s', (_, nodes, message) => {
     expect(() => buildGraph('w', nodes)).toThrow(DefinitionError)
@@ -202,7 +202,7 @@ describe('what is no graph is refused', () => {
   it('more steps than the limit', () => {
     const nodes = Array.from({ length: STEPS_MAX + 1 }, (_, index) => ({ name: `s${index}`, dependsOn: [] }))
     expect(() => buildGraph('w', nodes)).toThrow(
-      `it has ${STEPS_MAX + 1} steps, and ${STEPS_MAX} is the most.`,
+      `it has ${STEPS_MAX + 1} steps, and at most ${STEPS_MAX} are allowed.`,
     )
     expect(buildGraph('w', nodes.slice(1)).size).toBe(STEPS_MAX)
   })
@@ -215,7 +215,7 @@ describe('what is no graph is refused', () => {
       ...leaves.map((name) => ({ name, dependsOn: roots })),
     ]
     expect(() => buildGraph('w', nodes)).toThrow(
-      `have ${DEPENDENCIES_MAX + 500} dependencies together, and ${DEPENDENCIES_MAX} is the most.`,
+      `have ${DEPENDENCIES_MAX + 500} dependencies in total, and at most ${DEPENDENCIES_MAX} are allowed.`,
     )
   })
 

@@ -52,7 +52,7 @@ test('many runs are acted on by a filter that has no page', async () => {
   expectTypeOf(
     engine.runs.pauseMany({ workflow: 'w', status: ['running'] }),
   ).resolves.toEqualTypeOf<BulkResult>()
-  await engine.runs.cancelMany({}, { dryRun: true, compensate: false, limit: 10 })
+  await engine.runs.cancelMany({ all: true }, { dryRun: true, compensate: false, limit: 10 })
   // @ts-expect-error: pages are the engine's own.
   await engine.runs.retryMany({ before: 'x' })
 })

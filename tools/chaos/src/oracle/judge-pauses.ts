@@ -2,7 +2,7 @@ import { grouped } from '../grouped.ts'
 import type { CallFacts, Facts } from './facts.ts'
 import { summarised, type Violation } from './violation.ts'
 
-/** No step begins in a run that was read as paused, with none of its steps running, until somebody resumes it. Undos may: deadlines go on. */
+/** No step begins in a run that was read as paused, with none of its steps running, until somebody resumes it. Undos may: a cancellation ends the pause. */
 export function judgePauses({ pauses, calls, freezes }: Facts): {
   readonly violations: readonly Violation[]
   readonly exceptions: Readonly<Record<string, number>>

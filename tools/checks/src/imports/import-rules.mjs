@@ -21,11 +21,16 @@
 
 /** @type {readonly Room[]} */
 const CORE_ROOMS = [
-  { name: 'index', files: /^index\.ts$/, mayImport: ['base', 'adapter', 'graph', 'definition', 'engine'] },
-  { name: 'engine', files: /^engine\//, mayImport: ['base', 'adapter', 'graph', 'definition'] },
-  { name: 'definition', files: /^definition\//, mayImport: ['base', 'adapter', 'graph'] },
-  { name: 'graph', files: /^graph\//, mayImport: ['base', 'adapter'] },
-  { name: 'adapter', files: /^adapter\//, mayImport: ['base'] },
+  {
+    name: 'index',
+    files: /^index\.ts$/,
+    mayImport: ['base', 'options', 'adapter', 'graph', 'definition', 'engine'],
+  },
+  { name: 'engine', files: /^engine\//, mayImport: ['base', 'options', 'adapter', 'graph', 'definition'] },
+  { name: 'definition', files: /^definition\//, mayImport: ['base', 'options', 'adapter', 'graph'] },
+  { name: 'graph', files: /^graph\//, mayImport: ['base', 'options', 'adapter'] },
+  { name: 'adapter', files: /^adapter\//, mayImport: ['base', 'options'] },
+  { name: 'options', files: /^options\//, mayImport: ['base'] },
   { name: 'base', files: /^[^/]+\.ts$/, mayImport: [] },
 ]
 

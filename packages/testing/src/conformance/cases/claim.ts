@@ -17,6 +17,8 @@ export const claimCases: Cases = {
         fence: 1,
         direction: 'forward',
         definitionId: run.graph.id,
+        round: 1,
+        attempt: 1,
         failures: 0,
         losses: 0,
         undoOf: null,

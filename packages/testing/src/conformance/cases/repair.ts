@@ -89,6 +89,23 @@ export const repairCases: Cases = {
     expect(await run.statuses()).toEqual({ s0: 'compensating', s1: 'compensated', s2: 'failed' })
     await worker.compensate(run, 's0')
     expect(await run.status()).toBe('compensated')
+    expect((await run.read()).steps.map(({ undo }) => undo?.skipped)).toEqual([false, true, undefined])
+  },
+
+  'a step whose undo was skipped, and that is run again, has an undo of its own': async (given) => {
+    const { run, worker } = await parkedChain(given)
+    await given.operate(run).skipCompensation('s1')
+    await worker.compensate(run, 's0')
+
+    await given.operate(run).retry()
+
+    expect(await run.step('s1')).toMatchObject({ status: 'pending', undo: null })
+    await worker.complete(run, 's0')
+    await worker.complete(run, 's1')
+    await worker.fail(run, 's2')
+    await given.undo(run)
+    await worker.compensate(run, 's1')
+    expect(await run.step('s1')).toMatchObject({ status: 'compensated', undo: { skipped: false } })
   },
 
   'skipping the last compensation ends the run': async (given) => {

@@ -161,16 +161,30 @@ export const requeueCases: Cases = {
     const due = await worker.take()
 
     expect(early).toEqual([])
-    expect(due).toMatchObject([{ direction: 'undo', undoOf: 'completed', fence: 4, failures: 1, losses: 0 }])
-    expect(await run.step('a')).toMatchObject({ status: 'compensating', undoOf: 'completed' })
+    expect(due).toMatchObject([
+      { direction: 'undo', undoOf: 'completed', attempt: 2, failures: 1, losses: 0 },
+    ])
+    expect(await run.step('a')).toMatchObject({
+      status: 'compensating',
+      undoOf: 'completed',
+      attempts: 2,
+      failures: 1,
+      undo: { attempts: 2, failures: 1 },
+    })
   },
 
   'an undo that is released can be claimed at once, and counts no failure': async (given) => {
     const { run, worker } = await undoing(given)
     await worker.settle([released(await worker.claimOf(run, 'a'))])
 
-    expect(await run.step('a')).toMatchObject({ status: 'compensating', workerId: null, failures: 0 })
-    expect(await (await given.worker()).take()).toMatchObject([{ direction: 'undo', failures: 0 }])
+    expect(await run.step('a')).toMatchObject({
+      status: 'compensating',
+      workerId: null,
+      undo: { attempts: 1, failures: 0 },
+    })
+    expect(await (await given.worker()).take()).toMatchObject([
+      { direction: 'undo', attempt: 2, failures: 0 },
+    ])
   },
 
   'a retry of an undo that is repeated is settled, and counts once': async (given) => {

@@ -96,6 +96,8 @@ export const settleCases: Cases = {
         fence: 1,
         direction: 'forward',
         definitionId: run.graph.id,
+        round: 1,
+        attempt: 1,
         failures: 0,
         losses: 0,
         undoOf: null,

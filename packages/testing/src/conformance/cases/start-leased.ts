@@ -23,6 +23,8 @@ export const startLeasedCases: Cases = {
           fence: 1,
           direction: 'forward',
           definitionId: graph.id,
+          round: 1,
+          attempt: 1,
           failures: 0,
           losses: 0,
           undoOf: null,

@@ -19,10 +19,12 @@ export const sweepCases: Cases = {
         fence: 1,
         direction: 'forward',
         definitionId: run.graph.id,
+        round: 1,
+        attempt: 1,
         losses: 1,
       })),
     )
-    const recovered = { status: 'ready', fence: 1, losses: 1, failures: 0, workerId: null }
+    const recovered = { status: 'ready', fence: 1, attempts: 1, losses: 1, failures: 0, workerId: null }
     expect((await run.read()).steps).toMatchObject([recovered, recovered])
     expect(await (await given.worker()).take()).toMatchObject([
       { fence: 2, losses: 1 },

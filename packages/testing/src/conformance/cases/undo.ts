@@ -190,7 +190,7 @@ export const undoCases: Cases = {
     expect(await adapter.beginUndo([])).toEqual([])
   },
 
-  'an undo counts its own failures and losses, and goes on counting attempts': async (given) => {
+  'an undo counts its own attempts, failures and losses': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await given.expireLeases()
@@ -206,8 +206,8 @@ export const undoCases: Cases = {
 
     const claims = await heir.take()
 
-    expect(forward).toMatchObject({ fence: 3, failures: 1, losses: 1 })
-    expect(claims).toMatchObject([{ fence: 4, failures: 0, losses: 0, direction: 'undo' }])
+    expect(forward).toMatchObject({ attempts: 3, failures: 1, losses: 1 })
+    expect(claims).toMatchObject([{ fence: 4, attempt: 1, failures: 0, losses: 0, direction: 'undo' }])
   },
 
   'an undo that begins in two processes at the same moment begins once': withSecond(async (given, second) => {

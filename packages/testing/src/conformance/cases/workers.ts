@@ -160,7 +160,7 @@ export const workerCases: Cases = {
     await worker.take()
 
     expect(await given.adapter.listHeld({ workerId: worker.id, limit: 10 })).toMatchObject([
-      { name: 'a', attempt: 2, direction: 'undo' },
+      { name: 'a', attempt: 1, direction: 'undo' },
     ])
     expect(await given.adapter.listHeld({ workerId: other.id, limit: 10 })).toEqual([])
     expect(await given.adapter.listHeld({ workerId: given.ids.workerId(), limit: 10 })).toEqual([])

@@ -1,4 +1,4 @@
-import type { Outcome, RunRecord, RunStatus, StepRecord } from '@belay/workflow/adapter'
+import type { Outcome, RunRecord, RunStatus, StepRecord, UndoRecord } from '@belay/workflow/adapter'
 import type { Command } from './command.ts'
 
 /** How one store's numbers are read. */
@@ -51,10 +51,9 @@ function comparableStep(
     ...step,
     status: draining && dropped ? OPEN : status,
     openDependencies: draining || dropped ? OPEN : step.openDependencies,
-    // Whether a step that is done keeps the error of an earlier try.
-    error: !dropped && keepsError(step) ? step.error : OPEN,
-    startedAt: leased || ended ? instant(step.startedAt) : OPEN,
-    finishedAt: leased || ended ? instant(step.finishedAt) : OPEN,
+    startedAt: instant(step.startedAt),
+    finishedAt: instant(step.finishedAt),
+    undo: comparableUndo(step.undo, instant),
     // When a step is due says nothing once it is not to be claimed.
     availableAt: waits && !dropped ? instant(step.availableAt) : OPEN,
     waitingSince: instant(step.waitingSince),
@@ -64,9 +63,11 @@ function comparableStep(
   }
 }
 
-function keepsError({ status, failures }: StepRecord): boolean {
-  if (status === 'failed' || status === 'compensation_failed') return true
-  return failures > 0 && (status === 'ready' || status === 'running' || status === 'compensating')
+function comparableUndo(
+  undo: UndoRecord | null,
+  instant: (at: number | null) => number | null,
+): UndoRecord | null {
+  return undo && { ...undo, startedAt: instant(undo.startedAt), finishedAt: instant(undo.finishedAt) }
 }
 
 /** An answer without what the port leaves open: the order of its parts, and what a settlement says of the past. */

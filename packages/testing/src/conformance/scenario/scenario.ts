@@ -1,4 +1,4 @@
-import { createEngine, type Engine, type RunHandle } from '@belay/workflow'
+import { createEngine, type Engine, type EngineOptions, type RunHandle } from '@belay/workflow'
 import type { Adapter, Delivery, DrainedRun, JsonText, NewSignal, UndoPlan } from '@belay/workflow/adapter'
 import { assertInvariants } from '../../invariants/check.ts'
 import { type Dump, readDump } from '../../invariants/dump.ts'
@@ -96,6 +96,12 @@ export class Scenario {
     return new CaseRun(this.adapter, runId, graph)
   }
 
+  /** A worker that keeps the attempts that it ends. */
+  async keeper(): Promise<CaseWorker> {
+    const { id } = await this.worker()
+    return new CaseWorker(this.adapter, id, this.#graphs, true)
+  }
+
   async worker(adapter = this.adapter): Promise<CaseWorker> {
     const workerId = this.ids.workerId()
     await adapter.registerWorker({ workerId, name: 'worker', leaseMs: LEASE_MS })
@@ -138,8 +144,12 @@ export class Scenario {
   }
 
   /** What operators hold of a run: the engine's handle on it, over the store of the case. */
-  operate(run: CaseRun, adapter: Adapter = this.adapter): RunHandle {
-    return this.operator(adapter).runs.handle(run.id)
+  operate(
+    run: CaseRun,
+    adapter: Adapter = this.adapter,
+    options: Pick<EngineOptions, 'attempts'> = {},
+  ): RunHandle {
+    return createEngine({ adapter, ...options }).runs.handle(run.id)
   }
 
   /** An engine that never works, to act through. It holds nothing open. */

@@ -11,13 +11,15 @@ export class CaseWorker {
   readonly id: string
   readonly adapter: Adapter
   readonly #graphs: readonly Graph[]
+  readonly #keepsAttempts: boolean
   readonly #claims = new Map<string, Claim>()
 
   /** `graphs` may grow while the worker lives. */
-  constructor(adapter: Adapter, id: string, graphs: readonly Graph[]) {
+  constructor(adapter: Adapter, id: string, graphs: readonly Graph[], keepsAttempts = false) {
     this.adapter = adapter
     this.id = id
     this.#graphs = graphs
+    this.#keepsAttempts = keepsAttempts
   }
 
   /** Without inputs, which a store may give along or not. */
@@ -50,7 +52,8 @@ export class CaseWorker {
 
   /** Settles without taking anything back, unless told to. */
   async settle(outcomes: readonly Outcome[], handBackMax = 0): Promise<Settlement> {
-    const settlement = await this.adapter.settle({ workerId: this.id, outcomes, handBackMax })
+    const keepAttempts = this.#keepsAttempts
+    const settlement = await this.adapter.settle({ workerId: this.id, outcomes, handBackMax, keepAttempts })
     for (const { runId, step } of outcomes) this.#forget(runId, step)
     this.#remember(settlement.claims)
     return settlement

@@ -7,6 +7,7 @@ import type {
   SavedDefinition,
   StoredRun,
 } from '../../adapter/index.ts'
+import { planCancel } from './cancel.ts'
 import { type Actor, changeOf } from './change-of.ts'
 import { planGiveUpStep } from './give-up-step.ts'
 import { planMigration } from './migrate.ts'
@@ -21,6 +22,7 @@ import { planSkipStep } from './skip-step.ts'
 export type Action =
   | { readonly type: 'pause' }
   | { readonly type: 'resume' }
+  | { readonly type: 'cancel'; readonly compensate: boolean }
   | { readonly type: 'retry' }
   | { readonly type: 'retry_step'; readonly step: string }
   | { readonly type: 'skip_step'; readonly step: string; readonly output: JsonText }
@@ -38,6 +40,8 @@ export interface ActionResult {
   readonly run: ChangedRun
   /** Steps may be claimed that could not be before. */
   readonly queued: boolean
+  /** Its undo is due as soon as nothing of it is in flight. */
+  readonly drains: boolean
 }
 
 /**
@@ -51,14 +55,17 @@ export function decideAction(
   by: Actor,
 ): { readonly change: RunChange | null; readonly answer: ActionResult } {
   const from = found.run.status
-  const plan = planOf(found, action)
-  if (plan === null)
-    return { change: null, answer: { changed: false, from, run: asChanged(found, found.run), queued: false } }
+  const plan = planOf(found, action, by)
+  if (plan === null) {
+    const run = asChanged(found, found.run)
+    return { change: null, answer: { changed: false, from, run, queued: false, drains: false } }
+  }
   const step = 'step' in action ? found.steps.find(({ name }) => name === action.step)!.step : null
   const change = changeOf(found, plan, { name: action.type, step, ...by })
   const { definitionId = change.run.definitionId } = change.migration ?? {}
   const run = asChanged(found, { ...change.run, definitionId })
-  return { change, answer: { changed: true, from, run, queued: change.queue.length > 0 } }
+  const drains = change.run.status === 'compensating' && change.run.endsAs === null
+  return { change, answer: { changed: true, from, run, queued: change.queue.length > 0, drains } }
 }
 
 function asChanged({ now }: RunToChange, run: StoredRun): ChangedRun {
@@ -67,12 +74,14 @@ function asChanged({ now }: RunToChange, run: StoredRun): ChangedRun {
   return { runId, definitionId, status, key, tags, durationMs }
 }
 
-function planOf(found: RunToChange, action: Action): Plan | null {
+function planOf(found: RunToChange, action: Action, { reason }: Actor): Plan | null {
   switch (action.type) {
     case 'pause':
       return planPause(found)
     case 'resume':
       return planResume(found)
+    case 'cancel':
+      return planCancel(found, { compensate: action.compensate, reason })
     case 'retry':
       return planRetryRun(found)
     case 'retry_step':

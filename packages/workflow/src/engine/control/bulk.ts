@@ -1,15 +1,25 @@
 import type { Adapter, RunStatus } from '../../adapter/index.ts'
+import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
+import { checkOptions, type OptionTable, wholeNumber, yesOrNo } from '../../options/index.ts'
 import type { RunLookup } from '../run-reference.ts'
 import type { Action } from './action.ts'
 import type { Actor } from './change-of.ts'
-import { type CancelOptions, type Control, checkCompensate } from './control.ts'
-import { type ActionOptions, checkActionOptions } from './options.ts'
+import { CANCEL_OPTIONS, type CancelOptions, type Control } from './control.ts'
+import { ACTION_OPTIONS, type ActionOptions, actorOf } from './options.ts'
 import { isForward, runRefusal } from './refusal.ts'
 import { eachPage, isList, type SelectedRun, type Selection } from './selected-runs.ts'
 
 const LIMIT_DEFAULT = 1_000
 const LIMIT_MAX = 100_000
+
+const BULK_OPTIONS = {
+  ...ACTION_OPTIONS,
+  dryRun: { sets: 'whether to tell what would be done, and do nothing', takes: yesOrNo, default: false },
+  limit: { sets: 'how many runs at most', takes: wholeNumber(1, LIMIT_MAX) },
+} satisfies OptionTable
+
+const CANCEL_MANY_OPTIONS = { ...BULK_OPTIONS, ...CANCEL_OPTIONS } satisfies OptionTable
 
 export interface BulkOptions extends ActionOptions {
   /** True tells what would be done, and does nothing. Default false. */
@@ -34,28 +44,36 @@ export interface BulkResult {
   readonly more: boolean
 }
 
-type BulkAction = Extract<Action['type'], 'pause' | 'resume' | 'retry'>
+type BulkAction = Extract<
+  Action,
+  { type: 'pause' | 'resume' | 'retry' | 'migrate' | 'retry_compensation' | 'skip_compensation' }
+>
 
 // A filter that names no status means the runs that the action is for; else each ended run of years would be looked at and refused.
-const STATUSES: Readonly<Record<BulkAction | 'cancel', readonly RunStatus[]>> = {
+const STATUSES: Readonly<Record<BulkAction['type'] | 'cancel', readonly RunStatus[]>> = {
   pause: ['scheduled', 'running', 'waiting'],
   resume: ['paused'],
   retry: ['failed', 'compensated'],
   cancel: ['scheduled', 'running', 'waiting', 'paused'],
+  migrate: ['scheduled', 'running', 'waiting', 'paused'],
+  // Of an undo that is under way the next try may be brought forward or skipped, but only for runs that are asked for.
+  retry_compensation: ['compensation_failed'],
+  skip_compensation: ['compensation_failed'],
 }
 
-/** Pauses, resumes or retries runs one by one: each is decided on as it stands, and what is refused hinders no other. */
+/** Acts on runs one by one: each is decided on as it stands, and what is refused hinders no other. */
 export async function actOnMany(
   parts: { readonly adapter: Adapter; readonly control: Control },
+  call: string,
   action: BulkAction,
   selection: Selection,
   options: BulkOptions,
 ): Promise<BulkResult> {
-  const method = `${action}Many()`
-  const by = checkActionOptions(method, options, ['dryRun', 'limit'])
-  const { dryRun, limit } = checkBulk(method, selection, options)
+  const { dryRun, limit: most, ...own } = checkOptions(call, options, BULK_OPTIONS)
+  const by = actorOf(own)
+  const limit = limitOf(call, selection, most)
   const result = new Result()
-  const more = await eachPage(parts.adapter, selectionFor(action, selection), {
+  const more = await eachPage(parts.adapter, selectionFor(action.type, selection), {
     limit,
     onUnknown: (lookup) => result.miss(lookup),
     visit: async (page) => {
@@ -65,13 +83,34 @@ export async function actOnMany(
   return result.of(more)
 }
 
+/** Moves runs to a version of their workflow: those of that workflow, unless the filter names another. */
+export async function migrateMany(
+  parts: { readonly adapter: Adapter; readonly control: Control },
+  selection: Selection,
+  workflow: WorkflowDefinition,
+  options: BulkOptions,
+): Promise<BulkResult> {
+  // Before the definition is saved, for a call that is refused leaves nothing.
+  const call = 'runs.migrateMany()'
+  limitOf(call, selection, checkOptions(call, options, BULK_OPTIONS).limit)
+  const definition = await parts.control.savedDefinition(call, workflow)
+  const wanted = isList(selection)
+    ? selection
+    : { ...selection, workflow: selection.workflow ?? [definition.name] }
+  return actOnMany(parts, call, { type: 'migrate', definition }, wanted, options)
+}
+
 async function actOnOne(
   control: Control,
   result: Result,
-  one: { readonly runId: string; readonly action: BulkAction; readonly by: Actor; readonly dryRun: boolean },
+  one: {
+    readonly runId: string
+    readonly action: Action
+    readonly by: Actor
+    readonly dryRun: boolean
+  },
 ): Promise<void> {
-  const { runId, by } = one
-  const action = { type: one.action }
+  const { runId, action, by } = one
   try {
     const acted = one.dryRun
       ? await control.wouldAct(runId, action, by)
@@ -79,10 +118,17 @@ async function actOnOne(
     result.add(runId, acted.changed)
   } catch (error) {
     // A run that is gone by now was pruned meanwhile: there is nothing to tell of it.
-    if (BelayError.is(error) && error.code === 'unknown_run') return
-    if (!BelayError.is(error) || error.code !== 'action_refused') throw error
+    if (!BelayError.is(error)) throw error
+    if (error.code === 'unknown_run') return
+    // A step that a run's version doesn't have: another version may.
+    const isRefused = error.code === 'action_refused' || isUnknownStep(action, error)
+    if (!isRefused) throw error
     result.refuse(runId, error.message)
   }
+}
+
+function isUnknownStep(action: Action, { code }: BelayError): boolean {
+  return 'step' in action && code === 'invalid_option'
 }
 
 /** Cancels runs, a page in one statement. */
@@ -91,22 +137,33 @@ export async function cancelMany(
   selection: Selection,
   options: BulkOptions & CancelOptions,
 ): Promise<BulkResult> {
-  const by = checkActionOptions('cancelMany()', options, ['dryRun', 'limit', 'compensate'])
-  const compensate = checkCompensate('cancelMany()', options)
-  const { dryRun, limit } = checkBulk('cancelMany()', selection, options)
+  const call = 'runs.cancelMany()'
+  const { dryRun, limit: most, compensate, ...own } = checkOptions(call, options, CANCEL_MANY_OPTIONS)
+  const by = actorOf(own)
+  const limit = limitOf(call, selection, most)
   const result = new Result()
   const visit = async (page: readonly SelectedRun[]) => {
-    const fitting = page.filter(isForward)
-    for (const run of page) {
-      if (!fitting.includes(run)) result.refuse(run.runId, runRefusal(run, 'cancelled').message)
-    }
+    const goesOn = ({ status }: SelectedRun) => isForward({ status, stop: null })
+    const fitting = page.filter((run) => goesOn(run) && !(dryRun && isPaused(run)))
     const runIds = fitting.map(({ runId }) => runId)
     const stopped = new Set(dryRun ? runIds : await parts.control.cancelAll(runIds, by, compensate))
-    for (const runId of runIds) result.add(runId, stopped.has(runId))
+    for (const run of page) {
+      const { runId } = run
+      // It may have been stopped while it was paused, and its undo may have begun: only a look at all of it tells.
+      const action = { type: 'cancel', compensate } as const
+      if (stopped.has(runId)) result.add(runId, true)
+      else if (isPaused(run)) await actOnOne(parts.control, result, { runId, action, by, dryRun })
+      else if (goesOn(run)) result.add(runId, false)
+      else result.refuse(runId, runRefusal({ ...run, stop: null, endsAs: null }, 'cancelled').message)
+    }
   }
   const onUnknown = (lookup: RunLookup) => result.miss(lookup)
   const more = await eachPage(parts.adapter, selectionFor('cancel', selection), { limit, visit, onUnknown })
   return result.of(more)
+}
+
+function isPaused({ status }: SelectedRun): boolean {
+  return status === 'paused'
 }
 
 class Result {
@@ -135,24 +192,15 @@ class Result {
   }
 }
 
-function selectionFor(action: BulkAction | 'cancel', selection: Selection): Selection {
+function selectionFor(action: BulkAction['type'] | 'cancel', selection: Selection): Selection {
   return isList(selection) ? selection : { ...selection, status: selection.status ?? STATUSES[action] }
 }
 
-function checkBulk(method: string, selection: Selection, options: BulkOptions) {
-  const named = isList(selection) ? selection.length : undefined
-  if (named !== undefined && named > LIMIT_MAX) {
-    const message = `runs.${method} takes a list of up to ${LIMIT_MAX} runs; got ${named}. Give it in parts.`
+function limitOf(call: string, selection: Selection, limit: number | undefined): number {
+  if (!isList(selection)) return limit ?? LIMIT_DEFAULT
+  if (selection.length > LIMIT_MAX) {
+    const message = `${call} takes a list of up to ${LIMIT_MAX} runs; got ${selection.length}. Give it in parts.`
     throw new BelayError('invalid_option', message)
   }
-  // An empty list is as good as one of one run.
-  const { dryRun = false, limit = named === undefined ? LIMIT_DEFAULT : Math.max(1, named) } = options
-  if (typeof dryRun !== 'boolean') {
-    throw new BelayError('invalid_option', `${method}: dryRun must be true or false; got ${typeof dryRun}.`)
-  }
-  if (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX) return { dryRun, limit }
-  throw new BelayError(
-    'invalid_option',
-    `${method}: limit must be a whole number from 1 to ${LIMIT_MAX}; got ${limit}.`,
-  )
+  return limit ?? selection.length
 }

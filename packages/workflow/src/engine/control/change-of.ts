@@ -43,7 +43,10 @@ function told(found: RunToChange, plan: Plan, step: number | null): Readonly<Rec
 function changedSteps({ steps }: RunToChange, plan: Plan): Readonly<Record<string, unknown>> {
   const changed = plan.steps
     .filter(({ step, status }) => steps[step]!.status !== status)
-    .map(({ step, name, status }) => ({ name, from: steps[step]!.status, to: status }))
+    .map(({ step, name, status, round }) => {
+      const moved = { name, from: steps[step]!.status, to: status }
+      return steps[step]!.round === round ? moved : { ...moved, round }
+    })
   if (changed.length === 0) return {}
   const left = changed.length - STEPS_TOLD_MAX
   return { steps: changed.slice(0, STEPS_TOLD_MAX), ...(left > 0 ? { moreSteps: left } : {}) }

@@ -1,7 +1,15 @@
-import { type Adapter, type ChangedRun, isTerminal } from '../../adapter/index.ts'
+import {
+  type Adapter,
+  type ChangedRun,
+  isTerminal,
+  type RunToChange,
+  type SavedDefinition,
+} from '../../adapter/index.ts'
 import type { RunCause } from '../../cause.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
+import { anything, checkOptions, type OptionTable, wholeNumber, yesOrNo } from '../../options/index.ts'
+import { checkDefinition } from '../definition-argument.ts'
 import type { DefinitionRegistry } from '../definition-registry.ts'
 import type { EventHub } from '../events.ts'
 import { explainRun } from '../explain/explain.ts'
@@ -11,16 +19,38 @@ import { unknownRun } from '../run-reference.ts'
 import { type Action, type ActionResult, decideAction } from './action.ts'
 import type { Actor } from './change-of.ts'
 import { historyEntry, type RunHistoryEntry } from './history.ts'
-import { type ActionOptions, checkActionOptions } from './options.ts'
+import {
+  ACTION_OPTIONS,
+  type ActionOptions,
+  actorOf,
+  checkActionOptions,
+  checkStepArgument,
+  WITHIN_ACTION_OPTIONS,
+  type WithinActionOptions,
+} from './options.ts'
 
-const HISTORY_DEFAULT = 200
-const HISTORY_MAX = 10_000
+export const CANCEL_OPTIONS = {
+  ...ACTION_OPTIONS,
+  compensate: { sets: 'whether what was done is undone', takes: yesOrNo, default: true },
+} satisfies OptionTable
+
+const CANCEL_WITHIN_OPTIONS = { ...CANCEL_OPTIONS, ...WITHIN_ACTION_OPTIONS } satisfies OptionTable
+
+const SKIP_OPTIONS = {
+  ...ACTION_OPTIONS,
+  output: { sets: "the stand-in for the step's output", takes: anything },
+} satisfies OptionTable
+
+const HISTORY_OPTIONS = {
+  limit: { sets: 'how many entries are read at most', takes: wholeNumber(1, 10_000), default: 200 },
+} satisfies OptionTable
 
 export interface ControlParts {
   readonly adapter: Adapter
   readonly registry: DefinitionRegistry
   readonly events: EventHub
   readonly payloadMaxBytes: number
+  readonly keepAttempts: boolean
   /** Throws once the engine is closed. */
   readonly assertOpen: () => void
   readonly onRunsChanged: (runs: readonly ChangedRun[]) => void
@@ -32,7 +62,7 @@ export interface ControlParts {
   readonly onQueued: () => void
 }
 
-export interface CancelOptions extends ActionOptions {
+export interface CancelOptions extends WithinActionOptions {
   /** False leaves everything that was done as it is: the run ends as `cancelled` without an undo. Default true. */
   readonly compensate?: boolean | undefined
 }
@@ -46,16 +76,16 @@ export class Control {
   }
 
   /** Throws `action_refused`, `invalid_option`, `unknown_run`. */
-  async act(runId: string, action: Action, by: Actor): Promise<ActionResult> {
-    const { adapter } = this.#parts
+  async act(runId: string, action: Action, by: Actor, tx?: unknown): Promise<ActionResult> {
+    const { adapter, keepAttempts } = this.#parts
     this.#parts.assertOpen()
-    await adapter.open()
-    const result = await adapter.changeRun({
-      runId,
-      decide: (found) => decideAction(found, action, by),
-    })
+    // Within a transaction the adapter sees to it itself, as for runs that are started in one.
+    if (tx === undefined) await adapter.open()
+    const decide = (found: RunToChange) => decideAction(found, action, by)
+    const result = await adapter.changeRun({ runId, keepAttempts, decide }, { tx })
     if (result === null) throw unknownRun({ runId })
-    if (result.changed) this.#tell(runId, action, by, result)
+    // What a transaction changes has changed when it commits, if it does: the adapter wakes workers then.
+    if (result.changed && tx === undefined) this.#tell(runId, action, by, result)
     return result
   }
 
@@ -90,33 +120,35 @@ export class Control {
 
   /** Whether this call stopped the run. */
   async cancel(runId: string, options: CancelOptions): Promise<boolean> {
-    const by = checkActionOptions('cancel()', options, ['compensate'])
-    const compensate = checkCompensate('cancel()', options)
+    const { compensate, tx, ...own } = checkOptions('cancel()', options, CANCEL_WITHIN_OPTIONS)
+    const by = actorOf(own)
+    if (tx !== undefined) return (await this.act(runId, { type: 'cancel', compensate }, by, tx)).changed
     const stopped = await this.cancelAll([runId], by, compensate)
     if (stopped.length > 0) return true
-    const known = await this.#parts.adapter.readStatuses([runId])
-    if (known.length === 0) throw unknownRun({ runId })
-    return false
+    return (await this.act(runId, { type: 'cancel', compensate }, by)).changed
   }
 
-  skipStep(
+  async skipStep(
     runId: string,
     step: string,
     options: ActionOptions & { output?: unknown },
   ): Promise<ActionResult> {
-    const by = checkActionOptions('skipStep()', options, ['output'])
+    const call = 'skipStep()'
+    checkStepArgument(call, step)
+    const { output: given, ...action } = checkOptions(call, options, SKIP_OPTIONS)
     const what = `Stand-in output of step "${step}" of run ${runId}`
-    const output = toJsonText(options.output, this.#parts.payloadMaxBytes, () => ({ what, runId, step }))
-    return this.act(runId, { type: 'skip_step', step, output }, by)
+    const output = toJsonText(given, this.#parts.payloadMaxBytes, () => ({ what, runId, step }))
+    return this.act(runId, { type: 'skip_step', step, output }, actorOf(action))
   }
 
   async giveUpStep(runId: string, step: string, options: ActionOptions): Promise<void> {
+    checkStepArgument('giveUpStep()', step)
     const by = checkActionOptions('giveUpStep()', options)
     const { reason } = by
     if (reason === null || reason.trim() === '') {
       throw new BelayError(
         'invalid_option',
-        'giveUpStep() needs a `reason`: say how you know that the handler will not end.',
+        'giveUpStep(): reason must be given: say how you know that the handler will not end.',
       )
     }
     await this.act(runId, { type: 'give_up_step', step, reason }, by)
@@ -125,16 +157,16 @@ export class Control {
 
   async migrate(runId: string, workflow: WorkflowDefinition, options: ActionOptions): Promise<boolean> {
     const by = checkActionOptions('migrateRun()', options)
-    if (typeof workflow?.record?.checksum !== 'string') {
-      throw new BelayError(
-        'unknown_workflow',
-        `migrateRun() takes a definition made by define() or defineGraph(), got ${typeof workflow}.`,
-      )
-    }
+    const definition = await this.savedDefinition('migrateRun()', workflow)
+    return (await this.act(runId, { type: 'migrate', definition }, by)).changed
+  }
+
+  /** What a run is to be moved to. Throws `unknown_workflow` for what is no definition. */
+  async savedDefinition(call: string, workflow: WorkflowDefinition): Promise<SavedDefinition> {
+    checkDefinition(call, workflow)
     this.#parts.assertOpen()
     await this.#parts.adapter.open()
-    const definition = await this.#parts.registry.save(workflow)
-    return (await this.act(runId, { type: 'migrate', definition }, by)).changed
+    return this.#parts.registry.save(workflow)
   }
 
   /** What was done to a run from outside, oldest first. */
@@ -142,13 +174,7 @@ export class Control {
     runId: string,
     options: { readonly limit?: number } = {},
   ): Promise<readonly RunHistoryEntry[]> {
-    const { limit = HISTORY_DEFAULT } = options
-    if (!Number.isInteger(limit) || limit < 1 || limit > HISTORY_MAX) {
-      throw new BelayError(
-        'invalid_option',
-        `history(): limit must be a whole number from 1 to ${HISTORY_MAX}; got ${limit}.`,
-      )
-    }
+    const { limit } = checkOptions('history()', options, HISTORY_OPTIONS)
     const { adapter } = this.#parts
     this.#parts.assertOpen()
     await adapter.open()
@@ -172,23 +198,16 @@ export class Control {
     return explainRun({ ...found, shape: definition!.shape, workers, now })
   }
 
-  #tell(runId: string, action: Action, by: Actor, { from, run, queued }: ActionResult): void {
-    const { events, onRunsChanged, onMoved, onQueued } = this.#parts
+  #tell(runId: string, action: Action, by: Actor, { from, run, queued, drains }: ActionResult): void {
+    const { events, onRunsChanged, onMoved, onQueued, onStopped } = this.#parts
     const step = 'step' in action ? action.step : undefined
     events.emit('operator.acted', { runId, action: action.type, step, ...told(by) })
     if (from !== run.status) onRunsChanged([run])
     // Steps of a run that has ended were replaced: what is remembered of their payloads is stale.
     else if (isTerminal(from)) onMoved(runId)
     if (queued) onQueued()
+    if (drains) onStopped([runId])
   }
-}
-
-export function checkCompensate(method: string, { compensate = true }: CancelOptions): boolean {
-  if (typeof compensate === 'boolean') return compensate
-  throw new BelayError(
-    'invalid_option',
-    `${method}: compensate must be true or false; got ${typeof compensate}.`,
-  )
 }
 
 function told({ actor, reason }: Actor): {

@@ -1,4 +1,5 @@
 import type { RunToChange, StepChange, StoredStep } from '../../adapter/index.ts'
+import { sentence } from '../../words.ts'
 import { type Plan, stepNamed } from './plan.ts'
 import { stepRefusal } from './refusal.ts'
 
@@ -11,18 +12,26 @@ export function planGiveUpStep(found: RunToChange, name: string, reason: string)
   const { run, now } = found
   assertHangs(found, step)
   const isUndo = step.status === 'compensating'
+  const error = JSON.stringify({
+    name: 'BelayError',
+    code: 'outcome_unknown',
+    message: `An operator gave up on the handler, which had not ended: ${sentence(reason)} Whether it took effect is unknown.`,
+  })
   const given: StepChange = {
     ...step,
     status: isUndo ? 'compensation_failed' : 'failed',
     workerId: null,
-    finishedAt: Math.max(now, step.startedAt ?? now),
-    error: JSON.stringify({
-      name: 'BelayError',
-      code: 'outcome_unknown',
-      message: `An operator has given the handler up, which did not end: ${reason}. Whether it took effect is unknown.`,
-    }),
+    ...(isUndo ? undoEnded(step, now, error) : { finishedAt: Math.max(now, step.startedAt ?? now), error }),
   }
-  return { run: isUndo ? { ...run, status: 'compensation_failed' } : run, steps: [given], queue: [] }
+  const isParked = isUndo && run.status !== 'paused'
+  return { run: isParked ? { ...run, status: 'compensation_failed' } : run, steps: [given], queue: [] }
+}
+
+function undoEnded({ undo }: StoredStep, now: number, undoError: string): Partial<StepChange> {
+  return {
+    undo: undo && { ...undo, finishedAt: Math.max(now, undo.startedAt ?? now) },
+    undoError,
+  }
 }
 
 function assertHangs({ run }: RunToChange, step: StoredStep): void {

@@ -148,8 +148,9 @@ function migrationOf(
 }
 
 /**
- * The row under its new number. Its attempts count on from whatever stood there before: a late result or a hint for that must not be taken
- * for this step's. What has ended counts on too, if any step has moved: who remembers outputs by their numbers then reads them again.
+ * The row under its new number. Its fence is above that of whatever stood there before: a late result or a hint for that must not be taken
+ * for this step's. So is the fence of what has ended, if any step has moved: who remembers outputs by their numbers then reads them again.
+ * All else goes with the step.
  */
 function rowOf({ steps }: RunToChange, { shape, number, old }: Move, moved: boolean): StepChange {
   const fence = steps[number]?.fence ?? 0
@@ -165,10 +166,13 @@ function anyMoved(moves: readonly Move[]): boolean {
 const NEW_STEP: Omit<StoredStep, 'step' | 'name' | 'fence'> = {
   status: 'pending',
   openDependencies: 0,
+  round: 1,
+  attempts: 0,
   failures: 0,
   losses: 0,
   workerId: null,
   undoOf: null,
+  undo: null,
   startedAt: null,
   finishedAt: null,
   availableAt: null,

@@ -1,6 +1,12 @@
-import { BelayError } from '../../errors.ts'
-import { didYouMean } from '../../graph/index.ts'
-import { storableText } from '../../storable-text.ts'
+import {
+  anything,
+  checkArgument,
+  checkOptions,
+  name,
+  note,
+  type OptionTable,
+  type SettingsOf,
+} from '../../options/index.ts'
 import type { Actor } from './change-of.ts'
 
 const BY_MAX_CHARS = 200
@@ -14,36 +20,36 @@ export interface ActionOptions {
   readonly reason?: string | undefined
 }
 
-/** Checks options when they are given. Throws `invalid_option`. */
-export function checkActionOptions(method: string, options: object, others: readonly string[] = []): Actor {
-  if (typeof options !== 'object' || options === null) {
-    throw new BelayError(
-      'invalid_option',
-      `${method}: the options must be an object; got ${String(options)}.`,
-    )
-  }
-  const known = ['by', 'reason', ...others]
-  for (const name of Object.keys(options)) {
-    if (known.includes(name)) continue
-    throw new BelayError(
-      'invalid_option',
-      `${method} has no option "${name}".${didYouMean(name, known)} It takes ${known.join(', ')}.`,
-    )
-  }
-  const { by, reason } = options as ActionOptions
-  return {
-    actor: text(method, 'by', by, BY_MAX_CHARS),
-    reason: text(method, 'reason', reason, REASON_MAX_CHARS),
-  }
+/** The options of everything that is done to a run. */
+export const ACTION_OPTIONS = {
+  by: { sets: 'who acts', takes: note(BY_MAX_CHARS) },
+  reason: { sets: 'why', takes: note(REASON_MAX_CHARS) },
+} satisfies OptionTable
+
+/** An action that may be part of a transaction. */
+export interface WithinActionOptions extends ActionOptions {
+  /**
+   * An open transaction of the caller's on the engine's database, as `engine.run()` takes it: the action takes effect when it commits. The run
+   * is held until then: whoever wants to change it waits. No event is told of it.
+   */
+  readonly tx?: unknown
 }
 
-function text(method: string, option: string, value: unknown, most: number): string | null {
-  if (value === undefined) return null
-  // An operator in a hurry is not told to look for a character that nobody sees.
-  if (typeof value === 'string' && value.length <= most) return storableText(value)
-  const got = typeof value === 'string' ? `${value.length} characters` : typeof value
-  throw new BelayError(
-    'invalid_option',
-    `${method}: ${option} must be a text of up to ${most} characters; got ${got}.`,
-  )
+export const WITHIN_ACTION_OPTIONS = {
+  ...ACTION_OPTIONS,
+  tx: { sets: 'the transaction that the action is part of', takes: anything },
+} satisfies OptionTable
+
+/** Checks options of an action that has no others. Throws `invalid_option`. */
+export function checkActionOptions(method: string, options: unknown): Actor {
+  return actorOf(checkOptions(method, options, ACTION_OPTIONS))
+}
+
+export function actorOf({ by, reason }: SettingsOf<typeof ACTION_OPTIONS>): Actor {
+  return { actor: by ?? null, reason: reason ?? null }
+}
+
+/** Checks the name of a step of the run. Whether there is one is known when the run is read. Throws `invalid_option`. */
+export function checkStepArgument(method: string, step: unknown): string {
+  return checkArgument(method, 'the step', step, name)
 }

@@ -1,6 +1,8 @@
 import type { Migration, RunToChange, StepChange, StoredRun, StoredStep } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
 import { didYouMean } from '../../graph/index.ts'
+import { listed } from '../../graph/place.ts'
+import { shown } from '../../shown.ts'
 
 /** What an action comes to: the run as it is to be, and the rows of its steps that change. */
 export interface Plan {
@@ -16,7 +18,7 @@ export interface Plan {
 /** A step that operators named. Throws `invalid_option` for a name that the run's definition doesn't have. */
 export function stepNamed({ run, steps }: RunToChange, name: string): StoredStep {
   if (typeof name !== 'string') {
-    const message = `A step of run ${run.runId} is named by a text; got ${typeof name}.`
+    const message = `A step of run ${run.runId} must be named by a string; got ${shown(name)}.`
     throw new BelayError('invalid_option', message, { runId: run.runId })
   }
   const found = steps.find((step) => step.name === name)
@@ -24,9 +26,14 @@ export function stepNamed({ run, steps }: RunToChange, name: string): StoredStep
   const names = steps.map((step) => step.name)
   throw new BelayError(
     'invalid_option',
-    `Run ${run.runId} of "${run.workflow}" (version ${run.version}) has no step ${JSON.stringify(name)}.${didYouMean(name, names)}`,
+    `Run ${run.runId} of "${run.workflow}" (version ${run.version}) has no step ${shown(name)}.${didYouMean(name, names)} Its steps are ${listed(names)}.`,
     { runId: run.runId },
   )
+}
+
+/** Waits for others or for its turn, or between two attempts. */
+export function hasNotBegun({ status }: StoredStep): boolean {
+  return status === 'pending' || status === 'ready' || status === 'waiting'
 }
 
 /** Lets dependents start. */

@@ -1,12 +1,10 @@
 import type { StoredRun, StoredStep } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
 
+type Standing = Pick<StoredRun, 'runId' | 'status' | 'stop' | 'endsAs'>
+
 /** An action that doesn't fit where the run stands: `Run 0192… cannot be paused: it has completed.` */
-export function runRefusal(
-  run: Pick<StoredRun, 'runId' | 'status'>,
-  participle: string,
-  remedy = '',
-): BelayError {
+export function runRefusal(run: Standing, participle: string, remedy = ''): BelayError {
   return refusal(run, `Run ${run.runId} cannot be ${participle}: ${standingOf(run)}.`, remedy)
 }
 
@@ -31,13 +29,15 @@ function refusal(
   return new BelayError('action_refused', remedy === '' ? what : `${what} ${remedy}`, { runId, step })
 }
 
-function standingOf({ status }: Pick<StoredRun, 'status'>): string {
-  switch (status) {
+function standingOf(run: Standing): string {
+  switch (run.status) {
     case 'scheduled':
     case 'running':
     case 'waiting':
+      return `it is ${run.status}`
     case 'paused':
-      return `it is ${status}`
+      if (isForward(run)) return 'it is paused'
+      return run.endsAs === null ? 'it was stopped, and is paused before its undo' : 'its undo is paused'
     case 'compensating':
       return 'it is being undone'
     case 'compensation_failed':
@@ -47,19 +47,29 @@ function standingOf({ status }: Pick<StoredRun, 'status'>): string {
     case 'failed':
     case 'compensated':
     case 'cancelled':
-      return `it has ended as ${status}`
+      return `it has ended as ${run.status}`
   }
 }
 
 /** What to do about a run whose undo is in the way. */
-export function remedyOfUndo({ status }: StoredRun): string {
-  if (status === 'compensating') return 'Wait until its undo has come to its end.'
-  if (status === 'compensation_failed') {
+export function remedyOfUndo(run: StoredRun): string {
+  if (run.status === 'paused' && !isForward(run)) {
+    return 'Resume it with resume(), and wait until its undo has ended.'
+  }
+  if (run.status === 'compensating') return 'Wait until its undo has ended.'
+  if (run.status === 'compensation_failed') {
     return 'Repair the parked compensation first, with retryCompensation() or skipCompensation().'
   }
   return ''
 }
 
-export function isForward({ status }: Pick<StoredRun, 'status'>): boolean {
-  return status === 'scheduled' || status === 'running' || status === 'waiting' || status === 'paused'
+/** Whether it has neither ended nor been stopped. A paused run may have been stopped: it is undone once it is resumed. */
+export function isForward({ status, stop }: Pick<StoredRun, 'status' | 'stop'>): boolean {
+  if (status === 'paused') return stop === null
+  return status === 'scheduled' || status === 'running' || status === 'waiting'
+}
+
+/** Its compensation failed for good. */
+export function isParked({ status }: StoredStep): boolean {
+  return status === 'compensation_failed'
 }

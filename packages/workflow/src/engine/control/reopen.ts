@@ -1,7 +1,6 @@
 import type { RunToChange, StepChange, StoredStep } from '../../adapter/index.ts'
 import { dependentsIn, isSatisfied, type Plan } from './plan.ts'
 import { isForward, remedyOfUndo, runRefusal, stepRefusal } from './refusal.ts'
-import { nextRound, ROUND_MAX, roundOf } from './round.ts'
 
 /**
  * Sends a run that ended without completing forward again. What completed is kept; what failed, was cancelled or was undone is run again, and
@@ -33,7 +32,7 @@ export function reopen(found: RunToChange, stoodIn: StepChange | null): Plan {
     const kind = again[number]
     if (kind === undefined) return []
     const open = shape.steps[number]!.dependsOn.filter((dependency) => again[dependency] !== undefined)
-    return [reopenedStep(found, step, kind, open.length)]
+    return [reopenedStep(step, kind, open.length)]
   })
   const openSteps = reopened.filter(({ step }) => dependents[step]!.length === 0).length
   // A deadline that has passed would end it again at once.
@@ -80,32 +79,22 @@ function whatRunsAgain({ run, steps, shape }: RunToChange, stoodIn: StoredStep |
   return again
 }
 
-function reopenedStep(
-  { run }: RunToChange,
-  step: StoredStep,
-  kind: 'anew' | 'again',
-  openDependencies: number,
-): StepChange {
-  if (kind === 'anew' && roundOf(step.fence) >= ROUND_MAX) {
-    throw stepRefusal(
-      run,
-      step,
-      'retried',
-      `it was undone and run again ${ROUND_MAX} times`,
-      'Start another run.',
-    )
-  }
+function reopenedStep(step: StoredStep, kind: 'anew' | 'again', openDependencies: number): StepChange {
   const signalled = keepsSignal(step)
   return {
     ...step,
     status: openDependencies === 0 ? 'ready' : 'pending',
     openDependencies,
     // Grows in any case: hints and results of before are then stale, and processes that remember payloads of before read them again.
-    fence: kind === 'anew' ? nextRound(step.fence) : step.fence + 1,
+    fence: step.fence + 1,
+    // What it does is another effect, so other systems must be given another idempotency key.
+    round: kind === 'anew' ? step.round + 1 : step.round,
+    attempts: kind === 'anew' ? 0 : step.attempts,
     failures: 0,
     losses: 0,
     workerId: null,
     undoOf: null,
+    undo: null,
     startedAt: kind === 'anew' ? null : step.startedAt,
     finishedAt: kind === 'anew' ? null : step.finishedAt,
     availableAt: null,

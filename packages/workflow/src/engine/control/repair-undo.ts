@@ -1,32 +1,39 @@
 import type { RunToChange, StepChange, StoredRun, StoredStep } from '../../adapter/index.ts'
-import { type Plan, stepNamed } from './plan.ts'
-import { stepRefusal } from './refusal.ts'
+import { owesUndo } from '../plan-undo.ts'
+import { dependentsIn, type Plan, stepNamed } from './plan.ts'
+import { isParked, stepRefusal } from './refusal.ts'
 
-/** Calls a compensation again that had failed for good, with all its retries before it. */
+/**
+ * Calls a compensation now, with all its retries before it, that had failed for good or waits for its next try. In a paused run it is called
+ * once that is resumed.
+ */
 export function planRetryCompensation(found: RunToChange, name: string): Plan {
   const { run } = found
-  const step = parkedStep(found, name, 'retried')
+  const step = undoToRepair(found, name, 'retried')
   const due: StepChange = {
     ...step,
     status: 'compensating',
-    failures: 0,
-    losses: 0,
+    // As for every undo of a paused run that has not begun, the resumption takes it away.
+    openDependencies: run.status === 'paused' ? 1 : 0,
+    undo: step.undo && { ...step.undo, failures: 0, losses: 0 },
     failingSince: null,
     workerId: null,
     availableAt: null,
   }
-  return { run: { ...run, status: statusWithout(found, step) }, steps: [due], queue: [due] }
+  const queue = run.status === 'paused' ? [] : [due]
+  return { run: { ...run, status: statusWithout(found, step) }, steps: [due], queue }
 }
 
-/** Takes a step for undone whose compensation had failed for good: somebody has undone it by hand, or can live with it. */
+/** Takes a step for undone whose compensation had failed for good, or waits for its next try: somebody has undone it by hand, or can live with it. */
 export function planSkipCompensation(found: RunToChange, name: string): Plan {
   const { run, steps, shape, now } = found
-  const step = parkedStep(found, name, 'skipped')
+  const step = undoToRepair(found, name, 'skipped')
   const undone: StepChange = {
     ...step,
     status: 'compensated',
+    openDependencies: 0,
     workerId: null,
-    finishedAt: Math.max(now, step.startedAt ?? now),
+    undo: step.undo && { ...step.undo, finishedAt: Math.max(now, step.undo.startedAt ?? now), skipped: true },
   }
   const advanced = shape.steps[step.step]!.dependsOn.map((number) => steps[number]!)
     .filter(({ status, openDependencies }) => status === 'compensating' && openDependencies > 0)
@@ -43,20 +50,48 @@ export function planSkipCompensation(found: RunToChange, name: string): Plan {
   }
 }
 
-function parkedStep(found: RunToChange, name: string, participle: string): StoredStep {
+/** An undo that failed for good, or waits for nothing but its next try. */
+function undoToRepair(found: RunToChange, name: string, participle: string): StoredStep {
   const step = stepNamed(found, name)
-  if (step.status === 'compensation_failed') return step
-  const parked = found.steps.filter(({ status }) => status === 'compensation_failed')
-  const remedy =
-    parked.length === 0
-      ? 'No compensation of this run has failed for good.'
-      : `Those that have failed for good: ${parked.map((other) => `"${other.name}"`).join(', ')}.`
-  const { run } = found
-  throw stepRefusal(run, step, `${participle} in its undo`, `it is ${step.status}`, remedy)
+  if (isParked(step)) return step
+  const [because, remedy] = whyNot(found, step)
+  if (because === null) return step
+  throw stepRefusal(found.run, step, `${participle} in its undo`, because, remedy)
 }
 
-/** A run stays parked as long as another of its compensations is. */
-function statusWithout({ steps }: RunToChange, repaired: StoredStep): StoredRun['status'] {
-  const others = steps.filter((step) => step !== repaired && step.status === 'compensation_failed')
-  return others.length === 0 ? 'compensating' : 'compensation_failed'
+function whyNot(found: RunToChange, step: StoredStep): readonly [because: string | null, remedy: string] {
+  if (step.status !== 'compensating') return [`it is ${step.status}`, parkedIn(found)]
+  if (step.workerId !== null) {
+    return ['its compensation is running', 'Wait for it to end; giveUpStep() is for one that hangs.']
+  }
+  if (owesNothing(found, step)) return ['it has nothing to undo, and only keeps the order', parkedIn(found)]
+  const before = dependentsIn(found)
+    [step.step]!.map((number) => found.steps[number]!)
+    .filter(isUndoOpen)
+  if (before.length === 0) return [null, '']
+  const names = before.map((other) => `"${other.name}"`).join(', ')
+  return [`it is undone after ${names}`, 'explain() tells what those wait for.']
+}
+
+function isUndoOpen({ status }: StoredStep): boolean {
+  return status === 'compensating' || status === 'compensation_failed'
+}
+
+/** A relay: a worker settles it without calling anything. */
+function owesNothing({ shape }: RunToChange, { step, undoOf, succeeded }: StoredStep): boolean {
+  // Only steps that had begun are planned under 'started', so that need not be asked again.
+  const undone = { status: undoOf ?? 'completed', started: true, succeeded }
+  return !owesUndo(undone, shape.steps[step]!.compensate)
+}
+
+function parkedIn({ steps }: RunToChange): string {
+  const parked = steps.filter(isParked)
+  if (parked.length === 0) return 'No compensation of this run has failed for good.'
+  return `Those that have failed for good: ${parked.map((other) => `"${other.name}"`).join(', ')}.`
+}
+
+/** A run stays parked as long as another of its compensations is, and paused as long as nobody resumes it. */
+function statusWithout({ run, steps }: RunToChange, repaired: StoredStep): StoredRun['status'] {
+  if (run.status === 'paused') return 'paused'
+  return steps.some((step) => step !== repaired && isParked(step)) ? 'compensation_failed' : 'compensating'
 }

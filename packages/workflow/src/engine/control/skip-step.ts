@@ -50,7 +50,10 @@ function assertSkippable({ run }: RunToChange, step: StoredStep): void {
         'Skip it while it waits for its next try; pause() keeps it from beginning that.',
       )
     case 'pending':
-      throw refuse('it waits for the steps it depends on', 'Skip those, or skip it when it is its turn.')
+      throw refuse(
+        'it waits for the steps it depends on',
+        'Skip those first, or skip this step when its turn comes.',
+      )
     default:
       throw refuse(`it is ${step.status}`)
   }
@@ -63,6 +66,7 @@ function skipped({ now }: RunToChange, step: StoredStep, output: JsonText): Step
     openDependencies: 0,
     workerId: null,
     undoOf: null,
+    undo: null,
     availableAt: null,
     // A signal that it had already got is not what it gives: the stand-in is.
     signalledAt: null,

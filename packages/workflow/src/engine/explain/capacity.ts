@@ -14,15 +14,16 @@ export function capacity(found: RunToExplain): {
   const what = `"${run.workflow}" version ${run.version}`
   if (live.length === 0) return { reason: 'worker', because: 'no worker is live: start one' }
   if (able.length === 0) {
-    const count = live.length === 1 ? 'the one live worker' : `any of the ${live.length} live workers`
+    const none =
+      live.length === 1 ? 'the only live worker has no' : `none of the ${live.length} live workers has`
     return {
       reason: 'worker',
-      because: `${what} is not run by ${count}: start one that has its handlers, or move the run with migrateRun()`,
+      because: `${none} handlers for ${what}: start one that has, or move the run with migrateRun()`,
     }
   }
   if (able.every(({ slots, busy }) => slots !== null && busy !== null && busy >= slots)) {
     const slots = able.reduce((sum, worker) => sum + worker.slots!, 0)
-    return { reason: 'slot', because: `all ${slots} slots of the workers that run ${what} are taken` }
+    return { reason: 'slot', because: `no slot is free on the workers that run ${what}, which have ${slots}` }
   }
   return { reason: 'due', because: 'a worker takes it at its next look' }
 }

@@ -5,6 +5,7 @@ import {
   type StepRecord,
   type WorkerRecord,
 } from '../../adapter/index.ts'
+import { counted } from '../../words.ts'
 import { capacity } from './capacity.ts'
 import type { Explanation } from './explanation.ts'
 import { explainForward } from './forward.ts'
@@ -53,15 +54,15 @@ function standing(found: RunToExplain, open: number): string {
     case 'scheduled':
       return `is to start at ${new Date(run.startAt!).toISOString()}`
     case 'running':
-      return `goes forward: ${count('running')} of its ${open} open steps running`
+      return `is going forward: of its ${counted(open, 'open step')}, ${count('running')} ${count('running') === 1 ? 'is' : 'are'} running`
     case 'waiting':
-      return `waits: none of its ${open} open steps has anything to do now`
+      return `is waiting: nothing can be done now in its ${counted(open, 'open step')}`
     case 'paused':
-      return `was paused by an operator: nothing of it starts until it is resumed`
+      return pausedStanding(found)
     case 'compensating':
       return undoStanding(found)
     case 'compensation_failed':
-      return `is parked: ${count('compensation_failed')} of its compensations failed for good and ${count('compensated')} steps are undone; an operator must retry or skip what failed`
+      return `is parked: ${counted(count('compensation_failed'), 'compensation')} failed for good, and ${counted(count('compensated'), 'step')} ${count('compensated') === 1 ? 'is' : 'are'} undone; an operator must retry or skip what failed`
     case 'completed':
       return 'has completed'
     case 'failed':
@@ -71,13 +72,23 @@ function standing(found: RunToExplain, open: number): string {
   }
 }
 
+/** A paused run that was stopped has a cause. */
+function pausedStanding({ run, steps }: RunToExplain): string {
+  if (run.cause === null) return 'was paused by an operator: none of its steps begins until it is resumed'
+  const undos = steps.filter(isUndoOpen).length
+  return undos > 0
+    ? `is being undone, and was paused by an operator: ${counted(undos, 'step')} to go, and no compensation begins until it is resumed`
+    : 'was stopped, and is paused by an operator: its undo begins once it is resumed'
+}
+
 function undoStanding(found: RunToExplain): string {
   const { steps } = found
   const inFlight = steps.filter(({ status }) => status === 'running').length
-  if (inFlight > 0) return `is stopped, and waits for its ${inFlight} running steps before it is undone`
+  if (inFlight > 0)
+    return `was stopped, and is undone once ${counted(inFlight, 'running step')} ${inFlight === 1 ? 'has' : 'have'} ended`
   const undos = steps.filter(isUndoOpen).length
-  if (undos > 0) return `is being undone: ${undos} steps are still to be undone`
+  if (undos > 0) return `is being undone: ${counted(undos, 'step')} to go`
   const { reason, because } = capacity(found)
   // Whoever has the definition plans the undo; it needs no slot.
-  return reason === 'worker' ? `is to be undone, but ${because}` : 'is stopped, and about to be undone'
+  return reason === 'worker' ? `is to be undone, but ${because}` : 'was stopped, and is about to be undone'
 }

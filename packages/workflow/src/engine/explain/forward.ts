@@ -26,19 +26,29 @@ function running(found: RunToExplain, step: StepRecord): StepExplanation {
   const since = step.startedAt === null ? '' : ` since ${instant(step.startedAt)}`
   const gone = goneWorker(found, step)
   if (gone !== null)
-    return { step: step.name, reason: 'worker', sentence: `"${step.name}" was begun by ${gone}` }
-  const stopped = run.status === 'compensating' ? '; the run is stopped, and undone once it has ended' : ''
-  const paused = run.status === 'paused' ? '; what comes after it waits until the run is resumed' : ''
+    return { step: step.name, reason: 'worker', sentence: `"${step.name}" was started by ${gone}` }
+  const resumed = run.status === 'paused' ? ' and the run is resumed' : ''
+  const stopped = isStopped(found)
+    ? `; the run was stopped, and is undone once this step has ended${resumed}`
+    : ''
+  const paused =
+    run.status === 'paused' && stopped === '' ? '; what comes after it waits until the run is resumed' : ''
   const late = run.deadlineAt !== null && run.deadlineAt <= now ? '; its deadline has passed' : ''
-  const sentence = `"${step.name}" has been running on worker ${step.workerId}${since}${stopped}${paused}${late}.`
+  const attempt = nthAttempt(step.attempts)
+  const sentence = `"${step.name}" has been running on worker ${step.workerId}${since}${attempt}${stopped}${paused}${late}.`
   return { step: step.name, reason: 'running', sentence }
+}
+
+/** Whether its run goes forward no more, and its undo has not begun. */
+function isStopped({ run }: RunToExplain): boolean {
+  return run.status === 'compensating' || (run.status === 'paused' && run.cause !== null)
 }
 
 /** What is to be said of a step's worker that does not renew its lease any more. Null when it does. */
 export function goneWorker({ workers, now }: RunToExplain, { workerId }: StepRecord): string | null {
   const worker = workers.find((known) => known.workerId === workerId)
   if (worker !== undefined && holdsLease(worker, now)) return null
-  return `worker ${workerId}, which has gone silent; the next sweep of any worker gives it to another.`
+  return `worker ${workerId}, which has stopped renewing its lease; the next sweep gives the step to another worker.`
 }
 
 function waiting(found: RunToExplain, step: StepRecord): StepExplanation {
@@ -50,19 +60,19 @@ function waiting(found: RunToExplain, step: StepRecord): StepExplanation {
   const until = availableAt === null ? {} : { until: new Date(availableAt) }
   if (forSignal) {
     const limit =
-      availableAt === null ? ', without a limit' : `, at the longest until ${instant(availableAt)}`
+      availableAt === null ? ', without a time limit' : `, until ${instant(availableAt)} at the latest`
     const what = kind === 'approval' ? 'a decision' : 'its signal'
     return { step: name, reason: 'signal', sentence: `"${name}" waits for ${what}${limit}.`, ...until }
   }
-  const what = kind === 'poll' ? 'asks again at' : 'waits until'
+  const what = kind === 'poll' ? 'checks again at' : 'waits until'
   return { step: name, reason: 'timer', sentence: `"${name}" ${what} ${instant(availableAt!)}.`, ...until }
 }
 
 function ready(found: RunToExplain, step: StepRecord): StepExplanation {
   const { run, now } = found
   const { name, availableAt, failures } = step
-  if (run.status === 'compensating') {
-    const sentence = `"${name}" is not begun any more: the run is stopped, and it is cancelled before the undo begins.`
+  if (isStopped(found)) {
+    const sentence = `"${name}" will not begin: the run was stopped, and the step is cancelled before the undo begins.`
     return { step: name, reason: 'due', sentence }
   }
   if (run.status === 'paused') return paused(step)
@@ -79,8 +89,8 @@ function ready(found: RunToExplain, step: StepRecord): StepExplanation {
 
 function pending(found: RunToExplain, step: StepRecord): StepExplanation {
   const { name } = step
-  if (found.run.status === 'compensating') {
-    const sentence = `"${name}" is not begun any more: the run is stopped, and it is cancelled before the undo begins.`
+  if (isStopped(found)) {
+    const sentence = `"${name}" will not begin: the run was stopped, and the step is cancelled before the undo begins.`
     return { step: name, reason: 'due', sentence }
   }
   const before = found.shape.steps[step.step]!.dependsOn.map((number) => found.steps[number]!)
@@ -110,6 +120,11 @@ export function listOf(steps: readonly StepRecord[]): string {
 
 export function instant(at: number): string {
   return new Date(at).toISOString()
+}
+
+/** Worth telling from the second on. */
+export function nthAttempt(attempts: number): string {
+  return attempts > 1 ? ` (attempt ${attempts})` : ''
 }
 
 export function times(count: number): string {

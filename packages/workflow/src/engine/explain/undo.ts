@@ -1,7 +1,7 @@
 import type { StepRecord } from '../../adapter/index.ts'
 import type { RunToExplain } from './explain.ts'
 import type { StepExplanation } from './explanation.ts'
-import { due, goneWorker, instant, listOf, times } from './forward.ts'
+import { due, goneWorker, instant, listOf, nthAttempt, times } from './forward.ts'
 
 /** In an undo that has not ended. */
 export function isUndoOpen({ status }: StepRecord): boolean {
@@ -10,15 +10,21 @@ export function isUndoOpen({ status }: StepRecord): boolean {
 
 /** Why a step that is to be undone is where it is. */
 export function explainUndo(found: RunToExplain, step: StepRecord): StepExplanation {
-  const { name, availableAt, failures } = step
+  const { name, availableAt } = step
+  const failures = step.undo?.failures ?? 0
   if (step.status === 'compensation_failed') {
-    const sentence = `The compensation of "${name}" failed for good: call retryCompensation() once what hindered it is repaired, or skipCompensation() when it is undone by hand.${withoutOutput(step)}`
+    const sentence = `The compensation of "${name}" failed for good: call retryCompensation() once its cause is repaired, or skipCompensation() once the step was undone by hand.${withoutOutput(step)}`
     return { step: name, reason: 'operator', sentence }
   }
   if (step.workerId !== null) return compensating(found, step)
-  if (step.openDependencies > 0) return waitsForOthers(found, step)
+  // Of a paused run, each undo that has not begun has one more open dependency.
+  if (dependentsOf(found, step).some(isUndoOpen)) return waitsForOthers(found, step)
+  if (found.run.status === 'paused') {
+    const sentence = `The compensation of "${name}" does not begin until the run is resumed.`
+    return { step: name, reason: 'paused', sentence }
+  }
   if (failures > 0 && availableAt !== null && availableAt > found.now) {
-    const sentence = `The compensation of "${name}" failed ${times(failures)} and is tried again at ${instant(availableAt)}.`
+    const sentence = `The compensation of "${name}" failed ${times(failures)} and is tried again at ${instant(availableAt)}. An operator may call it now with retryCompensation(), take it for undone with skipCompensation(), or pause() the run.`
     return { step: name, reason: 'retry', sentence, until: new Date(availableAt) }
   }
   return due(found, step, `The compensation of "${name}"`)
@@ -32,13 +38,15 @@ function withoutOutput({ succeeded, undoOf }: StepRecord): string {
 }
 
 function compensating(found: RunToExplain, step: StepRecord): StepExplanation {
-  const { name, startedAt } = step
+  const { name } = step
+  const startedAt = step.undo?.startedAt ?? null
   const gone = goneWorker(found, step)
   if (gone !== null) {
-    return { step: name, reason: 'worker', sentence: `The compensation of "${name}" was begun by ${gone}` }
+    return { step: name, reason: 'worker', sentence: `The compensation of "${name}" was started by ${gone}` }
   }
   const since = startedAt === null ? '' : ` since ${instant(startedAt)}`
-  const sentence = `The compensation of "${name}" has been running on worker ${step.workerId}${since}.`
+  const attempt = nthAttempt(step.undo?.attempts ?? 1)
+  const sentence = `The compensation of "${name}" has been running on worker ${step.workerId}${since}${attempt}.`
   return { step: name, reason: 'running', sentence }
 }
 

@@ -40,15 +40,38 @@ describe('a pause', () => {
     expect(resumed.steps).toEqual([found.steps[1]])
   })
 
-  it.each(['compensating', 'compensation_failed', 'completed', 'failed', 'cancelled'] as const)(
-    'of a run that is %s is refused',
-    (status) => {
-      expect(() => planPause(runToChange({ ...FAILED, status }, { a: 'failed' }))).toThrow(/cannot be paused/)
-      expect(() => planResume(runToChange({ ...FAILED, status }, { a: 'failed' }))).toThrow(
-        /cannot be resumed/,
-      )
-    },
-  )
+  it('gives each undo that has not begun one more open dependency', () => {
+    const plan = planPause(
+      runToChange(
+        { status: 'compensating', stop: 'failure', endsAs: 'compensated' },
+        {
+          a: { status: 'compensating', openDependencies: 1, undoOf: 'completed' },
+          b: { status: 'compensating', workerId: 'w', undoOf: 'completed', dependsOn: [0] },
+          c: { status: 'compensating', undoOf: 'completed' },
+          d: 'failed',
+        },
+      ),
+    )
+
+    expect(plan?.run).toMatchObject({ status: 'paused', stop: 'failure', endsAs: 'compensated' })
+    expect(plan?.steps).toMatchObject([
+      { name: 'a', openDependencies: 2 },
+      { name: 'c', openDependencies: 1 },
+    ])
+  })
+
+  it('holds nothing of a run that is stopped and whose undo has not begun', () => {
+    const plan = planPause(
+      runToChange({ status: 'compensating', stop: 'failure' }, { a: 'running', b: 'ready' }),
+    )
+
+    expect(plan).toMatchObject({ run: { status: 'paused', stop: 'failure' }, steps: [] })
+  })
+
+  it.each(['completed', 'failed', 'cancelled'] as const)('of a run that is %s is refused', (status) => {
+    expect(() => planPause(runToChange({ ...FAILED, status }, { a: 'failed' }))).toThrow(/cannot be paused/)
+    expect(() => planResume(runToChange({ ...FAILED, status }, { a: 'failed' }))).toThrow(/cannot be resumed/)
+  })
 })
 
 describe('a resumption', () => {

@@ -41,6 +41,9 @@ const RUN: StoredRun = {
 const IDLE_STEP: Omit<StoredStep, 'step' | 'name'> = {
   status: 'pending',
   fence: 0,
+  round: 1,
+  attempts: 0,
+  undo: null,
   failures: 0,
   losses: 0,
   openDependencies: 0,

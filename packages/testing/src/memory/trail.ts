@@ -1,0 +1,79 @@
+import type { AttemptResult, KeptAttempt, Outcome } from '@belay/workflow/adapter'
+import { isLeased, type StepOfRun } from './lease.ts'
+import type { Rows, RunRow, StepRow } from './rows.ts'
+
+/** An attempt that has ended, as it is kept: by its step's number. */
+export type AttemptRow = Omit<KeptAttempt, 'name'> & { readonly fence: number }
+
+/** Keeps the attempt that a step is in, just before its end is recorded. */
+export function keepAttempt(
+  rows: Rows,
+  { run, step }: StepOfRun,
+  end: { readonly ended: AttemptResult; readonly error: string | null },
+): void {
+  const { attempts: attempt, startedAt } = step.undo ?? step
+  const kept: AttemptRow = {
+    step: step.step,
+    direction: step.undo === null ? 'forward' : 'undo',
+    round: step.round,
+    attempt,
+    workerId: step.workerId,
+    startedAt,
+    finishedAt: rows.now,
+    ...end,
+    fence: step.fence,
+  }
+  rows.attempts.set(run.runId, [...(rows.attempts.get(run.runId) ?? []), kept])
+}
+
+/** How an outcome is kept; undefined for what was no attempt: a relay, or one whose handler was not called. */
+export function endOf(
+  outcome: Outcome,
+): { readonly ended: AttemptResult; readonly error: string | null } | undefined {
+  switch (outcome.type) {
+    case 'relayed':
+      return undefined
+    case 'released':
+      return outcome.begun === false ? undefined : { ended: 'released', error: null }
+    case 'received':
+      return { ended: 'completed', error: null }
+    case 'retry':
+      return { ended: 'retrying', error: outcome.error }
+    case 'failed':
+    case 'compensation_failed':
+      return { ended: outcome.type, error: outcome.error }
+    default:
+      return { ended: outcome.type, error: null }
+  }
+}
+
+/** Tells whether a change by an operator takes a step from the worker that holds it. */
+export function isGivenUp(step: StepRow, { workerId }: { readonly workerId: string | null }): boolean {
+  return isLeased(step) && workerId === null
+}
+
+/** Gives kept attempts the numbers that their steps have in another definition. */
+export function moveAttempts(rows: Rows, { runId }: RunRow, oldNumbers: readonly (number | null)[]): void {
+  const kept = rows.attempts.get(runId)
+  if (kept === undefined) return
+  const moved = kept.flatMap((attempt) => {
+    const step = oldNumbers.indexOf(attempt.step)
+    return step < 0 ? [] : [{ ...attempt, step }]
+  })
+  rows.attempts.set(runId, moved)
+}
+
+export function readAttempts(
+  rows: Rows,
+  { runId, limit }: { readonly runId: string; readonly limit: number },
+): readonly KeptAttempt[] {
+  const run = rows.runs.get(runId)
+  if (run === undefined) return []
+  const kept = [...(rows.attempts.get(runId) ?? [])].sort(
+    (one, other) => one.finishedAt - other.finishedAt || one.step - other.step || one.fence - other.fence,
+  )
+  return kept.slice(-limit).map(({ fence: _, ...attempt }) => ({
+    ...attempt,
+    name: run.definition.saved.shape.steps[attempt.step]!.name,
+  }))
+}

@@ -1,0 +1,152 @@
+import { addStep, define, defineGraph, toMermaid, unchecked } from '@belay/workflow'
+import type { Row } from './verdict.ts'
+import { hostileWorkflow, type World } from './world.ts'
+
+const RETRY = ['attempts', 'retries', 'backoff', 'initial', 'max', 'jitter', 'for']
+const RETRIES = ['retry', ...RETRY.map((name) => `retry.${name}`)]
+const TRANSACTION = ['transaction', 'transaction.isolation']
+/** Where a definition is wrong, its message begins with the workflow. */
+const where = ['Workflow "w"', 'Workflow name']
+
+const base = () => define('w', { version: 1 }).step('a', { run: () => 1 }) as unknown as Builder
+
+/** A builder without the types that keep such values away. */
+type Builder = Readonly<
+  Record<'step' | 'sleep' | 'waitForSignal' | 'approval' | 'poll', (...args: unknown[]) => unknown>
+> & {
+  validate(input: unknown): unknown
+}
+
+const run = () => 1
+const GRAPH = { version: 1, steps: { a: { handler: 'run' } }, dag: {} }
+
+export const DEFINITION_ROWS: readonly Row<World>[] = [
+  {
+    name: 'define',
+    call: (_, ...args) => define(...(args as unknown as Parameters<typeof define>)),
+    args: () => ['w', { version: 1 }],
+    options: { 1: ['version', 'input', 'deadline', ...RETRIES, 'timeout', 'lossesMax'] },
+    where,
+  },
+  {
+    name: 'addStep',
+    call: (_, ...args) => addStep(...(args as unknown as Parameters<typeof addStep>)),
+    args: () => [base(), 'b', { run }],
+    options: { 2: ['dependsOn', 'run'] },
+    where: [...where, 'addStep()'],
+  },
+  {
+    name: 'workflow.step',
+    call: (_, ...args) => base().step(...args),
+    args: () => ['b', { run, compensate: { run } }],
+    options: {
+      1: [
+        'dependsOn',
+        'run',
+        'compensate',
+        'compensate.run',
+        'compensate.retry',
+        'compensate.timeout',
+        'compensate.transaction',
+        'compensateOn',
+        ...TRANSACTION,
+        ...RETRIES,
+        'timeout',
+        'lossesMax',
+      ],
+    },
+    where,
+  },
+  {
+    name: 'workflow.sleep',
+    call: (_, ...args) => base().sleep(...args),
+    args: () => ['b', { for: '1s' }],
+    options: { 1: ['dependsOn', 'for', 'until'] },
+    where,
+  },
+  {
+    name: 'the time of workflow.sleep',
+    call: (_, until) => base().sleep('b', { until }),
+    args: () => ['2026-01-01'],
+    where,
+  },
+  ...(['waitForSignal', 'approval'] as const).map(
+    (kind): Row<World> => ({
+      name: `workflow.${kind}`,
+      call: (_, ...args) => base()[kind](...args),
+      args: () => ['b', { timeout: '1d' }],
+      options: { 1: ['dependsOn', 'schema', 'timeout', 'onTimeout'] },
+      where,
+    }),
+  ),
+  {
+    name: 'workflow.poll',
+    call: (_, ...args) => base().poll(...args),
+    args: () => ['b', { every: '1m', until: run }],
+    options: { 1: ['dependsOn', 'every', 'until', 'timeout', ...RETRIES, 'lossesMax'] },
+    where,
+  },
+  { name: 'workflow.validate', call: (_, input) => void base().validate(input), args: () => [1] },
+  {
+    name: 'workflow.toMermaid',
+    call: (_, options) => hostileWorkflow.toMermaid(options),
+    args: () => [{}],
+    options: { 0: ['statuses', 'statuses.work', 'direction'] },
+  },
+  {
+    name: 'defineGraph',
+    call: (_, ...args) => defineGraph(...(args as unknown as Parameters<typeof defineGraph>)),
+    args: () => ['w', GRAPH, { run }],
+    options: {
+      1: [
+        'version',
+        'input',
+        'deadline',
+        'steps',
+        'dag',
+        'dag.a',
+        ...RETRY,
+        'timeout',
+        'lossesMax',
+        'steps.a',
+        ...[
+          'handler',
+          'compensate',
+          'compensate.handler',
+          'compensateOn',
+          ...TRANSACTION,
+          ...RETRY,
+          'timeout',
+        ].map((name) => `steps.a.${name}`),
+        'steps.b.sleep',
+        'steps.b.sleepUntil',
+        'steps.b.signal',
+        'steps.b.approval',
+        'steps.b.poll',
+      ],
+      2: ['run'],
+    },
+    where,
+  },
+  {
+    name: 'a signal of defineGraph',
+    call: (_, step) => defineGraph('w', { steps: { a: step }, dag: {} }),
+    args: () => [{ signal: true, timeout: '1d' }],
+    options: { 0: ['schema', 'timeout', 'onTimeout'] },
+    where,
+  },
+  {
+    name: 'a poll of defineGraph',
+    call: (_, step) => defineGraph('w', { steps: { a: step }, dag: {} }, { run }),
+    args: () => [{ poll: 'run', every: '1m' }],
+    options: { 0: ['every', 'timeout', 'lossesMax', ...RETRY] },
+    where,
+  },
+  {
+    name: 'toMermaid',
+    call: (_, ...args) => toMermaid(...(args as unknown as Parameters<typeof toMermaid>)),
+    args: () => [hostileWorkflow, {}],
+    options: { 0: ['record', 'record.shape', 'record.shape.steps'], 1: ['statuses', 'direction'] },
+  },
+  { name: 'unchecked', call: () => unchecked(), args: () => [] },
+]

@@ -1,0 +1,248 @@
+import { memory } from '@belay/testing'
+import { createEngine } from '@belay/workflow'
+import type { Row } from './verdict.ts'
+import { hostileWorkflow, nextWorkflow, type World } from './world.ts'
+
+const ACTION = ['by', 'reason']
+const TIMES = ['key', 'tags', 'startAt', 'delay', 'deadline']
+const BULK = [...ACTION, 'dryRun', 'limit']
+const FILTER = [
+  'workflow',
+  'status',
+  'key',
+  'tags',
+  'createdAfter',
+  'createdBefore',
+  'finishedAfter',
+  'finishedBefore',
+]
+
+/** Where a payload or an input is wrong, its message names the payload. */
+const INPUT = ['Input of workflow "hostile"']
+
+/** Every method of an engine that reads or writes the store: these are called on each store. */
+export const ENGINE_ROWS: readonly Row<World>[] = [
+  {
+    name: 'engine.run',
+    call: ({ engine }, ...args) => engine.run(...(args as unknown as Parameters<typeof engine.run>)),
+    args: () => [hostileWorkflow, { a: 1 }, {}],
+    options: { 2: [...TIMES, 'tx'] },
+    where: ['run()', 'Run', ...INPUT, 'The tx given to'],
+  },
+  {
+    name: 'engine.runMany',
+    call: ({ engine }, ...args) => engine.runMany(...(args as unknown as Parameters<typeof engine.runMany>)),
+    args: () => [hostileWorkflow, [{ input: 1 }], {}],
+    options: { 2: ['tx'] },
+    where: ['runMany()', 'Run', ...INPUT, 'The tx given to'],
+  },
+  {
+    name: 'one run of engine.runMany',
+    call: ({ engine }, run) => engine.runMany(hostileWorkflow, [run]),
+    args: () => [{ input: 1 }],
+    options: { 0: ['input', ...TIMES] },
+    where: ['runMany(): run 0', 'Key ', ...INPUT],
+  },
+  {
+    name: 'engine.prune',
+    call: ({ engine }, options) => engine.prune(options),
+    args: () => [{ olderThan: '1d' }],
+    options: {
+      0: ['olderThan', 'statuses', 'workflow', 'tags', 'limit', 'batch', 'archive', 'signal', 'onProgress'],
+    },
+  },
+  {
+    name: 'engine.doctor',
+    call: ({ engine }, options) => engine.doctor(options),
+    args: () => [{}],
+    options: { 0: ['pausedFor', 'overdueFor'] },
+  },
+  {
+    name: 'engine.migrateRun',
+    call: ({ engine }, ...args) =>
+      engine.migrateRun(...(args as unknown as Parameters<typeof engine.migrateRun>)),
+    args: ({ run }) => [run.id, nextWorkflow, {}],
+    options: { 2: ACTION },
+    where: ['migrateRun()', 'There is no run'],
+  },
+  {
+    name: 'the run of engine.signal',
+    call: ({ engine }, target) => engine.signal(target, 'paid' as never, 1 as never),
+    args: () => [{ workflow: 'hostile', key: 'k' }],
+    options: { 0: ['workflow', 'key'] },
+    where: ['signal()', 'There is no run'],
+  },
+  {
+    name: 'approvals.pending',
+    call: ({ engine }, filter) => engine.approvals.pending(filter),
+    args: () => [{}],
+    options: { 0: ['workflow', 'step', 'before', 'before.runId', 'before.step', 'limit'] },
+  },
+  { name: 'runs.get', call: ({ engine }, run) => engine.runs.get(run), args: ({ run }) => [run.id] },
+  {
+    name: 'runs.handle',
+    call: ({ engine }, ...args) => void engine.runs.handle(...(args as unknown as ['hostile', string])),
+    args: ({ run }) => [hostileWorkflow, run.id],
+  },
+  {
+    name: 'the key of runs.handle',
+    call: ({ engine }, run) => void engine.runs.handle('hostile', run),
+    args: () => [{ key: 'k' }],
+    options: { 0: ['key'] },
+    where: ['runs.handle()'],
+  },
+  {
+    name: 'runs.list',
+    call: ({ engine }, filter) => engine.runs.list(filter),
+    args: () => [{}],
+    options: { 0: [...FILTER, 'before', 'limit'] },
+  },
+  ...(['count', 'countByStatus'] as const).map(
+    (verb): Row<World> => ({
+      name: `runs.${verb}`,
+      call: ({ engine }, filter) => engine.runs[verb](filter),
+      args: () => [{}],
+      options: { 0: [...FILTER, 'max'] },
+    }),
+  ),
+  {
+    name: 'runs.history',
+    call: ({ engine }, ...args) => engine.runs.history(...(args as unknown as [string])),
+    args: ({ run }) => [run.id, {}],
+    options: { 1: ['limit'] },
+    where: ['history()', 'There is no run'],
+  },
+  ...(['cancelMany', 'pauseMany', 'resumeMany', 'retryMany'] as const).map(
+    (verb): Row<World> => ({
+      name: `runs.${verb}`,
+      call: ({ engine }, ...args) =>
+        engine.runs[verb](...(args as unknown as Parameters<typeof engine.runs.cancelMany>)),
+      args: () => [{ workflow: 'nothing' }, {}],
+      options: { 0: [...FILTER, 'all'], 1: [...BULK, ...(verb === 'cancelMany' ? ['compensate'] : [])] },
+    }),
+  ),
+  {
+    name: 'runs.migrateMany',
+    call: ({ engine }, ...args) =>
+      engine.runs.migrateMany(...(args as unknown as Parameters<typeof engine.runs.migrateMany>)),
+    args: () => [{ workflow: 'nothing' }, nextWorkflow, {}],
+    options: { 0: [...FILTER, 'all'], 2: BULK },
+  },
+  ...(['retryCompensationMany', 'skipCompensationMany'] as const).map(
+    (verb): Row<World> => ({
+      name: `runs.${verb}`,
+      call: ({ engine }, ...args) =>
+        engine.runs[verb](...(args as unknown as Parameters<typeof engine.runs.retryCompensationMany>)),
+      args: () => [{ workflow: 'nothing' }, 'work', {}],
+      options: { 0: [...FILTER, 'all'], 2: BULK },
+    }),
+  ),
+  {
+    name: 'runs.attempts',
+    call: ({ engine }, ...args) => engine.runs.attempts(...(args as unknown as [string])),
+    args: ({ run }) => [run.id, {}],
+    options: { 1: ['limit'] },
+    where: ['attempts()', 'There is no run'],
+  },
+  {
+    name: 'runs.releaseKeys',
+    call: ({ engine }, options) => engine.runs.releaseKeys(options),
+    args: () => [{ olderThan: '1d' }],
+    options: { 0: ['olderThan', 'workflow', 'tags', 'limit'] },
+  },
+  {
+    name: 'workers.list',
+    call: ({ engine }, options) => engine.workers.list(options),
+    args: () => [{}],
+    options: { 0: ['limit'] },
+  },
+  {
+    name: 'workers.holds',
+    call: ({ engine }, ...args) => engine.workers.holds(...(args as unknown as [string])),
+    args: ({ workerId }) => [workerId, {}],
+    options: { 1: ['limit'] },
+  },
+]
+
+const engineOf = () => createEngine({ adapter: memory() })
+
+/** What an engine does without the store, and what ends it. */
+export const ENGINE_LIFE_ROWS: readonly Row<World>[] = [
+  {
+    name: 'createEngine',
+    call: (_, options) => createEngine(options),
+    args: ({ adapter }) => [{ adapter }],
+    options: {
+      0: [
+        'adapter',
+        'workflows',
+        'concurrency',
+        'tick',
+        'lease',
+        'payloadMaxBytes',
+        'name',
+        'host',
+        'retention',
+        ...['completed', 'failed', 'compensated', 'cancelled', 'keys', 'every', 'batch', 'archive'].map(
+          (name) => `retention.${name}`,
+        ),
+        'attempts',
+        'logger',
+        'clock',
+        'random',
+        'newId',
+      ],
+    },
+  },
+  {
+    name: 'engine.on',
+    call: ({ engine }, ...args) => engine.on(...(args as unknown as Parameters<typeof engine.on>)),
+    args: () => ['error', () => {}],
+  },
+  {
+    name: 'engine.stop',
+    call: (_, options) => engineOf().stop(options),
+    args: () => [{}],
+    options: { 0: ['timeout'] },
+  },
+  {
+    name: 'engine.close',
+    call: (_, options) => engineOf().close(options),
+    args: () => [{}],
+    options: { 0: ['timeout'] },
+  },
+  {
+    name: 'engine.start',
+    call: async () => {
+      const engine = engineOf()
+      await engine.start()
+      await engine.stop({ timeout: 0 })
+    },
+    args: () => [],
+  },
+  ...(['handle', 'keyed', 'engine'] as const).map(
+    (of): Row<World> => ({
+      name: `${of}.result`,
+      call: ({ engine, run, keyed }, options) => {
+        const limited = impatient(options)
+        if (of === 'engine') return engine.result(run, limited)
+        return (of === 'handle' ? run : keyed).result(limited)
+      },
+      args: () => [{ timeout: 1 }],
+      options: { 0: ['timeout', 'signal'] },
+      where: ['result()', 'the wait for the result', 'The wait for the result'],
+    }),
+  ),
+]
+
+/** Without a limit the wait would have no end: the run goes on. */
+function impatient(options: never): never {
+  const isFine = options === undefined || (typeof options === 'object' && options !== null)
+  try {
+    return isFine && (options as { timeout?: unknown } | undefined)?.timeout === undefined
+      ? ({ ...(options as object | undefined), timeout: 1 } as never)
+      : options
+  } catch {
+    return options
+  }
+}

@@ -1,0 +1,115 @@
+import { memory } from '@belay/testing'
+import { PGlite } from '@electric-sql/pglite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pglite } from '../../src/pglite.ts'
+import { createDatabase, createStore, servers, type TestDatabase } from '../setup/database.ts'
+import { DEFINITION_ROWS } from './definition-rows.ts'
+import { ENGINE_LIFE_ROWS, ENGINE_ROWS } from './engine-rows.ts'
+import { engineVerbRows, handleRows } from './handle-rows.ts'
+import { OTHER_ROWS } from './other-rows.ts'
+import { exportedFunctions, methodsOf } from './surface.ts'
+import { complaintsOf, type Row } from './verdict.ts'
+import { hostileWorkflow, openWorld, renew, type World } from './world.ts'
+
+/** What reaches the store. */
+const STORE_ROWS: readonly Row<World>[] = [
+  ...ENGINE_ROWS,
+  ...engineVerbRows(),
+  ...handleRows('handle', ({ run }) => run),
+  ...handleRows('keyed', ({ keyed }) => keyed),
+]
+const ROWS: readonly Row<World>[] = [...DEFINITION_ROWS, ...ENGINE_LIFE_ROWS, ...OTHER_ROWS, ...STORE_ROWS]
+
+/** Public functions that are not called here, and why. */
+const NOT_CALLED: Readonly<Record<string, string>> = {
+  RunFailedError: 'the engine makes it, of a run that it has read',
+  InputIssues: "the engine makes it, of a schema's issues",
+  BrokenInvariantError: 'the memory adapter makes it, of an invariant that is broken',
+  MemoryAdapter: 'memory() makes it',
+  MemoryTransaction: 'transaction() of a memory adapter makes it',
+  makeTables: "it is the drizzle schema: what it takes is drizzle's",
+  'engine.refer': 'it is protected: the verbs of the engine call it',
+}
+
+/** Fails with all that went wrong, and not with how many things did. */
+async function expectNoComplaint(row: Row<World>, world: World): Promise<void> {
+  const complaints = await complaintsOf(row, world)
+  if (complaints.length > 0) expect.fail(complaints.join('\n'))
+}
+
+describe('a hostile value', () => {
+  it('is tried on every public function there is', async () => {
+    const { engine, run, keyed } = await openWorld(memory())
+    const adapter = memory()
+    const port = new Set(portOf(adapter))
+    const names = [
+      ...exportedFunctions(),
+      ...methodsOf('engine', engine),
+      ...methodsOf('runs', engine.runs),
+      ...methodsOf('workers', engine.workers),
+      ...methodsOf('approvals', engine.approvals),
+      ...methodsOf('handle', run),
+      ...methodsOf('keyed', keyed),
+      ...methodsOf('workflow', hostileWorkflow),
+      ...methodsOf('clock', adapter.clock),
+      ...methodsOf('adapter', adapter).filter((name) => !port.has(name)),
+    ]
+
+    const tried = new Set(ROWS.map(({ name }) => name))
+    expect(names.filter((name) => !tried.has(name) && NOT_CALLED[name] === undefined)).toEqual([])
+  })
+
+  it.each(ROWS.map((row) => [row.name, row] as const))(
+    'given to %s leads to a result, or to an error that says what, where and what to do',
+    async (_, row) => {
+      const world = await openWorld(memory({ clock: 'real' }))
+      await expectNoComplaint(row, world)
+    },
+  )
+})
+
+/** The verbs of the port: an engine calls them, with what it has checked. */
+function portOf(adapter: object): readonly string[] {
+  const own = new Set(['connect', 'dump', 'transaction'])
+  return methodsOf('adapter', adapter).filter((name) => !own.has(name.slice('adapter.'.length)))
+}
+
+describe.each(servers.slice(0, 1))('a hostile value on $name', ({ url }) => {
+  let database: TestDatabase
+  let world: World
+
+  beforeAll(async () => {
+    database = await createDatabase(url)
+    world = await openWorld(await createStore(database))
+  })
+  afterAll(() => database.drop())
+
+  it.each(STORE_ROWS.map((row) => [row.name, row] as const))(
+    'given to %s leads to a result, or to an error that says what, where and what to do',
+    async (_, row) => {
+      await renew(world)
+      await expectNoComplaint(row, world)
+    },
+  )
+})
+
+describe('a hostile value on PGlite', () => {
+  let db: PGlite
+  let world: World
+
+  beforeAll(async () => {
+    db = await PGlite.create()
+    const adapter = pglite(db)
+    await adapter.open()
+    world = await openWorld(adapter)
+  }, 60_000)
+  afterAll(() => db.close())
+
+  it.each(STORE_ROWS.map((row) => [row.name, row] as const))(
+    'given to %s leads to a result, or to an error that says what, where and what to do',
+    async (_, row) => {
+      await renew(world)
+      await expectNoComplaint(row, world)
+    },
+  )
+})
