@@ -49,7 +49,8 @@ async function sweep({ name, open }: Stores, from: number, count: number): Promi
   const totals: Record<string, number> = {}
   const told = progress(count)
   let failures = 0
-  for (let seed = from; seed < from + count && failures < FAILURES_SHOWN_MAX; seed += 1) {
+  let seed = from
+  for (; seed < from + count && failures < FAILURES_SHOWN_MAX; seed += 1) {
     const report = await simulate({ seed, store: open })
     for (const [status, runs] of Object.entries(report.runs)) totals[status] = (totals[status] ?? 0) + runs
     totals['crashes'] = (totals['crashes'] ?? 0) + report.crashes
@@ -64,7 +65,7 @@ async function sweep({ name, open }: Stores, from: number, count: number): Promi
     told.done(seed - from + 1)
   }
   console.log(
-    `${count} worlds on ${name} from seed ${from} in ${told.seconds()} s: ${JSON.stringify(totals)}; ${failures} broken`,
+    `${seed - from} worlds on ${name} from seed ${from} in ${told.seconds()} s: ${JSON.stringify(totals)}; ${failures} broken`,
   )
   if (failures > 0) process.exitCode = 1
 }

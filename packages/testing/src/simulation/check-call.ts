@@ -21,10 +21,10 @@ export function checkCall(call: Call, broken: Report): void {
   const { event, found, definition } = call
   const number = definition.graph.numberOf(event.step)
   const row = number === undefined ? undefined : found.steps[number]
+  if (row === undefined) return
   // A worker from which somebody has just taken the step may not know it yet.
-  if (row?.workerId !== event.workerId) return
   const { attempts, startedAt } = event.direction === 'undo' ? (row.undo ?? row) : row
-  if (attempts !== event.attempt) return
+  if (row.workerId !== event.workerId || attempts !== event.attempt) return
   const direction = row.status === 'running' ? 'forward' : row.status === 'compensating' ? 'undo' : null
   if (event.direction !== direction) return
   checkPause(call, startedAt, broken)
@@ -40,9 +40,7 @@ function checkLease({ event: { runId, step, workerId }, workers, now }: Call, br
 }
 
 /** Nothing is claimed of a paused run: what its workers hold was claimed before. */
-function checkPause({ event, found, pausedAt }: Call, claimedAt: number | null, broken: Report): void {
-  // A cancellation ends a pause.
-  if (found.run.status !== 'paused') return
+function checkPause({ event, pausedAt }: Call, claimedAt: number | null, broken: Report): void {
   if (pausedAt === undefined || claimedAt === null || claimedAt <= pausedAt) return
   broken(
     `${event.runId}/${event.step} ${event.direction} was claimed at ${claimedAt}; its run is paused since ${pausedAt}`,

@@ -75,6 +75,14 @@ export class Clients {
     if (operation !== undefined) this.#operate(operation)
   }
 
+  async resumeAll(): Promise<void> {
+    for (const { run } of (await this.#stage.shared.dump()).runs) {
+      if (run.status !== 'paused') continue
+      const act: Operation['act'] = ({ engine }) => engine.runs.handle(run.runId).resume()
+      this.#operate({ name: 'resume', runId: run.runId, act })
+    }
+  }
+
   upkeep(): void {
     this.#operate(upkeep(this.#stage.random))
   }
@@ -118,6 +126,7 @@ export class Clients {
       await this.#newRun(living).start(tx)
       return
     }
+    if (random.chance(0.4)) return this.#actWithin(living, tx)
     const waiting = (await shared.dump()).runs.flatMap(({ run, steps }) =>
       steps.filter(({ status }) => status === 'waiting').map((row) => ({ run, row })),
     )
@@ -127,6 +136,17 @@ export class Clients {
     if (step.wait?.kind === 'signal' || step.wait?.kind === 'approval') {
       await this.#signal(living, run.runId, step, tx)
     }
+  }
+
+  /** What operators do in a transaction, of which something else of theirs is part. */
+  async #actWithin({ engine }: Living, tx: unknown): Promise<void> {
+    const { random, shared } = this.#stage
+    const { runs } = await shared.dump()
+    if (runs.length === 0) return
+    const { run } = random.pick(runs)
+    const action = run.status === 'paused' ? 'resume' : random.pick(['pause', 'cancel'] as const)
+    await engine.runs.handle(run.runId)[action]({ tx })
+    this.#stage.count(`operator: ${action} in a transaction`)
   }
 
   #newRun({ engine, stranger, workflows }: Living) {

@@ -89,7 +89,8 @@ export class Effects {
       // What has no compensation stays, also when the step is run again because one that it builds on was undone.
       const isLeft = LEFT_AS_IT_IS.has(old) || this.#compensateOn(after!.run.runId, name) === 'never'
       const isSentForward = (status === 'pending' || status === 'ready') && isLeft
-      const isUndoSkipped = status === 'compensated' && old === 'compensation_failed'
+      const isUndoSkipped =
+        status === 'compensated' && (old === 'compensation_failed' || old === 'compensating')
       if (!isSentForward && !isUndoSkipped) continue
       const { runId } = after!.run
       for (const effect of this.#of(runId, name).values()) effect.writtenOff = true

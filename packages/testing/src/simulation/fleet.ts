@@ -47,6 +47,7 @@ export class Fleet {
       concurrency: random.integer(1, 6),
       lease: leaseMs,
       name: process.name,
+      ...(random.chance(0.3) ? { attempts: 'keep' as const } : {}),
     })
     const living: Living = { process, engine, stranger: createEngine(same), workflows }
     oracle.watch(engine)

@@ -34,6 +34,7 @@ function reading(random: Random): Fitting {
     ['history', (run) => run.history()],
     ['explain', (run) => run.explain()],
     ['status', (run) => run.status()],
+    ['attempts', (run, { engine }) => engine.runs.attempts(run)],
   ])
 }
 
@@ -55,7 +56,7 @@ function fittingOperation(found: RunDump, random: Random): Fitting | undefined {
     case 'cancelled':
       return ended(stepIn('failed', 'cancelled', 'compensated'), random)
     case 'compensating':
-      return compensating(stepIn('running', 'compensating'), random)
+      return compensating(stepIn('running', 'compensating'), stepIn('compensating'), random)
     case 'compensation_failed':
       return parked(stepIn('compensation_failed')!, random)
     default:
@@ -81,7 +82,12 @@ function ended(step: string | undefined, random: Random): Fitting {
   return ['retry', (handle) => handle.retry(BY)]
 }
 
-function compensating(step: string | undefined, random: Random): Fitting | undefined {
+function compensating(
+  step: string | undefined,
+  undone: string | undefined,
+  random: Random,
+): Fitting | undefined {
+  if (undone !== undefined && random.chance(0.3)) return parked(undone, random)
   if (step === undefined || random.chance(0.5)) return ['pause', (handle) => handle.pause(BY)]
   return ['giveUpStep', (handle) => handle.giveUpStep(step, { by: 'operator', reason: 'it hangs' })]
 }

@@ -1,6 +1,7 @@
 import { type Engine, RunFailedError, type StepEvent, type WorkflowDefinition } from '@belay/workflow'
 import type { Adapter, Delivery, NewSignal, Outcome, Settlement } from '@belay/workflow/adapter'
 import { checkInvariants, type RunDump } from '../invariants/index.ts'
+import { isWithin } from './calls.ts'
 import { checkCall } from './check-call.ts'
 import { checkEndOf, type Known } from './check-end.ts'
 import type { Effects } from './effects.ts'
@@ -93,8 +94,9 @@ export class Oracle {
         return this.#signalled(args as Parameters<Adapter['deliverSignals']>, answer as readonly Delivery[])
       case 'settle':
         return this.#settled(args[0] as Parameters<Adapter['settle']>[0], answer as Settlement)
+      case 'cancelRuns':
       case 'changeRun':
-        return this.#changed((args[0] as { readonly runId: string }).runId)
+        return this.#acted(verb, args, answer)
       case 'prune':
         for (const runId of answer as readonly string[]) this.#pruned.add(runId)
     }
@@ -181,9 +183,9 @@ export class Oracle {
     if (found?.run.status !== 'paused') this.#pausedAt.delete(runId)
     else if (!this.#pausedAt.has(runId)) this.#pausedAt.set(runId, this.#parts.now())
     const { recorded, taken, maybeTaken } = this.#known
-    for (const { name, status, signalledAt } of found?.steps ?? []) {
+    for (const { name, status, signalledAt, succeeded } of found?.steps ?? []) {
       const [completed, compensated] = ['completed', 'compensated'].map((type) => `${runId}/${name}/${type}`)
-      if (status === 'pending' || status === 'ready') {
+      if (status === 'pending' || status === 'ready' || (status === 'skipped' && !succeeded)) {
         recorded.delete(completed!)
         recorded.delete(compensated!)
         // What it was told may be why it failed: it asks anew.
@@ -215,6 +217,14 @@ export class Oracle {
       if (within?.tx !== undefined) this.#signalledWithin(key, signal, result)
       else this.#signalledAlone(key, signal, result)
     }
+  }
+
+  async #acted(verb: string, args: readonly unknown[], answer: unknown): Promise<void> {
+    // Whether a transaction will commit is not known, nor since when its run will be paused then.
+    if (isWithin(args)) this.#pausedAt.clear()
+    else if (verb === 'changeRun') await this.#changed((args[0] as { readonly runId: string }).runId)
+    // A run that is cancelled is not paused any more.
+    else for (const { runId } of answer as readonly { readonly runId: string }[]) this.#pausedAt.delete(runId)
   }
 
   #signalledAlone(key: string, { payload }: NewSignal, result: Delivery['result']): void {

@@ -9,6 +9,7 @@ const READS: ReadonlySet<string> = new Set<keyof Adapter>([
   'now',
   'held',
   'recorded',
+  'readAttempts',
   'load',
   'stopping',
   'readHistory',

@@ -168,8 +168,13 @@ export class Stage {
   #direct(): Adapter {
     const adapter = this.shared.connect()
     const direct = Object.fromEntries(verbsOf(adapter).map((verb) => [verb, this.#directVerb(adapter, verb)]))
-    const rest = { name: 'inspected', onWake: () => () => {}, wake: () => {}, close: async () => {} }
-    return { ...direct, ...rest } as unknown as Adapter
+    return {
+      ...direct,
+      name: 'inspected',
+      onWake: () => () => {},
+      wake: () => {},
+      close: async () => {},
+    } as unknown as Adapter
   }
 
   #directVerb(adapter: Adapter, verb: string) {

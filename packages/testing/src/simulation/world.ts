@@ -1,4 +1,4 @@
-import { BelayError, isTerminal } from '@belay/workflow/adapter'
+import { isTerminal } from '@belay/workflow/adapter'
 import { Clients } from './clients.ts'
 import { Fleet } from './fleet.ts'
 import { type SimulationOptions, Stage } from './stage.ts'
@@ -37,11 +37,12 @@ export interface SimulationReport {
  */
 export async function simulate(options: SimulationOptions): Promise<SimulationReport> {
   const stage = await Stage.open(options)
+  const world = new World(stage)
   try {
-    const world = new World(stage)
     await world.run()
     return await world.report(options.seed)
   } finally {
+    await world.end()
     await stage.shared.close()
   }
 }
@@ -70,11 +71,14 @@ class World {
     stage.trace(() => '--- calm')
     if (this.#fleet.living.length === 0) this.#fleet.start()
     await this.#rest()
-    const isDeadlocked = !stage.shared.isFree
-    await this.#fleet.end()
-    if (isDeadlocked) {
+    if (!stage.shared.isFree) {
       stage.violations.add('a transaction waits for something that waits for the only session of the store')
     } else await stage.oracle.checkEnd(this.#clients.started)
+  }
+
+  /** What anybody still has open is rolled back. */
+  end(): Promise<void> {
+    return this.#fleet.end()
   }
 
   async report(seed: number): Promise<SimulationReport> {
@@ -99,7 +103,7 @@ class World {
     const lastTurn = stage.turns + REST_TURNS_MAX
     while (!(await this.#isAtRest()) && stage.scheduler.now < restBy && stage.turns < lastTurn) {
       // A pause of before may still be under way: an operator looks again and again.
-      if (stage.turns % RESUME_EVERY === 0) await this.#resumeAll()
+      if (stage.turns % RESUME_EVERY === 0) await this.#clients.resumeAll()
       if (!(await this.#turn())) break
       if (stage.turns % SIGNAL_EVERY === 0) await this.#clients.signalEverything()
     }
@@ -145,18 +149,4 @@ class World {
     else if (fate < 0.015) fleet.leave()
     else if (fate < 0.025 && fleet.living.length < PROCESSES_MAX) fleet.start()
   }
-
-  async #resumeAll(): Promise<void> {
-    const { shared, inspector } = this.#stage
-    if (!shared.isFree) return
-    const paused = (await shared.dump()).runs.filter(({ run }) => run.status === 'paused')
-    for (const { run } of paused) {
-      // Its last step may have ended since.
-      await inspector.runs.handle(run.runId).resume().catch(unlessRefused)
-    }
-  }
-}
-
-function unlessRefused(error: unknown): void {
-  if (!BelayError.is(error) || error.code !== 'action_refused') throw error
 }

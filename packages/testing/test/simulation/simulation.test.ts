@@ -15,6 +15,8 @@ const WAYS = [
   'findRun in a transaction',
   'saveDefinitions in a transaction',
   'now in a transaction',
+  'changeRun in a transaction',
+  'cancelRuns in a transaction',
   'cancelRuns without an undo',
 ]
 
@@ -33,6 +35,10 @@ const OPERATIONS = [
   'history',
   'explain',
   'status',
+  'attempts',
+  'pause in a transaction',
+  'resume in a transaction',
+  'cancel in a transaction',
   'prune',
   'releaseKeys',
   'list runs',

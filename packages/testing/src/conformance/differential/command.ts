@@ -36,7 +36,7 @@ export type Look =
   | { readonly do: 'workers' | 'diagnose' | 'definitions' | 'newest' }
   | { readonly do: 'listHeld'; readonly workerId: string }
   | { readonly do: 'statuses'; readonly runIds: readonly string[] }
-  | { readonly do: 'find'; readonly runId: string }
+  | { readonly do: 'find' | 'attempts'; readonly runId: string }
   | { readonly do: 'findByKey'; readonly graph: number; readonly key: string }
   | { readonly do: 'list' | 'count' | 'findEnded'; readonly status: EndStatus }
 
@@ -109,6 +109,7 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'diagnose':
     case 'definitions':
     case 'newest':
+    case 'attempts':
     case 'findByKey':
     case 'list':
     case 'count':

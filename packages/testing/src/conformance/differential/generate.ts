@@ -136,6 +136,7 @@ function look(world: World, random: Random, workerId: string): Command {
     { do: 'diagnose' },
     { do: 'definitions' },
     { do: 'newest' },
+    { do: 'attempts', runId: random.pick(world.runIds) },
     { do: 'listHeld', workerId },
     { do: 'statuses', runIds: random.sample(world.runIds, 5) },
     { do: 'find', runId: random.pick(world.runIds) },

@@ -31,6 +31,8 @@ async function shown(adapter: Adapter, command: Look, definitionIds: readonly nu
       return (await adapter.readDefinitions(definitionIds)).map(withoutId)
     case 'newest':
       return withoutId(await adapter.findDefinition({ name: 'branches' }))
+    case 'attempts':
+      return adapter.readAttempts({ runId: command.runId, limit: UNLIMITED })
     case 'listHeld':
       return adapter.listHeld({ workerId: command.workerId, limit: UNLIMITED })
     case 'statuses':

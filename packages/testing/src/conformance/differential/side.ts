@@ -109,6 +109,7 @@ export class Side {
       case 'diagnose':
       case 'definitions':
       case 'newest':
+      case 'attempts':
       case 'listHeld':
       case 'statuses':
       case 'find':
