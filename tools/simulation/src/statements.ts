@@ -10,10 +10,14 @@ export async function prepare(query: Query, schema: string): Promise<void> {
   await query(
     `create table "${schema}".simulated_writes (run_id uuid not null, step text not null, outcome text not null, key text not null)`,
   )
-  await query(
-    `create or replace function "${schema}".store_now() returns timestamptz language sql stable parallel safe
-     as $$ select at from "${schema}".simulated_clock $$`,
-  )
+  for (const reading of [
+    'store_now() returns timestamptz language sql stable',
+    'store_clock() returns timestamptz language sql volatile',
+  ]) {
+    await query(
+      `create or replace function "${schema}".${reading} parallel safe as $$ select at from "${schema}".simulated_clock $$`,
+    )
+  }
 }
 
 export async function setTime(query: Query, schema: string, now: number): Promise<void> {
