@@ -6,8 +6,8 @@ import { prepare, type Query } from './statements.ts'
 import type { Stores } from './stores.ts'
 
 const SCHEMA = 'simulated'
-/** A step's transaction, or a caller's, that holds a row holds it in virtual time: who waits for it gives up after half of this. */
-const QUERY_TIMEOUT_MS = 800
+/** A step's transaction, or a caller's, that holds a row holds it in virtual time: who waits for it gives up after half of this, in real time. */
+const QUERY_TIMEOUT_MS = 400
 /** Every process keeps one, and every open transaction. */
 const CONNECTIONS_MAX = 60
 

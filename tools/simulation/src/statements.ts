@@ -10,13 +10,12 @@ export async function prepare(query: Query, schema: string): Promise<void> {
   await query(
     `create table "${schema}".simulated_writes (run_id uuid not null, step text not null, outcome text not null, key text not null)`,
   )
-  for (const [clock, volatility] of [
-    ['store_now', 'stable'],
-    ['store_clock', 'volatile'],
+  for (const reading of [
+    'store_now() returns timestamptz language sql stable',
+    'store_clock() returns timestamptz language sql volatile',
   ]) {
     await query(
-      `create or replace function "${schema}".${clock}() returns timestamptz language sql ${volatility} parallel safe
-       as $$ select at from "${schema}".simulated_clock $$`,
+      `create or replace function "${schema}".${reading} parallel safe as $$ select at from "${schema}".simulated_clock $$`,
     )
   }
 }

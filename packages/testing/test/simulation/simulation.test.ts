@@ -16,7 +16,6 @@ const WAYS = [
   'saveDefinitions in a transaction',
   'now in a transaction',
   'changeRun in a transaction',
-  'cancelRuns in a transaction',
   'cancelRuns without an undo',
 ]
 
@@ -147,7 +146,7 @@ describe('the oracle notices a store', { timeout: 60_000 }, () => {
           }),
       }),
     )
-    expect(violations.join()).toMatch(/was written \d times and recorded/)
+    expect(violations.join()).toMatch(/was written \d times and recorded|undid what was never done/)
   })
 
   it('that never sweeps', async () => {
