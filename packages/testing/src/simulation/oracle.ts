@@ -195,6 +195,11 @@ export class Oracle {
         }
       }
       if (status === 'compensated' && !recorded.has(compensated!)) recorded.set(compensated!, -1)
+      // What was undone and then skipped has a stand-in, and no effect.
+      if (status === 'skipped' && recorded.has(compensated!)) {
+        recorded.delete(completed!)
+        recorded.delete(compensated!)
+      }
     }
   }
 
