@@ -18,8 +18,8 @@ export async function postgresStores(givenUrl = process.env['DATABASE_URL']): Pr
   const pool = new pg.Pool({ connectionString: database.url, max: CONNECTIONS_MAX })
   pool.on('error', () => {})
   // Never waits for a connection that an adapter has.
-  const own = new pg.Client({ connectionString: database.url })
-  await own.connect()
+  const own = new pg.Pool({ connectionString: database.url, max: 4 })
+  own.on('error', () => {})
   const query: Query = async (text, values) => (await own.query(text, values as unknown[])).rows
   await migrated(pool)
   await prepare(query, SCHEMA)

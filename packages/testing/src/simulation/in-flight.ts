@@ -1,10 +1,13 @@
-/** A statement that takes longer than this never ends: the world could not go on. */
+/** A statement that takes longer waits for somebody in the world, as for an open transaction: the world goes on meanwhile. */
+const PATIENCE_MS = 1_500
+/** When nothing else can happen in the world, what waits must end within this. */
 const LIMIT_MS = 60_000
 
 /** Counts what goes on in real time, so that virtual time can wait for it. */
 export class InFlight {
-  readonly #open = new Map<symbol, string>()
-  #quiet: (() => void) | undefined
+  readonly #open = new Set<symbol>()
+  readonly #waiting = new Set<symbol>()
+  #changed: () => void = () => {}
 
   get isQuiet(): boolean {
     return this.#open.size === 0
@@ -13,10 +16,11 @@ export class InFlight {
   /** Something begins that virtual time must wait for. Returns how to say that it has ended. */
   begin(what: string): () => void {
     const entry = Symbol(what)
-    this.#open.set(entry, what)
+    this.#open.add(entry)
     return () => {
       this.#open.delete(entry)
-      if (this.isQuiet) this.#quiet?.()
+      this.#waiting.delete(entry)
+      this.#changed()
     }
   }
 
@@ -29,15 +33,32 @@ export class InFlight {
     }
   }
 
-  /** Resolves once nothing goes on. Rejects when that takes too long, with what does. */
+  /** Resolves once nothing goes on but what waits for somebody else. */
   async quiet(): Promise<void> {
-    if (this.isQuiet) return
-    let limit: ReturnType<typeof setTimeout> | undefined
-    await new Promise<void>((resolve, reject) => {
-      this.#quiet = resolve
-      const stuck = () => new Error(`The store never answered: ${[...this.#open.values()].join(', ')}.`)
-      limit = setTimeout(() => reject(stuck()), LIMIT_MS)
-    }).finally(() => clearTimeout(limit))
-    this.#quiet = undefined
+    const isPatient = await this.#until(() => this.isQuiet, PATIENCE_MS)
+    if (isPatient) return
+    for (const entry of this.#open) this.#waiting.add(entry)
+    this.#open.clear()
+  }
+
+  /** Resolves to true once something that waited has ended, to false when nothing does. */
+  async waited(): Promise<boolean> {
+    const before = this.#waiting.size
+    return before > 0 && this.#until(() => this.#waiting.size < before, LIMIT_MS)
+  }
+
+  #until(holds: () => boolean, limitMs: number): Promise<boolean> {
+    if (holds()) return Promise.resolve(true)
+    return new Promise((resolve) => {
+      const end = (answer: boolean) => {
+        clearTimeout(limit)
+        this.#changed = () => {}
+        resolve(answer)
+      }
+      const limit = setTimeout(() => end(false), limitMs)
+      this.#changed = () => {
+        if (holds()) end(true)
+      }
+    })
   }
 }

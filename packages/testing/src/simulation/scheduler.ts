@@ -79,7 +79,8 @@ export class Scheduler {
   async step(): Promise<boolean> {
     await this.settle()
     this.#events = this.#events.filter((event) => !event.cancelled && !event.process.dead)
-    if (this.#events.length === 0) return false
+    // What waits in the store for somebody who is gone gets on, in its time.
+    if (this.#events.length === 0) return this.#inFlight.waited()
     const soonest = Math.min(...this.#events.map(dueAt))
     this.now = Math.max(this.now, soonest)
     const due = this.#events.filter((event) => dueAt(event) <= this.now)
