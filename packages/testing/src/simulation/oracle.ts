@@ -191,12 +191,11 @@ export class Oracle {
         // What it was told may be why it failed: it asks anew.
         if (signalledAt === null) {
           taken.delete(`${runId}/${name}`)
-          maybeTaken.delete(`${runId}/${name}`)
         }
       }
       if (status === 'compensated' && !recorded.has(compensated!)) recorded.set(compensated!, -1)
-      // What was undone and then skipped has a stand-in, and no effect.
-      if (status === 'skipped' && recorded.has(compensated!)) {
+      // What was undone, and then skipped, or sent forward and cancelled between two looks, has no effect.
+      if ((status === 'skipped' || status === 'cancelled') && recorded.has(compensated!)) {
         recorded.delete(completed!)
         recorded.delete(compensated!)
       }
