@@ -182,7 +182,7 @@ export class Oracle {
     this.#parts.effects.changed(this.#before, found)
     if (found?.run.status !== 'paused') this.#pausedAt.delete(runId)
     else if (!this.#pausedAt.has(runId)) this.#pausedAt.set(runId, this.#parts.now())
-    const { recorded, taken, maybeTaken } = this.#known
+    const { recorded, taken } = this.#known
     for (const { name, status, signalledAt, succeeded } of found?.steps ?? []) {
       const [completed, compensated] = ['completed', 'compensated'].map((type) => `${runId}/${name}/${type}`)
       if (status === 'pending' || status === 'ready' || (status === 'skipped' && !succeeded)) {

@@ -2,6 +2,7 @@ import type { RunToChange, StepChange, StoredStep } from '../../adapter/index.ts
 import { sentence } from '../../words.ts'
 import { type Plan, stepNamed } from './plan.ts'
 import { stepRefusal } from './refusal.ts'
+import { owesNothing } from './repair-undo.ts'
 
 /**
  * Stops waiting for a handler that neither ends nor heeds its signal, in a run that is being stopped. What it did is unknown from then on:
@@ -34,10 +35,17 @@ function undoEnded({ undo }: StoredStep, now: number, undoError: string): Partia
   }
 }
 
-function assertHangs({ run }: RunToChange, step: StoredStep): void {
+function assertHangs(found: RunToChange, step: StoredStep): void {
+  const { run } = found
   const refuse = (because: string, remedy?: string) => stepRefusal(run, step, 'given up', because, remedy)
   if (step.workerId === null || (step.status !== 'running' && step.status !== 'compensating')) {
     throw refuse(`it is ${step.status}, and no handler of it runs`)
+  }
+  if (step.status === 'compensating' && owesNothing(found, step)) {
+    throw refuse(
+      'it has nothing to undo, and no handler of it runs',
+      'It goes on when its worker does, or when that is lost.',
+    )
   }
   if (run.stop === null) {
     throw refuse(

@@ -78,7 +78,7 @@ function isUndoOpen({ status }: StoredStep): boolean {
 }
 
 /** A relay: a worker settles it without calling anything. */
-function owesNothing({ shape }: RunToChange, { step, undoOf, succeeded }: StoredStep): boolean {
+export function owesNothing({ shape }: RunToChange, { step, undoOf, succeeded }: StoredStep): boolean {
   // Only steps that had begun are planned under 'started', so that need not be asked again.
   const undone = { status: undoOf ?? 'completed', started: true, succeeded }
   return !owesUndo(undone, shape.steps[step]!.compensate)
