@@ -1,19 +1,13 @@
-import type {
-  RunStatus,
-  RunToChange,
-  StepStatus,
-  StoredRun,
-  StoredStep,
-  UndoneStatus,
-} from '@belay/workflow/adapter'
+import type { RunStatus, RunToChange, StepStatus, StoredRun, StoredStep } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { boundedLockWait, contended, lockWait } from '../lock-wait.ts'
 import { countedAttempts } from './claim-row.ts'
 import { readDefinitions } from './read-definitions.ts'
 import { tagsOf } from './run-tags.ts'
+import { decodeUndo, type UndoColumns } from './undo-columns.ts'
 
-interface LockedRow {
+interface LockedRow extends UndoColumns {
   readonly run_id: string
   readonly workflow: string
   readonly version: number
@@ -39,7 +33,6 @@ interface LockedRow {
   readonly failures: number
   readonly losses: number
   readonly worker_id: string | null
-  readonly undo_of: UndoneStatus | null
   readonly started_at: number | null
   readonly finished_at: number | null
   readonly available_at: number | null
@@ -48,12 +41,6 @@ interface LockedRow {
   readonly failing_since: number | null
   readonly round: number
   readonly attempts: number
-  readonly undo_attempts: number | null
-  readonly undo_failures: number
-  readonly undo_losses: number
-  readonly undo_started_at: number | null
-  readonly undo_finished_at: number | null
-  readonly undo_skipped: boolean | null
   readonly succeeded: boolean
 }
 
@@ -146,19 +133,6 @@ function runOf(row: LockedRow): StoredRun {
   }
 }
 
-/** Of a step that was passed by in an undo, the columns of its undo tell nothing any more. */
-function undoOf(row: LockedRow): StoredStep['undo'] {
-  if (row.undo_of === null || row.undo_attempts === null) return null
-  return {
-    attempts: row.undo_attempts,
-    failures: row.undo_failures,
-    losses: row.undo_losses,
-    startedAt: row.undo_started_at,
-    finishedAt: row.undo_finished_at,
-    skipped: row.undo_skipped === true,
-  }
-}
-
 function stepOf(row: LockedRow): StoredStep {
   return {
     step: row.step!,
@@ -172,7 +146,7 @@ function stepOf(row: LockedRow): StoredStep {
     openDependencies: row.open_dependencies,
     workerId: row.worker_id,
     undoOf: row.undo_of,
-    undo: undoOf(row),
+    undo: decodeUndo(row),
     startedAt: row.started_at,
     finishedAt: row.finished_at,
     availableAt: row.available_at,

@@ -4,7 +4,6 @@ import type {
   RunStatus,
   StepRecord,
   StepStatus,
-  UndoneStatus,
   UndoRecord,
 } from '@belay/workflow/adapter'
 import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
@@ -14,6 +13,7 @@ import type { Statement } from '../connection/statement.ts'
 import { DEFAULT_SCHEMA, makeTables } from '../schema.ts'
 import { isUuid } from '../uuid.ts'
 import { tagsOf } from './run-tags.ts'
+import { decodeUndo, type UndoColumns } from './undo-columns.ts'
 
 // Reads are for people and for handles: built by drizzle, not prepared. They name the default schema, as every statement does.
 const { definitions, definitionSteps, runs, steps } = makeTables(DEFAULT_SCHEMA)
@@ -79,7 +79,7 @@ export async function readRunsNewestFirst(connection: Connection, ids: SQL): Pro
   return rows.map(decodeRun)
 }
 
-interface StepRow {
+interface StepRow extends UndoColumns {
   readonly step: number
   readonly name: string
   readonly step_status: StepStatus
@@ -90,7 +90,6 @@ interface StepRow {
   readonly losses: number
   readonly open_dependencies: number
   readonly worker_id: string | null
-  readonly undo_of: UndoneStatus | null
   readonly output: JsonText
   readonly error: JsonText
   readonly step_started_at: number | null
@@ -99,13 +98,7 @@ interface StepRow {
   readonly waiting_since: number | null
   readonly signalled_at: number | null
   readonly failing_since: number | null
-  readonly undo_attempts: number | null
-  readonly undo_failures: number
-  readonly undo_losses: number
-  readonly undo_started_at: number | null
-  readonly undo_finished_at: number | null
   readonly undo_error: JsonText
-  readonly undo_skipped: boolean | null
   readonly succeeded: boolean
 }
 
@@ -197,7 +190,7 @@ function decodeStep(row: StepRow): StepRecord {
     openDependencies: row.open_dependencies,
     workerId: row.worker_id,
     undoOf: row.undo_of,
-    undo: decodeUndo(row),
+    undo: undoOf(row),
     output: row.output,
     error: row.error,
     startedAt: row.step_started_at,
@@ -210,16 +203,7 @@ function decodeStep(row: StepRow): StepRecord {
   }
 }
 
-/** Of a step that was passed by in an undo, the columns of its undo tell nothing any more. */
-function decodeUndo(row: StepRow): UndoRecord | null {
-  if (row.undo_of === null || row.undo_attempts === null) return null
-  return {
-    attempts: row.undo_attempts,
-    failures: row.undo_failures,
-    losses: row.undo_losses,
-    startedAt: row.undo_started_at,
-    finishedAt: row.undo_finished_at,
-    error: row.undo_error,
-    skipped: row.undo_skipped === true,
-  }
+function undoOf(row: StepRow): UndoRecord | null {
+  const undo = decodeUndo(row)
+  return undo === null ? null : { ...undo, error: row.undo_error }
 }

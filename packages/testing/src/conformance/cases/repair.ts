@@ -1,18 +1,13 @@
 import { expect } from 'vitest'
 import type { Cases } from '../case.ts'
-import { completed, parked } from '../scenario/index.ts'
+import { completed, parked, undoneChain } from '../scenario/index.ts'
 import type { CaseRun } from '../scenario/run.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { CaseWorker } from '../scenario/worker.ts'
 
 /** s0 → s1 → s2, undone until the compensation of s1 failed for good. */
 async function parkedChain(given: Scenario): Promise<{ run: CaseRun; worker: CaseWorker }> {
-  const run = await given.chain(3)
-  const worker = await given.worker()
-  await worker.complete(run, 's0')
-  await worker.complete(run, 's1')
-  await worker.fail(run, 's2')
-  await given.undo(run)
+  const { run, worker } = await undoneChain(given)
   await worker.settle([parked(await worker.claimOf(run, 's1'))])
   expect(await run.status()).toBe('compensation_failed')
   return { run, worker }

@@ -1,0 +1,25 @@
+import type { StoredStep, UndoneStatus } from '@belay/workflow/adapter'
+
+/** What a step's row says of its undo. Counts are null until that begins. */
+export interface UndoColumns {
+  readonly undo_of: UndoneStatus | null
+  readonly undo_attempts: number | null
+  readonly undo_failures: number
+  readonly undo_losses: number
+  readonly undo_started_at: number | null
+  readonly undo_finished_at: number | null
+  readonly undo_skipped: boolean | null
+}
+
+/** Null where a step has no undo. Of a step that was passed by in an undo, the columns tell nothing any more. */
+export function decodeUndo(row: UndoColumns): StoredStep['undo'] {
+  if (row.undo_of === null || row.undo_attempts === null) return null
+  return {
+    attempts: row.undo_attempts,
+    failures: row.undo_failures,
+    losses: row.undo_losses,
+    startedAt: row.undo_started_at,
+    finishedAt: row.undo_finished_at,
+    skipped: row.undo_skipped === true,
+  }
+}
