@@ -54,18 +54,11 @@ ALTER TABLE "belay"."workflow_signals" DROP CONSTRAINT "workflow_signals_pkey";
 --> statement-breakpoint
 ALTER TABLE "belay"."workflow_signals" ADD CONSTRAINT "workflow_signals_pkey" PRIMARY KEY("run_id","step","key","superseded");--> statement-breakpoint
 -- Not validated: it allows more than the one it replaces, so every row has it already.
-ALTER TABLE "belay"."workflow_runs" ADD CONSTRAINT "workflow_runs_fits_status" CHECK (case "belay"."workflow_runs"."status"
-    when 'running' then "belay"."workflow_runs"."stop" is null and "belay"."workflow_runs"."finished_at" is null
-    when 'completed' then "belay"."workflow_runs"."stop" is null and "belay"."workflow_runs"."finished_at" is not null
-    when 'compensating' then "belay"."workflow_runs"."stop" is not null and "belay"."workflow_runs"."finished_at" is null
-    when 'compensation_failed' then "belay"."workflow_runs"."stop" is not null and "belay"."workflow_runs"."finished_at" is null
-    when 'compensated' then "belay"."workflow_runs"."stop" is not null and "belay"."workflow_runs"."finished_at" is not null
-    when 'failed' then "belay"."workflow_runs"."stop" is not null and "belay"."workflow_runs"."finished_at" is not null
-    when 'cancelled' then "belay"."workflow_runs"."stop" is not null and "belay"."workflow_runs"."finished_at" is not null
-    when 'paused' then "belay"."workflow_runs"."finished_at" is null
-    when 'scheduled' then "belay"."workflow_runs"."stop" is null and "belay"."workflow_runs"."finished_at" is null
-    when 'waiting' then "belay"."workflow_runs"."stop" is null and "belay"."workflow_runs"."finished_at" is null
-    else false end) NOT VALID;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_runs" ADD CONSTRAINT "workflow_runs_fits_status" CHECK (case
+    when "belay"."workflow_runs"."finished_at" is null and "belay"."workflow_runs"."stop" is null then ("belay"."workflow_runs"."status" in ('running', 'paused'))
+    when "belay"."workflow_runs"."finished_at" is null then ("belay"."workflow_runs"."status" in ('compensating', 'compensation_failed', 'paused'))
+    when "belay"."workflow_runs"."stop" is null then "belay"."workflow_runs"."status" = 'completed'
+    else ("belay"."workflow_runs"."status" in ('compensated', 'failed', 'cancelled')) end) NOT VALID;--> statement-breakpoint
 -- Until now a step's round was told from this number. Only operators begin another, so no run without a history is looked at.
 UPDATE "belay"."workflow_steps" s SET round = s.fence / 40000000 + 1
 FROM (SELECT DISTINCT h.run_id FROM "belay"."workflow_history" h) acted
@@ -80,19 +73,19 @@ FROM "belay"."workflow_runs" r
 WHERE r.status IN ('compensating', 'compensation_failed') AND s.run_id = r.id AND s.undo_of IS NOT NULL;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" DROP CONSTRAINT "workflow_steps_fits_status";--> statement-breakpoint
 -- Not validated, as above.
-ALTER TABLE "belay"."workflow_steps" ADD CONSTRAINT "workflow_steps_fits_status" CHECK (case "belay"."workflow_steps"."status"
-    when 'running' then "belay"."workflow_steps"."open_dependencies" = 0 and "belay"."workflow_steps"."worker_id" is not null and "belay"."workflow_steps"."started_at" is not null and "belay"."workflow_steps"."undo_of" is null
-    when 'pending' then "belay"."workflow_steps"."open_dependencies" > 0 and "belay"."workflow_steps"."undo_of" is null
-    when 'ready' then "belay"."workflow_steps"."worker_id" is null and "belay"."workflow_steps"."undo_of" is null
-    when 'completed' then "belay"."workflow_steps"."open_dependencies" = 0 and "belay"."workflow_steps"."finished_at" is not null and "belay"."workflow_steps"."undo_of" is null
-    when 'compensating' then "belay"."workflow_steps"."undo_of" is not null and ("belay"."workflow_steps"."undo_of" in ('completed', 'failed', 'skipped', 'cancelled'))
-    when 'compensated' then ("belay"."workflow_steps"."undo_finished_at" is not null or "belay"."workflow_steps"."finished_at" is not null) and "belay"."workflow_steps"."undo_of" is not null and ("belay"."workflow_steps"."undo_of" in ('completed', 'failed', 'skipped', 'cancelled'))
-    when 'waiting' then "belay"."workflow_steps"."worker_id" is null and "belay"."workflow_steps"."waiting_since" is not null and "belay"."workflow_steps"."undo_of" is null
-    when 'failed' then "belay"."workflow_steps"."finished_at" is not null and "belay"."workflow_steps"."undo_of" is null
-    when 'skipped' then "belay"."workflow_steps"."undo_of" is null
-    when 'cancelled' then "belay"."workflow_steps"."undo_of" is null
-    when 'compensation_failed' then "belay"."workflow_steps"."undo_of" is not null and ("belay"."workflow_steps"."undo_of" in ('completed', 'failed', 'skipped', 'cancelled'))
-    else false end) NOT VALID;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_steps" ADD CONSTRAINT "workflow_steps_fits_status" CHECK (case
+    when "belay"."workflow_steps"."undo_of" is not null then ("belay"."workflow_steps"."undo_of" in ('completed', 'failed', 'skipped', 'cancelled'))
+      and ("belay"."workflow_steps"."status" in ('compensating', 'compensated', 'compensation_failed'))
+      and ("belay"."workflow_steps"."status" <> 'compensated' or coalesce("belay"."workflow_steps"."undo_finished_at", "belay"."workflow_steps"."finished_at") is not null)
+    when "belay"."workflow_steps"."status" = 'running' then "belay"."workflow_steps"."open_dependencies" = 0 and "belay"."workflow_steps"."worker_id" is not null and "belay"."workflow_steps"."started_at" is not null
+    when "belay"."workflow_steps"."status" = 'completed' then "belay"."workflow_steps"."open_dependencies" = 0 and "belay"."workflow_steps"."finished_at" is not null
+    when "belay"."workflow_steps"."status" = 'pending' then "belay"."workflow_steps"."open_dependencies" > 0
+    when "belay"."workflow_steps"."worker_id" is null and "belay"."workflow_steps"."status" = 'waiting' then "belay"."workflow_steps"."waiting_since" is not null
+    when "belay"."workflow_steps"."worker_id" is null and "belay"."workflow_steps"."status" = 'ready' then true
+    when "belay"."workflow_steps"."finished_at" is not null and "belay"."workflow_steps"."status" = 'failed' then true
+    else ("belay"."workflow_steps"."status" in ('skipped', 'cancelled')) end) NOT VALID;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_steps" DROP CONSTRAINT "workflow_steps_counters_counted";--> statement-breakpoint
+ALTER TABLE "belay"."workflow_steps" ADD CONSTRAINT "workflow_steps_counters_counted" CHECK (least("belay"."workflow_steps"."open_dependencies", "belay"."workflow_steps"."fence", "belay"."workflow_steps"."failures", "belay"."workflow_steps"."losses") >= 0) NOT VALID;--> statement-breakpoint
 -- The instant of its reading: read under a lock, it is later than what was written under that lock before. A test may replace it.
 CREATE FUNCTION "belay"."store_clock"() RETURNS timestamp with time zone
 LANGUAGE sql VOLATILE PARALLEL SAFE

@@ -209,7 +209,7 @@ function makeSteps(schema: Schema) {
       primaryKey({ name: 'workflow_steps_pkey', columns: [table.runId, table.step] }),
       check(
         'workflow_steps_counters_counted',
-        sql`${table.openDependencies} >= 0 and ${table.fence} >= 0 and ${table.failures} >= 0 and ${table.losses} >= 0`,
+        sql`least(${table.openDependencies}, ${table.fence}, ${table.failures}, ${table.losses}) >= 0`,
       ),
       // One expression for all, the most frequent first: every write of a step pays for it.
       check('workflow_steps_fits_status', stepFitsStatus(table)),
@@ -363,18 +363,11 @@ interface RunColumns {
 
 /** What the status of a run says of its other columns. */
 function runFitsStatus({ status, stop, finishedAt }: RunColumns): SQL {
-  return sql`case ${status}
-    when 'running' then ${stop} is null and ${finishedAt} is null
-    when 'completed' then ${stop} is null and ${finishedAt} is not null
-    when 'compensating' then ${stop} is not null and ${finishedAt} is null
-    when 'compensation_failed' then ${stop} is not null and ${finishedAt} is null
-    when 'compensated' then ${stop} is not null and ${finishedAt} is not null
-    when 'failed' then ${stop} is not null and ${finishedAt} is not null
-    when 'cancelled' then ${stop} is not null and ${finishedAt} is not null
-    when 'paused' then ${finishedAt} is null
-    when 'scheduled' then ${stop} is null and ${finishedAt} is null
-    when 'waiting' then ${stop} is null and ${finishedAt} is null
-    else false end`
+  return sql`case
+    when ${finishedAt} is null and ${stop} is null then ${oneOf(status, ['running', 'paused'])}
+    when ${finishedAt} is null then ${oneOf(status, ['compensating', 'compensation_failed', 'paused'])}
+    when ${stop} is null then ${status} = 'completed'
+    else ${oneOf(status, ['compensated', 'failed', 'cancelled'])} end`
 }
 
 interface StepColumns {
@@ -400,20 +393,17 @@ function stepFitsStatus(step: StepColumns): SQL {
     undoOf,
     undoFinishedAt,
   } = step
-  const undone = sql`${undoOf} is not null and ${oneOf(undoOf, ['completed', 'failed', 'skipped', 'cancelled'])}`
-  return sql`case ${status}
-    when 'running' then ${open} = 0 and ${workerId} is not null and ${startedAt} is not null and ${undoOf} is null
-    when 'pending' then ${open} > 0 and ${undoOf} is null
-    when 'ready' then ${workerId} is null and ${undoOf} is null
-    when 'completed' then ${open} = 0 and ${finishedAt} is not null and ${undoOf} is null
-    when 'compensating' then ${undone}
-    when 'compensated' then (${undoFinishedAt} is not null or ${finishedAt} is not null) and ${undone}
-    when 'waiting' then ${workerId} is null and ${waitingSince} is not null and ${undoOf} is null
-    when 'failed' then ${finishedAt} is not null and ${undoOf} is null
-    when 'skipped' then ${undoOf} is null
-    when 'cancelled' then ${undoOf} is null
-    when 'compensation_failed' then ${undone}
-    else false end`
+  return sql`case
+    when ${undoOf} is not null then ${oneOf(undoOf, ['completed', 'failed', 'skipped', 'cancelled'])}
+      and ${oneOf(status, ['compensating', 'compensated', 'compensation_failed'])}
+      and (${status} <> 'compensated' or coalesce(${undoFinishedAt}, ${finishedAt}) is not null)
+    when ${status} = 'running' then ${open} = 0 and ${workerId} is not null and ${startedAt} is not null
+    when ${status} = 'completed' then ${open} = 0 and ${finishedAt} is not null
+    when ${status} = 'pending' then ${open} > 0
+    when ${workerId} is null and ${status} = 'waiting' then ${waitingSince} is not null
+    when ${workerId} is null and ${status} = 'ready' then true
+    when ${finishedAt} is not null and ${status} = 'failed' then true
+    else ${oneOf(status, ['skipped', 'cancelled'])} end`
 }
 
 function instant(name: string) {

@@ -3,7 +3,7 @@ import pg from 'pg'
 const { builtins } = pg.types
 
 // Only what Belay's statements return. Their own, since an application may have changed pg's global parsers.
-// The numbers are those of bool[], int4[], text[], float8[] and uuid[], which pg doesn't name.
+// The numbers are those of bool[], int4[], text[], int8[], float8[] and uuid[], which pg doesn't name.
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [builtins.BOOL]: (text) => text === 't',
   [builtins.INT4]: Number,
@@ -11,6 +11,7 @@ const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   1000: (text) => parseList(text).map((element) => element === 't'),
   1007: (text) => parseList(text).map(Number),
   1009: parseList,
+  1016: (text) => parseList(text).map(Number),
   1022: (text) => parseList(text).map(Number),
   2951: parseList,
 }

@@ -78,45 +78,55 @@ settled_attempts as (
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
   returning a.run_id, a.step, a.definition_id, a.undo, a.position${keeping.columns}
 ),
+-- A batch has many attempts of few steps: the graph is read once for each step, not for each attempt.
 followed_edges as materialized (
-  select t.run_id, t.definition_id, t.undo,
+  select t.definition_id, t.undo, array_agg(t.run_id) as run_ids,
     (select case when t.undo then ds.dependencies else ds.dependents end
      from belay.workflow_definition_steps ds
      where ds.definition_id = t.definition_id and ds.step = t.step) as neighbours
   from settled_attempts t
+  group by t.definition_id, t.step, t.undo
 ),
 -- Two parents may settle in one batch, and UPDATE ... FROM applies one match per row only: sum first.
 satisfied_dependencies as materialized (
-  select e.run_id, n.step, bool_or(e.undo) as undo, min(e.definition_id) as definition_id, count(*)::int as satisfied,
+  select e.run_id, e.step, bool_or(e.undo) as undo, min(e.definition_id) as definition_id, count(*)::int as satisfied,
     case when bool_or(e.undo) then 'compensating' else 'pending' end as blocked_status
-  from followed_edges e
-  cross join lateral unnest(e.neighbours) as n (step)
-  group by e.run_id, n.step
+  from (
+    select unnest(n.run_ids) as run_id, n.step, n.undo, n.definition_id
+    from (select f.run_ids, unnest(f.neighbours) as step, f.undo, f.definition_id from followed_edges f) n
+  ) e
+  group by e.run_id, e.step
 ),
--- Whether a step reaches zero is known only under its lock, so the room is shared out among all that might.
+-- Whether a step reaches zero is known only under its lock, so the room is shared out among all that might. A step is leased at once when
+-- its open dependencies are as many as \`leased_at\`; the two numbers beside it are the same, in one direction each.
 blocked_steps as materialized (
-  select d.run_id, d.step, d.undo, d.definition_id, d.satisfied, d.blocked_status,
-    row_number() over (order by d.run_id, d.step) <= $9::int and exists (select from live_worker) as has_room
-  from satisfied_dependencies d
+  select d.run_id, d.step, d.undo, d.definition_id, d.satisfied, d.blocked_status, case when d.has_room then d.satisfied end as leased_at,
+    case when d.has_room and not d.undo then d.satisfied end as begins_at,
+    case when d.has_room and d.undo then d.satisfied end as undo_begins_at
+  from (
+    select e.*, row_number() over (order by e.run_id, e.step) <= $9::int and exists (select from live_worker) as has_room
+    from satisfied_dependencies e
+  ) d
+  order by d.run_id, d.step
 ),
 -- Rows are met, and locked, in the order of blocked_steps; one that another settlement has just changed is read again.
 updated_steps as (
   update belay.workflow_steps s
   set open_dependencies = s.open_dependencies - b.satisfied,
-    status = case when b.undo or s.open_dependencies > b.satisfied then s.status when b.has_room then 'running' else 'ready' end,
-    fence = case when b.has_room and s.open_dependencies = b.satisfied then s.fence + 1 else s.fence end,
-    worker_id = case when b.has_room and s.open_dependencies = b.satisfied then $1::uuid else s.worker_id end,
+    status = case when s.open_dependencies = b.begins_at then 'running' when b.undo or s.open_dependencies > b.satisfied then s.status else 'ready' end,
+    fence = case when s.open_dependencies = b.leased_at then s.fence + 1 else s.fence end,
+    worker_id = case when s.open_dependencies = b.leased_at then $1::uuid else s.worker_id end,
     -- The clock is read under the lock: another settlement may have ended a dependency after this statement began.
-    attempts = case when not b.undo and b.has_room and s.open_dependencies = b.satisfied then ${countedAttempts} + 1 else s.attempts end,
-    started_at = case when not b.undo and b.has_room and s.open_dependencies = b.satisfied then belay.store_clock() else s.started_at end,
-    finished_at = case when not b.undo and b.has_room and s.open_dependencies = b.satisfied then null else s.finished_at end,
-    undo_attempts = case when b.undo and b.has_room and s.open_dependencies = b.satisfied then s.undo_attempts + 1 else s.undo_attempts end,
-    undo_started_at = case when b.undo and b.has_room and s.open_dependencies = b.satisfied then belay.store_clock() else s.undo_started_at end
+    attempts = case when s.open_dependencies = b.begins_at then ${countedAttempts} + 1 else s.attempts end,
+    started_at = case when s.open_dependencies = b.begins_at then belay.store_clock() else s.started_at end,
+    finished_at = case when s.open_dependencies = b.begins_at then null else s.finished_at end,
+    undo_attempts = case when s.open_dependencies = b.undo_begins_at then s.undo_attempts + 1 else s.undo_attempts end,
+    undo_started_at = case when s.open_dependencies = b.undo_begins_at then belay.store_clock() else s.undo_started_at end
   from blocked_steps b
   where s.run_id = any (array[b.run_id]) and s.step = any (array[b.step]) and s.status = any (array[b.blocked_status])
     and s.open_dependencies > 0
   returning s.run_id, s.step, s.fence, b.definition_id, ${claimedColumns},
-    s.open_dependencies = 0 as unblocked, s.open_dependencies = 0 and b.has_room as handed_back,
+    s.open_dependencies = 0 as unblocked, s.open_dependencies = 0 and b.leased_at is not null as handed_back,
     s.fence = 1 and s.undo_of is null and s.failures = 0 and s.losses = 0 as is_first
 ),
 queued_steps as (
@@ -127,10 +137,13 @@ queued_steps as (
 ),
 ended_steps as materialized (
   select e.run_id, bool_or(e.undo) as undo, count(*)::int as ended
-  from followed_edges e
+  from (
+    select unnest(f.run_ids) as run_id, f.undo
+    from followed_edges f
+    where f.undo or cardinality(f.neighbours) = 0
+  ) e
   -- Makes the runs the last to be locked.
   cross join (select count(*) from updated_steps) as steps_were_locked
-  where e.undo or cardinality(e.neighbours) = 0
   group by e.run_id
   order by e.run_id
 ),
@@ -150,7 +163,7 @@ select 'settled' as kind, null::uuid[] as run_ids,
   case when (select count(*) from settled_attempts) < cardinality($2::uuid[])
     then array(select t.position::int from settled_attempts t) end as numbers,
   null::uuid as run_id, null::int as step, null::int as fence, null::int as definition_id, null::int as round,
-  null::int as attempt, null::int as failures, null::int as losses, null as undo_of, null as status, null::float8[] as durations_ms, null as keys, null as tags
+  null::int as attempt, null::int as failures, null::int as losses, null as undo_of, null as status, null::bigint[] as durations_ms, null as keys, null as tags
 union all
 select 'first attempts', array_agg(u.run_id), array_agg(u.step), null, null, null, u.definition_id, null, null, null, null, null, null, null, null, null
 from updated_steps u where u.handed_back and u.is_first
@@ -163,7 +176,7 @@ select 'queued', null, null, null, null, null, null, null, null, null, null, nul
 where exists (select from updated_steps u where u.unblocked and not u.handed_back)
 union all
 select 'runs', array_agg(r.run_id), null, null, null, null, r.definition_id, null, null, null, null, null, r.status,
-  array_agg(date_part('epoch', r.lasted) * 1000),
+  array_agg((date_part('epoch', r.lasted) * 1000)::bigint),
   case when count(r.key) > 0 then json_agg(r.key)::text end,
   (json_object_agg(r.run_id, r.tags) filter (where r.tags is not null))::text
 from updated_runs r where r.open_steps = 0
