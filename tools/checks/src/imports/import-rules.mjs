@@ -19,14 +19,40 @@
  * @property {string | null} because why it is wrong; null allows it
  */
 
+const BELOW_THE_ENGINE = ['base', 'options', 'adapter', 'graph', 'definition']
+
+/**
+ * The rooms of the engine, from the ground up: what each may import of the others.
+ *
+ * @type {Readonly<Record<string, readonly string[]>>}
+ */
+const ENGINE_ROOMS = {
+  base: [],
+  diagnosis: [],
+  decisions: ['base'],
+  runs: ['base'],
+  start: ['base'],
+  attempt: ['base', 'decisions'],
+  worker: ['base', 'decisions', 'attempt'],
+  control: ['base', 'decisions', 'runs', 'diagnosis'],
+  signals: ['base', 'decisions', 'runs', 'control'],
+  retention: ['base', 'runs', 'control'],
+  handles: ['base', 'runs', 'start', 'control', 'signals', 'retention', 'diagnosis'],
+}
+
 /** @type {readonly Room[]} */
 const CORE_ROOMS = [
+  { name: 'index', files: /^index\.ts$/, mayImport: [...BELOW_THE_ENGINE, 'engine'] },
+  ...Object.entries(ENGINE_ROOMS).map(([room, others]) => ({
+    name: `engine/${room}`,
+    files: new RegExp(`^engine/${room}/`),
+    mayImport: [...BELOW_THE_ENGINE, ...others.map((other) => `engine/${other}`)],
+  })),
   {
-    name: 'index',
-    files: /^index\.ts$/,
-    mayImport: ['base', 'options', 'adapter', 'graph', 'definition', 'engine'],
+    name: 'engine',
+    files: /^engine\//,
+    mayImport: [...BELOW_THE_ENGINE, ...Object.keys(ENGINE_ROOMS).map((room) => `engine/${room}`)],
   },
-  { name: 'engine', files: /^engine\//, mayImport: ['base', 'options', 'adapter', 'graph', 'definition'] },
   { name: 'definition', files: /^definition\//, mayImport: ['base', 'options', 'adapter', 'graph'] },
   { name: 'graph', files: /^graph\//, mayImport: ['base', 'options', 'adapter'] },
   { name: 'adapter', files: /^adapter\//, mayImport: ['base', 'options'] },
