@@ -60,6 +60,48 @@ const CORE_ROOMS = [
   { name: 'base', files: /^[^/]+\.ts$/, mayImport: [] },
 ]
 
+const BELOW_THE_SQL = ['base', 'schema', 'connection', 'rows', 'store']
+
+/**
+ * The rooms of the SQL adapters, from the ground up. The statements stand in rooms by what they are for, and don't know each other.
+ *
+ * @type {Readonly<Record<string, readonly string[]>>}
+ */
+const SQL_ROOMS = {
+  base: [],
+  connection: ['base', 'schema'],
+  rows: ['base', 'connection'],
+  store: ['base', 'connection'],
+  claim: BELOW_THE_SQL,
+  settle: BELOW_THE_SQL,
+  start: BELOW_THE_SQL,
+  undo: BELOW_THE_SQL,
+  control: BELOW_THE_SQL,
+  signals: BELOW_THE_SQL,
+  read: BELOW_THE_SQL,
+  workers: BELOW_THE_SQL,
+  retention: BELOW_THE_SQL,
+  transact: [...BELOW_THE_SQL, 'settle'],
+  migrate: BELOW_THE_SQL,
+}
+
+/** @type {readonly Room[]} */
+const POSTGRES_ROOMS = [
+  ...Object.entries(SQL_ROOMS).map(([room, mayImport]) => ({
+    name: room,
+    files: new RegExp(`^${room}/`),
+    mayImport,
+  })),
+  { name: 'schema', files: /^schema(-name)?\.ts$/, mayImport: [] },
+  { name: 'adapter', files: /^adapter\.ts$/, mayImport: ['schema', ...Object.keys(SQL_ROOMS)] },
+  {
+    name: 'drivers',
+    files: /^(postgres|pglite)\//,
+    mayImport: ['base', 'schema', 'connection', 'store', 'workers', 'transact', 'migrate', 'adapter'],
+  },
+  { name: 'index', files: /^(index|pglite)\.ts$/, mayImport: ['adapter', 'drivers', 'migrate'] },
+]
+
 const THROUGH_ITS_DOORS =
   'the core is imported as @belay/workflow or @belay/workflow/adapter, never by a path inside it'
 const LOADS_THE_ENGINE =
@@ -81,6 +123,7 @@ export const RULES = [
   },
   {
     folder: 'packages/workflow-postgres',
+    rooms: POSTGRES_ROOMS,
     builtins: true,
     externals: [
       { module: /^@belay\/workflow\/adapter$/, because: null },
