@@ -5,7 +5,7 @@ import {
   type StoredRunStatus,
 } from '@belay/workflow/adapter'
 import { changedRun, changeStep, moveRun } from './change.ts'
-import { note } from './control.ts'
+import { note } from './history.ts'
 import type { Rows, RunRow } from './rows.ts'
 
 const FORWARD: ReadonlySet<StoredRunStatus> = new Set(FORWARD_STATUSES)

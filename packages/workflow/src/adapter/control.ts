@@ -1,6 +1,6 @@
 import type { StoredRunStatus } from './lifecycle.ts'
-import type { DefinitionShape, JsonText, RunRecord, StepRecord } from './records.ts'
-import type { UndoPlan, UndoRecord } from './undo.ts'
+import type { DefinitionShape, JsonText, RunRecord, StepRecord, UndoRecord } from './records.ts'
+import type { UndoPlan } from './undo.ts'
 
 /** A run as a change of it is decided on: with what the store keeps for itself, and without its input, which may be large. */
 export interface StoredRun extends Omit<RunRecord, 'input' | 'status'> {

@@ -2,7 +2,7 @@ import { type Adapter, type RunStatus, SHOWN_OF_RUNNING, storedStatus } from '..
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
 import { checkOptions, type OptionTable, wholeNumber, yesOrNo } from '../../options/index.ts'
-import type { RunLookup } from '../run-reference.ts'
+import type { RunLookup } from '../runs/run-reference.ts'
 import type { Action } from './action.ts'
 import type { Actor } from './change-of.ts'
 import { CANCEL_OPTIONS, type CancelOptions, type Control } from './control.ts'

@@ -1,0 +1,238 @@
+import type { Diagnosis, LiveRuns, StrandedStep } from '@belay/workflow/adapter'
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+import { liveStatuses } from '../rows/run-statuses.ts'
+import { listWorkers } from './list-workers.ts'
+
+/** The store's time and version. No locks. */
+export const readStore: Statement<{
+  readonly now: number
+  readonly server: string
+  readonly migration: string
+}> = {
+  name: 'read_store',
+  text: `
+select (extract(epoch from belay.store_now()) * 1000)::float8 as now, current_setting('server_version') as server,
+  (select m.tag from belay.workflow_migrations m order by m.id desc limit 1) as migration`,
+}
+
+/**
+ * The oldest live runs, counted by definition and status. Of a paused run it tells since when no operator has touched it. Index: live runs,
+ * history by primary key. No locks.
+ */
+export const countLiveRuns: Statement<{
+  readonly definition_id: number
+  readonly workflow: string
+  readonly version: number
+  readonly status: LiveRuns['status']
+  readonly runs: number
+  readonly oldest_since: number
+  readonly run_ids: readonly string[]
+}> = {
+  name: 'count_live_runs',
+  text: `
+with beginning as materialized (
+  select '00000000-0000-0000-0000-000000000000'::uuid as id
+),
+live_runs as materialized (
+  select r.id, r.definition_id, r.status, r.created_at
+  from beginning
+  -- Looked up from a place on, so that it is the index of live runs that is read, whatever the statistics say of how many there are.
+  cross join lateral (
+    select live.id, live.definition_id, live.status, live.created_at from belay.workflow_runs live
+    where live.status in (${liveStatuses})
+      and live.id > beginning.id
+    order by live.id
+    limit $1::int
+  ) r
+),
+counted_runs as materialized (
+  select l.definition_id, l.status, count(*)::int as runs, (array_agg(l.id order by l.id))[1:5] as run_ids,
+    min(case l.status
+      when 'paused' then coalesce((select max(h.at) from belay.workflow_history h where h.run_id = l.id), l.created_at)
+      else l.created_at end) as oldest_since
+  from live_runs l
+  group by l.definition_id, l.status
+)
+select c.definition_id, d.name as workflow, d.version, c.status, c.runs,
+  (extract(epoch from c.oldest_since) * 1000)::float8 as oldest_since, c.run_ids::text[] as run_ids
+from counted_runs c
+join belay.workflow_definitions d on d.id = any (array[c.definition_id])
+order by d.name collate "C", d.version, c.status collate "C"`,
+}
+
+/** What is due for longer than given, by definition: at most so many steps of each. Index: the queue by (definition, available_at). No locks. */
+export const countOverdueSteps: Statement<{
+  readonly definition_id: number
+  readonly workflow: string
+  readonly version: number
+  readonly steps: number
+  readonly oldest_due_at: number
+}> = {
+  name: 'count_overdue_steps',
+  text: `
+select d.id as definition_id, d.name as workflow, d.version, due.steps,
+  (extract(epoch from due.oldest_due_at) * 1000)::float8 as oldest_due_at
+from belay.workflow_definitions d
+cross join lateral (
+  select count(*)::int as steps, min(overdue.available_at) as oldest_due_at
+  from (
+    select q.available_at
+    from belay.workflow_ready q
+    where q.definition_id = d.id and q.available_at < belay.store_now() - $1::float8 * interval '1 millisecond'
+    order by q.available_at
+    limit $2::int
+  ) overdue
+) due
+where due.steps > 0
+order by d.name collate "C", d.version`,
+}
+
+/**
+ * Steps of the oldest live runs that nothing would ever move. Reads the queue as a whole, next to the steps: it may not be joined, since a
+ * step's place in it is not known. Index: live runs, steps by primary key. No locks.
+ */
+export const readStrandedSteps: Statement<{
+  readonly run_id: string
+  readonly workflow: string
+  readonly version: number
+  readonly name: string
+  readonly fault: StrandedStep['fault']
+}> = {
+  name: 'read_stranded_steps',
+  text: `
+with beginning as materialized (
+  select '00000000-0000-0000-0000-000000000000'::uuid as id
+),
+live_runs as materialized (
+  select r.id, r.definition_id, r.status
+  from beginning
+  cross join lateral (
+    select live.id, live.definition_id, live.status from belay.workflow_runs live
+    where live.status in (${liveStatuses})
+      and live.id > beginning.id
+    order by live.id
+    limit $1::int
+  ) r
+),
+idle_steps as materialized (
+  select s.run_id, s.step, s.fence
+  from live_runs l
+  join belay.workflow_steps s on s.run_id = any (array[l.id])
+  where case l.status
+    -- A wait without end is in no queue: what ends it will queue it. Steps of a paused run are queued again when it is resumed.
+    when 'running' then s.status = 'ready' or (s.status = 'waiting' and s.available_at is not null)
+    when 'paused' then false
+    else s.status = 'compensating' and s.worker_id is null and s.open_dependencies = 0 end
+),
+unqueued_steps as (
+  select run_id, step
+  from (
+    select run_id, step, fence, true as is_idle from idle_steps
+    union all
+    select run_id, step, fence, false from belay.workflow_ready
+  ) steps_and_queue
+  group by run_id, step, fence
+  having bool_and(is_idle)
+),
+unheld_steps as (
+  select s.run_id, s.step
+  from live_runs l
+  join belay.workflow_steps s on s.run_id = any (array[l.id])
+  where case when l.id is not null then s.status in ('running', 'compensating') and s.worker_id is not null end
+    and not exists (select from belay.workflow_workers w where w.id = any (array[s.worker_id]))
+),
+stranded_steps as materialized (
+  select run_id, step, 'unqueued' as fault from unqueued_steps
+  union all
+  select run_id, step, 'unheld' from unheld_steps
+  order by run_id, step
+  limit $2::int
+)
+select st.run_id, r.workflow, d.version, ds.name, st.fault
+from stranded_steps st
+join belay.workflow_runs r on r.id = any (array[st.run_id])
+join belay.workflow_definitions d on d.id = any (array[r.definition_id])
+join belay.workflow_definition_steps ds on ds.definition_id = any (array[r.definition_id]) and ds.step = any (array[st.step])
+order by st.run_id, st.step`,
+}
+
+/**
+ * Live workers that have held more steps for longer than two leases than they know of: each compares the two continually, so that one which
+ * does not has stopped doing it. Index: journals, steps and workers by primary key. No locks.
+ */
+export const readUnknownLeases: Statement<{
+  readonly worker_id: string
+  readonly name: string
+  readonly held: number
+  readonly known: number
+}> = {
+  name: 'read_unknown_leases',
+  text: `
+with named_runs as materialized (
+  select distinct w.id as worker_id, named.run_id, array['running', 'compensating'] as leased_statuses,
+    w.renewed_at - 2 * (w.lease_expires_at - w.renewed_at) as held_before
+  from belay.workflow_workers w
+  cross join lateral (
+    select unnest(j.run_ids) as run_id from belay.workflow_leases j where j.worker_id = w.id
+  ) named
+  where w.status = 'live' and w.known is not null and w.renewed_at is not null and w.lease_expires_at > w.renewed_at
+),
+held_steps as (
+  select n.worker_id, count(*)::int as held
+  from named_runs n
+  join belay.workflow_steps s on s.run_id = any (array[n.run_id])
+  where s.worker_id = any (array[n.worker_id]) and s.status = any (n.leased_statuses) and
+    case when s.undo_of is null then s.started_at else s.undo_started_at end < n.held_before
+  group by n.worker_id
+)
+select h.worker_id, w.name, h.held, w.known
+from held_steps h
+join belay.workflow_workers w on w.id = any (array[h.worker_id])
+where h.held > w.known
+order by h.worker_id`,
+}
+
+const LIVE_RUNS_MAX = 100_000
+const OVERDUE_MAX = 1_000
+// Each with all its steps: what is stranded grows old.
+const SEARCHED_RUNS_MAX = 10_000
+const STRANDED_MAX = 100
+
+/** Statements of their own, one after the other: a picture in parts does, and holds no snapshot for long. */
+export async function diagnose(
+  connection: Connection,
+  request: { readonly overdueMs: number; readonly adapter: string; readonly schema: string },
+): Promise<Diagnosis> {
+  const { overdueMs, adapter, schema } = request
+  const [store] = await connection.query(readStore, [])
+  const workers = await listWorkers(connection)
+  const live = await connection.query(countLiveRuns, [LIVE_RUNS_MAX + 1])
+  const overdue = await connection.query(countOverdueSteps, [overdueMs, OVERDUE_MAX])
+  const stranded = await connection.query(readStrandedSteps, [SEARCHED_RUNS_MAX, STRANDED_MAX])
+  const unknown = await connection.query(readUnknownLeases, [])
+  return {
+    now: store!.now,
+    store: { adapter, schema, server: store!.server, migration: store!.migration },
+    workers,
+    liveRuns: live.map((row) => ({
+      definitionId: row.definition_id,
+      workflow: row.workflow,
+      version: row.version,
+      status: row.status,
+      runs: row.runs,
+      oldestSince: row.oldest_since,
+      runIds: row.run_ids,
+    })),
+    moreLiveRuns: live.reduce((sum, { runs }) => sum + runs, 0) > LIVE_RUNS_MAX,
+    overdueSteps: overdue.map((row) => ({
+      definitionId: row.definition_id,
+      workflow: row.workflow,
+      version: row.version,
+      steps: row.steps,
+      oldestDueAt: row.oldest_due_at,
+    })),
+    strandedSteps: stranded.map(({ run_id: runId, ...row }) => ({ runId, ...row })),
+    unknownLeases: unknown.map(({ worker_id: workerId, ...row }) => ({ workerId, ...row })),
+  }
+}
