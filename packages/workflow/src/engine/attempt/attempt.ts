@@ -1,26 +1,19 @@
-import {
-  type Claim,
-  movesBefore,
-  type RunPayloads,
-  type StepPayloads,
-  type StepTransaction,
-} from '../../adapter/index.ts'
+import type { Claim, StepTransaction } from '../../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../../cause.ts'
-import type { Timer } from '../../clock.ts'
 import type { CompensationContext, StepContext } from '../../definition/handler.ts'
 import type { RetryPolicy, StepDefinition, TransactionPolicy } from '../../definition/step.ts'
 import type { Wait } from '../../definition/wait.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
-import { BelayError } from '../../errors.ts'
+import type { BelayError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { presentable } from '../../thrown.ts'
 import { fromJsonText, type PayloadOwner, toJsonText } from '../base/payload.ts'
-import type { ForwardPayloads, PayloadCache } from '../base/payload-cache.ts'
-import type { Runtime } from '../base/runtime.ts'
 import { type TimeLimit, timeLimit } from '../base/time-limit.ts'
 import { type AttemptEnd, type Interruption, poisonError } from '../decisions/decide.ts'
 import { decideWait, type WaitAnswer } from '../decisions/decide-wait.ts'
-import { owesUndo } from '../decisions/plan-undo.ts'
+import { retriesAreOver, timeoutError } from './attempt-errors.ts'
+import { AttemptPayloads, type AttemptPayloadsParts } from './attempt-payloads.ts'
+import { awaitHandler, isThenable } from './await-handler.ts'
 import { handlerContext } from './handler-context.ts'
 import type { LossyOutputs } from './lossy-output.ts'
 
@@ -28,9 +21,7 @@ import type { LossyOutputs } from './lossy-output.ts'
 const TIMEOUT_GRACE_MS = 5_000
 
 /** What all attempts of a session have in common. */
-export interface AttemptParts {
-  readonly runtime: Runtime
-  readonly payloads: PayloadCache
+export interface AttemptParts extends AttemptPayloadsParts {
   readonly payloadMaxBytes: number
   readonly lossyOutputs: LossyOutputs
   readonly log: Logger
@@ -43,12 +34,15 @@ export interface AttemptParts {
 /** How a worker came by a claim; `found`: its answer had been lost. */
 export type ClaimOrigin = 'queue' | 'handed back' | 'undo begun' | 'found'
 
+/** `queued` until its handler is about to be called; `settling` once its outcome is decided. */
+export type AttemptPhase = 'queued' | 'running' | 'settling'
+
 /** `relay`: the step only keeps the undo's order and has nothing to call. */
 export type Performance = AttemptEnd | { readonly type: 'relay' }
 
 /**
- * One attempt of one step, from claim to outcome: read its payloads → is it poison? → call its handler under a timeout and a signal →
- * serialise what it returned. Deciding what follows, and recording it, is the session's.
+ * One attempt of one step, from claim to outcome: read its payloads, refuse poison, call its handler under a timeout and a signal, serialise
+ * what it returned. Deciding what follows, and recording it, is the session's.
  *
  * There are a hundred thousand a second of these: nothing is made that is not needed, and nothing awaited that is at hand.
  */
@@ -56,17 +50,13 @@ export class Attempt {
   readonly claim: Claim
   readonly definition: WorkflowDefinition
   readonly step: StepDefinition
-  /** `queued` until its handler is about to be called; `settling` once its outcome is decided. */
-  phase: 'queued' | 'running' | 'settling' = 'queued'
   /** Instant of the engine's clock. */
   startedAt = 0
   readonly origin: ClaimOrigin
   readonly #parts: AttemptParts
+  readonly #payloads: AttemptPayloads
   readonly #controller = new AbortController()
-  #payloads: ForwardPayloads | undefined
-  /** Read only where the step's own row matters: in an undo, a wait, and a retry that has a window. */
-  #stored: RunPayloads | undefined
-  #storedAt = 0
+  #phase: AttemptPhase = 'queued'
   /** What follows from what the handler of a step that waits gave back. */
   #judge: ((returned: unknown) => WaitAnswer) | undefined
   #interrupted = false
@@ -85,8 +75,23 @@ export class Attempt {
     this.claim = claim
     this.definition = definition
     this.step = definition.steps[claim.step]!
-    this.#parts = parts
     this.origin = origin
+    this.#parts = parts
+    this.#payloads = new AttemptPayloads(this, parts)
+  }
+
+  get phase(): AttemptPhase {
+    return this.#phase
+  }
+
+  /** Its outcome is decided: nothing that its handler still does counts. */
+  decided(): void {
+    this.#phase = 'settling'
+  }
+
+  /** The transaction that it was decided in was rolled back: it is undecided again. */
+  undecided(): void {
+    this.#phase = 'running'
   }
 
   /** Steps that may become ready when this attempt ends well, by number; in an undo, the steps it depended on. */
@@ -99,7 +104,7 @@ export class Attempt {
   get transaction(): TransactionPolicy | null {
     const { step, claim } = this
     if (claim.direction === 'forward') return step.transaction
-    return this.#owesUndo() ? (step.compensation?.transaction ?? null) : null
+    return this.#payloads.owesUndo ? (step.compensation?.transaction ?? null) : null
   }
 
   /** Its handler was called, and may have taken effect. */
@@ -113,10 +118,7 @@ export class Attempt {
 
   /** How long ago the first attempt of this series of failures began, this one included. */
   get failingMs(): number {
-    const now = this.#parts.runtime.clock.now()
-    const since = this.#stored === undefined ? null : this.#own(this.#stored).failingSince
-    if (this.claim.failures === 0 || since === null) return now - this.startedAt
-    return this.#stored!.now - since + (now - this.#storedAt)
+    return this.#payloads.failingMs(this.startedAt)
   }
 
   /** Fires the handler's signal. Only the first reason counts. */
@@ -129,23 +131,12 @@ export class Attempt {
 
   /** Finds what the handler is to be called with. A promise when it must be read; it rejects when that fails, or with `unknown_run`. */
   prepare(): Promise<void> | undefined {
-    const { claim, definition } = this
-    const dependencies = definition.graph.dependencies[claim.step]!
-    if (claim.direction === 'undo') {
-      if (!this.#needsRowForUndo || this.#knowsForUndo(dependencies)) return undefined
-      return this.#readWithOwn(dependencies)
-    }
-    const hasWindow = claim.failures > 0 && this.step.retry.forMs !== null
-    if (this.step.wait !== null || hasWindow) return this.#readWithOwn(dependencies)
-    // A step that was sent on its way again, perhaps by another process, must not see what this one remembers of before.
-    if (movesBefore(claim) > 0) return this.#readForward(dependencies)
-    this.#payloads = this.#parts.payloads.known(claim.runId, dependencies)
-    return this.#payloads === undefined ? this.#readForward(dependencies) : undefined
+    return this.#payloads.prepare()
   }
 
   /** Calls the handler, or finds out why not. Once prepared. Ends at once unless there is something to wait for. */
   perform(tx?: StepTransaction): Performance | Promise<Performance> {
-    this.phase = 'running'
+    this.#phase = 'running'
     this.startedAt = this.#parts.runtime.clock.now()
     // Interrupted before its turn came: the handler is not called at all.
     if (this.#interrupted) return { type: 'given_up' }
@@ -155,7 +146,7 @@ export class Attempt {
       return this.step.wait === null ? this.#call(this.step.run, this.step, tx) : this.#look(this.step.wait)
     }
     const { compensation } = this.step
-    if (!this.#owesUndo() || compensation === null) return { type: 'relay' }
+    if (!this.#payloads.owesUndo || compensation === null) return { type: 'relay' }
     return this.#call(compensation.run as (context: StepContext) => unknown, compensation, tx)
   }
 
@@ -181,61 +172,10 @@ export class Attempt {
     this.#cut()
   }
 
-  #owesUndo(): boolean {
-    const { compensate } = this.definition.record.shape.steps[this.claim.step]!
-    const succeeded = this.#stored !== undefined && this.#own(this.#stored).succeeded
-    // Only started steps are ever planned under 'started', so that need not be asked again.
-    return owesUndo({ status: this.claim.undoOf ?? 'completed', started: true, succeeded }, compensate)
-  }
-
-  /** Whether its undo is only to keep the order is known without its row, but for a step whose effect may be there all the same. */
-  get #needsRowForUndo(): boolean {
-    if (this.#owesUndo()) return true
-    return this.step.compensation !== null && this.claim.undoOf !== 'completed'
-  }
-
-  async #readForward(dependencies: readonly number[]): Promise<void> {
-    this.#payloads = await this.#parts.payloads.read(this.claim.runId, dependencies)
-    if (this.#payloads === undefined) throw this.#runIsGone()
-  }
-
-  /**
-   * Everything the undo of a completed step is called with is at hand where one worker ran all of its run. A run may have been sent forward
-   * again since, and stopped by another cause: so the first undo that this worker gets of a run reads, and only those that a settlement
-   * hands it next, of steps that ran once, may not.
-   */
-  #knowsForUndo(dependencies: readonly number[]): boolean {
-    const { runId, step, undoOf } = this.claim
-    const { payloads } = this.#parts
-    const current = this.origin === 'handed back' && undoOf === 'completed' && movesBefore(this.claim) === 1
-    const cause = current ? payloads.knownCause(runId) : undefined
-    const known = cause === undefined ? undefined : payloads.known(runId, [...dependencies, step])
-    if (cause === undefined || known === undefined) return false
-    const output = known.outputs.at(-1) ?? null
-    const now = this.#parts.runtime.clock.now()
-    this.#stored = { runId, input: known.input, cause, now, steps: [{ ...UNREAD, step, output }] }
-    this.#payloads = { input: known.input, outputs: known.outputs.slice(0, -1) }
-    return true
-  }
-
-  async #readWithOwn(dependencies: readonly number[]): Promise<void> {
-    const { runId, step } = this.claim
-    const stored = await this.#parts.payloads.load({ runId, steps: [...dependencies, step] })
-    if (stored === undefined) throw this.#runIsGone()
-    const byStep = new Map(stored.steps.map((found) => [found.step, found.output]))
-    this.#parts.payloads.rememberCause(runId, stored.cause)
-    this.#stored = stored
-    this.#storedAt = this.#parts.runtime.clock.now()
-    this.#payloads = {
-      input: stored.input,
-      outputs: dependencies.map((dependency) => byStep.get(dependency) ?? null),
-    }
-  }
-
   /** A step that waits: looks whether it may go on, and asks its handler when only that can tell. */
   #look(wait: Wait): AttemptEnd | Promise<AttemptEnd> {
-    const stored = this.#stored!
-    const row = { ...this.#own(stored), now: stored.now }
+    const { own, stored } = this.#payloads
+    const row = { ...own, now: stored.now }
     const next = decideWait({ runId: this.claim.runId, step: this.step }, wait, row)
     if (next.type !== 'call') return this.#answered(next)
     this.#judge = next.judge
@@ -246,26 +186,21 @@ export class Attempt {
     return answer.type === 'output' ? this.#serialised(answer.value) : answer
   }
 
-  #own(stored: RunPayloads): StepPayloads {
-    return stored.steps.find(({ step }) => step === this.claim.step)!
-  }
-
   #call(
     handler: ((context: StepContext) => unknown) | null,
     policy: { readonly retry: RetryPolicy; readonly timeoutMs: number | null },
     tx: StepTransaction | undefined,
   ): AttemptEnd | Promise<AttemptEnd> {
     const limit = timeLimit(policy, this.failingMs)
-    if (limit === 'over') return { type: 'threw', error: this.#retriesAreOver(policy.retry) }
+    if (limit === 'over') return { type: 'threw', error: retriesAreOver(this, policy.retry, this.#lastError) }
     try {
       const context = this.#context()
       if (tx !== undefined) Object.assign(context, { tx })
       if (!this.#called) this.#parts.onCall(this)
       this.#called = true
       const returned = handler?.(context)
-      return isThenable(returned)
-        ? this.#settled(returned, limit, tx === undefined ? TIMEOUT_GRACE_MS : 0)
-        : this.#returned(returned)
+      if (!isThenable(returned)) return this.#returned(returned)
+      return this.#awaited(returned, limit, tx === undefined ? TIMEOUT_GRACE_MS : 0)
     } catch (error) {
       return this.#threw(error)
     }
@@ -276,7 +211,7 @@ export class Attempt {
     const context = handlerContext({
       claim,
       definition,
-      payloads: this.#payloads!,
+      payloads: this.#payloads.forward,
       controller: this.#controller,
       log: this.#parts.log,
     })
@@ -284,8 +219,7 @@ export class Attempt {
   }
 
   #undoContext(): Pick<CompensationContext, 'undoOf' | 'output' | 'error' | 'cause'> {
-    const stored = this.#stored!
-    const own = this.#own(stored)
+    const { own, stored } = this.#payloads
     // What an operator skipped after it had succeeded is done, with the output that they gave.
     const completed = this.claim.undoOf === 'completed' || this.claim.undoOf === 'skipped'
     return {
@@ -296,44 +230,25 @@ export class Attempt {
     }
   }
 
-  /**
-   * Waits for the handler's promise: until its timeout, then its signal fires, and for a grace after that. A handler that ends in the grace
-   * has ended: nothing of it goes on beside the next attempt or the undo, and a result that it has is kept. Of one that does not, nobody
-   * knows what it did. What is rolled back with its transaction needs no grace.
-   */
-  #settled(promise: PromiseLike<unknown>, limit: TimeLimit | null, graceMs: number): Promise<AttemptEnd> {
-    const { clock } = this.#parts.runtime
-    return new Promise((resolve) => {
-      let timeout: BelayError | undefined
-      let isOver = false
-      let timer: Timer | undefined
-      const giveUp = () => {
-        isOver = true
-        resolve({ type: 'threw', error: timeout })
-      }
-      const timeOut = ({ ms, option }: TimeLimit) => {
-        timeout = this.#timeoutError({ ms, option })
+  /** Of its last failed attempt; what is read of the step is of its way forward, and says nothing of its compensation. */
+  get #lastError(): SerialisedError | undefined {
+    if (this.claim.direction === 'undo') return undefined
+    return fromJsonText(this.#payloads.own.error) as SerialisedError | undefined
+  }
+
+  #awaited(promise: PromiseLike<unknown>, limit: TimeLimit | null, graceMs: number): Promise<AttemptEnd> {
+    return awaitHandler(promise, {
+      clock: this.#parts.runtime.clock,
+      limit,
+      graceMs,
+      onTimeout: (over) => {
+        const timeout = timeoutError(this, over)
         this.interrupt(timeout)
-        const leftMs = Math.min(graceMs, ms)
-        if (leftMs === 0) giveUp()
-        else timer = clock.after(leftMs, giveUp)
-      }
-      if (limit !== null) timer = clock.after(limit.ms, () => timeOut(limit))
-      const end = (ended: AttemptEnd) => {
-        timer?.cancel()
-        if (isOver) this.#parts.onLateResult(this)
-        // It threw because it was told to stop, whatever it says.
-        else
-          resolve(timeout !== undefined && ended.type === 'threw' ? { type: 'threw', error: timeout } : ended)
-      }
-      const fail = (error: unknown) => end(this.#threw(error))
-      try {
-        // Not the promise's own `then`: it may be anybody's.
-        Promise.resolve(promise).then((value) => end(this.#returned(value)), fail)
-      } catch (error) {
-        // A promise of the user's own making may throw when it is asked what it is.
-        fail(error)
-      }
+        return timeout
+      },
+      onLateResult: () => this.#parts.onLateResult(this),
+      returned: (value) => this.#returned(value),
+      threw: (error) => this.#threw(error),
     })
   }
 
@@ -369,49 +284,4 @@ export class Attempt {
     const step = this.step.name
     return { what: `Output of step "${step}" of run ${runId}`, runId, step }
   }
-
-  #timeoutError({ ms, option }: TimeLimit): BelayError {
-    const { runId } = this.claim
-    const within =
-      option === 'timeout' ? `its timeout of ${ms} ms` : `the ${ms} ms that were left of its \`retry.for\``
-    return new BelayError(
-      'step_timeout',
-      `Step "${this.step.name}" of run ${runId} did not end within ${within}. Whether it took effect is unknown. Let the handler stop when its \`signal\` fires, or raise \`${option}\`.`,
-      { runId, step: this.step.name, attempt: this.claim.attempt },
-    )
-  }
-
-  /** A retry was due in time, and no worker took it in time. */
-  #retriesAreOver({ forMs }: RetryPolicy): BelayError {
-    const { runId } = this.claim
-    // What is read of the step is of its way forward: that says nothing of its compensation.
-    const error = this.claim.direction === 'forward' ? this.#own(this.#stored!).error : null
-    const last = fromJsonText(error) as SerialisedError | undefined
-    const failure = last === undefined ? '' : ` Its last failure was ${last.name}: ${last.message}.`
-    return new BelayError(
-      'retry_window_over',
-      `Step "${this.step.name}" of run ${runId} is not tried again: its first failed attempt began more than ${forMs} ms ago, which is its \`retry.for\`, before a worker took the next one.${failure} Raise \`retry.for\`, or run more workers.`,
-      { runId, step: this.step.name, attempt: this.claim.attempt },
-    )
-  }
-
-  #runIsGone(): BelayError {
-    const { runId } = this.claim
-    return new BelayError('unknown_run', `Run ${runId} is not in the store any more.`, { runId })
-  }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false
-  return typeof (value as { then?: unknown }).then === 'function'
-}
-
-/** What an undo is not called with. */
-const UNREAD = {
-  error: null,
-  availableAt: null,
-  waitingSince: null,
-  signalledAt: null,
-  failingSince: null,
-  succeeded: false,
 }

@@ -134,7 +134,7 @@ class Transaction {
     const room = this.#parts.reserve(outcome)
     this.#done = room.end
     this.#outcome = outcome
-    attempt.phase = 'settling'
+    attempt.decided()
     return { outcome, handBackMax: room.max }
   }
 
@@ -173,12 +173,12 @@ class Transaction {
   }
 
   #failed(error: unknown): Try {
-    if (this.#outcome !== undefined) this.#attempt.phase = 'running'
+    if (this.#outcome !== undefined) this.#attempt.undecided()
     return this.#ended({ type: 'threw', error })
   }
 
   #again(error: unknown): Try {
-    this.#attempt.phase = 'running'
+    this.#attempt.undecided()
     this.#done()
     return { again: error }
   }

@@ -353,7 +353,7 @@ export class Session {
     }
     // It may wait for the turn of its transaction.
     if (attempt.phase === 'queued') attempt.cutOff()
-    attempt.phase = 'settling'
+    attempt.decided()
     this.#settler.settle({ item: attempt, outcome: outcomeOf(attempt, end, this.#parts.runtime.random) })
   }
 
