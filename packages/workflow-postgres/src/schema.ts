@@ -1,3 +1,4 @@
+import { ENDS, FORWARD_STATUSES, LIVE_STATUSES, type LiveStatus } from '@belay/workflow/adapter'
 import { type SQL, sql } from 'drizzle-orm'
 import {
   bigint,
@@ -17,9 +18,6 @@ import {
 
 /** The Postgres schema Belay's tables live in unless the user chooses another. Also the name the migrations are written with. */
 export const DEFAULT_SCHEMA = 'belay'
-
-// Runs that may still hold leased steps.
-const LIVE_RUN_STATUSES = ['scheduled', 'running', 'waiting', 'paused', 'compensating', 'compensation_failed']
 
 /**
  * Belay's tables in the given Postgres schema, for drizzle queries on them.
@@ -126,7 +124,7 @@ function makeRuns(schema: Schema) {
         .on(table.workflow, table.key)
         .where(sql`${table.key} is not null`),
       index('workflow_runs_workflow_status_idx').on(table.workflow, table.status, table.id),
-      index('workflow_runs_live_idx').on(table.id).where(oneOf(table.status, LIVE_RUN_STATUSES)),
+      index('workflow_runs_live_idx').on(table.id).where(oneOf(table.status, LIVE_STATUSES)),
       index('workflow_runs_draining_idx')
         .on(table.id)
         .where(sql`${table.status} = 'compensating' and ${table.endsAs} is null`),
@@ -136,7 +134,7 @@ function makeRuns(schema: Schema) {
       index('workflow_runs_deadline_idx')
         .on(table.deadlineAt)
         .where(
-          sql`${table.deadlineAt} is not null and ${table.stop} is null and ${oneOf(table.status, ['running', 'paused'])}`,
+          sql`${table.deadlineAt} is not null and ${table.stop} is null and ${oneOf(table.status, FORWARD_STATUSES)}`,
         ),
       // What is new waits in a list that is merged by whoever fills it: a short one, since that starter and every reader have to go through it.
       index('workflow_runs_tags_idx')
@@ -147,7 +145,7 @@ function makeRuns(schema: Schema) {
       check('workflow_runs_fits_status', runFitsStatus(table)),
       check('workflow_runs_open_steps_counted', sql`${table.openSteps} >= 0`),
       check('workflow_runs_stop_allowed', oneOf(table.stop, ['failure', 'cancellation', 'abandonment'])),
-      check('workflow_runs_ends_as_allowed', oneOf(table.endsAs, ['failed', 'compensated', 'cancelled'])),
+      check('workflow_runs_ends_as_allowed', oneOf(table.endsAs, STOPPED_ENDS)),
       check('workflow_runs_stopped_has_cause', sql`(${table.stop} is null) = (${table.cause} is null)`),
       check('workflow_runs_undo_was_stopped', sql`${table.endsAs} is null or ${table.stop} is not null`),
     ],
@@ -361,13 +359,16 @@ interface RunColumns {
   readonly finishedAt: unknown
 }
 
+/** How a run ends that was stopped. */
+const STOPPED_ENDS = ENDS.filter((end) => end !== 'completed')
+
 /** What the status of a run says of its other columns. */
 function runFitsStatus({ status, stop, finishedAt }: RunColumns): SQL {
   return sql`case
-    when ${finishedAt} is null and ${stop} is null then ${oneOf(status, ['running', 'paused'])}
-    when ${finishedAt} is null then ${oneOf(status, ['compensating', 'compensation_failed', 'paused'])}
+    when ${finishedAt} is null and ${stop} is null then ${oneOf(status, FORWARD_STATUSES)}
+    when ${finishedAt} is null then ${oneOf<LiveStatus>(status, ['compensating', 'compensation_failed', 'paused'])}
     when ${stop} is null then ${status} = 'completed'
-    else ${oneOf(status, ['compensated', 'failed', 'cancelled'])} end`
+    else ${oneOf(status, STOPPED_ENDS)} end`
 }
 
 interface StepColumns {
@@ -381,7 +382,13 @@ interface StepColumns {
   readonly undoFinishedAt: unknown
 }
 
-/** What the status of a step says of its other columns. A step that is ready or waits has an open dependency while its run is paused. */
+/**
+ * What the status of a step says of its other columns. A step that is ready or waits has an open dependency while its run is paused.
+ *
+ * No CHECK orders times, here or of runs: they come from the server's clock, which may be set back, also by a failover to another server. A
+ * CHECK would then refuse the end of every attempt that began before, and its work would be lost. The invariants of `@belay/testing` do order
+ * them, on clocks that only go forward.
+ */
 function stepFitsStatus(step: StepColumns): SQL {
   const {
     status,
@@ -410,7 +417,7 @@ function instant(name: string) {
   return timestamp(name, { withTimezone: true, mode: 'date' })
 }
 
-function oneOf(column: unknown, values: readonly string[]): SQL {
+function oneOf<Value extends string>(column: unknown, values: readonly Value[]): SQL {
   return sql`(${column} in (${sql.raw(values.map((value) => `'${value}'`).join(', '))}))`
 }
 

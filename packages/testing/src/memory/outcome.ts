@@ -1,4 +1,4 @@
-import type { Outcome, RunStatus, Wake } from '@belay/workflow/adapter'
+import type { Outcome, StoredRunStatus, Wake } from '@belay/workflow/adapter'
 import { changeStep, moveRun } from './change.ts'
 import { enqueue, type StepOfRun } from './lease.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
@@ -9,7 +9,7 @@ export interface Consequences {
   /** Steps that became claimable because something they waited for has ended. */
   readonly unblocked: StepOfRun[]
   /** New statuses of runs, by run id. */
-  readonly runs: Map<string, RunStatus>
+  readonly runs: Map<string, StoredRunStatus>
   /** True when a step was given back for any worker to claim at once. */
   requeued: boolean
 }

@@ -1,5 +1,12 @@
 import { type Engine, RunFailedError, type StepEvent, type WorkflowDefinition } from '@belay/workflow'
-import type { Adapter, Delivery, NewSignal, Outcome, Settlement } from '@belay/workflow/adapter'
+import {
+  type Adapter,
+  type Delivery,
+  isTerminal,
+  type NewSignal,
+  type Outcome,
+  type Settlement,
+} from '@belay/workflow/adapter'
 import { checkInvariants, type RunDump } from '../invariants/index.ts'
 import { isWithin } from './calls.ts'
 import { checkCall } from './check-call.ts'
@@ -83,7 +90,7 @@ export class Oracle {
     if (verb !== 'prune') return
     for (const runId of (args[0] as { readonly runIds: readonly string[] }).runIds) {
       const found = await this.#find(runId)
-      if (found !== undefined && ENDED.has(found.run.status)) await this.#checkEndOf(found)
+      if (found !== undefined && isTerminal(found.run.status)) await this.#checkEndOf(found)
     }
   }
 
@@ -279,8 +286,6 @@ export class Oracle {
     }
   }
 }
-
-const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'compensated', 'cancelled'])
 
 // A connection broke, somebody decided otherwise or sent something else under the key before, or the run was pruned.
 const EXPECTED_REFUSALS: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-import type { RunStatus, RunToChange, StepStatus, StoredRun, StoredStep } from '@belay/workflow/adapter'
+import type { RunToChange, StepStatus, StoredRun, StoredRunStatus, StoredStep } from '@belay/workflow/adapter'
 import { boundedLockWait, contended, lockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
@@ -14,7 +14,7 @@ interface LockedRow extends UndoColumns {
   readonly definition_id: number
   readonly step_count: number
   readonly key: string | null
-  readonly run_status: RunStatus
+  readonly run_status: StoredRunStatus
   readonly open_steps: number
   readonly stop: StoredRun['stop']
   readonly ends_as: StoredRun['endsAs']

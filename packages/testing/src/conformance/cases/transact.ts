@@ -162,10 +162,7 @@ export const transactCases: Cases = {
 
     const transacted = await transact(claim, '{"not json')
 
-    expect(transacted).toMatchObject({
-      type: 'rolled_back',
-      error: { code: 'payload_unserialisable' },
-    })
+    expect(transacted).toEqual({ type: 'refused', reason: expect.stringMatching(/./) })
     expect(await wrote()).toBe(0)
     expect(await worker.held()).toEqual([claim])
   },
