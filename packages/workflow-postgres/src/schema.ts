@@ -88,6 +88,7 @@ function makeDefinitionSteps(schema: Schema) {
 }
 
 /** One row per run. No foreign key points here or from here: many sharers of one row make MultiXacts. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table, with its columns, indexes and checks.
 function makeRuns(schema: Schema) {
   return schema.table(
     'workflow_runs',
@@ -158,6 +159,7 @@ function makeRuns(schema: Schema) {
  * One row per step per run, and no index but the primary key: a hot write then touches one page and can stay on it.
  * What may be claimed is in `workflow_ready`; a status index here would also mislead the planner.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table, with its columns and checks.
 function makeSteps(schema: Schema) {
   return schema.table(
     'workflow_steps',
