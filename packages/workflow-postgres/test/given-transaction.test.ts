@@ -121,36 +121,30 @@ describe.each(servers)('a run started in the caller’s transaction on $name', (
   )
 
   it('wakes other processes when that commits, and not before', async () => {
-    let commits = () => {}
-    const committed = new Promise<void>((resolve) => {
-      commits = resolve
-    })
+    const [definition] = await store.saveDefinitions([fulfil.record])
     const other = postgres(database.url, { schema: store.schema })
     await other.open()
-    let woken = 0
+    const knock = 0
+    const sentLater = definition!.id + 1_000
+    const hints: number[] = []
     const heard = new Promise<void>((resolve) => {
-      other.onWake(() => {
-        woken += 1
+      other.onWake((hint) => {
+        hints.push(...(hint?.definitionIds ?? []).filter((id) => id !== knock))
         resolve()
       })
     })
-    // Until the listener listens: a hint that everybody hears.
-    const knocking = setInterval(() => store.wake(), 10)
+    // Until the listener listens.
+    const knocking = setInterval(() => store.wake([knock]), 10)
     await heard
     clearInterval(knocking)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    woken = 0
-    const starting = drizzle(database.pool).transaction(async (tx) => {
+
+    await drizzle(database.pool).transaction(async (tx) => {
       await engine.run(fulfil, { order: 1 }, { tx })
-      await new Promise((resolve) => setTimeout(resolve, 50))
-      expect(woken).toBe(0)
-      commits()
+      store.wake([sentLater])
+      await expect.poll(() => hints).toEqual([sentLater])
     })
 
-    await committed
-    await starting
-
-    await expect.poll(() => woken).toBe(1)
+    await expect.poll(() => hints).toEqual([sentLater, definition!.id])
     await other.close()
   })
 

@@ -1,34 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { afterEach, expect, it } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { type Config, faultsOf, type Override, readConfig, root } from './lint-tree.ts'
 
-const root = fileURLToPath(new URL('../../../', import.meta.url))
-const BIOME = join(root, 'node_modules/@biomejs/biome/bin/biome')
 const SIZES = ['noExcessiveLinesPerFile', 'noExcessiveLinesPerFunction']
-
-interface FileLength {
-  readonly options: { maxLines: number }
-}
-
-interface Override {
-  readonly includes: readonly string[]
-  readonly linter?: {
-    readonly rules: {
-      readonly style: { readonly noExcessiveLinesPerFile: FileLength }
-      readonly complexity?: object
-    }
-  }
-}
-
-type Config = Readonly<Record<string, unknown>> & { readonly overrides: readonly Override[] }
-
-const trees: string[] = []
-afterEach(() => {
-  for (const tree of trees.splice(0)) rmSync(tree, { recursive: true, force: true })
-})
 
 it.each([
   ['a source', 'packages/some/src/long.ts', lines, 300, 'noExcessiveLinesPerFile'],
@@ -71,10 +47,6 @@ it('each file that may be longer has just the length that its exception allows: 
   ).toEqual([])
 })
 
-function readConfig(): Config {
-  return JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8')) as Config
-}
-
 /** The overrides that give single files a length of their own. */
 function exceptionsOf({ overrides }: Config): readonly Override[] {
   return overrides.filter(({ linter }) => linter !== undefined && linter.rules.complexity === undefined)
@@ -91,38 +63,9 @@ function matching(globs: readonly string[]): readonly string[] {
   return execFileSync('git', list, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean)
 }
 
-/** Lints a tree of these files alone, and returns what is too long in it, with the rule that says so. */
-function tooLong(
-  files: Readonly<Record<string, string>>,
-  config = readConfig(),
-): readonly (readonly [path: string, rule: string])[] {
-  const tree = realpathSync(mkdtempSync(join(tmpdir(), 'belay-sizes-')))
-  trees.push(tree)
-  const ofTree = { ...config, vcs: { enabled: false } }
-  for (const [path, text] of Object.entries({ ...files, 'biome.json': JSON.stringify(ofTree) })) {
-    mkdirSync(dirname(join(tree, path)), { recursive: true })
-    writeFileSync(join(tree, path), text)
-  }
-  const report = lint(tree, ['--reporter=github', '--max-diagnostics=none', '.'])
-  const found = [...report.matchAll(/title=lint\/\w+\/(\w+),file=([^,]+),/g)]
-  return found
-    .filter(([, rule]) => SIZES.includes(rule!))
-    .map(([, rule, path]) => [relative(tree, path!), rule!] as const)
-}
-
-/** What Biome reports, also when it finds fault. */
-function lint(cwd: string, options: readonly string[]): string {
-  try {
-    return execFileSync(process.execPath, [BIOME, 'lint', ...options], {
-      cwd,
-      encoding: 'utf8',
-      stdio: 'pipe',
-    })
-  } catch (error) {
-    const { stdout } = error as { readonly stdout?: string }
-    if (stdout?.includes('::error') !== true) throw error
-    return stdout
-  }
+/** What of these files is too long, with the rule that says so. */
+function tooLong(files: Readonly<Record<string, string>>, config = readConfig()) {
+  return faultsOf(files, config).filter(([, rule]) => SIZES.includes(rule))
 }
 
 function lines(count: number): string {
