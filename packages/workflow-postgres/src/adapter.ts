@@ -37,6 +37,7 @@ import { heldAndTrimmed } from './workers/held.ts'
 import { listHeld } from './workers/list-held.ts'
 import { listWorkers } from './workers/list-workers.ts'
 import { now, readStatuses, stopping } from './workers/read-state.ts'
+import { RegisteredWorkers } from './workers/registered-workers.ts'
 import { deregister, register, renew } from './workers/registration.ts'
 import { sweep } from './workers/sweep-workers.ts'
 
@@ -85,72 +86,83 @@ export interface OpenState {
 
 /** The verbs of the port over a connection. Each is one statement, or says why it is not. */
 export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
-  const { schema, wakeup } = parts
-  let closed: Promise<void> | undefined
-  const isClosed = () => closed !== undefined
-  const connection = openUntil(isClosed, parts.connection)
-  const workers = new RegisteredWorkers(() => parts.holdLifeline?.())
-  /** What a verb runs on: the caller's transaction, or Belay's own connections. */
-  const connectionFor = async ({ tx }: WithinTransaction = {}): Promise<Connection> => {
-    if (tx === undefined) return connection
-    if (closed !== undefined) throw closedError()
-    return parts.given(tx, opened)
-  }
-  const beside = () => (parts.hasFree?.() === true ? connection : null)
-  const journal = new LeaseJournal()
-  const memory = { marks: new ClaimMarks(), journal, pace: new ClaimPace() }
-  let opening: Promise<void> | undefined
-  let isOpen = false
-  const openOnce = async () => {
-    await parts.connect()
-    if (parts.autoMigrate) await migrateSchema(connection, schema)
-    else await checkSchemaVersion(connection, { schema, remedy: parts.remedy })
-    await parts.onOpen?.()
-    isOpen = true
-  }
-  const open = () => {
-    opening ??= openOnce().catch((error: unknown) => {
-      opening = undefined
-      throw error
-    })
-    return opening
-  }
-  const opened: OpenState = { isOpen: () => isOpen, open }
+  const store = new OpenStore(parts)
   return {
-    name: parts.name,
+    ...connectionVerbs(store),
+    ...startVerbs(store),
+    ...workerVerbs(store),
+    ...attemptVerbs(store),
+    ...stopVerbs(store),
+    ...operatorVerbs(store),
+    ...readingVerbs(store),
+    ...upkeepVerbs(store),
+  }
+}
+
+function connectionVerbs(store: OpenStore) {
+  const { name, schema, singleSession, wakeup } = store.parts
+  return {
+    name,
     schema,
-    ...(parts.singleSession === undefined ? {} : { singleSession: parts.singleSession }),
-    open,
-    async migrate() {
-      await parts.connect()
-      return migrateSchema(connection, schema)
-    },
-    now: async (within) => now(await connectionFor(within)),
+    ...(singleSession === undefined ? {} : { singleSession }),
+    open: () => store.open(),
+    migrate: () => store.migrate(),
+    onWake: (listener) => wakeup.onWake(listener),
+    wake: (definitionIds) => wakeup.wake(definitionIds),
+    close: () => store.close(),
+  } satisfies Partial<SqlAdapter>
+}
+
+function startVerbs(store: OpenStore) {
+  const { connection, journal } = store
+  const { wakeup } = store.parts
+  const beside = () => (store.parts.hasFree?.() === true ? connection : null)
+  return {
+    now: async (within) => now(await store.connectionFor(within)),
     async saveDefinitions(definitions, within) {
       if (within?.tx === undefined) return saveDefinitions(connection, definitions)
-      return saveWithin({ transaction: await connectionFor(within), beside }, definitions)
+      return saveWithin({ transaction: await store.connectionFor(within), beside }, definitions)
     },
+    readDefinitions: async (ids, within) => readDefinitions(await store.connectionFor(within), ids),
+    findDefinition: async (wanted, within) => findDefinition(await store.connectionFor(within), wanted),
     async startRuns(runs, within) {
       if (within?.tx === undefined) {
         const { lease } = within ?? {}
         return startRuns(connection, runs, lease === undefined ? {} : { leasing: { lease, journal } })
       }
-      const transaction = await connectionFor(within)
+      const transaction = await store.connectionFor(within)
       return startWithin({ transaction, beside, wakeup }, runs)
     },
+  } satisfies Partial<SqlAdapter>
+}
+
+function workerVerbs(store: OpenStore) {
+  const { parts, connection, journal } = store
+  const workers = new RegisteredWorkers(() => parts.holdLifeline?.())
+  return {
     async registerWorker(worker) {
       await register(connection, worker)
       workers.add(worker.workerId)
     },
     renew(renewal) {
       const renewing = parts.renewing?.(renewal.leaseMs) ?? parts.connection
-      return renew(openUntil(isClosed, renewing), renewal)
+      return renew(store.whileOpen(renewing), renewal)
     },
     async deregisterWorker(worker) {
       await deregister(connection, worker)
       journal.forget(worker.workerId)
       workers.delete(worker.workerId)
     },
+    sweep: (request) => sweep(connection, request),
+    listWorkers: (request) => listWorkers(connection, request),
+    listHeld: (request) => listHeld(connection, request),
+  } satisfies Partial<SqlAdapter>
+}
+
+function attemptVerbs(store: OpenStore) {
+  const { connection, journal } = store
+  const memory = { marks: new ClaimMarks(), journal, pace: new ClaimPace() }
+  return {
     claim: (request) => claim(connection, request, memory),
     held: (request) => heldAndTrimmed(connection, request, journal),
     async settle(request) {
@@ -160,29 +172,38 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
       return settlement
     },
     async transact(request) {
-      if (closed !== undefined) throw closedError()
+      store.throwIfClosed()
       const { moment } = journal
-      const transacted = await parts.transact(request)
+      const transacted = await store.parts.transact(request)
       if (transacted.type === 'settled') journal.ended(request.workerId, transacted.settlement.runs, moment)
       return transacted
     },
     recorded: (request) => recorded(connection, request),
     load: (requests) => load(connection, requests),
-    sweep: (request) => sweep(connection, request),
+  } satisfies Partial<SqlAdapter>
+}
+
+function stopVerbs({ connection, journal }: OpenStore) {
+  return {
     stopping: (request) => stopping(connection, request),
     drain: (request) => drain(connection, request),
     beginUndo: (plans, lease) => beginUndo(connection, plans, lease, journal),
     cancelRuns: (request) => cancelRuns(connection, request),
+    expireRuns: (request) => expireRuns(connection, request),
+    upcoming: (request) => upcoming(connection, request),
+  } satisfies Partial<SqlAdapter>
+}
+
+function operatorVerbs(store: OpenStore) {
+  const { connection } = store
+  const { wakeup } = store.parts
+  return {
     async changeRun(request, within) {
       if (within?.tx === undefined) return changeRun(connection, request)
-      return changeWithin({ transaction: await connectionFor(within), wakeup }, request)
+      return changeWithin({ transaction: await store.connectionFor(within), wakeup }, request)
     },
-    readHistory: (request) => readHistory(connection, request),
-    readAttempts: (request) => readAttempts(connection, request),
-    readDefinitions: async (ids, within) => readDefinitions(await connectionFor(within), ids),
-    findDefinition: async (wanted, within) => findDefinition(await connectionFor(within), wanted),
     async deliverSignals(signals, within) {
-      const over = await connectionFor(within)
+      const over = await store.connectionFor(within)
       const deliveries = await deliverSignals(over, signals)
       const isDelivered = deliveries.some(({ result }) => result === 'delivered')
       if (within?.tx !== undefined && isDelivered) {
@@ -191,47 +212,89 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
       return deliveries
     },
     findApprovals: (request) => findApprovals(connection, request),
-    findRun: async (run, within) => findRun(await connectionFor(within), run),
-    expireRuns: (request) => expireRuns(connection, request),
-    upcoming: (request) => upcoming(connection, request),
+    readHistory: (request) => readHistory(connection, request),
+    readAttempts: (request) => readAttempts(connection, request),
+  } satisfies Partial<SqlAdapter>
+}
+
+function readingVerbs(store: OpenStore) {
+  const { connection } = store
+  return {
+    findRun: async (run, within) => findRun(await store.connectionFor(within), run),
     readRun: (runId) => readRun(connection, runId),
     readStatuses: (runIds, options) => readStatuses(connection, runIds, options),
     listRuns: (filter) => listRuns(connection, filter),
     countRuns: (request) => countRuns(connection, request),
-    listWorkers: (request) => listWorkers(connection, request),
-    listHeld: (request) => listHeld(connection, request),
+  } satisfies Partial<SqlAdapter>
+}
+
+function upkeepVerbs({ connection, parts: { name, schema } }: OpenStore) {
+  return {
     findEnded: (request) => findEnded(connection, request),
     prune: (request) => prune(connection, request),
     releaseKeys: (request) => releaseKeys(connection, request),
-    diagnose: (request) => diagnose(connection, { ...request, adapter: parts.name, schema }),
-    onWake: (listener) => wakeup.onWake(listener),
-    wake: (definitionIds) => wakeup.wake(definitionIds),
-    close() {
-      closed ??= wakeup.close().then(() => parts.disconnect())
-      return closed
-    },
-  }
+    diagnose: (request) => diagnose(connection, { ...request, adapter: name, schema }),
+  } satisfies Partial<SqlAdapter>
 }
 
-/** Holds something while there are workers. */
-class RegisteredWorkers {
-  readonly #hold: () => (() => void) | undefined
-  readonly #workerIds = new Set<string>()
-  #letGo: (() => void) | undefined
+/** The connection that the verbs share, from its opening to its close. */
+class OpenStore implements OpenState {
+  readonly parts: SqlAdapterParts
+  readonly connection: Connection
+  readonly journal = new LeaseJournal()
+  #opening: Promise<void> | undefined
+  #isOpen = false
+  #closed: Promise<void> | undefined
 
-  constructor(hold: () => (() => void) | undefined) {
-    this.#hold = hold
+  constructor(parts: SqlAdapterParts) {
+    this.parts = parts
+    this.connection = this.whileOpen(parts.connection)
   }
 
-  add(workerId: string): void {
-    this.#workerIds.add(workerId)
-    this.#letGo ??= this.#hold()
+  isOpen(): boolean {
+    return this.#isOpen
   }
 
-  delete(workerId: string): void {
-    this.#workerIds.delete(workerId)
-    if (this.#workerIds.size > 0) return
-    this.#letGo?.()
-    this.#letGo = undefined
+  /** Opens once; after a failure the next call tries again. */
+  open(): Promise<void> {
+    this.#opening ??= this.#openOnce().catch((error: unknown) => {
+      this.#opening = undefined
+      throw error
+    })
+    return this.#opening
+  }
+
+  async #openOnce(): Promise<void> {
+    const { schema, remedy } = this.parts
+    await this.parts.connect()
+    if (this.parts.autoMigrate) await migrateSchema(this.connection, schema)
+    else await checkSchemaVersion(this.connection, { schema, remedy })
+    await this.parts.onOpen?.()
+    this.#isOpen = true
+  }
+
+  async migrate(): Promise<MigrationReport> {
+    await this.parts.connect()
+    return migrateSchema(this.connection, this.parts.schema)
+  }
+
+  /** What a verb runs on: the caller's transaction, or Belay's own connections. */
+  async connectionFor({ tx }: WithinTransaction = {}): Promise<Connection> {
+    if (tx === undefined) return this.connection
+    this.throwIfClosed()
+    return this.parts.given(tx, this)
+  }
+
+  whileOpen(connection: Connection): Connection {
+    return openUntil(() => this.#closed !== undefined, connection)
+  }
+
+  throwIfClosed(): void {
+    if (this.#closed !== undefined) throw closedError()
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.parts.wakeup.close().then(() => this.parts.disconnect())
+    return this.#closed
   }
 }

@@ -1,5 +1,5 @@
-import { ENDS, FORWARD_STATUSES, LIVE_STATUSES, type LiveStatus } from '@belay/workflow/adapter'
-import { type SQL, sql } from 'drizzle-orm'
+import { FORWARD_STATUSES, LIVE_STATUSES } from '@belay/workflow/adapter'
+import { sql } from 'drizzle-orm'
 import {
   bigint,
   boolean,
@@ -15,6 +15,7 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
+import { oneOf, runFitsStatus, STOPPED_ENDS, stepFitsStatus } from './row-checks.ts'
 
 /** The Postgres schema Belay's tables live in unless the user chooses another. Also the name the migrations are written with. */
 export const DEFAULT_SCHEMA = 'belay'
@@ -86,6 +87,7 @@ function makeDefinitionSteps(schema: Schema) {
 }
 
 /** One row per run. No foreign key points here or from here: many sharers of one row make MultiXacts. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table, with its columns, indexes and checks.
 function makeRuns(schema: Schema) {
   return schema.table(
     'workflow_runs',
@@ -156,6 +158,7 @@ function makeRuns(schema: Schema) {
  * One row per step per run, and no index but the primary key: a hot write then touches one page and can stay on it.
  * What may be claimed is in `workflow_ready`; a status index here would also mislead the planner.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table, with its columns and checks.
 function makeSteps(schema: Schema) {
   return schema.table(
     'workflow_steps',
@@ -353,72 +356,8 @@ function makeLeases(schema: Schema) {
   )
 }
 
-interface RunColumns {
-  readonly status: unknown
-  readonly stop: unknown
-  readonly finishedAt: unknown
-}
-
-/** How a run ends that was stopped. */
-const STOPPED_ENDS = ENDS.filter((end) => end !== 'completed')
-
-/** What the status of a run says of its other columns. */
-function runFitsStatus({ status, stop, finishedAt }: RunColumns): SQL {
-  return sql`case
-    when ${finishedAt} is null and ${stop} is null then ${oneOf(status, FORWARD_STATUSES)}
-    when ${finishedAt} is null then ${oneOf<LiveStatus>(status, ['compensating', 'compensation_failed', 'paused'])}
-    when ${stop} is null then ${status} = 'completed'
-    else ${oneOf(status, STOPPED_ENDS)} end`
-}
-
-interface StepColumns {
-  readonly status: unknown
-  readonly openDependencies: unknown
-  readonly workerId: unknown
-  readonly startedAt: unknown
-  readonly finishedAt: unknown
-  readonly waitingSince: unknown
-  readonly undoOf: unknown
-  readonly undoFinishedAt: unknown
-}
-
-/**
- * What the status of a step says of its other columns. A step that is ready or waits has an open dependency while its run is paused.
- *
- * No CHECK orders times, here or of runs: they come from the server's clock, which may be set back, also by a failover to another server. A
- * CHECK would then refuse the end of every attempt that began before, and its work would be lost. The invariants of `@belay/testing` do order
- * them, on clocks that only go forward.
- */
-function stepFitsStatus(step: StepColumns): SQL {
-  const {
-    status,
-    openDependencies: open,
-    workerId,
-    startedAt,
-    finishedAt,
-    waitingSince,
-    undoOf,
-    undoFinishedAt,
-  } = step
-  return sql`case
-    when ${undoOf} is not null then ${oneOf(undoOf, ['completed', 'failed', 'skipped', 'cancelled'])}
-      and ${oneOf(status, ['compensating', 'compensated', 'compensation_failed'])}
-      and (${status} <> 'compensated' or coalesce(${undoFinishedAt}, ${finishedAt}) is not null)
-    when ${status} = 'running' then ${open} = 0 and ${workerId} is not null and ${startedAt} is not null
-    when ${status} = 'completed' then ${open} = 0 and ${finishedAt} is not null
-    when ${status} = 'pending' then ${open} > 0
-    when ${workerId} is null and ${status} = 'waiting' then ${waitingSince} is not null
-    when ${workerId} is null and ${status} = 'ready' then true
-    when ${finishedAt} is not null and ${status} = 'failed' then true
-    else ${oneOf(status, ['skipped', 'cancelled'])} end`
-}
-
 function instant(name: string) {
   return timestamp(name, { withTimezone: true, mode: 'date' })
-}
-
-function oneOf<Value extends string>(column: unknown, values: readonly Value[]): SQL {
-  return sql`(${column} in (${sql.raw(values.map((value) => `'${value}'`).join(', '))}))`
 }
 
 const defaultTables = makeTables(DEFAULT_SCHEMA)

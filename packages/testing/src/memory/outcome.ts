@@ -31,13 +31,7 @@ export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequenc
       wait(rows, held, outcome.wake, consequences)
       break
     case 'failed':
-      changeStep(run, step, {
-        ...{ status: 'failed', error: outcome.error, finishedAt, begun: true },
-        succeeded: outcome.succeeded === true || step.succeeded,
-      })
-      if (stopRun(rows, run, 'failure', outcome.cause) && run.status === 'compensating') {
-        consequences.runs.set(run.runId, run.status)
-      }
+      fail(rows, held, outcome, consequences)
       break
     case 'retry':
       changeStep(run, step, failedOnce(step, outcome.error))
@@ -60,6 +54,21 @@ export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequenc
         undo: { ...step.undo!, error: outcome.error, finishedAt },
       })
       park(rows, run, consequences)
+  }
+}
+
+function fail(
+  rows: Rows,
+  { run, step }: StepOfRun,
+  outcome: Extract<Outcome, { type: 'failed' }>,
+  consequences: Consequences,
+): void {
+  changeStep(run, step, {
+    ...{ status: 'failed', error: outcome.error, finishedAt: rows.now, begun: true },
+    succeeded: outcome.succeeded === true || step.succeeded,
+  })
+  if (stopRun(rows, run, 'failure', outcome.cause) && run.status === 'compensating') {
+    consequences.runs.set(run.runId, run.status)
   }
 }
 

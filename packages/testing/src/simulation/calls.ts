@@ -17,3 +17,8 @@ export function nameOfCall(verb: string, args: readonly unknown[]): string {
 export function isWithin(args: readonly unknown[]): boolean {
   return (args.at(-1) as { readonly tx?: unknown } | undefined)?.tx !== undefined
 }
+
+/** Counts one more of them. */
+export function count(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}

@@ -8,7 +8,7 @@ import {
   type Settlement,
 } from '@belay/workflow/adapter'
 import { checkInvariants, type RunDump } from '../invariants/index.ts'
-import { isWithin } from './calls.ts'
+import { count, isWithin } from './calls.ts'
 import { checkCall } from './check-call.ts'
 import { checkEndOf, type Known } from './check-end.ts'
 import type { Effects } from './effects.ts'
@@ -303,8 +303,4 @@ function isLetGo(outcome: Outcome): boolean {
 
 function nameOfWritten({ runId, step, outcome }: Written): string {
   return `${runId}/${step}/${outcome}`
-}
-
-function count(counts: Map<string, number>, key: string): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1)
 }

@@ -100,18 +100,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
       outage: outage('starting runs'),
     })
     this.#watch = new RunWatch({ adapter, runtime, tickMs, outage: outage('awaiting runs') })
-    this.#control = new Control({
-      adapter,
-      registry: this.#registry,
-      events: this.#events,
-      payloadMaxBytes: settings.payloadMaxBytes,
-      keepAttempts: settings.keepAttempts,
-      assertOpen: () => this.#assertOpen(),
-      onRunsChanged: (runs) => this.#runsChanged(runs),
-      onMoved: (runId) => this.#payloads.forget(runId),
-      onStopped: (runIds) => this.#working.runsStopped(runIds),
-      onQueued: () => this.#working.wake(),
-    })
+    this.#control = this.#openControl()
     this.runs = new Runs(adapter, this.#control, (call, run) => this.refer(call, run))
     this.workers = new Workers(adapter)
     this.approvals = new Approvals(adapter, () => this.#assertOpen())
@@ -263,6 +252,22 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     await within(clock, CLOSE_MS, this.#watch.close())
     await this.#adapter.close()
     this.#stopNotices()
+  }
+
+  #openControl(): Control {
+    const { adapter, payloadMaxBytes, keepAttempts } = this.#settings
+    return new Control({
+      adapter,
+      registry: this.#registry,
+      events: this.#events,
+      payloadMaxBytes,
+      keepAttempts,
+      assertOpen: () => this.#assertOpen(),
+      onRunsChanged: (runs) => this.#runsChanged(runs),
+      onMoved: (runId) => this.#payloads.forget(runId),
+      onStopped: (runIds) => this.#working.runsStopped(runIds),
+      onQueued: () => this.#working.wake(),
+    })
   }
 
   #startParts(): StartRunParts {

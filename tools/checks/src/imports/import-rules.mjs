@@ -92,7 +92,7 @@ const POSTGRES_ROOMS = [
     files: new RegExp(`^${room}/`),
     mayImport,
   })),
-  { name: 'schema', files: /^schema(-name)?\.ts$/, mayImport: [] },
+  { name: 'schema', files: /^(schema|schema-name|row-checks)\.ts$/, mayImport: [] },
   { name: 'adapter', files: /^adapter\.ts$/, mayImport: ['schema', ...Object.keys(SQL_ROOMS)] },
   {
     name: 'drivers',

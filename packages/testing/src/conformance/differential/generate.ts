@@ -61,7 +61,9 @@ const WEIGHTS = {
   releaseKeys: 1,
   look: 9,
 }
+
 /** The next command: something that a worker, alive or presumed dead, might do now. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one arm for each command, checked to be exhaustive.
 export function nextCommand(world: World, random: Random): Command {
   if (world.workerIds.includes(undefined)) return { do: 'register', workerId: world.ids.workerId() }
   const enough = world.livelyRunIds.length >= LIVELY_RUNS_MAX

@@ -66,6 +66,7 @@ export class Side {
     return this.#withGraphs(await this.#answer(command))
   }
 
+  // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one arm for each command, checked to be exhaustive.
   #answer(command: Command): Promise<unknown> {
     switch (command.do) {
       case 'start':
