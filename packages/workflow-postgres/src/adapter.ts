@@ -1,4 +1,4 @@
-import type { Adapter, WithinTransaction } from '@belay/workflow/adapter'
+import type { Adapter, StoreNotice, WithinTransaction } from '@belay/workflow/adapter'
 import { changeRun } from './change-run.ts'
 import { changeWithin } from './change-within.ts'
 import { ClaimMarks } from './claim-marks.ts'
@@ -6,8 +6,9 @@ import type { Connection } from './connection/connection.ts'
 import { closedError, openUntil } from './connection/open-connection.ts'
 import { heldAndTrimmed } from './held.ts'
 import { LeaseJournal } from './lease-journal.ts'
-import { type MigrationReport, migrateSchema } from './migrate/migrate.ts'
-import { checkSchemaVersion } from './migrate/schema-version.ts'
+import { type MigrationPatience, type MigrationReport, migrateSchema } from './migrate/migrate.ts'
+import { type MigrationPlan, planMigration } from './migrate/plan.ts'
+import { checkSchemaVersion, newerSchemaNotice } from './migrate/schema-version.ts'
 import { saveWithin } from './save-within.ts'
 import { settle } from './settle.ts'
 import { startWithin } from './start-within.ts'
@@ -44,7 +45,9 @@ import type { Wakeup } from './wakeup.ts'
 export interface SqlAdapter extends Adapter {
   readonly schema: string
   /** Brings the schema up to this version of Belay. Safe when any number of processes call it at once. */
-  migrate(): Promise<MigrationReport>
+  migrate(patience?: MigrationPatience): Promise<MigrationReport>
+  /** Tells what `migrate` would do, and writes nothing. */
+  planMigration(): Promise<MigrationPlan>
 }
 
 export interface SqlAdapterParts {
@@ -67,6 +70,8 @@ export interface SqlAdapterParts {
   readonly transact: Adapter['transact']
   readonly wakeup: Wakeup
   readonly autoMigrate: boolean
+  /** Tells the operator. */
+  readonly tell: (notice: StoreNotice) => void
   /** What to run when the schema is missing or outdated; ends the error's message. */
   readonly remedy: string
   /** Called first by `open` and `migrate`, any number of times. */
@@ -104,7 +109,8 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
   const openOnce = async () => {
     await parts.connect()
     if (parts.autoMigrate) await migrateSchema(connection, schema)
-    else await checkSchemaVersion(connection, { schema, remedy: parts.remedy })
+    const unknown = await checkSchemaVersion(connection, { schema, remedy: parts.remedy })
+    if (unknown.length > 0) parts.tell(newerSchemaNotice(schema, unknown))
     await parts.onOpen?.()
     isOpen = true
   }
@@ -121,9 +127,13 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     schema,
     ...(parts.singleSession === undefined ? {} : { singleSession: parts.singleSession }),
     open,
-    async migrate() {
+    async migrate(patience) {
       await parts.connect()
-      return migrateSchema(connection, schema)
+      return migrateSchema(connection, schema, patience)
+    },
+    async planMigration() {
+      await parts.connect()
+      return planMigration(connection, schema)
     },
     now: async (within) => now(await connectionFor(within)),
     async saveDefinitions(definitions, within) {

@@ -376,8 +376,9 @@ INSERT INTO "belay"."workflow_migrations" (tag) VALUES ('0004_lease_journal_and_
   },
   {
     tag: '0005_rounds_undo_columns_and_tags',
-    hash: '104d829fa2d4845e9178ee2aefb3944b5e96823717c1361ee5dfcd523b3f79cb',
-    sql: `CREATE TABLE "belay"."workflow_attempts" (
+    hash: '457189d1aaa8e1839ccacb1f1cc4a0efd7d3c142f3ed4baa74807e739812ea5b',
+    sql: `-- Stops older code: it renames the columns that fence attempts.
+CREATE TABLE "belay"."workflow_attempts" (
 	"run_id" uuid NOT NULL,
 	"step" integer NOT NULL,
 	"fence" integer NOT NULL,
@@ -516,7 +517,10 @@ JOIN "belay"."workflow_runs" r ON r.id = s.run_id
 JOIN "belay"."workflow_definition_steps" ds ON ds.definition_id = r.definition_id AND ds.step = s.step
 LEFT JOIN "belay"."workflow_workers" w ON w.id = s.worker_id;
 --> statement-breakpoint
-INSERT INTO "belay"."workflow_migrations" (tag) VALUES ('0005_rounds_undo_columns_and_tags');
+-- Who may run on the schema from a migration on: the number of the last migration that the oldest such code knows. Rows from before say nothing.
+ALTER TABLE "belay"."workflow_migrations" ADD COLUMN oldest_code integer;
+--> statement-breakpoint
+INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0005_rounds_undo_columns_and_tags', 5);
 `,
   },
 ]
