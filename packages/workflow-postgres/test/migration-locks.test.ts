@@ -1,9 +1,11 @@
 import type { BelayError } from '@belay/workflow/adapter'
+import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { migrate, type PostgresAdapter } from '../src/index.ts'
 import { migrateSchema } from '../src/migrate/migrate.ts'
 import { MIGRATIONS } from '../src/migrate/migrations.generated.ts'
+import { pgliteConnection } from '../src/pglite/connection.ts'
 import { connectionTo } from './setup/connection.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
 import { INDEX, NEWEST, nextMigration } from './setup/next-release.ts'
@@ -178,4 +180,21 @@ describe.each(servers)('the locks of a migration on $name', ({ url }) => {
       expect(await indexes()).toEqual([{ valid: true }])
     })
   })
+})
+
+describe('a migration in PGlite', () => {
+  it('runs outside a transaction what must not be part of one', async () => {
+    const db = await PGlite.create()
+    onTestFinished(() => db.close())
+    const connection = pgliteConnection(() => db, 'belay')
+    const later = [nextMigration(NEWEST + 1, INDEX), nextMigration(NEWEST + 2, 'SELECT 1;')]
+
+    const { applied } = await migrateSchema(connection, 'belay', {}, [...MIGRATIONS, ...later])
+
+    expect(applied).toHaveLength(MIGRATIONS.length + 2)
+    const { rows } = await db.query(
+      `select indisvalid as valid from pg_index where indexrelid = to_regclass('belay.workflow_runs_next_idx')`,
+    )
+    expect(rows).toEqual([{ valid: true }])
+  }, 60_000)
 })

@@ -43,7 +43,7 @@ describe.each(servers)('a dry run of migrate() on $name', ({ url }) => {
   it('names what is pending, gives its SQL, and changes nothing', async () => {
     const plan = await migrate(database.url, { schema: 'planned', dryRun: true })
 
-    expect(plan).toMatchObject({ applied: [], pending: TAGS })
+    expect(plan).toMatchObject({ applied: [], pending: TAGS, stopsOlderCode: [] })
     expect(plan.sql).toContain('CREATE TABLE "planned"."workflow_runs"')
     expect(plan.sql).not.toMatch(/"belay"|\bbelay\./)
     expect(await schemas()).not.toContain('planned')
@@ -55,6 +55,7 @@ describe.each(servers)('a dry run of migrate() on $name', ({ url }) => {
     expect(await migrate(database.pool, { schema, dryRun: true })).toEqual({
       applied: [],
       pending: [],
+      stopsOlderCode: [],
       sql: '',
     })
   })
@@ -69,6 +70,7 @@ describe.each(servers)('a dry run of migrate() on $name', ({ url }) => {
     const plan = await migrate(database.pool, { schema: 'halfway', dryRun: true })
 
     expect(plan.pending).toEqual(TAGS.slice(2))
+    expect(plan.stopsOlderCode).toEqual([TAGS[5]])
     await database.pool.query(plan.sql)
     expect(await migrate(database.pool, { schema: 'halfway' })).toEqual({ applied: [] })
   })

@@ -56,6 +56,7 @@ describe.each(servers)('code that is older than its schema, on $name', ({ url })
     expect(await migrate(database.pool, { schema, dryRun: true })).toEqual({
       applied: [],
       pending: [],
+      stopsOlderCode: [],
       sql: '',
     })
     const adapter = postgres(database.pool, { schema, autoMigrate: true })

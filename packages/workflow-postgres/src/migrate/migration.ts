@@ -20,12 +20,18 @@ export const recordHash: Statement<never> = {
   text: 'update belay.workflow_migrations set hash = $2::text where tag = $1::text and hash is null',
 }
 
+const STOPS_OLDER_CODE = /^-- Stops older code:/
 const OUTSIDE_A_TRANSACTION = /^-- Outside a transaction:/m
 const BREAKPOINT = /-->\s*statement-breakpoint/
 
 /** Whether its statements must run one by one, each on its own: an index that is built CONCURRENTLY cannot be part of a transaction. */
 export function runsOutsideTransaction({ sql }: Pick<Migration, 'sql'>): boolean {
   return OUTSIDE_A_TRANSACTION.test(sql)
+}
+
+/** Whether code from before it must not run once it is applied. */
+export function stopsOlderCode({ sql }: Pick<Migration, 'sql'>): boolean {
+  return STOPS_OLDER_CODE.test(sql)
 }
 
 /** The statements of a migration, as drizzle separates them. */

@@ -2,7 +2,7 @@ import type { Connection } from '../connection/connection.ts'
 import { inSchema } from '../connection/statement.ts'
 import { LOCK_KEY } from './blockers.ts'
 import { LOCK_TIMEOUT_MS } from './migrate.ts'
-import { type Migration, runsOutsideTransaction } from './migration.ts'
+import { type Migration, runsOutsideTransaction, stopsOlderCode } from './migration.ts'
 import { MIGRATIONS } from './migrations.generated.ts'
 import { checkApplied, readApplied } from './schema-version.ts'
 
@@ -12,7 +12,9 @@ export interface MigrationPlan {
   readonly applied: readonly []
   /** Migrations that `migrate()` would apply, in order. */
   readonly pending: readonly string[]
-  /** The same as SQL for the given schema, to be read, or run with `psql -v ON_ERROR_STOP=1 -f`. Empty when nothing is pending. */
+  /** Those of them that stop older code: all workers must be stopped first. Empty for a new schema, which nobody uses yet. */
+  readonly stopsOlderCode: readonly string[]
+  /** What is pending as SQL for the given schema, to be read, or run with `psql -v ON_ERROR_STOP=1 -f`. Empty when nothing is pending. */
   readonly sql: string
 }
 
@@ -25,7 +27,13 @@ export async function planMigration(
   const applied = (await readApplied(connection, schema)) ?? []
   checkApplied(applied, schema, known)
   const pending = known.slice(applied.length)
-  return { applied: [], pending: pending.map(({ tag }) => tag), sql: sqlOf(pending, schema) }
+  const stopping = applied.length === 0 ? [] : pending.filter(stopsOlderCode)
+  return {
+    applied: [],
+    pending: pending.map(({ tag }) => tag),
+    stopsOlderCode: stopping.map(({ tag }) => tag),
+    sql: sqlOf(pending, schema),
+  }
 }
 
 /** Migrations as one text: what follows each other is one transaction, as `migrate()` has it. */
@@ -40,15 +48,14 @@ function sqlOf(pending: readonly Migration[], schema: string): string {
   return text.length === 0 ? '' : inSchema(`${text.join('\n\n')}\n`, schema)
 }
 
+/** What is one transaction together, and alone what must not be part of one. */
 function grouped(migrations: readonly Migration[]): readonly (readonly Migration[])[] {
   const groups: Migration[][] = []
-  let together: Migration[] | undefined
-  for (const migration of migrations) {
-    if (runsOutsideTransaction(migration)) {
-      together = undefined
-      groups.push([migration])
-    } else if (together === undefined) groups.push((together = [migration]))
-    else together.push(migration)
+  for (const [index, migration] of migrations.entries()) {
+    const previous = migrations[index - 1]
+    const isAlone = previous === undefined || [previous, migration].some(runsOutsideTransaction)
+    if (isAlone) groups.push([migration])
+    else groups.at(-1)!.push(migration)
   }
   return groups
 }

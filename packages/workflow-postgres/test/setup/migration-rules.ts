@@ -21,9 +21,9 @@ interface ReadFile {
 }
 
 const NAME = String.raw`(?:"?\w+"?\s*\.\s*)?"?(\w+)"?`
-const CREATED_TABLE = new RegExp(String.raw`^create table (?:if not exists )?${NAME}`)
+const CREATED_TABLE = new RegExp(`^create table (?:if not exists )?${NAME}`)
 const INDEXED_TABLE = new RegExp(String.raw`^create (?:unique )?index .*?\bon (?:only )?${NAME}`)
-const ALTERED_TABLE = new RegExp(String.raw`^alter table (?:if exists )?(?:only )?${NAME}`)
+const ALTERED_TABLE = new RegExp(`^alter table (?:if exists )?(?:only )?${NAME}`)
 
 const isNew = (statement: string, pattern: RegExp, { createdTables }: ReadFile): boolean =>
   createdTables.has(pattern.exec(statement)?.[1] ?? '')
