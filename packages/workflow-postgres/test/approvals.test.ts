@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inSchema } from '../src/connection/statement.ts'
 import { SESSION_SETTINGS } from '../src/postgres/session.ts'
-import { findPendingApprovals } from '../src/statements/find-approvals.ts'
+import { findPendingApprovals } from '../src/signals/find-approvals.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
 
 const SESSIONS = {

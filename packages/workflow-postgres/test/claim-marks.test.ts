@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ClaimMarks } from '../src/claim-marks.ts'
+import { ClaimPace, claim } from '../src/claim/claim.ts'
+import { ClaimMarks } from '../src/claim/claim-marks.ts'
 import { poolConnection } from '../src/connection/pool-connection.ts'
 import type { PostgresAdapter } from '../src/index.ts'
-import { LeaseJournal } from '../src/lease-journal.ts'
-import { ClaimPace, claim } from '../src/statements/claim.ts'
+import { LeaseJournal } from '../src/rows/lease-journal.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
 import { definitionOf } from './setup/graphs.ts'
 

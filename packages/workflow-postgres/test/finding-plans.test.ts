@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Connection } from '../src/connection/connection.ts'
 import { inSchema, type Statement } from '../src/connection/statement.ts'
 import { SESSION_SETTINGS } from '../src/postgres/session.ts'
-import { countRuns } from '../src/statements/count-runs.ts'
-import { listRuns } from '../src/statements/list-runs.ts'
+import { countRuns } from '../src/read/count-runs.ts'
+import { listRuns } from '../src/read/list-runs.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
 
 const MINUTE = 60_000

@@ -138,6 +138,27 @@ describe('the import check', () => {
     expect(violations[0]).toContain('invariants/check.ts:1')
   })
 
+  it('refuses an arrow between two rooms of the engine that points up', () => {
+    const file = 'packages/workflow/src/engine/decisions/decide.ts'
+
+    const { violations } = check({ [file]: "import { Session } from '../worker/session.ts'" })
+
+    expect(violations).toContain(
+      `${file}:1 imports "../worker/session.ts": engine/decisions may import base, options, adapter, graph, definition, engine/base, not engine/worker`,
+    )
+  })
+
+  it('refuses two files of one room that import each other, and says where', () => {
+    const { violations } = check({
+      'packages/testing/src/memory/rows.ts': "import type { Lease } from './lease.ts'",
+      'packages/testing/src/memory/lease.ts': "import type { Rows } from './rows.ts'",
+    })
+
+    expect(violations).toHaveLength(1)
+    expect(violations[0]).toMatch(/the files .* go round in a circle/)
+    expect(violations[0]).toContain('memory/lease.ts:1')
+  })
+
   it('fails when a package has no sources, because it would check nothing', () => {
     expect(() => check({ 'packages/testing': null })).toThrow(/no TypeScript files/)
   })

@@ -1,22 +1,8 @@
-import type { RunChange, RunToChange } from '@belay/workflow/adapter'
 import { changeRun } from './control.ts'
 import { Rows } from './rows.ts'
 import { deliverSignals, signalsOf } from './signals.ts'
 import { createRun } from './start.ts'
-import type { MemoryTransaction } from './transaction.ts'
-
-/** A change of a run, as a transaction is asked for it. */
-export interface ChangeRequest<Answer extends object = object> {
-  readonly runId: string
-  readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
-}
-
-/** A change that is to be made when its transaction commits. */
-export interface PendingChange {
-  readonly request: ChangeRequest
-  /** JSON text of what its caller was told: the change must come to the same when the transaction commits. */
-  readonly told: string
-}
+import type { ChangeRequest, MemoryTransaction } from './transaction.ts'
 
 /** Decides a change on the run as the transaction sees it; it is made when that commits, and the run is held until then. */
 export function changeWithin<Answer extends object>(

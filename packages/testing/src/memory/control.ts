@@ -142,13 +142,3 @@ export function readHistory(
   const told = [...signals, ...(rows.history.get(runId) ?? [])].sort((one, other) => one.at - other.at)
   return told.slice(-limit).map((entry) => ({ ...entry }))
 }
-
-/** Notes what an operator did to a run. */
-export function note(
-  rows: Rows,
-  runId: string,
-  entry: Pick<HistoryRecord, 'action' | 'actor' | 'reason' | 'change'>,
-): void {
-  const past = rows.history.get(runId) ?? []
-  rows.history.set(runId, [...past, { ...entry, at: rows.now, step: null, name: null, key: null }])
-}

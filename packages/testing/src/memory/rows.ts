@@ -2,6 +2,7 @@ import type {
   Clock,
   HistoryRecord,
   JsonText,
+  KeptAttempt,
   RunStatus,
   SavedDefinition,
   StepStatus,
@@ -10,9 +11,6 @@ import type {
   UndoRecord,
 } from '@belay/workflow/adapter'
 import { ReadyQueue } from './ready-queue.ts'
-import type { SignalRow } from './signals.ts'
-import type { AttemptRow } from './trail.ts'
-import type { MemoryTransaction } from './transaction.ts'
 
 export interface DefinitionRow {
   readonly saved: SavedDefinition
@@ -86,6 +84,30 @@ export interface WorkerRow {
   known: number | null
 }
 
+/** A signal as it was recorded. */
+export interface SignalRow {
+  readonly runId: string
+  readonly step: number
+  readonly key: string
+  readonly actor: string | null
+  readonly payload: string | null
+  readonly payloadHash: string | undefined
+  readonly receivedAt: number
+  /** 0 for the signal that the step has; counted up when the step asks anew. */
+  readonly superseded: number
+}
+
+/** An attempt that has ended, as it is kept: by its step's number. */
+export type AttemptRow = Omit<KeptAttempt, 'name'> & { readonly fence: number }
+
+/** An open transaction, as those see it who wait for a name that it holds. */
+export interface NameHolder {
+  /** Resolves once it is over. */
+  readonly ended: Promise<void>
+  /** The transaction that this one waits for. */
+  waitsFor: NameHolder | undefined
+}
+
 /** Everything a memory store holds, shared by the adapters connected to it. */
 export class Rows {
   readonly clock: Clock
@@ -96,7 +118,7 @@ export class Rows {
   readonly workers = new Map<string, WorkerRow>()
   readonly queue = new ReadyQueue()
   /** Keys and steps that open transactions hold, by name: whoever wants one of them waits. */
-  readonly heldNames = new Map<string, MemoryTransaction>()
+  readonly heldNames = new Map<string, NameHolder>()
   /** What operators did, by run id, oldest first. */
   readonly history = new Map<string, readonly HistoryRecord[]>()
   /** What runs were told, by run id, oldest first: what makes sending a signal twice harmless. */
@@ -141,7 +163,7 @@ export class Rows {
   }
 
   /** Another transaction than `tx` that holds one of these names. */
-  holderOf(names: readonly string[], tx: MemoryTransaction | undefined): MemoryTransaction | undefined {
+  holderOf(names: readonly string[], tx: NameHolder | undefined): NameHolder | undefined {
     if (this.heldNames.size === 0) return undefined
     return names
       .map((name) => this.heldNames.get(name))

@@ -8,22 +8,9 @@ import {
 import { changeStep } from './change.ts'
 import { enqueue } from './lease.ts'
 import { refusalOf } from './payload.ts'
-import type { Rows, RunRow, StepRow } from './rows.ts'
+import type { Rows, RunRow, SignalRow, StepRow } from './rows.ts'
 import { goesForward } from './stop.ts'
 import type { MemoryTransaction } from './transaction.ts'
-
-/** A signal as it was recorded. */
-export interface SignalRow {
-  readonly runId: string
-  readonly step: number
-  readonly key: string
-  readonly actor: string | null
-  readonly payload: string | null
-  readonly payloadHash: string | undefined
-  readonly receivedAt: number
-  /** 0 for the signal that the step has; counted up when the step asks anew. */
-  readonly superseded: number
-}
 
 export function deliverSignals(rows: Rows, signals: readonly NewSignal[]): readonly Delivery[] {
   checkPayloads(signals)

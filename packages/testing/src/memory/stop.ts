@@ -1,6 +1,6 @@
 import type { Adapter, ChangedRun, RunStatus } from '@belay/workflow/adapter'
 import { changedRun, changeStep, moveRun } from './change.ts'
-import { note } from './control.ts'
+import { note } from './history.ts'
 import type { Rows, RunRow } from './rows.ts'
 
 const FORWARD: ReadonlySet<RunStatus> = new Set(['scheduled', 'running', 'waiting', 'paused'])

@@ -1,9 +1,6 @@
 import type { AttemptResult, KeptAttempt, Outcome } from '@belay/workflow/adapter'
 import { isLeased, type StepOfRun } from './lease.ts'
-import type { Rows, RunRow, StepRow } from './rows.ts'
-
-/** An attempt that has ended, as it is kept: by its step's number. */
-export type AttemptRow = Omit<KeptAttempt, 'name'> & { readonly fence: number }
+import type { AttemptRow, Rows, RunRow, StepRow } from './rows.ts'
 
 /** Keeps the attempt that a step is in, just before its end is recorded. */
 export function keepAttempt(

@@ -10,14 +10,14 @@ import {
   type Transacted,
   type TransactRequest,
 } from '@belay/workflow/adapter'
-import { applyChanges, type ChangeRequest, changeWithin, movedRun, nameOfRun } from './change-within.ts'
+import { applyChanges, changeWithin, movedRun, nameOfRun } from './change-within.ts'
 import { changeRun } from './control.ts'
 import { refusalOfAny } from './refusal.ts'
-import type { Rows } from './rows.ts'
+import type { NameHolder, Rows } from './rows.ts'
 import { holds, isRecorded, settle } from './settle.ts'
 import { deliverSignals, deliverWithin, isTaken, nameOfStep } from './signals.ts'
 import { createRun, namesOf, startRuns, startRunsWithin } from './start.ts'
-import type { MemoryTransaction } from './transaction.ts'
+import type { ChangeRequest, MemoryTransaction } from './transaction.ts'
 
 /** Does the work; its failure is the transaction's. */
 export async function workIn(
@@ -144,8 +144,8 @@ function isConflict(error: unknown): boolean {
   return false
 }
 
-function assertNoDeadlock(tx: MemoryTransaction | undefined, holder: MemoryTransaction): void {
-  for (let each: MemoryTransaction | undefined = holder; each !== undefined; each = each.waitsFor) {
+function assertNoDeadlock(tx: NameHolder | undefined, holder: NameHolder): void {
+  for (let each: NameHolder | undefined = holder; each !== undefined; each = each.waitsFor) {
     if (each !== tx) continue
     throw Object.assign(new Error('deadlock detected: two transactions wait for each other'), {
       code: '40P01',

@@ -4,11 +4,25 @@ import {
   checkArgument,
   type NewRun,
   type NewSignal,
+  type RunChange,
+  type RunToChange,
   type TransactionOptions,
   type TypedTransaction,
 } from '@belay/workflow/adapter'
-import type { PendingChange } from './change-within.ts'
-import type { Rows } from './rows.ts'
+import type { NameHolder, Rows } from './rows.ts'
+
+/** A change of a run, as a transaction is asked for it. */
+export interface ChangeRequest<Answer extends object = object> {
+  readonly runId: string
+  readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
+}
+
+/** A change that is to be made when its transaction commits. */
+export interface PendingChange {
+  readonly request: ChangeRequest
+  /** JSON text of what its caller was told: the change must come to the same when the transaction commits. */
+  readonly told: string
+}
 
 /** What a transactional handler is given as `tx` on a memory store. */
 export interface MemoryStepTransaction {
@@ -26,7 +40,7 @@ export function memoryTransaction(options: TransactionOptions = {}): TypedTransa
  * An open transaction of a memory store. What is done in it shows when it commits, all at once, or never.
  * A memory store keeps no tables of the application's: `onCommit` stands for what would be written to them.
  */
-export class MemoryTransaction {
+export class MemoryTransaction implements NameHolder {
   /** @internal The store it belongs to. */
   readonly rows: Rows
   /** @internal Runs that are to be created when it commits. */
@@ -38,7 +52,7 @@ export class MemoryTransaction {
   /** @internal Resolves once it is over. */
   readonly ended: Promise<void>
   /** @internal The transaction that this one waits for. */
-  waitsFor: MemoryTransaction | undefined
+  waitsFor: NameHolder | undefined
   readonly #effects: (() => void)[] = []
   #isOpen = true
   #end: () => void = () => {}

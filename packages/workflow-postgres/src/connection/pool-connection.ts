@@ -1,6 +1,6 @@
 import { BelayError } from '@belay/workflow/adapter'
 import type { ClientBase, Pool, QueryConfig, QueryResult } from 'pg'
-import { type DatabaseAddress, outageOf } from '../errors.ts'
+import { type DatabaseAddress, outageOf } from '../base/errors.ts'
 import { columnTypes } from './column-types.ts'
 import type { Connection } from './connection.ts'
 import { listText } from './list-text.ts'

@@ -1,4 +1,4 @@
-import { isConflict } from '../errors.ts'
+import { isConflict } from '../base/errors.ts'
 
 // Lock orders make deadlocks rare, and each repetition gets past one: more in a row mean that something else is wrong.
 const TRIES_MAX = 6

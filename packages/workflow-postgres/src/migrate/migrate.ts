@@ -1,7 +1,7 @@
 import { BelayError, sentence } from '@belay/workflow/adapter'
+import { isLockTimeout } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import { MIGRATION_TIMEOUT_MS, type Statement } from '../connection/statement.ts'
-import { isLockTimeout } from '../lock-wait.ts'
 import { type Blocker, blockedError, findBlockers, LOCK_KEY } from './blockers.ts'
 import { type Migration, type MigrationTarget, recordHash, runsOutsideTransaction } from './migration.ts'
 import { MIGRATIONS } from './migrations.generated.ts'

@@ -1,7 +1,7 @@
 import type { Connection } from '../connection/connection.ts'
 import { recognise, refused, withSavepoints } from '../connection/given-transaction.ts'
-import { SameStore } from '../same-store.ts'
-import { storeIdentity } from '../statements/read-store.ts'
+import { storeIdentity } from '../store/read-store.ts'
+import { SameStore } from '../store/same-store.ts'
 import { statementsOver } from './connection.ts'
 
 const ADAPTER = 'pglite()'

@@ -1,7 +1,7 @@
 import type { TransactionOptions, TypedTransaction } from '@belay/workflow/adapter'
 import type { Transaction } from '@electric-sql/pglite'
 import type { PgliteTransaction } from 'drizzle-orm/pglite/session'
-import type { HandlerGuard } from '../handler-guard.ts'
+import type { HandlerGuard } from '../transact/handler-guard.ts'
 
 /** A drizzle transaction over PGlite, without a schema for relational queries. */
 export type PgliteDrizzle = PgliteTransaction<Record<string, never>, Record<string, never>>

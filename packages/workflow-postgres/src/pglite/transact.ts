@@ -1,9 +1,9 @@
 import type { Adapter, Transacted } from '@belay/workflow/adapter'
 import type { PGliteInterface, Transaction } from '@electric-sql/pglite'
 import { withSavepoints } from '../connection/given-transaction.ts'
-import { HandlerGuard } from '../handler-guard.ts'
-import { READ_SESSION, type SessionRow, sessionOf } from '../statements/step-session.ts'
-import { beginning, newMark, notCommitted, workWithin } from '../transact.ts'
+import { HandlerGuard } from '../transact/handler-guard.ts'
+import { beginning, newMark, notCommitted, workWithin } from '../transact/settle-within.ts'
+import { READ_SESSION, type SessionRow, sessionOf } from '../transact/step-session.ts'
 import { statementsOver } from './connection.ts'
 import { loadStepTransaction } from './step-transaction.ts'
 

@@ -1,7 +1,7 @@
 import { BelayError, counted } from '@belay/workflow/adapter'
 import pg from 'pg'
+import type { DatabaseAddress } from '../base/errors.ts'
 import type { Lender } from '../connection/pool-connection.ts'
-import type { DatabaseAddress } from '../errors.ts'
 import { Abandoned, type Ask } from './abandoned.ts'
 import { acquire, Lending } from './lending.ts'
 import { applicationSessions, ownSessions } from './lent-session.ts'

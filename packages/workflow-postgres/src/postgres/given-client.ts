@@ -1,14 +1,14 @@
 import { BelayError, StoreUnavailableError } from '@belay/workflow/adapter'
 import type { Client, ClientBase, Pool } from 'pg'
 import type { OpenState } from '../adapter.ts'
+import { classified, codeOf, type DatabaseAddress } from '../base/errors.ts'
 import type { Connection } from '../connection/connection.ts'
 import { recognise, refused, withSavepoints } from '../connection/given-transaction.ts'
 import { statementsOver } from '../connection/pool-connection.ts'
 import { within } from '../connection/within.ts'
-import { classified, codeOf, type DatabaseAddress } from '../errors.ts'
 import { checkSchemaVersion } from '../migrate/schema-version.ts'
-import { type OwnIdentity, SameStore } from '../same-store.ts'
-import { storeIdentity } from '../statements/read-store.ts'
+import { storeIdentity } from '../store/read-store.ts'
+import { type OwnIdentity, SameStore } from '../store/same-store.ts'
 
 const ADAPTER = 'postgres()'
 

@@ -1,7 +1,7 @@
 import { counted, StoreUnavailableError } from '@belay/workflow/adapter'
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg'
+import { codeOf, contended, type DatabaseAddress, nameOf, noteOfDriver } from '../base/errors.ts'
 import type { Lender, LentClient } from '../connection/pool-connection.ts'
-import { codeOf, contended, type DatabaseAddress, nameOf, noteOfDriver } from '../errors.ts'
 import type { Abandoned } from './abandoned.ts'
 import type { Notices } from './notices.ts'
 import { CONNECT_TIMEOUT_MS, endSocket } from './pool.ts'

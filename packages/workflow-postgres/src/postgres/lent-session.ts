@@ -1,5 +1,5 @@
 import type { ClientBase, PoolClient } from 'pg'
-import type { HandlerGuard } from '../handler-guard.ts'
+import type { HandlerGuard } from '../transact/handler-guard.ts'
 import { handlerSettingsText } from './session.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { WakeHint } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import { hash } from '../connection/statement.ts'
-import { coalesced, type Wakeup } from '../wakeup.ts'
+import { coalesced, type Wakeup } from '../store/wakeup.ts'
 import type { Lifeline } from './lifeline.ts'
 
 export interface ListenerParts {

@@ -1,6 +1,6 @@
 import { BelayError } from '@belay/workflow/adapter'
 import pg from 'pg'
-import type { DatabaseAddress } from '../errors.ts'
+import type { DatabaseAddress } from '../base/errors.ts'
 
 /** What tells where the database is: a url, or `pg`'s own configuration. */
 export type PoolSource = string | pg.PoolConfig

@@ -2,7 +2,7 @@ import type { TransactionOptions, TypedTransaction } from '@belay/workflow/adapt
 import { NodePgSession, NodePgTransaction } from 'drizzle-orm/node-postgres/session'
 import { PgDialect } from 'drizzle-orm/pg-core/dialect'
 import type { PoolClient } from 'pg'
-import type { HandlerGuard } from '../handler-guard.ts'
+import type { HandlerGuard } from '../transact/handler-guard.ts'
 
 /** A drizzle transaction over node-postgres, without a schema for relational queries. */
 export type PostgresDrizzle = NodePgTransaction<Record<string, never>, Record<string, never>>

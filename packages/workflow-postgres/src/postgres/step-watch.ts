@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg'
 import type { Connection } from '../connection/connection.ts'
-import { type Backend, goneBackends } from '../statements/step-backends.ts'
+import { type Backend, goneBackends } from '../transact/step-backends.ts'
 
 /** A step's transaction that its handler has. */
 export interface WatchedTransaction extends Backend {

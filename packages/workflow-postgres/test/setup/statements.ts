@@ -1,11 +1,11 @@
 import { readdir } from 'node:fs/promises'
 import type { Statement } from '../../src/connection/statement.ts'
 
-const FOLDER = new URL('../../src/statements/', import.meta.url)
+const FOLDER = new URL('../../src/', import.meta.url)
 
-/** Every statement that a module of src/statements exports. */
+/** Every statement that a module of the adapter exports. */
 export async function exportedStatements(): Promise<readonly Statement<unknown>[]> {
-  const files = await readdir(FOLDER)
+  const files = (await readdir(FOLDER, { recursive: true })).filter((file) => file.endsWith('.ts'))
   const modules = await Promise.all(files.map((file) => import(new URL(file, FOLDER).href)))
   return modules.flatMap((module) => Object.values(module).filter(isStatement))
 }

@@ -1,5 +1,5 @@
-import type { DefinitionShape, JsonText, RunRecord, StepRecord } from './records.ts'
-import type { UndoPlan, UndoRecord } from './undo.ts'
+import type { DefinitionShape, JsonText, RunRecord, StepRecord, UndoRecord } from './records.ts'
+import type { UndoPlan } from './undo.ts'
 
 /** A run as a change of it is decided on: with what the store keeps for itself, and without its input, which may be large. */
 export interface StoredRun extends Omit<RunRecord, 'input'> {

@@ -1,6 +1,5 @@
 import type { ChangedRun } from './changed-run.ts'
 import type { RunStatus, StepStatus } from './lifecycle.ts'
-import type { UndoRecord } from './undo.ts'
 
 /** A payload as JSON text. `null` stands for "no value" (`undefined`); the JSON value null is the text `'null'`. */
 export type JsonText = string | null
@@ -261,4 +260,18 @@ export interface StepRecord {
   readonly failingSince: number | null
   /** In this round its handler returned what cannot be stored: its effect is there, although the step did not complete. */
   readonly succeeded: boolean
+}
+
+/** The undo of a step, beside what its row says of the way forward. Instants are epoch milliseconds, store clock. */
+export interface UndoRecord {
+  readonly attempts: number
+  readonly failures: number
+  readonly losses: number
+  /** When its newest attempt was claimed and ended. */
+  readonly startedAt: number | null
+  readonly finishedAt: number | null
+  /** The newest error of the compensation. */
+  readonly error: JsonText
+  /** An operator took it for done. */
+  readonly skipped: boolean
 }

@@ -1,6 +1,6 @@
 import type { ChangedRun } from './changed-run.ts'
 import type { StepStatus } from './lifecycle.ts'
-import type { Claim, JsonText } from './records.ts'
+import type { Claim } from './records.ts'
 
 /** A run, not paused, that has failed or was cancelled and in which nothing is in flight any more. */
 export interface DrainedRun {
@@ -40,18 +40,4 @@ export interface UndoPlan {
 export interface BegunUndo extends ChangedRun {
   /** Of its undos, those that were leased to the caller; given only when a lease was asked for. */
   readonly claims?: readonly Claim[]
-}
-
-/** The undo of a step, beside what its row says of the way forward. Instants are epoch milliseconds, store clock. */
-export interface UndoRecord {
-  readonly attempts: number
-  readonly failures: number
-  readonly losses: number
-  /** When its newest attempt was claimed and ended. */
-  readonly startedAt: number | null
-  readonly finishedAt: number | null
-  /** The newest error of the compensation. */
-  readonly error: JsonText
-  /** An operator took it for done. */
-  readonly skipped: boolean
 }

@@ -14,10 +14,10 @@ import type {
   GraphStepDefaults,
 } from './graph-options.ts'
 import { graphWaitDraft, isGraphWait } from './graph-wait.ts'
+import type { CompensationHandler, Handler } from './handler.ts'
 import { validateInput } from './input-schema.ts'
 import { checkOptionNames, shown } from './option-check.ts'
 import { RETRY_OPTION_NAMES } from './retry-policy.ts'
-import type { CompensationHandler, Handler } from './step.ts'
 import {
   DEFAULT_POLICY,
   type StepDraft,

@@ -13,19 +13,16 @@ export type {
   GraphStepDefaults,
 } from './graph-options.ts'
 export type { GraphWait } from './graph-wait.ts'
-export { InputIssues, unchecked } from './input-schema.ts'
-export { ATTEMPTS_MAX, DEFAULT_RETRY, type RetryOptions } from './retry-policy.ts'
 export type {
-  Compensation,
   CompensationContext,
   CompensationHandler,
   Handler,
-  RetryPolicy,
   StepContext,
-  StepDefinition,
   TransactionContext,
-  TransactionPolicy,
-} from './step.ts'
+} from './handler.ts'
+export { InputIssues, unchecked } from './input-schema.ts'
+export { ATTEMPTS_MAX, DEFAULT_RETRY, type RetryOptions } from './retry-policy.ts'
+export type { Compensation, RetryPolicy, StepDefinition, TransactionPolicy } from './step.ts'
 export { LOSSES_MAX } from './step-draft.ts'
 export type {
   AttemptOptions,

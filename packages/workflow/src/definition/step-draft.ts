@@ -1,9 +1,10 @@
 import { checkStepName } from '../graph/check.ts'
 import { definitionError, type Place } from '../graph/place.ts'
 import { type Kind, Refusal } from '../options/index.ts'
+import type { CompensationHandler, Handler } from './handler.ts'
 import { checkOptionNames, oneOf, positiveMs, readOption, shown, wholeNumber } from './option-check.ts'
 import { DEFAULT_RETRY, retryPolicy } from './retry-policy.ts'
-import type { Compensation, CompensationHandler, Handler, RetryPolicy, StepDefinition } from './step.ts'
+import type { Compensation, RetryPolicy, StepDefinition } from './step.ts'
 import type { AttemptOptions, CompensateOn, StepDefaults } from './step-options.ts'
 import { type TransactionOption, transactionPolicy } from './transaction.ts'
 

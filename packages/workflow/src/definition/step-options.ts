@@ -1,6 +1,6 @@
 import type { Duration } from '../duration.ts'
+import type { CompensationContext, StepContext } from './handler.ts'
 import type { RetryOptions } from './retry-policy.ts'
-import type { CompensationContext, StepContext } from './step.ts'
 import type { StorableOutput } from './storable.ts'
 import type { Stored } from './stored.ts'
 import type { ContextOf, TransactionOption } from './transaction.ts'

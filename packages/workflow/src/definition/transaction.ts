@@ -5,8 +5,9 @@ import type {
   TypedTransaction,
 } from '../adapter/transaction.ts'
 import { definitionError, type Place } from '../graph/place.ts'
+import type { TransactionContext } from './handler.ts'
 import { checkOptionNames, oneOf, shown } from './option-check.ts'
-import type { TransactionContext, TransactionPolicy } from './step.ts'
+import type { TransactionPolicy } from './step.ts'
 
 /** What `transaction` of a step or a compensation takes. */
 export type TransactionOption = boolean | TypedTransaction<unknown>

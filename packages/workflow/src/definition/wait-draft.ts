@@ -1,8 +1,8 @@
 import { definitionError, type Place } from '../graph/place.ts'
 import { instant, readOptions } from '../options/index.ts'
+import type { Handler } from './handler.ts'
 import { checkSchema } from './input-schema.ts'
 import { checkOptionNames, optionMs, positiveMs, readOption, shown } from './option-check.ts'
-import type { Handler } from './step.ts'
 import { type StepDraft, type StepPolicy, stepDraft } from './step-draft.ts'
 import type { OnTimeout, SignalWait } from './wait.ts'
 

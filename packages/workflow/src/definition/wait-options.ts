@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Duration } from '../duration.ts'
 import type { Instant } from '../instant.ts'
-import type { StepContext } from './step.ts'
+import type { StepContext } from './handler.ts'
 import type { Dependencies, DepsOf, StepDefaults, StepOutput } from './step-options.ts'
 import type { StorableOutput, StorableSchema } from './storable.ts'
 import type { Stored } from './stored.ts'

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { Handler } from './step.ts'
+import type { Handler } from './handler.ts'
 
 /**
  * What a step waits for, when it does not work itself. A waiting step holds no worker: it is a row with a due time, or none. Made by

@@ -11,32 +11,38 @@ import {
   type OptionTable,
   oneOf,
 } from '../options/index.ts'
-import { Approvals } from './approvals.ts'
+import { DefinitionRegistry } from './base/definition-registry.ts'
+import { type EngineEvents, EVENT_NAMES, EventHub, type EventListener } from './base/events.ts'
+import { OutageWatch } from './base/outage.ts'
+import { PayloadCache } from './base/payload-cache.ts'
+import { within } from './base/runtime.ts'
+import { followNotices } from './base/store-notices.ts'
 import { Control } from './control/control.ts'
 import type { ActionOptions } from './control/options.ts'
-import { DefinitionRegistry } from './definition-registry.ts'
-import { type DoctorOptions, type DoctorReport, doctor } from './doctor.ts'
-import { type EngineEvents, EVENT_NAMES, EventHub, type EventListener } from './events.ts'
+import { type DoctorOptions, type DoctorReport, doctor } from './diagnosis/doctor.ts'
+import { Workers } from './diagnosis/worker-list.ts'
+import { type RunOf, referTo } from './handles/referred-run.ts'
+import { type KeyedRunHandle, type RunHandle, type RunHandleParts, runHandle } from './handles/run-handle.ts'
+import { RunReports } from './handles/run-reports.ts'
+import { RunVerbs } from './handles/run-verbs.ts'
+import { Runs } from './handles/runs.ts'
+import { type NamedRunHandle, type RunByNameOptions, startRunByName } from './handles/start-by-name.ts'
 import { checkEngineOptions, type EngineOptions, type EngineSettings } from './options.ts'
-import { OutageWatch } from './outage.ts'
-import { PayloadCache } from './payload-cache.ts'
-import { checkPruneOptions, type PruneOptions, type PruneReport, pruneRuns } from './prune.ts'
-import { type RunOf, referTo } from './referred-run.ts'
-import { Retention } from './retention.ts'
-import { type KeyedRunHandle, type RunHandle, type RunHandleParts, runHandle } from './run-handle.ts'
-import { findRun, type RunReference, runLookup } from './run-reference.ts'
-import { RunReports } from './run-reports.ts'
-import { RunStarter } from './run-starter.ts'
-import { RunVerbs } from './run-verbs.ts'
-import { RunWatch } from './run-watch.ts'
-import { Runs } from './runs.ts'
-import { within } from './runtime.ts'
-import { Signals } from './signals.ts'
-import { type NamedRunHandle, type RunByNameOptions, startRunByName } from './start-by-name.ts'
-import { type RunOptions, type StartedHandle, type StartRunParts, startRun, startRuns } from './start-run.ts'
-import { followNotices } from './store-notices.ts'
-import { Worker } from './worker.ts'
-import { Workers } from './workers.ts'
+import { checkPruneOptions, type PruneOptions, type PruneReport, pruneRuns } from './retention/prune.ts'
+import { Retention } from './retention/retention.ts'
+import { findRun, type RunReference, runLookup } from './runs/run-reference.ts'
+import { RunWatch } from './runs/run-watch.ts'
+import { Approvals } from './signals/approvals.ts'
+import { Signals } from './signals/signals.ts'
+import { RunStarter } from './start/run-starter.ts'
+import {
+  type RunOptions,
+  type StartedHandle,
+  type StartRunParts,
+  startRun,
+  startRuns,
+} from './start/start-run.ts'
+import { Worker } from './worker/worker.ts'
 
 /** How long closing waits for a look at awaited runs, or a round of pruning, that is under way. */
 const CLOSE_MS = 1_000

@@ -20,9 +20,10 @@ import {
   wholeNumber,
 } from '../options/index.ts'
 import { shown } from '../shown.ts'
-import { isDefinition } from './definition-argument.ts'
-import { checkRetention, type RetentionPolicy, type RetentionSettings } from './retention-policy.ts'
-import { type Runtime, systemRuntime } from './runtime.ts'
+import type { CallSettings } from './base/call-settings.ts'
+import { isDefinition } from './base/definition-argument.ts'
+import { systemRuntime } from './base/runtime.ts'
+import { checkRetention, type RetentionPolicy, type RetentionSettings } from './retention/retention-policy.ts'
 
 /** What `createEngine()` takes. */
 export interface EngineOptions {
@@ -59,19 +60,16 @@ export interface EngineOptions {
   readonly newId?: () => string
 }
 
-export interface EngineSettings {
+export interface EngineSettings extends CallSettings {
   readonly adapter: Adapter
-  readonly workflows: readonly WorkflowDefinition[]
   readonly concurrency: number
   readonly tickMs: number
   readonly leaseMs: number
-  readonly payloadMaxBytes: number
   readonly name: string
   readonly host: string | undefined
   readonly retention: RetentionSettings | undefined
   readonly keepAttempts: boolean
   readonly log: Logger
-  readonly runtime: Runtime
 }
 
 const ADAPTER = having<Adapter>('an adapter, like postgres(url), pglite(directory) or memory()', [

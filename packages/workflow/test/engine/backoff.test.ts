@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RetryPolicy } from '../../src/definition/step.ts'
-import { outageDelayMs, retryDelayMs } from '../../src/engine/backoff.ts'
+import { outageDelayMs, retryDelayMs } from '../../src/engine/base/backoff.ts'
 
 const policy: RetryPolicy = {
   attempts: 9,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ClaimWindow } from '../../src/engine/claim-window.ts'
+import { ClaimWindow } from '../../src/engine/worker/claim-window.ts'
 
 test('doubles with every round that goes well', () => {
   const window = new ClaimWindow()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RunRecord, StepRecord, WorkerRecord } from '../../src/adapter/index.ts'
-import { explainRun } from '../../src/engine/explain/explain.ts'
+import { explainRun } from '../../src/engine/diagnosis/explain/explain.ts'
 import { FAILED, runToChange } from './control/run-to-change.ts'
 
 const NOW = 10_000

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Diagnosis, LiveRuns, WorkerRecord } from '../../src/adapter/index.ts'
-import { findingsOf } from '../../src/engine/findings.ts'
+import { findingsOf } from '../../src/engine/diagnosis/findings.ts'
 
 const NOW = Date.UTC(2025, 0, 2)
 const HOUR_MS = 3_600_000

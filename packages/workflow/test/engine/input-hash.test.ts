@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { inputHash } from '../../src/engine/input-hash.ts'
+import { inputHash } from '../../src/engine/start/input-hash.ts'
 
 const circular: Record<string, unknown> = {}
 circular['self'] = circular

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Clock } from '../../src/clock.ts'
-import { Loop } from '../../src/engine/loop.ts'
+import { Loop } from '../../src/engine/base/loop.ts'
 
 /** Timers that fire when the test says so. */
 function handClock(): Clock & { readonly delays: number[]; fire(): void } {

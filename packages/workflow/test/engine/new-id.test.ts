@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { systemRuntime } from '../../src/engine/runtime.ts'
+import { systemRuntime } from '../../src/engine/base/runtime.ts'
 
 test('ids made within one moment ascend, and none is made twice', () => {
   const ids = Array.from({ length: 20_000 }, () => systemRuntime.newId())

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Adapter, PayloadRequest } from '../../src/adapter/index.ts'
-import { PayloadCache } from '../../src/engine/payload-cache.ts'
+import { PayloadCache } from '../../src/engine/base/payload-cache.ts'
 
 const UNTIMED = {
   availableAt: null,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fromJsonText, serialiseError, toJsonText } from '../../src/engine/payload.ts'
+import { fromJsonText, serialiseError, toJsonText } from '../../src/engine/base/payload.ts'
 import { BelayError } from '../../src/errors.ts'
 
 const owner = () => ({ what: 'Output of step "a"', runId: 'r', step: 'a' })

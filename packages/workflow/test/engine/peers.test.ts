@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { shareOf, turnAt } from '../../src/engine/peers.ts'
+import { shareOf, turnAt } from '../../src/engine/worker/peers.ts'
 
 const peersOf = (count: number, rank: number, definitionId = 1) => [{ definitionId, count, rank }]
 

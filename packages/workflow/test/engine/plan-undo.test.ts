@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DefinitionShape, DrainedRun, StepShape, UndoPlan } from '../../src/adapter/index.ts'
-import { owesUndo, planUndo } from '../../src/engine/plan-undo.ts'
+import { owesUndo, planUndo } from '../../src/engine/decisions/plan-undo.ts'
 import type { StepGraph } from '../../src/graph/index.ts'
 
 interface Case {

@@ -27,9 +27,7 @@ export function findViolations(root, rules) {
         : externalProblem(found, packageRules)
       if (problem !== null) violations.push(`${place(found)} ${problem}`)
     }
-    violations.push(
-      ...roomCycles(imports, packageRules).map((cycle) => `${packageRules.folder}/src: ${cycle}`),
-    )
+    violations.push(...circles(imports, packageRules).map((cycle) => `${packageRules.folder}/src: ${cycle}`))
   }
   return { violations, checkedImports }
 }
@@ -80,24 +78,34 @@ function externalProblem(found, rules) {
 }
 
 /**
- * Rooms that need each other are one room with two names. Types count: a reader follows them too.
+ * Rooms that need each other are one room with two names, and so are files. Types count: a reader follows them too.
  * @param {readonly FoundImport[]} imports
  * @param {PackageRules} rules
  */
-function roomCycles(imports, rules) {
-  /** @type {Map<string, Map<string, string>>} room → the rooms it imports → an import that does it */
+function circles(imports, rules) {
+  const amongRooms = circleAmong('rooms', imports, (file) => roomName(file, rules))
+  return amongRooms.length > 0 ? amongRooms : circleAmong('files', imports, (file) => file)
+}
+
+/**
+ * @param {'rooms' | 'files'} what
+ * @param {readonly FoundImport[]} imports
+ * @param {(file: string) => string} nameOf
+ */
+function circleAmong(what, imports, nameOf) {
+  /** @type {Map<string, Map<string, string>>} name → the names it imports → an import that does it */
   const edges = new Map()
   for (const found of imports) {
     if (!isRelative(found)) continue
-    const [from, to] = [roomName(found.file, rules), roomName(targetOf(found), rules)]
-    if (from === to || to === '..') continue
+    const [from, to] = [nameOf(found.file), nameOf(targetOf(found))]
+    if (from === to || to.startsWith('..')) continue
     const targets = edges.get(from) ?? new Map()
     edges.set(from, targets.set(to, `${found.file}:${found.line}`))
   }
   const cycle = firstCycle(edges)
   if (cycle === null) return []
   const proof = cycle.slice(1).map((to, index) => edges.get(cycle[index] ?? '')?.get(to))
-  return [`the rooms ${cycle.join(' → ')} go round in a circle (${proof.join(', ')})`]
+  return [`the ${what} ${cycle.join(' → ')} go round in a circle (${proof.join(', ')})`]
 }
 
 /** @param {string} file @param {PackageRules} rules */

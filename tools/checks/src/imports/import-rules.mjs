@@ -19,19 +19,87 @@
  * @property {string | null} because why it is wrong; null allows it
  */
 
+const BELOW_THE_ENGINE = ['base', 'options', 'adapter', 'graph', 'definition']
+
+/**
+ * The rooms of the engine, from the ground up: what each may import of the others.
+ *
+ * @type {Readonly<Record<string, readonly string[]>>}
+ */
+const ENGINE_ROOMS = {
+  base: [],
+  diagnosis: [],
+  decisions: ['base'],
+  runs: ['base'],
+  start: ['base'],
+  attempt: ['base', 'decisions'],
+  worker: ['base', 'decisions', 'attempt'],
+  control: ['base', 'decisions', 'runs', 'diagnosis'],
+  signals: ['base', 'decisions', 'runs', 'control'],
+  retention: ['base', 'runs', 'control'],
+  handles: ['base', 'runs', 'start', 'control', 'signals', 'retention', 'diagnosis'],
+}
+
 /** @type {readonly Room[]} */
 const CORE_ROOMS = [
+  { name: 'index', files: /^index\.ts$/, mayImport: [...BELOW_THE_ENGINE, 'engine'] },
+  ...Object.entries(ENGINE_ROOMS).map(([room, others]) => ({
+    name: `engine/${room}`,
+    files: new RegExp(`^engine/${room}/`),
+    mayImport: [...BELOW_THE_ENGINE, ...others.map((other) => `engine/${other}`)],
+  })),
   {
-    name: 'index',
-    files: /^index\.ts$/,
-    mayImport: ['base', 'options', 'adapter', 'graph', 'definition', 'engine'],
+    name: 'engine',
+    files: /^engine\//,
+    mayImport: [...BELOW_THE_ENGINE, ...Object.keys(ENGINE_ROOMS).map((room) => `engine/${room}`)],
   },
-  { name: 'engine', files: /^engine\//, mayImport: ['base', 'options', 'adapter', 'graph', 'definition'] },
   { name: 'definition', files: /^definition\//, mayImport: ['base', 'options', 'adapter', 'graph'] },
   { name: 'graph', files: /^graph\//, mayImport: ['base', 'options', 'adapter'] },
   { name: 'adapter', files: /^adapter\//, mayImport: ['base', 'options'] },
   { name: 'options', files: /^options\//, mayImport: ['base'] },
   { name: 'base', files: /^[^/]+\.ts$/, mayImport: [] },
+]
+
+const BELOW_THE_SQL = ['base', 'schema', 'connection', 'rows', 'store']
+
+/**
+ * The rooms of the SQL adapters, from the ground up. The statements stand in rooms by what they are for, and don't know each other.
+ *
+ * @type {Readonly<Record<string, readonly string[]>>}
+ */
+const SQL_ROOMS = {
+  base: [],
+  connection: ['base', 'schema'],
+  rows: ['base', 'connection'],
+  store: ['base', 'connection'],
+  claim: BELOW_THE_SQL,
+  settle: BELOW_THE_SQL,
+  start: BELOW_THE_SQL,
+  undo: BELOW_THE_SQL,
+  control: BELOW_THE_SQL,
+  signals: BELOW_THE_SQL,
+  read: BELOW_THE_SQL,
+  workers: BELOW_THE_SQL,
+  retention: BELOW_THE_SQL,
+  transact: [...BELOW_THE_SQL, 'settle'],
+  migrate: BELOW_THE_SQL,
+}
+
+/** @type {readonly Room[]} */
+const POSTGRES_ROOMS = [
+  ...Object.entries(SQL_ROOMS).map(([room, mayImport]) => ({
+    name: room,
+    files: new RegExp(`^${room}/`),
+    mayImport,
+  })),
+  { name: 'schema', files: /^schema(-name)?\.ts$/, mayImport: [] },
+  { name: 'adapter', files: /^adapter\.ts$/, mayImport: ['schema', ...Object.keys(SQL_ROOMS)] },
+  {
+    name: 'drivers',
+    files: /^(postgres|pglite)\//,
+    mayImport: ['base', 'schema', 'connection', 'store', 'workers', 'transact', 'migrate', 'adapter'],
+  },
+  { name: 'index', files: /^(index|pglite)\.ts$/, mayImport: ['adapter', 'drivers', 'migrate'] },
 ]
 
 const THROUGH_ITS_DOORS =
@@ -55,6 +123,7 @@ export const RULES = [
   },
   {
     folder: 'packages/workflow-postgres',
+    rooms: POSTGRES_ROOMS,
     builtins: true,
     externals: [
       { module: /^@belay\/workflow\/adapter$/, because: null },

@@ -157,6 +157,18 @@ export const controlCases: Cases = {
     expect(await worker.take()).toMatchObject([{ step: 0, fence: 2, failures: 0, losses: 0 }])
   },
 
+  'a step that is tried again at once still says how many workers were lost in it': async (given) => {
+    const run = await given.pair()
+    const worker = await given.worker()
+    await worker.claimOf(run, 'a')
+    await given.expireLeases()
+    await given.sweep()
+
+    await given.operate(run).retryStep('a')
+
+    expect(await run.step('a')).toMatchObject({ status: 'ready', failures: 0, losses: 1 })
+  },
+
   'a step that is running, has to wait or has completed cannot be retried': async (given) => {
     const run = await given.diamond()
     const worker = await given.worker()

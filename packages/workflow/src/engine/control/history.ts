@@ -1,5 +1,5 @@
 import type { HistoryRecord } from '../../adapter/index.ts'
-import { fromJsonText } from '../payload.ts'
+import { fromJsonText } from '../base/payload.ts'
 
 /** Something that was done to a run from outside: by an operator, or by a signal. */
 export interface RunHistoryEntry {

@@ -1,5 +1,5 @@
 import type { RunToChange, StepChange, StoredRun, StoredStep } from '../../adapter/index.ts'
-import { owesUndo } from '../plan-undo.ts'
+import { owesUndo } from '../decisions/plan-undo.ts'
 import { dependentsIn, type Plan, stepNamed } from './plan.ts'
 import { isParked, stepRefusal } from './refusal.ts'
 

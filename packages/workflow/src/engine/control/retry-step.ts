@@ -20,7 +20,8 @@ export function planRetryStep(found: RunToChange, name: string): Plan {
     case 'ready': {
       // What is due keeps its time: of a wait it tells that the wait is over.
       const availableAt = step.availableAt !== null && step.availableAt > now ? null : step.availableAt
-      const due = { ...step, failures: 0, losses: 0, failingSince: null, availableAt }
+      // Its losses stay: what a lost attempt did is unknown, however often the step is tried again.
+      const due = { ...step, failures: 0, failingSince: null, availableAt }
       return { run, steps: [due], queue: [due] }
     }
     case 'running':

@@ -1,5 +1,5 @@
 import type { Adapter, RunConditions, RunRecord } from '../../adapter/index.ts'
-import { isNamedBy, type RunLookup } from '../run-reference.ts'
+import { isNamedBy, type RunLookup } from '../runs/run-reference.ts'
 
 const PAGE = 200
 

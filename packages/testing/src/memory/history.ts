@@ -1,0 +1,12 @@
+import type { HistoryRecord } from '@belay/workflow/adapter'
+import type { Rows } from './rows.ts'
+
+/** Notes what an operator did to a run. */
+export function note(
+  rows: Rows,
+  runId: string,
+  entry: Pick<HistoryRecord, 'action' | 'actor' | 'reason' | 'change'>,
+): void {
+  const past = rows.history.get(runId) ?? []
+  rows.history.set(runId, [...past, { ...entry, at: rows.now, step: null, name: null, key: null }])
+}

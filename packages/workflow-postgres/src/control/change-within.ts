@@ -1,0 +1,36 @@
+import type { RunChange, RunToChange } from '@belay/workflow/adapter'
+import type { Connection } from '../connection/connection.ts'
+import type { Wakeup } from '../store/wakeup.ts'
+import { changeRun } from './change-run.ts'
+import { readLockTimeout, setLockTimeout } from './lock-timeout.ts'
+
+/**
+ * Changes a run in the caller's transaction, under a savepoint: what is refused leaves nothing of it, also no lock. Workers hear of it when the
+ * transaction commits.
+ */
+export async function changeWithin<Answer extends object>(
+  { transaction, wakeup }: { readonly transaction: Connection; readonly wakeup: Wakeup },
+  request: {
+    readonly runId: string
+    readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
+  },
+): Promise<Answer | null> {
+  const definitionIds = new Set<number>()
+  const decide = (found: RunToChange) => {
+    const decided = request.decide(found)
+    const { change } = decided
+    if (change !== null && mayGoOn(change)) definitionIds.add(found.run.definitionId)
+    return decided
+  }
+  const [before] = await transaction.query(readLockTimeout, [])
+  const answer = await changeRun(transaction, { runId: request.runId, decide })
+  // The caller's later statements wait as long as the caller said.
+  await transaction.query(setLockTimeout, [before!.lock_timeout])
+  if (definitionIds.size > 0) await wakeup.wakeAfter?.(transaction, [...definitionIds])
+  return answer
+}
+
+/** Whether there is something to claim by it, or an undo to begin. */
+function mayGoOn({ queue, run }: RunChange): boolean {
+  return queue.length > 0 || run.status === 'compensating'
+}

@@ -1,0 +1,158 @@
+import type { RunStatus, RunToChange, StepStatus, StoredRun, StoredStep } from '@belay/workflow/adapter'
+import { boundedLockWait, contended, lockWait } from '../base/lock-wait.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+import { countedAttempts } from '../rows/claim-row.ts'
+import { readDefinitions } from '../rows/read-definitions.ts'
+import { tagsOf } from '../rows/run-tags.ts'
+import { decodeUndo, type UndoColumns } from '../rows/undo-columns.ts'
+
+interface LockedRow extends UndoColumns {
+  readonly run_id: string
+  readonly workflow: string
+  readonly version: number
+  readonly definition_id: number
+  readonly step_count: number
+  readonly key: string | null
+  readonly run_status: RunStatus
+  readonly open_steps: number
+  readonly stop: StoredRun['stop']
+  readonly ends_as: StoredRun['endsAs']
+  readonly cause: string | null
+  readonly created_at: number
+  readonly run_finished_at: number | null
+  readonly start_at: number | null
+  readonly deadline_at: number | null
+  readonly tags: string | null
+  readonly now: number
+  readonly step: number | null
+  readonly name: string | null
+  readonly status: StepStatus
+  readonly open_dependencies: number
+  readonly fence: number
+  readonly failures: number
+  readonly losses: number
+  readonly worker_id: string | null
+  readonly started_at: number | null
+  readonly finished_at: number | null
+  readonly available_at: number | null
+  readonly waiting_since: number | null
+  readonly signalled_at: number | null
+  readonly failing_since: number | null
+  readonly round: number
+  readonly attempts: number
+  readonly succeeded: boolean
+}
+
+/**
+ * Locks a run with all its steps, and reads them as they are once they are locked. Guarantee: until the transaction ends, nothing of the
+ * run changes. Index: primary keys. Locks: the steps by number, then the run.
+ */
+export const lockRun: Statement<LockedRow> = {
+  name: 'lock_run',
+  text: `
+with ${boundedLockWait('$2')},
+locked_steps as materialized (
+  select s.step, s.status, s.open_dependencies, s.fence, s.failures, s.losses, s.worker_id, s.undo_of,
+    s.started_at, s.finished_at, s.available_at, s.waiting_since, s.signalled_at, s.failing_since,
+    s.round, ${countedAttempts} as attempts, s.undo_attempts, s.undo_failures, s.undo_losses, s.undo_started_at, s.undo_finished_at,
+    s.undo_skipped,
+    coalesce(s.succeeded, false) as succeeded
+  from (values ($1::uuid)) as asked (run_id)
+  cross join (select count(*) from bounded_wait) as wait_was_bounded
+  join belay.workflow_steps s on s.run_id = any (array[asked.run_id])
+  order by s.step
+  for update of s
+),
+locked_run as materialized (
+  select r.id, r.definition_id, r.open_steps, r.created_at, r.finished_at, r.status, r.start_at, r.deadline_at, r.stop, r.ends_as,
+    r.workflow, r.key, r.tags, r.cause
+  from (values ($1::uuid)) as asked (run_id)
+  join belay.workflow_runs r on r.id = any (array[asked.run_id])
+  -- Makes the run the last to be locked.
+  cross join (select count(*) from locked_steps) as steps_were_locked
+  for update of r
+),
+-- As many as the definition has: a step less, and this was waiting while the run moved to another definition.
+counted_steps as materialized (
+  select (select count(*)::int from belay.workflow_definition_steps ds where ds.definition_id = r.definition_id) as step_count,
+    (select d.version from belay.workflow_definitions d where d.id = r.definition_id) as version
+  from locked_run r
+)
+select r.id as run_id, r.workflow, counted.version, r.definition_id, counted.step_count, r.key, r.status as run_status, r.open_steps, array_to_json(r.tags)::text as tags,
+  r.stop, r.ends_as, case when s.step = 0 then r.cause::text end as cause, ${epochMs('r.created_at')} as created_at,
+  ${epochMs('r.finished_at')} as run_finished_at, ${epochMs('r.start_at')} as start_at,
+  ${epochMs('r.deadline_at')} as deadline_at, ${epochMs('belay.store_clock()')} as now,
+  s.step, ds.name, s.status, s.open_dependencies, s.fence, s.failures, s.losses, s.worker_id, s.undo_of,
+  ${epochMs('s.started_at')} as started_at, ${epochMs('s.finished_at')} as finished_at,
+  ${epochMs('s.available_at')} as available_at, ${epochMs('s.waiting_since')} as waiting_since,
+  ${epochMs('s.signalled_at')} as signalled_at, ${epochMs('s.failing_since')} as failing_since,
+  s.round, s.attempts, s.undo_attempts, s.undo_failures, s.undo_losses, ${epochMs('s.undo_started_at')} as undo_started_at,
+  ${epochMs('s.undo_finished_at')} as undo_finished_at, s.undo_skipped, s.succeeded
+from locked_run r
+cross join counted_steps counted
+left join locked_steps s on true
+left join belay.workflow_definition_steps ds
+  on ds.definition_id = any (array[r.definition_id]) and ds.step = any (array[s.step])
+order by s.step`,
+}
+
+function epochMs(instant: string): string {
+  return `(extract(epoch from ${instant}) * 1000)::float8`
+}
+
+/** Locks a run, and reads it. `moved`: it moved to another definition meanwhile, and must be locked by a new statement. Null: there is no such run. */
+export async function lock(connection: Connection, runId: string): Promise<RunToChange | 'moved' | null> {
+  const rows = await connection.query(lockRun, [runId, lockWait(1)]).catch((error: unknown) => {
+    throw contended(error, [runId])
+  })
+  const [first] = rows
+  if (first === undefined) return null
+  if (rows.length !== first.step_count || rows.some(({ name }) => name === null)) return 'moved'
+  const [definition] = await readDefinitions(connection, [first.definition_id])
+  return { run: runOf(first), steps: rows.map(stepOf), shape: definition!.shape, now: first.now }
+}
+
+function runOf(row: LockedRow): StoredRun {
+  return {
+    runId: row.run_id,
+    workflow: row.workflow,
+    version: row.version,
+    definitionId: row.definition_id,
+    key: row.key,
+    status: row.run_status,
+    cause: row.cause,
+    createdAt: row.created_at,
+    finishedAt: row.run_finished_at,
+    startAt: row.start_at,
+    deadlineAt: row.deadline_at,
+    tags: tagsOf(row.tags),
+    openSteps: row.open_steps,
+    stop: row.stop,
+    endsAs: row.ends_as,
+  }
+}
+
+function stepOf(row: LockedRow): StoredStep {
+  return {
+    step: row.step!,
+    name: row.name!,
+    status: row.status,
+    fence: row.fence,
+    round: row.round,
+    attempts: row.attempts,
+    failures: row.failures,
+    losses: row.losses,
+    openDependencies: row.open_dependencies,
+    workerId: row.worker_id,
+    undoOf: row.undo_of,
+    undo: decodeUndo(row),
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    availableAt: row.available_at,
+    waitingSince: row.waiting_since,
+    signalledAt: row.signalled_at,
+    failingSince: row.failing_since,
+    succeeded: row.succeeded,
+  }
+}

@@ -1,0 +1,209 @@
+import type {
+  JsonText,
+  RunRecord,
+  RunStatus,
+  StepRecord,
+  StepStatus,
+  UndoRecord,
+} from '@belay/workflow/adapter'
+import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { QueryBuilder } from 'drizzle-orm/pg-core'
+import { isUuid } from '../base/uuid.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+import { tagsOf } from '../rows/run-tags.ts'
+import { decodeUndo, type UndoColumns } from '../rows/undo-columns.ts'
+import { DEFAULT_SCHEMA, makeTables } from '../schema.ts'
+
+// Reads are for people and for handles: built by drizzle, not prepared. They name the default schema, as every statement does.
+const { definitions, definitionSteps, runs, steps } = makeTables(DEFAULT_SCHEMA)
+const build = new QueryBuilder()
+
+interface RunRow {
+  readonly run_id: string
+  readonly workflow: string
+  readonly version: number
+  readonly definition_id: number
+  readonly key: string | null
+  readonly status: RunStatus
+  readonly input: JsonText
+  readonly cause: JsonText
+  readonly created_at: number
+  readonly finished_at: number | null
+  readonly start_at: number | null
+  readonly deadline_at: number | null
+  readonly tags: string | null
+}
+
+// As people see it: a running run may be scheduled or waiting.
+const shownStatus = sql<RunStatus>`belay.shown_status(${runs.id}, ${runs.status}, ${runs.startAt})`
+
+const runColumns = {
+  run_id: sql<string>`${runs.id}`.as('run_id'),
+  workflow: runs.workflow,
+  version: definitions.version,
+  definition_id: sql<number>`${runs.definitionId}`.as('definition_id'),
+  key: runs.key,
+  status: shownStatus.as('status'),
+  input: sql<JsonText>`${runs.input}::text`.as('input'),
+  cause: sql<JsonText>`${runs.cause}::text`.as('cause'),
+  created_at: epochMs(runs.createdAt).as('created_at'),
+  finished_at: epochMs(runs.finishedAt).as('finished_at'),
+  start_at: epochMs(runs.startAt).as('start_at'),
+  deadline_at: epochMs(runs.deadlineAt).as('deadline_at'),
+  tags: sql<string | null>`array_to_json(${runs.tags})::text`.as('tags'),
+}
+
+/** One run with its steps in order, as of one moment. Index: primary keys. No locks. */
+export async function readRun(
+  connection: Connection,
+  runId: string,
+): Promise<{ readonly run: RunRecord; readonly steps: readonly StepRecord[] } | null> {
+  if (!isUuid(runId)) return null
+  const rows = await connection.query(readRunStatement, [runId])
+  const [first] = rows
+  // Every run has a step 0, which carries the run's payloads.
+  return first === undefined ? null : { run: decodeRun(first), steps: rows.map(decodeStep) }
+}
+
+/** Of the runs whose ids a statement finds. Index: primary key. No locks. */
+export async function readRunsNewestFirst(connection: Connection, ids: SQL): Promise<readonly RunRecord[]> {
+  const query = build
+    .select(runColumns)
+    .from(runs)
+    .innerJoin(definitions, eq(definitions.id, runs.definitionId))
+    .where(sql`${runs.id} = any (array(${ids}))`)
+    .orderBy(desc(runs.id))
+    .toSQL()
+  const rows = await connection.query<RunRow>({ name: null, text: query.sql }, query.params)
+  return rows.map(decodeRun)
+}
+
+interface StepRow extends UndoColumns {
+  readonly step: number
+  readonly name: string
+  readonly step_status: StepStatus
+  readonly fence: number
+  readonly round: number
+  readonly attempts: number
+  readonly failures: number
+  readonly losses: number
+  readonly open_dependencies: number
+  readonly worker_id: string | null
+  readonly output: JsonText
+  readonly error: JsonText
+  readonly step_started_at: number | null
+  readonly step_finished_at: number | null
+  readonly available_at: number | null
+  readonly waiting_since: number | null
+  readonly signalled_at: number | null
+  readonly failing_since: number | null
+  readonly undo_error: JsonText
+  readonly succeeded: boolean
+}
+
+const stepColumns = {
+  step: steps.step,
+  name: definitionSteps.name,
+  step_status: sql<StepStatus>`${steps.status}`.as('step_status'),
+  fence: steps.fence,
+  round: steps.round,
+  // As in `countedAttempts`.
+  attempts: sql<number>`coalesce(${steps.attempts}, ${steps.fence} % 40000000)`.as('attempts'),
+  failures: steps.failures,
+  losses: steps.losses,
+  open_dependencies: sql<number>`${steps.openDependencies}`.as('open_dependencies'),
+  worker_id: sql<string>`${steps.workerId}`.as('worker_id'),
+  undo_of: sql<string>`${steps.undoOf}`.as('undo_of'),
+  output: sql<JsonText>`${steps.output}::text`.as('output'),
+  error: sql<JsonText>`${steps.error}::text`.as('error'),
+  step_started_at: epochMs(steps.startedAt).as('step_started_at'),
+  step_finished_at: epochMs(steps.finishedAt).as('step_finished_at'),
+  available_at: epochMs(steps.availableAt).as('available_at'),
+  waiting_since: epochMs(steps.waitingSince).as('waiting_since'),
+  signalled_at: epochMs(steps.signalledAt).as('signalled_at'),
+  failing_since: epochMs(steps.failingSince).as('failing_since'),
+  undo_attempts: sql<number>`${steps.undoAttempts}`.as('undo_attempts'),
+  undo_failures: sql<number>`${steps.undoFailures}`.as('undo_failures'),
+  undo_losses: sql<number>`${steps.undoLosses}`.as('undo_losses'),
+  undo_started_at: epochMs(steps.undoStartedAt).as('undo_started_at'),
+  undo_finished_at: epochMs(steps.undoFinishedAt).as('undo_finished_at'),
+  undo_error: sql<JsonText>`${steps.undoError}::text`.as('undo_error'),
+  undo_skipped: sql<boolean>`${steps.undoSkipped}`.as('undo_skipped'),
+  succeeded: sql<boolean>`coalesce(${steps.succeeded}, false)`.as('succeeded'),
+}
+
+/** One row per step, each with the run's facts; the run's payloads, which may be large, only with the first. */
+export const readRunStatement: Statement<RunRow & StepRow> = {
+  name: 'read_run',
+  text: build
+    .select({
+      ...runColumns,
+      input: sql<JsonText>`case when ${steps.step} = 0 then ${runs.input}::text end`.as('input'),
+      cause: sql<JsonText>`case when ${steps.step} = 0 then ${runs.cause}::text end`.as('cause'),
+      ...stepColumns,
+    })
+    .from(steps)
+    .innerJoin(runs, eq(runs.id, steps.runId))
+    .innerJoin(definitions, eq(definitions.id, runs.definitionId))
+    .innerJoin(
+      definitionSteps,
+      and(eq(definitionSteps.definitionId, runs.definitionId), eq(definitionSteps.step, steps.step)),
+    )
+    .where(eq(steps.runId, sql.placeholder('runId')))
+    .orderBy(asc(steps.step))
+    .toSQL().sql,
+}
+
+function epochMs(column: unknown): SQL<number> {
+  return sql<number>`(extract(epoch from ${column}) * 1000)::float8`
+}
+
+function decodeRun(row: RunRow): RunRecord {
+  return {
+    runId: row.run_id,
+    workflow: row.workflow,
+    version: row.version,
+    definitionId: row.definition_id,
+    key: row.key,
+    status: row.status,
+    input: row.input,
+    cause: row.cause,
+    createdAt: row.created_at,
+    finishedAt: row.finished_at,
+    startAt: row.start_at,
+    deadlineAt: row.deadline_at,
+    tags: tagsOf(row.tags),
+  }
+}
+
+function decodeStep(row: StepRow): StepRecord {
+  return {
+    step: row.step,
+    name: row.name,
+    status: row.step_status,
+    fence: row.fence,
+    round: row.round,
+    attempts: row.attempts,
+    failures: row.failures,
+    losses: row.losses,
+    openDependencies: row.open_dependencies,
+    workerId: row.worker_id,
+    undoOf: row.undo_of,
+    undo: undoOf(row),
+    output: row.output,
+    error: row.error,
+    startedAt: row.step_started_at,
+    finishedAt: row.step_finished_at,
+    availableAt: row.available_at,
+    waitingSince: row.waiting_since,
+    signalledAt: row.signalled_at,
+    failingSince: row.failing_since,
+    succeeded: row.succeeded,
+  }
+}
+
+function undoOf(row: StepRow): UndoRecord | null {
+  const undo = decodeUndo(row)
+  return undo === null ? null : { ...undo, error: row.undo_error }
+}

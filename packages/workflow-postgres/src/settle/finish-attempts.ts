@@ -1,0 +1,290 @@
+import type {
+  ChangedRun,
+  Claim,
+  KeepsAttempts,
+  Outcome,
+  RunStatus,
+  UndoneStatus,
+} from '@belay/workflow/adapter'
+import { boundedLockWait, sharedLockWait } from '../base/lock-wait.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+import { wholeMs } from '../rows/changed-run.ts'
+import {
+  type ClaimRow,
+  claimedColumns,
+  countedAttempts,
+  decodeClaim,
+  firstAttempt,
+} from '../rows/claim-row.ts'
+import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
+
+/**
+ * Records attempts that ended well, forward and undo alike, and everything that follows from it: dependents are counted down, steps that
+ * reach zero are leased to this worker or queued, and runs end. Guarantee: all of it commits together; an attempt that holds its step no
+ * more changes nothing; a dependent becomes ready exactly once, and never in a run that is stopping, whose pending steps were cancelled.
+ * Index: primary keys only. Locks: the worker's row (shared), own steps, dependents, runs, each by (run, step).
+ *
+ * An undo is the same walk with the edges turned round: it counts down the steps it depends on, and every undo counts as a sink.
+ *
+ * There are tens of thousands of attempts a second: of the columns that describe them, one value stands for all where all are the same, and
+ * what goes without saying, that an attempt was settled or a step never attempted before, is answered for all of them in one row.
+ */
+export const finishAttempts: Statement<FinishedRow> = {
+  name: 'finish_attempts',
+  text: finishText(NOT_KEPT),
+}
+
+/** The same, and keeps the attempts. */
+export const keptFinishAttempts: Statement<FinishedRow> = {
+  name: 'finish_attempts_kept',
+  text: finishText({
+    columns: `${keptColumns()}, a.settles_as`,
+    rows: keptRows('settled_attempts', {
+      ended: `case e.settles_as when 'compensated' then 'compensated' else 'completed' end`,
+      // What only kept the order of an undo was no attempt.
+      where: `not e.undo or e.settles_as = 'compensated'`,
+    }),
+  }),
+}
+
+function finishText(keeping: Keeping): string {
+  return `
+with ${boundedLockWait('$10')},
+live_worker as materialized (
+  -- First of all locks, as in a claim. A dead worker may still settle what nobody has taken from it, but is leased nothing new.
+  select w.id
+  from (select count(*) from bounded_wait) as wait_was_bounded
+  cross join belay.workflow_workers w
+  where w.id = $1::uuid and w.status = 'live'
+  for key share of w
+),
+finished_attempts as materialized (
+  select a.run_id, a.step, a.fence, a.definition_id, a.undo, a.settles_as, a.output, a.position,
+    $1::uuid as worker_id, case when a.undo then 'compensating' else 'running' end as leased_status
+  from (
+    select a.run_id, a.step, a.output, a.position, coalesce(a.fence, ($4::int[])[1]) as fence,
+      coalesce(a.definition_id, ($5::int[])[1]) as definition_id, coalesce(a.undo, ($6::bool[])[1]) as undo,
+      coalesce(a.settles_as, ($7::text[])[1]) as settles_as
+    from unnest($2::uuid[], $3::int[], $4::int[], $5::int[], $6::bool[], $7::text[], $8::text[])
+      with ordinality as a (run_id, step, fence, definition_id, undo, settles_as, output, position)
+  ) a
+  cross join (select count(*) from live_worker) as worker_was_locked
+  order by a.run_id, a.step
+),
+settled_attempts as (
+  update belay.workflow_steps s
+  set status = case a.settles_as when 'received' then 'completed' else a.settles_as end,
+    undo_of = case when a.settles_as = 'compensated' then s.undo_of end,
+    output = case when a.undo or a.settles_as = 'received' then s.output else a.output::json end,
+    finished_at = case when a.undo then s.finished_at else belay.store_now() end,
+    undo_finished_at = case when a.undo then belay.store_now() end
+  from finished_attempts a
+  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
+    and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
+  returning a.run_id, a.step, a.definition_id, a.undo, a.position${keeping.columns}
+),
+-- A batch has many attempts of few steps: the graph is read once for each step, not for each attempt.
+followed_edges as materialized (
+  select t.definition_id, t.undo, array_agg(t.run_id) as run_ids,
+    (select case when t.undo then ds.dependencies else ds.dependents end
+     from belay.workflow_definition_steps ds
+     where ds.definition_id = t.definition_id and ds.step = t.step) as neighbours
+  from settled_attempts t
+  group by t.definition_id, t.step, t.undo
+),
+-- Two parents may settle in one batch, and UPDATE ... FROM applies one match per row only: sum first.
+satisfied_dependencies as materialized (
+  select e.run_id, e.step, bool_or(e.undo) as undo, min(e.definition_id) as definition_id, count(*)::int as satisfied,
+    case when bool_or(e.undo) then 'compensating' else 'pending' end as blocked_status
+  from (
+    select unnest(n.run_ids) as run_id, n.step, n.undo, n.definition_id
+    from (select f.run_ids, unnest(f.neighbours) as step, f.undo, f.definition_id from followed_edges f) n
+  ) e
+  group by e.run_id, e.step
+),
+-- Whether a step reaches zero is known only under its lock, so the room is shared out among all that might. A step is leased at once when
+-- its open dependencies are as many as \`leased_at\`; the two numbers beside it are the same, in one direction each.
+blocked_steps as materialized (
+  select d.run_id, d.step, d.undo, d.definition_id, d.satisfied, d.blocked_status, case when d.has_room then d.satisfied end as leased_at,
+    case when d.has_room and not d.undo then d.satisfied end as begins_at,
+    case when d.has_room and d.undo then d.satisfied end as undo_begins_at
+  from (
+    select e.*, row_number() over (order by e.run_id, e.step) <= $9::int and exists (select from live_worker) as has_room
+    from satisfied_dependencies e
+  ) d
+  order by d.run_id, d.step
+),
+-- Rows are met, and locked, in the order of blocked_steps; one that another settlement has just changed is read again.
+updated_steps as (
+  update belay.workflow_steps s
+  set open_dependencies = s.open_dependencies - b.satisfied,
+    status = case when s.open_dependencies = b.begins_at then 'running' when b.undo or s.open_dependencies > b.satisfied then s.status else 'ready' end,
+    fence = case when s.open_dependencies = b.leased_at then s.fence + 1 else s.fence end,
+    worker_id = case when s.open_dependencies = b.leased_at then $1::uuid else s.worker_id end,
+    -- The clock is read under the lock: another settlement may have ended a dependency after this statement began.
+    attempts = case when s.open_dependencies = b.begins_at then ${countedAttempts} + 1 else s.attempts end,
+    started_at = case when s.open_dependencies = b.begins_at then belay.store_clock() else s.started_at end,
+    finished_at = case when s.open_dependencies = b.begins_at then null else s.finished_at end,
+    undo_attempts = case when s.open_dependencies = b.undo_begins_at then s.undo_attempts + 1 else s.undo_attempts end,
+    undo_started_at = case when s.open_dependencies = b.undo_begins_at then belay.store_clock() else s.undo_started_at end
+  from blocked_steps b
+  where s.run_id = any (array[b.run_id]) and s.step = any (array[b.step]) and s.status = any (array[b.blocked_status])
+    and s.open_dependencies > 0
+  returning s.run_id, s.step, s.fence, b.definition_id, ${claimedColumns},
+    s.open_dependencies = 0 as unblocked, s.open_dependencies = 0 and b.leased_at is not null as handed_back,
+    s.fence = 1 and s.undo_of is null and s.failures = 0 and s.losses = 0 as is_first
+),
+queued_steps as (
+  insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
+  select belay.store_now(), u.definition_id, u.step, u.fence, u.run_id
+  from updated_steps u
+  where u.unblocked and not u.handed_back
+),
+ended_steps as materialized (
+  select e.run_id, bool_or(e.undo) as undo, count(*)::int as ended
+  from (
+    select unnest(f.run_ids) as run_id, f.undo
+    from followed_edges f
+    where f.undo or cardinality(f.neighbours) = 0
+  ) e
+  -- Makes the runs the last to be locked.
+  cross join (select count(*) from updated_steps) as steps_were_locked
+  group by e.run_id
+  order by e.run_id
+),
+updated_runs as (
+  update belay.workflow_runs r
+  set open_steps = r.open_steps - e.ended,
+    status = case when r.open_steps > e.ended then r.status when e.undo then r.ends_as else 'completed' end,
+    finished_at = case when r.open_steps > e.ended then r.finished_at else belay.store_clock() end
+  from ended_steps e
+  where r.id = any (array[e.run_id])
+    and r.status = any (case when e.undo then array['compensating', 'compensation_failed', 'paused'] else array['running', 'paused'] end)
+    -- A late success in a run that was stopped while it was paused is an obligation to undo.
+    and case when not e.undo then r.stop is null else true end
+  returning r.id as run_id, r.status, r.open_steps, r.definition_id, r.key, r.tags, r.finished_at - greatest(r.created_at, r.start_at) as lasted
+)${keeping.rows}
+select 'settled' as kind, null::uuid[] as run_ids,
+  case when (select count(*) from settled_attempts) < cardinality($2::uuid[])
+    then array(select t.position::int from settled_attempts t) end as numbers,
+  null::uuid as run_id, null::int as step, null::int as fence, null::int as definition_id, null::int as round,
+  null::int as attempt, null::int as failures, null::int as losses, null as undo_of, null as status, null::bigint[] as durations_ms, null as keys, null as tags
+union all
+select 'first attempts', array_agg(u.run_id), array_agg(u.step), null, null, null, u.definition_id, null, null, null, null, null, null, null, null, null
+from updated_steps u where u.handed_back and u.is_first
+group by u.definition_id
+union all
+select 'claim', null, null, u.run_id, u.step, u.fence, u.definition_id, u.round, u.attempt, u.failures, u.losses, u.undo_of, null, null, null, null
+from updated_steps u where u.handed_back and not u.is_first
+union all
+select 'queued', null, null, null, null, null, null, null, null, null, null, null, null, null, null, null
+where exists (select from updated_steps u where u.unblocked and not u.handed_back)
+union all
+select 'runs', array_agg(r.run_id), null, null, null, null, r.definition_id, null, null, null, null, null, r.status,
+  array_agg((date_part('epoch', r.lasted) * 1000)::bigint),
+  case when count(r.key) > 0 then json_agg(r.key)::text end,
+  (json_object_agg(r.run_id, r.tags) filter (where r.tags is not null))::text
+from updated_runs r where r.open_steps = 0
+group by r.status, r.definition_id`
+}
+
+type FinishedRow =
+  /** `numbers`: the positions of those that were settled; null when all were. */
+  | { readonly kind: 'settled'; readonly numbers: readonly number[] | null }
+  /** `numbers`: a step of each run. */
+  | {
+      readonly kind: 'first attempts'
+      readonly run_ids: readonly string[]
+      readonly numbers: readonly number[]
+      readonly definition_id: number
+    }
+  | (ClaimRow & { readonly kind: 'claim' })
+  | { readonly kind: 'queued' }
+  | FinishedRunsRow
+
+/** Runs of one definition that ended alike. `keys`: JSON, one for each run, or null when none has one. `tags`: JSON, by run, of those that have any. */
+interface FinishedRunsRow {
+  readonly kind: 'runs'
+  readonly run_ids: readonly string[]
+  readonly definition_id: number
+  readonly status: RunStatus
+  readonly durations_ms: readonly number[]
+  readonly keys: string | null
+  readonly tags: string | null
+}
+
+/** An attempt that ended well: its step completed, received its output from a signal, was compensated, or was relayed. */
+export type FinishedOutcome = Extract<Outcome, { type: 'completed' | 'received' | 'compensated' | 'relayed' }>
+
+export interface Finished {
+  /** Indexes into the outcomes that were recorded now. */
+  readonly settled: readonly number[]
+  readonly claims: readonly Claim[]
+  readonly runs: readonly ChangedRun[]
+  readonly queued: boolean
+}
+
+export async function finish(
+  connection: Connection,
+  request: KeepsAttempts & { workerId: string; outcomes: readonly FinishedOutcome[]; handBackMax: number },
+): Promise<Finished> {
+  const { workerId, outcomes, handBackMax } = request
+  const rows = await connection.query(request.keepAttempts ? keptFinishAttempts : finishAttempts, [
+    workerId,
+    outcomes.map((outcome) => outcome.runId),
+    outcomes.map((outcome) => outcome.step),
+    oneForAll(outcomes.map((outcome) => outcome.fence)),
+    oneForAll(outcomes.map((outcome) => outcome.definitionId)),
+    oneForAll(outcomes.map((outcome) => outcome.direction === 'undo')),
+    oneForAll(outcomes.map(statusOf)),
+    outcomes.map((outcome) => (outcome.type === 'completed' ? outcome.output : null)),
+    handBackMax,
+    sharedLockWait,
+  ])
+  const claims: Claim[] = []
+  const runs: ChangedRun[] = []
+  let settled = outcomes.map((_, index) => index)
+  let queued = false
+  for (const row of rows) {
+    switch (row.kind) {
+      case 'settled':
+        if (row.numbers !== null) settled = row.numbers.map((position) => position - 1)
+        break
+      case 'first attempts':
+        row.run_ids.forEach((runId, index) => {
+          claims.push(firstAttempt(runId, row.numbers[index]!, row.definition_id))
+        })
+        break
+      case 'claim':
+        claims.push(decodeClaim(row))
+        break
+      case 'queued':
+        queued = true
+        break
+      case 'runs':
+        runs.push(...finishedRuns(row))
+    }
+  }
+  return { settled, claims, runs, queued }
+}
+
+function finishedRuns(row: FinishedRunsRow): readonly ChangedRun[] {
+  const { definition_id: definitionId, status } = row
+  const keys = row.keys === null ? [] : (JSON.parse(row.keys) as readonly (string | null)[])
+  const tags = row.tags === null ? {} : (JSON.parse(row.tags) as Readonly<Record<string, readonly string[]>>)
+  return row.run_ids.map((runId, index) => {
+    const durationMs = wholeMs(row.durations_ms[index]!)
+    return { runId, definitionId, status, key: keys[index] ?? null, tags: tags[runId] ?? [], durationMs }
+  })
+}
+
+/** A list whose elements are all the same as a list of one; the statement lets it stand for all. */
+function oneForAll<Value>(values: readonly Value[]): readonly Value[] {
+  return values.every((value) => value === values[0]) ? values.slice(0, 1) : values
+}
+
+/** The status that a finished attempt leaves its step in; `received` is completed with the output that the row has. */
+export function statusOf(outcome: FinishedOutcome): 'completed' | 'received' | 'compensated' | UndoneStatus {
+  return outcome.type === 'relayed' ? outcome.undoOf : outcome.type
+}

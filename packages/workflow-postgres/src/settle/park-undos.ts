@@ -1,0 +1,97 @@
+import type { ChangedRun, KeepsAttempts, Outcome, RunStatus } from '@belay/workflow/adapter'
+import { boundedLockWait, sharedLockWait } from '../base/lock-wait.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from '../rows/changed-run.ts'
+import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
+
+/**
+ * Records undos that failed for good and parks their runs for an operator, a paused one when it is resumed; undos of independent branches go
+ * on. Guarantee: step and run change together, wherever an operator has moved the run while this waited for the step. Index: primary keys. Locks: own steps, then runs, each by (run, step).
+ */
+export const parkUndos: Statement<
+  | { readonly kind: 'settled'; readonly position: number }
+  | (ChangedRunRow & { readonly kind: 'run'; readonly status: RunStatus })
+> = {
+  name: 'park_undos',
+  text: parkText(NOT_KEPT),
+}
+
+/** The same, and keeps the attempts. */
+export const keptParkUndos: Statement<
+  | { readonly kind: 'settled'; readonly position: number }
+  | (ChangedRunRow & { readonly kind: 'run'; readonly status: RunStatus })
+> = {
+  name: 'park_undos_kept',
+  text: parkText({
+    columns: `${keptColumns()}, a.error as kept_error`,
+    rows: keptRows('parked_steps', { ended: `'compensation_failed'`, error: 'e.kept_error' }),
+  }),
+}
+
+function parkText(keeping: Keeping): string {
+  return `
+with ${boundedLockWait('$6')},
+failed_attempts as materialized (
+  select a.run_id, a.step, a.fence, a.error, a.position, $1::uuid as worker_id, 'compensating' as leased_status
+  from unnest($2::uuid[], $3::int[], $4::int[], $5::text[]) with ordinality as a (run_id, step, fence, error, position)
+  cross join (select count(*) from bounded_wait) as wait_was_bounded
+  order by a.run_id, a.step
+),
+parked_steps as (
+  update belay.workflow_steps s
+  set status = 'compensation_failed', undo_error = a.error::json, undo_finished_at = belay.store_now()
+  from failed_attempts a
+  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
+    and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
+  returning a.run_id, a.position${keeping.columns}
+),
+-- As it is once it is locked: an operator may have resumed or repaired it after this statement's snapshot.
+undoing_runs as materialized (
+  select r.id, r.status
+  from (
+    select p.run_id, array['compensating', 'compensation_failed', 'paused'] as undoing_statuses
+    from parked_steps p group by p.run_id order by p.run_id
+  ) parked
+  join belay.workflow_runs r on r.id = any (array[parked.run_id])
+  where r.status = any (parked.undoing_statuses)
+  order by parked.run_id
+  for update of r
+),
+parked_runs as (
+  update belay.workflow_runs r
+  set status = 'compensation_failed'
+  from (select u.id, 'compensating' as status from undoing_runs u where u.status = 'compensating') undoing
+  where r.id = any (array[undoing.id])
+  returning r.id as run_id, r.status, ${changedRunColumns}
+)${keeping.rows}
+select 'settled' as kind, p.position::int as position, null::uuid as run_id, null as status,
+  null::int as definition_id, null as key, null as tags, null::float8 as duration_ms
+from parked_steps p
+union all
+select 'run', null, r.run_id, r.status, r.definition_id, r.key, r.tags, r.duration_ms from parked_runs r`
+}
+
+export type ParkedOutcome = Extract<Outcome, { type: 'compensation_failed' }>
+
+export async function park(
+  connection: Connection,
+  request: KeepsAttempts & { workerId: string; outcomes: readonly ParkedOutcome[] },
+): Promise<{
+  readonly settled: readonly number[]
+  readonly runs: readonly ChangedRun[]
+}> {
+  const { workerId, outcomes } = request
+  const rows = await connection.query(request.keepAttempts ? keptParkUndos : parkUndos, [
+    workerId,
+    outcomes.map((outcome) => outcome.runId),
+    outcomes.map((outcome) => outcome.step),
+    outcomes.map((outcome) => outcome.fence),
+    outcomes.map((outcome) => outcome.error),
+    sharedLockWait,
+  ])
+  return {
+    settled: rows.flatMap((row) => (row.kind === 'settled' ? [row.position - 1] : [])),
+    runs: rows.flatMap((row) => (row.kind === 'run' ? [decodeChangedRun(row, row.status)] : [])),
+  }
+}

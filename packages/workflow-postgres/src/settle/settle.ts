@@ -1,0 +1,169 @@
+import type { KeepsAttempts, Outcome, Settlement } from '@belay/workflow/adapter'
+import { batchesBySize } from '../base/batches.ts'
+import { refusalOf } from '../base/errors.ts'
+import { contended, SHARED_LOCK_WAIT_MS } from '../base/lock-wait.ts'
+import type { Connection } from '../connection/connection.ts'
+import { type FailedOutcome, fail } from './fail-attempts.ts'
+import { type FinishedOutcome, finish } from './finish-attempts.ts'
+import { type ParkedOutcome, park } from './park-undos.ts'
+import { settledBefore } from './read-attempts.ts'
+import { type RequeuedOutcome, requeue } from './requeue-attempts.ts'
+import { type WaitingOutcome, wait } from './wait-attempts.ts'
+
+export interface SettleRequest extends KeepsAttempts {
+  readonly workerId: string
+  readonly outcomes: readonly Outcome[]
+  readonly handBackMax: number
+}
+
+interface Recorded {
+  readonly outcome: readonly Outcome[]
+  /** Why the database can never take the one outcome that this is about. */
+  readonly refused?: { readonly outcome: Outcome; readonly reason: string }
+  readonly claims?: Settlement['claims']
+  readonly runs?: Settlement['runs']
+  readonly queued?: boolean
+}
+
+/**
+ * Records outcomes, one statement for each kind of them. Failures go first: what they cancel is then not handed out by the successes of
+ * the same batch.
+ */
+export async function settle(connection: Connection, request: SettleRequest): Promise<Settlement> {
+  const recorded: Recorded[] = []
+  let handBackMax = request.handBackMax
+  for (const { kind, outcomes } of batchesByKind(request.outcomes)) {
+    const batch = { ...request, outcomes, handBackMax }
+    for (const part of await recordEach(connection, kind, batch)) {
+      recorded.push(part)
+      handBackMax -= part.claims?.length ?? 0
+    }
+  }
+  return answer(connection, request, recorded)
+}
+
+async function answer(
+  connection: Connection,
+  { workerId, outcomes }: SettleRequest,
+  recorded: readonly Recorded[],
+): Promise<Settlement> {
+  const settled = new Set(recorded.flatMap((part) => part.outcome))
+  const refused = new Map(
+    recorded.flatMap((part) => (part.refused === undefined ? [] : [entryOf(part.refused)])),
+  )
+  const open = outcomes.filter((outcome) => !settled.has(outcome) && !refused.has(outcome))
+  for (const index of await settledBefore(connection, { workerId, outcomes: open })) settled.add(open[index]!)
+  return {
+    results: outcomes.map((outcome) => {
+      const reason = refused.get(outcome)
+      if (reason !== undefined) return { refused: reason }
+      return settled.has(outcome) ? 'settled' : 'lost'
+    }),
+    claims: recorded.flatMap((part) => part.claims ?? []),
+    runs: recorded.flatMap((part) => part.runs ?? []),
+    queued: recorded.some((part) => part.queued === true),
+  }
+}
+
+function entryOf({ outcome, reason }: NonNullable<Recorded['refused']>): readonly [Outcome, string] {
+  return [outcome, reason]
+}
+
+type Kind = 'fail' | 'park' | 'requeue' | 'wait' | 'finish'
+
+const KIND_OF: Readonly<Record<Outcome['type'], Kind>> = {
+  failed: 'fail',
+  compensation_failed: 'park',
+  retry: 'requeue',
+  released: 'requeue',
+  waiting: 'wait',
+  completed: 'finish',
+  received: 'finish',
+  compensated: 'finish',
+  relayed: 'finish',
+}
+
+function batchesByKind(outcomes: readonly Outcome[]) {
+  return (['fail', 'park', 'requeue', 'wait', 'finish'] as const).flatMap((kind) => {
+    const ofKind = outcomes.filter((outcome) => KIND_OF[outcome.type] === kind)
+    return batchesBySize(ofKind, payloadOf).map((batch) => ({ kind, outcomes: batch }))
+  })
+}
+
+function payloadOf(outcome: Outcome): number {
+  switch (outcome.type) {
+    case 'completed':
+      return outcome.output?.length ?? 0
+    case 'failed':
+      return outcome.error.length + outcome.cause.length
+    case 'retry':
+    case 'compensation_failed':
+      return outcome.error.length
+    default:
+      return 0
+  }
+}
+
+/** Records a batch; when the database refuses it for what it contains, halves it until the bad outcome stands alone. */
+async function recordEach(
+  connection: Connection,
+  kind: Kind,
+  batch: SettleRequest,
+): Promise<readonly Recorded[]> {
+  try {
+    return [await record(connection, kind, batch)]
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (refusal === null)
+      throw contended(
+        error,
+        batch.outcomes.map(({ runId }) => runId),
+        SHARED_LOCK_WAIT_MS,
+      )
+    const [only] = batch.outcomes
+    if (batch.outcomes.length === 1 && only !== undefined) {
+      return [{ outcome: [], refused: { outcome: only, reason: refusal } }]
+    }
+    const middle = Math.ceil(batch.outcomes.length / 2)
+    const first = await recordEach(connection, kind, { ...batch, outcomes: batch.outcomes.slice(0, middle) })
+    const leased = first.reduce((sum, part) => sum + (part.claims?.length ?? 0), 0)
+    const rest = { ...batch, outcomes: batch.outcomes.slice(middle), handBackMax: batch.handBackMax - leased }
+    return [...first, ...(await recordEach(connection, kind, rest))]
+  }
+}
+
+async function record(connection: Connection, kind: Kind, batch: SettleRequest): Promise<Recorded> {
+  const { workerId, handBackMax, keepAttempts } = batch
+  const pick = (indexes: readonly number[]) => indexes.map((index) => batch.outcomes[index]!)
+  switch (kind) {
+    case 'fail': {
+      const outcomes = batch.outcomes as readonly FailedOutcome[]
+      const { settled, runs } = await fail(connection, { workerId, outcomes, keepAttempts })
+      return { outcome: pick(settled), runs }
+    }
+    case 'park': {
+      const outcomes = batch.outcomes as readonly ParkedOutcome[]
+      const { settled, runs } = await park(connection, { workerId, outcomes, keepAttempts })
+      return { outcome: pick(settled), runs }
+    }
+    case 'requeue': {
+      const outcomes = batch.outcomes as readonly RequeuedOutcome[]
+      const settled = pick(await requeue(connection, { workerId, outcomes, keepAttempts }))
+      return { outcome: settled, queued: settled.some(isDueNow) }
+    }
+    case 'wait': {
+      const outcomes = batch.outcomes as readonly WaitingOutcome[]
+      const { settled, queued } = await wait(connection, { workerId, outcomes, keepAttempts })
+      return { outcome: pick(settled), queued }
+    }
+    case 'finish': {
+      const outcomes = batch.outcomes as readonly FinishedOutcome[]
+      const { settled, ...rest } = await finish(connection, { workerId, outcomes, handBackMax, keepAttempts })
+      return { outcome: pick(settled), ...rest }
+    }
+  }
+}
+
+function isDueNow(outcome: Outcome): boolean {
+  return outcome.type === 'released' || (outcome.type === 'retry' && outcome.delayMs === 0)
+}

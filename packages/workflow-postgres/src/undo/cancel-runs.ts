@@ -1,0 +1,107 @@
+import { type Adapter, type ChangedRun, StoreContendedError } from '@belay/workflow/adapter'
+import { boundedLockWait, contended, isLockTimeout, lockWait } from '../base/lock-wait.ts'
+import { isUuid } from '../base/uuid.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from '../rows/changed-run.ts'
+
+/**
+ * Stops runs with a cancellation, cancels what has not started in them, and notes it in their history. Guarantee: all of it commits
+ * together; a paused run is paused no more; a run that is stopping or at an end stays as it is. Index: primary keys. Locks: steps, then runs, each by (run, step).
+ */
+export const cancelRunsStatement: Statement<ChangedRunRow> = {
+  name: 'cancel_runs',
+  text: `
+with ${boundedLockWait('$7')},
+asked_runs as materialized (
+  select r.id, array['pending', 'ready', 'waiting'] as open_statuses
+  from belay.workflow_runs r
+  cross join (select count(*) from bounded_wait) as wait_was_bounded
+  where r.id = any ($1::uuid[]) and r.status in ('scheduled', 'running', 'waiting', 'paused') and r.stop is null
+  order by r.id
+),
+locked_steps as materialized (
+  select s.run_id, s.step
+  from asked_runs
+  join belay.workflow_steps s on s.run_id = any (array[asked_runs.id])
+  where s.status = any (asked_runs.open_statuses)
+  order by asked_runs.id, s.step
+  for update of s
+),
+cancelled_steps as (
+  update belay.workflow_steps s
+  set status = 'cancelled'
+  from locked_steps l
+  where s.run_id = any (array[l.run_id]) and s.step = any (array[l.step])
+  returning 1
+),
+stopped_runs as (
+  update belay.workflow_runs r
+  set status = 'compensating', stop = $3::text, cause = $2::text::json
+  from (
+    select asked_runs.id
+    from asked_runs
+    -- Makes the runs the last to be locked.
+    cross join (select count(*) from cancelled_steps) as steps_were_locked
+    order by asked_runs.id
+  ) asked
+  where r.id = any (array[asked.id]) and r.status in ('scheduled', 'running', 'waiting', 'paused') and r.stop is null
+  returning r.id, ${changedRunColumns}
+),
+noted_runs as (
+  insert into belay.workflow_history (run_id, at, action, actor, reason, change)
+  select s.id, belay.store_now(), 'cancel', $4::text, $5::text, $6::text::json
+  from stopped_runs s
+)
+select s.id as run_id, s.definition_id, s.key, s.tags, s.duration_ms from stopped_runs s`,
+}
+
+type CancelRequest = Parameters<Adapter['cancelRuns']>[0]
+
+export async function cancelRuns(
+  connection: Connection,
+  request: CancelRequest,
+): Promise<readonly ChangedRun[]> {
+  const runIds = [...new Set(request.runIds.filter(isUuid))]
+  if (runIds.length === 0) return []
+  try {
+    return await cancel(connection, request, runIds, lockWait(runIds.length))
+  } catch (error) {
+    if (runIds.length === 1 || !isLockTimeout(error)) throw contended(error, runIds)
+    return cancelEach(connection, request, runIds)
+  }
+}
+
+/** A run that somebody holds keeps no other from being cancelled. */
+async function cancelEach(
+  connection: Connection,
+  request: CancelRequest,
+  runIds: readonly string[],
+): Promise<readonly ChangedRun[]> {
+  const cancelled: ChangedRun[] = []
+  const held: { readonly runId: string; readonly error: unknown }[] = []
+  for (const runId of runIds) {
+    try {
+      cancelled.push(...(await cancel(connection, request, [runId], lockWait(runIds.length))))
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error
+      held.push({ runId, error })
+    }
+  }
+  const [first] = held
+  if (first === undefined) return cancelled
+  const message = `${held.length} of ${runIds.length} runs were not cancelled, run ${first.runId} among them: other transactions hold their rows. ${cancelled.length} were cancelled. Cancel the rest again once those transactions have ended.`
+  throw new StoreContendedError(message, { runId: first.runId, cause: first.error })
+}
+
+async function cancel(
+  connection: Connection,
+  { cause, stop = 'cancellation', by }: CancelRequest,
+  runIds: readonly string[],
+  waits: string,
+): Promise<readonly ChangedRun[]> {
+  const change = JSON.stringify({ compensate: stop === 'cancellation' })
+  const values = [runIds, cause, stop, by?.actor ?? null, by?.reason ?? null, change, waits]
+  const rows = await connection.query(cancelRunsStatement, values)
+  return rows.map((row) => decodeChangedRun(row, 'compensating'))
+}

@@ -1,0 +1,135 @@
+import type { ChangedRun } from '@belay/workflow/adapter'
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from '../rows/changed-run.ts'
+
+/**
+ * Stops runs whose deadline has passed, and cancels what has not started in them; a paused one stays paused until it is resumed. Guarantee: both commit together; a run that is stopping or
+ * at an end stays as it is, however many workers do this at once; nothing is waited for: a run of which somebody has a row locked is left for
+ * later. Index: the partial index of deadlines, steps by primary key. Locks: steps, then runs, each by (run, step), skipping locked ones.
+ */
+export const expireRunsStatement: Statement<
+  ChangedRunRow & { readonly is_expired: boolean; readonly status: 'paused' | 'compensating' }
+> = {
+  name: 'expire_runs',
+  text: `
+with overdue_runs as materialized (
+  select r.id, array['pending', 'ready', 'waiting'] as open_statuses, array['running', 'paused'] as forward_statuses
+  from belay.workflow_runs r
+  where r.deadline_at <= belay.store_now() and r.stop is null and r.status in ('running', 'paused') and r.id <> all ($2::uuid[])
+  order by r.deadline_at
+  limit $1::int
+),
+locked_steps as materialized (
+  select s.run_id, s.step
+  from overdue_runs o
+  join belay.workflow_steps s on s.run_id = any (array[o.id])
+  where s.status = any (o.open_statuses)
+  order by o.id, s.step
+  for update of s skip locked
+),
+locked_counts as materialized (
+  select l.run_id, count(*) as steps from locked_steps l group by l.run_id
+),
+-- Those of which every open step is locked.
+free_runs as materialized (
+  select o.id, o.forward_statuses
+  from overdue_runs o
+  where (select count(*) from belay.workflow_steps s where s.run_id = o.id and s.status in ('pending', 'ready', 'waiting'))
+    = coalesce((select l.steps from locked_counts l where l.run_id = o.id), 0)
+),
+locked_runs as materialized (
+  select r.id, r.status
+  from free_runs f
+  -- Makes the runs the last to be locked.
+  cross join (select count(*) from locked_steps) as steps_were_locked
+  join belay.workflow_runs r on r.id = any (array[f.id])
+  where r.status = any (f.forward_statuses) and case when f.id is not null then r.stop is null end
+  order by f.id
+  for update of r skip locked
+),
+-- Their queue rows stay: a claim that meets one removes it.
+cancelled_steps as (
+  update belay.workflow_steps s
+  set status = 'cancelled'
+  from (
+    select l.run_id, l.step
+    from locked_steps l
+    where case when l.run_id is not null then l.run_id in (select r.id from locked_runs r) end
+  ) l
+  where s.run_id = any (array[l.run_id]) and s.step = any (array[l.step])
+),
+stopped_runs as (
+  update belay.workflow_runs r
+  set status = case l.status when 'paused' then l.status else 'compensating' end, stop = 'failure',
+    cause = format('{"type":"deadline","deadlineAt":"%s"}',
+      to_char(r.deadline_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::json
+  from locked_runs l
+  where r.id = any (array[l.id])
+  returning r.id, r.status, ${changedRunColumns}
+)
+select o.id as run_id, s.id is not null as is_expired, s.status, s.definition_id, s.key, s.tags, s.duration_ms
+from overdue_runs o
+left join stopped_runs s on s.id = o.id`,
+}
+
+/**
+ * When the next queued step of these definitions becomes claimable, and when the next deadline passes, in milliseconds from now. Index: the
+ * queue by (definition, available_at), and the partial index of deadlines; it reads one entry for each definition, and one deadline. No
+ * locks.
+ */
+export const readUpcoming: Statement<{
+  readonly claim_in_ms: number | null
+  readonly deadline_in_ms: number | null
+}> = {
+  name: 'read_upcoming',
+  text: `
+select
+  (
+    select (extract(epoch from min(due.available_at) - belay.store_now()) * 1000)::float8
+    from unnest($1::int[]) as wanted (definition_id)
+    cross join lateral (
+      select q.available_at from belay.workflow_ready q
+      where q.definition_id = wanted.definition_id and q.available_at > belay.store_now()
+      order by q.available_at
+      limit 1
+    ) due
+  ) as claim_in_ms,
+  (
+    select (extract(epoch from r.deadline_at - belay.store_now()) * 1000)::float8
+    from belay.workflow_runs r
+    where r.deadline_at is not null and r.stop is null and r.status in ('running', 'paused')
+    order by r.deadline_at
+    limit 1
+  ) as deadline_in_ms`,
+}
+
+// How often it looks past runs that somebody holds locked.
+const ROUNDS_MAX = 5
+
+export async function expireRuns(
+  connection: Connection,
+  request: { readonly limit: number },
+): Promise<readonly ChangedRun[]> {
+  const expired: ChangedRun[] = []
+  const passedOver: string[] = []
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const limit = request.limit - expired.length
+    const rows = await connection.query(expireRunsStatement, [limit, passedOver])
+    for (const row of rows) {
+      if (row.is_expired) expired.push(decodeChangedRun(row, row.status))
+      else passedOver.push(row.run_id)
+    }
+    // Only when it met its limit may there be more, behind those that it passed over.
+    if (rows.length < limit || expired.length >= request.limit) break
+  }
+  return expired
+}
+
+export async function upcoming(
+  connection: Connection,
+  request: { readonly definitionIds: readonly number[] },
+): Promise<{ readonly claimInMs: number | null; readonly deadlineInMs: number | null }> {
+  const [row] = await connection.query(readUpcoming, [request.definitionIds])
+  return { claimInMs: row!.claim_in_ms, deadlineInMs: row!.deadline_in_ms }
+}

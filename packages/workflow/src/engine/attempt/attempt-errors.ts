@@ -1,0 +1,43 @@
+import type { Claim } from '../../adapter/index.ts'
+import type { SerialisedError } from '../../cause.ts'
+import type { RetryPolicy, StepDefinition } from '../../definition/step.ts'
+import { BelayError } from '../../errors.ts'
+import type { TimeLimit } from '../base/time-limit.ts'
+
+/** The attempt that an error is about. */
+interface Subject {
+  readonly claim: Claim
+  readonly step: StepDefinition
+}
+
+/** Its handler did not end in time. */
+export function timeoutError({ claim, step }: Subject, { ms, option }: TimeLimit): BelayError {
+  const { runId, attempt } = claim
+  const within =
+    option === 'timeout' ? `its timeout of ${ms} ms` : `the ${ms} ms that were left of its \`retry.for\``
+  return new BelayError(
+    'step_timeout',
+    `Step "${step.name}" of run ${runId} did not end within ${within}. Whether it took effect is unknown. Let the handler stop when its \`signal\` fires, or raise \`${option}\`.`,
+    { runId, step: step.name, attempt },
+  )
+}
+
+/** A retry was due in time, and no worker took it in time. `last`: the error of the failed attempt before it, if it is known. */
+export function retriesAreOver(
+  { claim, step }: Subject,
+  { forMs }: RetryPolicy,
+  last: SerialisedError | undefined,
+): BelayError {
+  const { runId, attempt } = claim
+  const failure = last === undefined ? '' : ` Its last failure was ${last.name}: ${last.message}.`
+  return new BelayError(
+    'retry_window_over',
+    `Step "${step.name}" of run ${runId} is not tried again: its first failed attempt began more than ${forMs} ms ago, which is its \`retry.for\`, before a worker took the next one.${failure} Raise \`retry.for\`, or run more workers.`,
+    { runId, step: step.name, attempt },
+  )
+}
+
+/** Its run was pruned while the attempt waited for its payloads. */
+export function runIsGone({ runId }: Claim): BelayError {
+  return new BelayError('unknown_run', `Run ${runId} is not in the store any more.`, { runId })
+}

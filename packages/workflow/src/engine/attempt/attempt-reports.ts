@@ -1,0 +1,64 @@
+import type { Outcome } from '../../adapter/index.ts'
+import type { Logger } from '../../logger.ts'
+import type { EventHub } from '../base/events.ts'
+import type { Runtime } from '../base/runtime.ts'
+import type { Attempt } from './attempt.ts'
+import { outcomeEvent, stepEvent } from './step-events.ts'
+
+export interface AttemptReportsParts {
+  readonly workerId: string
+  readonly runtime: Runtime
+  readonly log: Logger
+  readonly events: EventHub
+}
+
+/** What the log and listeners are told of the attempts of one worker identity. */
+export class AttemptReports {
+  readonly #parts: AttemptReportsParts
+
+  constructor(parts: AttemptReportsParts) {
+    this.#parts = parts
+  }
+
+  /** Its handler is about to be called. */
+  begun(attempt: Attempt): void {
+    const { events, workerId } = this.#parts
+    if (events.has('step.started')) events.emit('step.started', stepEvent(attempt, workerId))
+  }
+
+  /** Its outcome is recorded. */
+  settled(attempt: Attempt, outcome: Outcome): void {
+    const { events, runtime, workerId } = this.#parts
+    outcomeEvent(events, outcome, () => {
+      const durationMs = runtime.clock.now() - attempt.startedAt
+      return { ...stepEvent(attempt, workerId), durationMs }
+    })
+  }
+
+  discarded(attempt: Attempt, reason: 'lease_lost' | 'released' | 'timed_out'): void {
+    const { log, events, workerId } = this.#parts
+    const event = stepEvent(attempt, workerId)
+    log.warn('A result was discarded: its attempt was over.', { ...event, reason })
+    events.emit('step.discarded', { ...event, reason })
+  }
+
+  /** Its outcome waits for somebody's transaction. */
+  heldUp(attempt: Attempt, error: unknown): void {
+    const { log, events, workerId } = this.#parts
+    const event = stepEvent(attempt, workerId)
+    const message =
+      'The outcome of a step waits to be recorded: another transaction holds a row of its run. It is recorded once that transaction has ended, and nothing else waits for it.'
+    log.warn(message, { ...event, error })
+    events.emit('step.held_up', event)
+  }
+
+  /** Steps were found that had been leased to this worker without its hearing of it. */
+  adopted(steps: number): void {
+    const { log, events, workerId } = this.#parts
+    log.info('Found steps that were leased to this worker without its knowledge; it runs them now.', {
+      workerId,
+      steps,
+    })
+    events.emit('lease.adopted', { workerId, steps })
+  }
+}

@@ -1,0 +1,100 @@
+import type { Claim, JsonText } from '../../adapter/index.ts'
+import type { StepContext } from '../../definition/handler.ts'
+import type { WorkflowDefinition } from '../../definition/workflow.ts'
+import { type Logger, silentLogger } from '../../logger.ts'
+import { fromJsonText } from '../base/payload.ts'
+import type { ForwardPayloads } from '../base/payload-cache.ts'
+
+export interface ContextParts {
+  readonly claim: Claim
+  readonly definition: WorkflowDefinition
+  readonly payloads: ForwardPayloads
+  readonly controller: AbortController
+  readonly log: Logger
+}
+
+/** What a handler is given, whichever direction. */
+export function handlerContext(parts: ContextParts): StepContext {
+  const { claim, definition, payloads } = parts
+  const { runId, attempt } = claim
+  const step = definition.steps[claim.step]!.name
+  return new HandlerContext(parts.controller, {
+    runId,
+    step,
+    input: fromJsonText(payloads.input),
+    deps: dependencyOutputs(definition, claim.step, payloads.outputs),
+    attempt,
+    idempotencyKey: idempotencyKey(claim, step),
+    log: withFields(parts.log, () => ({
+      runId,
+      workflow: definition.name,
+      step,
+      direction: claim.direction,
+      attempt,
+    })),
+  })
+}
+
+/** The same for all attempts at one effect; another one once that effect was undone and is to be made again. */
+function idempotencyKey({ runId, round, direction }: Claim, step: string): string {
+  const effect = round === 1 ? `${runId}:${step}` : `${runId}:${step}:${round}`
+  return direction === 'undo' ? `${effect}:undo` : effect
+}
+
+/** Parsed afresh for every attempt: a handler that changes what it was given must not change it for others. */
+function dependencyOutputs(
+  { graph }: WorkflowDefinition,
+  step: number,
+  outputs: readonly JsonText[],
+): Readonly<Record<string, unknown>> {
+  const deps: Record<string, unknown> = {}
+  graph.dependencies[step]!.forEach((dependency, index) => {
+    deps[graph.names[dependency]!] = fromJsonText(outputs[index] ?? null)
+  })
+  return deps
+}
+
+/**
+ * Makes the signal when it is first asked for: most handlers never do, and it costs more than all the rest of a context. It is the
+ * context's own property like the others, so that handlers can take the context apart or spread it.
+ */
+class HandlerContext implements StepContext {
+  static readonly #signal: PropertyDescriptor & ThisType<HandlerContext> = {
+    enumerable: true,
+    configurable: true,
+    get() {
+      return this.#controller.signal
+    },
+  }
+  readonly runId: string
+  readonly step: string
+  readonly input: unknown
+  readonly deps: Readonly<Record<string, unknown>>
+  readonly attempt: number
+  readonly idempotencyKey: string
+  readonly log: Logger
+  declare readonly signal: AbortSignal
+  readonly #controller: AbortController
+
+  constructor(controller: AbortController, fields: Omit<StepContext, 'signal'>) {
+    this.runId = fields.runId
+    this.step = fields.step
+    this.input = fields.input
+    this.deps = fields.deps
+    this.attempt = fields.attempt
+    this.idempotencyKey = fields.idempotencyKey
+    this.log = fields.log
+    this.#controller = controller
+    Object.defineProperty(this, 'signal', HandlerContext.#signal)
+  }
+}
+
+function withFields(log: Logger, fields: () => Readonly<Record<string, unknown>>): Logger {
+  if (log === silentLogger) return log
+  return {
+    debug: (message, more) => log.debug(message, { ...fields(), ...more }),
+    info: (message, more) => log.info(message, { ...fields(), ...more }),
+    warn: (message, more) => log.warn(message, { ...fields(), ...more }),
+    error: (message, more) => log.error(message, { ...fields(), ...more }),
+  }
+}

@@ -1,0 +1,67 @@
+import type { Outcome } from '../../adapter/index.ts'
+import type { SerialisedError } from '../../cause.ts'
+import type { EngineEvents, EventHub, StepEvent } from '../base/events.ts'
+import type { Attempt } from './attempt.ts'
+
+export function stepEvent(attempt: Attempt, workerId: string): StepEvent {
+  const { claim, definition, step } = attempt
+  return {
+    runId: claim.runId,
+    workflow: definition.name,
+    version: definition.version,
+    step: step.name,
+    direction: claim.direction,
+    attempt: claim.attempt,
+    workerId,
+  }
+}
+
+/** Tells of a recorded outcome, if anybody wants to know. Relays are the engine's own affair. */
+export function outcomeEvent(
+  events: EventHub,
+  outcome: Outcome,
+  eventOf: () => StepEvent & { readonly durationMs: number },
+): void {
+  const name = EVENT_OF[outcome.type]
+  if (name === null || !events.has(name)) return
+  switch (outcome.type) {
+    case 'completed':
+    case 'received':
+      events.emit('step.completed', eventOf())
+      break
+    case 'compensated':
+      events.emit('step.compensated', eventOf())
+      break
+    case 'waiting':
+      events.emit('step.waiting', { ...eventOf(), wake: outcome.wake ?? undefined })
+      break
+    case 'failed':
+    case 'compensation_failed':
+      events.emit(`step.${outcome.type}`, { ...eventOf(), error: parse(outcome.error) })
+      break
+    case 'retry':
+      events.emit('step.retrying', { ...eventOf(), error: parse(outcome.error), delayMs: outcome.delayMs })
+      break
+    case 'released':
+      events.emit('step.released', eventOf())
+      break
+    case 'relayed':
+      break
+  }
+}
+
+const EVENT_OF: Readonly<Record<Outcome['type'], keyof EngineEvents | null>> = {
+  completed: 'step.completed',
+  received: 'step.completed',
+  waiting: 'step.waiting',
+  compensated: 'step.compensated',
+  failed: 'step.failed',
+  compensation_failed: 'step.compensation_failed',
+  retry: 'step.retrying',
+  released: 'step.released',
+  relayed: null,
+}
+
+function parse(error: string): SerialisedError {
+  return JSON.parse(error)
+}

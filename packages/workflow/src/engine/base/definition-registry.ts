@@ -1,0 +1,116 @@
+import type {
+  Adapter,
+  DefinitionRecord,
+  FoundRun,
+  SavedDefinition,
+  WithinTransaction,
+} from '../../adapter/index.ts'
+import type { WorkflowDefinition } from '../../definition/workflow.ts'
+import { BelayError } from '../../errors.ts'
+import { diffShapes } from '../../graph/index.ts'
+
+/** Keeps the store's numbers of definitions, saving each once per process. Refuses a definition whose version is stored with another shape. */
+export class DefinitionRegistry {
+  readonly #adapter: Adapter
+  readonly #saved = new Map<string, SavedDefinition>()
+  /** Being saved, not for a caller's transaction. */
+  readonly #saving = new Map<string, Promise<SavedDefinition>>()
+  /** By the store's number: whose shape the store confirmed. */
+  readonly #known = new Map<number, WorkflowDefinition>()
+  /** Others, as the store has them. */
+  readonly #learnt = new Map<number, DefinitionRecord>()
+
+  constructor(adapter: Adapter) {
+    this.#adapter = adapter
+  }
+
+  /** By the store's number. Throws `definition_changed`. */
+  async saveAll(workflows: readonly WorkflowDefinition[]): Promise<ReadonlyMap<number, WorkflowDefinition>> {
+    if (workflows.length === 0) return new Map()
+    const saved = await this.#adapter.saveDefinitions(workflows.map(({ record }) => record))
+    return new Map(
+      workflows.map((workflow, index) => {
+        const definition = saved[index]!
+        assertSameShape(workflow, definition)
+        this.#keep(workflow, cacheKey(workflow), definition)
+        return [definition.id, workflow]
+      }),
+    )
+  }
+
+  /** Saves one definition unless this process already has: for a caller's transaction `tx` if there is one. Throws `definition_changed`. */
+  async save(workflow: WorkflowDefinition, tx?: unknown): Promise<SavedDefinition> {
+    const key = cacheKey(workflow)
+    const known = this.#saved.get(key)
+    if (known !== undefined) return known
+    if (tx !== undefined) return this.#saveOne(workflow, key, { tx })
+    // Shared by callers of one moment; never with those in a transaction, on whose connection the others may be waiting.
+    const saving = this.#saving.get(key) ?? this.#saveOne(workflow, key)
+    this.#saving.set(key, saving)
+    try {
+      return await saving
+    } finally {
+      this.#saving.delete(key)
+    }
+  }
+
+  async #saveOne(
+    workflow: WorkflowDefinition,
+    key: string,
+    within?: WithinTransaction,
+  ): Promise<SavedDefinition> {
+    const [saved] = await this.#adapter.saveDefinitions([workflow.record], within)
+    assertSameShape(workflow, saved!)
+    // Else not kept: it is gone when the transaction is rolled back.
+    if (!saved!.uncommitted) this.#keep(workflow, key, saved!)
+    return saved!
+  }
+
+  #keep(workflow: WorkflowDefinition, key: string, saved: SavedDefinition): void {
+    this.#saved.set(key, saved)
+    this.#known.set(saved.id, workflow)
+  }
+
+  /** The definition with that number of the store's, if this process has it. */
+  known(definitionId: number): WorkflowDefinition | undefined {
+    return this.#known.get(definitionId)
+  }
+
+  /** Names and shape of the definition with that number, as far as this process knows it by now. */
+  recordOf(definitionId: number): DefinitionRecord | undefined {
+    return this.#known.get(definitionId)?.record ?? this.#learnt.get(definitionId)
+  }
+
+  /** Asks the store about definitions that this process has not. */
+  async learn(definitionIds: readonly number[]): Promise<void> {
+    const strange = definitionIds.filter((id) => this.recordOf(id) === undefined)
+    if (strange.length === 0) return
+    for (const found of await this.#adapter.readDefinitions(strange)) this.#learnt.set(found.id, found)
+  }
+
+  /** The definition a run follows, when it was started here or is among `workflows`. Throws `definition_changed`. */
+  async find(
+    run: FoundRun,
+    workflows: readonly WorkflowDefinition[],
+    tx?: unknown,
+  ): Promise<WorkflowDefinition | undefined> {
+    const known = this.#known.get(run.definitionId)
+    if (known !== undefined) return known
+    const given = workflows.find(({ name, version }) => name === run.workflow && version === run.version)
+    if (given !== undefined) await this.save(given, tx)
+    return given
+  }
+}
+
+// The checksum is part of it: two shapes under one version in one process must each be checked.
+function cacheKey({ record }: WorkflowDefinition): string {
+  return `${record.name}@${record.version}#${record.checksum}`
+}
+
+function assertSameShape({ record }: WorkflowDefinition, saved: SavedDefinition): void {
+  if (saved.checksum === record.checksum) return
+  throw new BelayError(
+    'definition_changed',
+    `Workflow "${record.name}" version ${record.version} is stored with another shape. Runs keep the version they started with, so a changed graph needs a new version: give version ${record.version + 1}, and keep version ${record.version} registered until its runs have ended.\n${diffShapes(saved.shape, record.shape).join('\n')}`,
+  )
+}

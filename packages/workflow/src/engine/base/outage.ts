@@ -1,0 +1,60 @@
+import { BelayError } from '../../errors.ts'
+import type { Logger } from '../../logger.ts'
+import { outageDelayMs } from './backoff.ts'
+import type { EventHub } from './events.ts'
+
+/** Follows whether one kind of call reaches the store: tells once when it stops and once when it works again. */
+export class OutageWatch {
+  readonly #during: string
+  readonly #log: Logger
+  readonly #events: EventHub
+  readonly #random: () => number
+  #tries = 0
+
+  constructor(parts: { during: string; log: Logger; events: EventHub; random: () => number }) {
+    this.#during = parts.during
+    this.#log = parts.log
+    this.#events = parts.events
+    this.#random = parts.random
+  }
+
+  succeeded(): void {
+    if (this.#tries === 0) return
+    this.#tries = 0
+    this.#log.info('The store answers again.', { during: this.#during })
+    this.#events.emit('store.recovered', { during: this.#during })
+  }
+
+  /** Notes a failed call; returns after how many milliseconds to try again. */
+  failed(error: unknown): number {
+    this.#tries += 1
+    if (!isPassing(error)) {
+      this.#log.error('A call to the store failed unexpectedly.', { during: this.#during, error })
+      this.#events.emit('error', { during: this.#during, error })
+    } else if (this.#tries === 1) {
+      this.#log.warn('The store cannot be reached; trying again.', { during: this.#during, error })
+      this.#events.emit('store.unavailable', { during: this.#during, message: error.message })
+    }
+    return outageDelayMs(this.#tries, this.#random)
+  }
+}
+
+/** The store could not be reached, or did not answer: the call may have taken effect. */
+export function isUnavailable(error: unknown): error is BelayError {
+  return BelayError.is(error) && error.code === 'store_unavailable'
+}
+
+/** Somebody else holds a row that the call needs: nothing was written. */
+export function isContended(error: unknown): error is BelayError {
+  return BelayError.is(error) && error.code === 'store_contended'
+}
+
+/** Whether the error is the store's own answer, so that the call is known to have had no effect. */
+export function isAnswered(error: unknown): boolean {
+  return BelayError.is(error) && !isUnavailable(error)
+}
+
+/** A later try may succeed. */
+function isPassing(error: unknown): error is BelayError {
+  return isUnavailable(error) || isContended(error)
+}

@@ -1,0 +1,170 @@
+import type { Adapter, JsonText, PayloadRequest, RunPayloads } from '../../adapter/index.ts'
+
+/** What each of the two generations may hold, in characters of JSON text. About twice that in bytes. */
+const CHARS_MAX = 8 * 1024 * 1024
+/** A flat charge per run and per value, so that a million tiny ones are bounded too. */
+const OVERHEAD_CHARS = 64
+
+interface Entry {
+  input: JsonText | undefined
+  /** Why the run stopped; undefined while that is not known. */
+  cause: JsonText | undefined
+  /** By the step's number; undefined where it is not known. */
+  readonly outputs: (JsonText | undefined)[]
+  chars: number
+}
+
+interface Pending {
+  readonly request: PayloadRequest
+  readonly resolve: (payloads: RunPayloads | undefined) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** What a forward attempt is called with. `outputs` are in the order they were asked for. */
+export interface ForwardPayloads {
+  readonly input: JsonText
+  readonly outputs: readonly JsonText[]
+}
+
+/**
+ * Inputs, outputs and causes that this process has seen, so that a chain of steps in one worker never reads back what it just wrote.
+ * Inputs never change once they are stored, and outputs not unless their step runs again, which its attempts tell.
+ *
+ * Bounded by two generations: what is used moves to the young one, and when that is full the old one is dropped whole. Runs come and go
+ * by the thousand, and a map that gives up its oldest entry each time walks over all it has given up before.
+ */
+export class PayloadCache {
+  readonly #adapter: Adapter
+  #young = new Map<string, Entry>()
+  #old = new Map<string, Entry>()
+  #youngChars = 0
+  #pending: Pending[] = []
+
+  constructor(adapter: Adapter) {
+    this.#adapter = adapter
+  }
+
+  rememberInput(runId: string, input: JsonText): void {
+    const entry = this.#find(runId) ?? this.#create(runId)
+    if (entry.input !== undefined) return
+    entry.input = input
+    this.#grow(runId, entry, input)
+  }
+
+  rememberOutput(runId: string, step: number, output: JsonText): void {
+    const entry = this.#find(runId) ?? this.#create(runId)
+    if (entry.outputs[step] !== undefined) return
+    entry.outputs[step] = output
+    this.#grow(runId, entry, output)
+  }
+
+  /** Unlike the rest, it changes: a run that was sent forward again may stop for another reason. */
+  rememberCause(runId: string, cause: JsonText): void {
+    const entry = this.#find(runId)
+    // Of a run of which nothing else is known here, everything has to be read anyway.
+    if (entry === undefined) return
+    const isNew = entry.cause === undefined
+    entry.cause = cause
+    if (isNew) this.#grow(runId, entry, cause)
+  }
+
+  /** Why the run stopped when this was last read, if it is here. */
+  knownCause(runId: string): JsonText | undefined {
+    return this.#find(runId)?.cause
+  }
+
+  forget(runId: string): void {
+    const entry = this.#young.get(runId)
+    if (entry !== undefined) {
+      this.#youngChars -= entry.chars
+      this.#young.delete(runId)
+    }
+    this.#old.delete(runId)
+  }
+
+  /** The run's input and the outputs of these steps, if all of them are here. */
+  known(runId: string, steps: readonly number[]): ForwardPayloads | undefined {
+    const entry = this.#find(runId)
+    if (entry?.input === undefined) return undefined
+    const outputs: JsonText[] = []
+    for (const step of steps) {
+      const output = entry.outputs[step]
+      if (output === undefined) return undefined
+      outputs.push(output)
+    }
+    return { input: entry.input, outputs }
+  }
+
+  /** The same from the store. Undefined when the run is gone. */
+  async read(runId: string, steps: readonly number[]): Promise<ForwardPayloads | undefined> {
+    const payloads = await this.load({ runId, steps })
+    if (payloads === undefined) return undefined
+    const byStep = new Map(payloads.steps.map((step) => [step.step, step.output]))
+    this.rememberInput(runId, payloads.input)
+    for (const [step, output] of byStep) this.rememberOutput(runId, step, output)
+    return { input: payloads.input, outputs: steps.map((step) => byStep.get(step) ?? null) }
+  }
+
+  /** Reads from the store, together with the other reads asked for at this moment. */
+  load(request: PayloadRequest): Promise<RunPayloads | undefined> {
+    return new Promise((resolve, reject) => {
+      if (this.#pending.length === 0) queueMicrotask(() => void this.#read())
+      this.#pending.push({ request, resolve, reject })
+    })
+  }
+
+  async #read(): Promise<void> {
+    const pending = this.#pending
+    this.#pending = []
+    const steps = new Map<string, Set<number>>()
+    for (const { request } of pending) {
+      const wanted = steps.get(request.runId) ?? new Set()
+      for (const step of request.steps) wanted.add(step)
+      steps.set(request.runId, wanted)
+    }
+    try {
+      const found = await this.#adapter.load([...steps].map(([runId, set]) => ({ runId, steps: [...set] })))
+      const byRun = new Map(found.map((payloads) => [payloads.runId, payloads]))
+      for (const { request, resolve } of pending) resolve(byRun.get(request.runId))
+    } catch (error) {
+      for (const entry of pending) entry.reject(error)
+    }
+  }
+
+  #find(runId: string): Entry | undefined {
+    const young = this.#young.get(runId)
+    if (young !== undefined || this.#old.size === 0) return young
+    const old = this.#old.get(runId)
+    if (old === undefined) return undefined
+    this.#old.delete(runId)
+    this.#keep(runId, old)
+    return old
+  }
+
+  #create(runId: string): Entry {
+    const entry: Entry = { input: undefined, cause: undefined, outputs: [], chars: OVERHEAD_CHARS }
+    this.#keep(runId, entry)
+    return entry
+  }
+
+  #keep(runId: string, entry: Entry): void {
+    this.#young.set(runId, entry)
+    this.#youngChars += entry.chars
+    if (this.#youngChars > CHARS_MAX) this.#turn()
+  }
+
+  #grow(runId: string, entry: Entry, text: JsonText): void {
+    const chars = (text?.length ?? 0) + OVERHEAD_CHARS
+    entry.chars += chars
+    this.#youngChars += chars
+    // A run that fills a generation on its own would only push out all others.
+    if (entry.chars > CHARS_MAX) this.forget(runId)
+    else if (this.#youngChars > CHARS_MAX) this.#turn()
+  }
+
+  #turn(): void {
+    this.#old = this.#young
+    this.#young = new Map()
+    this.#youngChars = 0
+  }
+}

@@ -1,0 +1,112 @@
+import type { JsonText } from '../../adapter/records.ts'
+import type { SerialisedError } from '../../cause.ts'
+import { BelayError } from '../../errors.ts'
+import { cutText, storableText, unstorableIn } from '../../storable-text.ts'
+import { messageOf, unshowable } from '../../thrown.ts'
+
+const MESSAGE_MAX_CHARS = 4_000
+const CAUSE_DEPTH_MAX = 5
+
+export interface PayloadOwner {
+  /** What the payload is, for the error: `Output of step "chargeCard"`. */
+  readonly what: string
+  readonly runId?: string | undefined
+  readonly step?: string | undefined
+}
+
+/**
+ * Turns a value into JSON text; `undefined` becomes "no value". `ownerOf` is asked only for an error.
+ *
+ * @throws BelayError `payload_unserialisable` for functions, symbols, bigints and cycles, and for texts with U+0000 or half of a surrogate pair
+ * in them; `payload_too_large` above `maxBytes` (UTF-8).
+ */
+export function toJsonText(value: unknown, maxBytes: number, ownerOf: () => PayloadOwner): JsonText {
+  if (value === undefined) return null
+  const text = stringify(value, ownerOf)
+  const bytes = utf8Bytes(text, maxBytes)
+  if (bytes <= maxBytes) {
+    assertStorable(text, ownerOf)
+    return text
+  }
+  const owner = ownerOf()
+  throw new BelayError(
+    'payload_too_large',
+    `${owner.what} is ${bytes} bytes as JSON; the limit is ${maxBytes}. Store the content elsewhere and return a reference to it, or raise \`payloadMaxBytes\`.`,
+    owner,
+  )
+}
+
+export function fromJsonText(text: JsonText): unknown {
+  return text === null ? undefined : JSON.parse(text)
+}
+
+function stringify(value: unknown, ownerOf: () => PayloadOwner): string {
+  let reason = `a ${typeof value} has no JSON form`
+  try {
+    // Top-level functions and symbols give undefined instead of text, whatever the type says.
+    const text: string | undefined = JSON.stringify(value)
+    if (text !== undefined) return text
+  } catch (error) {
+    reason = messageOf(error).split('\n')[0] ?? ''
+  }
+  const owner = ownerOf()
+  throw new BelayError(
+    'payload_unserialisable',
+    `${owner.what} cannot be stored as JSON: ${reason}. Return plain data: objects, arrays, strings, numbers, booleans, null.`,
+    owner,
+  )
+}
+
+function assertStorable(text: string, ownerOf: () => PayloadOwner): void {
+  const found = unstorableIn(text)
+  if (found === undefined) return
+  const owner = ownerOf()
+  const at = found.path === '' ? '' : ` at ${cut(found.path)}`
+  throw new BelayError(
+    'payload_unserialisable',
+    `${owner.what} cannot be stored: it holds ${found.what}${at}, which no text in PostgreSQL can hold. Leave the character out, or encode the value, as base64 for example.`,
+    owner,
+  )
+}
+
+/** Exact only where it matters: a text short enough to fit whatever its characters are is not encoded. */
+function utf8Bytes(text: string, maxBytes: number): number {
+  return text.length * 3 <= maxBytes ? text.length : new TextEncoder().encode(text).length
+}
+
+/** An error as it is stored: name, message, code and causes, without stacks. Never throws, whatever was thrown. */
+export function serialiseError(thrown: unknown): SerialisedError {
+  return serialise(thrown, 1)
+}
+
+/** Each level for itself: a cause that cannot be shown leaves the error above it readable. */
+function serialise(thrown: unknown, depth: number): SerialisedError {
+  try {
+    return serialiseLevel(thrown, depth)
+  } catch {
+    // Its own getters, traps or toString() throw.
+    return { name: 'Error', message: unshowable(thrown) }
+  }
+}
+
+function serialiseLevel(thrown: unknown, depth: number): SerialisedError {
+  if (!(thrown instanceof Error) && !BelayError.is(thrown)) {
+    return { name: 'Error', message: cut(describe(thrown)) }
+  }
+  const { code, cause } = thrown as { code?: unknown; cause?: unknown }
+  return {
+    name: cut(String(thrown.name)),
+    message: cut(String(thrown.message)),
+    ...(typeof code === 'string' || typeof code === 'number' ? { code: cut(String(code)) } : {}),
+    ...(cause !== undefined && depth < CAUSE_DEPTH_MAX ? { cause: serialise(cause, depth + 1) } : {}),
+  }
+}
+
+function describe(thrown: unknown): string {
+  return typeof thrown === 'string' ? thrown : (JSON.stringify(thrown) ?? String(thrown))
+}
+
+/** Bounded, and fit to be stored whatever the text was. */
+function cut(text: string): string {
+  return storableText(text.length <= MESSAGE_MAX_CHARS ? text : `${cutText(text, MESSAGE_MAX_CHARS)}…`)
+}

@@ -1,0 +1,64 @@
+import type { Adapter } from '../../adapter/index.ts'
+import type { Duration } from '../../duration.ts'
+import { BelayError } from '../../errors.ts'
+import { checkOptions, duration, type OptionTable } from '../../options/index.ts'
+import { type Finding, findingsOf } from './findings.ts'
+
+export interface DoctorOptions {
+  /** How long a run may be paused before that is a finding. Default 1 h. */
+  readonly pausedFor?: Duration
+  /** How long a step may be due before that is a finding. Default 1 min. */
+  readonly overdueFor?: Duration
+}
+
+export interface DoctorReport {
+  /** There are no findings. */
+  readonly healthy: boolean
+  /** The worst first. */
+  readonly findings: readonly Finding[]
+  /** What the store says of itself, like its version and its schema. */
+  readonly store: Readonly<Record<string, string>>
+  /** The store's time; undefined when it could not be asked. */
+  readonly checkedAt: Date | undefined
+}
+
+const OPTIONS = {
+  pausedFor: { sets: 'how long a run may be paused', takes: duration(0, '10000d'), default: '1h' },
+  overdueFor: { sets: 'how long a step may be due', takes: duration(0, '10000d'), default: '1m' },
+} satisfies OptionTable
+
+/** Looks for what keeps runs from going on. Throws `invalid_option`, and `store_unavailable` when the store cannot be reached. */
+export async function doctor(adapter: Adapter, options: DoctorOptions = {}): Promise<DoctorReport> {
+  const { pausedFor: pausedMs, overdueFor: overdueMs } = checkOptions('doctor()', options, OPTIONS)
+  try {
+    await adapter.open()
+  } catch (error) {
+    if (!BelayError.is(error) || error.code === 'store_unavailable' || error.code === 'engine_closed')
+      throw error
+    return unusable(adapter, error)
+  }
+  const diagnosis = await adapter.diagnose({ overdueMs })
+  const findings = findingsOf(diagnosis, { pausedMs, overdueMs })
+  return {
+    healthy: findings.length === 0,
+    findings,
+    store: diagnosis.store,
+    checkedAt: new Date(diagnosis.now),
+  }
+}
+
+function unusable(adapter: Adapter, { code, message }: BelayError): DoctorReport {
+  return {
+    healthy: false,
+    findings: [
+      {
+        type: 'store_unusable',
+        code,
+        message,
+        remedy: 'No engine starts on this store before that is put right; the message says how.',
+      },
+    ],
+    store: { adapter: adapter.name },
+    checkedAt: undefined,
+  }
+}

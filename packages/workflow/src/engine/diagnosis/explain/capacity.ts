@@ -1,0 +1,29 @@
+import { holdsLease } from '../worker-list.ts'
+import type { RunToExplain } from './explanation.ts'
+
+/** Whether a worker could take a step of this run's definition now. A worker that never told what it can is trusted. */
+export function capacity(found: RunToExplain): {
+  readonly reason: 'due' | 'slot' | 'worker'
+  readonly because: string
+} {
+  const { run, workers, now } = found
+  const live = workers.filter((worker) => holdsLease(worker, now))
+  const able = live.filter(
+    ({ definitionIds }) => definitionIds === null || definitionIds.includes(run.definitionId),
+  )
+  const what = `"${run.workflow}" version ${run.version}`
+  if (live.length === 0) return { reason: 'worker', because: 'no worker is live: start one' }
+  if (able.length === 0) {
+    const none =
+      live.length === 1 ? 'the only live worker has no' : `none of the ${live.length} live workers has`
+    return {
+      reason: 'worker',
+      because: `${none} handlers for ${what}: start one that has, or move the run with migrateRun()`,
+    }
+  }
+  if (able.every(({ slots, busy }) => slots !== null && busy !== null && busy >= slots)) {
+    const slots = able.reduce((sum, worker) => sum + worker.slots!, 0)
+    return { reason: 'slot', because: `no slot is free on the workers that run ${what}, which have ${slots}` }
+  }
+  return { reason: 'due', because: 'a worker takes it at its next look' }
+}

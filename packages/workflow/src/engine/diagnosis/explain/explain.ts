@@ -1,0 +1,77 @@
+import { isTerminal, type StepRecord } from '../../../adapter/index.ts'
+import { counted } from '../../../words.ts'
+import { capacity } from './capacity.ts'
+import type { Explanation, RunToExplain } from './explanation.ts'
+import { explainForward } from './forward.ts'
+import { explainUndo, isUndoOpen } from './undo.ts'
+
+/** Says why a run is where it is, in one sentence for each open step: a pure function of what the store holds. */
+export function explainRun(found: RunToExplain): Explanation {
+  const { run, steps } = found
+  const open = isTerminal(run.status) ? [] : steps.filter(isOpen)
+  const explained = open.map((step) =>
+    isUndoOpen(step) ? explainUndo(found, step) : explainForward(found, step),
+  )
+  return {
+    runId: run.runId,
+    workflow: run.workflow,
+    version: run.version,
+    status: run.status,
+    sentence: `Run ${run.runId} ${standing(found, open.length)}.`,
+    steps: explained,
+  }
+}
+
+function isOpen(step: StepRecord): boolean {
+  return isForwardOpen(step) || isUndoOpen(step)
+}
+
+function isForwardOpen({ status }: StepRecord): boolean {
+  return status === 'pending' || status === 'ready' || status === 'running' || status === 'waiting'
+}
+
+function standing(found: RunToExplain, open: number): string {
+  const { run, steps } = found
+  const count = (status: string) => steps.filter((step) => step.status === status).length
+  switch (run.status) {
+    case 'scheduled':
+      return `is to start at ${new Date(run.startAt!).toISOString()}`
+    case 'running':
+      return `is going forward: of its ${counted(open, 'open step')}, ${count('running')} ${count('running') === 1 ? 'is' : 'are'} running`
+    case 'waiting':
+      return `is waiting: nothing can be done now in its ${counted(open, 'open step')}`
+    case 'paused':
+      return pausedStanding(found)
+    case 'compensating':
+      return undoStanding(found)
+    case 'compensation_failed':
+      return `is parked: ${counted(count('compensation_failed'), 'compensation')} failed for good, and ${counted(count('compensated'), 'step')} ${count('compensated') === 1 ? 'is' : 'are'} undone; an operator must retry or skip what failed`
+    case 'completed':
+      return 'has completed'
+    case 'failed':
+    case 'compensated':
+    case 'cancelled':
+      return `has ended as ${run.status}; an operator may retry it`
+  }
+}
+
+/** A paused run that was stopped has a cause. */
+function pausedStanding({ run, steps }: RunToExplain): string {
+  if (run.cause === null) return 'was paused by an operator: none of its steps begins until it is resumed'
+  const undos = steps.filter(isUndoOpen).length
+  return undos > 0
+    ? `is being undone, and was paused by an operator: ${counted(undos, 'step')} to go, and no compensation begins until it is resumed`
+    : 'was stopped, and is paused by an operator: its undo begins once it is resumed'
+}
+
+function undoStanding(found: RunToExplain): string {
+  const { steps } = found
+  const inFlight = steps.filter(({ status }) => status === 'running').length
+  if (inFlight > 0)
+    return `was stopped, and is undone once ${counted(inFlight, 'running step')} ${inFlight === 1 ? 'has' : 'have'} ended`
+  const undos = steps.filter(isUndoOpen).length
+  if (undos > 0) return `is being undone: ${counted(undos, 'step')} to go`
+  const { reason, because } = capacity(found)
+  // Whoever has the definition plans the undo; it needs no slot.
+  return reason === 'worker' ? `is to be undone, but ${because}` : 'was stopped, and is about to be undone'
+}

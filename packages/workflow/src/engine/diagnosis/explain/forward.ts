@@ -1,0 +1,131 @@
+import type { StepRecord } from '../../../adapter/index.ts'
+import { holdsLease } from '../worker-list.ts'
+import { capacity } from './capacity.ts'
+import type { RunToExplain, StepExplanation } from './explanation.ts'
+
+/** Names in one sentence at most: a step may depend on thousands. */
+const LISTED_MAX = 5
+
+/** Why a step that has not ended on its way forward is where it is. */
+export function explainForward(found: RunToExplain, step: StepRecord): StepExplanation {
+  switch (step.status) {
+    case 'running':
+      return running(found, step)
+    case 'waiting':
+      return waiting(found, step)
+    case 'ready':
+      return ready(found, step)
+    default:
+      return pending(found, step)
+  }
+}
+
+function running(found: RunToExplain, step: StepRecord): StepExplanation {
+  const { run, now } = found
+  const since = step.startedAt === null ? '' : ` since ${instant(step.startedAt)}`
+  const gone = goneWorker(found, step)
+  if (gone !== null)
+    return { step: step.name, reason: 'worker', sentence: `"${step.name}" was started by ${gone}` }
+  const resumed = run.status === 'paused' ? ' and the run is resumed' : ''
+  const stopped = isStopped(found)
+    ? `; the run was stopped, and is undone once this step has ended${resumed}`
+    : ''
+  const paused =
+    run.status === 'paused' && stopped === '' ? '; what comes after it waits until the run is resumed' : ''
+  const late = run.deadlineAt !== null && run.deadlineAt <= now ? '; its deadline has passed' : ''
+  const attempt = nthAttempt(step.attempts)
+  const sentence = `"${step.name}" has been running on worker ${step.workerId}${since}${attempt}${stopped}${paused}${late}.`
+  return { step: step.name, reason: 'running', sentence }
+}
+
+/** Whether its run goes forward no more, and its undo has not begun. */
+function isStopped({ run }: RunToExplain): boolean {
+  return run.status === 'compensating' || (run.status === 'paused' && run.cause !== null)
+}
+
+/** What is to be said of a step's worker that does not renew its lease any more. Null when it does. */
+export function goneWorker({ workers, now }: RunToExplain, { workerId }: StepRecord): string | null {
+  const worker = workers.find((known) => known.workerId === workerId)
+  if (worker !== undefined && holdsLease(worker, now)) return null
+  return `worker ${workerId}, which has stopped renewing its lease; the next sweep gives the step to another worker.`
+}
+
+function waiting(found: RunToExplain, step: StepRecord): StepExplanation {
+  const { name, availableAt, signalledAt } = step
+  if (found.run.status === 'paused') return paused(step)
+  if (signalledAt !== null || (availableAt !== null && availableAt <= found.now)) return due(found, step)
+  const { kind } = found.shape.steps[step.step]!
+  const forSignal = kind === undefined ? availableAt === null : kind === 'signal' || kind === 'approval'
+  const until = availableAt === null ? {} : { until: new Date(availableAt) }
+  if (forSignal) {
+    const limit =
+      availableAt === null ? ', without a time limit' : `, until ${instant(availableAt)} at the latest`
+    const what = kind === 'approval' ? 'a decision' : 'its signal'
+    return { step: name, reason: 'signal', sentence: `"${name}" waits for ${what}${limit}.`, ...until }
+  }
+  const what = kind === 'poll' ? 'checks again at' : 'waits until'
+  return { step: name, reason: 'timer', sentence: `"${name}" ${what} ${instant(availableAt!)}.`, ...until }
+}
+
+function ready(found: RunToExplain, step: StepRecord): StepExplanation {
+  const { run, now } = found
+  const { name, availableAt, failures } = step
+  if (isStopped(found)) {
+    const sentence = `"${name}" will not begin: the run was stopped, and the step is cancelled before the undo begins.`
+    return { step: name, reason: 'due', sentence }
+  }
+  if (run.status === 'paused') return paused(step)
+  if (run.startAt !== null && run.startAt > now) {
+    const sentence = `"${name}" begins when the run starts, at ${instant(run.startAt)}.`
+    return { step: name, reason: 'start', sentence, until: new Date(run.startAt) }
+  }
+  if (availableAt !== null && availableAt > now) {
+    const sentence = `"${name}" failed ${times(failures)} and is tried again at ${instant(availableAt)}.`
+    return { step: name, reason: 'retry', sentence, until: new Date(availableAt) }
+  }
+  return due(found, step)
+}
+
+function pending(found: RunToExplain, step: StepRecord): StepExplanation {
+  const { name } = step
+  if (isStopped(found)) {
+    const sentence = `"${name}" will not begin: the run was stopped, and the step is cancelled before the undo begins.`
+    return { step: name, reason: 'due', sentence }
+  }
+  const before = found.shape.steps[step.step]!.dependsOn.map((number) => found.steps[number]!)
+  const open = before.filter(({ status }) => status !== 'completed' && status !== 'skipped')
+  if (open.length === 0 && found.run.status === 'paused') return paused(step)
+  return { step: name, reason: 'dependency', sentence: `"${name}" waits for ${listOf(open)}.` }
+}
+
+function paused({ name }: StepRecord): StepExplanation {
+  const sentence = `"${name}" does not begin until the run is resumed.`
+  return { step: name, reason: 'paused', sentence }
+}
+
+/** A step that may be claimed now. */
+export function due(found: RunToExplain, { name }: StepRecord, what = `"${name}"`): StepExplanation {
+  const { reason, because } = capacity(found)
+  const sentence = reason === 'due' ? `${what} is due: ${because}.` : `${what} is due, but ${because}.`
+  return { step: name, reason, sentence }
+}
+
+export function listOf(steps: readonly StepRecord[]): string {
+  const shown = steps.slice(0, LISTED_MAX).map(({ name, status }) => `"${name}" (${status})`)
+  const left = steps.length - shown.length
+  if (left > 0) shown.push(`${left} more`)
+  return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`
+}
+
+export function instant(at: number): string {
+  return new Date(at).toISOString()
+}
+
+/** Worth telling from the second on. */
+export function nthAttempt(attempts: number): string {
+  return attempts > 1 ? ` (attempt ${attempts})` : ''
+}
+
+export function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`
+}

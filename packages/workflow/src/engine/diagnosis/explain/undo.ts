@@ -1,0 +1,81 @@
+import type { StepRecord } from '../../../adapter/index.ts'
+import type { RunToExplain, StepExplanation } from './explanation.ts'
+import { due, goneWorker, instant, listOf, nthAttempt, times } from './forward.ts'
+
+/** In an undo that has not ended. */
+export function isUndoOpen({ status }: StepRecord): boolean {
+  return status === 'compensating' || status === 'compensation_failed'
+}
+
+/** Why a step that is to be undone is where it is. */
+export function explainUndo(found: RunToExplain, step: StepRecord): StepExplanation {
+  const { name, availableAt } = step
+  const failures = step.undo?.failures ?? 0
+  if (step.status === 'compensation_failed') {
+    const sentence = `The compensation of "${name}" failed for good: call retryCompensation() once its cause is repaired, or skipCompensation() once the step was undone by hand.${withoutOutput(step)}`
+    return { step: name, reason: 'operator', sentence }
+  }
+  if (step.workerId !== null) return compensating(found, step)
+  // Of a paused run, each undo that has not begun has one more open dependency.
+  if (dependentsOf(found, step).some(isUndoOpen)) return waitsForOthers(found, step)
+  if (found.run.status === 'paused') {
+    const sentence = `The compensation of "${name}" does not begin until the run is resumed.`
+    return { step: name, reason: 'paused', sentence }
+  }
+  if (failures > 0 && availableAt !== null && availableAt > found.now) {
+    const sentence = `The compensation of "${name}" failed ${times(failures)} and is tried again at ${instant(availableAt)}. An operator may call it now with retryCompensation(), take it for undone with skipCompensation(), or pause() the run.`
+    return { step: name, reason: 'retry', sentence, until: new Date(availableAt) }
+  }
+  return due(found, step, `The compensation of "${name}"`)
+}
+
+/** The first thing to know of a compensation that fails on a missing output. */
+function withoutOutput({ succeeded, undoOf }: StepRecord): string {
+  return succeeded && (undoOf === 'failed' || undoOf === 'cancelled')
+    ? ' It is called without an output: what the step returned could not be stored.'
+    : ''
+}
+
+function compensating(found: RunToExplain, step: StepRecord): StepExplanation {
+  const { name } = step
+  const startedAt = step.undo?.startedAt ?? null
+  const gone = goneWorker(found, step)
+  if (gone !== null) {
+    return { step: name, reason: 'worker', sentence: `The compensation of "${name}" was started by ${gone}` }
+  }
+  const since = startedAt === null ? '' : ` since ${instant(startedAt)}`
+  const attempt = nthAttempt(step.undo?.attempts ?? 1)
+  const sentence = `The compensation of "${name}" has been running on worker ${step.workerId}${since}${attempt}.`
+  return { step: name, reason: 'running', sentence }
+}
+
+/** Undone in reverse: it waits for the steps that depended on it. */
+function waitsForOthers(found: RunToExplain, step: StepRecord): StepExplanation {
+  const { name } = step
+  const parked = firstParked(found, step)
+  if (parked !== undefined) {
+    const sentence = `"${name}" is undone after "${parked.name}", whose compensation failed for good and waits for an operator.`
+    return { step: name, reason: 'operator', sentence }
+  }
+  const open = dependentsOf(found, step).filter(isUndoOpen)
+  return { step: name, reason: 'dependency', sentence: `"${name}" is undone after ${listOf(open)}.` }
+}
+
+/** The first of the steps to be undone before this one that cannot be undone without an operator. */
+function firstParked(found: RunToExplain, step: StepRecord): StepRecord | undefined {
+  const seen = new Set<number>()
+  const toVisit = [step]
+  for (let next = toVisit.pop(); next !== undefined; next = toVisit.pop()) {
+    for (const dependent of dependentsOf(found, next)) {
+      if (seen.has(dependent.step) || !isUndoOpen(dependent)) continue
+      if (dependent.status === 'compensation_failed') return dependent
+      seen.add(dependent.step)
+      toVisit.push(dependent)
+    }
+  }
+  return undefined
+}
+
+function dependentsOf({ shape, steps }: RunToExplain, { step }: StepRecord): readonly StepRecord[] {
+  return steps.filter((other) => shape.steps[other.step]!.dependsOn.includes(step))
+}

@@ -1,0 +1,245 @@
+import type {
+  Diagnosis,
+  LiveRuns,
+  OverdueSteps,
+  StrandedStep,
+  UnknownLeases,
+  WorkerRecord,
+} from '../../adapter/index.ts'
+import type { BelayErrorCode } from '../../errors.ts'
+import { counted } from '../../words.ts'
+import { holdsLease } from './worker-list.ts'
+
+/** Something that keeps runs from going on, or will. `message` says what, `remedy` what to do about it. */
+export type Finding = FindingFacts & { readonly message: string; readonly remedy: string }
+
+type FindingFacts =
+  /** No live worker has handlers for this version, and runs of it have not ended. They wait; they don't fail. */
+  | ({ readonly type: 'version_without_worker' } & SomeRuns)
+  /** Their undo failed for good: an operator has to act. */
+  | ({ readonly type: 'parked_runs' } & SomeRuns)
+  | ({ readonly type: 'paused_runs' } & SomeRuns)
+  /** A worker's lease has run out, and nobody gives away what it held. */
+  | {
+      readonly type: 'dead_worker'
+      readonly workerId: string
+      readonly name: string
+      readonly host: string | undefined
+      readonly since: Date | undefined
+    }
+  /** A live worker holds steps that it does not know of, although it compares the two continually: its comparing fails. */
+  | ({ readonly type: 'unknown_leases' } & UnknownLeases)
+  /** Steps are due, and workers that could take them have free slots. */
+  | ({ readonly type: 'overdue_steps'; readonly freeSlots: number } & DueSteps)
+  /** Steps are due, and all slots of the workers that could take them are taken. */
+  | ({ readonly type: 'no_free_slots'; readonly slots: number } & DueSteps)
+  /** A step that nothing would ever move: what should be impossible. */
+  | {
+      readonly type: 'stranded_step'
+      readonly runId: string
+      readonly workflow: string
+      readonly version: number
+      readonly step: string
+      readonly fault: StrandedStep['fault']
+    }
+  /** The store cannot be used as it is. */
+  | { readonly type: 'store_unusable'; readonly code: BelayErrorCode }
+  /** There are more live runs than were looked at: there may be more findings. */
+  | { readonly type: 'partly_checked'; readonly runs: number }
+
+interface SomeRuns {
+  readonly workflow: string
+  readonly version: number
+  readonly runs: number
+  readonly oldest: Date
+  /** A few of them, the oldest first. */
+  readonly runIds: readonly string[]
+}
+
+interface DueSteps {
+  readonly workflow: string
+  readonly version: number
+  /** A thousand stands for a thousand or more. */
+  readonly steps: number
+  readonly oldest: Date
+}
+
+export interface Thresholds {
+  readonly pausedMs: number
+  readonly overdueMs: number
+}
+
+/** A worker gets this long after its lease before its silence is worth telling: any live worker sweeps every few seconds. */
+const SWEEP_GRACE_MS = 10_000
+/** Run ids named in a message. */
+const NAMED_MAX = 3
+
+/** What a diagnosis amounts to, the worst first. */
+export function findingsOf(diagnosis: Diagnosis, thresholds: Thresholds): readonly Finding[] {
+  const { now, workers, liveRuns, overdueSteps, strandedSteps, unknownLeases } = diagnosis
+  const live = workers.filter((worker) => holdsLease(worker, now))
+  const pausedBefore = now - thresholds.pausedMs
+  return [
+    ...strandedSteps.map(stranded),
+    ...unknownLeases.map(unknownTo),
+    ...unserved(liveRuns, live),
+    ...liveRuns.filter(({ status }) => status === 'compensation_failed').map(parked),
+    ...workers.filter((worker) => isOverlooked(worker, now)).map(deadWorker),
+    ...overdueSteps.flatMap((due) => overdue(due, live)),
+    ...liveRuns.filter((runs) => runs.status === 'paused' && runs.oldestSince <= pausedBefore).map(paused),
+    ...(diagnosis.moreLiveRuns ? [partlyChecked(liveRuns)] : []),
+  ]
+}
+
+function stranded({ runId, workflow, version, name: step, fault }: StrandedStep): Finding {
+  const what =
+    fault === 'unqueued'
+      ? 'can be claimed, but is in no queue'
+      : 'is leased to a worker that is not registered'
+  return {
+    type: 'stranded_step',
+    ...{ runId, workflow, version, step, fault },
+    message: `Step "${step}" of run ${runId} (workflow "${workflow}" version ${version}) ${what}: nothing will ever run it.`,
+    remedy:
+      'This should be impossible, unless rows were changed by hand: cancel the run to have it undone, and report it with the rows of the run.',
+  }
+}
+
+function unknownTo(leases: UnknownLeases): Finding {
+  const { workerId, name, held, known } = leases
+  return {
+    type: 'unknown_leases',
+    ...leases,
+    message: `Worker "${name}" (${workerId}) has held ${counted(held, 'step')} for longer than two leases, but knows of only ${known}: nobody is working on the others.`,
+    remedy:
+      'Restart that worker: its steps then go to others when its lease ends. Look in its log for why it could not compare its leases with the store, and report it.',
+  }
+}
+
+function unserved(liveRuns: readonly LiveRuns[], live: readonly WorkerRecord[]): readonly Finding[] {
+  const byDefinition = new Map<number, LiveRuns[]>()
+  for (const runs of liveRuns) {
+    if (live.some((worker) => mayRun(worker, runs.definitionId))) continue
+    byDefinition.set(runs.definitionId, [...(byDefinition.get(runs.definitionId) ?? []), runs])
+  }
+  return [...byDefinition.values()].map((groups) => {
+    const runs = someRuns(groups)
+    const { workflow, version } = runs
+    return {
+      type: 'version_without_worker',
+      ...runs,
+      message: `No live worker has handlers for workflow "${workflow}" version ${version}: ${counted(runs.runs, 'run')} cannot go on, the oldest since ${runs.oldest.toISOString()} (${named(runs.runIds)}).`,
+      remedy: `Start a worker whose \`workflows\` include version ${version} of "${workflow}" with its handlers, move the runs to another version, or cancel them. They wait until then.`,
+    }
+  })
+}
+
+/** A worker that doesn't say what it has handlers for gets the benefit of the doubt. */
+function mayRun({ definitionIds }: WorkerRecord, definitionId: number): boolean {
+  return definitionIds === null || definitionIds.includes(definitionId)
+}
+
+function parked(group: LiveRuns): Finding {
+  const runs = someRuns([group])
+  return {
+    type: 'parked_runs',
+    ...runs,
+    message: `The undo of ${counted(runs.runs, 'run')} of workflow "${runs.workflow}" version ${runs.version} has failed for good (${named(runs.runIds)}).`,
+    remedy:
+      'Look at the error of the step that is compensation_failed; then retry its compensation, or skip it once its effect was undone by hand.',
+  }
+}
+
+function isOverlooked(worker: WorkerRecord, now: number): boolean {
+  const silentSince = worker.leaseExpiresAt ?? worker.renewedAt
+  return !holdsLease(worker, now) && (silentSince === null || silentSince + SWEEP_GRACE_MS <= now)
+}
+
+function deadWorker({ workerId, name, host, leaseExpiresAt }: WorkerRecord): Finding {
+  const since = leaseExpiresAt === null ? undefined : new Date(leaseExpiresAt)
+  const where = host === null ? '' : ` on ${host}`
+  const when = since === undefined ? 'it gave up its lease' : `its lease ran out at ${since.toISOString()}`
+  return {
+    type: 'dead_worker',
+    ...{ workerId, name, host: host ?? undefined, since },
+    message: `Worker "${name}" (${workerId})${where} is gone: ${when}, and its steps have not been given to other workers.`,
+    remedy: 'Start a worker, of any workflow: each one looks after dead workers every few seconds.',
+  }
+}
+
+function overdue(due: OverdueSteps, live: readonly WorkerRecord[]): readonly Finding[] {
+  const able = live.filter((worker) => mayRun(worker, due.definitionId))
+  // Without any, the version is reported as a whole.
+  if (able.length === 0) return []
+  const facts = {
+    workflow: due.workflow,
+    version: due.version,
+    steps: due.steps,
+    oldest: new Date(due.oldestDueAt),
+  }
+  const waiting = `${counted(due.steps, 'step')} of workflow "${due.workflow}" version ${due.version} ${due.steps === 1 ? 'has' : 'have'} been due since ${facts.oldest.toISOString()}`
+  const slots = sum(able.map((worker) => worker.slots ?? 0))
+  const freeSlots = sum(able.map((worker) => Math.max(0, (worker.slots ?? 0) - (worker.busy ?? 0))))
+  if (freeSlots === 0) {
+    return [
+      {
+        type: 'no_free_slots',
+        ...facts,
+        slots,
+        message: `${waiting}, but no slot is free: ${counted(able.length, 'worker')} with ${counted(slots, 'slot')} can run it.`,
+        remedy: 'Start more workers, or raise `concurrency` if they have processor and memory to spare.',
+      },
+    ]
+  }
+  return [
+    {
+      type: 'overdue_steps',
+      ...facts,
+      freeSlots,
+      message: `${waiting}, although ${counted(able.length, 'worker')} with ${counted(freeSlots, 'free slot')} can run it.`,
+      remedy:
+        'Look at the logs of those workers: claiming fails, or their event loop is blocked by a handler. Restart them if they do not recover.',
+    },
+  ]
+}
+
+function paused(group: LiveRuns): Finding {
+  const runs = someRuns([group])
+  return {
+    type: 'paused_runs',
+    ...runs,
+    message: `${counted(runs.runs, 'run')} of workflow "${runs.workflow}" version ${runs.version} ${runs.runs === 1 ? 'is' : 'are'} paused, the longest since ${runs.oldest.toISOString()} (${named(runs.runIds)}).`,
+    remedy: 'Resume or cancel them; paused runs never go on by themselves.',
+  }
+}
+
+function partlyChecked(liveRuns: readonly LiveRuns[]): Finding {
+  const runs = sum(liveRuns.map((group) => group.runs))
+  return {
+    type: 'partly_checked',
+    runs,
+    message: `Only the ${runs} oldest live runs were checked; there are more.`,
+    remedy:
+      'Deal with the other findings first, and ask again; a version that only newer runs have is not checked.',
+  }
+}
+
+function someRuns(groups: readonly LiveRuns[]): SomeRuns {
+  const { workflow, version } = groups[0]!
+  return {
+    workflow,
+    version,
+    runs: sum(groups.map(({ runs }) => runs)),
+    oldest: new Date(Math.min(...groups.map(({ oldestSince }) => oldestSince))),
+    runIds: groups.flatMap(({ runIds }) => runIds).sort(),
+  }
+}
+
+function named(runIds: readonly string[]): string {
+  const shown = runIds.slice(0, NAMED_MAX).join(', ')
+  return runIds.length > NAMED_MAX ? `${shown}, …` : shown
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}

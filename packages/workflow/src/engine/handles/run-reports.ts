@@ -1,0 +1,83 @@
+import { type Adapter, type ChangedRun, type DefinitionRecord, isTerminal } from '../../adapter/index.ts'
+import type { DefinitionRegistry } from '../base/definition-registry.ts'
+import { type EngineEvents, type EventHub, RUN_EVENTS, type RunEvent } from '../base/events.ts'
+
+type Recovered = Awaited<ReturnType<Adapter['sweep']>>['recovered'][number]
+
+/** What listeners are told of runs, and of steps of runs that this process may not have the handlers of: by name, never by number. */
+export class RunReports {
+  readonly #events: EventHub
+  readonly #registry: DefinitionRegistry
+
+  constructor(parts: { readonly events: EventHub; readonly registry: DefinitionRegistry }) {
+    this.#events = parts.events
+    this.#registry = parts.registry
+  }
+
+  /** The statuses of these runs have changed. */
+  changed(runs: readonly ChangedRun[]): void {
+    if (!RUN_EVENTS.some((name) => this.#events.has(name))) return
+    this.#named(runs, (run, definition) => this.#tell(run.status, runEvent(run, definition)))
+  }
+
+  /** These steps were taken back from workers that died. */
+  recovered(steps: readonly Recovered[]): void {
+    if (!this.#events.has('step.recovered')) return
+    this.#named(steps, ({ runId, step, direction, losses }, { name: workflow, version, shape }) => {
+      const event = { runId, workflow, version, step: shape.steps[step]!.name, direction, losses }
+      this.#events.emit('step.recovered', event)
+    })
+  }
+
+  /** At once what is of definitions that this process has; the rest when the store has told their names. */
+  #named<Item extends { readonly definitionId: number }>(
+    items: readonly Item[],
+    tell: (item: Item, definition: DefinitionRecord) => void,
+  ): void {
+    const strange: Item[] = []
+    for (const item of items) {
+      const definition = this.#registry.recordOf(item.definitionId)
+      if (definition === undefined) strange.push(item)
+      else tell(item, definition)
+    }
+    if (strange.length > 0) void this.#tellLater(strange, tell)
+  }
+
+  async #tellLater<Item extends { readonly definitionId: number }>(
+    items: readonly Item[],
+    tell: (item: Item, definition: DefinitionRecord) => void,
+  ): Promise<void> {
+    try {
+      await this.#registry.learn(items.map(({ definitionId }) => definitionId))
+    } catch (error) {
+      this.#events.emit('error', { during: 'telling of runs of definitions that this engine has not', error })
+    }
+    for (const item of items) {
+      const definition = this.#registry.recordOf(item.definitionId)
+      if (definition !== undefined) tell(item, definition)
+    }
+  }
+
+  /** Statuses between start and stop have no event of their own. */
+  #tell(status: ChangedRun['status'], event: RunEvent): void {
+    switch (status) {
+      case 'completed':
+      case 'compensating':
+      case 'failed':
+      case 'compensated':
+      case 'cancelled':
+      case 'compensation_failed':
+      case 'paused':
+        this.#events.emit(`run.${status}`, event)
+        break
+      case 'running':
+        this.#events.emit('run.resumed', event)
+    }
+    if (isTerminal(status)) this.#events.emit('run.ended', event satisfies EngineEvents['run.ended'])
+  }
+}
+
+function runEvent(run: ChangedRun, { name: workflow, version }: DefinitionRecord): RunEvent {
+  const { runId, status, key, tags, durationMs } = run
+  return { runId, workflow, version, key: key ?? undefined, tags, status, durationMs }
+}

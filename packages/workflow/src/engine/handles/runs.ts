@@ -1,0 +1,290 @@
+import type { Adapter, RunConditions, RunStatus } from '../../adapter/index.ts'
+import type { WorkflowDefinition } from '../../definition/workflow.ts'
+import { BelayError } from '../../errors.ts'
+import {
+  id,
+  type Kind,
+  type OptionTable,
+  Refusal,
+  readAs,
+  wholeNumber,
+  yesOrNo,
+} from '../../options/index.ts'
+import { shown } from '../../shown.ts'
+import { actOnMany, type BulkOptions, type BulkResult, cancelMany, migrateMany } from '../control/bulk.ts'
+import type { Control } from '../control/control.ts'
+import type { RunHistoryEntry } from '../control/history.ts'
+import { checkStepArgument } from '../control/options.ts'
+import type { Selection } from '../control/selected-runs.ts'
+import { type ReleasedKeys, type ReleaseKeysOptions, releaseKeys } from '../retention/release-keys.ts'
+import { type RunAttempt, readRunAttempts } from '../runs/run-attempt.ts'
+import {
+  isNamedBy,
+  isRunId,
+  type OutputsAt,
+  type RunReference,
+  runLookup,
+  type SentTo,
+} from '../runs/run-reference.ts'
+import { type RunSnapshot, type RunSummary, runSnapshot, runSummary } from '../runs/run-snapshot.ts'
+import { CONDITION_NAMES, checkConditions, type RunsMatching } from '../runs/runs-filter.ts'
+import type { HandleOn } from './handle-on.ts'
+import type { RunOf } from './referred-run.ts'
+import type { KeyedRunHandle, RunHandle } from './run-handle.ts'
+
+const LIST_DEFAULT = 50
+const LIST_MAX = 1_000
+const COUNT_DEFAULT = 10_000
+const COUNT_MAX = 1_000_000
+
+const LIST_OPTIONS = {
+  before: { sets: 'the last run of the page before', takes: id('run') },
+  limit: { sets: 'how many runs are read at most', takes: wholeNumber(1, LIST_MAX), default: LIST_DEFAULT },
+} satisfies OptionTable
+
+const COUNT_OPTIONS = {
+  max: { sets: 'how far to count', takes: wholeNumber(1, COUNT_MAX), default: COUNT_DEFAULT },
+} satisfies OptionTable
+
+const ALL = { all: { sets: 'that every run is meant', takes: yesOrNo } } satisfies OptionTable
+
+/** A page of the runs that fit. */
+export interface RunsFilter extends RunsMatching {
+  /** Only runs older than this run: the id of the last run of the page before. */
+  readonly before?: string | undefined
+  /** 1 to 1,000; default 50. */
+  readonly limit?: number | undefined
+}
+
+/** Which runs to count. */
+export interface RunsToCount extends RunsMatching {
+  /** Counts no further than this, 1 to 1,000,000; default 10,000. */
+  readonly max?: number
+}
+
+/** How many runs fit. */
+export interface CountedRuns {
+  /** At most the `max` that was asked for. */
+  readonly count: number
+  /** True when there are more. */
+  readonly capped: boolean
+}
+
+/** How many runs fit, for each status that any of them has. */
+export type CountedByStatus = { readonly [Status in RunStatus]?: CountedRuns }
+
+/**
+ * Which runs an action is for: those that fit a filter that narrows them down, those that a list names, or with `{ all: true }` every run that
+ * the action fits.
+ */
+export type RunsToChange = RunsMatching | readonly RunReference[] | { readonly all: true }
+
+/** Makes a handle on the run that a reference names; `call` names who was given it. */
+type RunReferrer = (call: string, run: RunReference | RunOf) => RunHandle | KeyedRunHandle
+
+/** Reads runs of any process, and acts on many of them. */
+export class Runs {
+  readonly #adapter: Adapter
+  readonly #control: Control
+  readonly #refer: RunReferrer
+
+  constructor(adapter: Adapter, control: Control, refer: RunReferrer) {
+    this.#adapter = adapter
+    this.#control = control
+    this.#refer = refer
+  }
+
+  /** One run with its steps, or undefined when the reference names none. Throws `invalid_option` for what is no reference. */
+  async get(run: RunReference): Promise<RunSnapshot | undefined> {
+    if (typeof run === 'string' && !isRunId(run)) return undefined
+    const lookup = runLookup('runs.get()', run)
+    await this.#adapter.open()
+    const named = 'runId' in lookup ? lookup : await this.#adapter.findRun(lookup)
+    const found = named === null ? null : await this.#adapter.readRun(named.runId)
+    return found === null || !isNamedBy(lookup, found.run) ? undefined : runSnapshot(found)
+  }
+
+  /** Runs, newest first, one page at a time. Throws `invalid_option`. */
+  async list(filter: RunsFilter = {}): Promise<readonly RunSummary[]> {
+    const wanted = checkConditions('runs.list()', filter, LIST_OPTIONS)
+    await this.#adapter.open()
+    return (await this.#adapter.listRuns(wanted)).map(runSummary)
+  }
+
+  /**
+   * How many runs fit, counted up to `max`: it costs no more than that, however many there are. Throws `invalid_option`.
+   */
+  async count(filter: RunsToCount = {}): Promise<CountedRuns> {
+    const request = checkConditions('runs.count()', filter, COUNT_OPTIONS)
+    await this.#adapter.open()
+    const [counted] = await this.#adapter.countRuns({ ...request, byStatus: false })
+    const { count, capped } = counted!
+    return { count, capped }
+  }
+
+  /**
+   * The same by status, each counted up to `max`; statuses that no run has are left out. Whether a run is scheduled, running or waiting is
+   * found out for the newest `max` of these together: beyond that, all three are `capped`. Throws `invalid_option`.
+   */
+  async countByStatus(filter: RunsToCount = {}): Promise<CountedByStatus> {
+    const request = checkConditions('runs.countByStatus()', filter, COUNT_OPTIONS)
+    await this.#adapter.open()
+    const counts = await this.#adapter.countRuns({ ...request, byStatus: true })
+    return Object.fromEntries(counts.map(({ status, count, capped }) => [status, { count, capped }]))
+  }
+
+  /** Cancels every run that fits a filter, or that a list names; a filter without a status means all that go forward. Throws `invalid_option`. */
+  async cancelMany(
+    runs: RunsToChange,
+    options: BulkOptions & { readonly compensate?: boolean } = {},
+  ): Promise<BulkResult> {
+    return cancelMany(this.#parts(), checkSelection('runs.cancelMany()', runs), options)
+  }
+
+  /** Pauses every run that fits a filter, or that a list names; a filter without a status means all that go forward. Throws `invalid_option`. */
+  async pauseMany(runs: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
+    return this.#actOnMany('runs.pauseMany()', { type: 'pause' }, runs, options)
+  }
+
+  /** Resumes every run that fits a filter, or that a list names; a filter without a status means all that are paused. Throws `invalid_option`. */
+  async resumeMany(runs: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
+    return this.#actOnMany('runs.resumeMany()', { type: 'resume' }, runs, options)
+  }
+
+  /** Retries every run that fits a filter, or that a list names; a filter without a status means all that failed, undone or not. Throws `invalid_option`. */
+  async retryMany(runs: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
+    return this.#actOnMany('runs.retryMany()', { type: 'retry' }, runs, options)
+  }
+
+  /**
+   * Moves every run that fits a filter, or that a list names, to this version of its workflow; a filter without a workflow means the runs of
+   * that workflow, and one without a status those that go forward. See `engine.migrateRun()`. Runs that have the version already are matched,
+   * and not changed.
+   *
+   * @throws BelayError `invalid_option`, `unknown_workflow`, `definition_changed`.
+   */
+  async migrateMany(
+    runs: RunsToChange,
+    workflow: WorkflowDefinition,
+    options: BulkOptions = {},
+  ): Promise<BulkResult> {
+    return migrateMany(this.#parts(), checkSelection('runs.migrateMany()', runs), workflow, options)
+  }
+
+  /**
+   * Calls the compensation of this step again in every run that fits a filter, or that a list names; a filter without a status means all that
+   * are parked. Of a run whose undo is under way it brings the next try forward. Throws `invalid_option`.
+   */
+  async retryCompensationMany(
+    runs: RunsToChange,
+    step: string,
+    options: BulkOptions = {},
+  ): Promise<BulkResult> {
+    return this.#actOnMany(
+      'runs.retryCompensationMany()',
+      { type: 'retry_compensation', step },
+      runs,
+      options,
+    )
+  }
+
+  /**
+   * Takes this step for undone in every run that fits a filter, or that a list names; a filter without a status means all that are parked.
+   * Throws `invalid_option`.
+   */
+  async skipCompensationMany(
+    runs: RunsToChange,
+    step: string,
+    options: BulkOptions = {},
+  ): Promise<BulkResult> {
+    return this.#actOnMany('runs.skipCompensationMany()', { type: 'skip_compensation', step }, runs, options)
+  }
+
+  /** What was done to a run from outside, oldest first: see `RunHandle.history()`. Throws `unknown_run`. */
+  async history(
+    run: RunReference,
+    options?: { readonly limit?: number },
+  ): Promise<readonly RunHistoryEntry[]> {
+    return this.#refer('runs.history()', run).history(options)
+  }
+
+  /**
+   * The attempts of a run that were kept, in the order in which they ended: those that engines with the option `attempts: 'keep'` have ended,
+   * of both directions and all rounds. `limit`: the newest so many, 1 to 10,000; default 200. Throws `unknown_run`, `invalid_option`.
+   */
+  async attempts(
+    run: RunReference,
+    options: { readonly limit?: number } = {},
+  ): Promise<readonly RunAttempt[]> {
+    return readRunAttempts(this.#adapter, runLookup('runs.attempts()', run), options)
+  }
+
+  /**
+   * Takes the keys from runs that ended long enough ago: starting with such a key then makes a new run. In batches, like `engine.prune()`.
+   *
+   * @throws BelayError `invalid_option`, and the store's.
+   */
+  releaseKeys(options: ReleaseKeysOptions): Promise<ReleasedKeys> {
+    return releaseKeys(this.#adapter, options)
+  }
+
+  /**
+   * A handle on a run that was started elsewhere; with its definition, by id or by key, it knows the run's types. Does not look whether the run
+   * exists: its methods do. A definition's types are those of its version, and the run may follow another: `status()` says which.
+   *
+   * @throws BelayError `invalid_option` for what cannot name a run.
+   */
+  handle<W extends WorkflowDefinition | string>(
+    workflow: W,
+    run: string,
+  ): RunHandle<OutputsAt<{ workflow: W }>, SentTo<{ workflow: W }>>
+  handle<W extends WorkflowDefinition | string>(
+    workflow: W,
+    run: { readonly key: string },
+  ): KeyedRunHandle<OutputsAt<{ workflow: W }>, SentTo<{ workflow: W }>>
+  handle<Reference extends RunReference>(run: Reference): HandleOn<Reference>
+  // Types of outputs and signals are the overloads': at run time every handle takes any.
+  handle(first: RunReference | WorkflowDefinition, run?: string | { readonly key: string }): unknown {
+    if (run === undefined) return this.#refer('runs.handle()', first as RunReference)
+    return this.#refer('runs.handle()', { of: first as WorkflowDefinition | string, run })
+  }
+
+  async #actOnMany(
+    call: string,
+    action: Parameters<typeof actOnMany>[2],
+    runs: RunsToChange,
+    options: BulkOptions,
+  ): Promise<BulkResult> {
+    if ('step' in action) checkStepArgument(call, action.step)
+    return actOnMany(this.#parts(), call, action, checkSelection(call, runs), options)
+  }
+
+  #parts() {
+    return { adapter: this.#adapter, control: this.#control }
+  }
+}
+
+function checkSelection(call: string, runs: RunsToChange): Selection {
+  const references = readAs(REFERENCES, runs)
+  if (Refusal.is(references)) return checkBulkFilter(call, runs)
+  return references.map((run) => runLookup(call, run as RunReference))
+}
+
+const REFERENCES: Kind<readonly unknown[]> = {
+  words: 'a list of runs',
+  read: (given) => (Array.isArray(given) ? Array.from(given) : new Refusal(shown(given))),
+}
+
+/** A bulk verb without a narrowing filter acts on every run only when that is said. */
+function checkBulkFilter(call: string, filter: unknown): RunConditions {
+  const { all, ...narrowing } = checkConditions(call, filter, ALL)
+  const names = Object.keys(narrowing)
+  if (all === true && names.length > 0) {
+    throw new BelayError('invalid_option', `${call}: all and ${names[0]} are both given. Keep one of them.`)
+  }
+  if (all === true || names.length > 0) return narrowing
+  throw new BelayError(
+    'invalid_option',
+    `${call}: the filter is empty, and would fit every run. Narrow it with ${CONDITION_NAMES.join(', ')}, or say { all: true } when every run is meant.`,
+  )
+}

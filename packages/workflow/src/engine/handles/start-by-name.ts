@@ -1,0 +1,90 @@
+import type { SavedDefinition } from '../../adapter/index.ts'
+import { VERSION_MAX } from '../../definition/compile.ts'
+import type { WorkflowDefinition } from '../../definition/workflow.ts'
+import { BelayError } from '../../errors.ts'
+import { didYouMean } from '../../graph/index.ts'
+import { checkOptions, type OptionTable, wholeNumber } from '../../options/index.ts'
+import { shown } from '../../shown.ts'
+import { workflowName } from '../runs/run-reference.ts'
+import {
+  RUN_OPTIONS,
+  type RunOptions,
+  type StartedHandle,
+  type StartRunParts,
+  startRun,
+  startUnchecked,
+} from '../start/start-run.ts'
+import type { RunHandle } from './run-handle.ts'
+
+const RUN_BY_NAME_OPTIONS = {
+  ...RUN_OPTIONS,
+  version: { sets: 'the version that the run follows', takes: wholeNumber(1, VERSION_MAX) },
+} satisfies OptionTable
+
+/** Options of a run that is started by the name of its workflow. */
+export interface RunByNameOptions extends RunOptions {
+  /** Default: the highest version among the engine's `workflows`; when none of them has the name, the highest that is stored. */
+  readonly version?: number | undefined
+}
+
+/** A run that was started by the name of its workflow. */
+export interface NamedRunHandle extends RunHandle {
+  /**
+   * False when this process does not know the definition: the input was stored as it is, without the workflow's schema, and the run has no
+   * deadline but one of its options.
+   */
+  readonly checked: boolean
+}
+
+/** Starts a run of a workflow that is known by name: by its definition if this process has it, else by what the store has of it. */
+export async function startRunByName(
+  parts: StartRunParts,
+  name: string,
+  input: unknown,
+  given: RunByNameOptions,
+): Promise<StartedHandle & { readonly checked: boolean }> {
+  const { version, tx } = checkOptions('run()', given, RUN_BY_NAME_OPTIONS)
+  const { version: _, ...options } = given
+  const known = await findWorkflow(parts, name, version, tx)
+  if (known.workflow !== undefined) {
+    return { ...(await startRun(parts, known.workflow, input, options)), checked: true }
+  }
+  return { ...(await startUnchecked(parts, known.stored, input, options)), checked: false }
+}
+
+type KnownWorkflow =
+  | { readonly workflow: WorkflowDefinition }
+  | { readonly workflow: undefined; readonly stored: SavedDefinition }
+
+/** What this process knows best of a workflow. Throws `unknown_workflow`, `invalid_option`. */
+async function findWorkflow(
+  { adapter, registry, settings }: StartRunParts,
+  given: string,
+  version: number | undefined,
+  tx: unknown,
+): Promise<KnownWorkflow> {
+  const name = workflowName('run()', given)
+  const [workflow] = settings.workflows
+    .filter((candidate) => candidate.name === name && (version ?? candidate.version) === candidate.version)
+    .sort((one, other) => other.version - one.version)
+  if (workflow !== undefined) return { workflow }
+  if (tx === undefined) await adapter.open()
+  const stored = await adapter.findDefinition({ name, version }, { tx })
+  if (stored === null) throw unknownWorkflow(name, version, settings.workflows)
+  const started = registry.known(stored.id)
+  return started === undefined ? { workflow: undefined, stored } : { workflow: started }
+}
+
+function unknownWorkflow(
+  name: string,
+  version: number | undefined,
+  workflows: readonly WorkflowDefinition[],
+): BelayError {
+  const names = [...new Set(workflows.map((workflow) => workflow.name))]
+  const what =
+    version === undefined ? `workflow ${shown(name)}` : `version ${version} of workflow ${shown(name)}`
+  return new BelayError(
+    'unknown_workflow',
+    `run(): there is no ${what} in this engine's \`workflows\`, and none is stored.${didYouMean(name, names)} Start an engine that has the definition, or start a run with the definition itself: either stores it.`,
+  )
+}

@@ -1,0 +1,211 @@
+import {
+  type Adapter,
+  END_STATUSES,
+  type EndStatus,
+  type HistoryRecord,
+  type RunConditions,
+  type RunRecord,
+  type StepRecord,
+} from '../../adapter/index.ts'
+import type { Duration } from '../../duration.ts'
+import {
+  abortSignal,
+  callback,
+  checkFilter,
+  duration,
+  type OptionTable,
+  someOf,
+  wholeNumber,
+} from '../../options/index.ts'
+import type { EventHub } from '../base/events.ts'
+import { historyEntry, type RunHistoryEntry } from '../control/history.ts'
+import { type RunSnapshot, runSnapshot } from '../runs/run-snapshot.ts'
+import { NARROWING } from '../runs/runs-filter.ts'
+import { walkEnded } from './ended-runs.ts'
+
+export const BATCH_DEFAULT = 500
+export const BATCH_MAX = 10_000
+export const AGE_MAX: Duration = '36500d'
+const LIMIT_DEFAULT = 100_000
+const LIMIT_MAX = 1_000_000_000
+/** Payload given to an archive in one call: the run that reaches it is the last of the call. */
+const ARCHIVE_CHARS_MAX = 16 * 1024 * 1024
+
+/** All that an archived run's history may hold, as the store takes it. */
+const HISTORY_MAX = 2_147_483_647
+
+/** A run as an archive gets it: with all that is deleted with it. */
+export interface ArchivedRun extends RunSnapshot {
+  /** What operators did to it, and every signal and decision it received (`action: 'signal'`), oldest first. */
+  readonly history: readonly RunHistoryEntry[]
+}
+
+/**
+ * Takes runs over before they are deleted; when it throws, none of them is. It may be given a run twice, after a crash in between or by two
+ * processes that prune: let it write by run id.
+ */
+export type Archive = (runs: readonly ArchivedRun[]) => void | Promise<void>
+
+export interface PruneOptions {
+  /** Only runs that ended at least this long ago. */
+  readonly olderThan: Duration
+  /** Default: every end. Runs that go on, and those parked as `compensation_failed`, are never pruned. */
+  readonly statuses?: readonly EndStatus[]
+  /** Only runs of this workflow, or of any of these. */
+  readonly workflow?: string | readonly string[]
+  /** Only runs that were started with all of these tags. */
+  readonly tags?: readonly string[]
+  /** Runs pruned by this call at most. Default 100,000. */
+  readonly limit?: number
+  /** Runs deleted in one transaction, 1 to 10,000. Default 500. */
+  readonly batch?: number
+  /** Is given every run before it is deleted. */
+  readonly archive?: Archive
+  /** Ends the call after the batch under way; it then resolves with `more: true`. */
+  readonly signal?: AbortSignal
+  /** Called after each batch. */
+  readonly onProgress?: (progress: { readonly pruned: number; readonly batches: number }) => void
+}
+
+export interface PruneReport {
+  readonly pruned: number
+  readonly batches: number
+  /** There may be more to prune: the limit was reached, or `signal` fired. */
+  readonly more: boolean
+}
+
+export interface PruneSettings {
+  readonly olderThanMs: number
+  readonly statuses: readonly EndStatus[]
+  readonly narrowing: Pick<RunConditions, 'workflow' | 'tags'>
+  readonly limit: number
+  readonly batch: number
+  readonly archive: Archive | undefined
+  readonly signal: AbortSignal | undefined
+  readonly onProgress: PruneOptions['onProgress'] | undefined
+}
+
+const CALL = 'prune()'
+
+const OPTIONS = {
+  olderThan: { sets: 'how long ago a run must have ended', takes: duration(0, AGE_MAX), required: true },
+  statuses: {
+    sets: 'how the runs have ended',
+    takes: someOf(END_STATUSES),
+    default: END_STATUSES,
+    narrows: true,
+  },
+  ...NARROWING,
+  limit: {
+    sets: 'how many runs are pruned at most',
+    takes: wholeNumber(1, LIMIT_MAX),
+    default: LIMIT_DEFAULT,
+  },
+  batch: {
+    sets: 'how many runs are deleted in one transaction',
+    takes: wholeNumber(1, BATCH_MAX),
+    default: BATCH_DEFAULT,
+  },
+  archive: { sets: 'who is given every run before it is deleted', takes: callback<Archive>() },
+  signal: { sets: 'what ends the call early', takes: abortSignal },
+  onProgress: {
+    sets: 'who is told after each batch',
+    takes: callback<NonNullable<PruneOptions['onProgress']>>(),
+  },
+} satisfies OptionTable
+
+/** Throws `invalid_option`. */
+export function checkPruneOptions(given: PruneOptions): PruneSettings {
+  const { olderThan, workflow, tags, archive, signal, onProgress, ...others } = checkFilter(
+    CALL,
+    given,
+    OPTIONS,
+  )
+  return { ...others, olderThanMs: olderThan, narrowing: { workflow, tags }, archive, signal, onProgress }
+}
+
+/** Prunes until nothing is left that is old enough, the limit is reached, or the signal fires. */
+export async function pruneRuns(
+  parts: { readonly adapter: Adapter; readonly events: EventHub },
+  settings: PruneSettings,
+): Promise<PruneReport> {
+  const { adapter } = parts
+  const { statuses, narrowing, signal, limit, batch } = settings
+  const finishedBefore = (await adapter.now()) - settings.olderThanMs
+  let [pruned, batches] = [0, 0]
+  const walked = await walkEnded({
+    adapter,
+    request: { finishedBefore, statuses, ...narrowing },
+    after: null,
+    batchMax: batch,
+    limit,
+    act: async (runIds) => {
+      const count = await pruneBatch(parts, { ...settings, finishedBefore, runIds })
+      pruned += count
+      batches += 1
+      settings.onProgress?.({ pruned, batches })
+      return count
+    },
+    stopped: () => signal?.aborted === true,
+  })
+  return { pruned: walked.done, batches: walked.batches, more: walked.more }
+}
+
+/** Archives a batch, if somebody wants it, and deletes it. Resolves to how many were deleted. */
+export async function pruneBatch(
+  { adapter, events }: { readonly adapter: Adapter; readonly events: EventHub },
+  batch: {
+    readonly runIds: readonly string[]
+    readonly finishedBefore: number
+    readonly statuses: readonly EndStatus[]
+    readonly archive: Archive | undefined
+  },
+): Promise<number> {
+  const { runIds, finishedBefore, statuses, archive } = batch
+  const pruned =
+    archive === undefined
+      ? (await adapter.prune({ runIds, finishedBefore })).length
+      : await archiveAndPrune(adapter, { runIds, finishedBefore, archive })
+  if (pruned > 0) events.emit('runs.pruned', { pruned, statuses })
+  return pruned
+}
+
+/** One run after the other: reading must not take the store's connections from those who run steps. */
+async function archiveAndPrune(
+  adapter: Adapter,
+  batch: { readonly runIds: readonly string[]; readonly finishedBefore: number; readonly archive: Archive },
+): Promise<number> {
+  const { finishedBefore, archive } = batch
+  let [pruned, chars] = [0, 0]
+  let runs: ArchivedRun[] = []
+  const takeOver = async () => {
+    if (runs.length === 0) return
+    await archive(runs)
+    pruned += (await adapter.prune({ runIds: runs.map(({ id }) => id), finishedBefore })).length
+    runs = []
+    chars = 0
+  }
+  for (const runId of batch.runIds) {
+    const found = await adapter.readRun(runId)
+    if (found === null || !isEndedBefore(found.run, finishedBefore)) continue
+    const told = await adapter.readHistory({ runId, limit: HISTORY_MAX })
+    runs.push({ ...runSnapshot(found), history: told.map(historyEntry) })
+    chars += payloadChars(found) + historyChars(told)
+    if (chars >= ARCHIVE_CHARS_MAX) await takeOver()
+  }
+  await takeOver()
+  return pruned
+}
+
+function isEndedBefore({ finishedAt }: RunRecord, instant: number): boolean {
+  return finishedAt !== null && finishedAt < instant
+}
+
+function historyChars(told: readonly HistoryRecord[]): number {
+  return told.reduce((sum, { change }) => sum + (change?.length ?? 0), 0)
+}
+
+function payloadChars({ run, steps }: { run: RunRecord; steps: readonly StepRecord[] }): number {
+  const own = (run.input?.length ?? 0) + (run.cause?.length ?? 0)
+  return steps.reduce((sum, step) => sum + (step.output?.length ?? 0) + (step.error?.length ?? 0), own)
+}

@@ -1,0 +1,52 @@
+import { type Adapter, END_STATUSES } from '../../adapter/index.ts'
+import type { Duration } from '../../duration.ts'
+import { checkFilter, duration, type OptionTable, wholeNumber } from '../../options/index.ts'
+import { NARROWING } from '../runs/runs-filter.ts'
+import { walkEnded } from './ended-runs.ts'
+import { AGE_MAX, BATCH_DEFAULT } from './prune.ts'
+
+export interface ReleaseKeysOptions {
+  /** Only of runs that ended at least this long ago. */
+  readonly olderThan: Duration
+  /** Only of runs of this workflow, or of any of these. */
+  readonly workflow?: string | readonly string[]
+  /** Only of runs that were started with all of these tags. */
+  readonly tags?: readonly string[]
+  /** Keys released by this call at most. Default 100,000. */
+  readonly limit?: number
+}
+
+export interface ReleasedKeys {
+  readonly released: number
+  /** There may be more to release: the limit was reached. */
+  readonly more: boolean
+}
+
+const CALL = 'runs.releaseKeys()'
+
+const OPTIONS = {
+  olderThan: { sets: 'how long ago a run must have ended', takes: duration(0, AGE_MAX), required: true },
+  ...NARROWING,
+  limit: {
+    sets: 'how many keys are released at most',
+    takes: wholeNumber(1, 1_000_000_000),
+    default: 100_000,
+  },
+} satisfies OptionTable
+
+/** Releases the keys of runs that ended long enough ago. Throws `invalid_option`. */
+export async function releaseKeys(adapter: Adapter, options: ReleaseKeysOptions): Promise<ReleasedKeys> {
+  const { olderThan: olderThanMs, limit, workflow, tags } = checkFilter(CALL, options, OPTIONS)
+  await adapter.open()
+  const finishedBefore = (await adapter.now()) - olderThanMs
+  const walked = await walkEnded({
+    adapter,
+    request: { finishedBefore, statuses: END_STATUSES, workflow, tags, keyed: true },
+    after: null,
+    batchMax: BATCH_DEFAULT,
+    limit,
+    act: async (runIds) => (await adapter.releaseKeys({ runIds, finishedBefore })).length,
+    stopped: () => false,
+  })
+  return { released: walked.done, more: walked.more }
+}

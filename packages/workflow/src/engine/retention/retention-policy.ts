@@ -1,0 +1,62 @@
+import { END_STATUSES, type EndStatus } from '../../adapter/index.ts'
+import type { Duration } from '../../duration.ts'
+import { callback, checkOptions, duration, type OptionTable, wholeNumber } from '../../options/index.ts'
+import { AGE_MAX, type Archive, BATCH_DEFAULT, BATCH_MAX } from './prune.ts'
+
+/** How long ended runs are kept, by how they ended. What is not named is kept for ever. */
+export interface RetentionPolicy {
+  readonly completed?: Duration
+  readonly failed?: Duration
+  readonly compensated?: Duration
+  readonly cancelled?: Duration
+  /** After how long the key of an ended run, whatever its end, can be used again. */
+  readonly keys?: Duration
+  /** How often a worker looks for what is due, 1 s to 1 day. Default 1 min. */
+  readonly every?: Duration
+  /** Runs deleted in one transaction, 1 to 10,000. Default 500. */
+  readonly batch?: number
+  /** Is given every run before it is deleted. */
+  readonly archive?: Archive
+}
+
+export interface RetentionSettings {
+  readonly ends: readonly { readonly status: EndStatus; readonly keptMs: number }[]
+  readonly keysKeptMs: number | undefined
+  readonly everyMs: number
+  readonly batch: number
+  readonly archive: Archive | undefined
+}
+
+const CALL = 'createEngine(): retention'
+const AGE = duration(0, AGE_MAX)
+const KEPT = (status: EndStatus) => ({ sets: `how long ${status} runs are kept`, takes: AGE })
+
+const OPTIONS = {
+  completed: KEPT('completed'),
+  failed: KEPT('failed'),
+  compensated: KEPT('compensated'),
+  cancelled: KEPT('cancelled'),
+  keys: { sets: 'after how long the key of an ended run can be used again', takes: AGE },
+  every: { sets: 'how often a worker looks for what is due', takes: duration('1s', '1d'), default: '1m' },
+  batch: {
+    sets: 'how many runs are deleted in one transaction',
+    takes: wholeNumber(1, BATCH_MAX),
+    default: BATCH_DEFAULT,
+  },
+  archive: { sets: 'who is given every run before it is deleted', takes: callback<Archive>() },
+} satisfies OptionTable
+
+/** Throws `invalid_option`. */
+export function checkRetention(policy: unknown): RetentionSettings {
+  const { keys, every, batch, archive, ...ends } = checkOptions(CALL, policy, OPTIONS)
+  return {
+    ends: END_STATUSES.flatMap((status) => {
+      const keptMs = ends[status]
+      return keptMs === undefined ? [] : [{ status, keptMs }]
+    }),
+    keysKeptMs: keys,
+    everyMs: every,
+    batch,
+    archive,
+  }
+}

@@ -1,0 +1,126 @@
+import { type Adapter, END_STATUSES, type EndStatus } from '../../adapter/index.ts'
+import type { Logger } from '../../logger.ts'
+import type { EventHub } from '../base/events.ts'
+import { Loop } from '../base/loop.ts'
+import { isUnavailable } from '../base/outage.ts'
+import { pause, type Runtime, within } from '../base/runtime.ts'
+import { walkEnded } from './ended-runs.ts'
+import { pruneBatch } from './prune.ts'
+import type { RetentionSettings } from './retention-policy.ts'
+
+/** Between two batches, so that a backlog of millions is no load to speak of. */
+const REST_MS = 50
+/** How often everything is looked at from the beginning, for runs that were left out because somebody was changing them. */
+const FROM_THE_BEGINNING_MS = 86_400_000
+/** How long a leaving worker waits for the batch under way. */
+const STOP_MS = 5_000
+
+interface RetentionParts {
+  readonly adapter: Adapter
+  readonly runtime: Runtime
+  readonly log: Logger
+  readonly events: EventHub
+  readonly settings: RetentionSettings
+}
+
+/** Everything that one duration says. */
+interface Rule {
+  readonly statuses: readonly EndStatus[]
+  readonly keptMs: number
+  readonly keyed: boolean
+  readonly act: (runIds: readonly string[], finishedBefore: number) => Promise<number>
+  /** What lies before it was looked at: a history that is kept long costs a round nothing. */
+  cursor: string | null
+}
+
+/** Keeps the history as short as its policy says, in a loop of its own: neither claims nor renewals ever wait for it. */
+export class Retention {
+  readonly #parts: RetentionParts
+  readonly #rules: readonly Rule[]
+  readonly #loop: Loop
+  #beganAt = Number.NEGATIVE_INFINITY
+  #stopped = false
+
+  constructor(parts: RetentionParts) {
+    this.#parts = parts
+    this.#rules = rulesOf(parts)
+    this.#loop = new Loop({
+      clock: parts.runtime.clock,
+      intervalMs: parts.settings.everyMs,
+      work: () => this.#round(),
+      onError: (error) => this.#failed(error),
+    })
+  }
+
+  start(): void {
+    this.#loop.wake()
+  }
+
+  /** Ends after the batch under way, or without waiting for it any longer. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await within(this.#parts.runtime.clock, STOP_MS, this.#loop.stop())
+  }
+
+  async #round(): Promise<void> {
+    const { adapter, runtime, settings } = this.#parts
+    this.#goBackNowAndThen()
+    for (const rule of this.#rules) {
+      if (this.#stopped) return
+      const finishedBefore = (await adapter.now()) - rule.keptMs
+      const walked = await walkEnded({
+        adapter,
+        request: { finishedBefore, statuses: rule.statuses, keyed: rule.keyed },
+        after: rule.cursor,
+        batchMax: settings.batch,
+        limit: Number.POSITIVE_INFINITY,
+        act: (runIds) => rule.act(runIds, finishedBefore),
+        stopped: () => this.#stopped,
+        rest: () => pause(runtime.clock, REST_MS),
+      })
+      rule.cursor = walked.cursor
+    }
+  }
+
+  #goBackNowAndThen(): void {
+    const now = this.#parts.runtime.clock.now()
+    if (now - this.#beganAt < FROM_THE_BEGINNING_MS) return
+    this.#beganAt = now
+    for (const rule of this.#rules) rule.cursor = null
+  }
+
+  #failed(error: unknown): number {
+    const { log, events, settings } = this.#parts
+    // The other loops tell of an outage.
+    if (!this.#stopped && !isUnavailable(error)) {
+      log.error('Pruning failed; the next round tries again.', { error })
+      events.emit('error', { during: 'pruning', error })
+    }
+    return settings.everyMs
+  }
+}
+
+function rulesOf({ adapter, events, settings }: RetentionParts): readonly Rule[] {
+  const { archive } = settings
+  const rules: Rule[] = settings.ends.map(({ status, keptMs }) => ({
+    statuses: [status],
+    keptMs,
+    keyed: false,
+    act: (runIds, finishedBefore) =>
+      pruneBatch({ adapter, events }, { runIds, finishedBefore, statuses: [status], archive }),
+    cursor: null,
+  }))
+  if (settings.keysKeptMs === undefined) return rules
+  const releasing: Rule = {
+    statuses: END_STATUSES,
+    keptMs: settings.keysKeptMs,
+    keyed: true,
+    act: async (runIds, finishedBefore) => {
+      const released = (await adapter.releaseKeys({ runIds, finishedBefore })).length
+      if (released > 0) events.emit('runs.keys_released', { released })
+      return released
+    },
+    cursor: null,
+  }
+  return [...rules, releasing]
+}

@@ -1,0 +1,109 @@
+import type { RunStatus } from '../../adapter/index.ts'
+import type { RunCause, SerialisedError } from '../../cause.ts'
+import { BelayError } from '../../errors.ts'
+import { counted, sentence } from '../../words.ts'
+import type { RunSnapshot } from './run-snapshot.ts'
+
+/** What became of one step in the undo of a run. */
+export interface UndoReport {
+  readonly step: string
+  /**
+   * `compensated`: undone. `skipped`: an operator took it for undone, with `skipCompensation()`. `compensation_failed`: its compensation failed
+   * for good. `waiting`: its undo waits for one that failed.
+   * `unknown`: not undone, and nobody knows what it did, because it timed out, lost a worker, or was given up by an operator: look
+   * yourself. `compensateOn: 'started'` has such steps undone too. `succeeded`: not undone, although it took effect: its output could not
+   * be stored, and it has no compensation or the run was cancelled without an undo.
+   */
+  readonly result: 'compensated' | 'skipped' | 'compensation_failed' | 'waiting' | 'unknown' | 'succeeded'
+  readonly error: SerialisedError | undefined
+}
+
+/** What `result()` rejects with when a run did not complete. */
+export class RunFailedError extends BelayError {
+  override readonly name = 'RunFailedError'
+  readonly status: RunStatus
+  /** What stopped the run. */
+  readonly reason: RunCause | undefined
+  /** The undo, in the order of the definition; steps that had nothing to undo are left out. */
+  readonly undo: readonly UndoReport[]
+
+  constructor(run: RunSnapshot) {
+    const undo = undoReport(run)
+    super('run_failed', `${headline(run)} ${undoLine(run.status, undo)}`, {
+      runId: run.id,
+      step: run.cause?.type === 'step_failed' ? run.cause.step : undefined,
+      attempt: run.cause?.type === 'step_failed' ? run.cause.attempt : undefined,
+      cause: run.cause?.type === 'step_failed' ? run.cause.error : undefined,
+    })
+    this.status = run.status
+    this.reason = run.cause
+    this.undo = undo
+  }
+
+  static override is(value: unknown): value is RunFailedError {
+    return BelayError.is(value) && value.code === 'run_failed'
+  }
+}
+
+function undoReport(run: RunSnapshot): readonly UndoReport[] {
+  return run.steps.flatMap(({ name, status, error, losses, succeeded, undo }): UndoReport[] => {
+    switch (status) {
+      case 'failed':
+      case 'cancelled':
+        if (succeeded) return [{ step: name, result: 'succeeded', error }]
+        // An attempt that was lost with its worker may have done anything, whatever a later one ended with.
+        return losses > 0 || UNKNOWN_OUTCOMES.has(error?.code ?? '')
+          ? [{ step: name, result: 'unknown', error }]
+          : []
+      case 'compensated':
+        return [{ step: name, result: undo?.skipped ? 'skipped' : status, error: undefined }]
+      case 'compensation_failed':
+        return [{ step: name, result: status, error: undo?.error }]
+      case 'compensating':
+        return [{ step: name, result: 'waiting', error: undefined }]
+      default:
+        return []
+    }
+  })
+}
+
+/** Errors after which nobody knows what an attempt did. */
+const UNKNOWN_OUTCOMES: ReadonlySet<string> = new Set(['step_timeout', 'worker_lost', 'outcome_unknown'])
+
+function headline(run: RunSnapshot): string {
+  const who = `Run ${run.id} of "${run.workflow}" (version ${run.version})`
+  if (run.cause?.type === 'deadline') return `${who} had not ended by its deadline, ${run.cause.deadlineAt}.`
+  if (run.cause?.type !== 'step_failed') {
+    const reason = run.cause?.reason
+    return sentence(`${who} was cancelled${reason === undefined ? '' : `: ${reason}`}`)
+  }
+  const { step, attempt, error } = run.cause
+  return sentence(
+    `${who} failed: step "${step}" gave up after ${counted(attempt, 'attempt')} with ${error.name}: ${error.message}`,
+  )
+}
+
+function undoLine(status: RunStatus, undo: readonly UndoReport[]): string {
+  const named = (wanted: UndoReport['result']) =>
+    undo.filter(({ result }) => result === wanted).map(({ step }) => `"${step}"`)
+  const [unknown, succeeded] = [named('unknown'), named('succeeded')]
+  const known = undo.filter(({ result }) => result !== 'unknown' && result !== 'succeeded')
+  const lines = [knownLine(status, known)]
+  if (unknown.length > 0) lines.push(`What ${unknown.join(', ')} did is unknown, and was not undone.`)
+  if (succeeded.length > 0) lines.push(`What ${succeeded.join(', ')} did took effect, and was not undone.`)
+  return lines.join(' ')
+}
+
+function knownLine(status: RunStatus, undo: readonly UndoReport[]): string {
+  const count = (result: UndoReport['result']) => undo.filter((entry) => entry.result === result).length
+  if (status === 'compensation_failed') {
+    const failed = undo
+      .filter((entry) => entry.result === 'compensation_failed')
+      .map(({ step }) => `"${step}"`)
+    return `Its undo is parked: the compensation of ${failed.join(', ')} failed; ${count('compensated')} undone${count('skipped') === 0 ? '' : `, ${count('skipped')} skipped`}, ${count('waiting')} waiting. An operator must repair it.`
+  }
+  if (undo.length === 0) return 'Nothing had to be undone.'
+  const skipped = undo.filter(({ result }) => result === 'skipped').map(({ step }) => `"${step}"`)
+  const byHand = skipped.length === 0 ? '' : ` An operator took ${skipped.join(', ')} for undone.`
+  return `Undone: ${count('compensated')} of ${undo.length}.${byHand}`
+}

@@ -1,0 +1,117 @@
+import type { Adapter, FoundRun } from '../../adapter/index.ts'
+import type { OutputsOf, ReceivesAnything, ReceivesOf, WorkflowDefinition } from '../../definition/index.ts'
+import { BelayError } from '../../errors.ts'
+import { checkArgument, id, type Kind, key, name, Refusal } from '../../options/index.ts'
+import { shown } from '../../shown.ts'
+import { isDefinition } from '../base/definition-argument.ts'
+
+/**
+ * Names a run, wherever one is named: by its id; by an object that has it as `id`, like a handle, a snapshot or a row of a list; or by its
+ * workflow and key. The workflow is a definition, which gives its types, or a name.
+ */
+export type RunReference =
+  | string
+  | { readonly id: string }
+  | { readonly workflow: WorkflowDefinition | string; readonly key: string }
+
+/** The outputs of the run that a reference names, as far as the reference knows their types. */
+export type OutputsAt<Reference> = Reference extends { readonly workflow: infer W extends WorkflowDefinition }
+  ? OutputsOf<W>
+  : TypesOf<Reference> extends { readonly outputs: infer Outputs }
+    ? Outputs
+    : Readonly<Record<string, unknown>>
+
+/** What the run that a reference names can be sent, as far as the reference knows. */
+export type SentTo<Reference> = Reference extends { readonly workflow: infer W extends WorkflowDefinition }
+  ? ReceivesOf<W>
+  : TypesOf<Reference> extends { readonly receives: infer Sent }
+    ? Sent
+    : ReceivesAnything
+
+type TypesOf<Reference> = Reference extends { readonly '~types'?: infer Types } ? NonNullable<Types> : unknown
+
+/** A reference as the store is asked. An id with a workflow names only a run of that workflow. */
+export type RunLookup =
+  | { readonly runId: string; readonly workflow?: string | undefined }
+  | { readonly workflow: string; readonly key: string }
+
+/** Reads a reference; `call` names who was given it. Throws `invalid_option` for what cannot name a run. */
+export function runLookup(call: string, run: RunReference): RunLookup {
+  const known = typeof run === 'object' && run !== null ? lookupsOfHandles.get(run) : undefined
+  if (known !== undefined) return known
+  const named = checkArgument(call, 'the run', run, REFERENCE)
+  if ('runId' in named) return named
+  const runKey = checkArgument(call, 'the key of the run', named.key, key)
+  return { workflow: workflowName(call, named.workflow), key: runKey }
+}
+
+const RUN_ID = id('run')
+
+/** An id as the store writes it, or what is to name a run together. */
+const REFERENCE: Kind<
+  { readonly runId: string } | { readonly workflow: WorkflowDefinition | string; readonly key: unknown }
+> = {
+  words: 'a run id, an object with the id as `id` (a handle, a snapshot), or { workflow, key }',
+  read(given) {
+    const named = given as { readonly id?: unknown; readonly workflow: string; readonly key?: unknown }
+    if (typeof given === 'object' && named.id === undefined && 'workflow' in named && 'key' in named) {
+      return { workflow: named.workflow, key: named.key }
+    }
+    const runId = RUN_ID.read(typeof given === 'string' ? given : named.id)
+    if (!Refusal.is(runId)) return { runId: runId.toLowerCase() }
+    return typeof given === 'object' ? runId : new Refusal(shown(given))
+  },
+}
+
+/** What handles stand for that must look their run up. Once one has found its run it is for that run, whoever has the key later. */
+export const lookupsOfHandles = new WeakMap<object, RunLookup>()
+
+/** The name of a workflow that is given by its definition or its name. Throws `invalid_option`. */
+export function workflowName(call: string, workflow: WorkflowDefinition | string): string {
+  return checkArgument(call, 'the workflow', workflow, WORKFLOW_NAME)
+}
+
+const WORKFLOW_NAME: Kind<string> = {
+  words: `a definition, or the name of one: ${name.words}`,
+  read: (given) => name.read(isDefinition(given) ? given.name : given),
+}
+
+/** Which run it is. Throws `unknown_run`. */
+export async function findRun(adapter: Adapter, lookup: RunLookup, tx?: unknown): Promise<FoundRun> {
+  // Within a transaction the adapter sees to it itself, as for runs that are started in one.
+  if (tx === undefined) await adapter.open()
+  const found = await adapter.findRun('runId' in lookup ? { runId: lookup.runId } : lookup, { tx })
+  if (found === null) throw unknownRun(lookup)
+  if (isNamedBy(lookup, found)) return found
+  throw new BelayError(
+    'unknown_run',
+    `There is no run ${found.runId} of workflow "${lookup.workflow}": that run is one of "${found.workflow}".`,
+    { runId: found.runId },
+  )
+}
+
+/** Tells whether a run that was found by its id is one of the workflow that was named with it. */
+export function isNamedBy(lookup: RunLookup, { workflow }: Pick<FoundRun, 'workflow'>): boolean {
+  return lookup.workflow === undefined || lookup.workflow === workflow
+}
+
+/** What is thrown for a run that isn't there. */
+export function unknownRun(lookup: RunLookup): BelayError {
+  if ('runId' in lookup) {
+    const { runId } = lookup
+    return new BelayError(
+      'unknown_run',
+      `There is no run ${runId}: it was pruned, it was never started, or the transaction that started it was not committed.`,
+      { runId },
+    )
+  }
+  return new BelayError(
+    'unknown_run',
+    `There is no run of workflow ${shown(lookup.workflow)} with key ${shown(lookup.key)}: it was never started, it was pruned, its key was released, or the transaction that started it was not committed.`,
+  )
+}
+
+/** Tells whether a string can be the id of a run. Anything but a uuid names none, and PostgreSQL would not even look. */
+export function isRunId(given: string): boolean {
+  return !Refusal.is(RUN_ID.read(given))
+}

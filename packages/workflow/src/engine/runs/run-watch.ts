@@ -1,0 +1,150 @@
+import { type Adapter, isTerminal, type RunStatus } from '../../adapter/index.ts'
+import { BelayError } from '../../errors.ts'
+import { Loop } from '../base/loop.ts'
+import type { OutageWatch } from '../base/outage.ts'
+import type { Runtime } from '../base/runtime.ts'
+import { limitWait, type Patience, resultAborted } from './result-options.ts'
+import { unknownRun } from './run-reference.ts'
+import type { RunSnapshot } from './run-snapshot.ts'
+import { isOver, runSnapshot } from './run-snapshot.ts'
+
+/** Runs asked about in one statement at most. */
+const ASK_MAX = 1_000
+
+interface Waiter {
+  readonly resolve: (run: RunSnapshot) => void
+  readonly reject: (error: unknown) => void
+  /** Lets go of its timer and its signal. */
+  readonly stopWaiting: () => void
+}
+
+/**
+ * Waits for runs to end. Ends that happen in this process are told; for the others one statement asks after all awaited runs together,
+ * each tick, and only while somebody waits.
+ */
+export class RunWatch {
+  readonly #adapter: Adapter
+  readonly #loop: Loop
+  readonly #runtime: Runtime
+  readonly #tickMs: number
+  readonly #waiters = new Map<string, Waiter[]>()
+  /** Runs whose status this process has just seen: they need not be asked about. */
+  readonly #told = new Map<string, RunStatus>()
+  /** Runs that somebody has begun to await since the last round. */
+  readonly #unasked = new Set<string>()
+  #asksAllAt = 0
+  #closed = false
+
+  constructor(parts: { adapter: Adapter; runtime: Runtime; tickMs: number; outage: OutageWatch }) {
+    this.#adapter = parts.adapter
+    this.#runtime = parts.runtime
+    this.#tickMs = parts.tickMs
+    this.#loop = new Loop({
+      clock: parts.runtime.clock,
+      intervalMs: parts.tickMs,
+      work: async () => {
+        await this.#round()
+        if (this.#waiters.size > 0) parts.outage.succeeded()
+      },
+      onError: (error) => parts.outage.failed(error),
+      mayRest: () => this.#waiters.size === 0,
+    })
+  }
+
+  /** Resolves with the run once it is over; rejects with `unknown_run`, `engine_closed`, `result_timeout` or `result_aborted`. */
+  over(runId: string, { timeoutMs, signal }: Partial<Patience> = {}): Promise<RunSnapshot> {
+    if (this.#closed) return Promise.reject(closedError(runId))
+    if (signal?.aborted) return Promise.reject(resultAborted(runId, signal))
+    return new Promise((resolve, reject) => {
+      const giveUp = (error: BelayError) => {
+        this.#forget(runId, waiter)
+        reject(error)
+      }
+      const { clock } = this.#runtime
+      const stopWaiting = limitWait({ clock, runId, timeoutMs, signal, giveUp })
+      const waiter: Waiter = { resolve, reject, stopWaiting }
+      this.#waiters.set(runId, [...(this.#waiters.get(runId) ?? []), waiter])
+      this.#unasked.add(runId)
+      this.#loop.wake()
+    })
+  }
+
+  /** Statuses that this process has just seen. */
+  changed(runs: readonly { readonly runId: string; readonly status: RunStatus }[]): void {
+    for (const { runId, status } of runs) {
+      if (mayBeOver(status) && this.#waiters.has(runId)) this.#told.set(runId, status)
+    }
+    if (this.#told.size > 0) this.#loop.wake()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const runId of [...this.#waiters.keys()]) {
+      this.#end(runId, (waiter) => waiter.reject(closedError(runId)))
+    }
+    await this.#loop.stop()
+  }
+
+  /** Reads the runs that are known to have ended, asks about those newly awaited, and about all others once a tick. */
+  async #round(): Promise<void> {
+    const told = [...this.#told]
+    this.#told.clear()
+    await Promise.all(told.map(([runId, status]) => this.#look(runId, status)))
+    const now = this.#runtime.clock.now()
+    const all = now >= this.#asksAllAt
+    if (all) this.#asksAllAt = now + this.#tickMs
+    const asked = [...(all ? this.#waiters.keys() : this.#unasked)]
+    this.#unasked.clear()
+    await this.#ask(asked)
+  }
+
+  async #ask(awaited: readonly string[]): Promise<void> {
+    for (let start = 0; start < awaited.length; start += ASK_MAX) {
+      const asked = awaited.slice(start, start + ASK_MAX)
+      const found = await this.#adapter.readStatuses(asked, { stored: true })
+      const statuses = new Map(found.map(({ runId, status }) => [runId, status]))
+      await Promise.all(asked.map((runId) => this.#look(runId, statuses.get(runId))))
+    }
+  }
+
+  async #look(runId: string, status: RunStatus | undefined): Promise<void> {
+    if (status !== undefined && !mayBeOver(status)) return
+    const found = status === undefined ? null : await this.#adapter.readRun(runId)
+    if (found === null) {
+      const error = unknownRun({ runId })
+      return this.#end(runId, (waiter) => waiter.reject(error))
+    }
+    if (isOver(found.run, found.steps)) {
+      const run = runSnapshot(found)
+      this.#end(runId, (waiter) => waiter.resolve(run))
+    }
+  }
+
+  #end(runId: string, tell: (waiter: Waiter) => void): void {
+    const waiters = this.#waiters.get(runId) ?? []
+    this.#waiters.delete(runId)
+    for (const waiter of waiters) {
+      waiter.stopWaiting()
+      tell(waiter)
+    }
+  }
+
+  #forget(runId: string, waiter: Waiter): void {
+    waiter.stopWaiting()
+    const others = (this.#waiters.get(runId) ?? []).filter((other) => other !== waiter)
+    if (others.length > 0) this.#waiters.set(runId, others)
+    else this.#waiters.delete(runId)
+  }
+}
+
+function mayBeOver(status: RunStatus): boolean {
+  return isTerminal(status) || status === 'compensation_failed'
+}
+
+function closedError(runId: string): BelayError {
+  return new BelayError(
+    'engine_closed',
+    `The engine was closed while run ${runId} was awaited. The run goes on. To await it again, call result() of engine.runs.handle(id) on another engine.`,
+    { runId },
+  )
+}

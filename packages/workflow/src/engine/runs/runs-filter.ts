@@ -1,0 +1,100 @@
+import { RUN_TRANSITIONS, type RunConditions, type RunStatus } from '../../adapter/index.ts'
+import { BelayError } from '../../errors.ts'
+import { type Instant, instantMs } from '../../instant.ts'
+import {
+  checkFilter,
+  type Kind,
+  key,
+  name,
+  type OptionTable,
+  oneOrList,
+  oneOrSomeOf,
+  Refusal,
+  type SettingsOf,
+} from '../../options/index.ts'
+import { shown } from '../../shown.ts'
+import { someTags } from '../base/tags.ts'
+
+/** Which runs are meant: those that fit every condition that is given. */
+export interface RunsMatching {
+  /** A workflow's name, or several: runs of any of them. */
+  readonly workflow?: string | readonly string[]
+  /** A status, or several: runs with any of them. */
+  readonly status?: RunStatus | readonly RunStatus[]
+  readonly key?: string
+  /** Runs that were started with all of these tags. */
+  readonly tags?: readonly string[]
+  /** Created at this instant or later, on the store's clock; a number is epoch milliseconds. */
+  readonly createdAfter?: Instant | number
+  /** Created earlier than this instant. */
+  readonly createdBefore?: Instant | number
+  /** Ended at this instant or later; runs that have not ended don't fit. */
+  readonly finishedAfter?: Instant | number
+  /** Ended earlier than this instant. */
+  readonly finishedBefore?: Instant | number
+}
+
+/** What ended runs can be narrowed down by, beside their age. */
+export const NARROWING = {
+  workflow: { sets: 'whose runs', takes: oneOrList(name, 1_000), narrows: true },
+  tags: { sets: 'which tags the runs were started with', takes: someTags, narrows: true },
+} satisfies OptionTable
+
+// Numbers below are seconds, most likely, which would mean the year 1970; numbers above are beyond what a Date can hold.
+const EPOCH_MS_LEAST = 100_000_000_000
+const EPOCH_MS_MOST = 8_640_000_000_000_000
+
+/** An instant, or epoch milliseconds. */
+const TIME: Kind<number> = {
+  words: `an instant from year 1 to 9999: a Date, a string with an offset like '2026-03-01T09:00:00Z', or epoch milliseconds since 1973`,
+  read(given) {
+    if (typeof given !== 'number') return instantMs(given as Instant, 'instant')
+    return given >= EPOCH_MS_LEAST && given <= EPOCH_MS_MOST ? given : new Refusal(shown(given))
+  },
+}
+
+const CONDITIONS = {
+  ...NARROWING,
+  status: {
+    sets: 'where the runs stand',
+    takes: oneOrSomeOf(Object.keys(RUN_TRANSITIONS) as readonly RunStatus[]),
+    narrows: true,
+  },
+  key: { sets: 'the key of the run', takes: key, narrows: true },
+  createdAfter: { sets: 'when the runs were created at the earliest', takes: TIME, narrows: true },
+  createdBefore: { sets: 'before when the runs were created', takes: TIME, narrows: true },
+  finishedAfter: { sets: 'when the runs ended at the earliest', takes: TIME, narrows: true },
+  finishedBefore: { sets: 'before when the runs ended', takes: TIME, narrows: true },
+} satisfies OptionTable
+
+const RANGES = [
+  ['createdAfter', 'createdBefore'],
+  ['finishedAfter', 'finishedBefore'],
+] as const
+
+/** The names of all conditions. */
+export const CONDITION_NAMES = Object.keys(CONDITIONS)
+
+/**
+ * Checks a filter. Whatever is wrong with it is refused rather than left out: without one of its conditions it would fit more runs, perhaps
+ * all of them. `others` are options that the call takes beside the conditions.
+ *
+ * @throws BelayError `invalid_option`.
+ */
+export function checkConditions<const Others extends OptionTable>(
+  call: string,
+  filter: unknown,
+  others: Others,
+): RunConditions & SettingsOf<Others> {
+  const checked = checkFilter(call, filter, { ...CONDITIONS, ...others })
+  const conditions: SettingsOf<typeof CONDITIONS> = checked
+  for (const [after, before] of RANGES) {
+    const [from, to] = [conditions[after], conditions[before]]
+    if (from === undefined || to === undefined || from < to) continue
+    throw new BelayError(
+      'invalid_option',
+      `${call}: ${after} must be earlier than ${before}; as given, no run can fit.`,
+    )
+  }
+  return checked as unknown as RunConditions & SettingsOf<Others>
+}

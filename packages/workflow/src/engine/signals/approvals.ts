@@ -1,0 +1,99 @@
+import type { Adapter, ApprovalPosition, ApprovalRecord } from '../../adapter/index.ts'
+import {
+  checkFilter,
+  id,
+  type Kind,
+  name,
+  type OptionTable,
+  Refusal,
+  wholeNumber,
+} from '../../options/index.ts'
+import { shown } from '../../shown.ts'
+
+export interface PendingApprovalsOptions {
+  /** Only of this workflow, by name; every version of it. */
+  readonly workflow?: string
+  /** Only of steps with this name. */
+  readonly step?: string
+  /** For paging: the last approval of the page before. */
+  readonly before?: Pick<PendingApproval, 'runId' | 'step'> | undefined
+  /** 1 to 1,000; default 100. */
+  readonly limit?: number | undefined
+}
+
+/** A step that waits for somebody's decision. */
+export interface PendingApproval {
+  readonly runId: string
+  readonly workflow: string
+  readonly version: number
+  /** The run's key. */
+  readonly key: string | undefined
+  readonly step: string
+  /** When it began to wait. */
+  readonly since: Date
+  /** When its wait times out. Undefined for never. */
+  readonly timeoutAt: Date | undefined
+}
+
+const POSITION: Kind<ApprovalPosition> = {
+  words: 'an approval of the page before, with its runId and step',
+  read(given) {
+    const { runId, step } = given as ApprovalPosition
+    const [ofRun, ofStep] = [id('run').read(runId), name.read(step)]
+    if (Refusal.is(ofRun) || Refusal.is(ofStep)) return new Refusal(shown(given))
+    return { runId: ofRun.toLowerCase(), step: ofStep }
+  },
+}
+
+const FILTER = {
+  workflow: { sets: 'whose approvals', takes: name, narrows: true },
+  step: { sets: 'the name of the steps', takes: name, narrows: true },
+  before: { sets: 'the last approval of the page before', takes: POSITION },
+  limit: { sets: 'how many approvals are read at most', takes: wholeNumber(1, 1_000), default: 100 },
+} satisfies OptionTable
+
+/** Approvals across runs. */
+export class Approvals {
+  readonly #adapter: Adapter
+  readonly #assertOpen: () => void
+
+  constructor(adapter: Adapter, assertOpen: () => void) {
+    this.#adapter = adapter
+    this.#assertOpen = assertOpen
+  }
+
+  /**
+   * Steps that wait for a decision, those of the newest run first, one page at a time. An approval that its run has not come to yet is not
+   * among them, although it can be decided already. Costs as much as there are live runs of workflows that have approvals.
+   *
+   * @throws BelayError `invalid_option`, `engine_closed`, and the store's.
+   */
+  async pending(options: PendingApprovalsOptions = {}): Promise<readonly PendingApproval[]> {
+    this.#assertOpen()
+    const { workflow, step, before, limit } = checkFilter('approvals.pending()', options, FILTER)
+    await this.#adapter.open()
+    const approvals: ApprovalRecord[] = []
+    let position: ApprovalPosition | null = before ?? null
+    for (let more = true; more && approvals.length < limit; ) {
+      const found = await this.#adapter.findApprovals({
+        workflow,
+        step,
+        after: position,
+        limit: limit - approvals.length,
+      })
+      approvals.push(...found.approvals)
+      position = found.cursor
+      more = found.more
+    }
+    return approvals.map(pendingApproval)
+  }
+}
+
+function pendingApproval({ key, since, timeoutAt, ...approval }: ApprovalRecord): PendingApproval {
+  return {
+    ...approval,
+    key: key ?? undefined,
+    since: new Date(since),
+    timeoutAt: timeoutAt === null ? undefined : new Date(timeoutAt),
+  }
+}

@@ -1,0 +1,188 @@
+import type { NewRun, StartedRun } from '../../adapter/index.ts'
+import { BelayError } from '../../errors.ts'
+import { shown } from '../../shown.ts'
+import { HeldUp, partsOf } from '../base/held-up.ts'
+import { isContended, isUnavailable, type OutageWatch } from '../base/outage.ts'
+import { pause, type Runtime } from '../base/runtime.ts'
+
+/** Runs that one call to the store starts at most. */
+export const STARTS_MAX = 1_000
+/** Calls under way at once. */
+const LANES_MAX = 3
+/** How often a call that was not answered is made again before the caller is told. */
+const REPEATS_MAX = 3
+/** And for how long: a caller who waits for a store that is away is told soon. */
+const REPEATED_FOR_MS = 5_000
+/** How long a start waits for a key that an open transaction of somebody else has taken. */
+const KEY_WAIT_MS = 10_000
+
+/** What became of one start: what the store says of the run, or why it was not started. */
+export type Start =
+  | (StartedRun & { readonly refused?: undefined })
+  | { readonly refused: true; readonly error: unknown }
+
+export interface RunStarterParts {
+  /** One call to the store. */
+  readonly store: (runs: readonly NewRun[]) => Promise<readonly StartedRun[]>
+  readonly runtime: Runtime
+  readonly outage: OutageWatch
+}
+
+/** One call of {@link RunStarter.startMany}, resolved when each of its runs is started or refused. */
+interface Entry {
+  readonly runs: readonly NewRun[]
+  readonly starts: Start[]
+  open: number
+  readonly resolve: (starts: readonly Start[]) => void
+}
+
+/** One run of an entry. */
+interface Place {
+  readonly entry: Entry
+  readonly index: number
+}
+
+/**
+ * Starts runs in batches that size themselves: a lone start leaves at once; while calls are under way the others gather. A call whose
+ * answer was lost is made again: run ids are made here, so that a run it had stored is recognised and not stored twice. A start whose key
+ * is held by an open transaction waits alone.
+ */
+export class RunStarter {
+  readonly #store: RunStarterParts['store']
+  readonly #runtime: Runtime
+  readonly #outage: OutageWatch
+  readonly #heldUp: HeldUp<{ readonly place: Place; readonly until: number }>
+  readonly #waiting: Entry[] = []
+  #lanes = 0
+  #scheduled = false
+
+  constructor(parts: RunStarterParts) {
+    this.#store = parts.store
+    this.#runtime = parts.runtime
+    this.#outage = parts.outage
+    this.#heldUp = new HeldUp({
+      clock: parts.runtime.clock,
+      retry: ({ place, until }) => this.#startEach([place], until),
+    })
+  }
+
+  /** Resolves once the run is stored, to what the store says of it. */
+  async start(run: NewRun): Promise<StartedRun> {
+    const [start] = await this.startMany([run])
+    if (start!.refused) throw start!.error
+    return start!
+  }
+
+  /** Up to {@link STARTS_MAX} runs in one call to the store. Resolves, in order, to what became of each; one that is refused hinders no other. */
+  startMany(runs: readonly NewRun[]): Promise<readonly Start[]> {
+    if (runs.length === 0) return Promise.resolve([])
+    return new Promise((resolve) => {
+      this.#waiting.push({ runs, starts: new Array(runs.length), open: runs.length, resolve })
+      this.#schedule()
+    })
+  }
+
+  /** One microtask later, so that starts of one moment share a call. */
+  #schedule(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    queueMicrotask(() => {
+      this.#scheduled = false
+      while (this.#lanes < LANES_MAX && this.#waiting.length > 0) {
+        this.#lanes += 1
+        void this.#startEach(placesOf(this.#nextBatch())).finally(() => {
+          this.#lanes -= 1
+          this.#schedule()
+        })
+      }
+    })
+  }
+
+  #nextBatch(): readonly Entry[] {
+    let runs = 0
+    const end = this.#waiting.findIndex((entry, index) => {
+      runs += entry.runs.length
+      return index > 0 && runs > STARTS_MAX
+    })
+    return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end)
+  }
+
+  /** Never rejects. `until` is when a start that was held up before is given up. */
+  async #startEach(places: readonly Place[], until?: number): Promise<void> {
+    try {
+      const started = await this.#startAll(places.map(({ entry, index }) => entry.runs[index]!))
+      places.forEach((place, at) => {
+        resolvePlace(place, started[at]!)
+      })
+    } catch (error) {
+      if (isContended(error)) return this.#apart(places, error, until)
+      if (places.length === 1 || isUnavailable(error)) {
+        for (const place of places) resolvePlace(place, { refused: true, error })
+        return
+      }
+      // One run that the store refuses must not keep the others of its batch from starting.
+      const middle = places.length >> 1
+      await this.#startEach(places.slice(0, middle))
+      await this.#startEach(places.slice(middle))
+    }
+  }
+
+  /** Only the run whose key is held may wait, and not for ever. */
+  async #apart(places: readonly Place[], error: unknown, until?: number): Promise<void> {
+    const [place, ...others] = places
+    if (others.length > 0) {
+      for (const part of partsOf(places)) await this.#startEach(part)
+      return
+    }
+    const now = this.#runtime.clock.now()
+    const limit = until ?? now + KEY_WAIT_MS
+    if (now < limit) this.#heldUp.add({ place: place!, until: limit })
+    else resolvePlace(place!, { refused: true, error: keyHeld(place!, error) })
+  }
+
+  async #startAll(
+    runs: readonly NewRun[],
+    repeats = 0,
+    beganAt = this.#runtime.clock.now(),
+  ): Promise<readonly StartedRun[]> {
+    try {
+      const started = await this.#store(runs)
+      this.#outage.succeeded()
+      if (repeats === 0) return started
+      // The holder is the run itself: an earlier call had stored it.
+      return started.map((run, index) => (run.runId === runs[index]!.runId ? { ...run, created: true } : run))
+    } catch (error) {
+      const isOver = repeats >= REPEATS_MAX || this.#runtime.clock.now() - beganAt >= REPEATED_FOR_MS
+      if (!isUnavailable(error) || isOver) throw error
+      await pause(this.#runtime.clock, this.#outage.failed(error))
+      return this.#startAll(runs, repeats + 1, beganAt)
+    }
+  }
+}
+
+function placesOf(entries: readonly Entry[]): readonly Place[] {
+  return entries.flatMap((entry) => entry.runs.map((_, index) => ({ entry, index })))
+}
+
+function resolvePlace({ entry, index }: Place, start: Start): void {
+  entry.starts[index] = start
+  entry.open -= 1
+  if (entry.open === 0) entry.resolve(entry.starts)
+}
+
+function keyHeld({ entry, index }: Place, cause: unknown): BelayError {
+  const { runId, workflow, key } = entry.runs[index]!
+  const what =
+    key === null
+      ? `A run of workflow "${workflow}"`
+      : `The run of workflow "${workflow}" with key ${shown(key)}`
+  const why =
+    key === null
+      ? 'another transaction has locked Belay’s tables'
+      : 'another transaction has started a run with this key and has neither committed nor rolled back'
+  return new BelayError(
+    'store_contended',
+    `${what} was not started: for ${KEY_WAIT_MS / 1_000} s ${why}. Nothing was stored. End that transaction, and start the run again.`,
+    { runId, cause },
+  )
+}

@@ -1,0 +1,97 @@
+import type { Adapter } from '../../adapter/index.ts'
+import type { Clock } from '../../clock.ts'
+import type { Logger } from '../../logger.ts'
+import type { EventHub } from '../base/events.ts'
+import type { Loop } from '../base/loop.ts'
+import { pause, type Runtime, within } from '../base/runtime.ts'
+import type { Session } from './session.ts'
+
+/** How long handlers get to react to their signal before the worker leaves without them. */
+const GRACE_MS = 500
+/** How long a leaving worker tries, after its handlers, to record what it has and to sign off: all of it together. */
+const FLUSH_MS = 3_000
+/** How often it looks whether that is done. */
+const LOOK_MS = 20
+
+export interface WorkerLoops {
+  readonly lease: Loop
+  readonly reconcile: Loop
+  readonly claim: Loop
+  readonly saga: Loop
+  readonly housekeeping: Loop
+  readonly due: Pick<Loop, 'wake' | 'stop'>
+}
+
+export interface DepartParts {
+  readonly adapter: Adapter
+  readonly runtime: Runtime
+  readonly log: Logger
+  readonly events: EventHub
+  readonly session: Session
+  readonly loops: WorkerLoops
+  /** How long handlers may go on before they are signalled. */
+  readonly timeoutMs: number
+}
+
+/**
+ * A worker's graceful end: takes on nothing new, lets handlers end, signals those that take too long, gives back what still runs without
+ * spending its attempt, and signs off. The lease is renewed until the last outcome is recorded. Bounded as a whole, by the timeout and
+ * {@link GRACE_MS} and {@link FLUSH_MS}, whatever the store does: what cannot be recorded is left to the lease's end.
+ */
+export async function depart(parts: DepartParts): Promise<void> {
+  const { session, loops, timeoutMs } = parts
+  const { clock } = parts.runtime
+  session.leave()
+  const { claim, saga, housekeeping, due } = loops
+  const loopsEnded = Promise.all([claim, saga, housekeeping, due].map((loop) => loop.stop()))
+  const settled = () => session.isEmpty
+  if (!(await until(settled, timeoutMs, clock))) {
+    session.interruptAll()
+    await until(settled, GRACE_MS, clock)
+    session.releaseAll()
+  }
+  const flushEndsAt = clock.now() + FLUSH_MS
+  const left = () => Math.max(0, flushEndsAt - clock.now())
+  await within(clock, left(), loopsEnded)
+  // A claim that was under way when the stop began has been answered, and its steps let go of, only now. So may have been a start.
+  await until(settled, left(), clock)
+  await within(clock, left(), letGoOfUnknown(parts, left))
+  await within(clock, left(), Promise.all([loops.reconcile.stop(), loops.lease.stop()]))
+  await within(clock, left(), signOff(parts))
+}
+
+/** Steps that an unanswered call has leased are found and given back, if the store answers in time. */
+async function letGoOfUnknown({ session, loops, runtime }: DepartParts, left: () => number): Promise<void> {
+  while (session.reconciler.isDoubted && left() > 0) {
+    loops.reconcile.wake()
+    await pause(runtime.clock, LOOK_MS)
+  }
+  await until(() => session.isEmpty, left(), runtime.clock)
+}
+
+/** Waits until a condition holds, but no longer than `limitMs`. Resolves to whether it holds. */
+async function until(condition: () => boolean, limitMs: number, clock: Clock): Promise<boolean> {
+  const endsAt = clock.now() + limitMs
+  while (!condition() && clock.now() < endsAt) await pause(clock, Math.min(LOOK_MS, limitMs))
+  return condition()
+}
+
+async function signOff({ adapter, session, log, events }: DepartParts): Promise<void> {
+  if (!session.isEmpty || session.reconciler.isDoubted) {
+    session.abandon()
+    log.warn(
+      'The worker stopped before every outcome was recorded; other workers get its steps when its lease ends.',
+      {
+        steps: session.size,
+      },
+    )
+    return
+  }
+  try {
+    await adapter.deregisterWorker({ workerId: session.workerId })
+  } catch (error) {
+    // The row expires on its own: nothing depends on this.
+    log.warn('The worker could not be removed from the registry; its lease will run out.', { error })
+    events.emit('error', { during: 'signing off', error })
+  }
+}

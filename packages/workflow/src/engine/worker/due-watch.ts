@@ -1,0 +1,100 @@
+import type { Adapter, ChangedRun } from '../../adapter/index.ts'
+import type { Timer } from '../../clock.ts'
+import { Loop } from '../base/loop.ts'
+import type { OutageWatch } from '../base/outage.ts'
+import type { Runtime } from '../base/runtime.ts'
+
+/** Runs that one statement expires at most. */
+const EXPIRE_MAX = 500
+/** The least time between two looks that alarms cause: timers that are due close together share one. */
+const SPACING_MS = 20
+
+export interface DueWatchParts {
+  readonly adapter: Adapter
+  readonly runtime: Runtime
+  readonly outage: OutageWatch
+  readonly tickMs: number
+  /** How far ahead alarms are set. */
+  readonly horizonMs: number
+  /** How long after a look the next one comes by itself: the horizon, or more where other workers look too. */
+  readonly intervalMs: () => number
+  readonly definitionIds: readonly number[]
+  /** A step has become claimable. */
+  readonly onDue: () => void
+  readonly onExpired: (runs: readonly ChangedRun[]) => void
+}
+
+/**
+ * Wakes the worker when a timer is due, and fails runs whose deadline has passed. It asks seldom what comes next, and sets an alarm for it:
+ * a due time is met to the millisecond, and a store with a million sleeping runs is asked no more often than an empty one.
+ */
+export class DueWatch {
+  readonly #parts: DueWatchParts
+  readonly #loop: Loop
+  #alarm: Timer | undefined
+  #hinted: Timer | undefined
+  #lookedAt = Number.NEGATIVE_INFINITY
+  #stopped = false
+
+  constructor(parts: DueWatchParts) {
+    this.#parts = parts
+    this.#loop = new Loop({
+      clock: parts.runtime.clock,
+      intervalMs: parts.intervalMs,
+      work: async () => {
+        await this.#look()
+        parts.outage.succeeded()
+      },
+      onError: (error) => parts.outage.failed(error),
+    })
+  }
+
+  wake(): void {
+    this.#loop.wake()
+  }
+
+  /** Something was started or has begun to wait, maybe with a near end: looks, though no more than once a tick. */
+  hint(): void {
+    if (this.#hinted !== undefined || this.#stopped) return
+    const { clock } = this.#parts.runtime
+    const waitMs = Math.max(0, this.#lookedAt + this.#parts.tickMs - clock.now())
+    this.#hinted = clock.after(waitMs, () => {
+      this.#hinted = undefined
+      this.#loop.wake()
+    })
+  }
+
+  stop(): Promise<void> {
+    this.#stopped = true
+    this.#alarm?.cancel()
+    this.#hinted?.cancel()
+    return this.#loop.stop()
+  }
+
+  async #look(): Promise<void> {
+    const { adapter, definitionIds, runtime } = this.#parts
+    this.#lookedAt = runtime.clock.now()
+    const { claimInMs, deadlineInMs } = await adapter.upcoming({ definitionIds })
+    if (deadlineInMs !== null && deadlineInMs <= 0) await this.#expire()
+    // What is overdue has been dealt with; the alarm is for what is not due yet.
+    const next = [claimInMs, deadlineInMs].filter((inMs) => inMs !== null && inMs > 0) as number[]
+    this.#setAlarm(Math.min(...next))
+  }
+
+  async #expire(): Promise<void> {
+    const expired = await this.#parts.adapter.expireRuns({ limit: EXPIRE_MAX })
+    if (expired.length > 0) await this.#parts.onExpired(expired)
+    // There may be more of them, or others behind them.
+    if (expired.length > 0) this.hint()
+  }
+
+  #setAlarm(inMs: number): void {
+    this.#alarm?.cancel()
+    // Beyond that this worker, or another, will have looked again.
+    if (inMs > this.#parts.horizonMs || this.#stopped) return
+    this.#alarm = this.#parts.runtime.clock.after(Math.max(SPACING_MS, Math.ceil(inMs)), () => {
+      this.#parts.onDue()
+      this.#loop.wake()
+    })
+  }
+}

@@ -1,0 +1,71 @@
+import type { Adapter } from '../../adapter/index.ts'
+import type { WorkflowDefinition } from '../../definition/workflow.ts'
+import type { Runtime } from '../base/runtime.ts'
+import type { Crowd } from './peers.ts'
+import type { Session } from './session.ts'
+
+/** How soon after a look that found a difference the next one confirms it. */
+const CONFIRM_MS = 50
+
+export interface LeaseKeeperParts {
+  readonly adapter: Adapter
+  readonly runtime: Runtime
+  readonly name: string
+  readonly host: string | undefined
+  readonly concurrency: number
+  readonly leaseMs: number
+  readonly definitions: ReadonlyMap<number, WorkflowDefinition>
+  readonly crowd: Crowd
+  /** The identity that the worker has now. */
+  readonly session: () => Session
+  readonly onLost: () => Promise<void>
+  /** Fewer workers share the looking than before. */
+  readonly onFewer: () => void
+  /** A difference between the store and the session is to be confirmed. */
+  readonly onDifference: () => void
+}
+
+/** Keeps a worker's lease, and what it holds under it: registers, renews, and compares with the store. */
+export class LeaseKeeper {
+  readonly #parts: LeaseKeeperParts
+
+  constructor(parts: LeaseKeeperParts) {
+    this.#parts = parts
+  }
+
+  /** How often the lease is renewed. */
+  get renewalMs(): number {
+    return Math.max(1, Math.floor(this.#parts.leaseMs / 3))
+  }
+
+  /** How often is compared. A worker that holds nothing does it less often: only an unanswered call can have leased it something. */
+  get comparingMs(): number {
+    return this.#parts.session().size > 0 ? this.renewalMs : this.#parts.leaseMs
+  }
+
+  async register({ workerId, lease }: Session): Promise<void> {
+    const { adapter, name, host, leaseMs, concurrency: slots, definitions, runtime } = this.#parts
+    const sentAt = runtime.clock.now()
+    const definitionIds = [...definitions.keys()]
+    await adapter.registerWorker({ workerId, name, host, leaseMs, slots, definitionIds })
+    lease.extended(sentAt)
+  }
+
+  async renew(): Promise<void> {
+    const { adapter, leaseMs, runtime, crowd, onLost, onFewer } = this.#parts
+    const session = this.#parts.session()
+    const { workerId, busy } = session
+    const sentAt = runtime.clock.now()
+    const renewed = await adapter.renew({ workerId, leaseMs, busy, known: session.knownFor(leaseMs) })
+    if (session !== this.#parts.session()) return
+    if (renewed === 'lost') return onLost()
+    session.lease.extended(sentAt)
+    if (crowd.know(renewed.peers)) onFewer()
+  }
+
+  async compare(): Promise<void> {
+    const { runtime, onDifference } = this.#parts
+    const open = await this.#parts.session().reconciler.compare()
+    if (open > 0) runtime.clock.after(CONFIRM_MS, onDifference)
+  }
+}

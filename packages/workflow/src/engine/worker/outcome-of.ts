@@ -1,0 +1,60 @@
+import type { AttemptRef, Claim, Outcome, UndoPlan } from '../../adapter/index.ts'
+import { BelayError } from '../../errors.ts'
+import type { Attempt, Performance } from '../attempt/attempt.ts'
+import { decideOutcome } from '../decisions/decide.ts'
+import type { SettlerEntry } from './settler.ts'
+
+/** What the end of an attempt asks the store to record. */
+export function outcomeOf(attempt: Attempt, end: Performance, random: () => number): Outcome {
+  if (end.type === 'threw') return decideOutcome(attempt.claim, attempt.step, end, random, attempt.failingMs)
+  if (end.type === 'given_up' && !attempt.isBegun) {
+    // Nothing of it can have taken effect: there is nothing to undo.
+    return { ...refOf(attempt.claim), type: 'released', begun: false }
+  }
+  if (end.type !== 'relay') return decideOutcome(attempt.claim, attempt.step, end, random)
+  return { ...refOf(attempt.claim), type: 'relayed', undoOf: attempt.claim.undoOf ?? 'completed' }
+}
+
+/**
+ * What is recorded instead of an outcome that the store refuses for what it holds: the handler succeeded, and its output is lost. All that the
+ * engine itself puts into an outcome can be stored, so there is nothing to record instead of any other.
+ */
+export function insteadOf(attempt: Attempt, refused: Outcome, reason: string): Outcome | undefined {
+  if (refused.type !== 'completed') return undefined
+  const { claim, step } = attempt
+  const error = new BelayError(
+    'payload_unserialisable',
+    `Output of step "${step.name}" of run ${claim.runId} cannot be stored: ${reason.replace(/\.$/, '')}. Return plain data: objects, arrays, strings, numbers, booleans, null.`,
+    { runId: claim.runId, step: step.name },
+  )
+  const type = step.wait === null ? 'unstorable' : 'threw'
+  return decideOutcome(claim, step, { type, error }, () => 1)
+}
+
+function refOf({ runId, step, fence, direction, definitionId }: Claim): AttemptRef {
+  return { runId, step, fence, direction, definitionId }
+}
+
+/** How many steps these outcomes could make ready: those that several of them share count once. */
+export function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number {
+  const dependents = new Map<string, Set<number>>()
+  for (const { item, outcome } of entries) {
+    if (!END_WELL.has(outcome.type)) continue
+    if (item.dependents.length === 0) continue
+    const known = dependents.get(outcome.runId)
+    if (known === undefined) dependents.set(outcome.runId, new Set(item.dependents))
+    else for (const dependent of item.dependents) known.add(dependent)
+  }
+  let count = 0
+  for (const { size } of dependents.values()) count += size
+  return count
+}
+
+const END_WELL: ReadonlySet<Outcome['type']> = new Set(['completed', 'received', 'compensated', 'relayed'])
+
+/** How many undos of these plans wait for nothing. */
+export function dueUndos(plans: readonly UndoPlan[]): number {
+  let due = 0
+  for (const { undos } of plans) for (const { openDependents } of undos) if (openDependents === 0) due += 1
+  return due
+}

@@ -1,0 +1,203 @@
+import type { Adapter, Outcome, Settlement, StepTransaction, TransactRequest } from '../../adapter/index.ts'
+import type { TransactionPolicy } from '../../definition/step.ts'
+import type { Logger } from '../../logger.ts'
+import type { Attempt, Performance } from '../attempt/attempt.ts'
+import { conflictDelayMs } from '../base/backoff.ts'
+import { isUnavailable, type OutageWatch } from '../base/outage.ts'
+import { pause, type Runtime } from '../base/runtime.ts'
+import { endedWell } from '../decisions/decide.ts'
+import type { Reservation } from './capacity.ts'
+
+/** How often one attempt is repeated, because its transaction was given up for another or its end was not answered, before it has failed. */
+const REPEATS_MAX = 10
+
+export interface TransactParts {
+  readonly adapter: Adapter
+  readonly runtime: Runtime
+  readonly outage: OutageWatch
+  readonly log: Logger
+  readonly workerId: string
+  readonly keepAttempts: boolean
+  /** The outcome is about to be settled: keeps room for the steps that it makes ready. */
+  readonly reserve: (outcome: Outcome) => Reservation
+  /** True when nobody waits any more for what the store would say. */
+  readonly isAbandoned: () => boolean
+  /** Resolves when the worker's lease is known to hold, or to be over. */
+  readonly leaseKnown: () => Promise<void>
+  /** Whether it is known to hold. */
+  readonly leaseHolds: () => boolean
+}
+
+/** How a transactional attempt ended: in its transaction, or, rolled back, as any other attempt that is yet to be settled. */
+export type TransactEnd =
+  /** `settlement` is null when the store recorded the outcome but never answered: claims may have been handed back. */
+  | { readonly type: 'committed'; readonly outcome: Outcome; readonly settlement: Settlement | null }
+  | { readonly type: 'fenced'; readonly outcome: Outcome }
+  | { readonly type: 'abandoned'; readonly outcome: Outcome }
+  | Performance
+
+/** The end, and what is to be called once everything that follows from it is known. */
+export interface TransactEnded {
+  /** Undefined when the attempt was given up before its turn came. */
+  readonly end: TransactEnd | undefined
+  readonly done: () => void
+}
+
+type Try = TransactEnded | { readonly again: unknown }
+
+/**
+ * One attempt whose handler and settlement share a transaction. A transaction that the store gives up for another one is repeated with the
+ * same attempt, so that it costs no retry. When the answer to its COMMIT is lost, the store is asked what became of it, which is final:
+ * only what is known to be rolled back is repeated.
+ */
+export async function transact(
+  attempt: Attempt,
+  policy: TransactionPolicy,
+  parts: TransactParts,
+): Promise<TransactEnded> {
+  for (let repeats = 0; ; repeats += 1) {
+    const tried = await new Transaction(attempt, policy, parts).run()
+    if (!('again' in tried)) return tried
+    if (repeats === REPEATS_MAX) return { end: { type: 'threw', error: tried.again }, done: nothing }
+    const { runtime, log } = parts
+    log.debug('A transaction was given up and is repeated.', { ...attempt.claim, error: tried.again })
+    await pause(runtime.clock, conflictDelayMs(repeats + 1, runtime.random))
+    if (attempt.phase === 'settling') return { end: undefined, done: nothing }
+  }
+}
+
+/** One try of it. */
+class Transaction {
+  readonly #attempt: Attempt
+  readonly #policy: TransactionPolicy
+  readonly #parts: TransactParts
+  #end: Performance | undefined
+  #outcome: Outcome | undefined
+  #done: () => void = nothing
+  /** The transaction was given up before its handler was called, because a renewal of the lease would wait for it. */
+  #isLeaseDoubted = false
+
+  constructor(attempt: Attempt, policy: TransactionPolicy, parts: TransactParts) {
+    this.#attempt = attempt
+    this.#policy = policy
+    this.#parts = parts
+  }
+
+  async run(): Promise<Try> {
+    const { adapter, workerId, keepAttempts } = this.#parts
+    const work: TransactRequest['work'] = (tx) => this.#work(tx)
+    for (;;) {
+      try {
+        const { isolation } = this.#policy
+        const signal = this.#attempt.cutOffSignal
+        const result = await adapter.transact({ workerId, isolation, signal, work, keepAttempts })
+        if (this.#isLeaseDoubted) {
+          this.#isLeaseDoubted = false
+          await this.#parts.leaseKnown()
+          // The lease is over, and the attempt with it.
+          if (!this.#parts.leaseHolds()) return this.#ended(this.#endBefore())
+          continue
+        }
+        if (this.#outcome === undefined) {
+          return result.type === 'conflict' ? { again: result.error } : this.#ended(this.#endBefore())
+        }
+        return this.#settled(this.#outcome, result)
+      } catch (error) {
+        if (this.#outcome !== undefined) return this.#ask(this.#outcome, error)
+        if (this.#end !== undefined) return this.#ended(this.#end)
+        if (!isUnavailable(error)) return this.#failed(error)
+        // It never began: like every other outage, this is waited for, and spends nothing.
+        await this.#waitFor(error)
+        if (this.#attempt.phase === 'settling' || this.#attempt.isInterrupted)
+          return this.#ended(this.#endBefore())
+      }
+    }
+  }
+
+  async #work(tx: StepTransaction) {
+    const attempt = this.#attempt
+    // The wait for a turn may have outlasted the lease. In the only session of a store a renewal waits for this transaction to end.
+    if (this.#parts.adapter.singleSession === true && !this.#parts.leaseHolds()) {
+      this.#isLeaseDoubted = true
+      return null
+    }
+    await this.#parts.leaseKnown()
+    // It may have been given up while it waited.
+    if (attempt.phase === 'settling') return null
+    const end = rolledBack(await attempt.performWithin(tx))
+    this.#end = end
+    // For the store to see: it knows which errors are conflicts.
+    if (end.type === 'threw') throw end.error
+    if (end.type !== 'returned') return null
+    const outcome = endedWell(attempt.claim, end.output)
+    const room = this.#parts.reserve(outcome)
+    this.#done = room.end
+    this.#outcome = outcome
+    attempt.decided()
+    return { outcome, handBackMax: room.max }
+  }
+
+  #settled(outcome: Outcome, result: Awaited<ReturnType<Adapter['transact']>>): Try {
+    switch (result.type) {
+      case 'settled':
+        return this.#ended({ type: 'committed', outcome, settlement: result.settlement })
+      case 'lost':
+        return this.#ended({ type: 'fenced', outcome })
+      case 'rolled_back':
+        return this.#failed(result.error)
+      case 'conflict':
+        return this.#again(result.error)
+    }
+  }
+
+  /** The end of the transaction was not answered: its outcome is recorded or rolled back, and the store knows which. */
+  async #ask(outcome: Outcome, lost: unknown): Promise<Try> {
+    const { adapter, workerId, outage, isAbandoned } = this.#parts
+    let error = lost
+    while (!isAbandoned()) {
+      try {
+        const [isRecorded] = await adapter.recorded({ workerId, outcomes: [outcome] })
+        outage.succeeded()
+        if (isRecorded === true) return this.#ended({ type: 'committed', outcome, settlement: null })
+        return this.#again(lost)
+      } catch (unanswered) {
+        error = unanswered
+      }
+      await this.#waitFor(error)
+    }
+    return this.#ended({ type: 'abandoned', outcome })
+  }
+
+  #failed(error: unknown): Try {
+    if (this.#outcome !== undefined) this.#attempt.undecided()
+    return this.#ended({ type: 'threw', error })
+  }
+
+  #again(error: unknown): Try {
+    this.#attempt.undecided()
+    this.#done()
+    return { again: error }
+  }
+
+  /** How it ended without an outcome: as the handler did, or before the handler was called. */
+  #endBefore(): Performance | undefined {
+    if (this.#end !== undefined) return this.#end
+    return this.#attempt.phase === 'settling' ? undefined : { type: 'given_up' }
+  }
+
+  #ended(end: TransactEnd | undefined): TransactEnded {
+    return { end, done: this.#done }
+  }
+
+  #waitFor(error: unknown): Promise<void> {
+    const { runtime, outage } = this.#parts
+    return pause(runtime.clock, outage.failed(error))
+  }
+}
+
+/** What a handler did in a transaction that is not committed is gone: an output that cannot be stored is then a failure like any other. */
+function rolledBack(end: Performance): Performance {
+  return end.type === 'unstorable' ? { type: 'threw', error: end.error } : end
+}
+
+function nothing() {}

@@ -1,0 +1,194 @@
+import type { Adapter, Outcome, Settlement } from '../../adapter/index.ts'
+import { HeldUp, partsOf } from '../base/held-up.ts'
+import { isContended, isUnavailable, type OutageWatch } from '../base/outage.ts'
+import { pause, type Runtime } from '../base/runtime.ts'
+import type { Reservation } from './capacity.ts'
+
+/** Outcomes that one call to the store settles at most. */
+const BATCH_MAX = 500
+/** Calls under way at once: two keep two cores of the store busy, and a third waits while this process prepares the next. */
+const LANES_MAX = 3
+/** How often a single outcome that the store refuses is tried before the worker gives up its identity. */
+const REFUSALS_MAX = 5
+/** After so many tries that were held up, about five seconds, somebody is told. */
+const HELD_UP_TRIES = 8
+
+export type SettleResult = 'settled' | 'lost' | 'abandoned'
+
+export interface SettlerOptions<Item> {
+  readonly adapter: Adapter
+  readonly runtime: Runtime
+  readonly outage: OutageWatch
+  readonly workerId: string
+  readonly keepAttempts: boolean
+  /** Keeps room for the steps that these make ready, until the call is answered and they were taken on. */
+  readonly reserve: (entries: readonly SettlerEntry<Item>[]) => Reservation
+  /** Called once for each, when it is recorded or known to be void. */
+  readonly onResult: (entry: SettlerEntry<Item>, result: SettleResult) => void
+  /** Called once for each call, after its results. */
+  readonly onSettled: (settlement: Settlement, entries: readonly SettlerEntry<Item>[]) => void
+  /** A call's answer was lost: claims may have been handed back that this worker has not heard of. */
+  readonly onUnsure: () => void
+  /** Somebody's open transaction has kept this outcome from being recorded for a while. Called once for each such outcome. */
+  readonly onHeldUp: (entry: SettlerEntry<Item>, error: unknown) => void
+  /** What to record instead of an outcome that holds what the store can never take, for the given reason; undefined for nothing else. */
+  readonly insteadOf: (entry: SettlerEntry<Item>, reason: string) => Outcome | undefined
+  /** The store keeps refusing an outcome that it should take. */
+  readonly onRefused: (error: unknown) => void
+}
+
+/** An outcome, and whose it is. */
+export interface SettlerEntry<Item> {
+  readonly item: Item
+  readonly outcome: Outcome
+}
+
+interface HeldEntry<Item> {
+  readonly entry: SettlerEntry<Item>
+  readonly tries: number
+}
+
+/**
+ * Settles outcomes in batches that size themselves: a lone outcome leaves at once; while all lanes are busy the others gather.
+ * A batch whose answer was lost is sent again until it is answered, which the store makes harmless. A batch that is held up by somebody's
+ * lock is sent in parts, until only the outcome that needs the locked row waits.
+ */
+export class Settler<Item> {
+  readonly #options: SettlerOptions<Item>
+  readonly #heldUp: HeldUp<HeldEntry<Item>>
+  #waiting: SettlerEntry<Item>[] = []
+  #lanes = 0
+  #abandoned = false
+  #scheduled = false
+
+  constructor(options: SettlerOptions<Item>) {
+    this.#options = options
+    this.#heldUp = new HeldUp({
+      clock: options.runtime.clock,
+      retry: ({ entry, tries }) => this.#again([entry], { heldUp: tries }),
+    })
+  }
+
+  /** Outcomes not yet taken up by a call. */
+  get backlog(): number {
+    return this.#waiting.length + this.#heldUp.size
+  }
+
+  /** True once it has given up on everything not yet answered. */
+  get isAbandoned(): boolean {
+    return this.#abandoned
+  }
+
+  settle(entry: SettlerEntry<Item>): void {
+    if (this.#abandoned) {
+      this.#options.onResult(entry, 'abandoned')
+      return
+    }
+    this.#waiting.push(entry)
+    this.#schedule()
+  }
+
+  /** Gives up on everything not yet answered: the leases are left to expire. */
+  abandon(): void {
+    this.#abandoned = true
+    for (const entry of this.#waiting.splice(0)) this.#options.onResult(entry, 'abandoned')
+    for (const { entry } of this.#heldUp.clear()) this.#options.onResult(entry, 'abandoned')
+  }
+
+  /** One microtask later, so that outcomes of one moment share a call. */
+  #schedule(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    queueMicrotask(() => {
+      this.#scheduled = false
+      this.#fillLanes()
+    })
+  }
+
+  #fillLanes(): void {
+    while (this.#lanes < LANES_MAX && this.#waiting.length > 0) {
+      this.#lanes += 1
+      void this.#send(this.#waiting.splice(0, BATCH_MAX)).finally(() => {
+        this.#lanes -= 1
+        this.#schedule()
+      })
+    }
+  }
+
+  async #send(batch: readonly SettlerEntry<Item>[], before: Tries = {}): Promise<void> {
+    const { adapter, workerId, keepAttempts, outage, reserve, onResult, onSettled } = this.#options
+    const room = reserve(batch)
+    try {
+      const outcomes = batch.map((entry) => entry.outcome)
+      const settlement = await adapter.settle({ workerId, outcomes, handBackMax: room.max, keepAttempts })
+      outage.succeeded()
+      // Results first: nobody may see a dependent start before the step it waited for has ended.
+      const refused: { readonly entry: SettlerEntry<Item>; readonly reason: string }[] = []
+      batch.forEach((entry, index) => {
+        const result = settlement.results[index] ?? 'lost'
+        if (typeof result === 'string') onResult(entry, result)
+        else refused.push({ entry, reason: result.refused })
+      })
+      onSettled(settlement, batch)
+      for (const { entry, reason } of refused) this.#refused(entry, reason)
+    } catch (error) {
+      // Parts of the call may have been recorded, and have leased steps.
+      this.#options.onUnsure()
+      room.end()
+      return isContended(error) ? this.#apart(batch, before, error) : this.#failed(batch, before, error)
+    } finally {
+      room.end()
+    }
+  }
+
+  /** Its stand-in is sent like any outcome; what has none is left to the lease's end. */
+  #refused(entry: SettlerEntry<Item>, reason: string): void {
+    const outcome = this.#options.insteadOf(entry, reason)
+    if (outcome !== undefined) return this.settle({ item: entry.item, outcome })
+    this.#options.onRefused(new Error(reason))
+    this.#options.onResult(entry, 'abandoned')
+  }
+
+  async #failed(batch: readonly SettlerEntry<Item>[], before: Tries, error: unknown): Promise<void> {
+    const { runtime, outage, onRefused, onResult } = this.#options
+    const delayMs = outage.failed(error)
+    if (isUnavailable(error)) {
+      await pause(runtime.clock, delayMs)
+      return this.#again(batch)
+    }
+    // One bad outcome must not hold up the others of its batch: halve until it stands alone.
+    if (batch.length > 1) {
+      const middle = batch.length >> 1
+      await this.#again(batch.slice(0, middle))
+      return this.#again(batch.slice(middle))
+    }
+    await pause(runtime.clock, delayMs)
+    const refusals = (before.refusals ?? 0) + 1
+    if (refusals < REFUSALS_MAX) return this.#again(batch, { refusals })
+    onRefused(error)
+    for (const entry of batch) onResult(entry, 'abandoned')
+  }
+
+  /** Only the outcome that needs the locked row may wait. */
+  async #apart(batch: readonly SettlerEntry<Item>[], before: Tries, error: unknown): Promise<void> {
+    const [entry, ...others] = batch
+    if (others.length > 0) {
+      for (const part of partsOf(batch)) await this.#again(part)
+      return
+    }
+    const tries = (before.heldUp ?? 0) + 1
+    if (tries === HELD_UP_TRIES) this.#options.onHeldUp(entry!, error)
+    this.#heldUp.add({ entry: entry!, tries })
+  }
+
+  async #again(batch: readonly SettlerEntry<Item>[], before: Tries = {}): Promise<void> {
+    if (!this.#abandoned) return this.#send(batch, before)
+    for (const entry of batch) this.#options.onResult(entry, 'abandoned')
+  }
+}
+
+/** How often a lone outcome was tried before. */
+interface Tries {
+  readonly refusals?: number
+  readonly heldUp?: number
+}
