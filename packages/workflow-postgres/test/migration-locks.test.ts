@@ -159,6 +159,19 @@ describe.each(servers)('the locks of a migration on $name', ({ url }) => {
       expect(await indexes()).toEqual([{ valid: true }])
     })
 
+    it('need one session, which a pooler does not give', async () => {
+      store = await createStore(database)
+      const behindPooler = connectionTo(database, store.schema, true)
+
+      await expect(
+        migrateSchema(behindPooler, store.schema, {}, [...MIGRATIONS, index]),
+      ).rejects.toMatchObject({
+        code: 'store_misconfigured',
+        message: expect.stringContaining('direct connection'),
+      })
+      expect(await indexes()).toEqual([])
+    })
+
     it('leave an index that never became valid, which the next try removes first', async () => {
       store = await createStore(database)
       const writer = await holding(

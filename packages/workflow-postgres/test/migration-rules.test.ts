@@ -60,7 +60,7 @@ describe('the rules of migrations', () => {
     ],
     [
       'ALTER TABLE belay.workflow_runs ADD CONSTRAINT "c" CHECK (true) NOT VALID;\nALTER TABLE belay.workflow_runs VALIDATE CONSTRAINT "c";',
-      /later migration/,
+      /VALIDATE.*file of its own/,
     ],
   ])('forbid %s', (sql, remedy) => {
     expect(broken(sql)).toEqual([expect.stringMatching(remedy)])
@@ -72,7 +72,7 @@ describe('the rules of migrations', () => {
     'ALTER TABLE "belay"."workflow_runs" DROP CONSTRAINT "c";--> statement-breakpoint\nALTER TABLE "belay"."workflow_runs" ADD CONSTRAINT "c" CHECK (true) NOT VALID;',
     'ALTER TABLE "belay"."workflow_runs" ALTER COLUMN "tags" DROP NOT NULL;',
     'ALTER TABLE "belay"."workflow_runs" ALTER COLUMN "tags" DROP DEFAULT;',
-    'ALTER TABLE "belay"."workflow_runs" VALIDATE CONSTRAINT "c";',
+    '-- Outside a transaction: all rows are read.\nALTER TABLE "belay"."workflow_runs" VALIDATE CONSTRAINT "c";',
     `CREATE TABLE "belay"."workflow_new" ("a" text NOT NULL CHECK ("a" <> ''));\nCREATE INDEX "i" ON "belay"."workflow_new" ("a");\nALTER TABLE "belay"."workflow_new" ADD CONSTRAINT "c" CHECK (true);`,
     '-- Outside a transaction: an index.\nCREATE INDEX CONCURRENTLY IF NOT EXISTS "i" ON "belay"."workflow_runs" ("key");',
     "-- DROP COLUMN is for later.\nUPDATE belay.workflow_workers SET name = 'DROP TABLE x;' WHERE false;",

@@ -13,9 +13,8 @@ interface Rule {
   readonly remedy: string
 }
 
-/** A file after its comments, literals and bodies of functions are taken out, in lower case. */
+/** What a rule needs to know of the file that a statement is in. */
 interface ReadFile {
-  readonly statements: readonly string[]
   readonly createdTables: ReadonlySet<string>
   readonly isOutsideTransaction: boolean
 }
@@ -77,15 +76,10 @@ const RULES: readonly Rule[] = [
       'ADD UNIQUE or PRIMARY KEY builds an index under a lock. Build it CONCURRENTLY, then USING INDEX.',
   },
   {
-    breaks: (statement, { statements }) => {
-      const [, name] = /\bvalidate constraint "?(\w+)"?/.exec(statement) ?? []
-      return (
-        name !== undefined &&
-        statements.some((other) => new RegExp(`\\badd constraint "?${name}\\b`).test(other))
-      )
-    },
+    breaks: (statement, { isOutsideTransaction }) =>
+      /\bvalidate constraint\b/.test(statement) && !isOutsideTransaction,
     remedy:
-      'VALIDATE CONSTRAINT in the file that adds it keeps the lock of adding it. Do it in a later migration.',
+      'VALIDATE CONSTRAINT reads all rows, and shares a transaction with what was locked before it. Put it in a file of its own, "-- Outside a transaction: <reason>".',
   },
   {
     breaks: (statement, file) =>
@@ -138,7 +132,7 @@ function forbiddenIn(sql: string): readonly string[] {
   const createdTables = new Set(
     statements.map((statement) => CREATED_TABLE.exec(statement)?.[1]).filter((name) => name !== undefined),
   )
-  const file = { statements, createdTables, isOutsideTransaction: OUTSIDE_A_TRANSACTION.test(sql) }
+  const file = { createdTables, isOutsideTransaction: OUTSIDE_A_TRANSACTION.test(sql) }
   return statements.flatMap((statement) =>
     RULES.filter(({ breaks }) => breaks(statement, file)).map(({ remedy }) => remedy),
   )
