@@ -1,3 +1,4 @@
+-- Stops older code: it renames the columns that fence attempts.
 CREATE TABLE "belay"."workflow_attempts" (
 	"run_id" uuid NOT NULL,
 	"step" integer NOT NULL,
@@ -140,4 +141,7 @@ JOIN "belay"."workflow_runs" r ON r.id = s.run_id
 JOIN "belay"."workflow_definition_steps" ds ON ds.definition_id = r.definition_id AND ds.step = s.step
 LEFT JOIN "belay"."workflow_workers" w ON w.id = s.worker_id;
 --> statement-breakpoint
-INSERT INTO "belay"."workflow_migrations" (tag) VALUES ('0005_rounds_undo_columns_and_tags');
+-- Who may run on the schema from a migration on: the number of the last migration that the oldest such code knows. Rows from before say nothing.
+ALTER TABLE "belay"."workflow_migrations" ADD COLUMN oldest_code integer;
+--> statement-breakpoint
+INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0005_rounds_undo_columns_and_tags', 5);

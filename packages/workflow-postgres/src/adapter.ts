@@ -1,4 +1,4 @@
-import type { Adapter, WithinTransaction } from '@belay/workflow/adapter'
+import type { Adapter, StoreNotice, WithinTransaction } from '@belay/workflow/adapter'
 import { ClaimPace, claim } from './claim/claim.ts'
 import { ClaimMarks } from './claim/claim-marks.ts'
 import type { Connection } from './connection/connection.ts'
@@ -6,8 +6,9 @@ import { closedError, openUntil } from './connection/open-connection.ts'
 import { changeRun } from './control/change-run.ts'
 import { changeWithin } from './control/change-within.ts'
 import { readHistory } from './control/read-history.ts'
-import { type MigrationReport, migrateSchema } from './migrate/migrate.ts'
-import { checkSchemaVersion } from './migrate/schema-version.ts'
+import { type MigrationPatience, type MigrationReport, migrateSchema } from './migrate/migrate.ts'
+import { type MigrationPlan, planMigration } from './migrate/plan.ts'
+import { checkSchemaVersion, newerSchemaNotice } from './migrate/schema-version.ts'
 import { countRuns } from './read/count-runs.ts'
 import { findRun } from './read/find-run.ts'
 import { listRuns } from './read/list-runs.ts'
@@ -45,7 +46,9 @@ import { sweep } from './workers/sweep-workers.ts'
 export interface SqlAdapter extends Adapter {
   readonly schema: string
   /** Brings the schema up to this version of Belay. Safe when any number of processes call it at once. */
-  migrate(): Promise<MigrationReport>
+  migrate(patience?: MigrationPatience): Promise<MigrationReport>
+  /** Tells what `migrate` would do, and writes nothing. */
+  planMigration(): Promise<MigrationPlan>
 }
 
 export interface SqlAdapterParts {
@@ -68,6 +71,8 @@ export interface SqlAdapterParts {
   readonly transact: Adapter['transact']
   readonly wakeup: Wakeup
   readonly autoMigrate: boolean
+  /** Tells the operator. */
+  readonly tell: (notice: StoreNotice) => void
   /** What to run when the schema is missing or outdated; ends the error's message. */
   readonly remedy: string
   /** Called first by `open` and `migrate`, any number of times. */
@@ -106,7 +111,8 @@ function connectionVerbs(store: OpenStore) {
     schema,
     ...(singleSession === undefined ? {} : { singleSession }),
     open: () => store.open(),
-    migrate: () => store.migrate(),
+    migrate: (patience) => store.migrate(patience),
+    planMigration: () => store.planMigration(),
     onWake: (listener) => wakeup.onWake(listener),
     wake: (definitionIds) => wakeup.wake(definitionIds),
     close: () => store.close(),
@@ -268,14 +274,20 @@ class OpenStore implements OpenState {
     const { schema, remedy } = this.parts
     await this.parts.connect()
     if (this.parts.autoMigrate) await migrateSchema(this.connection, schema)
-    else await checkSchemaVersion(this.connection, { schema, remedy })
+    const unknown = await checkSchemaVersion(this.connection, { schema, remedy })
+    if (unknown.length > 0) this.parts.tell(newerSchemaNotice(schema, unknown))
     await this.parts.onOpen?.()
     this.#isOpen = true
   }
 
-  async migrate(): Promise<MigrationReport> {
+  async migrate(patience?: MigrationPatience): Promise<MigrationReport> {
     await this.parts.connect()
-    return migrateSchema(this.connection, this.parts.schema)
+    return migrateSchema(this.connection, this.parts.schema, patience)
+  }
+
+  async planMigration(): Promise<MigrationPlan> {
+    await this.parts.connect()
+    return planMigration(this.connection, this.parts.schema)
   }
 
   /** What a verb runs on: the caller's transaction, or Belay's own connections. */

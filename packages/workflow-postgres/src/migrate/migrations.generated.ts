@@ -376,8 +376,9 @@ INSERT INTO "belay"."workflow_migrations" (tag) VALUES ('0004_lease_journal_and_
   },
   {
     tag: '0005_rounds_undo_columns_and_tags',
-    hash: '7149202afa7df65070a2bb323eb81d3289f417971e32426b0d1d70c74ea75708',
-    sql: `CREATE TABLE "belay"."workflow_attempts" (
+    hash: '3c2fe7541553bccdf84ae328a687009d2ecb8a649ea2600fd15165c894d1f078',
+    sql: `-- Stops older code: it renames the columns that fence attempts.
+CREATE TABLE "belay"."workflow_attempts" (
 	"run_id" uuid NOT NULL,
 	"step" integer NOT NULL,
 	"fence" integer NOT NULL,
@@ -519,7 +520,10 @@ JOIN "belay"."workflow_runs" r ON r.id = s.run_id
 JOIN "belay"."workflow_definition_steps" ds ON ds.definition_id = r.definition_id AND ds.step = s.step
 LEFT JOIN "belay"."workflow_workers" w ON w.id = s.worker_id;
 --> statement-breakpoint
-INSERT INTO "belay"."workflow_migrations" (tag) VALUES ('0005_rounds_undo_columns_and_tags');
+-- Who may run on the schema from a migration on: the number of the last migration that the oldest such code knows. Rows from before say nothing.
+ALTER TABLE "belay"."workflow_migrations" ADD COLUMN oldest_code integer;
+--> statement-breakpoint
+INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0005_rounds_undo_columns_and_tags', 5);
 `,
   },
 ]

@@ -150,6 +150,7 @@ export function postgres(source: PostgresSource, given: PostgresOptions = {}): P
     }),
     wakeup: listenNotify({ schema, lifeline, notify: notifyOver(connection) }),
     autoMigrate: options.autoMigrate,
+    tell: (notice) => notices.tell(notice),
     remedy: REMEDY,
     async connect() {},
     async onOpen() {
