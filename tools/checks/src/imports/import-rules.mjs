@@ -93,7 +93,7 @@ const POSTGRES_ROOMS = [
     mayImport,
   })),
   { name: 'schema', files: /^(schema|schema-name|row-checks)\.ts$/, mayImport: [] },
-  { name: 'adapter', files: /^adapter\.ts$/, mayImport: ['schema', ...Object.keys(SQL_ROOMS)] },
+  { name: 'adapter', files: /^(adapter|open-store)\.ts$/, mayImport: ['schema', ...Object.keys(SQL_ROOMS)] },
   {
     name: 'drivers',
     files: /^(postgres|pglite)\//,
