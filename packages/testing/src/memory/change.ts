@@ -71,7 +71,7 @@ export function assertRow(run: RunRow, step: StepRow): void {
   }
 }
 
-// The database has the same facts as CHECK constraints.
+// They overlap with the CHECK constraints of the database: each has some that the other cannot have.
 const ROW_FACTS: readonly (readonly [string, (step: StepRow) => boolean])[] = [
   [
     'counters_not_negative',

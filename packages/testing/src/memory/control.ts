@@ -114,7 +114,7 @@ function migrate(rows: Rows, run: RunRow, { steps, migration }: RunChange): void
 
 const NOTHING = { output: null, error: null, begun: null, undo: null }
 
-// The database has the same facts as CHECK constraints.
+// They overlap with the CHECK constraints of the database: each has some that the other cannot have.
 function assertStopped(run: RunRow): void {
   const stopped =
     run.status === 'paused' ? run.stop !== null : run.status !== 'running' && run.status !== 'completed'
