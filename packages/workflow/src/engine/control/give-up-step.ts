@@ -5,8 +5,8 @@ import { stepRefusal } from './refusal.ts'
 import { owesNothing } from './repair-undo.ts'
 
 /**
- * Stops waiting for a handler that neither ends nor heeds its signal, in a run that is being stopped. What it did is unknown from then on:
- * its step has failed, or its compensation has. Whatever the handler still returns is discarded, since its attempt holds nothing any more.
+ * Stops waiting for a handler that neither ends nor reacts to its signal, in a run that is being stopped. Its step or compensation fails, with an
+ * unknown effect. A later result of the handler is discarded, because its attempt no longer holds the step.
  */
 export function planGiveUpStep(found: RunToChange, name: string, reason: string): Plan {
   const step = stepNamed(found, name)

@@ -3,7 +3,7 @@ import { dependentsIn, type Plan, stepNamed } from './plan.ts'
 import { isForward, stepRefusal } from './refusal.ts'
 import { assertRetryable, reopen } from './reopen.ts'
 
-/** Takes a step that would be next for done, with a stand-in for its output. In a run that has ended, the step that failed. */
+/** Marks a step as skipped, with a stand-in for its output. Its dependencies must have ended. In an ended run it must be the step that failed. */
 export function planSkipStep(found: RunToChange, name: string, output: JsonText): Plan {
   const step = stepNamed(found, name)
   const { run } = found
@@ -68,7 +68,7 @@ function skipped({ now }: RunToChange, step: StoredStep, output: JsonText): Step
     undoOf: null,
     undo: null,
     availableAt: null,
-    // A signal that it had already got is not what it gives: the stand-in is.
+    // The stand-in, not an earlier signal, is its output.
     signalledAt: null,
     succeeded: step.status !== 'compensated' && step.succeeded,
     finishedAt: Math.max(now, step.startedAt ?? now),
