@@ -22,7 +22,9 @@ export function timeoutError({ claim, step }: Subject, { ms, option }: TimeLimit
   )
 }
 
-/** A retry was due in time, and no worker took it in time. `last`: the error of the failed attempt before it, if it is known. */
+/**
+ * The retry was due before the end of `retry.for`, but a worker took it after the end. `last`: the error of the previous failed attempt, if known.
+ */
 export function retriesAreOver(
   { claim, step }: Subject,
   { forMs }: RetryPolicy,
