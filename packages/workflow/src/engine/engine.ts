@@ -317,7 +317,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
       if (workflow.runnable) runnable.set(id, workflow)
       else
         log.info(
-          'A workflow without handlers was registered: this process can start its runs, but not work on them.',
+          'A workflow without handlers was registered: this process can start its runs, but not execute their steps.',
           { workflow: workflow.name },
         )
     }

@@ -55,7 +55,7 @@ export function checkFilter<const Table extends OptionTable>(
     if (options[name] !== undefined || table[name]!.narrows !== true) continue
     throw new BelayError(
       'invalid_option',
-      `${call}: ${name} is undefined, and would fit everything. Give it a value, or leave the name out.`,
+      `${call}: ${name} is undefined, and would match everything. Give it a value, or leave the name out.`,
     )
   }
   return settings(call, options, table)

@@ -34,7 +34,7 @@ export function retriesAreOver(
   const failure = last === undefined ? '' : ` Its last failure was ${last.name}: ${last.message}.`
   return new BelayError(
     'retry_window_over',
-    `Step "${step.name}" of run ${runId} is not tried again: its first failed attempt began more than ${forMs} ms ago, which is its \`retry.for\`, before a worker took the next one.${failure} Raise \`retry.for\`, or run more workers.`,
+    `Step "${step.name}" of run ${runId} is not retried: when a worker took its next attempt, more than its \`retry.for\` (${forMs} ms) had passed since the first failed attempt began.${failure} Raise \`retry.for\`, or run more workers.`,
     { runId, step: step.name, attempt },
   )
 }

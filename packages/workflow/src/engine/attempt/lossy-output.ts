@@ -27,7 +27,7 @@ export class LossyOutputs {
     const { what, path, becomes } = loss
     const at = path === '' ? '' : ` at ${path}`
     this.#log.warn(
-      `Output of step "${step.name}" holds ${what}${at}, which has no form in JSON: it was stored as ${becomes}. Return what JSON has a form for: null or a text, an array, a message. This is told once for each step.`,
+      `Output of step "${step.name}" holds ${what}${at}, which has no form in JSON: it was stored as ${becomes}. Return what JSON has a form for: null or a text, an array, a message. This warning appears once for each step.`,
       { runId, step: step.name },
     )
   }

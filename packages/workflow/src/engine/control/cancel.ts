@@ -33,7 +33,7 @@ export function planCancel(
   throw runRefusal(
     run,
     'cancelled without its undo',
-    'cancel() stops no undo. pause() does; skipCompensation() takes a single step for undone.',
+    'cancel() stops no undo. pause() does; skipCompensation() marks a single step as undone.',
   )
 }
 

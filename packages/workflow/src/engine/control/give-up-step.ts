@@ -44,13 +44,13 @@ function assertHangs(found: RunToChange, step: StoredStep): void {
   if (step.status === 'compensating' && owesNothing(found, step)) {
     throw refuse(
       'it has nothing to undo, and no handler of it runs',
-      'It goes on when its worker does, or when that is lost.',
+      'It continues with its worker, or on another worker if that is lost.',
     )
   }
   if (run.stop === null) {
     throw refuse(
       'its run goes forward',
-      'Cancel the run first: its handlers are then signalled, and this is for one that does not heed it.',
+      'Cancel the run first: that signals its handlers; this is for a handler that ignores its signal.',
     )
   }
 }

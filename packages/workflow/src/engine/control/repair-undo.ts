@@ -64,7 +64,8 @@ function whyNot(found: RunToChange, step: StoredStep): readonly [because: string
   if (step.workerId !== null) {
     return ['its compensation is running', 'Wait for it to end; giveUpStep() is for one that hangs.']
   }
-  if (owesNothing(found, step)) return ['it has nothing to undo, and only keeps the order', parkedIn(found)]
+  if (owesNothing(found, step))
+    return ['it has nothing to undo, and only keeps the order of the undo', parkedIn(found)]
   const before = dependentsIn(found)
     [step.step]!.map((number) => found.steps[number]!)
     .filter(isUndoOpen)
@@ -87,7 +88,7 @@ export function owesNothing({ shape }: RunToChange, { step, undoOf, succeeded }:
 function parkedIn({ steps }: RunToChange): string {
   const parked = steps.filter(isParked)
   if (parked.length === 0) return 'No compensation of this run has failed for good.'
-  return `Those that have failed for good: ${parked.map((other) => `"${other.name}"`).join(', ')}.`
+  return `These have failed for good: ${parked.map((other) => `"${other.name}"`).join(', ')}.`
 }
 
 /** The run stays parked while another compensation is, and paused until somebody resumes it. */

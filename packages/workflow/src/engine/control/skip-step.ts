@@ -8,7 +8,7 @@ export function planSkipStep(found: RunToChange, name: string, output: JsonText)
   const step = stepNamed(found, name)
   const { run } = found
   if (isForward(run)) return skipForward(found, step, output)
-  assertRetryable(found, 'sent on by skipping a step')
+  assertRetryable(found, 'continued by skipping a step')
   if (step.status === 'failed' || step.undoOf === 'failed') return reopen(found, skipped(found, step, output))
   throw stepRefusal(
     run,
@@ -47,7 +47,7 @@ function assertSkippable({ run }: RunToChange, step: StoredStep): void {
     case 'running':
       throw refuse(
         'it is running, and what it does cannot be taken back',
-        'Skip it while it waits for its next try; pause() keeps it from beginning that.',
+        'Skip it while it waits for its next try; pause() keeps the next try from beginning.',
       )
     case 'pending':
       throw refuse(

@@ -289,6 +289,6 @@ function checkBulkFilter(call: string, filter: unknown): RunConditions {
   if (all === true || names.length > 0) return narrowing
   throw new BelayError(
     'invalid_option',
-    `${call}: the filter is empty, and would fit every run. Narrow it with ${CONDITION_NAMES.join(', ')}, or say { all: true } when every run is meant.`,
+    `${call}: the filter is empty, and would match every run. Narrow it with ${CONDITION_NAMES.join(', ')}, or give { all: true } to select every run.`,
   )
 }

@@ -103,6 +103,6 @@ function knownLine(status: RunStatus, undo: readonly UndoReport[]): string {
   }
   if (undo.length === 0) return 'Nothing had to be undone.'
   const skipped = undo.filter(({ result }) => result === 'skipped').map(({ step }) => `"${step}"`)
-  const byHand = skipped.length === 0 ? '' : ` An operator took ${skipped.join(', ')} for undone.`
+  const byHand = skipped.length === 0 ? '' : ` An operator marked ${skipped.join(', ')} as undone.`
   return `Undone: ${count('compensated')} of ${undo.length}.${byHand}`
 }

@@ -92,7 +92,7 @@ export function checkConditions<const Others extends OptionTable>(
     if (from === undefined || to === undefined || from < to) continue
     throw new BelayError(
       'invalid_option',
-      `${call}: ${after} must be earlier than ${before}; as given, no run can fit.`,
+      `${call}: ${after} must be earlier than ${before}; as given, no run can match.`,
     )
   }
   return checked as unknown as RunConditions & SettingsOf<Others>

@@ -47,7 +47,7 @@ function objectText(value: object): string {
   if (value instanceof Map) return `Map${listText([...value])}`
   if (value instanceof Set) return `Set${listText([...value])}`
   const keys = Object.keys(value)
-  if (keys.length === 0 && !isPlain(value)) throw new TypeError('Its content cannot be told.')
+  if (keys.length === 0 && !isPlain(value)) throw new TypeError('Its content cannot be read.')
   let text = ''
   for (const key of keys.sort()) {
     const member = canonicalText((value as Readonly<Record<string, unknown>>)[key], key)

@@ -60,7 +60,7 @@ export async function transact(
     if (!('again' in tried)) return tried
     if (repeats === REPEATS_MAX) return { end: { type: 'threw', error: tried.again }, done: nothing }
     const { runtime, log } = parts
-    log.debug('A transaction was given up and is repeated.', { ...attempt.claim, error: tried.again })
+    log.debug('A transaction was rolled back and is repeated.', { ...attempt.claim, error: tried.again })
     await pause(runtime.clock, conflictDelayMs(repeats + 1, runtime.random))
     if (attempt.phase === 'settling') return { end: undefined, done: nothing }
   }

@@ -193,7 +193,7 @@ export class Worker {
     return new DueWatch({
       adapter,
       runtime,
-      outage: this.#outage('looking what is due'),
+      outage: this.#outage('looking for what is due'),
       tickMs,
       horizonMs: this.#housekeepingMs,
       intervalMs: () => this.#crowd.shared(this.#housekeepingMs),

@@ -23,7 +23,7 @@ export function explainUndo(found: RunToExplain, step: StepRecord): StepExplanat
     return { step: name, reason: 'paused', sentence }
   }
   if (failures > 0 && availableAt !== null && availableAt > found.now) {
-    const sentence = `The compensation of "${name}" failed ${times(failures)} and is tried again at ${instant(availableAt)}. An operator may call it now with retryCompensation(), take it for undone with skipCompensation(), or pause() the run.`
+    const sentence = `The compensation of "${name}" failed ${times(failures)} and is tried again at ${instant(availableAt)}. An operator may call it now with retryCompensation(), mark it as undone with skipCompensation(), or pause() the run.`
     return { step: name, reason: 'retry', sentence, until: new Date(availableAt) }
   }
   return due(found, step, `The compensation of "${name}"`)
