@@ -1,3 +1,4 @@
+-- Stops older code: it renames the columns that fence attempts.
 CREATE TABLE "belay"."workflow_attempts" (
 	"run_id" uuid NOT NULL,
 	"step" integer NOT NULL,
@@ -49,16 +50,19 @@ CREATE INDEX "workflow_runs_stray_idx" ON "belay"."workflow_runs" USING btree ("
 -- The first eight digits of a time-ordered id count units of 65.536 seconds. Runs of an engine whose clock was right are no strays.
 UPDATE "belay"."workflow_runs" SET stray = true
 WHERE abs(date_part('epoch', created_at) - 65.536::float8 * ('x' || left(id::text, 8))::bit(32)::bigint - 30) > 90;--> statement-breakpoint
+-- Nothing is stored as scheduled or waiting.
+DROP INDEX "belay"."workflow_runs_live_idx";--> statement-breakpoint
+CREATE INDEX "workflow_runs_live_idx" ON "belay"."workflow_runs" USING btree ("id") WHERE ("belay"."workflow_runs"."status" in ('running', 'paused', 'compensating', 'compensation_failed'));--> statement-breakpoint
 CREATE INDEX "workflow_runs_deadline_idx" ON "belay"."workflow_runs" USING btree ("deadline_at") WHERE "belay"."workflow_runs"."deadline_at" is not null and "belay"."workflow_runs"."stop" is null and ("belay"."workflow_runs"."status" in ('running', 'paused'));--> statement-breakpoint
 ALTER TABLE "belay"."workflow_signals" DROP CONSTRAINT "workflow_signals_pkey";
 --> statement-breakpoint
 ALTER TABLE "belay"."workflow_signals" ADD CONSTRAINT "workflow_signals_pkey" PRIMARY KEY("run_id","step","key","superseded");--> statement-breakpoint
--- Not validated: it allows more than the one it replaces, so every row has it already.
+-- Not validated: of the statuses that were ever stored it allows more than the one it replaces, so every row has it already.
 ALTER TABLE "belay"."workflow_runs" ADD CONSTRAINT "workflow_runs_fits_status" CHECK (case
     when "belay"."workflow_runs"."finished_at" is null and "belay"."workflow_runs"."stop" is null then ("belay"."workflow_runs"."status" in ('running', 'paused'))
     when "belay"."workflow_runs"."finished_at" is null then ("belay"."workflow_runs"."status" in ('compensating', 'compensation_failed', 'paused'))
     when "belay"."workflow_runs"."stop" is null then "belay"."workflow_runs"."status" = 'completed'
-    else ("belay"."workflow_runs"."status" in ('compensated', 'failed', 'cancelled')) end) NOT VALID;--> statement-breakpoint
+    else ("belay"."workflow_runs"."status" in ('failed', 'compensated', 'cancelled')) end) NOT VALID;--> statement-breakpoint
 -- Until now a step's round was told from this number. Only operators begin another, so no run without a history is looked at.
 UPDATE "belay"."workflow_steps" s SET round = s.fence / 40000000 + 1
 FROM (SELECT DISTINCT h.run_id FROM "belay"."workflow_history" h) acted
@@ -137,4 +141,7 @@ JOIN "belay"."workflow_runs" r ON r.id = s.run_id
 JOIN "belay"."workflow_definition_steps" ds ON ds.definition_id = r.definition_id AND ds.step = s.step
 LEFT JOIN "belay"."workflow_workers" w ON w.id = s.worker_id;
 --> statement-breakpoint
-INSERT INTO "belay"."workflow_migrations" (tag) VALUES ('0005_rounds_undo_columns_and_tags');
+-- Who may run on the schema from a migration on: the number of the last migration that the oldest such code knows. Rows from before say nothing.
+ALTER TABLE "belay"."workflow_migrations" ADD COLUMN oldest_code integer;
+--> statement-breakpoint
+INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0005_rounds_undo_columns_and_tags', 5);

@@ -29,10 +29,10 @@ describe('the import demonstration', () => {
 
   beforeAll(async () => {
     theatre = await openTheatre()
-  }, 30_000)
+  })
   afterAll(() => theatre.close())
 
-  test('loads all cities, then undoes a damaged edition to the last row', { timeout: 30_000 }, async () => {
+  test('loads all cities, then undoes a damaged edition to the last row', async () => {
     const performance = await theatre.perform(importPart)
     text = performance.text
 

@@ -8,7 +8,7 @@ let firstText = ''
 
 beforeAll(async () => {
   theatre = await openTheatre()
-}, 30_000)
+})
 afterAll(() => theatre.close())
 
 describe('the order demonstration', () => {
@@ -49,7 +49,7 @@ describe('the order demonstration', () => {
     ])
   })
 
-  test('notices when an undo did not do what it promised', { timeout: 20_000 }, async () => {
+  test('notices when an undo did not do what it promised', async () => {
     const { kept, text } = await theatre.perform(orderPart, (database) => losing(database, /set released_at/))
 
     expect(kept).toBe(false)

@@ -6,10 +6,10 @@ let server: PostgresServer
 
 beforeAll(async () => {
   server = await startPostgres({ major: 18 })
-}, 30_000)
+})
 afterAll(() => server.stop())
 
-test('on PostgreSQL, too, a killed import goes on and keeps all promises', { timeout: 60_000 }, async () => {
+test('on PostgreSQL, too, a killed import goes on and keeps all promises', async () => {
   const start = () => new Program('start.js', ['--only', 'import'], { DATABASE_URL: server.url })
   const killed = start()
   await killed.says('load:PH-RE: failed for good')

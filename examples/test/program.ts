@@ -53,6 +53,7 @@ export class Program {
       }
       this.#listeners.add(listener)
       listener()
+      // biome-ignore lint/style/noRestrictedGlobals: bounds a wait.
       const timer = setTimeout(() => reject(this.#unheard(text, 'in time')), WAIT_MAX_MS)
       timer.unref()
     })

@@ -125,7 +125,7 @@ describe('an order that waits for its shipment, by a clock that tests move', () 
 let server: PostgresServer
 beforeAll(async () => {
   server = await startPostgres({ major: 18 })
-}, 30_000)
+})
 afterAll(() => server.stop())
 
 // One story for each database, told in order, and every process of it is killed with kill -9 as soon as it has done its part.
@@ -153,7 +153,7 @@ describe.each([
     return lines.map((line) => line.split('\t')[1]!)
   }
 
-  test('an expense claim is approved, paid once and done', { timeout: 60_000 }, async () => {
+  test('an expense claim is approved, paid once and done', async () => {
     await killedOnce('claim c1 is run', 'claim', 'c1')
     await killedOnce('manager: waiting', 'work')
     await killedOnce('approval of c1: delivered', 'approve', 'c1', 'grace', '8000')
@@ -167,7 +167,7 @@ describe.each([
     ])
   })
 
-  test('another is rejected, and its budget released', { timeout: 60_000 }, async () => {
+  test('another is rejected, and its budget released', async () => {
     await killedOnce('claim c2 is run', 'claim', 'c2')
     await killedOnce('rejection of c2: kept', 'reject', 'c2', 'grace', 'walk')
     await killedOnce('run: compensated', 'work')
@@ -175,7 +175,7 @@ describe.each([
     expect((await effects()).at(-1)).toBe('released the budget')
   })
 
-  test('an order waits for its webhook, sleeps, and is done', { timeout: 60_000 }, async () => {
+  test('an order waits for its webhook, sleeps, and is done', async () => {
     await killedOnce('order o1 is run', 'order', 'o1')
     await killedOnce('shipped: waiting', 'work')
     await killedOnce('shipment of o1: delivered', 'ship', 'o1', 'T1')

@@ -1,8 +1,10 @@
 import { defineConfig } from 'vitest/config'
+import { limits } from '../../vitest.limits.ts'
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    ...limits,
     typecheck: {
       enabled: true,
       include: ['test/types/**/*.test-d.ts'],

@@ -1,3 +1,4 @@
 import { defineConfig } from 'vitest/config'
+import { limits } from '../../vitest.limits.ts'
 
-export default defineConfig({ test: { name: 'chaos', include: ['test/**/*.test.ts'], testTimeout: 30_000 } })
+export default defineConfig({ test: { name: 'chaos', include: ['test/**/*.test.ts'], ...limits } })

@@ -1,3 +1,4 @@
 import { defineConfig } from 'vitest/config'
+import { limits } from '../../vitest.limits.ts'
 
-export default defineConfig({ test: { name: 'checks', include: ['test/**/*.test.ts'] } })
+export default defineConfig({ test: { name: 'checks', include: ['test/**/*.test.ts'], ...limits } })

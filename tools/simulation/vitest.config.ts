@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { limits } from '../../vitest.limits.ts'
 
 const source = (path: string) => fileURLToPath(new URL(`../../packages/${path}`, import.meta.url))
 
@@ -14,6 +15,5 @@ export default defineConfig({
       { find: /^@belay\/workflow-postgres\/pglite$/, replacement: source('workflow-postgres/src/pglite.ts') },
     ],
   },
-  // Each world is hundreds of statements, one after the other: the time is work, and grows with the machine's other work.
-  test: { name: 'simulation', include: ['test/**/*.test.ts'], testTimeout: 120_000 },
+  test: { name: 'simulation', include: ['test/**/*.test.ts'], ...limits },
 })

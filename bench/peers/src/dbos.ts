@@ -24,12 +24,7 @@ export function createPeer(): Peer {
     countOpen: `select count(*) from dbos.workflow_status where status <> 'SUCCESS'`,
     async prepare(given) {
       setup = given
-      DBOS.setConfig({
-        name: NAME,
-        systemDatabaseUrl: setup.url,
-        systemDatabasePoolSize: POOL,
-        logger: quiet,
-      })
+      DBOS.setConfig({ name: NAME, ...databaseOf(setup) })
       chain = DBOS.registerWorkflow(
         async () => {
           await DBOS.runStep(async () => 1, { name: 'a' })
@@ -43,12 +38,7 @@ export function createPeer(): Peer {
       await DBOS.launch()
       await DBOS.registerQueue(QUEUE, { workerConcurrency: CONCURRENCY, minPollingIntervalMs: 10 })
       await DBOS.shutdown()
-      client = await DBOSClient.create({
-        systemDatabaseUrl: setup.url,
-        systemDatabasePoolSize: POOL,
-        applicationName: NAME,
-        logger: quiet,
-      })
+      client = await DBOSClient.create({ applicationName: NAME, ...databaseOf(setup) })
     },
     async startWorker() {
       await DBOS.launch()
@@ -63,4 +53,8 @@ export function createPeer(): Peer {
       await DBOS.shutdown()
     },
   }
+}
+
+function databaseOf({ url }: PeerSetup) {
+  return { systemDatabaseUrl: url, systemDatabasePoolSize: POOL, logger: quiet }
 }

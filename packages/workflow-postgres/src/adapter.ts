@@ -1,13 +1,12 @@
-import type { Adapter, WithinTransaction } from '@belay/workflow/adapter'
+import type { Adapter } from '@belay/workflow/adapter'
 import { ClaimPace, claim } from './claim/claim.ts'
 import { ClaimMarks } from './claim/claim-marks.ts'
-import type { Connection } from './connection/connection.ts'
-import { closedError, openUntil } from './connection/open-connection.ts'
 import { changeRun } from './control/change-run.ts'
 import { changeWithin } from './control/change-within.ts'
 import { readHistory } from './control/read-history.ts'
-import { type MigrationReport, migrateSchema } from './migrate/migrate.ts'
-import { checkSchemaVersion } from './migrate/schema-version.ts'
+import type { MigrationPatience, MigrationReport } from './migrate/migrate.ts'
+import type { MigrationPlan } from './migrate/plan.ts'
+import { OpenStore, type SqlAdapterParts } from './open-store.ts'
 import { countRuns } from './read/count-runs.ts'
 import { findRun } from './read/find-run.ts'
 import { listRuns } from './read/list-runs.ts'
@@ -17,7 +16,6 @@ import { findEnded } from './retention/find-ended.ts'
 import { prune } from './retention/prune-runs.ts'
 import { releaseKeys } from './retention/release-keys.ts'
 import { readAttempts } from './rows/kept-attempts.ts'
-import { LeaseJournal } from './rows/lease-journal.ts'
 import { findDefinition, readDefinitions } from './rows/read-definitions.ts'
 import { recorded } from './settle/read-attempts.ts'
 import { settle } from './settle/settle.ts'
@@ -27,7 +25,6 @@ import { saveDefinitions } from './start/save-definitions.ts'
 import { saveWithin } from './start/save-within.ts'
 import { startRuns } from './start/start-runs.ts'
 import { startWithin } from './start/start-within.ts'
-import type { Wakeup } from './store/wakeup.ts'
 import { beginUndo } from './undo/begin-undo.ts'
 import { cancelRuns } from './undo/cancel-runs.ts'
 import { drain } from './undo/drain-runs.ts'
@@ -37,6 +34,7 @@ import { heldAndTrimmed } from './workers/held.ts'
 import { listHeld } from './workers/list-held.ts'
 import { listWorkers } from './workers/list-workers.ts'
 import { now, readStatuses, stopping } from './workers/read-state.ts'
+import { RegisteredWorkers } from './workers/registered-workers.ts'
 import { deregister, register, renew } from './workers/registration.ts'
 import { sweep } from './workers/sweep-workers.ts'
 
@@ -44,113 +42,91 @@ import { sweep } from './workers/sweep-workers.ts'
 export interface SqlAdapter extends Adapter {
   readonly schema: string
   /** Brings the schema up to this version of Belay. Safe when any number of processes call it at once. */
-  migrate(): Promise<MigrationReport>
-}
-
-export interface SqlAdapterParts {
-  readonly name: string
-  readonly schema: string
-  readonly connection: Connection
-  /** For renewing leases of that length, which must not wait behind anything else. Left out, they are renewed like all else. */
-  readonly renewing?: (leaseMs: number) => Connection
-  /** Keeps ready what renewals need while a worker is registered. Returns how to let go of it. */
-  readonly holdLifeline?: () => (() => void) | undefined
-  /** Everything waits while a transaction is open. */
-  readonly singleSession?: boolean
-  /**
-   * Turns an open transaction of the caller's into a connection, also before the adapter was opened, if it can. Throws `invalid_option` for
-   * what is none of this store.
-   */
-  readonly given: (tx: unknown, opened: OpenState) => Promise<Connection>
-  /** Whether a connection beside the caller's could be had at once. Left out where there is none. */
-  readonly hasFree?: () => boolean
-  readonly transact: Adapter['transact']
-  readonly wakeup: Wakeup
-  readonly autoMigrate: boolean
-  /** What to run when the schema is missing or outdated; ends the error's message. */
-  readonly remedy: string
-  /** Called first by `open` and `migrate`, any number of times. */
-  connect(): Promise<void>
-  /** Called once, when the schema is known to be right. */
-  onOpen?(): Promise<void>
-  /** Called last by `close`, once. */
-  disconnect(): Promise<void>
-}
-
-/** What a verb in a caller's transaction asks of the adapter. */
-export interface OpenState {
-  isOpen(): boolean
-  open(): Promise<void>
+  migrate(patience?: MigrationPatience): Promise<MigrationReport>
+  /** Tells what `migrate` would do, and writes nothing. */
+  planMigration(): Promise<MigrationPlan>
 }
 
 /** The verbs of the port over a connection. Each is one statement, or says why it is not. */
 export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
-  const { schema, wakeup } = parts
-  let closed: Promise<void> | undefined
-  const isClosed = () => closed !== undefined
-  const connection = openUntil(isClosed, parts.connection)
-  const workers = new RegisteredWorkers(() => parts.holdLifeline?.())
-  /** What a verb runs on: the caller's transaction, or Belay's own connections. */
-  const connectionFor = async ({ tx }: WithinTransaction = {}): Promise<Connection> => {
-    if (tx === undefined) return connection
-    if (closed !== undefined) throw closedError()
-    return parts.given(tx, opened)
-  }
-  const beside = () => (parts.hasFree?.() === true ? connection : null)
-  const journal = new LeaseJournal()
-  const memory = { marks: new ClaimMarks(), journal, pace: new ClaimPace() }
-  let opening: Promise<void> | undefined
-  let isOpen = false
-  const openOnce = async () => {
-    await parts.connect()
-    if (parts.autoMigrate) await migrateSchema(connection, schema)
-    else await checkSchemaVersion(connection, { schema, remedy: parts.remedy })
-    await parts.onOpen?.()
-    isOpen = true
-  }
-  const open = () => {
-    opening ??= openOnce().catch((error: unknown) => {
-      opening = undefined
-      throw error
-    })
-    return opening
-  }
-  const opened: OpenState = { isOpen: () => isOpen, open }
+  const store = new OpenStore(parts)
   return {
-    name: parts.name,
+    ...connectionVerbs(store),
+    ...startVerbs(store),
+    ...workerVerbs(store),
+    ...attemptVerbs(store),
+    ...stopVerbs(store),
+    ...operatorVerbs(store),
+    ...readingVerbs(store),
+    ...upkeepVerbs(store),
+  }
+}
+
+function connectionVerbs(store: OpenStore) {
+  const { name, schema, singleSession, wakeup } = store.parts
+  return {
+    name,
     schema,
-    ...(parts.singleSession === undefined ? {} : { singleSession: parts.singleSession }),
-    open,
-    async migrate() {
-      await parts.connect()
-      return migrateSchema(connection, schema)
-    },
-    now: async (within) => now(await connectionFor(within)),
+    ...(singleSession === undefined ? {} : { singleSession }),
+    open: () => store.open(),
+    migrate: (patience) => store.migrate(patience),
+    planMigration: () => store.planMigration(),
+    onWake: (listener) => wakeup.onWake(listener),
+    wake: (definitionIds) => wakeup.wake(definitionIds),
+    close: () => store.close(),
+  } satisfies Partial<SqlAdapter>
+}
+
+function startVerbs(store: OpenStore) {
+  const { connection, journal } = store
+  const { wakeup } = store.parts
+  const beside = () => (store.parts.hasFree?.() === true ? connection : null)
+  return {
+    now: async (within) => now(await store.connectionFor(within)),
     async saveDefinitions(definitions, within) {
       if (within?.tx === undefined) return saveDefinitions(connection, definitions)
-      return saveWithin({ transaction: await connectionFor(within), beside }, definitions)
+      return saveWithin({ transaction: await store.connectionFor(within), beside }, definitions)
     },
+    readDefinitions: async (ids, within) => readDefinitions(await store.connectionFor(within), ids),
+    findDefinition: async (wanted, within) => findDefinition(await store.connectionFor(within), wanted),
     async startRuns(runs, within) {
       if (within?.tx === undefined) {
         const { lease } = within ?? {}
         return startRuns(connection, runs, lease === undefined ? {} : { leasing: { lease, journal } })
       }
-      const transaction = await connectionFor(within)
+      const transaction = await store.connectionFor(within)
       return startWithin({ transaction, beside, wakeup }, runs)
     },
+  } satisfies Partial<SqlAdapter>
+}
+
+function workerVerbs(store: OpenStore) {
+  const { parts, connection, journal } = store
+  const workers = new RegisteredWorkers(() => parts.holdLifeline?.())
+  return {
     async registerWorker(worker) {
       await register(connection, worker)
       workers.add(worker.workerId)
     },
     renew(renewal) {
       const renewing = parts.renewing?.(renewal.leaseMs) ?? parts.connection
-      return renew(openUntil(isClosed, renewing), renewal)
+      return renew(store.whileOpen(renewing), renewal)
     },
     async deregisterWorker(worker) {
       await deregister(connection, worker)
       journal.forget(worker.workerId)
       workers.delete(worker.workerId)
     },
+    sweep: (request) => sweep(connection, request),
+    listWorkers: (request) => listWorkers(connection, request),
+    listHeld: (request) => listHeld(connection, request),
+  } satisfies Partial<SqlAdapter>
+}
+
+function attemptVerbs(store: OpenStore) {
+  const { connection, journal } = store
+  const memory = { marks: new ClaimMarks(), journal, pace: new ClaimPace() }
+  return {
     claim: (request) => claim(connection, request, memory),
     held: (request) => heldAndTrimmed(connection, request, journal),
     async settle(request) {
@@ -160,29 +136,38 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
       return settlement
     },
     async transact(request) {
-      if (closed !== undefined) throw closedError()
+      store.throwIfClosed()
       const { moment } = journal
-      const transacted = await parts.transact(request)
+      const transacted = await store.parts.transact(request)
       if (transacted.type === 'settled') journal.ended(request.workerId, transacted.settlement.runs, moment)
       return transacted
     },
     recorded: (request) => recorded(connection, request),
     load: (requests) => load(connection, requests),
-    sweep: (request) => sweep(connection, request),
+  } satisfies Partial<SqlAdapter>
+}
+
+function stopVerbs({ connection, journal }: OpenStore) {
+  return {
     stopping: (request) => stopping(connection, request),
     drain: (request) => drain(connection, request),
     beginUndo: (plans, lease) => beginUndo(connection, plans, lease, journal),
     cancelRuns: (request) => cancelRuns(connection, request),
+    expireRuns: (request) => expireRuns(connection, request),
+    upcoming: (request) => upcoming(connection, request),
+  } satisfies Partial<SqlAdapter>
+}
+
+function operatorVerbs(store: OpenStore) {
+  const { connection } = store
+  const { wakeup } = store.parts
+  return {
     async changeRun(request, within) {
       if (within?.tx === undefined) return changeRun(connection, request)
-      return changeWithin({ transaction: await connectionFor(within), wakeup }, request)
+      return changeWithin({ transaction: await store.connectionFor(within), wakeup }, request)
     },
-    readHistory: (request) => readHistory(connection, request),
-    readAttempts: (request) => readAttempts(connection, request),
-    readDefinitions: async (ids, within) => readDefinitions(await connectionFor(within), ids),
-    findDefinition: async (wanted, within) => findDefinition(await connectionFor(within), wanted),
     async deliverSignals(signals, within) {
-      const over = await connectionFor(within)
+      const over = await store.connectionFor(within)
       const deliveries = await deliverSignals(over, signals)
       const isDelivered = deliveries.some(({ result }) => result === 'delivered')
       if (within?.tx !== undefined && isDelivered) {
@@ -191,47 +176,27 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
       return deliveries
     },
     findApprovals: (request) => findApprovals(connection, request),
-    findRun: async (run, within) => findRun(await connectionFor(within), run),
-    expireRuns: (request) => expireRuns(connection, request),
-    upcoming: (request) => upcoming(connection, request),
+    readHistory: (request) => readHistory(connection, request),
+    readAttempts: (request) => readAttempts(connection, request),
+  } satisfies Partial<SqlAdapter>
+}
+
+function readingVerbs(store: OpenStore) {
+  const { connection } = store
+  return {
+    findRun: async (run, within) => findRun(await store.connectionFor(within), run),
     readRun: (runId) => readRun(connection, runId),
     readStatuses: (runIds, options) => readStatuses(connection, runIds, options),
     listRuns: (filter) => listRuns(connection, filter),
     countRuns: (request) => countRuns(connection, request),
-    listWorkers: (request) => listWorkers(connection, request),
-    listHeld: (request) => listHeld(connection, request),
+  } satisfies Partial<SqlAdapter>
+}
+
+function upkeepVerbs({ connection, parts: { name, schema } }: OpenStore) {
+  return {
     findEnded: (request) => findEnded(connection, request),
     prune: (request) => prune(connection, request),
     releaseKeys: (request) => releaseKeys(connection, request),
-    diagnose: (request) => diagnose(connection, { ...request, adapter: parts.name, schema }),
-    onWake: (listener) => wakeup.onWake(listener),
-    wake: (definitionIds) => wakeup.wake(definitionIds),
-    close() {
-      closed ??= wakeup.close().then(() => parts.disconnect())
-      return closed
-    },
-  }
-}
-
-/** Holds something while there are workers. */
-class RegisteredWorkers {
-  readonly #hold: () => (() => void) | undefined
-  readonly #workerIds = new Set<string>()
-  #letGo: (() => void) | undefined
-
-  constructor(hold: () => (() => void) | undefined) {
-    this.#hold = hold
-  }
-
-  add(workerId: string): void {
-    this.#workerIds.add(workerId)
-    this.#letGo ??= this.#hold()
-  }
-
-  delete(workerId: string): void {
-    this.#workerIds.delete(workerId)
-    if (this.#workerIds.size > 0) return
-    this.#letGo?.()
-    this.#letGo = undefined
-  }
+    diagnose: (request) => diagnose(connection, { ...request, adapter: name, schema }),
+  } satisfies Partial<SqlAdapter>
 }

@@ -1,6 +1,7 @@
 export type { SqlAdapter } from './adapter.ts'
-export type { MigrationReport } from './migrate/migrate.ts'
-export { migrate } from './postgres/migrate.ts'
+export type { MigrationPatience, MigrationReport } from './migrate/migrate.ts'
+export type { MigrationPlan } from './migrate/plan.ts'
+export { type MigrateOptions, migrate } from './postgres/migrate.ts'
 export {
   type PostgresAdapter,
   type PostgresOptions,

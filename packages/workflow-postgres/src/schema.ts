@@ -1,4 +1,5 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { FORWARD_STATUSES, LIVE_STATUSES } from '@belay/workflow/adapter'
+import { sql } from 'drizzle-orm'
 import {
   bigint,
   boolean,
@@ -14,12 +15,10 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
+import { oneOf, runFitsStatus, STOPPED_ENDS, stepFitsStatus } from './row-checks.ts'
 
 /** The Postgres schema Belay's tables live in unless the user chooses another. Also the name the migrations are written with. */
 export const DEFAULT_SCHEMA = 'belay'
-
-// Runs that may still hold leased steps.
-const LIVE_RUN_STATUSES = ['scheduled', 'running', 'waiting', 'paused', 'compensating', 'compensation_failed']
 
 /**
  * Belay's tables in the given Postgres schema, for drizzle queries on them.
@@ -88,6 +87,7 @@ function makeDefinitionSteps(schema: Schema) {
 }
 
 /** One row per run. No foreign key points here or from here: many sharers of one row make MultiXacts. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table, with its columns, indexes and checks.
 function makeRuns(schema: Schema) {
   return schema.table(
     'workflow_runs',
@@ -126,7 +126,7 @@ function makeRuns(schema: Schema) {
         .on(table.workflow, table.key)
         .where(sql`${table.key} is not null`),
       index('workflow_runs_workflow_status_idx').on(table.workflow, table.status, table.id),
-      index('workflow_runs_live_idx').on(table.id).where(oneOf(table.status, LIVE_RUN_STATUSES)),
+      index('workflow_runs_live_idx').on(table.id).where(oneOf(table.status, LIVE_STATUSES)),
       index('workflow_runs_draining_idx')
         .on(table.id)
         .where(sql`${table.status} = 'compensating' and ${table.endsAs} is null`),
@@ -136,7 +136,7 @@ function makeRuns(schema: Schema) {
       index('workflow_runs_deadline_idx')
         .on(table.deadlineAt)
         .where(
-          sql`${table.deadlineAt} is not null and ${table.stop} is null and ${oneOf(table.status, ['running', 'paused'])}`,
+          sql`${table.deadlineAt} is not null and ${table.stop} is null and ${oneOf(table.status, FORWARD_STATUSES)}`,
         ),
       // What is new waits in a list that is merged by whoever fills it: a short one, since that starter and every reader have to go through it.
       index('workflow_runs_tags_idx')
@@ -147,7 +147,7 @@ function makeRuns(schema: Schema) {
       check('workflow_runs_fits_status', runFitsStatus(table)),
       check('workflow_runs_open_steps_counted', sql`${table.openSteps} >= 0`),
       check('workflow_runs_stop_allowed', oneOf(table.stop, ['failure', 'cancellation', 'abandonment'])),
-      check('workflow_runs_ends_as_allowed', oneOf(table.endsAs, ['failed', 'compensated', 'cancelled'])),
+      check('workflow_runs_ends_as_allowed', oneOf(table.endsAs, STOPPED_ENDS)),
       check('workflow_runs_stopped_has_cause', sql`(${table.stop} is null) = (${table.cause} is null)`),
       check('workflow_runs_undo_was_stopped', sql`${table.endsAs} is null or ${table.stop} is not null`),
     ],
@@ -158,6 +158,7 @@ function makeRuns(schema: Schema) {
  * One row per step per run, and no index but the primary key: a hot write then touches one page and can stay on it.
  * What may be claimed is in `workflow_ready`; a status index here would also mislead the planner.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table, with its columns and checks.
 function makeSteps(schema: Schema) {
   return schema.table(
     'workflow_steps',
@@ -355,63 +356,8 @@ function makeLeases(schema: Schema) {
   )
 }
 
-interface RunColumns {
-  readonly status: unknown
-  readonly stop: unknown
-  readonly finishedAt: unknown
-}
-
-/** What the status of a run says of its other columns. */
-function runFitsStatus({ status, stop, finishedAt }: RunColumns): SQL {
-  return sql`case
-    when ${finishedAt} is null and ${stop} is null then ${oneOf(status, ['running', 'paused'])}
-    when ${finishedAt} is null then ${oneOf(status, ['compensating', 'compensation_failed', 'paused'])}
-    when ${stop} is null then ${status} = 'completed'
-    else ${oneOf(status, ['compensated', 'failed', 'cancelled'])} end`
-}
-
-interface StepColumns {
-  readonly status: unknown
-  readonly openDependencies: unknown
-  readonly workerId: unknown
-  readonly startedAt: unknown
-  readonly finishedAt: unknown
-  readonly waitingSince: unknown
-  readonly undoOf: unknown
-  readonly undoFinishedAt: unknown
-}
-
-/** What the status of a step says of its other columns. A step that is ready or waits has an open dependency while its run is paused. */
-function stepFitsStatus(step: StepColumns): SQL {
-  const {
-    status,
-    openDependencies: open,
-    workerId,
-    startedAt,
-    finishedAt,
-    waitingSince,
-    undoOf,
-    undoFinishedAt,
-  } = step
-  return sql`case
-    when ${undoOf} is not null then ${oneOf(undoOf, ['completed', 'failed', 'skipped', 'cancelled'])}
-      and ${oneOf(status, ['compensating', 'compensated', 'compensation_failed'])}
-      and (${status} <> 'compensated' or coalesce(${undoFinishedAt}, ${finishedAt}) is not null)
-    when ${status} = 'running' then ${open} = 0 and ${workerId} is not null and ${startedAt} is not null
-    when ${status} = 'completed' then ${open} = 0 and ${finishedAt} is not null
-    when ${status} = 'pending' then ${open} > 0
-    when ${workerId} is null and ${status} = 'waiting' then ${waitingSince} is not null
-    when ${workerId} is null and ${status} = 'ready' then true
-    when ${finishedAt} is not null and ${status} = 'failed' then true
-    else ${oneOf(status, ['skipped', 'cancelled'])} end`
-}
-
 function instant(name: string) {
   return timestamp(name, { withTimezone: true, mode: 'date' })
-}
-
-function oneOf(column: unknown, values: readonly string[]): SQL {
-  return sql`(${column} in (${sql.raw(values.map((value) => `'${value}'`).join(', '))}))`
 }
 
 const defaultTables = makeTables(DEFAULT_SCHEMA)

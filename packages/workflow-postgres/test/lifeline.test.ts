@@ -43,8 +43,8 @@ describe('an application’s Pool whose connections are all in use', () => {
     await vi.waitFor(() => expect(pool.totalCount - pool.idleCount).toBe(1), 5_000)
     const release = await takeAll(pool, 2)
 
-    // Three times the lease.
     for (let renewal = 0; renewal < 10; renewal += 1) {
+      // biome-ignore lint/style/noRestrictedGlobals: three times the lease in all, by the server's clock.
       await new Promise((resolve) => setTimeout(resolve, 300))
       expect(await adapter.renew({ workerId, leaseMs: 1_000 })).not.toBe('lost')
     }

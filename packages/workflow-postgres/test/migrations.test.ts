@@ -20,7 +20,7 @@ describe('the migrations', () => {
 
   it('each record themselves, so that running the files by hand counts', () => {
     const all = MIGRATIONS.map(({ sql }) => sql).join('\n')
-    for (const tag of TAGS) expect(all).toContain(`('${tag}')`)
+    for (const tag of TAGS) expect(all).toMatch(new RegExp(`\\('${tag}'(, \\d+)?\\)`))
   })
 })
 

@@ -19,13 +19,13 @@ describe('PGlite', () => {
     home = mkdtempSync(join(tmpdir(), 'belay-pglite-'))
     directory = join(home, 'data')
     db = await PGlite.create()
-  }, 30_000)
+  })
   afterAll(async () => {
     await db.close()
     rmSync(home, { recursive: true })
   })
 
-  it('recovers at once what a killed process held in a directory', { timeout: 30_000 }, async () => {
+  it('recovers at once what a killed process held in a directory', async () => {
     const doomed = spawnScript('hold-step.mjs', directory)
     const { runId, workerId } = (await doomed.line()) as { runId: string; workerId: string }
     await doomed.kill('SIGKILL')

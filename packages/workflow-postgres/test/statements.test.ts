@@ -19,6 +19,14 @@ describe('the statements', () => {
       )
     }
   })
+
+  it('look for no status of a run that is only shown', async () => {
+    for (const { name, text } of await exportedStatements()) {
+      expect(text, `statement ${name}`).not.toMatch(
+        /'scheduled'|\b(r|live)\.status (not )?in \([^)]*'waiting'/,
+      )
+    }
+  })
 })
 
 describe.each(servers)('the statements on $name', ({ url }) => {

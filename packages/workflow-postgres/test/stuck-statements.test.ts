@@ -113,6 +113,7 @@ describe.each(servers)('a statement that waits for a lock on $name', ({ url }) =
       const before = performance.now()
       expect(await adapter.renew({ workerId, leaseMs: 3_000 })).not.toBe('lost')
       lateBy.push(performance.now() - before)
+      // biome-ignore lint/style/noRestrictedGlobals: a pause between two renewals.
       await new Promise((resolve) => setTimeout(resolve, 50))
     })
 
@@ -208,6 +209,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
 
       // Long enough for what is parked to be cancelled, and then ended.
       const calls = many(4_000, claim)
+      // biome-ignore lint/style/noRestrictedGlobals: a second longer than the calls, for sessions that come late.
       const most = await mostWhile(new Promise((resolve) => setTimeout(resolve, 5_000)), hang)
 
       expect(most).toBeLessThanOrEqual(3)
@@ -231,7 +233,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
       }
       await observer.query('create table canary (at int)')
       await standbys('nobody')
-      await commitsHang(server.url)
+      await commitsHang(server.url, observer)
       const replicating = async () =>
         (await sessions()).filter((session) => session.wait_event === 'SyncRep').map(({ pid }) => pid)
 
@@ -243,6 +245,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
       // Long enough for what is parked to be asked about, cancelled and ended, if it were.
       const looks = repeatFor(5_000, async () => {
         expect(await adapter.renew({ workerId, leaseMs: 60_000 })).not.toBe('lost')
+        // biome-ignore lint/style/noRestrictedGlobals: a pause between two renewals.
         await new Promise((resolve) => setTimeout(resolve, 100))
       })
       const most = await mostWhile(looks, async () => (await sessions()).length)
@@ -263,20 +266,26 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
 )
 
 /** The server takes its new settings in when it gets to it: a commit of somebody else's shows when. */
-async function commitsHang(url: string): Promise<void> {
+async function commitsHang(url: string, observer: Pick<pg.Client, 'query'>): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => {})
   await client.connect()
-  let isAnswered = true
-  while (isAnswered) {
-    isAnswered = false
-    const commit = client.query('insert into canary values (1)').then(
-      () => (isAnswered = true),
-      () => {},
-    )
-    await Promise.race([commit, new Promise((resolve) => setTimeout(resolve, 300))])
-  }
   onTestFinished(() => client.end())
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  const waiting = `select from pg_stat_activity where pid = $1 and wait_event = 'SyncRep'`
+  let hangs = false
+  let isOver = false
+  while (!hangs) {
+    isOver = false
+    const commit = client.query('insert into canary values (1)').catch(() => {})
+    void commit.finally(() => {
+      isOver = true
+    })
+    await vi.waitUntil(async () => {
+      hangs = (await observer.query(waiting, [rows[0]!.pid])).rowCount === 1
+      return hangs || isOver
+    }, 10_000)
+  }
 }
 
 function isThere(pid: number): boolean {

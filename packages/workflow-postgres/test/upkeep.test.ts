@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { Adapter, Claim } from '@belay/workflow/adapter'
+import { type Adapter, type Claim, ENDS } from '@belay/workflow/adapter'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { inSchema } from '../src/connection/statement.ts'
@@ -13,7 +13,6 @@ import { definitionOf } from './setup/graphs.ts'
 import { completed } from './setup/outcomes.ts'
 
 const LATER = Date.UTC(2100, 0, 1)
-const ENDS = ['completed', 'failed', 'compensated', 'cancelled'] as const
 
 /** Runs of one chain in a store, and who works on them. */
 async function given(adapter: Adapter) {

@@ -8,4 +8,4 @@ it('sources, tests, examples and scripts have no type errors', async () => {
 
   expect(lines.join('\n')).toBe('')
   expect(code).toBe(0)
-}, 60_000)
+})

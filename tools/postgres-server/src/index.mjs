@@ -36,14 +36,7 @@ export async function startPostgres({ major = 18, settings = {}, durable = false
   await chmod(home, 0o755)
   const binaries = await locateBinaries(major, home, user)
   const data = join(home, 'data')
-  await mkdir(data, { mode: 0o700 })
-  if (user !== null) await chown(data, user.uid, user.gid)
-
-  await run(
-    binaries.initdb,
-    ['-D', data, '-U', 'postgres', '-A', 'trust', '--encoding=UTF8', '--locale=C', '--no-sync'],
-    user,
-  )
+  await initialise(data, binaries, user)
   const port = await freePort()
   const args = serverArguments({ data, port, durable, settings })
   let server = await spawnServer(binaries.postgres, args, user)
@@ -82,6 +75,16 @@ export async function startPostgres({ major = 18, settings = {}, durable = false
       return url(name)
     },
   }
+}
+
+async function initialise(data, binaries, user) {
+  await mkdir(data, { mode: 0o700 })
+  if (user !== null) await chown(data, user.uid, user.gid)
+  await run(
+    binaries.initdb,
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '--encoding=UTF8', '--locale=C', '--no-sync'],
+    user,
+  )
 }
 
 function serverArguments({ data, port, durable, settings }) {

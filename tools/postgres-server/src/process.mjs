@@ -30,24 +30,7 @@ export async function spawnServer(program, args, user) {
   const child = spawn(program, args, { ...identity(user), stdio: ['ignore', 'pipe', 'pipe'], detached: true })
   const output = collect(child)
   const ended = once(child, 'close')
-  await new Promise((resolve, reject) => {
-    // A setting that sends the log elsewhere, like logging_collector, would keep us waiting for ever.
-    const timer = setTimeout(() => {
-      child.kill('SIGQUIT')
-      reject(new Error(`PostgreSQL did not say that it is ready within ${READY_MS} ms:\n${output()}`))
-    }, READY_MS)
-    child.once('close', () => clearTimeout(timer))
-    child.stderr.on('data', () => {
-      if (output().includes('database system is ready to accept connections')) {
-        clearTimeout(timer)
-        resolve(undefined)
-      }
-    })
-    child.once('error', reject)
-    child.once('close', (code) =>
-      reject(new Error(`PostgreSQL ended with ${code} before it was ready:\n${output()}`)),
-    )
-  })
+  await untilReady(child, output)
   child.unref()
   for (const stream of [child.stdout, child.stderr]) stream.removeAllListeners('data').resume().unref?.()
   return {
@@ -79,6 +62,32 @@ export async function spawnServer(program, args, user) {
       clearInterval(waiting)
     },
   }
+}
+
+/**
+ * @param {import('node:child_process').ChildProcessByStdio<null, import('node:stream').Readable, import('node:stream').Readable>} child
+ * @param {() => string} output
+ * @returns {Promise<void>}
+ */
+function untilReady(child, output) {
+  return new Promise((resolve, reject) => {
+    // A setting that sends the log elsewhere, like logging_collector, would keep us waiting for ever.
+    const timer = setTimeout(() => {
+      child.kill('SIGQUIT')
+      reject(new Error(`PostgreSQL did not say that it is ready within ${READY_MS} ms:\n${output()}`))
+    }, READY_MS)
+    child.once('close', () => clearTimeout(timer))
+    child.stderr.on('data', () => {
+      if (output().includes('database system is ready to accept connections')) {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    child.once('error', reject)
+    child.once('close', (code) =>
+      reject(new Error(`PostgreSQL ended with ${code} before it was ready:\n${output()}`)),
+    )
+  })
 }
 
 /** @param {number} parent */

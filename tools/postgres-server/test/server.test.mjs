@@ -58,6 +58,7 @@ it('answers nothing while it is frozen, and forgets nothing that was committed w
   const asked = client.query('select seven from t').then(() => {
     answered = true
   })
+  // biome-ignore lint/style/noRestrictedGlobals: the time in which a server that is not frozen would answer.
   await new Promise((resolve) => setTimeout(resolve, 200))
   expect(answered).toBe(false)
   server.thaw()

@@ -9,7 +9,7 @@ describe.each(['postgres', 'pglite'] as const)('simulated worlds on %s', (name) 
   let stores: Stores
   beforeAll(async () => {
     stores = await openStores(name)
-  }, 60_000)
+  })
   afterAll(() => stores.close())
 
   it('hold every guarantee that they hold in memory', async () => {

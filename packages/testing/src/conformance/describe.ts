@@ -22,6 +22,7 @@ import { keptAttemptCases } from './cases/kept-attempts.ts'
 import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
 import { migrationCases } from './cases/migration.ts'
+import { pauseCases } from './cases/pause.ts'
 import { pausedStopCases } from './cases/paused-stop.ts'
 import { pausedUndoCases } from './cases/paused-undo.ts'
 import { payloadCases } from './cases/payloads.ts'
@@ -44,6 +45,7 @@ import { succeededCases } from './cases/succeeded.ts'
 import { sweepCases } from './cases/sweep.ts'
 import { tagCases } from './cases/tags.ts'
 import { transactCases } from './cases/transact.ts'
+import { rolledBackCases } from './cases/transact-rolled-back.ts'
 import { transactionCases } from './cases/transactions.ts'
 import { undoCases } from './cases/undo.ts'
 import { undoOrderCases } from './cases/undo-order.ts'
@@ -88,6 +90,7 @@ const SUITES: Readonly<Record<string, Cases>> = {
   sweep: sweepCases,
   'what is told of runs': changedRunCases,
   races: raceCases,
+  pause: pauseCases,
   control: controlCases,
   'control of waits': controlledWaitCases,
   'control in transactions': controlWithinCases,
@@ -119,6 +122,7 @@ const SUITES: Readonly<Record<string, Cases>> = {
   transactions: transactionCases,
   'signals in transactions': signalWithinCases,
   transact: transactCases,
+  'transact that is rolled back': rolledBackCases,
 }
 
 /** Registers the suite that every adapter passes, as vitest tests. */

@@ -1,4 +1,4 @@
-import type { RunRecord, StepRecord } from '@belay/workflow/adapter'
+import { type RunRecord, type StepRecord, storedStatus } from '@belay/workflow/adapter'
 import type { Dump } from './dump.ts'
 
 type Report = (
@@ -35,7 +35,7 @@ function countEntries(dump: Dump, report: Report): ReadonlySet<string> {
 }
 
 function isClaimable(run: RunRecord, step: StepRecord): boolean {
-  const forward = run.status === 'running' || run.status === 'waiting' || run.status === 'scheduled'
+  const forward = storedStatus(run.status) === 'running'
   if (step.status === 'ready') return forward
   if (step.status === 'waiting') return forward && step.availableAt !== null
   if (run.status === 'paused') return false

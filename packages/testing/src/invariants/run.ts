@@ -1,7 +1,5 @@
-import type { RunStatus, StepStatus } from '@belay/workflow/adapter'
+import { isTerminal, type StepStatus } from '@belay/workflow/adapter'
 import { isOpen, isSatisfied, isUndoOpen, type Reporter, type RunView } from './view.ts'
-
-const ENDED: ReadonlySet<RunStatus> = new Set(['completed', 'failed', 'compensated', 'cancelled'])
 
 /** What holds between a run's row and its steps. */
 export function runFacts(view: RunView, report: Reporter): void {
@@ -10,7 +8,7 @@ export function runFacts(view: RunView, report: Reporter): void {
   const fact = (name: string, holds: boolean) => {
     if (!holds) report(name, `it is ${run.status}, its steps are ${steps.map(({ status }) => status)}.`)
   }
-  const ended = ENDED.has(run.status)
+  const ended = isTerminal(run.status)
   fact('ended_run_has_finished_at', !ended || run.finishedAt !== null)
   fact(
     'live_run_has_no_finished_at',
@@ -21,6 +19,7 @@ export function runFacts(view: RunView, report: Reporter): void {
   const lastEnd = Math.max(
     ...steps.map(({ finishedAt, undo }) => Math.max(finishedAt ?? 0, undo?.finishedAt ?? 0)),
   )
+  fact('run_finished_after_created', run.finishedAt === null || run.finishedAt >= run.createdAt)
   fact('run_ends_no_earlier_than_its_steps', run.finishedAt === null || run.finishedAt >= lastEnd)
   const allSatisfied = !any((status) => !isSatisfied(status))
   fact('completed_run_has_completed_steps', run.status !== 'completed' || allSatisfied)
@@ -37,7 +36,7 @@ function storedFacts({ run, steps, stored, stopped }: RunView, fact: (name: stri
   if (stored === undefined) return
   fact('stop_says_why_it_stopped', stopped === (stored.stop !== null))
   fact('undo_ends_stopped_runs_only', stored.endsAs === null || stopped)
-  if (ENDED.has(run.status)) fact('ended_run_has_no_open_steps_count', stored.openSteps === 0)
+  if (isTerminal(run.status)) fact('ended_run_has_no_open_steps_count', stored.openSteps === 0)
   else if (stored.endsAs !== null) {
     const openUndos = steps.filter(({ status }) => isUndoOpen(status)).length
     fact('open_steps_count_open_undos', stored.openSteps === openUndos)

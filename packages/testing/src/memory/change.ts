@@ -2,8 +2,8 @@ import {
   type ChangedRun,
   isTerminal,
   RUN_TRANSITIONS,
-  type RunStatus,
   STEP_TRANSITIONS,
+  type StoredRunStatus,
 } from '@belay/workflow/adapter'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 
@@ -24,7 +24,7 @@ export function assertInvariant(holds: boolean, invariant: string, message: () =
 }
 
 /** Moves a run to another status. The only way to do it. */
-export function moveRun(rows: Rows, run: RunRow, status: RunStatus): void {
+export function moveRun(rows: Rows, run: RunRow, status: StoredRunStatus): void {
   assertInvariant(
     RUN_TRANSITIONS[run.status].includes(status),
     'run_transition',

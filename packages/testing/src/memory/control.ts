@@ -117,15 +117,13 @@ const NOTHING = { output: null, error: null, begun: null, undo: null }
 // The database has the same facts as CHECK constraints.
 function assertStopped(run: RunRow): void {
   const stopped =
-    run.status === 'paused' ? run.stop !== null : !FORWARD.has(run.status) && run.status !== 'completed'
+    run.status === 'paused' ? run.stop !== null : run.status !== 'running' && run.status !== 'completed'
   assertInvariant(
     stopped === (run.stop !== null) && stopped === (run.cause !== null) && (run.endsAs === null || stopped),
     'stopped_run_says_why',
     () => `run ${run.runId} is ${run.status}, stopped by ${run.stop}, ends as ${run.endsAs}.`,
   )
 }
-
-const FORWARD: ReadonlySet<string> = new Set(['scheduled', 'running', 'waiting'])
 
 export function readHistory(
   rows: Rows,

@@ -1,4 +1,4 @@
-import type { Outcome, RunStatus, Wake } from '@belay/workflow/adapter'
+import type { Outcome, StoredRunStatus, Wake } from '@belay/workflow/adapter'
 import { changeStep, moveRun } from './change.ts'
 import { enqueue, type StepOfRun } from './lease.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
@@ -9,7 +9,7 @@ export interface Consequences {
   /** Steps that became claimable because something they waited for has ended. */
   readonly unblocked: StepOfRun[]
   /** New statuses of runs, by run id. */
-  readonly runs: Map<string, RunStatus>
+  readonly runs: Map<string, StoredRunStatus>
   /** True when a step was given back for any worker to claim at once. */
   requeued: boolean
 }
@@ -31,13 +31,7 @@ export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequenc
       wait(rows, held, outcome.wake, consequences)
       break
     case 'failed':
-      changeStep(run, step, {
-        ...{ status: 'failed', error: outcome.error, finishedAt, begun: true },
-        succeeded: outcome.succeeded === true || step.succeeded,
-      })
-      if (stopRun(rows, run, 'failure', outcome.cause) && run.status === 'compensating') {
-        consequences.runs.set(run.runId, run.status)
-      }
+      fail(rows, held, outcome, consequences)
       break
     case 'retry':
       changeStep(run, step, failedOnce(step, outcome.error))
@@ -60,6 +54,21 @@ export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequenc
         undo: { ...step.undo!, error: outcome.error, finishedAt },
       })
       park(rows, run, consequences)
+  }
+}
+
+function fail(
+  rows: Rows,
+  { run, step }: StepOfRun,
+  outcome: Extract<Outcome, { type: 'failed' }>,
+  consequences: Consequences,
+): void {
+  changeStep(run, step, {
+    ...{ status: 'failed', error: outcome.error, finishedAt: rows.now, begun: true },
+    succeeded: outcome.succeeded === true || step.succeeded,
+  })
+  if (stopRun(rows, run, 'failure', outcome.cause) && run.status === 'compensating') {
+    consequences.runs.set(run.runId, run.status)
   }
 }
 

@@ -3,9 +3,9 @@ import type {
   HistoryRecord,
   JsonText,
   KeptAttempt,
-  RunStatus,
   SavedDefinition,
   StepStatus,
+  StoredRunStatus,
   UndoneStatus,
   UndoPlan,
   UndoRecord,
@@ -30,7 +30,7 @@ export interface RunRow {
   deadlineAt: number | null
   readonly tags: readonly string[]
   steps: readonly StepRow[]
-  status: RunStatus
+  status: StoredRunStatus
   /** Going forward the sinks that have not completed, in an undo the undos that have not ended. */
   openSteps: number
   /** Null until the undo has begun. */

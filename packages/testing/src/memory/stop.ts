@@ -1,9 +1,14 @@
-import type { Adapter, ChangedRun, RunStatus } from '@belay/workflow/adapter'
+import {
+  type Adapter,
+  type ChangedRun,
+  FORWARD_STATUSES,
+  type StoredRunStatus,
+} from '@belay/workflow/adapter'
 import { changedRun, changeStep, moveRun } from './change.ts'
 import { note } from './history.ts'
 import type { Rows, RunRow } from './rows.ts'
 
-const FORWARD: ReadonlySet<RunStatus> = new Set(['scheduled', 'running', 'waiting', 'paused'])
+const FORWARD: ReadonlySet<StoredRunStatus> = new Set(FORWARD_STATUSES)
 
 /** Tells whether a run has not been stopped and has not ended. */
 export function goesForward(run: RunRow): boolean {

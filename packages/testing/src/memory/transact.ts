@@ -1,14 +1,13 @@
-import {
-  BelayError,
-  type Delivery,
-  type KeepsAttempts,
-  type Lease,
-  type NewRun,
-  type NewSignal,
-  type Outcome,
-  type StartedRun,
-  type Transacted,
-  type TransactRequest,
+import type {
+  Delivery,
+  KeepsAttempts,
+  Lease,
+  NewRun,
+  NewSignal,
+  Outcome,
+  StartedRun,
+  Transacted,
+  TransactRequest,
 } from '@belay/workflow/adapter'
 import { applyChanges, changeWithin, movedRun, nameOfRun } from './change-within.ts'
 import { changeRun } from './control.ts'
@@ -47,7 +46,7 @@ export function settleWithin(
   const refusal = refusalOfAny(outcome)
   if (refusal !== undefined) {
     tx.rollBack()
-    return { type: 'rolled_back', error: new BelayError('payload_unserialisable', refusal) }
+    return { type: 'refused', reason: refusal }
   }
   const error = inTheWay(rows, tx)
   if (error !== undefined) return { type: 'conflict', error }

@@ -1,29 +1,8 @@
-import type { Adapter } from '@belay/workflow/adapter'
+import { type Adapter, ASKING_VERBS, type VerbName } from '@belay/workflow/adapter'
 
-/** What adapters have beside the verbs of the port. */
-const NOT_VERBS: ReadonlySet<string> = new Set([
-  'constructor',
-  'connect',
-  'dump',
-  'transaction',
-  'migrate',
-  // Hints and notices: nothing is asked of the store.
-  'onWake',
-  'wake',
-  'onNotice',
-  'checkTransactions',
-  'close',
-])
-
-/** The names of the verbs that an adapter has: whatever is added to the port is among them. */
-export function verbsOf(adapter: Adapter): readonly string[] {
-  const names = new Set([
-    ...Object.keys(adapter),
-    ...Object.getOwnPropertyNames(Object.getPrototypeOf(adapter)),
-  ])
-  return [...names].filter(
-    (name) => !NOT_VERBS.has(name) && typeof adapter[name as keyof Adapter] === 'function',
-  )
+/** The verbs of this adapter that ask its store something: whatever is added to the port is among them. */
+export function verbsOf(adapter: Adapter): readonly VerbName[] {
+  return ASKING_VERBS.filter((name) => typeof adapter[name] === 'function')
 }
 
 /** A call's name in a report of what was called: the verb, and in which of its ways. */
@@ -37,4 +16,9 @@ export function nameOfCall(verb: string, args: readonly unknown[]): string {
 
 export function isWithin(args: readonly unknown[]): boolean {
   return (args.at(-1) as { readonly tx?: unknown } | undefined)?.tx !== undefined
+}
+
+/** Counts one more of them. */
+export function count(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
 }

@@ -5,6 +5,7 @@ import {
   StoreContendedError,
   StoreUnavailableError,
   type TransactRequest,
+  WAITING_VERBS,
 } from '@belay/workflow/adapter'
 import { isWithin, verbsOf } from './calls.ts'
 import type { Hints } from './hints.ts'
@@ -26,15 +27,7 @@ export interface FaultRates {
   readonly contended: number
 }
 
-/** Verbs that wait for rows which others may hold. */
-const CONTENDED: ReadonlySet<string> = new Set([
-  'startRuns',
-  'settle',
-  'beginUndo',
-  'cancelRuns',
-  'changeRun',
-  'deliverSignals',
-])
+const CONTENDED: ReadonlySet<string> = new Set(WAITING_VERBS)
 
 /** For how long an abandoned statement may go on in the store. */
 const LATE_MAX_MS = 20_000

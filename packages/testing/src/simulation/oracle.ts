@@ -1,7 +1,14 @@
 import { type Engine, RunFailedError, type StepEvent, type WorkflowDefinition } from '@belay/workflow'
-import type { Adapter, Delivery, NewSignal, Outcome, Settlement } from '@belay/workflow/adapter'
+import {
+  type Adapter,
+  type Delivery,
+  isTerminal,
+  type NewSignal,
+  type Outcome,
+  type Settlement,
+} from '@belay/workflow/adapter'
 import { checkInvariants, type RunDump } from '../invariants/index.ts'
-import { isWithin } from './calls.ts'
+import { count, isWithin } from './calls.ts'
 import { checkCall } from './check-call.ts'
 import { checkEndOf, type Known } from './check-end.ts'
 import type { Effects } from './effects.ts'
@@ -83,7 +90,7 @@ export class Oracle {
     if (verb !== 'prune') return
     for (const runId of (args[0] as { readonly runIds: readonly string[] }).runIds) {
       const found = await this.#find(runId)
-      if (found !== undefined && ENDED.has(found.run.status)) await this.#checkEndOf(found)
+      if (found !== undefined && isTerminal(found.run.status)) await this.#checkEndOf(found)
     }
   }
 
@@ -280,8 +287,6 @@ export class Oracle {
   }
 }
 
-const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'compensated', 'cancelled'])
-
 // A connection broke, somebody decided otherwise or sent something else under the key before, or the run was pruned.
 const EXPECTED_REFUSALS: ReadonlySet<string> = new Set([
   'store_unavailable',
@@ -298,8 +303,4 @@ function isLetGo(outcome: Outcome): boolean {
 
 function nameOfWritten({ runId, step, outcome }: Written): string {
   return `${runId}/${step}/${outcome}`
-}
-
-function count(counts: Map<string, number>, key: string): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1)
 }

@@ -103,6 +103,7 @@ describe('virtual clock', () => {
 
   test('waits for real work when no timer is left', async () => {
     const clock = new VirtualClock(0)
+    // biome-ignore lint/style/noRestrictedGlobals: real work is what the clock waits for here.
     const realWork = new Promise<string>((resolve) => setTimeout(resolve, 5, 'done'))
     await expect(clock.runUntil(realWork)).resolves.toBe('done')
     expect(clock.now()).toBe(0)

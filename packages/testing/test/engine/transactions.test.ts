@@ -279,6 +279,45 @@ describe('transactional steps', () => {
     expect(entries).toEqual([])
   })
 
+  it('whose output the store refuses fail at once with what the store said, with nothing written', async () => {
+    const { clock, worker, adapter } = engines()
+    const entries: string[] = []
+    const refusing = changed(adapter, {
+      transact: (request) =>
+        adapter.transact({
+          ...request,
+          async work(tx) {
+            const done = await request.work(tx)
+            return done && { ...done, outcome: { ...done.outcome, type: 'completed', output: '{"cut off' } }
+          },
+        }),
+    })
+    const workflow = define('refused', { version: 1 }).step('debit', {
+      transaction: memoryTransaction(),
+      run: ({ tx }) => {
+        tx.client.onCommit(() => entries.push('never'))
+        return { amount: 3 }
+      },
+    })
+    const engine = await worker({ adapter: refusing, workflows: [workflow] })
+
+    const run = await engine.run(workflow)
+    await clock.runUntil(run.result().catch(() => {}))
+
+    expect((await run.status()).steps[0]).toMatchObject({
+      status: 'failed',
+      failures: 0,
+      succeeded: false,
+      error: {
+        code: 'payload_unserialisable',
+        message: expect.stringMatching(
+          /^Output of step "debit" of run \S+ cannot be stored: .*not JSON: .*\. Return/,
+        ),
+      },
+    })
+    expect(entries).toEqual([])
+  })
+
   it('do not hold up the adoption of claims whose answer was lost', async () => {
     const { clock, engine, worker, adapter } = engines()
     const starter = engine()

@@ -100,6 +100,7 @@ const BROKEN: Readonly<Record<string, Change>> = {
   }),
   no_output_without_completion: step(FORWARD, D, { output: '1' }),
   ended_run_has_finished_at: record(COMPLETED, { finishedAt: null }),
+  run_finished_after_created: record(COMPLETED, { createdAt: Number.MAX_SAFE_INTEGER }),
   live_run_has_no_finished_at: record(FORWARD, { finishedAt: 1 }),
   ended_run_has_no_open_step: record(UNDOING, { status: 'compensated' }),
   stopped_run_has_a_cause: record(UNDOING, { cause: null }),

@@ -68,7 +68,7 @@ async function firstBrokenSeed(sabotage: (store: Adapter) => Adapter): Promise<r
 }
 
 // Thousands of turns of the event loop a world: the time is work, not waiting, and grows with the machine's other work.
-describe('simulated worlds', { timeout: 60_000 }, () => {
+describe('simulated worlds', () => {
   const calls = new Set<string>()
 
   it(`every guarantee holds in ${SEEDS} worlds`, async () => {
@@ -106,7 +106,7 @@ async function traceOf(seed: number): Promise<readonly string[]> {
   return lines
 }
 
-describe('the oracle notices a store', { timeout: 60_000 }, () => {
+describe('the oracle notices a store', () => {
   it('that forgets the order of the undo', async () => {
     const violations = await firstBrokenSeed((store) =>
       withVerbs(store, {

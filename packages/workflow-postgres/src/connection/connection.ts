@@ -10,4 +10,10 @@ export interface Connection {
 
   /** Runs a text of several statements without parameters, for as long as it takes. For migrations. */
   script(text: string): Promise<void>
+
+  /**
+   * One session, outside any transaction, whose statements take as long as a migration may. For what cannot be part of a transaction. Left out
+   * within a transaction.
+   */
+  session?<Result>(work: (session: Pick<Connection, 'query' | 'script'>) => Promise<Result>): Promise<Result>
 }

@@ -7,10 +7,12 @@ export function openUntil(isClosed: () => boolean, connection: Connection): Conn
     if (!isClosed()) return run()
     throw closedError()
   }
+  const { session } = connection
   return {
     query: (statement, values) => whileOpen(() => connection.query(statement, values)),
     script: (text) => whileOpen(() => connection.script(text)),
     transaction: (work) => whileOpen(() => connection.transaction(work)),
+    ...(session === undefined ? {} : { session: (work) => whileOpen(() => session(work)) }),
   }
 }
 

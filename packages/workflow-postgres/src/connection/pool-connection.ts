@@ -1,3 +1,4 @@
+import { BelayError } from '@belay/workflow/adapter'
 import type { ClientBase, Pool, QueryConfig, QueryResult } from 'pg'
 import { type DatabaseAddress, outageOf } from '../base/errors.ts'
 import { columnTypes } from './column-types.ts'
@@ -81,8 +82,39 @@ export function poolConnection(options: PoolConnectionOptions): Connection {
       guarded(() => lender.lend((client) => over(client, client.isPooled).query(statement, values))),
     script: (text) => transaction((own) => own.script(text)),
     transaction,
+    session: (work) =>
+      guarded(() => lender.lend((client) => inSession(client, (queryable) => over(queryable, false), work))),
   }
 }
+
+/** Settings and locks of the session go with it, so it must be the same for all statements, and be left as it was. */
+async function inSession<Result>(
+  client: LentClient,
+  over: (queryable: Queryable) => Pick<Connection, 'query' | 'script'>,
+  work: (session: Pick<Connection, 'query' | 'script'>) => Promise<Result>,
+): Promise<Result> {
+  if (client.isPooled) {
+    throw new BelayError(
+      'store_misconfigured',
+      'This migration needs one session for several statements, and a pooler stands between Belay and the server. Run migrate() over a direct connection.',
+    )
+  }
+  const { rows } = await client.query({ text: LIMITS })
+  const { statement_limit, lock_limit } = rows[0] as { statement_limit: string; lock_limit: string }
+  const limit = (values: readonly string[]) => client.query({ text: SET_LIMITS, values: [...values] })
+  await limit([`${MIGRATION_TIMEOUT_MS}ms`, `${MIGRATION_TIMEOUT_MS}ms`])
+  try {
+    return await work(
+      over({ query: (config: QueryConfig<unknown[]>) => client.query(config, MIGRATION_TIMEOUT_MS) }),
+    )
+  } finally {
+    // Who cannot be reached any more is closed by its lender.
+    await limit([statement_limit, lock_limit]).catch(ignore)
+  }
+}
+
+const LIMITS = `select current_setting('statement_timeout') as statement_limit, current_setting('lock_timeout') as lock_limit`
+const SET_LIMITS = `select set_config('statement_timeout', $1::text, false), set_config('lock_timeout', $2::text, false)`
 
 async function inTransaction<Result>(
   client: LentClient,

@@ -1,48 +1,24 @@
-import type { RunStatus, RunToChange, StepStatus, StoredRun, StoredStep } from '@belay/workflow/adapter'
+import type { RunToChange, StoredRun } from '@belay/workflow/adapter'
 import { boundedLockWait, contended, lockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { countedAttempts } from '../rows/claim-row.ts'
 import { readDefinitions } from '../rows/read-definitions.ts'
-import { tagsOf } from '../rows/run-tags.ts'
-import { decodeUndo, type UndoColumns } from '../rows/undo-columns.ts'
+import { decodeRun, type RunColumns } from '../rows/run-columns.ts'
+import { decodeStep, type StepColumns } from '../rows/step-columns.ts'
 
-interface LockedRow extends UndoColumns {
-  readonly run_id: string
-  readonly workflow: string
-  readonly version: number
-  readonly definition_id: number
-  readonly step_count: number
-  readonly key: string | null
-  readonly run_status: RunStatus
-  readonly open_steps: number
-  readonly stop: StoredRun['stop']
-  readonly ends_as: StoredRun['endsAs']
-  readonly cause: string | null
-  readonly created_at: number
-  readonly run_finished_at: number | null
-  readonly start_at: number | null
-  readonly deadline_at: number | null
-  readonly tags: string | null
-  readonly now: number
-  readonly step: number | null
-  readonly name: string | null
-  readonly status: StepStatus
-  readonly open_dependencies: number
-  readonly fence: number
-  readonly failures: number
-  readonly losses: number
-  readonly worker_id: string | null
-  readonly started_at: number | null
-  readonly finished_at: number | null
-  readonly available_at: number | null
-  readonly waiting_since: number | null
-  readonly signalled_at: number | null
-  readonly failing_since: number | null
-  readonly round: number
-  readonly attempts: number
-  readonly succeeded: boolean
-}
+/** A row for each step, each with the run's facts. Without a name where the step is of another definition than the run. */
+type LockedRow = RunColumns &
+  Omit<StepColumns, 'step' | 'name'> & {
+    readonly step: number | null
+    readonly name: string | null
+    readonly status: StoredRun['status']
+    readonly step_count: number
+    readonly open_steps: number
+    readonly stop: StoredRun['stop']
+    readonly ends_as: StoredRun['endsAs']
+    readonly now: number
+  }
 
 /**
  * Locks a run with all its steps, and reads them as they are once they are locked. Guarantee: until the transaction ends, nothing of the
@@ -79,12 +55,12 @@ counted_steps as materialized (
     (select d.version from belay.workflow_definitions d where d.id = r.definition_id) as version
   from locked_run r
 )
-select r.id as run_id, r.workflow, counted.version, r.definition_id, counted.step_count, r.key, r.status as run_status, r.open_steps, array_to_json(r.tags)::text as tags,
+select r.id as run_id, r.workflow, counted.version, r.definition_id, counted.step_count, r.key, r.status, r.open_steps, array_to_json(r.tags)::text as tags,
   r.stop, r.ends_as, case when s.step = 0 then r.cause::text end as cause, ${epochMs('r.created_at')} as created_at,
-  ${epochMs('r.finished_at')} as run_finished_at, ${epochMs('r.start_at')} as start_at,
+  ${epochMs('r.finished_at')} as finished_at, ${epochMs('r.start_at')} as start_at,
   ${epochMs('r.deadline_at')} as deadline_at, ${epochMs('belay.store_clock()')} as now,
-  s.step, ds.name, s.status, s.open_dependencies, s.fence, s.failures, s.losses, s.worker_id, s.undo_of,
-  ${epochMs('s.started_at')} as started_at, ${epochMs('s.finished_at')} as finished_at,
+  s.step, ds.name, s.status as step_status, s.open_dependencies, s.fence, s.failures, s.losses, s.worker_id, s.undo_of,
+  ${epochMs('s.started_at')} as step_started_at, ${epochMs('s.finished_at')} as step_finished_at,
   ${epochMs('s.available_at')} as available_at, ${epochMs('s.waiting_since')} as waiting_since,
   ${epochMs('s.signalled_at')} as signalled_at, ${epochMs('s.failing_since')} as failing_since,
   s.round, s.attempts, s.undo_attempts, s.undo_failures, s.undo_losses, ${epochMs('s.undo_started_at')} as undo_started_at,
@@ -108,51 +84,14 @@ export async function lock(connection: Connection, runId: string): Promise<RunTo
   })
   const [first] = rows
   if (first === undefined) return null
-  if (rows.length !== first.step_count || rows.some(({ name }) => name === null)) return 'moved'
+  const steps = rows.filter(isOfDefinition)
+  if (rows.length !== first.step_count || steps.length !== rows.length) return 'moved'
   const [definition] = await readDefinitions(connection, [first.definition_id])
-  return { run: runOf(first), steps: rows.map(stepOf), shape: definition!.shape, now: first.now }
+  const { status, open_steps: openSteps, stop, ends_as: endsAs, now } = first
+  const run = { ...decodeRun(first), status, openSteps, stop, endsAs }
+  return { run, steps: steps.map(decodeStep), shape: definition!.shape, now }
 }
 
-function runOf(row: LockedRow): StoredRun {
-  return {
-    runId: row.run_id,
-    workflow: row.workflow,
-    version: row.version,
-    definitionId: row.definition_id,
-    key: row.key,
-    status: row.run_status,
-    cause: row.cause,
-    createdAt: row.created_at,
-    finishedAt: row.run_finished_at,
-    startAt: row.start_at,
-    deadlineAt: row.deadline_at,
-    tags: tagsOf(row.tags),
-    openSteps: row.open_steps,
-    stop: row.stop,
-    endsAs: row.ends_as,
-  }
-}
-
-function stepOf(row: LockedRow): StoredStep {
-  return {
-    step: row.step!,
-    name: row.name!,
-    status: row.status,
-    fence: row.fence,
-    round: row.round,
-    attempts: row.attempts,
-    failures: row.failures,
-    losses: row.losses,
-    openDependencies: row.open_dependencies,
-    workerId: row.worker_id,
-    undoOf: row.undo_of,
-    undo: decodeUndo(row),
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    availableAt: row.available_at,
-    waitingSince: row.waiting_since,
-    signalledAt: row.signalled_at,
-    failingSince: row.failing_since,
-    succeeded: row.succeeded,
-  }
+function isOfDefinition(row: LockedRow): row is LockedRow & StepColumns {
+  return row.name !== null
 }

@@ -1,12 +1,18 @@
-import { BelayError } from '@belay/workflow/adapter'
+import { BelayError, type StoreNotice } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import type { Migration } from './migration.ts'
 import { MIGRATIONS } from './migrations.generated.ts'
 
 interface AppliedMigration {
   readonly tag: string
   /** Null when it was run by hand. */
   readonly hash: string | null
+  /**
+   * The oldest code that may run on the schema from this migration on, as the number of the last migration which that code knows. Null for
+   * migrations from before this rule.
+   */
+  readonly oldest_code: number | null
 }
 
 const findTable: Statement<{ readonly is_there: boolean }> = {
@@ -19,14 +25,18 @@ select exists (
 ) as is_there`,
 }
 
+// Through JSON: schemas before migration 0005 have no such column, and it reads as null there.
 const readMigrations: Statement<AppliedMigration> = {
   name: null,
-  text: 'select tag, hash from belay.workflow_migrations order by id',
+  text: `
+select m.tag, m.hash, (to_jsonb(m)->>'oldest_code')::int as oldest_code
+from belay.workflow_migrations m
+order by m.id`,
 }
 
 /** The migrations a schema has had, in order; null when it has none of Belay's tables. */
 export async function readApplied(
-  connection: Connection,
+  connection: Pick<Connection, 'query'>,
   schema: string,
 ): Promise<readonly AppliedMigration[] | null> {
   // Asked of the catalog: a failed read would end the transaction that a migration runs in.
@@ -34,40 +44,75 @@ export async function readApplied(
   return table?.is_there === true ? connection.query(readMigrations, []) : null
 }
 
-/** Throws `schema_missing`, `schema_outdated`, `schema_too_new` or `store_misconfigured` unless the schema is this code's. */
+/**
+ * Throws `schema_missing`, `schema_outdated`, `schema_too_new` or `store_misconfigured` unless this code may run on the schema. Returns the
+ * migrations of a newer schema that are unknown to this code, and allow it.
+ */
 export async function checkSchemaVersion(
   connection: Connection,
   store: { readonly schema: string; readonly remedy: string },
-): Promise<void> {
+  known: readonly Migration[] = MIGRATIONS,
+): Promise<readonly string[]> {
   const { schema, remedy } = store
   const applied = await readApplied(connection, schema)
   if (applied === null) {
     throw new BelayError('schema_missing', `There are no tables of Belay's in schema "${schema}". ${remedy}`)
   }
-  assertUnedited(applied, schema)
-  if (applied.length === MIGRATIONS.length) return
-  const open = MIGRATIONS.slice(applied.length).map(({ tag }) => tag)
+  const unknown = checkApplied(applied, schema, known)
+  if (applied.length >= known.length) return unknown
+  const open = known.slice(applied.length).map(({ tag }) => tag)
   throw new BelayError(
     'schema_outdated',
     `Schema "${schema}" is older than this version of Belay: it lacks ${open.join(', ')}. ${remedy}`,
   )
 }
 
-/** Throws unless what was applied is the beginning of what this code knows. */
-export function assertUnedited(applied: readonly AppliedMigration[], schema: string): void {
-  for (const [index, { tag, hash }] of applied.entries()) {
-    const known = MIGRATIONS[index]
-    if (known === undefined) {
-      throw new BelayError(
-        'schema_too_new',
-        `Schema "${schema}" is newer than this version of Belay: it has had migration ${tag}, which is not known here. Update @belay/workflow-postgres in this process.`,
-      )
-    }
-    if (known.tag !== tag || (hash !== null && known.hash !== hash)) {
-      throw new BelayError(
-        'store_misconfigured',
-        `Migration ${tag} of schema "${schema}" is not the one that this version of Belay knows as ${known.tag}: its text was edited. Install the version that made the schema, or choose another schema with the option "schema".`,
-      )
-    }
+/**
+ * Throws unless what was applied is the beginning of what this code knows, or goes on after it with migrations that allow this code. Returns
+ * the latter.
+ */
+export function checkApplied(
+  applied: readonly AppliedMigration[],
+  schema: string,
+  known: readonly Migration[] = MIGRATIONS,
+): readonly string[] {
+  for (const [index, migration] of known.slice(0, applied.length).entries()) {
+    assertUnedited(applied[index]!, migration, schema)
   }
+  const unknown = applied.slice(known.length)
+  const newest = known.length - 1
+  const refusing = unknown.filter(({ oldest_code }) => oldest_code === null || oldest_code > newest)
+  if (refusing.length > 0) throw tooNew(applied, refusing, schema)
+  return unknown.map(({ tag }) => tag)
+}
+
+/** What an operator is told of a process that runs on a newer schema. */
+export function newerSchemaNotice(schema: string, unknown: readonly string[]): StoreNotice {
+  return {
+    level: 'info',
+    code: 'schema_newer',
+    message: `Schema "${schema}" is newer than this version of Belay: it has had ${unknown.join(', ')}. Those migrations allow this version, so this process runs. Update @belay/workflow-postgres in it when the upgrade goes on.`,
+  }
+}
+
+function assertUnedited({ tag, hash }: AppliedMigration, known: Migration, schema: string): void {
+  if (known.tag === tag && (hash === null || known.hash === hash)) return
+  throw new BelayError(
+    'store_misconfigured',
+    `Migration ${tag} of schema "${schema}" is not the one that this version of Belay knows as ${known.tag}: its text was edited. Install the version that made the schema, or choose another schema with the option "schema".`,
+  )
+}
+
+function tooNew(
+  applied: readonly AppliedMigration[],
+  refusing: readonly AppliedMigration[],
+  schema: string,
+): BelayError {
+  // A migration that says nothing allows only code that knows it.
+  const numbers = refusing.map((migration) => migration.oldest_code ?? applied.indexOf(migration))
+  const needed = applied[Math.max(...numbers)] ?? refusing.at(-1)!
+  return new BelayError(
+    'schema_too_new',
+    `Schema "${schema}" is newer than this version of Belay: it has had migration ${refusing[0]!.tag}, which does not allow code this old. Update @belay/workflow-postgres in this process to a version that has migration ${needed.tag}.`,
+  )
 }

@@ -12,6 +12,7 @@ import {
 } from '@belay/workflow/adapter'
 import type { PGlite, PGliteInterface } from '@electric-sql/pglite'
 import { type SqlAdapter, sqlAdapter } from '../adapter.ts'
+import { Notices } from '../postgres/notices.ts'
 import { DEFAULT_SCHEMA } from '../schema.ts'
 import { schemaName } from '../schema-name.ts'
 import { localWakeup } from '../store/wakeup.ts'
@@ -79,6 +80,7 @@ export function pglite(source?: PgliteSource, options: PgliteOptions = {}): Pgli
   const connection = pgliteConnection(database.get, schema)
   const shared = checked.shared ?? isSharedByDefault(source)
   const given = givenTransactions(schema)
+  const notices = new Notices()
   const adapter = sqlAdapter({
     name: 'pglite',
     schema,
@@ -88,6 +90,7 @@ export function pglite(source?: PgliteSource, options: PgliteOptions = {}): Pgli
     transact: pgliteTransact(database.get, schema),
     wakeup: localWakeup(database.listeners),
     autoMigrate: checked.autoMigrate,
+    tell: (notice) => notices.tell(notice),
     remedy: 'Call migrate() of this adapter, or leave out the option autoMigrate: false.',
     connect: database.open,
     async onOpen() {
@@ -98,7 +101,11 @@ export function pglite(source?: PgliteSource, options: PgliteOptions = {}): Pgli
     },
     disconnect: database.close,
   })
-  return Object.defineProperty(adapter, 'db', { get: database.get, enumerable: true }) as PgliteAdapter
+  const onNotice: PgliteAdapter['onNotice'] = (listener) => notices.listen(listener)
+  return Object.defineProperty(Object.assign(adapter, { onNotice }), 'db', {
+    get: database.get,
+    enumerable: true,
+  }) as PgliteAdapter
 }
 
 interface Database {

@@ -30,5 +30,6 @@ export function pgliteConnection(database: () => PGliteInterface, schema: string
         const own: Connection = { ...over, transaction: (nested) => nested(own) }
         return work(own)
       }),
+    session: (work) => work(statementsOver(database, schema, statementFor)),
   }
 }

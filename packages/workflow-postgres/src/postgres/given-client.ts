@@ -1,12 +1,12 @@
 import { BelayError, StoreUnavailableError } from '@belay/workflow/adapter'
 import type { Client, ClientBase, Pool } from 'pg'
-import type { OpenState } from '../adapter.ts'
 import { classified, codeOf, type DatabaseAddress } from '../base/errors.ts'
 import type { Connection } from '../connection/connection.ts'
 import { recognise, refused, withSavepoints } from '../connection/given-transaction.ts'
 import { statementsOver } from '../connection/pool-connection.ts'
 import { within } from '../connection/within.ts'
 import { checkSchemaVersion } from '../migrate/schema-version.ts'
+import type { OpenState } from '../open-store.ts'
 import { storeIdentity } from '../store/read-store.ts'
 import { type OwnIdentity, SameStore } from '../store/same-store.ts'
 

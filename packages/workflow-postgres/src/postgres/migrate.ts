@@ -1,26 +1,59 @@
-import { checkOptions, type OptionTable } from '@belay/workflow/adapter'
-import type { MigrationReport } from '../migrate/migrate.ts'
+import { checkOptions, type OptionTable, wholeNumber, yesOrNo } from '@belay/workflow/adapter'
+import {
+  LOCK_TIMEOUT_MS,
+  LOCK_TRIES_MAX,
+  type MigrationPatience,
+  type MigrationReport,
+} from '../migrate/migrate.ts'
+import type { MigrationPlan } from '../migrate/plan.ts'
 import { schemaName } from '../schema-name.ts'
 import { type PostgresSource, postgres } from './postgres.ts'
 
+export interface MigrateOptions extends MigrationPatience {
+  /** The Postgres schema of Belay's tables, created when it isn't there. Default `'belay'`. */
+  readonly schema?: string | undefined
+  /** Only tell what would be done: the database is read, and not changed. Default false. */
+  readonly dryRun?: boolean | undefined
+}
+
 const OPTIONS = {
   schema: { sets: "the Postgres schema of Belay's tables", takes: schemaName },
+  dryRun: { sets: 'whether migrations are only shown', takes: yesOrNo, default: false },
+  lockTimeoutMs: {
+    sets: 'how many milliseconds a statement of a migration waits for a lock',
+    takes: wholeNumber(10, 600_000),
+    default: LOCK_TIMEOUT_MS,
+  },
+  lockTriesMax: {
+    sets: 'how often a migration begins that waits for a lock',
+    takes: wholeNumber(1, 10_000),
+    default: LOCK_TRIES_MAX,
+  },
 } satisfies OptionTable
 
 /**
- * Brings Belay's schema in a database up to this version: for a deployment step. Safe when any number of processes call it at once.
- * `schema` is the Postgres schema of Belay's tables, `'belay'` by default; it is created when it isn't there.
+ * Brings Belay's schema in a database up to this version: for a deployment step. Safe when any number of processes call it at once, and while
+ * workers run, unless a migration says that it stops older code (docs/upgrading.md). With `dryRun` it returns what is pending, as SQL.
  *
- * @throws BelayError `schema_too_new` when a newer version of Belay has been here; `store_unavailable`; `store_misconfigured`.
+ * @throws BelayError `schema_too_new` when a newer version of Belay has been here that does not allow this one; `store_contended` when
+ * somebody kept a lock; `store_unavailable`; `store_misconfigured`.
  */
+export function migrate(
+  source: PostgresSource,
+  options: MigrateOptions & { readonly dryRun: true },
+): Promise<MigrationPlan>
+export function migrate(
+  source: PostgresSource,
+  options?: MigrateOptions & { readonly dryRun?: false | undefined },
+): Promise<MigrationReport>
 export async function migrate(
   source: PostgresSource,
-  options: { readonly schema?: string | undefined } = {},
-): Promise<MigrationReport> {
-  const { schema } = checkOptions('migrate()', options, OPTIONS)
+  options: MigrateOptions = {},
+): Promise<MigrationReport | MigrationPlan> {
+  const { schema, dryRun, ...patience } = checkOptions('migrate()', options, OPTIONS)
   const adapter = postgres(source, { schema, connectionsMax: 1, listen: false })
   try {
-    return await adapter.migrate()
+    return await (dryRun ? adapter.planMigration() : adapter.migrate(patience))
   } finally {
     await adapter.close()
   }

@@ -124,7 +124,7 @@ export function postgres(source: PostgresSource, given: PostgresOptions = {}): P
   const notices = new Notices()
   const database = databaseOf(source, databaseOptions(schema, options, notices))
   const { address, lifeline, pool } = database
-  const { prepare } = options
+  const { prepare, autoMigrate } = options
   const connection = connectionOver(database, schema, options)
   const limitMs = stepLimitMs(options)
   // What a transaction of the caller's meets is the caller's: it is told as it is, whatever the store was before.
@@ -149,7 +149,8 @@ export function postgres(source: PostgresSource, given: PostgresOptions = {}): P
       ...database.transactions,
     }),
     wakeup: listenNotify({ schema, lifeline, notify: notifyOver(connection) }),
-    autoMigrate: options.autoMigrate,
+    autoMigrate,
+    tell: (notice) => notices.tell(notice),
     remedy: REMEDY,
     async connect() {},
     async onOpen() {
@@ -158,9 +159,8 @@ export function postgres(source: PostgresSource, given: PostgresOptions = {}): P
     },
     disconnect: () => database.end(),
   })
-  const { checkTransactions } = database
   const onNotice: PostgresAdapter['onNotice'] = (listener) => notices.listen(listener)
-  return Object.assign(adapter, { pool, onNotice, checkTransactions })
+  return Object.assign(adapter, { pool, onNotice, checkTransactions: database.checkTransactions })
 }
 
 function databaseOptions(schema: string, options: Settings, notices: Notices): DatabaseOptions {

@@ -1,4 +1,4 @@
-import type { RunCount, RunCountRequest, RunStatus } from '@belay/workflow/adapter'
+import type { RunCount, RunCountRequest, RunStatus, StoredRunStatus } from '@belay/workflow/adapter'
 import { sql } from 'drizzle-orm'
 import type { Connection } from '../connection/connection.ts'
 import { SHOWN_STATUS, shownOf, storedStatuses } from './run-conditions.ts'
@@ -30,7 +30,7 @@ async function countAll(
 }
 
 interface StatusRow {
-  readonly stored: RunStatus
+  readonly stored: StoredRunStatus
   readonly shown: RunStatus
   readonly runs: number
   /** The place of the last of them, among those of that stored status. */

@@ -1,38 +1,20 @@
-import type {
-  JsonText,
-  RunRecord,
-  RunStatus,
-  StepRecord,
-  StepStatus,
-  UndoRecord,
-} from '@belay/workflow/adapter'
+import type { JsonText, RunRecord, RunStatus, StepRecord, StepStatus } from '@belay/workflow/adapter'
 import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
 import { QueryBuilder } from 'drizzle-orm/pg-core'
 import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import { tagsOf } from '../rows/run-tags.ts'
-import { decodeUndo, type UndoColumns } from '../rows/undo-columns.ts'
+import { decodeRun, type RunColumns } from '../rows/run-columns.ts'
+import { decodeStep, type StepColumns } from '../rows/step-columns.ts'
 import { DEFAULT_SCHEMA, makeTables } from '../schema.ts'
 
 // Reads are for people and for handles: built by drizzle, not prepared. They name the default schema, as every statement does.
 const { definitions, definitionSteps, runs, steps } = makeTables(DEFAULT_SCHEMA)
 const build = new QueryBuilder()
 
-interface RunRow {
-  readonly run_id: string
-  readonly workflow: string
-  readonly version: number
-  readonly definition_id: number
-  readonly key: string | null
+interface RunRow extends RunColumns {
   readonly status: RunStatus
   readonly input: JsonText
-  readonly cause: JsonText
-  readonly created_at: number
-  readonly finished_at: number | null
-  readonly start_at: number | null
-  readonly deadline_at: number | null
-  readonly tags: string | null
 }
 
 // As people see it: a running run may be scheduled or waiting.
@@ -63,7 +45,7 @@ export async function readRun(
   const rows = await connection.query(readRunStatement, [runId])
   const [first] = rows
   // Every run has a step 0, which carries the run's payloads.
-  return first === undefined ? null : { run: decodeRun(first), steps: rows.map(decodeStep) }
+  return first === undefined ? null : { run: runOf(first), steps: rows.map(stepOf) }
 }
 
 /** Of the runs whose ids a statement finds. Index: primary key. No locks. */
@@ -76,30 +58,13 @@ export async function readRunsNewestFirst(connection: Connection, ids: SQL): Pro
     .orderBy(desc(runs.id))
     .toSQL()
   const rows = await connection.query<RunRow>({ name: null, text: query.sql }, query.params)
-  return rows.map(decodeRun)
+  return rows.map(runOf)
 }
 
-interface StepRow extends UndoColumns {
-  readonly step: number
-  readonly name: string
-  readonly step_status: StepStatus
-  readonly fence: number
-  readonly round: number
-  readonly attempts: number
-  readonly failures: number
-  readonly losses: number
-  readonly open_dependencies: number
-  readonly worker_id: string | null
+interface StepRow extends StepColumns {
   readonly output: JsonText
   readonly error: JsonText
-  readonly step_started_at: number | null
-  readonly step_finished_at: number | null
-  readonly available_at: number | null
-  readonly waiting_since: number | null
-  readonly signalled_at: number | null
-  readonly failing_since: number | null
   readonly undo_error: JsonText
-  readonly succeeded: boolean
 }
 
 const stepColumns = {
@@ -159,51 +124,12 @@ function epochMs(column: unknown): SQL<number> {
   return sql<number>`(extract(epoch from ${column}) * 1000)::float8`
 }
 
-function decodeRun(row: RunRow): RunRecord {
-  return {
-    runId: row.run_id,
-    workflow: row.workflow,
-    version: row.version,
-    definitionId: row.definition_id,
-    key: row.key,
-    status: row.status,
-    input: row.input,
-    cause: row.cause,
-    createdAt: row.created_at,
-    finishedAt: row.finished_at,
-    startAt: row.start_at,
-    deadlineAt: row.deadline_at,
-    tags: tagsOf(row.tags),
-  }
+function runOf(row: RunRow): RunRecord {
+  return { ...decodeRun(row), status: row.status, input: row.input }
 }
 
-function decodeStep(row: StepRow): StepRecord {
-  return {
-    step: row.step,
-    name: row.name,
-    status: row.step_status,
-    fence: row.fence,
-    round: row.round,
-    attempts: row.attempts,
-    failures: row.failures,
-    losses: row.losses,
-    openDependencies: row.open_dependencies,
-    workerId: row.worker_id,
-    undoOf: row.undo_of,
-    undo: undoOf(row),
-    output: row.output,
-    error: row.error,
-    startedAt: row.step_started_at,
-    finishedAt: row.step_finished_at,
-    availableAt: row.available_at,
-    waitingSince: row.waiting_since,
-    signalledAt: row.signalled_at,
-    failingSince: row.failing_since,
-    succeeded: row.succeeded,
-  }
-}
-
-function undoOf(row: StepRow): UndoRecord | null {
-  const undo = decodeUndo(row)
-  return undo === null ? null : { ...undo, error: row.undo_error }
+function stepOf(row: StepRow): StepRecord {
+  const step = decodeStep(row)
+  const undo = step.undo === null ? null : { ...step.undo, error: row.undo_error }
+  return { ...step, undo, output: row.output, error: row.error }
 }

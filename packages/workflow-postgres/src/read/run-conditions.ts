@@ -1,4 +1,11 @@
-import { RUN_TRANSITIONS, type RunConditions, type RunStatus } from '@belay/workflow/adapter'
+import {
+  RUN_STATUSES,
+  type RunConditions,
+  type RunStatus,
+  SHOWN_OF_RUNNING,
+  type StoredRunStatus,
+  storedStatus,
+} from '@belay/workflow/adapter'
 import { type SQL, sql } from 'drizzle-orm'
 import { listText } from '../connection/list-text.ts'
 
@@ -49,28 +56,27 @@ function statusFits(statuses: readonly RunStatus[]): SQL {
 
 /** Of runs that are stored as running, only those that are shown as asked. */
 export function andShownAs(statuses: readonly RunStatus[] | undefined): SQL {
-  const derived = statuses?.filter((status) => DERIVED.has(status))
-  if (derived === undefined || derived.length === 0 || derived.length === DERIVED.size) return sql``
-  return sql` and (r.status <> 'running' or ${SHOWN_STATUS} = any (${listText(derived)}::text[]))`
+  const shown = statuses?.filter(isShownOfRunning)
+  if (shown === undefined || shown.length === 0 || shown.length === SHOWN_OF_RUNNING.length) return sql``
+  return sql` and (r.status <> 'running' or ${SHOWN_STATUS} = any (${listText(shown)}::text[]))`
 }
 
 /** The stored statuses that runs shown with these may have. */
-export function storedStatuses(statuses: readonly RunStatus[] = ALL_STATUSES): readonly RunStatus[] {
-  return [...new Set(statuses.map((status) => (DERIVED.has(status) ? 'running' : status)))]
+export function storedStatuses(statuses: readonly RunStatus[] = RUN_STATUSES): readonly StoredRunStatus[] {
+  return [...new Set(statuses.map(storedStatus))]
 }
 
 /** Those of these statuses that a run may be shown with which is stored with that one. */
 export function shownOf(
-  stored: RunStatus,
-  statuses: readonly RunStatus[] = ALL_STATUSES,
+  stored: StoredRunStatus,
+  statuses: readonly RunStatus[] = RUN_STATUSES,
 ): readonly RunStatus[] {
-  return stored === 'running' ? statuses.filter((status) => DERIVED.has(status)) : [stored]
+  return statuses.filter((status) => storedStatus(status) === stored)
+}
+
+function isShownOfRunning(status: RunStatus): boolean {
+  return storedStatus(status) === 'running'
 }
 
 /** As people see it: a running run may be scheduled or waiting. */
 export const SHOWN_STATUS = sql`belay.shown_status(r.id, r.status, r.start_at)`
-
-/** What a run whose stored status is `running` may be shown as. */
-const DERIVED: ReadonlySet<RunStatus> = new Set(['scheduled', 'running', 'waiting'])
-
-const ALL_STATUSES = Object.keys(RUN_TRANSITIONS) as readonly RunStatus[]

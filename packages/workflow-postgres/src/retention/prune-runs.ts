@@ -1,6 +1,7 @@
 import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { ends } from '../rows/run-statuses.ts'
 
 /**
  * Deletes ended runs with all that belongs to them. Guarantee: a run goes wholly or not at all, and only if it has ended, and did so before
@@ -12,7 +13,7 @@ export const pruneEndedRuns: Statement<{ readonly run_id: string }> = {
   text: `
 with asked_runs as materialized (
   select run_id, timestamptz 'epoch' + $2::float8 * interval '1 millisecond' as ended_before,
-    array['completed', 'failed', 'compensated', 'cancelled'] as ends, 0 as first_step
+    array[${ends}] as ends, 0 as first_step
   from unnest($1::uuid[]) as asked (run_id)
 ),
 old_runs as materialized (

@@ -1,6 +1,7 @@
 import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { ends } from '../rows/run-statuses.ts'
 
 /**
  * Takes the keys from ended runs. Guarantee: only from runs that have ended, and did so before the instant; never waits for a lock.
@@ -11,7 +12,7 @@ export const releaseRunKeys: Statement<{ readonly run_id: string }> = {
   text: `
 with asked_runs as materialized (
   select run_id, timestamptz 'epoch' + $2::float8 * interval '1 millisecond' as ended_before,
-    array['completed', 'failed', 'compensated', 'cancelled'] as ends
+    array[${ends}] as ends
   from unnest($1::uuid[]) as asked (run_id)
 ),
 ended_runs as materialized (

@@ -1,4 +1,4 @@
-import type { ChangedRun, RunStatus } from '@belay/workflow/adapter'
+import type { ChangedRun, StoredRunStatus } from '@belay/workflow/adapter'
 
 /** What tells of `workflow_runs r` when its status was changed. */
 export const changedRunColumns = `r.definition_id, r.key, array_to_json(r.tags)::text as tags,
@@ -12,7 +12,7 @@ export interface ChangedRunRow {
   readonly duration_ms: number
 }
 
-export function decodeChangedRun(row: ChangedRunRow, status: RunStatus): ChangedRun {
+export function decodeChangedRun(row: ChangedRunRow, status: StoredRunStatus): ChangedRun {
   return {
     runId: row.run_id,
     definitionId: row.definition_id,

@@ -1,9 +1,10 @@
-import type { ChangedRun, KeepsAttempts, Outcome, RunStatus } from '@belay/workflow/adapter'
+import type { ChangedRun, KeepsAttempts, Outcome, StoredRunStatus } from '@belay/workflow/adapter'
 import { boundedLockWait, sharedLockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from '../rows/changed-run.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
+import { forwardStatuses } from '../rows/run-statuses.ts'
 
 /**
  * Records attempts that failed for good, cancels what has not started in their runs, and stops the runs; a paused one stays paused until it is
@@ -13,7 +14,7 @@ import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-atte
  */
 export const failAttempts: Statement<
   | { readonly kind: 'settled'; readonly position: number }
-  | (ChangedRunRow & { readonly kind: 'run'; readonly status: RunStatus })
+  | (ChangedRunRow & { readonly kind: 'run'; readonly status: StoredRunStatus })
 > = {
   name: 'fail_attempts',
   text: failText(NOT_KEPT),
@@ -22,7 +23,7 @@ export const failAttempts: Statement<
 /** The same, and keeps the attempts. */
 export const keptFailAttempts: Statement<
   | { readonly kind: 'settled'; readonly position: number }
-  | (ChangedRunRow & { readonly kind: 'run'; readonly status: RunStatus })
+  | (ChangedRunRow & { readonly kind: 'run'; readonly status: StoredRunStatus })
 > = {
   name: 'fail_attempts_kept',
   text: failText({
@@ -52,7 +53,7 @@ failed_steps as (
 ),
 failed_runs as materialized (
   select distinct on (f.run_id) f.run_id, f.cause, array['pending', 'ready', 'waiting'] as open_statuses,
-    array['running', 'waiting', 'paused'] as forward_statuses
+    array[${forwardStatuses}] as forward_statuses
   from failed_steps f
   order by f.run_id, f.position
 ),

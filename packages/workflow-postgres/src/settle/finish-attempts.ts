@@ -3,7 +3,7 @@ import type {
   Claim,
   KeepsAttempts,
   Outcome,
-  RunStatus,
+  StoredRunStatus,
   UndoneStatus,
 } from '@belay/workflow/adapter'
 import { boundedLockWait, sharedLockWait } from '../base/lock-wait.ts'
@@ -18,6 +18,7 @@ import {
   firstAttempt,
 } from '../rows/claim-row.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
+import { forwardStatuses } from '../rows/run-statuses.ts'
 
 /**
  * Records attempts that ended well, forward and undo alike, and everything that follows from it: dependents are counted down, steps that
@@ -160,7 +161,7 @@ updated_runs as (
     finished_at = case when r.open_steps > e.ended then r.finished_at else belay.store_clock() end
   from ended_steps e
   where r.id = any (array[e.run_id])
-    and r.status = any (case when e.undo then array['compensating', 'compensation_failed', 'paused'] else array['running', 'paused'] end)
+    and r.status = any (case when e.undo then array['compensating', 'compensation_failed', 'paused'] else array[${forwardStatuses}] end)
     -- A late success in a run that was stopped while it was paused is an obligation to undo.
     and case when not e.undo then r.stop is null else true end
   returning r.id as run_id, r.status, r.open_steps, r.definition_id, r.key, r.tags, r.finished_at - greatest(r.created_at, r.start_at) as lasted
@@ -208,7 +209,7 @@ interface FinishedRunsRow {
   readonly kind: 'runs'
   readonly run_ids: readonly string[]
   readonly definition_id: number
-  readonly status: RunStatus
+  readonly status: StoredRunStatus
   readonly durations_ms: readonly number[]
   readonly keys: string | null
   readonly tags: string | null

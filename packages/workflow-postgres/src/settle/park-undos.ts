@@ -1,4 +1,4 @@
-import type { ChangedRun, KeepsAttempts, Outcome, RunStatus } from '@belay/workflow/adapter'
+import type { ChangedRun, KeepsAttempts, Outcome, StoredRunStatus } from '@belay/workflow/adapter'
 import { boundedLockWait, sharedLockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
@@ -11,7 +11,7 @@ import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-atte
  */
 export const parkUndos: Statement<
   | { readonly kind: 'settled'; readonly position: number }
-  | (ChangedRunRow & { readonly kind: 'run'; readonly status: RunStatus })
+  | (ChangedRunRow & { readonly kind: 'run'; readonly status: StoredRunStatus })
 > = {
   name: 'park_undos',
   text: parkText(NOT_KEPT),
@@ -20,7 +20,7 @@ export const parkUndos: Statement<
 /** The same, and keeps the attempts. */
 export const keptParkUndos: Statement<
   | { readonly kind: 'settled'; readonly position: number }
-  | (ChangedRunRow & { readonly kind: 'run'; readonly status: RunStatus })
+  | (ChangedRunRow & { readonly kind: 'run'; readonly status: StoredRunStatus })
 > = {
   name: 'park_undos_kept',
   text: parkText({

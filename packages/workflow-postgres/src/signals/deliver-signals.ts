@@ -4,6 +4,7 @@ import { contended, lockWait, passingLockWait, restoredLockWait } from '../base/
 import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { forwardStatuses } from '../rows/run-statuses.ts'
 
 /**
  * Gives signals to steps. Guarantee: the signal's record, the step's output and its queue row commit together; a step takes one signal, the
@@ -54,7 +55,7 @@ taken_signals as materialized (
   where l.signalled_at is null and l.timed_out is not true
     and r.definition_id = any (array[l.definition_id])
     -- A paused run may have been stopped.
-    and r.stop is null and r.status = any (case when l.run_id is not null then array['scheduled', 'running', 'waiting', 'paused'] end)
+    and r.stop is null and r.status = any (case when l.run_id is not null then array[${forwardStatuses}] end)
   order by l.run_id, l.step
 ),
 recorded_signals as (
@@ -107,7 +108,7 @@ select n.position::int as position,
     select from belay.workflow_signals past where past.run_id = n.run_id and past.step = n.step and past.key = n.key
   )) as is_recorded, g.payload_hash,
   s.signalled_at is not null as is_signalled,
-  r.stop is null and r.status in ('scheduled', 'running', 'waiting', 'paused') as goes_forward,
+  r.stop is null and r.status in (${forwardStatuses}) as goes_forward,
   s.status = 'running' as is_running,
   case when s.signalled_at is not null then s.output::text end as recorded
 from unnest($1::uuid[], $2::int[], $3::int[], $4::text[])

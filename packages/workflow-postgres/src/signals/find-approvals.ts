@@ -2,6 +2,7 @@ import type { ApprovalsRequest, FoundApprovals } from '@belay/workflow/adapter'
 import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { forwardStatuses } from '../rows/run-statuses.ts'
 
 /**
  * A part of a walk over steps that wait for an approval, from a place on: by run, the newest first, then by step. Guarantee: looks at a bounded
@@ -31,7 +32,7 @@ looked_at_runs as materialized (
   select found.id, found.definition_id, found.workflow, found.key, 'waiting' as waiting
   from asking_workflows asking
   -- Not constants in the condition: with those the planner may walk over the index of all live runs.
-  cross join unnest(array['running', 'paused']) as live (status)
+  cross join unnest(array[${forwardStatuses}]) as live (status)
   cross join lateral (
     select r.id, r.definition_id, r.workflow, r.key
     from belay.workflow_runs r

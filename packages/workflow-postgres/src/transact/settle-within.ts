@@ -3,7 +3,6 @@ import {
   type Isolation,
   type Settlement,
   type StepTransaction,
-  sentence,
   type Transacted,
   type TransactRequest,
 } from '@belay/workflow/adapter'
@@ -169,9 +168,7 @@ function refused(error: unknown): Transacted {
   if (isUnavailable(error)) throw error
   if (isInFailedTransaction(error)) return failedBefore(error)
   const refusal = refusalOf(error)
-  if (refusal === null) return failed(error)
-  const message = `The database refused what the step returned: ${sentence(refusal)}`
-  return { type: 'rolled_back', error: new BelayError('payload_unserialisable', message, { cause: error }) }
+  return refusal === null ? failed(error) : { type: 'refused', reason: refusal }
 }
 
 function madeReadOnly(): BelayError {

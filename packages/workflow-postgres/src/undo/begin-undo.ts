@@ -1,4 +1,4 @@
-import type { BegunUndo, Claim, Lease, RunStatus, UndoPlan } from '@belay/workflow/adapter'
+import type { BegunUndo, Claim, Lease, StoredRunStatus, UndoPlan } from '@belay/workflow/adapter'
 import { boundedLockWait, contended, SHARED_LOCK_WAIT_MS, sharedLockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
@@ -106,7 +106,7 @@ from begun_undos u where u.handed_back`,
 }
 
 type BegunRow =
-  | (ChangedRunRow & { readonly kind: 'run'; readonly status: RunStatus })
+  | (ChangedRunRow & { readonly kind: 'run'; readonly status: StoredRunStatus })
   | (ClaimRow & { readonly kind: 'claim'; readonly journal_id: string })
 
 export async function beginUndo(

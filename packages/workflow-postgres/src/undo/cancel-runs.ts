@@ -4,6 +4,7 @@ import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from '../rows/changed-run.ts'
+import { forwardStatuses } from '../rows/run-statuses.ts'
 
 /**
  * Stops runs with a cancellation, cancels what has not started in them, and notes it in their history. Guarantee: all of it commits
@@ -17,7 +18,7 @@ asked_runs as materialized (
   select r.id, array['pending', 'ready', 'waiting'] as open_statuses
   from belay.workflow_runs r
   cross join (select count(*) from bounded_wait) as wait_was_bounded
-  where r.id = any ($1::uuid[]) and r.status in ('scheduled', 'running', 'waiting', 'paused') and r.stop is null
+  where r.id = any ($1::uuid[]) and r.status in (${forwardStatuses}) and r.stop is null
   order by r.id
 ),
 locked_steps as materialized (
@@ -45,7 +46,7 @@ stopped_runs as (
     cross join (select count(*) from cancelled_steps) as steps_were_locked
     order by asked_runs.id
   ) asked
-  where r.id = any (array[asked.id]) and r.status in ('scheduled', 'running', 'waiting', 'paused') and r.stop is null
+  where r.id = any (array[asked.id]) and r.status in (${forwardStatuses}) and r.stop is null
   returning r.id, ${changedRunColumns}
 ),
 noted_runs as (

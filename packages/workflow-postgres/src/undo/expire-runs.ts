@@ -2,6 +2,7 @@ import type { ChangedRun } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from '../rows/changed-run.ts'
+import { forwardStatuses } from '../rows/run-statuses.ts'
 
 /**
  * Stops runs whose deadline has passed, and cancels what has not started in them; a paused one stays paused until it is resumed. Guarantee: both commit together; a run that is stopping or
@@ -14,9 +15,9 @@ export const expireRunsStatement: Statement<
   name: 'expire_runs',
   text: `
 with overdue_runs as materialized (
-  select r.id, array['pending', 'ready', 'waiting'] as open_statuses, array['running', 'paused'] as forward_statuses
+  select r.id, array['pending', 'ready', 'waiting'] as open_statuses, array[${forwardStatuses}] as forward_statuses
   from belay.workflow_runs r
-  where r.deadline_at <= belay.store_now() and r.stop is null and r.status in ('running', 'paused') and r.id <> all ($2::uuid[])
+  where r.deadline_at <= belay.store_now() and r.stop is null and r.status in (${forwardStatuses}) and r.id <> all ($2::uuid[])
   order by r.deadline_at
   limit $1::int
 ),
@@ -98,7 +99,7 @@ select
   (
     select (extract(epoch from r.deadline_at - belay.store_now()) * 1000)::float8
     from belay.workflow_runs r
-    where r.deadline_at is not null and r.stop is null and r.status in ('running', 'paused')
+    where r.deadline_at is not null and r.stop is null and r.status in (${forwardStatuses})
     order by r.deadline_at
     limit 1
   ) as deadline_in_ms`,

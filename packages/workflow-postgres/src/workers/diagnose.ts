@@ -1,6 +1,7 @@
 import type { Diagnosis, LiveRuns, StrandedStep } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { liveStatuses } from '../rows/run-statuses.ts'
 import { listWorkers } from './list-workers.ts'
 
 /** The store's time and version. No locks. */
@@ -39,7 +40,7 @@ live_runs as materialized (
   -- Looked up from a place on, so that it is the index of live runs that is read, whatever the statistics say of how many there are.
   cross join lateral (
     select live.id, live.definition_id, live.status, live.created_at from belay.workflow_runs live
-    where live.status in ('scheduled', 'running', 'waiting', 'paused', 'compensating', 'compensation_failed')
+    where live.status in (${liveStatuses})
       and live.id > beginning.id
     order by live.id
     limit $1::int
@@ -108,7 +109,7 @@ live_runs as materialized (
   from beginning
   cross join lateral (
     select live.id, live.definition_id, live.status from belay.workflow_runs live
-    where live.status in ('scheduled', 'running', 'waiting', 'paused', 'compensating', 'compensation_failed')
+    where live.status in (${liveStatuses})
       and live.id > beginning.id
     order by live.id
     limit $1::int

@@ -3,6 +3,7 @@ import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { claimedColumns } from '../rows/claim-row.ts'
+import { liveStatuses } from '../rows/run-statuses.ts'
 
 /**
  * What a worker holds, for people, by its journal. Of a worker from before there were journals every live run is read. Index: the journal, live
@@ -28,7 +29,7 @@ with candidate_runs as materialized (
   union
   select r.id
   from belay.workflow_runs r
-  where r.status in ('scheduled', 'running', 'waiting', 'paused', 'compensating', 'compensation_failed')
+  where r.status in (${liveStatuses})
     and not (select w.journaled from belay.workflow_workers w where w.id = $1::uuid)
 ),
 live_runs as materialized (

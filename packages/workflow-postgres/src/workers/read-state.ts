@@ -3,6 +3,7 @@ import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { type ClaimRow, claimedColumns, decodeClaim } from '../rows/claim-row.ts'
+import { forwardStatuses } from '../rows/run-statuses.ts'
 
 /** The store's clock, epoch milliseconds. */
 export const readNow: Statement<{ readonly now: number }> = {
@@ -26,7 +27,7 @@ export const readStoppingRuns: Statement<{ readonly run_id: string }> = {
 select r.id as run_id
 from unnest($1::uuid[]) as wanted (run_id)
 join belay.workflow_runs r on r.id = any (array[wanted.run_id])
-where r.status not in ('scheduled', 'running', 'waiting', 'paused') or r.stop is not null`,
+where r.status not in (${forwardStatuses}) or r.stop is not null`,
 }
 
 /**

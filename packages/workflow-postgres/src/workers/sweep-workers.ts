@@ -3,6 +3,7 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { type ClaimRow, claimedColumns, decodeClaim } from '../rows/claim-row.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
+import { liveStatuses } from '../rows/run-statuses.ts'
 
 /**
  * Declares workers dead whose lease has expired. Guarantee: commits on its own, before anything is taken from them; no claim for them can
@@ -52,7 +53,7 @@ searched_runs as materialized (
   from dead_worker d
   cross join lateral (
     select live.id from belay.workflow_runs live
-    where live.status in ('scheduled', 'running', 'waiting', 'paused', 'compensating', 'compensation_failed')
+    where live.status in (${liveStatuses})
       and live.id > d.journaled_through
     order by live.id
     limit $1::int

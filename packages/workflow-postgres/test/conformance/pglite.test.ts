@@ -8,7 +8,7 @@ let harnesses: Harnesses
 beforeAll(async () => {
   db = await PGlite.create()
   harnesses = pgliteHarnesses(db)
-}, 30_000)
+})
 afterAll(() => db.close())
 
 describeAdapter('PGlite', {

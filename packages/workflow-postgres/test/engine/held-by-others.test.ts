@@ -61,7 +61,7 @@ describe.each(servers)('what applications hold on $name', ({ url }) => {
     const tx = await transaction()
     await held.signal('answer', 'yes', { tx })
 
-    // Past its timeout, and past a statement's limit.
+    // biome-ignore lint/style/noRestrictedGlobals: past the step's timeout, and past a statement's limit in the server.
     await new Promise((resolve) => setTimeout(resolve, 1_500))
     const others = await engine.runMany(
       plain,
@@ -84,6 +84,7 @@ describe.each(servers)('what applications hold on $name', ({ url }) => {
       Array.from({ length: 8 }, (_, n) => engine.run(plain, undefined, { key: `free ${n}` })),
     )
     expect(await Promise.all(others.map((run) => run.result()))).toHaveLength(8)
+    // biome-ignore lint/style/noRestrictedGlobals: past a statement's limit in the server.
     await new Promise((resolve) => setTimeout(resolve, QUERY_MS + 500))
     await tx.query('rollback')
 
@@ -106,6 +107,7 @@ describe.each(servers)('what applications hold on $name', ({ url }) => {
     )
     const starting = Promise.all(Array.from({ length: 5 }, () => engine.run(plain)))
     starting.catch(() => {})
+    // biome-ignore lint/style/noRestrictedGlobals: past a statement's limit in the server, several times.
     await new Promise((resolve) => setTimeout(resolve, 3 * QUERY_MS))
     await tx.query('commit')
 

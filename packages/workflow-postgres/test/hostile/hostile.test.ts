@@ -102,7 +102,7 @@ describe('a hostile value on PGlite', () => {
     const adapter = pglite(db)
     await adapter.open()
     world = await openWorld(adapter)
-  }, 60_000)
+  })
   afterAll(() => db.close())
 
   it.each(STORE_ROWS.map((row) => [row.name, row] as const))(

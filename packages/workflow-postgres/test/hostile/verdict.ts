@@ -55,8 +55,9 @@ function withOption(options: unknown, [name, ...inner]: readonly string[], value
 }
 
 async function complaintOf<World>(row: Row<World>, call: () => unknown): Promise<string | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let timer: NodeJS.Timeout | undefined
   const hangs = new Promise((resolve) => {
+    // biome-ignore lint/style/noRestrictedGlobals: bounds a wait.
     timer = setTimeout(resolve, HANGS_MS, HANGS)
   })
   try {

@@ -4,7 +4,7 @@ import type { World } from './world.ts'
 
 /** A test that runs a pair in every order. */
 export function itHolds(behaviour: string, pair: Pair, world: () => World): void {
-  it(`${pair.name}: ${behaviour}`, { timeout: 60_000 }, async () => {
+  it(`${pair.name}: ${behaviour}`, async () => {
     const { stopped, failures } = await explore(pair, world())
     // Each caller at its first statement, and inside of it: fewer, and the sessions are not stopped at all.
     if (process.env['ORDER'] === undefined) expect(stopped, 'orders with a stop').toBeGreaterThanOrEqual(4)

@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { within } from '../setup/within.ts'
 import type { Begun, Session, State, Stop } from './session.ts'
 import type { World } from './world.ts'
 
@@ -160,15 +160,7 @@ async function meet(
   await sessions[first].release()
   await standstill(begun[first])
   await sessions[second].release()
-  const hang = timeout(END_MS)
-  try {
-    return await Promise.race([
-      Promise.all([begun.one.answer, begun.two.answer]),
-      hang.rejected as Promise<never>,
-    ])
-  } finally {
-    hang.clear()
-  }
+  return within(Promise.all([begun.one.answer, begun.two.answer]), END_MS, 'both callers to end')
 }
 
 /** Waits until it has ended, was stopped, or waits for a lock of the other. */
@@ -177,16 +169,9 @@ async function standstill(begun: Begun<unknown>): Promise<State> {
   for (;;) {
     const state = await begun.state()
     if (state !== 'running' || performance.now() > until) return state
-    await setTimeout(1)
+    // biome-ignore lint/style/noRestrictedGlobals: a pause between two looks at the server, which tells nobody of a wait.
+    await new Promise((resolve) => setTimeout(resolve, 1))
   }
-}
-
-function timeout(ms: number): { readonly rejected: Promise<unknown>; clear(): void } {
-  let timer: NodeJS.Timeout | undefined
-  const rejected = new Promise((_, reject) => {
-    timer = globalThis.setTimeout(() => reject(new Error(`The callers did not end within ${ms} ms.`)), ms)
-  })
-  return { rejected, clear: () => clearTimeout(timer) }
 }
 
 /** An order as text: `migrate@1.2 deliver@0.1`, or without the @ for a caller that is not stopped. */

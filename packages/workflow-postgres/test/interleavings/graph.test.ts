@@ -160,7 +160,7 @@ describe.each(servers)('graphs and starts in every order, on $name', ({ url }) =
   let world: World
   beforeAll(async () => {
     world = await World.create(url)
-  }, 60_000)
+  })
   afterAll(() => world.close())
 
   itHolds('a step becomes ready once when both of its parents settle', settleAndSettle(0), () => world)

@@ -127,7 +127,7 @@ describe.each(servers)('operators in every order, on $name', ({ url }) => {
   let world: World
   beforeAll(async () => {
     world = await World.create(url)
-  }, 60_000)
+  })
   afterAll(() => world.close())
 
   itHolds('nothing begins once a pause was answered', claimAndPause, () => world)

@@ -229,7 +229,7 @@ describe.each(servers)('rarer pairs in every order, on $name', ({ url }) => {
   let world: World
   beforeAll(async () => {
     world = await World.create(url, { isThorough: process.env['ORDERS'] === 'all' })
-  }, 60_000)
+  })
   afterAll(() => world.close())
 
   for (const rare of RARE) itHolds('both are answered, and the run ends right', rare, () => world)

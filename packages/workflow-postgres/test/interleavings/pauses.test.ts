@@ -277,7 +277,7 @@ describe.each(servers)('pauses of an undo in every order, on $name', ({ url }) =
   let world: World
   beforeAll(async () => {
     world = await World.create(url)
-  }, 60_000)
+  })
   afterAll(() => world.close())
 
   itHolds('no undo begins once a pause was answered', beginAndPause, () => world)

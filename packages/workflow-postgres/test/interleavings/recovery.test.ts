@@ -157,7 +157,7 @@ describe.each(servers)('recovery and pruning in every order, on $name', ({ url }
   let world: World
   beforeAll(async () => {
     world = await World.create(url)
-  }, 60_000)
+  })
   afterAll(() => world.close())
 
   itHolds('a late settlement counts, or the step is given back: not both', sweepAndSettle, () => world)

@@ -153,7 +153,7 @@ describe.each(servers)('signals in every order, on $name', ({ url }) => {
   let world: World
   beforeAll(async () => {
     world = await World.create(url)
-  }, 60_000)
+  })
   afterAll(() => world.close())
 
   itHolds(

@@ -100,7 +100,7 @@ describe.each(servers)('stops of a paused run in every order, on $name', ({ url 
   let world: World
   beforeAll(async () => {
     world = await World.create(url)
-  }, 60_000)
+  })
   afterAll(() => world.close())
 
   itHolds('the run stays paused', expireAnd('pause'), () => world)

@@ -165,7 +165,7 @@ describe.each(servers)('undos in every order, on $name', ({ url }) => {
   let world: World
   beforeAll(async () => {
     world = await World.create(url)
-  }, 60_000)
+  })
   afterAll(() => world.close())
 
   itHolds('an undo begins once, and is leased once', beginAndBegin, () => world)

@@ -18,7 +18,7 @@ beforeAll(async () => {
   database = await createDatabase(servers[0]!.url)
   await postgres(database.pool).migrate()
   await database.pool.query(TABLES)
-}, 60_000)
+})
 afterAll(() => database.drop())
 
 describe('a worker killed at any call of the store', () => {

@@ -1,8 +1,10 @@
 import { createEngine, type RunHandle } from '@belay/workflow'
 import type { Pool } from 'pg'
+import { vi } from 'vitest'
 import { postgres } from '../../src/index.ts'
 import { type Line, WorkerProcess } from '../processes/child.ts'
 import type { TestDatabase } from '../setup/database.ts'
+import { within } from '../setup/within.ts'
 import { apply, entries, everyFeature } from './every-feature.mjs'
 
 /** How often a process called each verb of the store, and how often that found something. */
@@ -37,6 +39,7 @@ export async function letDie(database: TestDatabase, { name, fails, kill }: Case
     { DATABASE_URL: database.url, NAME: name, FAILS: fails ? 'yes' : 'no', KILL: kill },
     '../kill-points/killed-worker.mjs',
   )
+  // biome-ignore lint/style/noRestrictedGlobals: bounds a wait.
   const timer = setTimeout(() => void process.kill(), END_MS)
   try {
     const exit = process.exit()
@@ -62,7 +65,7 @@ export async function finish(database: TestDatabase, { name, fails }: Case): Pro
   try {
     await engine.start()
     const runs: readonly RunHandle[] = await apply(engine, { workflow, entry, fails })
-    await within(Promise.allSettled(runs.map((run) => run.result())), `the runs of ${name} to end`)
+    await within(Promise.allSettled(runs.map((run) => run.result())), END_MS, `the runs of ${name} to end`)
     await expectRest(
       database.pool,
       name,
@@ -85,14 +88,16 @@ async function expectRest(pool: Pool, name: string, runIds: readonly string[]): 
       where run_id = any ($1::uuid[]) and (status in ('running', 'compensating'))
     union all select 'queued' from belay.workflow_ready where run_id = any ($1::uuid[])
     union all select 'worker' from belay.workflow_workers where name = $2`
-  let found: readonly unknown[] = []
-  const until = performance.now() + END_MS
-  while (performance.now() < until) {
-    found = (await pool.query(restless, [runIds, name])).rows
-    if (found.length === 0) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error(`The runs of ${name} ended, and the store does not come to rest: ${JSON.stringify(found)}.`)
+  await vi.waitFor(
+    async () => {
+      const { rows } = await pool.query(restless, [runIds, name])
+      if (rows.length === 0) return
+      throw new Error(
+        `The runs of ${name} ended, and the store does not come to rest: ${JSON.stringify(rows)}.`,
+      )
+    },
+    { timeout: END_MS, interval: 20 },
+  )
 }
 
 async function leftOf(
@@ -135,16 +140,4 @@ async function endOf(engine: ReturnType<typeof createEngine>, runId: string): Pr
     key === 'at' || key === 'stack' || key === 'attempt' ? undefined : value,
   )
   return JSON.parse(text.replaceAll(runId, 'run'))
-}
-
-async function within<Value>(promise: Promise<Value>, what: string): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`Waited ${END_MS} ms in vain for ${what}.`)), END_MS)
-  })
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -23,6 +23,7 @@ async function stallAt(point) {
   say({ event: 'stalled' })
   await new Promise((resolve) => {
     if (STALL_MS === undefined) setInterval(() => {}, 1_000)
+    // biome-ignore lint/style/noRestrictedGlobals: a stall is what this process is for.
     else setTimeout(resolve, Number(STALL_MS))
   })
 }

@@ -20,6 +20,7 @@ async function effect({ runId, step, idempotencyKey }) {
   ])
   // Only now: a test may kill this process as soon as it reads it.
   say({ call: step, key: idempotencyKey })
+  // biome-ignore lint/style/noRestrictedGlobals: a slow step is what this process is for.
   if (step === SLOW_STEP) await new Promise((resolve) => setTimeout(resolve, Number(SLOW_MS)))
   await pool.query(
     'insert into effects (run_id, step, key, worker) values ($1, $2, $3, $4) on conflict do nothing',

@@ -4,6 +4,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect as connectTo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { vi } from 'vitest'
 
 /** Debian's place for it; BELAY_PGBOUNCER names another. Null where it is not installed. */
 export const pgbouncerBinary = [process.env['BELAY_PGBOUNCER'], '/usr/sbin/pgbouncer'].find(
@@ -68,16 +69,12 @@ function freePort(): Promise<number> {
 }
 
 async function accepts(port: number): Promise<void> {
-  const until = performance.now() + 10_000
-  while (performance.now() < until) {
-    const isOpen = await new Promise<boolean>((resolve) => {
+  const isOpen = () =>
+    new Promise<boolean>((resolve) => {
       const socket = connectTo(port, '127.0.0.1')
       socket.once('connect', () => resolve(true))
       socket.once('error', () => resolve(false))
       socket.once('connect', () => socket.destroy())
     })
-    if (isOpen) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error('PgBouncer did not begin to listen within 10 s.')
+  await vi.waitUntil(isOpen, { timeout: 10_000, interval: 20 })
 }

@@ -30,6 +30,7 @@ export async function mostWhile(goesOn: Promise<unknown>, count: () => Promise<n
   let most = 0
   while (!isOver) {
     most = Math.max(most, await count())
+    // biome-ignore lint/style/noRestrictedGlobals: a pause between two looks at the server.
     await Promise.race([over, new Promise((resolve) => setTimeout(resolve, 20))])
   }
   return most

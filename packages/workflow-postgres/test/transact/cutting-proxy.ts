@@ -42,6 +42,7 @@ function pass(client: Socket, upstream: Socket, fates: Fate[]): void {
     if (fate === 'cut, and late') {
       client.removeListener('close', cut)
       client.destroy()
+      // biome-ignore lint/style/noRestrictedGlobals: lateness is what this proxy makes.
       setTimeout(() => upstream.end(bytes), LATE_MS)
       return
     }

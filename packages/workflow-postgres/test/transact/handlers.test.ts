@@ -1,6 +1,6 @@
 import { define } from '@belay/workflow'
 import { sql } from 'drizzle-orm'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { type PostgresStepTransaction, postgres, postgresTransaction } from '../../src/index.ts'
 import { servers } from '../setup/database.ts'
 import { debit, errorOf, ledger, once, withLedger } from './ledger.ts'
@@ -158,7 +158,7 @@ describe.each(servers)('transactional steps whose handlers misbehave on $name', 
       retry: { retries: 1, initial: '10ms' },
       run: async ({ tx, attempt, idempotencyKey }) => {
         await debit(tx, idempotencyKey)
-        if (attempt === 1) await new Promise((resolve) => setTimeout(resolve, 800))
+        if (attempt === 1) await idleUntilEnded(tx)
         await tx.client.query('select 1')
       },
     })
@@ -172,4 +172,12 @@ describe.each(servers)('transactional steps whose handlers misbehave on $name', 
     expect((await run.status()).steps[0]).toMatchObject({ failures: 1, status: 'completed' })
     expect(await given.entries()).toEqual([`${run.id}:debit`])
   })
+
+  /** Leaves the transaction alone until the server has ended its session. */
+  async function idleUntilEnded(tx: PostgresStepTransaction): Promise<void> {
+    const { rows } = await tx.client.query('select pg_backend_pid() as pid')
+    const session = 'select from pg_stat_activity where pid = $1'
+    const isEnded = async () => (await given.database.pool.query(session, [rows[0]!.pid])).rowCount === 0
+    await vi.waitUntil(isEnded, { timeout: 10_000 })
+  }
 })

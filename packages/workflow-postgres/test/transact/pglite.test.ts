@@ -114,6 +114,7 @@ describe('transactional steps in PGlite', () => {
     const order: string[] = []
     const slow = once('lite-slow', async (tx, key) => {
       order.push('slow begins')
+      // biome-ignore lint/style/noRestrictedGlobals: the time in which what waits could go ahead, if nothing held it.
       await new Promise((resolve) => setTimeout(resolve, 300))
       await tx.client.query('insert into ledger values ($1, 1)', [key])
       order.push('slow ends')

@@ -11,6 +11,7 @@ import {
   postgresTransaction,
 } from '../../src/index.ts'
 import { servers } from '../setup/database.ts'
+import { within } from '../setup/within.ts'
 import { debit, withLedger } from './ledger.ts'
 import { type Silence, silencingProxy } from './silencing-proxy.ts'
 
@@ -50,7 +51,7 @@ describe.each(servers)('a step whose connection says nothing any more on $name',
     const engine = await given.worker(workflow, { adapter })
     const run = await engine.run(workflow)
 
-    await within(run.result())
+    await soon(run.result())
 
     expect(calls).toEqual(expected)
     expect(await given.entries()).toEqual([`${run.id}:debit`])
@@ -66,7 +67,7 @@ describe.each(servers)('a step whose connection says nothing any more on $name',
     const runs = [await engine.run(workflow), await engine.run(workflow)]
     await expect.poll(() => calls, { timeout: SOON_MS }).toEqual([1])
 
-    await within(engine.close({ timeout: 200 }))
+    await soon(engine.close({ timeout: 200 }))
 
     const { rows } = await given.database.pool.query(
       `select status, losses from belay.workflow_steps where run_id = any ($1::uuid[])`,
@@ -87,8 +88,8 @@ describe.each(servers)('a step whose connection says nothing any more on $name',
 
     cutOff()
 
-    expect(await within(transacting)).toMatchObject({ type: 'rolled_back' })
-    await expect(within(answer.given!)).rejects.toThrow()
+    expect(await soon(transacting)).toMatchObject({ type: 'rolled_back' })
+    await expect(soon(answer.given!)).rejects.toThrow()
   })
 
   it('ends its wait for a turn when nobody waits for it any more, and takes nobody’s place', async () => {
@@ -98,13 +99,13 @@ describe.each(servers)('a step whose connection says nothing any more on $name',
     await expect.poll(() => first.answer.isAsked, { timeout: SOON_MS }).toBe(true)
 
     second.cutOff()
-    expect(await within(second.transacting)).toEqual({ type: 'rolled_back' })
+    expect(await soon(second.transacting)).toEqual({ type: 'rolled_back' })
     expect([second.answer.isAsked, third.answer.isAsked]).toEqual([false, false])
     first.cutOff()
 
     await expect.poll(() => third.answer.isAsked, { timeout: SOON_MS }).toBe(true)
     third.cutOff()
-    await within(Promise.all([first.transacting, third.transacting]))
+    await soon(Promise.all([first.transacting, third.transacting]))
   })
 
   it('says so when the application holds every connection of its Pool', async () => {
@@ -112,7 +113,7 @@ describe.each(servers)('a step whose connection says nothing any more on $name',
     const taken = await Promise.all([1, 2, 3].map(() => pool.connect()))
     const { transacting, answer } = held(postgres(pool, { queryTimeoutMs: 200 }))
 
-    await expect(within(transacting)).rejects.toMatchObject({
+    await expect(soon(transacting)).rejects.toMatchObject({
       code: 'store_unavailable',
       message: expect.stringMatching(
         /waited 200 ms for a connection.*of the 3 connections in the pool, 3 are in use/,
@@ -147,7 +148,7 @@ describe.each(servers)('a step whose connection says nothing any more on $name',
     await expect.poll(() => calls.length, { timeout: SOON_MS }).toBeGreaterThan(1)
     await holder.query('rollback')
 
-    await within(run.result())
+    await soon(run.result())
 
     expect(await given.entries()).toEqual([`${run.id}:debit`])
     expect((await run.status()).steps[0]).toMatchObject({ failures: 0, losses: 0 })
@@ -168,7 +169,7 @@ it('a step’s transaction ends soon after it is cut off, though the server is f
   open.cutOff()
   begun.cutOff()
 
-  expect(await within(Promise.all([open.transacting, begun.transacting]))).toMatchObject([
+  expect(await soon(Promise.all([open.transacting, begun.transacting]))).toMatchObject([
     { type: 'rolled_back' },
     { type: 'rolled_back' },
   ])
@@ -200,10 +201,6 @@ function held(adapter: PostgresAdapter) {
   return { cutOff: () => controller.abort(), transacting, answer }
 }
 
-/** What must come soon: late by an order of magnitude, it fails. */
-function within<Result>(work: Promise<Result>): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`nothing came within ${SOON_MS} ms`)), SOON_MS)
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
+function soon<Result>(work: Promise<Result>): Promise<Result> {
+  return within(work, SOON_MS, 'an answer')
 }

@@ -1,8 +1,10 @@
+import type { StoredRunStatus } from './lifecycle.ts'
 import type { DefinitionShape, JsonText, RunRecord, StepRecord, UndoRecord } from './records.ts'
 import type { UndoPlan } from './undo.ts'
 
 /** A run as a change of it is decided on: with what the store keeps for itself, and without its input, which may be large. */
-export interface StoredRun extends Omit<RunRecord, 'input'> {
+export interface StoredRun extends Omit<RunRecord, 'input' | 'status'> {
+  readonly status: StoredRunStatus
   /** Going forward the sinks that are open; in an undo the undos that are open. */
   readonly openSteps: number
   /** Why the run stopped going forward. */

@@ -51,7 +51,9 @@ export type Transacted =
   | { readonly type: 'settled'; readonly settlement: Settlement }
   /** The attempt's lease had moved on. */
   | { readonly type: 'lost' }
-  /** The work asked for it or failed, or the store refused it for good. `error` is what the work threw, or the store's reason. */
+  /** The work asked for it or failed, or did to the transaction what it must not. `error` is what the work threw, or the adapter's reason. */
   | { readonly type: 'rolled_back'; readonly error?: unknown }
+  /** The store can never take what the outcome holds, for the reason given. What that means is for the engine to decide. */
+  | { readonly type: 'refused'; readonly reason: string }
   /** Given up for the sake of another transaction, in the work or at its end: the same again may succeed. */
   | { readonly type: 'conflict'; readonly error: unknown }

@@ -1,5 +1,5 @@
 import type { ChangedRun } from './changed-run.ts'
-import type { StepStatus } from './lifecycle.ts'
+import type { EndStatus, StepStatus } from './lifecycle.ts'
 import type { Claim } from './records.ts'
 
 /** A run, not paused, that has failed or was cancelled and in which nothing is in flight any more. */
@@ -32,7 +32,7 @@ export interface UndoPlan {
   readonly runId: string
   /** What the drained run said, so that a plan which comes late begins nothing. Left out, it isn't looked at. */
   readonly fences?: number | undefined
-  readonly endsAs: 'failed' | 'compensated' | 'cancelled'
+  readonly endsAs: Exclude<EndStatus, 'completed'>
   readonly undos: readonly { readonly step: number; readonly openDependents: number }[]
 }
 

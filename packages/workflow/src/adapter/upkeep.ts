@@ -1,9 +1,5 @@
+import type { EndStatus, LiveStatus } from './lifecycle.ts'
 import type { Direction } from './records.ts'
-
-/** How a run may have come to its end. Nothing but such runs is ever pruned. */
-export type EndStatus = 'completed' | 'failed' | 'compensated' | 'cancelled'
-
-export const END_STATUSES: readonly EndStatus[] = ['completed', 'failed', 'compensated', 'cancelled']
 
 /** What a worker says of itself when it registers. */
 export interface NewWorker {
@@ -146,7 +142,7 @@ export interface LiveRuns {
   readonly definitionId: number
   readonly workflow: string
   readonly version: number
-  readonly status: 'running' | 'paused' | 'compensating' | 'compensation_failed'
+  readonly status: LiveStatus
   readonly runs: number
   /** Of paused runs when an operator last touched one, else when one was started: the oldest of them. */
   readonly oldestSince: number

@@ -29,11 +29,11 @@ import { Runs } from './handles/runs.ts'
 import { type NamedRunHandle, type RunByNameOptions, startRunByName } from './handles/start-by-name.ts'
 import { checkEngineOptions, type EngineOptions, type EngineSettings } from './options.ts'
 import { checkPruneOptions, type PruneOptions, type PruneReport, pruneRuns } from './retention/prune.ts'
-import { Retention } from './retention/retention.ts'
 import { findRun, type RunReference, runLookup } from './runs/run-reference.ts'
 import { RunWatch } from './runs/run-watch.ts'
 import { Approvals } from './signals/approvals.ts'
 import { Signals } from './signals/signals.ts'
+import type { NewRunOf, RunArguments } from './start/run-arguments.ts'
 import { RunStarter } from './start/run-starter.ts'
 import {
   type RunOptions,
@@ -42,24 +42,15 @@ import {
   startRun,
   startRuns,
 } from './start/start-run.ts'
-import { Worker } from './worker/worker.ts'
+import { Working } from './working.ts'
 
-/** How long closing waits for a running query of awaited runs or a running round of pruning. */
+/** How long closing waits for a running query of awaited runs. */
 const CLOSE_MS = 1_000
 
 /** Makes an engine. It does not connect to the store before its first call. Throws `invalid_option`. */
 export function createEngine(options: EngineOptions): Engine {
   return new Engine(checkEngineOptions(options))
 }
-
-/** The arguments after the workflow in `run()`: its input, optional if it may be undefined, and options. */
-export type RunArguments<Input> = undefined extends Input
-  ? [input?: Input, options?: RunOptions]
-  : [input: Input, options?: RunOptions]
-
-/** One run of `runMany()`: its input, optional if it may be undefined, and its options. */
-export type NewRunOf<Input> = Omit<RunOptions, 'tx'> &
-  (undefined extends Input ? { readonly input?: Input } : { readonly input: Input })
 
 /** Starts and observes runs. After start() it is also a worker that executes steps. Made by {@link createEngine}. */
 export class Engine extends RunVerbs implements AsyncDisposable {
@@ -80,10 +71,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   readonly #control: Control
   readonly #signals: Signals
   readonly #handleParts: RunHandleParts
+  readonly #working: Working
   readonly #stopNotices: () => void
-  #worker: Worker | undefined
-  #retention: Retention | undefined
-  #starting: Promise<void> | undefined
   #closing: Promise<void> | undefined
 
   constructor(settings: EngineSettings) {
@@ -95,29 +84,23 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     this.#payloads = new PayloadCache(adapter)
     this.#registry = new DefinitionRegistry(adapter)
     this.#reports = new RunReports({ events: this.#events, registry: this.#registry })
+    this.#working = new Working({
+      settings,
+      events: this.#events,
+      payloads: this.#payloads,
+      registry: this.#registry,
+      onRunsChanged: (runs) => this.#runsChanged(runs),
+      onRecovered: (steps) => this.#reports.recovered(steps),
+    })
     const outage = (during: string) =>
       new OutageWatch({ during, log, events: this.#events, random: runtime.random })
     this.#starter = new RunStarter({
-      store: (runs) => this.#worker?.startRuns(runs) ?? adapter.startRuns(runs),
+      store: (runs) => this.#working.startRuns(runs),
       runtime,
       outage: outage('starting runs'),
     })
     this.#watch = new RunWatch({ adapter, runtime, tickMs, outage: outage('awaiting runs') })
-    this.#control = new Control({
-      adapter,
-      registry: this.#registry,
-      events: this.#events,
-      payloadMaxBytes: settings.payloadMaxBytes,
-      keepAttempts: settings.keepAttempts,
-      assertOpen: () => this.#assertOpen(),
-      onRunsChanged: (runs) => this.#runsChanged(runs),
-      onMoved: (runId) => this.#payloads.forget(runId),
-      onStopped: (runIds) => this.#worker?.runsStopped(runIds),
-      onQueued: () => {
-        this.#worker?.wake()
-        adapter.wake()
-      },
-    })
+    this.#control = this.#openControl()
     this.runs = new Runs(adapter, this.#control, (call, run) => this.refer(call, run))
     this.workers = new Workers(adapter)
     this.approvals = new Approvals(adapter, () => this.#assertOpen())
@@ -125,7 +108,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
       adapter,
       registry: this.#registry,
       settings,
-      onDelivered: (definitionId) => this.#wakeFor(definitionId),
+      onDelivered: (definitionId) => this.#working.wakeFor(definitionId),
     })
     this.#handleParts = { adapter, watch: this.#watch, control: this.#control, signals: this.#signals }
     this.#stopNotices = followNotices(adapter, { log, events: this.#events })
@@ -139,11 +122,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
    */
   async start(): Promise<void> {
     this.#assertOpen()
-    this.#starting ??= this.#startWorker().catch((error: unknown) => {
-      this.#starting = undefined
-      throw error
-    })
-    return this.#starting
+    return this.#working.start()
   }
 
   /**
@@ -250,16 +229,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
    */
   async stop(options: { readonly timeout?: Duration } = {}): Promise<void> {
     const { timeout: timeoutMs } = checkOptions('stop()', options, STOP_OPTIONS)
-    await this.#starting?.catch(() => {})
-    const [worker, retention] = [this.#worker, this.#retention]
-    this.#worker = undefined
-    this.#retention = undefined
-    this.#starting = undefined
-    const stopped = retention?.stop() ?? Promise.resolve()
-    await Promise.all([
-      worker?.stop(timeoutMs),
-      within(this.#settings.runtime.clock, timeoutMs + CLOSE_MS, stopped),
-    ])
+    return this.#working.stop(timeoutMs)
   }
 
   /**
@@ -284,6 +254,22 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     this.#stopNotices()
   }
 
+  #openControl(): Control {
+    const { adapter, payloadMaxBytes, keepAttempts } = this.#settings
+    return new Control({
+      adapter,
+      registry: this.#registry,
+      events: this.#events,
+      payloadMaxBytes,
+      keepAttempts,
+      assertOpen: () => this.#assertOpen(),
+      onRunsChanged: (runs) => this.#runsChanged(runs),
+      onMoved: (runId) => this.#payloads.forget(runId),
+      onStopped: (runIds) => this.#working.runsStopped(runIds),
+      onQueued: () => this.#working.wake(),
+    })
+  }
+
   #startParts(): StartRunParts {
     return {
       adapter: this.#adapter,
@@ -303,58 +289,15 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     if (created && tx === undefined) {
       const { name } = definition
       this.#events.emit('run.started', { runId: id, workflow: name, version, key, tags })
-      if (!taken) this.#wakeFor(definition.id)
+      if (!taken) this.#working.wakeFor(definition.id)
     }
     return runHandle(this.#handleParts, { id, created, version, typedBy })
-  }
-
-  async #startWorker(): Promise<void> {
-    const { workflows, log } = this.#settings
-    await this.#adapter.open()
-    const definitions = await this.#registry.saveAll(workflows)
-    const runnable = new Map<number, WorkflowDefinition>()
-    for (const [id, workflow] of definitions) {
-      if (workflow.runnable) runnable.set(id, workflow)
-      else
-        log.info(
-          'A workflow without handlers was registered: this process can start its runs, but not execute their steps.',
-          { workflow: workflow.name },
-        )
-    }
-    if ([...runnable.values()].some(isTransactional)) this.#adapter.checkTransactions?.()
-    if (runnable.size === 0)
-      log.warn('This worker has no workflow to run. Pass `workflows` to createEngine().')
-    const worker = new Worker({
-      ...this.#settings,
-      events: this.#events,
-      payloads: this.#payloads,
-      definitions: runnable,
-      onRunsChanged: (runs) => this.#runsChanged(runs),
-      onRecovered: (steps) => this.#reports.recovered(steps),
-    })
-    await worker.start()
-    this.#worker = worker
-    this.#startRetention()
-  }
-
-  #startRetention(): void {
-    const { adapter, runtime, log, retention } = this.#settings
-    if (retention === undefined) return
-    this.#retention = new Retention({ adapter, runtime, log, events: this.#events, settings: retention })
-    this.#retention.start()
   }
 
   #runsChanged(runs: readonly ChangedRun[]): void {
     for (const run of runs) if (run.status !== 'compensating') this.#payloads.forget(run.runId)
     this.#reports.changed(runs)
     this.#watch.changed(runs)
-  }
-
-  /** Steps of this definition are or will be ready: wakes this worker if it can take them, else other workers. */
-  #wakeFor(definitionId: number): void {
-    const worker = this.#worker
-    if (worker?.runs(definitionId) && worker.hasRoom) worker.wake()
-    else this.#adapter.wake([definitionId])
   }
 
   protected refer(call: string, run: RunReference | RunOf): RunHandle | KeyedRunHandle {
@@ -385,9 +328,3 @@ const RUN_MANY_OPTIONS = {
 const STOP_OPTIONS = {
   timeout: { sets: 'how long handlers may continue', takes: duration(0, '1d'), default: '30s' },
 } satisfies OptionTable
-
-function isTransactional({ steps }: WorkflowDefinition): boolean {
-  return steps.some(
-    ({ transaction, compensation }) => transaction !== null || compensation?.transaction != null,
-  )
-}

@@ -7,7 +7,7 @@ export type { DoctorOptions, DoctorReport } from './diagnosis/doctor.ts'
 export type { Explanation, StepExplanation, StepReason } from './diagnosis/explain/explanation.ts'
 export type { Finding } from './diagnosis/findings.ts'
 export type { HeldStep, WorkerSnapshot, Workers } from './diagnosis/worker-list.ts'
-export { createEngine, type Engine, type NewRunOf, type RunArguments } from './engine.ts'
+export { createEngine, type Engine } from './engine.ts'
 export type { HandleOn } from './handles/handle-on.ts'
 export type {
   ApprovalNames,
@@ -52,5 +52,6 @@ export type {
   SignalOptions,
   SignalReceipt,
 } from './signals/signals.ts'
+export type { NewRunOf, RunArguments } from './start/run-arguments.ts'
 export type { RunOptions } from './start/start-run.ts'
 export type { StartTimes } from './start/start-times.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { RunRecord, StepRecord, WorkerRecord } from '../../src/adapter/index.ts'
+import type { RunRecord, StepRecord, StoredRun, WorkerRecord } from '../../src/adapter/index.ts'
 import { explainRun } from '../../src/engine/diagnosis/explain/explain.ts'
 import { FAILED, runToChange } from './control/run-to-change.ts'
 
@@ -21,12 +21,12 @@ const WORKER: WorkerRecord = {
 }
 
 function explain(
-  run: Parameters<typeof runToChange>[0],
+  { status, ...run }: Partial<Omit<StoredRun, 'status'> & Pick<RunRecord, 'status'>>,
   facts: Parameters<typeof runToChange>[1],
   workers: readonly WorkerRecord[] = [WORKER],
 ) {
   const found = runToChange(run, facts, NOW)
-  const record: RunRecord = { ...found.run, input: null }
+  const record: RunRecord = { ...found.run, status: status ?? found.run.status, input: null }
   const steps: StepRecord[] = found.steps.map((step) => ({
     ...step,
     undo: step.undo && { ...step.undo, error: null },

@@ -56,7 +56,7 @@ it('the compiler follows types through a chain of 150 steps', () => {
   expect(compileErrorsOf(program.join('\n'))).toEqual([
     `154: Step "s150" is not defined before this step: define it first, or correct the name.`,
   ])
-}, 60_000)
+})
 
 function fileOf(path: string): string {
   return fileURLToPath(new URL(path, import.meta.url))

@@ -2,7 +2,8 @@ import type { Facts } from './facts.ts'
 import { summarised, type Violation } from './violation.ts'
 
 /** Every run that was wanted is there once, none that was rolled back, and nothing that was acknowledged got lost. */
-export function judgeRuns({ runs, intents, orders, receipts }: Facts): readonly Violation[] {
+export function judgeRuns(facts: Facts): readonly Violation[] {
+  const { runs, intents, orders } = facts
   const byKey = new Map<string, number>()
   for (const { key } of runs) if (key !== null) byKey.set(key, (byKey.get(key) ?? 0) + 1)
   const byId = new Map(runs.map((run) => [run.id, run]))
@@ -18,11 +19,6 @@ export function judgeRuns({ runs, intents, orders, receipts }: Facts): readonly 
   const unordered = intents.filter(
     ({ key, kind }) => kind === 'tx' && (byKey.get(key) ?? 0) !== (ordersByKey.get(key) ?? 0),
   )
-  const unsignalled = receipts.filter(({ runId, step: name, nonce, result }) => {
-    if (result !== 'delivered' && result !== 'kept') return false
-    const step = byId.get(runId)?.steps.find((candidate) => candidate.name === name)
-    return step?.status === 'completed' && !isNonce(step.output, nonce)
-  })
   return [
     ...summarised(
       'run_lost',
@@ -45,14 +41,24 @@ export function judgeRuns({ runs, intents, orders, receipts }: Facts): readonly 
           `The key ${key} was started in a transaction: it has ${byKey.get(key) ?? 0} runs and ${ordersByKey.get(key) ?? 0} orders.`,
       ),
     ),
-    ...summarised(
-      'signal_lost',
-      unsignalled.map(
-        ({ runId, step, result }) =>
-          `The signal to step ${step} of run ${runId} was acknowledged as ${result}, and the step completed with something else.`,
-      ),
-    ),
+    ...lostSignals(facts),
   ]
+}
+
+function lostSignals({ runs, receipts }: Facts): readonly Violation[] {
+  const byId = new Map(runs.map((run) => [run.id, run]))
+  const lost = receipts.filter(({ runId, step: name, nonce, result }) => {
+    if (result !== 'delivered' && result !== 'kept') return false
+    const step = byId.get(runId)?.steps.find((candidate) => candidate.name === name)
+    return step?.status === 'completed' && !isNonce(step.output, nonce)
+  })
+  return summarised(
+    'signal_lost',
+    lost.map(
+      ({ runId, step, result }) =>
+        `The signal to step ${step} of run ${runId} was acknowledged as ${result}, and the step completed with something else.`,
+    ),
+  )
 }
 
 function isNonce(output: unknown, nonce: string): boolean {

@@ -126,4 +126,13 @@ export const definitionCases: Cases = {
       expect([...theirs].reverse()).toEqual(mine)
     },
   ),
+
+  'definitions are read by number, unknown ones left out': async (given) => {
+    const graph = await given.graph('pair', PAIR)
+
+    const found = await given.adapter.readDefinitions([graph.id, 1_000_000, graph.id])
+
+    expect(found).toEqual([graph.saved])
+    expect(await given.adapter.readDefinitions([])).toEqual([])
+  },
 }

@@ -1,4 +1,4 @@
-import { type Adapter, END_STATUSES, type EndedRunsRequest } from '@belay/workflow/adapter'
+import { type Adapter, ENDS, type EndedRunsRequest } from '@belay/workflow/adapter'
 import { type CaseRun, type Graph, parked, type Scenario } from '../scenario/index.ts'
 
 export const LATER = Date.UTC(2100, 0, 1)
@@ -7,7 +7,7 @@ export const LATER = Date.UTC(2100, 0, 1)
 export function find(given: Scenario, request: Partial<EndedRunsRequest> = {}) {
   return given.adapter.findEnded({
     finishedBefore: LATER,
-    statuses: END_STATUSES,
+    statuses: ENDS,
     after: null,
     limit: 100,
     ...request,

@@ -59,64 +59,6 @@ export const transactCases: Cases = {
     expect(await run.status()).toBe('completed')
   },
 
-  'work that gives nothing to settle is rolled back, and the step is still held': async (given) => {
-    const { run, worker, wrote, write } = await started(given)
-    const claim = await worker.claimOf(run, 'a')
-
-    const transacted = await given.adapter.transact({
-      workerId: worker.id,
-      isolation: 'read committed',
-      async work(tx) {
-        await write(tx)
-        return null
-      },
-    })
-
-    expect(transacted).toMatchObject({ type: 'rolled_back' })
-    expect(await wrote()).toBe(0)
-    expect(await worker.held()).toEqual([claim])
-  },
-
-  'work that fails is rolled back, and its error comes back': async (given) => {
-    const { run, worker, wrote, write } = await started(given)
-    const claim = await worker.claimOf(run, 'a')
-    const broken = new Error('broken')
-
-    const transacted = await given.adapter.transact({
-      workerId: worker.id,
-      isolation: 'read committed',
-      async work(tx) {
-        await write(tx)
-        throw broken
-      },
-    })
-
-    expect(transacted).toEqual({ type: 'rolled_back', error: broken })
-    expect(await wrote()).toBe(0)
-    expect(await worker.held()).toEqual([claim])
-  },
-
-  'work that fails by a conflict says so, also when the error is wrapped in another': async (given) => {
-    const { run, worker, wrote, write } = await started(given)
-    const claim = await worker.claimOf(run, 'a')
-    for (const code of ['40001', '40P01']) {
-      const cause = Object.assign(new Error('given up'), { code })
-      for (const error of [cause, new Error('query failed', { cause })]) {
-        const transacted = await given.adapter.transact({
-          workerId: worker.id,
-          isolation: 'serializable',
-          async work(tx) {
-            await write(tx)
-            throw error
-          },
-        })
-        expect(transacted).toEqual({ type: 'conflict', error })
-      }
-    }
-    expect(await wrote()).toBe(0)
-    expect(await worker.held()).toEqual([claim])
-  },
-
   'every isolation is possible': async (given) => {
     const levels: readonly Isolation[] = ['read committed', 'repeatable read', 'serializable']
     const run = await given.loose(levels.length)
@@ -128,46 +70,6 @@ export const transactCases: Cases = {
       expect(transacted).toMatchObject({ type: 'settled' })
     }
     expect(await run.status()).toBe('completed')
-  },
-
-  'an attempt whose lease had moved on leaves nothing': async (given) => {
-    const { run, worker, wrote, transact } = await started(given)
-    const claim = await worker.claimOf(run, 'a')
-    await given.expireLeases()
-    await given.sweep()
-    const before = await given.snapshot()
-
-    const transacted = await transact(claim)
-
-    expect(transacted).toEqual({ type: 'lost' })
-    expect(await wrote()).toBe(0)
-    expect(await given.snapshot()).toEqual(before)
-  },
-
-  'an attempt that was settled already leaves nothing more, even by its own worker': async (given) => {
-    const { run, worker, wrote, transact } = await started(given)
-    const claim = await worker.claimOf(run, 'a')
-    expect(await transact(claim)).toMatchObject({ type: 'settled' })
-    const before = await given.snapshot()
-
-    expect(await transact(claim)).toEqual({ type: 'lost' })
-
-    expect(await wrote()).toBe(1)
-    expect(await given.snapshot()).toEqual(before)
-  },
-
-  'an output that the store refuses is rolled back with the work': async (given) => {
-    const { run, worker, wrote, transact } = await started(given)
-    const claim = await worker.claimOf(run, 'a')
-
-    const transacted = await transact(claim, '{"not json')
-
-    expect(transacted).toMatchObject({
-      type: 'rolled_back',
-      error: { code: 'payload_unserialisable' },
-    })
-    expect(await wrote()).toBe(0)
-    expect(await worker.held()).toEqual([claim])
   },
 
   'a late success in a run that is stopping counts, and is owed an undo': async (given) => {
@@ -248,50 +150,6 @@ export const transactCases: Cases = {
     expect(await given.adapter.recorded({ workerId: worker.id, outcomes: [] })).toEqual([])
   },
 
-  'nothing of the step is locked while the work goes on': besideTransaction(async (given) => {
-    const { run, worker, wrote, write } = await started(given)
-    const claim = await worker.claimOf(run, 'a')
-
-    const transacted = await given.adapter.transact({
-      workerId: worker.id,
-      isolation: 'read committed',
-      async work(tx) {
-        await write(tx)
-        // As a sweep and another worker would.
-        expect((await worker.settle([completed(claim, '"elsewhere"')])).results).toEqual(['settled'])
-        expect(await given.adapter.now()).toBeGreaterThan(0)
-        return { outcome: endedWell(claim), handBackMax: UNLIMITED }
-      },
-    })
-
-    expect(transacted).toEqual({ type: 'lost' })
-    expect(await run.step('a')).toMatchObject({ status: 'completed', output: '"elsewhere"' })
-    expect(await wrote()).toBe(0)
-  }),
-
-  'two workers that hold a step in turn commit it once': besideTransaction(async (given) => {
-    const { run, worker, wrote, write } = await started(given)
-    const zombie = await worker.claimOf(run, 'a')
-    let second: Transacted | undefined
-
-    const first = await given.adapter.transact({
-      workerId: worker.id,
-      isolation: 'read committed',
-      async work(tx) {
-        await write(tx)
-        await given.expireLeases()
-        await given.sweep()
-        const living = await given.worker()
-        second = await transactWith(given, living, await living.claimOf(run, 'a'), write)
-        return { outcome: endedWell(zombie), handBackMax: UNLIMITED }
-      },
-    })
-
-    expect(second).toMatchObject({ type: 'settled' })
-    expect(first).toEqual({ type: 'lost' })
-    expect(await wrote()).toBe(1)
-  }),
-
   'many transactions at once all end': besideTransaction(async (given) => {
     const run = await given.fan(20)
     const worker = await given.worker()
@@ -306,7 +164,7 @@ export const transactCases: Cases = {
 }
 
 /** A run of a → b, and a graph of which handlers start runs. */
-async function started(given: Scenario) {
+export async function started(given: Scenario) {
   const run = await given.pair()
   const effects = await given.graph('effect', PAIR)
   const worker = await given.worker()
@@ -322,7 +180,7 @@ async function started(given: Scenario) {
   } satisfies { run: CaseRun; worker: CaseWorker } & Record<string, unknown>
 }
 
-function transactWith(
+export function transactWith(
   given: Scenario,
   worker: CaseWorker,
   claim: Parameters<typeof completed>[0],
@@ -345,6 +203,6 @@ async function startEffect(given: Scenario, graph: Graph, tx: unknown): Promise<
   await given.adapter.startRuns([run], { tx })
 }
 
-function endedWell(claim: Parameters<typeof completed>[0], output?: string): EndedWell {
+export function endedWell(claim: Parameters<typeof completed>[0], output?: string): EndedWell {
   return completed(claim, output) as EndedWell
 }

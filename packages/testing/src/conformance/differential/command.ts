@@ -78,6 +78,7 @@ export interface PlannedSignal {
 }
 
 /** The runs a command is about; undefined when it may be about any. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one arm for each command, checked to be exhaustive.
 export function runsOf(command: Command): readonly string[] | undefined {
   switch (command.do) {
     case 'start':

@@ -66,6 +66,7 @@ export class Side {
     return this.#withGraphs(await this.#answer(command))
   }
 
+  // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one arm for each command, checked to be exhaustive.
   #answer(command: Command): Promise<unknown> {
     switch (command.do) {
       case 'start':
@@ -240,8 +241,9 @@ export class Side {
       work: async () => ({ outcome, handBackMax }),
     })
     if (transacted.type === 'settled') return transacted.settlement
-    if (transacted.type === 'lost') return { results: ['lost'], claims: [], runs: [], queued: false }
-    throw transacted.error
+    if (transacted.type === 'conflict' || transacted.type === 'rolled_back') throw transacted.error
+    const result = transacted.type === 'lost' ? 'lost' : { refused: transacted.reason }
+    return { results: [result], claims: [], runs: [], queued: false }
   }
 
   /** To the end: how much one sweep does is the store's choice. */

@@ -3,11 +3,12 @@ import {
   type Delivery,
   type DrainedRun,
   isTerminal,
+  type Lease,
   type Outcome,
   type StartedRun,
 } from '@belay/workflow/adapter'
 import { Ids } from '../scenario/ids.ts'
-import type { Command, PlannedSignal } from './command.ts'
+import type { Command, PlannedRun, PlannedSignal } from './command.ts'
 import type { ComparableRun } from './comparable.ts'
 
 /** An attempt that a worker was given, and what it has settled for it. */
@@ -65,11 +66,7 @@ export class World {
   learn(command: Command, answer: unknown): void {
     switch (command.do) {
       case 'start':
-        this.runIds.push(...(answer as StartAnswer).filter((run) => run.created).map((run) => run.runId))
-        for (const { runId, graph } of command.runs) this.graphs.set(runId, graph)
-        for (const { claims } of answer as StartAnswer) {
-          if (claims !== undefined) this.#remember(command.lease!.workerId, claims)
-        }
+        this.#started(command, answer as StartAnswer)
         break
       case 'signal':
         this.#signalled(command.signals, answer as readonly Delivery[])
@@ -87,9 +84,7 @@ export class World {
         break
       case 'within':
         if (!command.commits) break
-        for (const { runId, created } of (answer as WithinAnswer).started)
-          if (created) this.runIds.push(runId)
-        for (const { runId, graph } of command.runs) this.graphs.set(runId, graph)
+        this.#started(command, (answer as WithinAnswer).started)
         this.#signalled(command.signals, (answer as WithinAnswer).deliveries)
         break
       case 'prune':
@@ -107,10 +102,13 @@ export class World {
         break
       case 'drain':
         this.drained = answer as readonly DrainedRun[]
-        break
-      default:
-        break
     }
+  }
+
+  #started({ runs, lease }: StartCommand, started: StartAnswer): void {
+    this.runIds.push(...started.filter((run) => run.created).map((run) => run.runId))
+    for (const { runId, graph } of runs) this.graphs.set(runId, graph)
+    for (const { claims } of started) if (claims !== undefined) this.#remember(lease!.workerId, claims)
   }
 
   #renumber(runId: string, { steps }: ComparableRun): void {
@@ -165,6 +163,11 @@ export class World {
         owner === workerId && claim.runId === runId && claim.step === step && claim.fence === fence,
     )
   }
+}
+
+interface StartCommand {
+  readonly runs: readonly PlannedRun[]
+  readonly lease?: Lease | undefined
 }
 
 type StartAnswer = readonly Pick<StartedRun, 'runId' | 'created' | 'claims'>[]

@@ -2,10 +2,10 @@ import type {
   ChangedRun,
   JsonText,
   RunChange,
-  RunStatus,
   RunToChange,
   SavedDefinition,
   StoredRun,
+  StoredRunStatus,
 } from '../../adapter/index.ts'
 import { planCancel } from './cancel.ts'
 import { type Actor, changeOf } from './change-of.ts'
@@ -35,7 +35,7 @@ export type Action =
 export interface ActionResult {
   /** False if there was nothing to change. */
   readonly changed: boolean
-  readonly from: RunStatus
+  readonly from: StoredRunStatus
   /** The run after the action. */
   readonly run: ChangedRun
   /** The action made steps claimable. */

@@ -1,4 +1,4 @@
-import type { Adapter, RunStatus } from '../../adapter/index.ts'
+import { type Adapter, type RunStatus, SHOWN_OF_RUNNING, storedStatus } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
 import { checkOptions, type OptionTable, wholeNumber, yesOrNo } from '../../options/index.ts'
@@ -51,11 +51,11 @@ type BulkAction = Extract<
 
 // The statuses of a filter that names none. Without this default, every ended run in the history would be read and refused.
 const STATUSES: Readonly<Record<BulkAction['type'] | 'cancel', readonly RunStatus[]>> = {
-  pause: ['scheduled', 'running', 'waiting'],
+  pause: SHOWN_OF_RUNNING,
   resume: ['paused'],
   retry: ['failed', 'compensated'],
-  cancel: ['scheduled', 'running', 'waiting', 'paused'],
-  migrate: ['scheduled', 'running', 'waiting', 'paused'],
+  cancel: [...SHOWN_OF_RUNNING, 'paused'],
+  migrate: [...SHOWN_OF_RUNNING, 'paused'],
   // Runs being undone also allow these two actions, but only if the filter or list asks for them.
   retry_compensation: ['compensation_failed'],
   skip_compensation: ['compensation_failed'],
@@ -143,7 +143,7 @@ export async function cancelMany(
   const limit = limitOf(call, selection, most)
   const result = new Result()
   const visit = async (page: readonly SelectedRun[]) => {
-    const goesOn = ({ status }: SelectedRun) => isForward({ status, stop: null })
+    const goesOn = (run: SelectedRun) => isForward(asStored(run))
     const fitting = page.filter((run) => goesOn(run) && !(dryRun && isPaused(run)))
     const runIds = fitting.map(({ runId }) => runId)
     const stopped = new Set(dryRun ? runIds : await parts.control.cancelAll(runIds, by, compensate))
@@ -154,12 +154,17 @@ export async function cancelMany(
       if (stopped.has(runId)) result.add(runId, true)
       else if (isPaused(run)) await actOnOne(parts.control, result, { runId, action, by, dryRun })
       else if (goesOn(run)) result.add(runId, false)
-      else result.refuse(runId, runRefusal({ ...run, stop: null, endsAs: null }, 'cancelled').message)
+      else result.refuse(runId, runRefusal(asStored(run), 'cancelled').message)
     }
   }
   const onUnknown = (lookup: RunLookup) => result.miss(lookup)
   const more = await eachPage(parts.adapter, selectionFor('cancel', selection), { limit, visit, onUnknown })
   return result.of(more)
+}
+
+/** As far as a list tells: it says neither whether a run was stopped, nor how its undo ends. */
+function asStored({ runId, status }: SelectedRun) {
+  return { runId, status: storedStatus(status), stop: null, endsAs: null }
 }
 
 function isPaused({ status }: SelectedRun): boolean {

@@ -31,10 +31,8 @@ function refusal(
 
 function standingOf(run: Standing): string {
   switch (run.status) {
-    case 'scheduled':
     case 'running':
-    case 'waiting':
-      return `it is ${run.status}`
+      return 'it is running'
     case 'paused':
       if (isForward(run)) return 'it is paused'
       return run.endsAs === null ? 'it was stopped, and is paused before its undo' : 'its undo is paused'
@@ -66,7 +64,7 @@ export function remedyOfUndo(run: StoredRun): string {
 /** Whether the run has neither ended nor been stopped. A paused run may have been stopped: it is undone once it is resumed. */
 export function isForward({ status, stop }: Pick<StoredRun, 'status' | 'stop'>): boolean {
   if (status === 'paused') return stop === null
-  return status === 'scheduled' || status === 'running' || status === 'waiting'
+  return status === 'running'
 }
 
 /** Whether its compensation failed permanently. */

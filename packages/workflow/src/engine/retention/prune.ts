@@ -1,6 +1,6 @@
 import {
   type Adapter,
-  END_STATUSES,
+  ENDS,
   type EndStatus,
   type HistoryRecord,
   type RunConditions,
@@ -91,8 +91,8 @@ const OPTIONS = {
   olderThan: { sets: 'how long ago a run must have ended', takes: duration(0, AGE_MAX), required: true },
   statuses: {
     sets: 'the statuses of the runs to prune',
-    takes: someOf(END_STATUSES),
-    default: END_STATUSES,
+    takes: someOf(ENDS),
+    default: ENDS,
     narrows: true,
   },
   ...NARROWING,

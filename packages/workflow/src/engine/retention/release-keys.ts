@@ -1,4 +1,4 @@
-import { type Adapter, END_STATUSES } from '../../adapter/index.ts'
+import { type Adapter, ENDS } from '../../adapter/index.ts'
 import type { Duration } from '../../duration.ts'
 import { checkFilter, duration, type OptionTable, wholeNumber } from '../../options/index.ts'
 import { NARROWING } from '../runs/runs-filter.ts'
@@ -41,7 +41,7 @@ export async function releaseKeys(adapter: Adapter, options: ReleaseKeysOptions)
   const finishedBefore = (await adapter.now()) - olderThanMs
   const walked = await walkEnded({
     adapter,
-    request: { finishedBefore, statuses: END_STATUSES, workflow, tags, keyed: true },
+    request: { finishedBefore, statuses: ENDS, workflow, tags, keyed: true },
     after: null,
     batchMax: BATCH_DEFAULT,
     limit,

@@ -1,4 +1,4 @@
-import { END_STATUSES, type EndStatus } from '../../adapter/index.ts'
+import { ENDS, type EndStatus } from '../../adapter/index.ts'
 import type { Duration } from '../../duration.ts'
 import { callback, checkOptions, duration, type OptionTable, wholeNumber } from '../../options/index.ts'
 import { AGE_MAX, type Archive, BATCH_DEFAULT, BATCH_MAX } from './prune.ts'
@@ -50,7 +50,7 @@ const OPTIONS = {
 export function checkRetention(policy: unknown): RetentionSettings {
   const { keys, every, batch, archive, ...ends } = checkOptions(CALL, policy, OPTIONS)
   return {
-    ends: END_STATUSES.flatMap((status) => {
+    ends: ENDS.flatMap((status) => {
       const keptMs = ends[status]
       return keptMs === undefined ? [] : [{ status, keptMs }]
     }),

@@ -1,4 +1,4 @@
-import { type Adapter, END_STATUSES, type EndStatus } from '../../adapter/index.ts'
+import { type Adapter, ENDS, type EndStatus } from '../../adapter/index.ts'
 import type { Logger } from '../../logger.ts'
 import type { EventHub } from '../base/events.ts'
 import { Loop } from '../base/loop.ts'
@@ -112,7 +112,7 @@ function rulesOf({ adapter, events, settings }: RetentionParts): readonly Rule[]
   }))
   if (settings.keysKeptMs === undefined) return rules
   const releasing: Rule = {
-    statuses: END_STATUSES,
+    statuses: ENDS,
     keptMs: settings.keysKeptMs,
     keyed: true,
     act: async (runIds, finishedBefore) => {

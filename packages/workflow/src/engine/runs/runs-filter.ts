@@ -1,4 +1,4 @@
-import { RUN_TRANSITIONS, type RunConditions, type RunStatus } from '../../adapter/index.ts'
+import { RUN_STATUSES, type RunConditions, type RunStatus } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
 import { type Instant, instantMs } from '../../instant.ts'
 import {
@@ -57,7 +57,7 @@ const CONDITIONS = {
   ...NARROWING,
   status: {
     sets: 'the statuses of the runs',
-    takes: oneOrSomeOf(Object.keys(RUN_TRANSITIONS) as readonly RunStatus[]),
+    takes: oneOrSomeOf(RUN_STATUSES),
     narrows: true,
   },
   key: { sets: 'the key of the run', takes: key, narrows: true },

@@ -1,5 +1,6 @@
 import type { AttemptRef, Claim, Outcome, UndoPlan } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
+import { sentence } from '../../words.ts'
 import type { Attempt, Performance } from '../attempt/attempt.ts'
 import { decideOutcome } from '../decisions/decide.ts'
 import type { SettlerEntry } from './settler.ts'
@@ -22,13 +23,17 @@ export function outcomeOf(attempt: Attempt, end: Performance, random: () => numb
 export function insteadOf(attempt: Attempt, refused: Outcome, reason: string): Outcome | undefined {
   if (refused.type !== 'completed') return undefined
   const { claim, step } = attempt
-  const error = new BelayError(
+  const type = step.wait === null ? 'unstorable' : 'threw'
+  return decideOutcome(claim, step, { type, error: refusedOutput(attempt, reason) }, () => 1)
+}
+
+/** The error of a step whose output the store refused, for the reason that the store gave. */
+export function refusedOutput({ claim, step }: Pick<Attempt, 'claim' | 'step'>, reason: string): BelayError {
+  return new BelayError(
     'payload_unserialisable',
-    `Output of step "${step.name}" of run ${claim.runId} cannot be stored: ${reason.replace(/\.$/, '')}. Return plain data: objects, arrays, strings, numbers, booleans, null.`,
+    `Output of step "${step.name}" of run ${claim.runId} cannot be stored: ${sentence(reason)} Return plain data: objects, arrays, strings, numbers, booleans, null.`,
     { runId: claim.runId, step: step.name },
   )
-  const type = step.wait === null ? 'unstorable' : 'threw'
-  return decideOutcome(claim, step, { type, error }, () => 1)
 }
 
 function refOf({ runId, step, fence, direction, definitionId }: Claim): AttemptRef {

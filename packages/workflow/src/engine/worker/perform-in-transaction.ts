@@ -7,6 +7,7 @@ import { isUnavailable, type OutageWatch } from '../base/outage.ts'
 import { pause, type Runtime } from '../base/runtime.ts'
 import { endedWell } from '../decisions/decide.ts'
 import type { Reservation } from './capacity.ts'
+import { refusedOutput } from './outcome-of.ts'
 
 /** How often one attempt is repeated, after a conflict or a rollback without an answer, before it fails. */
 const REPEATS_MAX = 10
@@ -145,6 +146,9 @@ class Transaction {
         return this.#ended({ type: 'fenced', outcome })
       case 'rolled_back':
         return this.#failed(result.error)
+      case 'refused':
+        // Rolled back with everything that the handler did: a failure like any other, and no effect is there.
+        return this.#failed(refusedOutput(this.#attempt, result.reason))
       case 'conflict':
         return this.#again(result.error)
     }

@@ -1,0 +1,34 @@
+import type { StoredRun } from '@belay/workflow/adapter'
+import { tagsOf } from './run-tags.ts'
+
+/** What every row about a run says of it, whoever reads it. */
+export interface RunColumns {
+  readonly run_id: string
+  readonly workflow: string
+  readonly version: number
+  readonly definition_id: number
+  readonly key: string | null
+  readonly cause: string | null
+  readonly created_at: number
+  readonly finished_at: number | null
+  readonly start_at: number | null
+  readonly deadline_at: number | null
+  readonly tags: string | null
+}
+
+/** A run but for its status, which readers tell in different ways, and for what only some of them need. */
+export function decodeRun(row: RunColumns): Omit<StoredRun, 'status' | 'openSteps' | 'stop' | 'endsAs'> {
+  return {
+    runId: row.run_id,
+    workflow: row.workflow,
+    version: row.version,
+    definitionId: row.definition_id,
+    key: row.key,
+    cause: row.cause,
+    createdAt: row.created_at,
+    finishedAt: row.finished_at,
+    startAt: row.start_at,
+    deadlineAt: row.deadline_at,
+    tags: tagsOf(row.tags),
+  }
+}

@@ -1,0 +1,48 @@
+import type { StepStatus, StoredStep } from '@belay/workflow/adapter'
+import { decodeUndo, type UndoColumns } from './undo-columns.ts'
+
+/** What every row about a step says of it, beside the columns of its run, whose names it leaves alone. */
+export interface StepColumns extends UndoColumns {
+  readonly step: number
+  readonly name: string
+  readonly step_status: StepStatus
+  readonly fence: number
+  readonly round: number
+  readonly attempts: number
+  readonly failures: number
+  readonly losses: number
+  readonly open_dependencies: number
+  readonly worker_id: string | null
+  readonly step_started_at: number | null
+  readonly step_finished_at: number | null
+  readonly available_at: number | null
+  readonly waiting_since: number | null
+  readonly signalled_at: number | null
+  readonly failing_since: number | null
+  readonly succeeded: boolean
+}
+
+/** A step without its payloads. */
+export function decodeStep(row: StepColumns): StoredStep {
+  return {
+    step: row.step,
+    name: row.name,
+    status: row.step_status,
+    fence: row.fence,
+    round: row.round,
+    attempts: row.attempts,
+    failures: row.failures,
+    losses: row.losses,
+    openDependencies: row.open_dependencies,
+    workerId: row.worker_id,
+    undoOf: row.undo_of,
+    undo: decodeUndo(row),
+    startedAt: row.step_started_at,
+    finishedAt: row.step_finished_at,
+    availableAt: row.available_at,
+    waitingSince: row.waiting_since,
+    signalledAt: row.signalled_at,
+    failingSince: row.failing_since,
+    succeeded: row.succeeded,
+  }
+}

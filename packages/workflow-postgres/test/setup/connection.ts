@@ -1,0 +1,26 @@
+import type { Connection } from '../../src/connection/connection.ts'
+import { poolConnection } from '../../src/connection/pool-connection.ts'
+import type { TestDatabase } from './database.ts'
+
+/** Statements for one schema, as the adapters run them, for what adapters don't offer. */
+export function connectionTo(
+  { pool }: Pick<TestDatabase, 'pool'>,
+  schema: string,
+  isPooled = false,
+): Connection {
+  return poolConnection({
+    lender: {
+      async lend(work) {
+        const client = await pool.connect()
+        try {
+          return await work({ isPooled, query: (config) => client.query(config) })
+        } finally {
+          client.release()
+        }
+      },
+    },
+    schema,
+    prepare: true,
+    address: { host: '', port: 0, database: '', user: '' },
+  })
+}

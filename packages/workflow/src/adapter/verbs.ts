@@ -1,0 +1,105 @@
+import type { Adapter } from './adapter.ts'
+
+/** The names of the port's verbs, optional ones included. */
+export type VerbName = {
+  [Name in keyof Adapter]-?: NonNullable<Adapter[Name]> extends (...args: never) => unknown ? Name : never
+}[keyof Adapter]
+
+/**
+ * What a caller does when the answer of a verb is lost.
+ *
+ * `again`: it calls again, which is harmless and answers the same. `compare`: it calls again, and finds with `held` the steps that it may have
+ * been leased. `ask`: it asks `recorded`. `look`: it reads the run, and decides. `nothing`: the verb tells of hints, or ends connections.
+ */
+export type LostAnswer = 'again' | 'compare' | 'ask' | 'look' | 'nothing'
+
+/** What everybody must know of a verb who calls it, wraps it, tests it or writes an adapter. */
+export interface VerbFacts {
+  /** What it is for. */
+  readonly purpose:
+    | 'connection'
+    | 'definitions'
+    | 'start'
+    | 'worker'
+    | 'work'
+    | 'undo'
+    | 'waits'
+    | 'control'
+    | 'reading'
+    | 'retention'
+    | 'hints'
+  readonly lostAnswer: LostAnswer
+  /** It waits, for a bounded time, for rows that others have locked, and may then throw `StoreContendedError`. */
+  readonly waits?: true
+  /** It takes `{ tx }`: then it is part of the caller's transaction. */
+  readonly within?: true
+  /** An adapter may leave it out. */
+  readonly optional?: true
+}
+
+/** Every verb of the port. A verb that is added to {@link Adapter} and not here does not compile. */
+export const VERBS = {
+  open: { purpose: 'connection', lostAnswer: 'again' },
+  now: { purpose: 'connection', lostAnswer: 'again', within: true },
+  checkTransactions: { purpose: 'connection', lostAnswer: 'nothing', optional: true },
+  close: { purpose: 'connection', lostAnswer: 'nothing' },
+
+  saveDefinitions: { purpose: 'definitions', lostAnswer: 'again', within: true },
+  readDefinitions: { purpose: 'definitions', lostAnswer: 'again', within: true },
+  findDefinition: { purpose: 'definitions', lostAnswer: 'again', within: true },
+
+  startRuns: { purpose: 'start', lostAnswer: 'compare', waits: true, within: true },
+
+  registerWorker: { purpose: 'worker', lostAnswer: 'again' },
+  renew: { purpose: 'worker', lostAnswer: 'again' },
+  deregisterWorker: { purpose: 'worker', lostAnswer: 'again' },
+  sweep: { purpose: 'worker', lostAnswer: 'again' },
+
+  claim: { purpose: 'work', lostAnswer: 'compare' },
+  held: { purpose: 'work', lostAnswer: 'again' },
+  load: { purpose: 'work', lostAnswer: 'again' },
+  settle: { purpose: 'work', lostAnswer: 'compare', waits: true },
+  transact: { purpose: 'work', lostAnswer: 'ask' },
+  recorded: { purpose: 'work', lostAnswer: 'again' },
+
+  stopping: { purpose: 'undo', lostAnswer: 'again' },
+  drain: { purpose: 'undo', lostAnswer: 'again' },
+  beginUndo: { purpose: 'undo', lostAnswer: 'compare', waits: true },
+
+  deliverSignals: { purpose: 'waits', lostAnswer: 'again', waits: true, within: true },
+  findApprovals: { purpose: 'waits', lostAnswer: 'again' },
+  upcoming: { purpose: 'waits', lostAnswer: 'again' },
+  expireRuns: { purpose: 'waits', lostAnswer: 'again' },
+
+  cancelRuns: { purpose: 'control', lostAnswer: 'again', waits: true },
+  changeRun: { purpose: 'control', lostAnswer: 'look', waits: true, within: true },
+  readHistory: { purpose: 'control', lostAnswer: 'again' },
+  readAttempts: { purpose: 'control', lostAnswer: 'again' },
+
+  findRun: { purpose: 'reading', lostAnswer: 'again', within: true },
+  readRun: { purpose: 'reading', lostAnswer: 'again' },
+  readStatuses: { purpose: 'reading', lostAnswer: 'again' },
+  listRuns: { purpose: 'reading', lostAnswer: 'again' },
+  countRuns: { purpose: 'reading', lostAnswer: 'again' },
+  listWorkers: { purpose: 'reading', lostAnswer: 'again' },
+  listHeld: { purpose: 'reading', lostAnswer: 'again' },
+  diagnose: { purpose: 'reading', lostAnswer: 'again' },
+
+  findEnded: { purpose: 'retention', lostAnswer: 'again' },
+  prune: { purpose: 'retention', lostAnswer: 'again' },
+  releaseKeys: { purpose: 'retention', lostAnswer: 'again' },
+
+  onWake: { purpose: 'hints', lostAnswer: 'nothing' },
+  wake: { purpose: 'hints', lostAnswer: 'nothing' },
+  onNotice: { purpose: 'hints', lostAnswer: 'nothing', optional: true },
+} as const satisfies Readonly<Record<VerbName, VerbFacts>>
+
+/** The verbs that ask the store something, and whose answer can be lost. */
+export const ASKING_VERBS: readonly VerbName[] = namesWhere(({ lostAnswer }) => lostAnswer !== 'nothing')
+
+/** The verbs that wait for rows which others may have locked. */
+export const WAITING_VERBS: readonly VerbName[] = namesWhere(({ waits }) => waits === true)
+
+function namesWhere(holds: (facts: VerbFacts) => boolean): readonly VerbName[] {
+  return Object.entries<VerbFacts>(VERBS).flatMap(([name, facts]) => (holds(facts) ? [name as VerbName] : []))
+}

@@ -1,0 +1,123 @@
+import type { Adapter, ChangedRun, NewRun, StartedRun } from '../adapter/index.ts'
+import type { WorkflowDefinition } from '../definition/workflow.ts'
+import type { DefinitionRegistry } from './base/definition-registry.ts'
+import type { EventHub } from './base/events.ts'
+import type { PayloadCache } from './base/payload-cache.ts'
+import { within } from './base/runtime.ts'
+import type { EngineSettings } from './options.ts'
+import { Retention } from './retention/retention.ts'
+import { Worker, type WorkerParts } from './worker/worker.ts'
+
+/** How long stopping waits for a running round of pruning, in addition to the worker's timeout. */
+const ROUND_MS = 1_000
+
+export interface WorkingParts {
+  readonly settings: EngineSettings
+  readonly events: EventHub
+  readonly payloads: PayloadCache
+  readonly registry: DefinitionRegistry
+  readonly onRunsChanged: (runs: readonly ChangedRun[]) => void
+  readonly onRecovered: WorkerParts['onRecovered']
+}
+
+/** The engine's background work between `start()` and `stop()`: its worker and its retention. */
+export class Working {
+  readonly #parts: WorkingParts
+  #worker: Worker | undefined
+  #retention: Retention | undefined
+  #starting: Promise<void> | undefined
+
+  constructor(parts: WorkingParts) {
+    this.#parts = parts
+  }
+
+  /** Starts the worker. Concurrent and later calls share one start, until it fails or the worker is stopped. */
+  start(): Promise<void> {
+    this.#starting ??= this.#start().catch((error: unknown) => {
+      this.#starting = undefined
+      throw error
+    })
+    return this.#starting
+  }
+
+  /** Lets handlers end for `timeoutMs`, then releases their steps. */
+  async stop(timeoutMs: number): Promise<void> {
+    await this.#starting?.catch(() => {})
+    const [worker, retention] = [this.#worker, this.#retention]
+    this.#worker = undefined
+    this.#retention = undefined
+    this.#starting = undefined
+    const stopped = retention?.stop() ?? Promise.resolve()
+    const { clock } = this.#parts.settings.runtime
+    await Promise.all([worker?.stop(timeoutMs), within(clock, timeoutMs + ROUND_MS, stopped)])
+  }
+
+  /** Stores new runs: through the worker, which takes on their first steps, if there is one. */
+  startRuns(runs: readonly NewRun[]): Promise<readonly StartedRun[]> {
+    return this.#worker?.startRuns(runs) ?? this.#adapter.startRuns(runs)
+  }
+
+  /** These runs were stopped. */
+  runsStopped(runIds: readonly string[]): void {
+    this.#worker?.runsStopped(runIds)
+  }
+
+  /** Steps of any definition may be ready. */
+  wake(): void {
+    this.#worker?.wake()
+    this.#adapter.wake()
+  }
+
+  /** Steps of this definition are or will be ready: wakes this worker if it can take them, else other workers. */
+  wakeFor(definitionId: number): void {
+    const worker = this.#worker
+    if (worker?.runs(definitionId) && worker.hasRoom) worker.wake()
+    else this.#adapter.wake([definitionId])
+  }
+
+  get #adapter(): Adapter {
+    return this.#parts.settings.adapter
+  }
+
+  async #start(): Promise<void> {
+    const { settings, events, payloads, onRunsChanged, onRecovered } = this.#parts
+    await this.#adapter.open()
+    const definitions = await this.#runnable()
+    if ([...definitions.values()].some(isTransactional)) this.#adapter.checkTransactions?.()
+    if (definitions.size === 0)
+      settings.log.warn('This worker has no workflow to run. Pass `workflows` to createEngine().')
+    const worker = new Worker({ ...settings, events, payloads, definitions, onRunsChanged, onRecovered })
+    await worker.start()
+    this.#worker = worker
+    this.#startRetention()
+  }
+
+  /** The definitions that this process has handlers for, by the store's number. */
+  async #runnable(): Promise<ReadonlyMap<number, WorkflowDefinition>> {
+    const { settings, registry } = this.#parts
+    const runnable = new Map<number, WorkflowDefinition>()
+    for (const [id, workflow] of await registry.saveAll(settings.workflows)) {
+      if (workflow.runnable) runnable.set(id, workflow)
+      else
+        settings.log.info(
+          'A workflow without handlers was registered: this process can start its runs, but not execute their steps.',
+          { workflow: workflow.name },
+        )
+    }
+    return runnable
+  }
+
+  #startRetention(): void {
+    const { settings, events } = this.#parts
+    const { adapter, runtime, log, retention } = settings
+    if (retention === undefined) return
+    this.#retention = new Retention({ adapter, runtime, log, events, settings: retention })
+    this.#retention.start()
+  }
+}
+
+function isTransactional({ steps }: WorkflowDefinition): boolean {
+  return steps.some(
+    ({ transaction, compensation }) => transaction !== null || compensation?.transaction != null,
+  )
+}

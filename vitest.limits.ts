@@ -1,0 +1,7 @@
+/**
+ * When a test or a hook counts as hung. One limit for all of them, far beyond what the slowest takes on a busy machine: how long something takes
+ * is measured by the benchmark, and a test that fails because of another process's load says nothing.
+ */
+const HUNG_MS = 180_000
+
+export const limits = { testTimeout: HUNG_MS, hookTimeout: HUNG_MS } as const
