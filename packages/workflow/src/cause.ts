@@ -3,15 +3,15 @@ export type RunCause =
   | {
       readonly type: 'step_failed'
       readonly step: string
-      /** Tries made, as the handler counted them. */
+      /** The number of the last attempt, as the handler saw it. */
       readonly attempt: number
       readonly error: SerialisedError
     }
   | { readonly type: 'cancelled'; readonly reason: string | undefined }
-  /** The run had not ended by then: an ISO 8601 text. */
+  /** The deadline that the run missed, as an ISO 8601 string. */
   | { readonly type: 'deadline'; readonly deadlineAt: string }
 
-/** An error as it is stored: no stack, and causes up to a depth of 5. */
+/** A stored error: without its stack, with causes up to a depth of 5. */
 export interface SerialisedError {
   readonly name: string
   readonly message: string

@@ -3,7 +3,7 @@ export interface Timer {
   cancel(): void
 }
 
-/** Where the engine takes its timers from. Instants that are stored come from the store's clock instead. */
+/** The source of the engine's timers. Stored instants come from the store's clock instead. */
 export interface Clock {
   /** Milliseconds since an arbitrary start; never goes back. */
   now(): number
@@ -14,7 +14,7 @@ export interface Clock {
 // Timers longer than this overflow and fire at once in every JavaScript runtime.
 const TIMER_MAX_MS = 2_147_483_647
 
-/** The clock of the process: monotonic. Its timers keep the process alive: a worker that waits is at work. */
+/** The process's monotonic clock. Its timers keep the process alive, because an idle worker must keep running. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   after(delayMs, fire) {

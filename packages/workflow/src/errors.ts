@@ -40,7 +40,7 @@ export type BelayErrorCode =
   | 'permanent'
   | 'retry_later'
 
-/** Where an error happened, as far as it is known. */
+/** Where an error happened, as far as known. */
 export interface ErrorContext {
   readonly runId?: string | undefined
   readonly step?: string | undefined
@@ -60,7 +60,7 @@ export class BelayError extends Error {
   readonly attempt: number | undefined
 
   constructor(code: BelayErrorCode, message: string, context: ErrorContext = {}) {
-    // Handlers make errors too, of whatever they have caught: the error must come out of it, and not another one.
+    // Handlers also construct errors, from any value they caught: the constructor must not throw.
     super(messageOf(message), causeOf(context))
     this.code = code
     this.runId = read(context, 'runId')
@@ -69,10 +69,10 @@ export class BelayError extends Error {
     Object.defineProperty(this, BRAND, { value: true })
   }
 
-  /** Tells whether a value is an error of Belay's, even one made by another copy of the package. Never throws, whatever the value is. */
+  /** Tells whether a value is a Belay error, also one made by another copy of the package. Never throws. */
   static is(value: unknown): value is BelayError {
     try {
-      // The code is read here, so that whoever asks for it next does not meet a trap or a getter that throws.
+      // Reads the code here, so that a trap or getter that throws makes this false instead of failing the caller.
       return isObject(value) && BRAND in value && 'code' in value && typeof value.code === 'string'
     } catch {
       return false
@@ -97,7 +97,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** One thing that is wrong with a definition. */
+/** One problem of a definition. */
 export interface DefinitionProblem {
   /**
    * `invalid_name`, `duplicate_step`, `unknown_dependency`, `duplicate_dependency`, `cycle` (a step that depends on itself is one),
@@ -112,13 +112,13 @@ export interface DefinitionProblem {
     | 'unknown_step'
     | 'unknown_handler'
     | 'other'
-  /** A sentence with what is wrong, where, and what to do. */
+  /** A sentence that says what is wrong, where, and what to do. */
   readonly message: string
   /** The step it is about. */
   readonly step?: string | undefined
-  /** The bad name: of a step, a dependency or a handler. */
+  /** The wrong name of a step, a dependency or a handler. */
   readonly name?: string | undefined
-  /** A name that would do: a valid spelling of an invalid one, or the nearest that exists. */
+  /** A valid form of an invalid name, or the nearest existing name. */
   readonly suggestion?: string | undefined
   /** The steps of a cycle: each depends on the next, and the last on the first. */
   readonly cycle?: readonly string[] | undefined
@@ -126,13 +126,13 @@ export interface DefinitionProblem {
 
 /** What a {@link DefinitionError} adds to its message. */
 export interface DefinitionErrorContext extends ErrorContext {
-  /** Left out: one problem of kind `other`, with the error's message. */
+  /** Default: one problem of kind `other`, with the error's message. */
   readonly problems?: readonly DefinitionProblem[] | undefined
 }
 
 /**
- * A definition that cannot run: a cycle, an unknown dependency, a duplicate or invalid name, a missing handler. `problems` holds everything
- * that was found, also what the message leaves out.
+ * A definition that cannot run: a cycle, an unknown dependency, a duplicate or invalid name, a missing handler. `problems` holds all problems; the
+ * message may show only some.
  */
 export class DefinitionError extends BelayError {
   override readonly name = 'DefinitionError'
@@ -155,8 +155,8 @@ function problemsOf(context: DefinitionErrorContext): readonly DefinitionProblem
 }
 
 /**
- * The store cannot be reached or is going away; whether the statement took effect is unknown.
- * Adapters throw it for everything that a later try may cure; the engine keeps its state and tries again.
+ * The store cannot be reached or is shutting down. Whether the statement took effect is unknown. Adapters throw it whenever a later try may
+ * succeed; the engine keeps its state and tries again.
  */
 export class StoreUnavailableError extends BelayError {
   override readonly name = 'StoreUnavailableError'
@@ -166,8 +166,8 @@ export class StoreUnavailableError extends BelayError {
 }
 
 /**
- * Somebody else's transaction holds a row that the call needs, and has not let go of it within the adapter's limit. Nothing was written.
- * Adapters throw it so that the engine can send what the call held together apart: only who needs that row waits for it.
+ * Another transaction has locked a row that the call needs, for longer than the adapter's limit. Nothing was written. The engine then splits the
+ * batch, so that only the item that needs the locked row waits.
  */
 export class StoreContendedError extends BelayError {
   override readonly name = 'StoreContendedError'

@@ -2,7 +2,7 @@ import { type Duration, durationMs } from './duration.ts'
 import { BelayError } from './errors.ts'
 import { shown } from './shown.ts'
 
-/** Throw it from a handler or a compensation to fail at once, without the retries that are left. */
+/** Throw it from a handler or a compensation to fail at once, without further retries. */
 export class PermanentError extends BelayError {
   override readonly name = 'PermanentError'
   constructor(message: string, context: { readonly cause?: unknown } = {}) {

@@ -1,10 +1,10 @@
 import { BelayError } from './errors.ts'
 import { nameOf, shown } from './shown.ts'
 
-/** A point in time: a `Date`, or a string with date, time and offset as ISO 8601 has them, like `'2026-03-01T09:00:00Z'`. */
+/** A point in time: a `Date`, or an ISO 8601 string with date, time and offset, like `'2026-03-01T09:00:00Z'`. */
 export type Instant = Date | string
 
-// A string without an offset means another moment on every machine: it is refused rather than guessed. A date alone is UTC, by the standard.
+// A date and time without an offset depends on the machine's time zone: it is refused. A date alone is UTC, by the standard.
 const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d))?$/
 
 /**
@@ -14,7 +14,7 @@ const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:
  */
 export function instantMs(instant: Instant, option: string): number {
   const ms = parsed(instant)
-  // Later or earlier instants have no place in a database, or no common notation.
+  // Databases and ISO 8601 do not agree on instants outside this range.
   if (ms >= FIRST && ms <= LAST) return ms
   throw new BelayError(
     'invalid_option',
@@ -25,7 +25,7 @@ export function instantMs(instant: Instant, option: string): number {
 const FIRST = Date.parse('0001-01-01T00:00:00Z')
 const LAST = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** NaN for what is no instant, also for what cannot be looked at. */
+/** NaN if the value is not an instant, or throws when it is read. */
 function parsed(instant: unknown): number {
   try {
     return parse(instant)
@@ -40,7 +40,7 @@ function parse(instant: unknown): number {
   return ISO.test(text) && isInMonth(text) ? Date.parse(text) : Number.NaN
 }
 
-/** Tells whether the month has that day: Date.parse() takes 30 February for 2 March. */
+/** Tells whether the month has that day: Date.parse() reads 30 February as 2 March. */
 function isInMonth(text: string): boolean {
   const [year, month, day] = text.slice(0, 10).split('-').map(Number) as [number, number, number]
   return day <= new Date(Date.UTC(year, month, 0)).getUTCDate()

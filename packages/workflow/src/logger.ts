@@ -1,4 +1,4 @@
-/** Where the engine and handlers log to. Fields are flat and never hold payloads. pino, winston and `console` fit after a small wrap. */
+/** The logger of engine and handlers. Fields are flat and never hold payloads. pino, winston and `console` need a small wrapper. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void
@@ -8,5 +8,5 @@ export interface Logger {
 
 export type LogFields = Readonly<Record<string, unknown>>
 
-/** The default: says nothing. */
+/** The default: logs nothing. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} }

@@ -3,14 +3,14 @@ export function didYouMean(name: string, candidates: Iterable<string>): string {
   return offered(nearest(name, candidates))
 }
 
-/** The same, of what {@link nearest} found. */
+/** The same for a name that {@link nearest} found. */
 export function offered(found: string | undefined): string {
   return found === undefined ? '' : ` Did you mean "${found}"?`
 }
 
 /**
- * The candidate most like `name`, upper and lower case and separators aside; undefined when all of them differ in more than two
- * fifths. Of equally near candidates the first wins.
+ * The candidate most similar to `name`, ignoring case and separators. Undefined when every candidate differs in more than two fifths of its
+ * characters. The first of equally similar candidates wins.
  */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   const wanted = plain(name)
@@ -31,7 +31,7 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[-_.:\s]/g, '')
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one text into the other; `enough` or more when there are that many. */
+/** The number of insertions, deletions, replacements and swaps of neighbours that turn one text into the other. Stops counting at `enough`. */
 function editDistance(from: string, to: string, enough: number): number {
   if (Math.abs(from.length - to.length) >= enough) return enough
   let beforeLast: number[] = []

@@ -4,8 +4,8 @@ const SHOWN_MAX = 60
 const CREDENTIALS = /:\/\/[^/\s]*@/
 
 /**
- * A value for a message: short, on one line, and never the content of an object, which may be a payload. Never throws, whatever the value
- * is, and never shows what a URL holds before its `@`.
+ * Formats any value for a message: short and on one line. Never shows the content of an object, which may be a payload, or the credentials in a
+ * URL. Never throws.
  */
 export function shown(value: unknown): string {
   switch (typeof value) {
@@ -23,7 +23,7 @@ export function shown(value: unknown): string {
   }
 }
 
-/** A string in quotes, with everything escaped that could hide or break a line. */
+/** A string in quotes, with quotes, backslashes and control characters escaped. */
 function quoted(text: string): string {
   return JSON.stringify(cut(text))
 }
@@ -44,7 +44,7 @@ function shownObject(value: object): string {
   }
 }
 
-/** The name of an option for a message, or another word where none was given. */
+/** The name of an option for a message, or another word if there is none. */
 export function nameOf(option: unknown, otherwise: string): string {
   return typeof option === 'string' && option.trim() !== '' ? option : otherwise
 }

@@ -1,6 +1,6 @@
 /**
- * What every store, and every SQL query on it, can read as text. PostgreSQL's `text` and `jsonb` hold neither U+0000 nor half of a surrogate
- * pair; its `json` takes both as escapes and fails later, for all rows, when a query reads one with `->>` or casts to `jsonb`.
+ * Text that every store and every SQL query can read. PostgreSQL's `text` and `jsonb` cannot hold U+0000 or an unpaired surrogate. Its `json`
+ * accepts both as escapes, but a later query that reads one with `->>` or casts it to `jsonb` fails for all rows.
  */
 
 const UNSTORABLE = /[\0\p{Cs}]/u
@@ -10,27 +10,27 @@ export function isStorableText(text: string): boolean {
   return !UNSTORABLE.test(text)
 }
 
-/** For texts that Belay makes or keeps for people: U+0000 becomes the sign for it, ␀, and half a surrogate pair becomes �. */
+/** For texts meant for people: replaces U+0000 by ␀ and an unpaired surrogate by �. */
 export function storableText(text: string): string {
   return UNSTORABLE.test(text)
     ? text.replace(EACH_UNSTORABLE, (bad) => (bad === '\0' ? '\u2400' : '\ufffd'))
     : text
 }
 
-/** The first `length` characters, or one less where that would cut a character in two. */
+/** The first `length` UTF-16 code units, or one less to keep a surrogate pair whole. */
 export function cutText(text: string, length: number): string {
   const end = text.charCodeAt(length - 1)
   return text.slice(0, end >= 0xd800 && end <= 0xdbff ? length - 1 : length)
 }
 
-/** Where a JSON text holds what cannot be stored, as a path like `.items[3].name`, and what that is; undefined when all of it can be. */
+/** Finds text in JSON that cannot be stored: its path, like `.items[3].name`, and what it is. Undefined if everything can be stored. */
 export function unstorableIn(json: string): { readonly path: string; readonly what: string } | undefined {
-  // JSON.stringify() writes both as escapes, and hardly anything else as one: a search settles it for nearly every payload.
+  // JSON.stringify() escapes both as \u and few other characters: for nearly every payload this search is enough.
   if (!json.includes('\\u') || !/\\u(?:0000|d[89a-f])/i.test(json)) return undefined
   return search(JSON.parse(json))
 }
 
-/** Without recursion: nesting may be deeper than the stack. */
+/** Iterative: the nesting may be deeper than the stack. */
 function search(root: unknown): { readonly path: string; readonly what: string } | undefined {
   const open: Place[] = [{ value: root, key: '', within: undefined }]
   for (let place = open.pop(); place !== undefined; place = open.pop()) {

@@ -1,9 +1,9 @@
 /**
- * What user code throws may be anything: also a revoked Proxy, or an object whose getters throw. Whoever looks at a thrown value looks
- * through these functions, so that a hostile one fails its step and not the process.
+ * User code may throw anything, even a revoked Proxy or an object whose getters throw. Thrown values are read only through these functions, so that
+ * such a value fails its step and not the process.
  */
 
-/** The value as it is; or an error that stands in for it, when looking at it would throw. */
+/** The thrown value, or an error that replaces it if reading the value would throw. */
 export function presentable(thrown: unknown): unknown {
   if (thrown === null || (typeof thrown !== 'object' && typeof thrown !== 'function')) return thrown
   try {
@@ -14,7 +14,7 @@ export function presentable(thrown: unknown): unknown {
   }
 }
 
-/** All that is ever read of a thrown value, its JSON form apart. Not its stack: nobody reads it, and it costs something to make. */
+/** The properties that are read of a thrown value, besides its JSON form. Not its stack, which is expensive to create. */
 const READ_OF_ERRORS = ['name', 'message', 'code', 'cause', 'afterMs'] as const
 
 /** A thrown value's message, or its text. Never throws. */
@@ -26,7 +26,7 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
-/** The sentence for what cannot be looked at. */
+/** The text for a value that throws when it is read. */
 export function unshowable(thrown: unknown): string {
   return `a thrown ${typeof thrown} that cannot be shown`
 }

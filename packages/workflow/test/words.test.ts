@@ -3,11 +3,11 @@ import { RunFailedError, type RunSnapshot } from '../src/index.ts'
 import { counted, sentence } from '../src/words.ts'
 
 describe('words', () => {
-  it('count one thing in the singular, and all else in the plural', () => {
+  it('use the singular for one, and the plural for every other count', () => {
     expect([0, 1, 2].map((count) => counted(count, 'step'))).toEqual(['0 steps', '1 step', '2 steps'])
   })
 
-  it('of somebody else end with one full stop', () => {
+  it('of other authors end with one full stop', () => {
     expect(['card declined', 'card declined.', 'really?', 'wait… '].map(sentence)).toEqual([
       'card declined.',
       'card declined.',

@@ -82,12 +82,12 @@ describe('approvals.pending()', () => {
     [{ limit: 1.5 }, 'limit must be a whole number'],
     [{ workflow: 7 }, 'workflow must be a string of 1 to 128 characters'],
     [{ step: 'a\0' }, 'step must be a string of 1 to 128 characters'],
-    [{ before: 'x' }, 'before must be an approval of the page before'],
-    [{ before: null }, 'before must be an approval of the page before'],
-    [{ before: { runId: 'x', step: 'a' } }, 'before must be an approval of the page before'],
+    [{ before: 'x' }, 'before must be an approval of the previous page'],
+    [{ before: null }, 'before must be an approval of the previous page'],
+    [{ before: { runId: 'x', step: 'a' } }, 'before must be an approval of the previous page'],
     [{ workflows: 'expense' }, 'has no option "workflows". Did you mean "workflow"?'],
     [null, 'the filter must be an object'],
-    [{ step: undefined }, 'step is undefined, and would fit everything'],
+    [{ step: undefined }, 'step is undefined, and would match everything'],
   ])('refuses %j', async (options, message) => {
     const asking = engines()
       .engine()

@@ -181,7 +181,7 @@ describe('acting on many runs', () => {
     [{ workflows: 'x' }, {}, /pauseMany\(\) has no option "workflows".*Did you mean "workflow"/],
     [{ status: 'done' }, {}, /status must be one of .*; got "done"/],
     [{ status: [] }, {}, /status must be one of .*; got an empty array/],
-    [{}, {}, /the filter is empty, and would fit every run.*say \{ all: true \}/],
+    [{}, {}, /the filter is empty, and would match every run.*give \{ all: true \}/],
     [{ all: false }, {}, /the filter is empty/],
     [{ all: true, workflow: 'bulk' }, {}, /all and workflow are both given. Keep one/],
     [5, {}, /the filter must be an object with workflow.*got 5/],
@@ -205,7 +205,7 @@ describe('acting on many runs', () => {
       for (const name of ['workflow', 'status', 'key']) {
         const acting = engine.runs[verb]({ [name]: undefined } as never)
         await expect(acting).rejects.toThrow(
-          `runs.${verb}(): ${name} is undefined, and would fit everything.`,
+          `runs.${verb}(): ${name} is undefined, and would match everything.`,
         )
       }
       expect((await runs[0]!.status()).status).toBe('running')

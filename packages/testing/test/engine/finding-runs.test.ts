@@ -77,7 +77,7 @@ describe('finding runs', () => {
   })
 
   it.each<[string, unknown, RegExp]>([
-    ['a condition that is undefined', { key: undefined }, /key is undefined, and would fit everything/],
+    ['a condition that is undefined', { key: undefined }, /key is undefined, and would match everything/],
     ['tags that are undefined', { tags: undefined }, /tags is undefined/],
     ['no tags', { tags: [] }, /tags must be an array of 1 to 20 .*; got an empty array/],
     ['a tag alone', { tags: 'a' }, /tags must be an array of 1 to 20 .*; got "a"/],

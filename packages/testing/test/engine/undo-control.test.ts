@@ -54,7 +54,7 @@ describe('an undo that waits for its next try', () => {
     expect(reasons(explained)).toEqual({
       reserve: expect.stringMatching(/^dependency: "reserve" is undone after "charge"/),
       charge: expect.stringMatching(
-        /^retry: The compensation of "charge" failed once and is tried again at .*\. An operator may call it now with retryCompensation\(\), take it for undone with skipCompensation\(\), or pause\(\) the run\.$/,
+        /^retry: The compensation of "charge" failed once and is tried again at .*\. An operator may call it now with retryCompensation\(\), mark it as undone with skipCompensation\(\), or pause\(\) the run\.$/,
       ),
     })
   })
@@ -89,7 +89,7 @@ describe('an undo that waits for its next try', () => {
         { step: 'reserve', result: 'compensated' },
         { step: 'charge', result: 'skipped' },
       ],
-      message: expect.stringMatching(/Undone: 1 of 2\. An operator took "charge" for undone\.$/),
+      message: expect.stringMatching(/Undone: 1 of 2\. An operator marked "charge" as undone\.$/),
     })
     expect((await run.status()).steps[1]).toMatchObject({ status: 'compensated', undo: { skipped: true } })
   })

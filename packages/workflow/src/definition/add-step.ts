@@ -5,12 +5,12 @@ import type { Workflow } from './typed-workflow.ts'
 
 const WORKFLOW = having<{ step: unknown }>('a workflow made by define()', ['step'])
 
-/** Outputs of steps that are not known to whoever writes the helper. */
+/** The outputs of a workflow whose steps the helper does not know. */
 type AnyOutputs = Readonly<Record<string, unknown>>
 
 /**
- * As `workflow.step()`, for helpers that add a step to any workflow. They cannot know the names of its steps, so the compiler does not check
- * them: a name that is taken and a dependency that is not there are refused at run time, and `deps` has values of type `unknown`.
+ * Adds a step to any workflow, for helpers. Does what `workflow.step()` does, but a helper cannot know the workflow's step names. So the compiler
+ * checks no names: a duplicate name or an unknown dependency throws at run time, and the values of `deps` are `unknown`.
  *
  * ```ts
  * function withAudit<Name extends string, Input, Outputs, Received, Sent>(
@@ -20,7 +20,7 @@ type AnyOutputs = Readonly<Record<string, unknown>>
  * }
  * ```
  *
- * @throws DefinitionError as `step()`.
+ * @throws DefinitionError like `step()`.
  */
 export function addStep<
   Name extends string,

@@ -18,7 +18,7 @@ export interface DefinitionHead {
 /** The largest version. */
 export const VERSION_MAX = 2_147_483_647
 
-/** Checks what all steps share; `name` has been checked already. */
+/** Checks what all steps share. The caller has checked `name`. */
 export function definitionHead(
   name: string,
   options: {
@@ -36,7 +36,7 @@ function deadlineMs(workflow: string, given: unknown): number | null {
   return given === undefined ? null : positiveMs({ workflow }, 'deadline', given)
 }
 
-/** What is known of a definition once all its steps are. */
+/** The parts of a definition that can be computed only from all its steps. */
 export type CompiledDefinition = Pick<WorkflowDefinition, 'steps' | 'graph' | 'record' | 'runnable'>
 
 /**

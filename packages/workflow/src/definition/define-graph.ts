@@ -32,7 +32,7 @@ import type { TypedDefinition } from './typed-workflow.ts'
 import type { ReceivesAnything } from './wait-options.ts'
 
 /**
- * A definition from a graph as data. Without `handlers` it can be started, but not worked on (`runnable` is false).
+ * Makes a definition from a graph as data. Without `handlers`, this process can start its runs but not execute their steps (`runnable` is false).
  *
  * @throws DefinitionError that says what is wrong, where, and the nearest valid name.
  */
@@ -97,7 +97,7 @@ type HandlersByName = Readonly<Record<string, unknown>>
 
 type UntypedGraph = GraphOptions<StandardSchemaV1>
 
-/** The steps, checked. Throws everything that is wrong with them at once. */
+/** Checks the steps. Throws one error with all their problems. */
 function graphDrafts(
   workflow: string,
   graph: UntypedGraph,
@@ -132,7 +132,7 @@ function validNames(workflow: string, names: readonly string[], problems: Proble
   })
 }
 
-/** The dependencies of a step; none where its entry is no list, which is told elsewhere. */
+/** The dependencies of a step. Empty when its entry is not an array: {@link checkDagEntry} reports that. */
 function listOf({ dag }: Pick<UntypedGraph, 'dag'>, name: string): readonly string[] {
   const given: unknown = Object.hasOwn(dag, name) ? dag[name] : undefined
   return isArray(given) ? given : []
@@ -159,7 +159,7 @@ function checkDagEntry(
   }
 }
 
-/** Array.isArray(), also for what cannot be looked at. */
+/** Array.isArray() that never throws: it throws for a revoked Proxy. */
 function isArray(given: unknown): given is readonly string[] {
   try {
     return Array.isArray(given)
@@ -185,7 +185,7 @@ function checkRecord(
   )
 }
 
-/** Tells whether an object literal was given a prototype by a key `__proto__`. Instances of classes have a constructor there. */
+/** Tells whether a key `__proto__` set the prototype of an object literal. The prototype of a class instance has its own `constructor`. */
 function hasProtoKey(given: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(given)
   return (
@@ -230,7 +230,7 @@ function graphStepDraft(entry: {
   return stepDraft(workflow, name, options, defaults)
 }
 
-/** Other formats have a step's dependencies in the step. */
+/** Other workflow formats put a step's dependencies in the step: the error tells where they belong here. */
 function checkNoDependencies(place: Place & { readonly step: string }, step: unknown): void {
   const options = readOptions(step) ?? {}
   const key = ['dependsOn', 'needs', 'depends_on', 'after'].find((name) => name in options)
@@ -276,7 +276,7 @@ function handlerNamed(lookup: {
   )
 }
 
-/** Data has its retry options beside the rest, code has them under `retry`. */
+/** A graph as data has retry options beside the others; code has them under `retry`. */
 function nested(flat: GraphStepDefaults): StepDefaults {
   const { attempts, retries, backoff, initial, max, jitter, for: forTime, timeout, lossesMax } = flat
   const retry = { attempts, retries, backoff, initial, max, jitter, for: forTime }

@@ -28,13 +28,13 @@ import type { TypedDefinition, Workflow } from './typed-workflow.ts'
 import { pollDraft, signalDraft, sleepDraft, type WaitPlace } from './wait-draft.ts'
 import type { ReceivesAnything } from './wait-options.ts'
 
-/** What `define()` takes. `retry`, `timeout` and `lossesMax` hold for every step that doesn't say otherwise. */
+/** What `define()` takes. `retry`, `timeout` and `lossesMax` are the defaults of all steps. */
 export interface DefineOptions<Schema extends StandardSchemaV1> extends StepDefaults {
-  /** Runs keep the version they were started with. Raise it whenever steps or dependencies change. A whole number from 1. */
+  /** A whole number from 1. Raise it whenever steps or dependencies change: a run keeps the version it was started with. */
   readonly version: number
   /** Any Standard Schema (zod, valibot, arktype…), or `unchecked<Type>()`. Default: any JSON value, of type `unknown`. */
   readonly input?: (Schema & StorableSchema<Schema>) | undefined
-  /** How long a run may take from its start; then it fails with that as its cause, and is undone. Default: as long as it likes. */
+  /** How long a run may take from its start. A run that takes longer fails with cause `deadline` and is undone. Default: no limit. */
   readonly deadline?: Duration | undefined
 }
 
@@ -60,14 +60,14 @@ export function define<const Name extends string, Schema extends StandardSchemaV
 }
 
 /**
- * Steps in the order they were defined, shared by a definition and those that were made from it: each definition is the first so many of
- * them. Copying them at every `.step()` would make long definitions quadratic.
+ * Steps in the order of definition, shared by a definition and the definitions made from it. Each definition is a prefix of the log. Copying the
+ * steps at every `.step()` would take quadratic time.
  */
 class StepLog {
   readonly drafts: StepDraft[] = []
   readonly #positions = new Map<string, number>()
 
-  /** A log whose first `length` steps are these, and to which one may be added. */
+  /** A log with the same first `length` steps, to which a step can be added. */
   continuedFrom(length: number): StepLog {
     if (this.drafts.length === length) return this
     const branch = new StepLog()
@@ -174,7 +174,7 @@ class DefinedWorkflow implements TypedDefinition<string, unknown, unknown, Recei
     return toMermaid(this, options)
   }
 
-  // On demand: of a chain of `.step()` calls only the last definition is ever asked for its graph.
+  // On demand: in a chain of `.step()` calls, only the last definition needs its graph.
   #compile(): CompiledDefinition {
     this.#compiled ??= compileDefinition(this.#head, this.#drafts())
     return this.#compiled

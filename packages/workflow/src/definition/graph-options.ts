@@ -7,7 +7,7 @@ import type { RetryOptions } from './retry-policy.ts'
 import type { CompensateOn } from './step-options.ts'
 import type { StorableSchema } from './storable.ts'
 
-/** A graph as data: everything but `input` may come from JSON. Retry options and timeouts given here hold for every step. */
+/** A graph as data: everything but `input` may come from JSON. Its retry options and `timeout` are the defaults of all steps. */
 export interface GraphOptions<
   Schema extends StandardSchemaV1,
   StepName extends string = string,
@@ -19,10 +19,10 @@ export interface GraphOptions<
   readonly version?: number | undefined
   /** Any Standard Schema, or `unchecked<Type>()`. */
   readonly input?: (Schema & StorableSchema<Schema>) | undefined
-  /** How long a run may take from its start; then it fails with that as its cause, and is undone. Default: as long as it likes. */
+  /** How long a run may take from its start. A run that takes longer fails with cause `deadline` and is undone. Default: no limit. */
   readonly deadline?: Duration | undefined
   readonly steps: Readonly<Record<StepName, GraphStep<HandlerName> | GraphWait<HandlerName>>>
-  /** For each step the steps it depends on. A step left out depends on none. */
+  /** For each step, the steps it depends on. A step without an entry depends on none. */
   readonly dag: {
     readonly [Step in Dependent]: InSteps<Step, StepName> extends Step
       ? readonly InSteps<Dependency, StepName>[]
@@ -30,7 +30,7 @@ export interface GraphOptions<
   }
 }
 
-// What the compiler prints when a name is wrong: it must read as a sentence. A name that it doesn't know is checked at run time.
+// The compiler prints this type when a name is wrong, so it must read as a sentence. A name of type `string` is checked at run time.
 type InSteps<Name extends string, StepName extends string> = string extends Name
   ? Name
   : Name extends StepName
@@ -38,7 +38,7 @@ type InSteps<Name extends string, StepName extends string> = string extends Name
     : `Step "${Name}" is not in steps: add it there, or correct the name.`
 
 export interface GraphAttemptOptions extends RetryOptions {
-  /** How long one attempt may take; `false` for no limit. */
+  /** How long one attempt may take; `false` means no limit. */
   readonly timeout?: Duration | false | undefined
 }
 
@@ -49,10 +49,10 @@ export interface GraphStepDefaults extends GraphAttemptOptions {
 export interface GraphStep<HandlerName extends string = string> extends GraphStepDefaults {
   /** The name of the handler that does the work. */
   readonly handler: HandlerName
-  /** The name of the handler that undoes it, alone or with options of its own. */
+  /** The name of the handler that undoes the step, alone or with its own options. */
   readonly compensate?: HandlerName | GraphCompensation<HandlerName> | undefined
   readonly compensateOn?: CompensateOn | undefined
-  /** Runs the handler in a transaction of the store, which it finds as `tx`. */
+  /** Runs the handler in a transaction of the store, which it gets as `tx`. */
   readonly transaction?: boolean | TransactionOptions | undefined
 }
 
@@ -61,15 +61,15 @@ export interface GraphCompensation<HandlerName extends string = string> extends 
   readonly transaction?: boolean | TransactionOptions | undefined
 }
 
-/** Handlers by the names that a graph as data uses, for steps and compensations alike. More than it uses may be there. */
+/** Handlers of steps and compensations, by the names that the graph uses. Extra handlers are allowed. */
 export type GraphHandlers<Input, Used extends string = never> = Readonly<
   Record<string, GraphHandler<Input>> & Record<Used, GraphHandler<Input>>
 >
 
-// Written as a method, which lets a handler declare `deps` and `output` as what it knows them to be: data has no types of its own.
+// A method type is bivariant, so a handler may declare the types of `deps` and `output`, which data does not have.
 type GraphHandler<Input> = { handle(context: GraphHandlerContext<Input>): unknown }['handle']
 
-/** What a handler of a graph as data is given: `tx` in a transaction, and what is undone only when it compensates. */
+/** What a handler of a graph as data is given: `tx` only in a transaction, {@link UndoFields} only in a compensation. */
 export interface GraphHandlerContext<Input>
   extends StepContext<Input>,
     Partial<TransactionContext>,

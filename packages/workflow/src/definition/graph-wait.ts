@@ -34,7 +34,7 @@ const KEYS = ['sleep', 'sleepUntil', 'signal', 'approval', 'poll'] as const
 
 type Untyped = Readonly<Record<string, unknown>>
 
-/** Tells whether a step as data waits: by the key that says for what. */
+/** Tells whether a step as data waits. Its key says for what. */
 export function isGraphWait(step: unknown): step is Untyped {
   const given = readOptions(step)
   return given !== undefined && KEYS.some((key) => key in given)

@@ -13,11 +13,11 @@ export interface StepContext<Input = unknown, Deps = Readonly<Record<string, unk
   readonly input: Input
   /** Outputs of the steps named in `dependsOn`, by name. */
   readonly deps: Deps
-  /** 1 for the first try; grows with failures and with lost workers. */
+  /** From 1. Grows with every failure and every lost worker. */
   readonly attempt: number
-  /** The same for every attempt of this step of this run, and different from its undo's: give it to external systems. */
+  /** The same for every attempt of this step in this run; its compensation has another one. Pass it to external systems. */
   readonly idempotencyKey: string
-  /** Aborted when the attempt times out, its lease is lost, its run is stopped, or the worker must leave. */
+  /** Aborted when the attempt times out, its lease is lost, its run is stopped, or the worker shuts down. */
   readonly signal: AbortSignal
   readonly log: Logger
 }
@@ -30,16 +30,16 @@ export interface CompensationContext<
 > extends StepContext<Input, Deps> {
   /** The status of the step that is being undone. Only `completed` has an output. */
   readonly undoOf: 'completed' | 'failed' | 'cancelled'
-  /** The step's output when it completed, else undefined. */
+  /** The step's output if it completed, else undefined. */
   readonly output: Output
-  /** The step's last error when it did not complete, else undefined. */
+  /** The step's last error if it did not complete, else undefined. */
   readonly error: SerialisedError | undefined
   /** Why the run is being undone. */
   readonly cause: RunCause
 }
 
-/** What a transactional handler is given besides the rest. */
+/** What a transactional handler is given in addition. */
 export interface TransactionContext<Tx = StepTransaction> {
-  /** The open transaction: what is written through it commits with the step's settlement, or not at all. */
+  /** The open transaction. Writes through it commit together with the step's outcome, or not at all. */
   readonly tx: Tx
 }

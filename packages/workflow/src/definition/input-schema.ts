@@ -5,16 +5,14 @@ import { messageOf } from '../thrown.ts'
 import { sentence } from '../words.ts'
 import { shown } from './option-check.ts'
 
-/**
- * A schema that believes everything: `define('import', { version: 1, input: unchecked<Batch>() })` types the input without checking it.
- */
+/** A schema that accepts everything: `define('import', { version: 1, input: unchecked<Batch>() })` types the input without checking it. */
 export function unchecked<Input>(): StandardSchemaV1<Input, Input> {
   return {
     '~standard': { version: 1, vendor: 'belay', validate: (value) => ({ value: value as Input }) },
   }
 }
 
-/** Refuses what is no Standard Schema. */
+/** Throws if `schema` is not a Standard Schema. */
 export function checkSchema(place: Place, option: string, schema: unknown): void {
   if (isSchema(schema)) return
   throw definitionError(
@@ -33,9 +31,10 @@ function isSchema(schema: unknown): boolean {
 }
 
 /**
- * Checks an input and returns what the schema makes of it; a promise only when there is a schema.
+ * Checks an input and returns the schema's output. Returns a promise only if there is a schema.
  *
- * @throws BelayError `invalid_input` that lists what is wrong; its `cause` is an error with the schema's `issues`, or what the schema threw.
+ * @throws BelayError `invalid_input` that lists the problems; its `cause` is an error with the schema's `issues`, or the error that the schema
+ * threw.
  */
 export function validateInput(
   workflow: string,
@@ -51,7 +50,7 @@ export function validateInput(
   })
 }
 
-/** The same for what is sent to a step of a run. In an object: a promise of the payload alone would look for a `then` in it. */
+/** The same for a payload sent to a step. Returned inside an object, because a promise would call a `then()` of the payload. */
 export async function validatePayload(
   place: { readonly workflow: string; readonly step: string },
   schema: StandardSchemaV1 | undefined,
@@ -67,7 +66,7 @@ export async function validatePayload(
   return { payload: valid }
 }
 
-/** How a message names what was checked. */
+/** The words of a message for the checked value. */
 interface Words {
   readonly value: string
   readonly schema: string

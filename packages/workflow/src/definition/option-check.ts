@@ -5,7 +5,7 @@ import { shown } from '../shown.ts'
 
 export { shown } from '../shown.ts'
 
-/** Refuses what is no plain object of options, and names of options that don't exist. `what` says whose options they are. */
+/** Throws unless `given` is a plain object with allowed option names only. `what` names the object in the error. */
 export function checkOptionNames(
   place: Place,
   what: string,
@@ -47,19 +47,19 @@ export function yesOrNo(place: Place, option: string, given: unknown): boolean {
   return readOption(place, option, given, kinds.yesOrNo)
 }
 
-/** A duration as milliseconds, at most {@link DURATION_MAX}. */
+/** Reads a duration of at most {@link DURATION_MAX} as milliseconds. */
 export function optionMs(place: Place, option: string, given: unknown): number {
   return readOption(place, option, given, kinds.duration())
 }
 
-/** The same for one that is greater than 0. `remedy` ends the error. */
+/** The same, but greater than 0. `remedy` ends the error. */
 export function positiveMs(place: Place, option: string, given: unknown, remedy = ''): number {
   return readOption(place, option, given, POSITIVE, remedy)
 }
 
 const POSITIVE = kinds.duration(0, undefined, { more: true })
 
-/** Reads one option, and says in which workflow and step it is wrong. */
+/** Reads one option. The error names the workflow and the step. */
 export function readOption<Value>(
   place: Place,
   option: string,

@@ -3,23 +3,23 @@ import { definitionError, type Place } from '../graph/place.ts'
 import { checkOptionNames, oneOf, optionMs, wholeNumber, yesOrNo } from './option-check.ts'
 import type { RetryPolicy } from './step.ts'
 
-/** How a failed attempt is tried again. What is left out comes from the workflow's own `retry`, and then from {@link DEFAULT_RETRY}. */
+/** How a failed attempt is retried. Missing options come from the workflow's `retry`, then from {@link DEFAULT_RETRY}. */
 export interface RetryOptions {
-  /** All attempts, the first included. Default 4. Give either this or `retries`. */
+  /** The number of attempts, including the first. Default 4. Give either this or `retries`. */
   readonly attempts?: number | undefined
-  /** Attempts after the first. Default 3. */
+  /** The number of attempts after the first. Default 3. */
   readonly retries?: number | undefined
-  /** How the delay grows: doubling, by `initial` each time, or not at all. Default `exponential`. */
+  /** How the delay grows with each retry: `exponential` doubles it, `linear` adds `initial`, `constant` keeps it. Default `exponential`. */
   readonly backoff?: RetryPolicy['backoff'] | undefined
   /** The delay before the first retry. Default 1 s. */
   readonly initial?: Duration | undefined
   /** The longest delay. Default 30 s, or `initial` when that is longer. */
   readonly max?: Duration | undefined
-  /** Spreads delays, so that failures at one moment don't come back at one moment. Default true. */
+  /** Randomises delays, so that steps that failed together are not retried together. Default true. */
   readonly jitter?: boolean | undefined
   /**
-   * How long to go on: no retry begins later than this after the first of the failed attempts began, and an attempt that is under way then
-   * times out. Without `attempts` or `retries` beside it, this alone is the limit.
+   * How long to retry, counted from the start of the first failed attempt: after that, no retry begins, and a running attempt times out. Without
+   * `attempts` or `retries`, this is the only limit.
    */
   readonly for?: Duration | undefined
 }
@@ -47,7 +47,7 @@ export const DEFAULT_RETRY: RetryPolicy = Object.freeze({
   forMs: null,
 })
 
-/** Reads `retry`: `false` means one attempt, `undefined` what is inherited. */
+/** Reads `retry`: `false` means one attempt, `undefined` means the inherited policy. */
 export function retryPolicy(
   place: Place,
   given: RetryOptions | false | undefined,
@@ -86,7 +86,7 @@ function attempts(place: Place, given: RetryOptions): number | undefined {
 }
 
 function maxMs(place: Place, given: RetryOptions, initialMs: number, inherited: RetryPolicy): number {
-  // A first delay longer than a limit that nobody chose here is meant as it is.
+  // The limit is inherited, `initial` was chosen here: a longer `initial` raises the limit.
   if (given.max === undefined) return Math.max(inherited.maxMs, initialMs)
   const limitMs = optionMs(place, 'max', given.max)
   if (limitMs >= initialMs) return limitMs

@@ -8,17 +8,17 @@ import type { Compensation, RetryPolicy, StepDefinition } from './step.ts'
 import type { AttemptOptions, CompensateOn, StepDefaults } from './step-options.ts'
 import { type TransactionOption, transactionPolicy } from './transaction.ts'
 
-/** A checked step that has no number yet: numbers are known once the whole graph is. */
+/** A checked step without its number: numbering needs the whole graph. */
 export type StepDraft = Omit<StepDefinition, 'number'>
 
-/** What a step's options are completed from. */
+/** The defaults of a step's options. */
 export interface StepPolicy {
   readonly retry: RetryPolicy
   readonly timeoutMs: number | null
   readonly lossesMax: number
 }
 
-/** The policy of a step of a workflow that says nothing. */
+/** The policy of a step when neither the step nor its workflow sets one. */
 export const DEFAULT_POLICY: StepPolicy = Object.freeze({
   retry: DEFAULT_RETRY,
   timeoutMs: null,
@@ -30,7 +30,7 @@ export const LOSSES_MAX = 1_000
 
 export const POLICY_OPTION_NAMES = ['retry', 'timeout', 'lossesMax'] as const
 
-/** A step's options, whatever they were written as. A handler is null where only runs are triggered. */
+/** A step's options, from code or from data. A handler is null in a process that only starts runs. */
 export interface UntypedStepOptions extends StepDefaults {
   readonly dependsOn?: readonly string[] | undefined
   readonly run: Handler | null
@@ -44,7 +44,7 @@ export interface UntypedCompensateOptions extends AttemptOptions {
   readonly run: CompensationHandler | null
 }
 
-/** Checks the options of a step and completes them. Dependencies are checked against the graph elsewhere. */
+/** Checks the options of a step and fills in defaults. Dependencies are checked against the graph later. */
 export function stepDraft(
   workflow: string,
   name: string,
@@ -88,13 +88,16 @@ function dependencies(place: Place, given: unknown): readonly string[] {
   return Object.freeze([...readOption(place, 'dependsOn', given, STEP_NAMES)])
 }
 
-// Whether they name steps is checked against the graph.
+// The graph checks whether such steps exist.
 const STEP_NAMES: Kind<readonly string[]> = {
   words: 'an array of names of steps',
   read: (given) => (Array.isArray(given) ? Array.from(given) : new Refusal(shown(given))),
 }
 
-/** An undo that is given up leaves an effect behind and its run parked: a single attempt must be asked for where it is defined. */
+/**
+ * A compensation that gives up parks its run. So a workflow's `retry: false` does not apply to compensations: a single attempt must be set on the
+ * compensation itself.
+ */
 function undoRetry({ retry }: StepPolicy): RetryPolicy {
   return retry.attempts > 1 ? retry : Object.freeze({ ...retry, attempts: DEFAULT_RETRY.attempts })
 }
@@ -115,7 +118,7 @@ function compensation(
   const { run, transaction, ...attempts }: UntypedCompensateOptions =
     typeof compensate === 'function' ? { run: compensate } : compensate
   const retry = retryPolicy(place, attempts.retry, inherited.retry)
-  // A step and its undo may both be slow: what was said of the one holds for the other until told otherwise.
+  // If a step is slow, its compensation often is too: it inherits the step's timeout.
   const limitMs = timeoutMs(place, attempts.timeout, inherited.timeoutMs)
   const on =
     compensateOn === undefined
@@ -134,7 +137,7 @@ const STEP_OPTION_NAMES = [
   ...POLICY_OPTION_NAMES,
 ] as const
 
-/** Refuses unknown options of `.step()` and handlers that are no functions: what the compiler does for TypeScript. */
+/** Refuses unknown options of `.step()` and handlers that are not functions. In TypeScript the compiler does that. */
 export function checkStepOptions(place: Place, options: unknown): asserts options is UntypedStepOptions {
   checkOptionNames(place, 'the step', options, STEP_OPTION_NAMES)
   checkHandler(place, 'run', options['run'])

@@ -5,31 +5,31 @@ import type { StorableOutput } from './storable.ts'
 import type { Stored } from './stored.ts'
 import type { ContextOf, TransactionOption } from './transaction.ts'
 
-/** How attempts are made, for a whole workflow, one step or one compensation. What is left out is inherited. */
+/** Limits and retries of attempts, for a workflow, a step or a compensation. Missing options are inherited. */
 export interface AttemptOptions {
   /**
-   * `false` for a single attempt. Default: 3 retries, after 1 s, 2 s and 4 s, with jitter. A compensation inherits the workflow's, not its
-   * step's, and neither's single attempt: that must be said of the compensation itself.
+   * `false` means a single attempt. Default: 3 retries, after 1 s, 2 s and 4 s, with jitter. A compensation inherits the workflow's `retry`, not
+   * its step's. It never inherits `false`: set that on the compensation itself.
    */
   readonly retry?: RetryOptions | false | undefined
   /**
-   * How long one attempt may take; `false` for as long as it likes, which is the default. Then the handler's `signal` fires, and it has as
-   * long again to stop, but 5 s at most: a result in that time still counts. After that the attempt has failed with `step_timeout`, and
-   * what it did is unknown: `compensateOn` decides whether it is undone, and the undo report names it.
+   * How long one attempt may take; `false`, the default, means no limit. At the limit the handler's `signal` fires. The handler then has the same
+   * time again to stop, at most 5 s, and a result within it still counts. After that the attempt fails with `step_timeout`. What it did is unknown:
+   * `compensateOn` decides whether it is undone, and the undo report names it.
    */
   readonly timeout?: Duration | false | undefined
 }
 
 /** Attempt options of a step, or of all steps of a workflow. */
 export interface StepDefaults extends AttemptOptions {
-  /** How many workers may be lost in a step before it fails for good. Default 5. */
+  /** A step that has lost its worker this many times fails permanently. Default 5. */
   readonly lossesMax?: number | undefined
 }
 
-/** When a step is undone: only when it is known to have completed, or also when it has only been started. */
+/** When a step is undone: only if it completed, or also if it was only started. */
 export type CompensateOn = 'completed' | 'started'
 
-/** What `.step()` takes. `Outputs` are those of the steps before it. */
+/** What `.step()` takes. `Outputs` are the outputs of the steps defined before. */
 export interface StepOptions<
   Input,
   Outputs,
@@ -39,26 +39,26 @@ export interface StepOptions<
   Transaction extends TransactionOption | undefined = undefined,
   UndoTransaction extends TransactionOption | undefined = undefined,
 > extends StepDefaults {
-  /** Names of the steps that must have completed before; their outputs come as `deps`. Default: none. */
+  /** Names of the steps that must complete first. The handler gets their outputs as `deps`. Default: none. */
   readonly dependsOn?: Dependencies<Deps, Outputs> | undefined
   /**
-   * The work. What it returns is stored as JSON. When that cannot be done, the step has failed although it took effect: it is undone like a
-   * completed one, without an `output`, and the compensation's `error` says why.
+   * The handler. Its return value is stored as JSON. If it has no JSON form, the step fails although it took effect: it is undone like a completed
+   * step, but without an `output`, and the compensation's `error` says why.
    */
   readonly run: (
     context: StepContext<Input, DepsOf<Outputs, Deps>> & ContextOf<Transaction>,
   ) => Output & StorableOutput<Output>
   /**
-   * Runs the handler in a transaction of the store, which it finds as `tx`: its writes commit with the step's settlement, exactly once.
-   * `true`, an isolation, or the adapter's typed form, like `postgresTransaction()`.
+   * Runs the handler in a transaction of the store, which it gets as `tx`: its writes commit with the step's outcome, exactly once. Give `true`, `{
+   * isolation }`, or the adapter's typed form, like `postgresTransaction()`.
    */
   readonly transaction?: Transaction | undefined
-  /** Undoes the work when the run fails or is cancelled. It has its step's timeout and its workflow's retries, unless it says otherwise. */
+  /** Undoes the step when the run fails or is cancelled. Defaults: the step's timeout and the workflow's retries. */
   readonly compensate?:
     | Compensate<Input, DepsOf<Outputs, Deps>, StepOutput<Output>, On>
     | CompensateOptions<Input, DepsOf<Outputs, Deps>, StepOutput<Output>, On, UndoTransaction>
     | undefined
-  /** Default `completed`. With `started`, a step that failed, timed out or lost its worker is undone too, without an output. */
+  /** Default `completed`. With `started`, a step that failed, timed out or lost its worker is also undone, without an output. */
   readonly compensateOn?: On | undefined
 }
 
@@ -70,7 +70,7 @@ export interface CompensateOptions<
   Transaction extends TransactionOption | undefined = undefined,
 > extends AttemptOptions {
   readonly run: Compensate<Input, Deps, Output, On, Transaction>
-  /** As `transaction` of a step: the compensation's writes commit with its settlement. */
+  /** Like `transaction` of a step: the compensation's writes commit with its outcome. */
   readonly transaction?: Transaction | undefined
 }
 
@@ -79,8 +79,8 @@ type Compensate<Input, Deps, Output, On extends CompensateOn, Transaction = unde
 ) => unknown
 
 /**
- * What a compensation is given: with `compensateOn: 'started'`, look at `undoOf` to learn whether there is an output. Without it there is one,
- * unless the step's output could not be stored: then `output` is undefined, and `error` says why.
+ * What a compensation is given. With `compensateOn: 'started'`, `undoOf` says whether there is an output. Otherwise there is one, unless it could
+ * not be stored: then `output` is undefined, and `error` says why.
  */
 export type UndoContext<Input, Deps, Output, On extends CompensateOn> = On extends 'started'
   ? UndoOfCompleted<Input, Deps, Output> | UndoOfUnfinished<Input, Deps>
@@ -91,8 +91,8 @@ export interface UndoOfSucceeded<Input, Deps, Output> extends CompensationContex
   /** `completed`, unless the step's output could not be stored. */
   readonly undoOf: 'completed' | 'failed' | 'cancelled'
   /**
-   * The step's output. Typed as if it were always there: of a step whose output could not be stored it is undefined, and `error` is set.
-   * A compensation that can do without, by its `input` or its step's idempotency key, asks for `error` first.
+   * The step's output. It is undefined, against its type, if the step's output could not be stored; `error` is set then. A compensation that can
+   * work from its `input` or the step's idempotency key checks `error` first.
    */
   readonly output: Output
 }
@@ -106,10 +106,10 @@ export interface UndoOfUnfinished<Input, Deps> extends CompensationContext<Input
   readonly undoOf: 'failed' | 'cancelled'
 }
 
-/** What dependents and compensations get of what a handler returns. */
+/** A handler's return value as dependents and compensations get it. */
 export type StepOutput<Output> = Stored<Awaited<Output>>
 
-/** The outputs of the named steps. Of a step that only some of several lists name, the output may be missing. */
+/** The outputs of the named steps. If `Deps` is a union, the output of a step that only some of its lists name may be missing. */
 export type DepsOf<Outputs, Deps extends readonly string[]> = {
   readonly [Name in InAll<Deps> & keyof Outputs]: Outputs[Name]
 } & ([Deps[number]] extends [InAll<Deps>]
@@ -125,7 +125,7 @@ type MissingIn<Deps extends readonly string[], All> = Deps extends unknown
   ? Exclude<All, Deps[number]>
   : never
 
-/** The names as they are given when all are good; else what is wrong with each. */
+/** The given names; a sentence in place of each name that is wrong. */
 export type Dependencies<Deps extends readonly string[], Outputs> =
   Deps extends CheckedNames<Deps, Outputs> ? Deps : CheckedNames<Deps, Outputs>
 
@@ -143,14 +143,14 @@ type Doubled<Names extends readonly string[], Found = never> = Names extends rea
   : Found
 
 /**
- * The outputs with those of one more step. Outputs by any name stay what they are: then steps are added in a loop.
- * An intersection, because a mapped type of a mapped type of … is too deep for the compiler from about 90 steps on.
+ * The outputs with one more step's. Outputs with index type `string` stay as they are: such steps are added in a loop. An intersection, because
+ * nested mapped types become too deep for the compiler at about 90 steps.
  */
 export type OutputsWith<Outputs, Name extends string, Output> = string extends keyof Outputs
   ? Outputs
   : Outputs & Readonly<Record<Name, Output>>
 
-// The two types below are what the compiler prints when a name is wrong: they must read as sentences.
+// The compiler prints the two types below when a name is wrong, so they must read as sentences.
 
 export type DefinedBefore<Name, Outputs> = Name extends keyof Outputs
   ? Name

@@ -5,27 +5,27 @@ import type { Wait } from './wait.ts'
 /** What the engine needs to know of one step. Made by `define()` and `defineGraph()`; all durations are milliseconds. */
 export interface StepDefinition {
   readonly name: string
-  /** Position in the definition's canonical topological order; the number the store knows the step by. */
+  /** Position in the definition's canonical topological order. The store identifies the step by it. */
   readonly number: number
   /** Names, in the order they were declared. */
   readonly dependsOn: readonly string[]
   readonly retry: RetryPolicy
   readonly timeoutMs: number | null
-  /** How many workers may be lost in this step before it fails for good. */
+  /** A step that has lost its worker this many times fails permanently. */
   readonly lossesMax: number
   /** Set when the handler runs in a transaction of the store, which commits with the step's settlement. */
   readonly transaction: TransactionPolicy | null
-  /** Null in a process that only triggers runs, and in most steps that wait. */
+  /** Null in a process that only starts runs, and for most waiting steps. */
   readonly run: Handler | null
-  /** Null for a step that works. */
+  /** Null for a step that does not wait. */
   readonly wait: Wait | null
   readonly compensation: Compensation | null
 }
 
 export interface Compensation {
-  /** Null in a process that only triggers runs. */
+  /** Null in a process that only starts runs. */
   readonly run: CompensationHandler | null
-  /** `completed`: undo only what is known to have completed. `started`: also what failed, timed out or lost its worker. */
+  /** `completed`: undo the step only if it completed. `started`: also if it failed, timed out or lost its worker. */
   readonly on: 'completed' | 'started'
   readonly retry: RetryPolicy
   readonly timeoutMs: number | null
@@ -37,13 +37,13 @@ export interface TransactionPolicy {
 }
 
 export interface RetryPolicy {
-  /** All attempts, the first included; at least 1. */
+  /** The number of attempts, including the first; at least 1. */
   readonly attempts: number
   readonly backoff: 'exponential' | 'linear' | 'constant'
   readonly initialMs: number
   readonly maxMs: number
-  /** Spreads each delay over the upper half of its value, so that failures at one moment don't come back at one moment. */
+  /** Picks each delay at random from the upper half of its value, so that steps that failed together are not retried together. */
   readonly jitter: boolean
-  /** No attempt begins, or goes on, later than this after the first failed one began; null for no such limit. */
+  /** No attempt begins or continues later than this after the first failed attempt began; null means no limit. */
   readonly forMs: number | null
 }

@@ -1,14 +1,14 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 
-/** What the compiler prints for what cannot be stored: it must read as a sentence. No value has this type. */
+/** The compiler prints this for a type that cannot be stored, so it must read as a sentence. No value has this type. */
 export interface CannotBeStored<Sentence extends string> {
   readonly [cannotBeStored]: Sentence
 }
 declare const cannotBeStored: unique symbol
 
 /**
- * The type itself where JSON keeps what it holds; a sentence, in the place of each part that JSON refuses or loses without a word. What
- * brings a `toJSON()` says itself what is stored of it. Nothing is known of `unknown` and `any`: they are let through.
+ * The type itself if JSON keeps its values. Each part that JSON refuses or silently loses becomes a sentence. A type with `toJSON()` is accepted,
+ * and so are `unknown` and `any`.
  */
 export type Storable<Value> = 0 extends 1 & Value
   ? Value
@@ -16,8 +16,8 @@ export type Storable<Value> = 0 extends 1 & Value
     ? Value
     : StorableMember<Value>
 
-// Distributes over unions. The compiler looks into lists and objects only as far as it must, and types
-// may be recursive. A list is written as an object: of an array type it wants to know the elements at once.
+// Distributes over unions. Types may be recursive: the compiler resolves members of an object type lazily, but elements of an array type eagerly.
+// So an array is written as an object type here.
 type StorableMember<Value> = Value extends Primitive
   ? Value
   : Value extends bigint
@@ -46,17 +46,17 @@ type Keyed =
   | ReadonlySet<unknown>
   | WeakMap<WeakKey, unknown>
   | WeakSet<WeakKey>
-// Plain data with a name and a message is no error.
+// Plain data with a name and a message is not an error.
 type IsError<Value> = Value extends Error ? ('stack' extends keyof Value ? true : false) : false
 
-/** What a handler may return, now or later. Intersected with what it does return. */
+/** What a handler may return, directly or as a promise. Intersected with its actual return type. */
 export type StorableOutput<Output> =
   Output extends PromiseLike<infer Value> ? StorableLater<Value> : Storable<Output>
 
-// Not a promise of it: the compiler would show the sentence within all that promises are made of.
+// Not a promise type: the compiler would bury the sentence among the members of Promise.
 type StorableLater<Value> = [Value] extends [Storable<Value>] ? unknown : Storable<Value>
 
-/** A schema whose values can be stored, or the sentence why not. Intersected with the schema. */
+/** A schema whose values can be stored, or a sentence that says why not. Intersected with the schema. */
 export type StorableSchema<Schema extends StandardSchemaV1> = [StandardSchemaV1.InferOutput<Schema>] extends [
   Storable<StandardSchemaV1.InferOutput<Schema>>,
 ]

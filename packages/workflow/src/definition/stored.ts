@@ -1,8 +1,8 @@
 import type { Jsonify } from 'type-fest'
 
 /**
- * A value after a round trip through the store, as JSON: a `Date` comes back as a text, a `Map` as an empty object. `undefined` and no
- * value at all stay `undefined`; `unknown` and `any` stay what they are.
+ * A value after a round trip through the store, as JSON: a `Date` becomes a string, a `Map` an empty object. `undefined` and `void` become
+ * `undefined`; `unknown` and `any` stay.
  */
 export type Stored<Value> = 0 extends 1 & Value
   ? Value
@@ -10,5 +10,5 @@ export type Stored<Value> = 0 extends 1 & Value
     ? unknown
     : StoredMember<Value>
 
-// Distributes over unions: Jsonify alone would drop the undefined of `Receipt | undefined`. (undefined extends void.)
+// Distributes over unions: Jsonify alone would drop `undefined` from `Receipt | undefined`. (undefined extends void.)
 type StoredMember<Value> = Value extends void ? undefined : Jsonify<Value>

@@ -9,10 +9,10 @@ import type { TransactionContext } from './handler.ts'
 import { checkOptionNames, oneOf, shown } from './option-check.ts'
 import type { TransactionPolicy } from './step.ts'
 
-/** What `transaction` of a step or a compensation takes. */
+/** The values of the option `transaction` of a step or a compensation. */
 export type TransactionOption = boolean | TypedTransaction<unknown>
 
-/** What a handler gets besides the rest: nothing without a transaction, a `tx` of the adapter's type, or one whose type is not known. */
+/** What a transaction adds to a handler's context: a `tx` of the adapter's type, or of unknown type; nothing without a transaction. */
 export type ContextOf<Transaction> = [Transaction] extends [undefined | false]
   ? unknown
   : TransactionContext<TxOf<Transaction>>
@@ -25,7 +25,7 @@ type TxOf<Transaction> = Transaction extends { readonly '~tx'?: infer Tx }
 
 const ISOLATIONS: readonly Isolation[] = ['read committed', 'repeatable read', 'serializable']
 
-/** Checks `transaction` and completes it. */
+/** Checks `transaction` and fills in defaults. */
 export function transactionPolicy(place: Place, given: unknown): TransactionPolicy | null {
   if (given === undefined || given === false) return null
   if (given === true) return Object.freeze({ isolation: 'read committed' })

@@ -25,20 +25,20 @@ export interface TypedDefinition<Name extends string, Input, Outputs, Sent = Rec
   readonly '~types'?:
     | { readonly input: Input; readonly outputs: Outputs; readonly receives: Sent }
     | undefined
-  /** The graph as a Mermaid flowchart; with `statuses` of a run it is coloured. */
+  /** The graph as a Mermaid flowchart. The option `statuses`, from a run, colours its steps. */
   toMermaid(options?: MermaidOptions): string
 }
 
 /**
- * An immutable definition under construction, and at any moment ready to be run as it is. `Input` is what `run()` takes, `Received` what
- * the schema made of it, as handlers see it; `Sent` what its runs can be sent.
+ * An immutable definition to which steps can be added. It can be run at any point. `Input` is what `run()` takes; `Received` is the schema's
+ * output, which handlers get; `Sent` is what its runs can be sent.
  */
 export interface Workflow<Name extends string, Input, Outputs, Received = Input, Sent = ReceivesNothing>
   extends TypedDefinition<Name, Input, Outputs, Sent> {
   /**
-   * A new definition with one more step; this one stays as it is.
+   * Returns a new definition with one more step; this one does not change.
    *
-   * @throws DefinitionError for an invalid or doubled name, an unknown dependency or a bad option.
+   * @throws DefinitionError for an invalid or duplicate name, an unknown dependency or an invalid option.
    */
   step<
     const StepName extends string,
@@ -53,10 +53,10 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
   ): Workflow<Name, Input, OutputsWith<Outputs, StepName, StepOutput<Output>>, Received, Sent>
 
   /**
-   * A step that waits for a time, without a worker, a connection or a promise: a process that dies in between changes nothing. Its output
-   * is undefined.
+   * A step that waits for a time. It holds no worker, connection or promise meanwhile, so it survives the death of any process. Its output is
+   * undefined.
    *
-   * @throws DefinitionError as `step()`, and for a negative duration, no instant, both `for` and `until`, or neither.
+   * @throws DefinitionError like `step()`, and for a negative duration, an invalid instant, and unless exactly one of `for` and `until` is given.
    */
   sleep<const StepName extends string, const Deps extends readonly string[] | readonly [] = readonly []>(
     name: NewName<StepName, Outputs>,
@@ -64,8 +64,8 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
   ): Workflow<Name, Input, OutputsWith<Outputs, StepName, undefined>, Received, Sent>
 
   /**
-   * A step that waits for a signal, by `run.signal()` or `engine.signal()`; its payload is the output. A signal that is sent before the wait
-   * begins is kept for it. A timeout fails the step with code `signal_timeout` unless `onTimeout` gives a stand-in.
+   * A step that waits for a signal, sent by `run.signal()` or `engine.signal()`. The signal's payload is its output. A signal sent before the wait
+   * begins is kept. A timeout fails the step with code `signal_timeout`, unless `onTimeout` gives a stand-in.
    *
    * @throws DefinitionError as `step()`.
    */
@@ -86,8 +86,8 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
   >
 
   /**
-   * A step that waits for somebody's decision, by `run.approve()` or `run.reject()`. Its output says who approved and when; a rejection fails
-   * it with code `approval_rejected`, without retries, and turns the run to its undo.
+   * A step that waits for a decision, by `run.approve()` or `run.reject()`. Its output says who approved and when. A rejection fails the step with
+   * code `approval_rejected`, without retries, and the run is undone.
    *
    * @throws DefinitionError as `step()`.
    */
@@ -108,10 +108,10 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
   >
 
   /**
-   * A step that asks `until` again and again, for what cannot call back. Between two checks it holds no worker. A timeout fails it with code
+   * A step that calls `until` at intervals, for systems that cannot call back. It holds no worker between checks. A timeout fails it with code
    * `poll_timeout`.
    *
-   * @throws DefinitionError as `step()`, and for an `every` that is missing or no time at all.
+   * @throws DefinitionError like `step()`, and for an `every` that is missing or 0.
    */
   poll<
     const StepName extends string,

@@ -12,7 +12,7 @@ const POLL_OPTION_NAMES = ['dependsOn', 'every', 'until', 'timeout', 'retry', 'l
 
 type Untyped = Readonly<Record<string, unknown>>
 
-/** Checks the options of `.sleep()` and completes them. */
+/** Checks the options of `.sleep()` and fills in defaults. */
 export function sleepDraft(place: WaitPlace, options: unknown, defaults: StepPolicy): StepDraft {
   checkOptionNames(place, 'the sleep', options, SLEEP_OPTION_NAMES)
   const { for: length, until } = options
@@ -36,7 +36,7 @@ export function sleepDraft(place: WaitPlace, options: unknown, defaults: StepPol
   return { ...draft(place, options, measure, defaults), wait: Object.freeze({ kind: 'sleep', by, ms }) }
 }
 
-/** Checks the options of `.waitForSignal()` and `.approval()` and completes them. */
+/** Checks the options of `.waitForSignal()` and `.approval()` and fills in defaults. */
 export function signalDraft(
   place: WaitPlace,
   kind: SignalWait['kind'],
@@ -55,7 +55,7 @@ export function signalDraft(
   return { ...draft(place, options, null, defaults), wait: Object.freeze(wait) }
 }
 
-/** Checks the options of `.poll()` and completes them. `until` is null where only runs are triggered. */
+/** Checks the options of `.poll()` and fills in defaults. `until` is null in a process that only starts runs. */
 export function pollDraft(place: WaitPlace, options: unknown, defaults: StepPolicy): StepDraft {
   checkOptionNames(place, 'the poll', options, POLL_OPTION_NAMES)
   const { until } = options

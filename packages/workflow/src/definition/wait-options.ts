@@ -7,7 +7,7 @@ import type { StorableOutput, StorableSchema } from './storable.ts'
 import type { Stored } from './stored.ts'
 
 interface WaitOptions<Outputs, Deps extends readonly string[]> {
-  /** Names of the steps that must have completed before the wait begins. Default: none. */
+  /** Names of the steps that must complete before the wait begins. Default: none. */
   readonly dependsOn?: Dependencies<Deps, Outputs> | undefined
 }
 
@@ -15,7 +15,7 @@ interface WaitOptions<Outputs, Deps extends readonly string[]> {
 export type SleepOptions<Input, Outputs, Deps extends readonly string[]> = WaitOptions<Outputs, Deps> &
   (
     | { readonly for: SleepLength<Duration, Input, Outputs, Deps>; readonly until?: undefined }
-    /** An instant that has passed ends the sleep at once. */
+    /** If the instant has passed, the sleep ends at once. */
     | { readonly until: SleepLength<Instant, Input, Outputs, Deps>; readonly for?: undefined }
   )
 
@@ -23,18 +23,18 @@ type SleepLength<Length, Input, Outputs, Deps extends readonly string[]> =
   | Length
   | ((context: StepContext<Input, DepsOf<Outputs, Deps>>) => Length | Promise<Length>)
 
-/** How long a step waits, and what happens then: without `timeout` there is nothing for `onTimeout` to do. */
+/** How long a step waits and what a timeout does. `onTimeout` needs a `timeout`. */
 type SignalTimeout<Input, Outputs, Deps extends readonly string[], StandIn> =
   | {
-      /** How long the step waits, from when its dependencies have completed. Default: without end. */
+      /** How long the step waits once its dependencies have completed. Default: no limit. */
       readonly timeout?: Duration | undefined
       readonly onTimeout?: undefined
     }
   | {
       readonly timeout: Duration
       /**
-       * What happens then: the step fails for good (`'fail'`, the default), which turns the run to its undo, or it completes with a
-       * stand-in: a value, or a function that makes one.
+       * What a timeout does. `'fail'`, the default: the step fails permanently, and the run is undone. Otherwise the step completes with a
+       * stand-in: a value, or a function that returns one.
        */
       readonly onTimeout?:
         | 'fail'
@@ -55,7 +55,7 @@ export type WaitForSignalOptions<
   readonly schema?: (Schema & StorableSchema<Schema>) | undefined
 } & SignalTimeout<Input, Outputs, Deps, StandIn>
 
-/** What `.approval()` takes. The schema is for what whoever approves adds to it. */
+/** What `.approval()` takes. The schema checks the payload of an approval. */
 export type ApprovalOptions<
   Input,
   Outputs,
@@ -64,15 +64,15 @@ export type ApprovalOptions<
   StandIn,
 > = WaitForSignalOptions<Input, Outputs, Deps, Schema, StandIn>
 
-/** What `.poll()` takes. `retry` is for checks that throw; each check that gives an answer, "not yet" included, begins it anew. */
+/** What `.poll()` takes. `retry` is for checks that throw. Each check that returns, even "not yet", resets the count of failures. */
 export interface PollOptions<Input, Outputs, Deps extends readonly string[], Output>
   extends WaitOptions<Outputs, Deps>,
     Pick<StepDefaults, 'retry' | 'lossesMax'> {
-  /** How long between one check and the next. */
+  /** The time between two checks. */
   readonly every: Duration
-  /** The check. `undefined`, `null` and `false` mean "not yet"; anything else is the step's output, `0` and `''` included. */
+  /** The check. `undefined`, `null` and `false` mean "not yet". Anything else is the step's output, also `0` and `''`. */
   readonly until: (context: StepContext<Input, DepsOf<Outputs, Deps>>) => Output & StorableOutput<Output>
-  /** How long to go on, from the first "not yet". At its end there is one last check. Default: without end. */
+  /** How long to poll, counted from the first "not yet". At the end there is one last check. Default: no limit. */
   readonly timeout?: Duration | undefined
 }
 
@@ -81,12 +81,12 @@ export type SignalOutput<Schema extends StandardSchemaV1, StandIn> =
   | Stored<StandardSchemaV1.InferOutput<Schema>>
   | StepOutput<StandIn>
 
-/** The output of an approval that was given. One that is rejected fails its step instead. */
+/** The output of an approval. A rejection fails the step instead. */
 export type Approval<Payload = unknown> = {
   readonly approved: true
   /** Who decided. */
   readonly by: string
-  /** When, as an ISO 8601 text, by the store's clock. */
+  /** When, as an ISO 8601 string, by the store's clock. */
   readonly at: string
   readonly comment?: string
 } & (unknown extends Payload ? { readonly payload?: unknown } : { readonly payload: Payload })
@@ -95,7 +95,7 @@ export type ApprovalOutput<Schema extends StandardSchemaV1, StandIn> =
   | Approval<Stored<StandardSchemaV1.InferOutput<Schema>>>
   | StepOutput<StandIn>
 
-// `void` is what a check gives that returns nothing; it is not `undefined` to the compiler.
+// `void` is the type of a check without a return statement; to the compiler it differs from `undefined`.
 // biome-ignore lint/suspicious/noConfusingVoidType: see above
 type NotYet = undefined | null | false | void
 
@@ -108,13 +108,13 @@ export interface Receives {
   readonly approvals: object
 }
 
-/** Of a definition without signals, so far. */
+/** For a definition without signals and approvals. */
 export interface ReceivesNothing {
   readonly signals: Readonly<Record<never, never>>
   readonly approvals: Readonly<Record<never, never>>
 }
 
-/** Of a run that was found by its id, or of a graph that is data: names are checked when a signal is sent. */
+/** For a run found by its id, or a graph as data: names are checked when a signal is sent. */
 export interface ReceivesAnything {
   readonly signals: Readonly<Record<string, unknown>>
   readonly approvals: Readonly<Record<string, unknown>>

@@ -2,16 +2,16 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Handler } from './handler.ts'
 
 /**
- * What a step waits for, when it does not work itself. A waiting step holds no worker: it is a row with a due time, or none. Made by
- * `.sleep()`, `.waitForSignal()`, `.approval()` and `.poll()`; all durations are milliseconds.
+ * What a waiting step waits for. Such a step holds no worker: it is a row, with or without a due time. Made by `.sleep()`, `.waitForSignal()`,
+ * `.approval()` and `.poll()`; all durations are milliseconds.
  */
 export type Wait = Sleep | SignalWait | Poll
 
-/** `ms` is null when the step's handler says how long, or until when. */
+/** `ms` is null when the step's handler returns the duration or the instant. */
 export interface Sleep {
   readonly kind: 'sleep'
   readonly by: 'for' | 'until'
-  /** A length, or an instant. */
+  /** With `for` a duration, with `until` an epoch time; milliseconds. */
   readonly ms: number | null
 }
 
@@ -23,17 +23,17 @@ export interface SignalWait {
   readonly onTimeout: OnTimeout
 }
 
-/** The step's handler is asked again and again. */
+/** The step's handler is called at intervals. */
 export interface Poll {
   readonly kind: 'poll'
   readonly everyMs: number
   readonly timeoutMs: number | null
 }
 
-/** What a timeout comes to: the step fails, or completes with a stand-in. */
+/** What a timeout does: the step fails, or completes with a stand-in. */
 export type OnTimeout = 'fail' | { readonly output: unknown } | Handler
 
-/** Tells whether what a poll's handler gave back means "not yet". */
+/** Tells whether a poll handler's answer means "not yet". */
 export function isNotYet(answer: unknown): boolean {
   return answer === undefined || answer === null || answer === false
 }

@@ -2,7 +2,7 @@ import type { DefinitionRecord } from '../adapter/records.ts'
 import type { StepGraph } from '../graph/graph.ts'
 import type { StepDefinition } from './step.ts'
 
-/** A definition as the engine sees it, whatever made it. `Workflow` of the builder extends it with types. */
+/** A definition as the engine sees it, from `define()` or `defineGraph()`. The builder's `Workflow` adds types. */
 export interface WorkflowDefinition {
   readonly name: string
   readonly version: number
@@ -12,8 +12,8 @@ export interface WorkflowDefinition {
   readonly record: DefinitionRecord
   /** True when every step has its handlers, so that a worker can run it. */
   readonly runnable: boolean
-  /** How long after its start a run fails unless it has ended or was given another deadline, in milliseconds. */
+  /** How long a run may take from its start, in milliseconds, unless its start sets another deadline; null means no limit. */
   readonly deadlineMs: number | null
-  /** Checks an input against the definition's schema and returns what the schema makes of it, or a promise of it. Throws `invalid_input`. */
+  /** Checks an input against the definition's schema. Returns the schema's output, or a promise of it. Throws `invalid_input`. */
   validate(input: unknown): unknown
 }

@@ -44,21 +44,21 @@ import {
 } from './start/start-run.ts'
 import { Working } from './working.ts'
 
-/** How long closing waits for a look at awaited runs that is under way. */
+/** How long closing waits for a running query of awaited runs. */
 const CLOSE_MS = 1_000
 
-/** Makes an engine. It touches the store first when it is started or asked for something. Throws `invalid_option`. */
+/** Makes an engine. It does not connect to the store before its first call. Throws `invalid_option`. */
 export function createEngine(options: EngineOptions): Engine {
   return new Engine(checkEngineOptions(options))
 }
 
-/** Starts and follows runs; once started, it is also a worker that runs steps. Made by {@link createEngine}. */
+/** Starts and observes runs. After start() it is also a worker that executes steps. Made by {@link createEngine}. */
 export class Engine extends RunVerbs implements AsyncDisposable {
-  /** Runs as the store holds them. */
+  /** Reads runs, and acts on many of them. */
   readonly runs: Runs
-  /** The registry of workers: which there are, and what they hold. */
+  /** The registry of workers and the steps they hold. */
   readonly workers: Workers
-  /** What waits for somebody's decision, across runs. */
+  /** Approvals that wait for a decision, across runs. */
   readonly approvals: Approvals
   readonly #settings: EngineSettings
   readonly #adapter: Adapter
@@ -115,7 +115,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   }
 
   /**
-   * Becomes a worker: checks the store and the definitions, then claims and runs steps until `stop()`.
+   * Starts the worker: checks the store and the definitions, then claims and executes steps until `stop()`.
    *
    * @throws BelayError `definition_changed`, `schema_missing`, `schema_outdated`, `schema_too_new`, `store_misconfigured`, `store_unavailable`,
    * `store_contended`.
@@ -126,14 +126,14 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   }
 
   /**
-   * Starts a run. Once this resolves, the run and all its steps are stored. By the name of its workflow instead of its definition the run is
-   * checked if this process has the definition; else its input is taken as it is, and `checked` of the handle is false.
+   * Starts a run. Once this resolves, the run and all its steps are stored. `workflow` is a definition or a name. By name, the input is checked if
+   * this process has the definition; otherwise it is stored unchecked, and the handle's `checked` is false.
    *
-   * @param options.key makes the start idempotent: the same key of the same workflow with the same input, as the caller gives it, returns the
-   * first run, also one of an earlier version: see `version` of the handle.
-   * @param options.tx makes the run part of a transaction of the caller's: it is stored when that commits. `run.started` is not told then.
-   * @throws BelayError `invalid_input`, `payload_unserialisable`, `payload_too_large`, `key_conflict`, `definition_changed`, and the store's;
-   * by name also `unknown_workflow`.
+   * @param options.key makes the start idempotent: a repeated start of the same workflow, with the same key and the same input before the schema,
+   * returns the first run. That run may have an earlier version: see the handle's `version`.
+   * @param options.tx makes the start part of the caller's transaction: the run is stored when it commits. `run.started` is not emitted.
+   * @throws BelayError `invalid_input`, `payload_unserialisable`, `payload_too_large`, `key_conflict`, `definition_changed`, and the store's
+   * errors; by name also `unknown_workflow`.
    */
   run<W extends WorkflowDefinition>(
     workflow: W,
@@ -150,17 +150,17 @@ export class Engine extends RunVerbs implements AsyncDisposable {
       return this.#startedHandle(await startRun(this.#startParts(), workflow, input, options), options)
     }
     const started = await startRunByName(this.#startParts(), workflow, input, options)
-    // Its outputs are of no known type, whatever the version.
+    // The outputs have no known type, so any version fits.
     const handle: RunHandle = this.#startedHandle(started, options, started.version)
     return Object.assign(handle, { checked: started.checked })
   }
 
   /**
-   * Starts many runs of one workflow, a thousand in one commit. All are checked before the first is stored; handles are in order.
-   * When one is refused, the others are started all the same: call again with the same keys to get their handles.
-   * With `options.tx` they are part of a transaction of the caller's, all or none.
+   * Starts many runs of one workflow, up to a thousand in one commit. All are checked before the first is stored. Handles are in order. If the
+   * store refuses a run, the others still start: call again with the same keys to get their handles. With `options.tx` all runs, or none, are
+   * stored when the caller's transaction commits.
    *
-   * @throws what `run()` throws, for the first run that it is thrown for.
+   * @throws what `run()` throws, for the first run that fails.
    */
   async runMany<W extends WorkflowDefinition>(
     workflow: W,
@@ -175,10 +175,10 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   }
 
   /**
-   * Deletes runs that ended long enough ago, with their steps, signals and history, in batches that never hold up live runs.
-   * Whoever still awaits the result of such a run gets `unknown_run`.
+   * Deletes runs that ended long enough ago, with their steps, signals and history, in batches that never hold up live runs. A pending `result()`
+   * of such a run rejects with `unknown_run`.
    *
-   * @throws BelayError `invalid_option`, and the store's; and whatever `archive` throws: then nothing of its batch was deleted.
+   * @throws BelayError `invalid_option`, and the store's errors; and what `archive` throws: nothing of that batch was deleted.
    */
   async prune(options: PruneOptions): Promise<PruneReport> {
     this.#assertOpen()
@@ -188,10 +188,10 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   }
 
   /**
-   * Looks for what keeps runs from going on: versions that no worker can run, parked and paused runs, dead workers, steps that are due for
-   * long, and what should be impossible. Costs as much as there are live runs, whatever the history.
+   * Finds reasons why runs do not progress: versions without a worker, parked and paused runs, dead workers, overdue steps, and states that should
+   * be impossible. The cost grows with the number of live runs, not with the history.
    *
-   * @throws BelayError `invalid_option`, `store_unavailable`. A store that is not fit for use is a finding.
+   * @throws BelayError `invalid_option`, `store_unavailable`. An unusable store is a finding, not an error.
    */
   async doctor(options?: DoctorOptions): Promise<DoctorReport> {
     this.#assertOpen()
@@ -199,11 +199,11 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   }
 
   /**
-   * Moves a run to another version of its workflow. Possible while none of its steps is running, when every step that has begun exists there
-   * under the same name, and nothing that has ended depends there on something that has not; also once the run has ended without
-   * completing, to retry it by the new version. Resolves to false when the run has that version already.
+   * Moves a run to another version of its workflow. Allowed while none of its steps is running, if every step that has begun has the same name in
+   * the new version, and no ended step depends there on a step that has not ended. Also allowed for a run that ended without completing, to retry
+   * it with the new version. Resolves to false if the run already has that version.
    *
-   * @throws BelayError `action_refused` with all that stands in the way, `unknown_run`, `definition_changed`.
+   * @throws BelayError `action_refused` that lists every obstacle, `unknown_run`, `definition_changed`.
    */
   async migrateRun(
     run: RunReference,
@@ -216,7 +216,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     return this.#control.migrate(runId, workflow, options)
   }
 
-  /** Calls back on everything that happens in this engine. Returns how to stop it. A listener that throws is logged. */
+  /** Calls `listener` for each event of this engine. Returns a function that removes it. Errors of listeners are logged. */
   on<Name extends keyof EngineEvents>(name: Name, listener: EventListener<Name>): () => void {
     checkArgument('on()', 'the event', name, oneOf(EVENT_NAMES))
     checkArgument('on()', 'the listener', listener, callback())
@@ -224,8 +224,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   }
 
   /**
-   * Stops working: claims nothing more, lets handlers end, and after `timeout` (default 30 s) signals them and gives their steps back
-   * without spending an attempt. The engine can still start and follow runs.
+   * Stops the worker: claims nothing more and lets handlers end. After `timeout` (default 30 s) it signals them and releases their steps, which
+   * counts no failure. The engine can still start and observe runs.
    */
   async stop(options: { readonly timeout?: Duration } = {}): Promise<void> {
     const { timeout: timeoutMs } = checkOptions('stop()', options, STOP_OPTIONS)
@@ -233,8 +233,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   }
 
   /**
-   * Stops, rejects whoever still awaits a run, and closes the adapter. Takes at most some six seconds longer than the timeout, also when the
-   * database does not answer: what could not be recorded by then is left to the lease's end.
+   * Stops the worker, rejects pending `result()` calls, and closes the adapter. Takes at most about six seconds longer than the timeout, even if
+   * the database does not answer: steps whose outcomes could not be recorded run again after the lease ends.
    */
   async close(options: { readonly timeout?: Duration } = {}): Promise<void> {
     const { timeout } = checkOptions('close()', options, STOP_OPTIONS)
@@ -280,7 +280,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     }
   }
 
-  /** Tells of a run that was started, unless that depends on a transaction of the caller's. */
+  /** Makes the handle of a started run. Emits `run.started` unless a caller's transaction must still commit. */
   #startedHandle<Outputs, Sent>(
     { id, created, definition, version, taken }: StartedHandle,
     { key, tags = [], tx }: Pick<RunOptions, 'key' | 'tags' | 'tx'>,
@@ -326,5 +326,5 @@ const RUN_MANY_OPTIONS = {
 } satisfies OptionTable
 
 const STOP_OPTIONS = {
-  timeout: { sets: 'how long handlers may go on', takes: duration(0, '1d'), default: '30s' },
+  timeout: { sets: 'how long handlers may continue', takes: duration(0, '1d'), default: '30s' },
 } satisfies OptionTable

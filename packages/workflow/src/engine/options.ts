@@ -29,34 +29,37 @@ import { checkRetention, type RetentionPolicy, type RetentionSettings } from './
 export interface EngineOptions {
   /** Where runs are stored: `postgres(url)`, `pglite(directory)`, or `memory()` in tests. */
   readonly adapter: Adapter
-  /** What this process can run once it is started. A process that only triggers runs may leave it out. */
+  /** The workflows whose steps this process executes once it is started. Not needed in a process that only starts runs. */
   readonly workflows?: readonly WorkflowDefinition[]
   /** Handlers running at once in this worker, 1 to 10,000. Default 50. */
   readonly concurrency?: number
-  /** How often the executor looks for work when nothing wakes it, 10 ms to 1 min. Default 200 ms. */
+  /** How often the worker looks for work when nothing wakes it, 10 ms to 1 min. Default 200 ms. */
   readonly tick?: Duration
-  /** How long a worker may be silent before its steps are given to others, 100 ms to 1 day. Renewed every third of it. Default 30 s. */
+  /**
+   * How long a worker may fail to renew its lease before its steps go to other workers, 100 ms to 1 day. It renews every third of that. Default 30
+   * s.
+   */
   readonly lease?: Duration
   /** The largest input or output, in bytes of JSON, 1 to 256 MiB. Default 1 MiB. */
   readonly payloadMaxBytes?: number
   /** Shown in the worker registry. Default `'worker'`. */
   readonly name?: string
-  /** The machine's name in the worker registry. Default: what the adapter knows it by. */
+  /** The machine's name in the worker registry. Default: the adapter's name for it. */
   readonly host?: string
-  /** Prunes ended runs and releases their keys by itself, in small batches. Default: keeps everything. */
+  /** Prunes ended runs and releases their keys in the background, in small batches. Default: keeps everything. */
   readonly retention?: RetentionPolicy
   /**
-   * `'keep'` keeps each attempt that this engine ends as a row of its own, for `runs.attempts()`: one more insert for each attempt. Give it to
-   * every engine of a store. Rows are pruned with their run. Default: only the newest attempt of each direction is stored, with the counts.
+   * `'keep'` stores each ended attempt as a row, for `runs.attempts()`. That costs one more insert for each attempt. Set it on every engine of a
+   * store. The rows are pruned with their run. Default: only the newest attempt of each direction is stored, and the counts.
    */
   readonly attempts?: 'keep'
-  /** Default: says nothing. */
+  /** Default: logs nothing. */
   readonly logger?: Logger
-  /** Timers; default the adapter's clock if its time is virtual, else the system's. */
+  /** The source of timers. Default: the adapter's clock if its time is virtual, else the system's clock. */
   readonly clock?: Clock
-  /** Spreads retries; default `Math.random`. */
+  /** Randomises retry delays. Default `Math.random`. */
   readonly random?: () => number
-  /** Makes time-ordered uuids for runs and workers; default uuid v7. */
+  /** Makes time-ordered UUIDs for runs and workers. Default: UUID v7. */
   readonly newId?: () => string
 }
 
@@ -82,7 +85,7 @@ const ADAPTER = having<Adapter>('an adapter, like postgres(url), pglite(director
 
 const OPTIONS = {
   adapter: { sets: 'where runs are stored', takes: ADAPTER, required: true },
-  workflows: { sets: 'what this process can run', takes: anything, default: [] },
+  workflows: { sets: 'the workflows that this process can run', takes: anything, default: [] },
   concurrency: { sets: 'how many handlers run at once', takes: wholeNumber(1, 10_000), default: 50 },
   tick: {
     sets: 'how often the engine looks for work when nothing wakes it',
@@ -90,7 +93,7 @@ const OPTIONS = {
     default: '200ms',
   },
   lease: {
-    sets: 'how long a worker may be silent before its steps are given to others',
+    sets: 'how long a worker may fail to renew its lease before its steps go to other workers',
     takes: duration('100ms', '1d'),
     default: '30s',
   },
@@ -104,17 +107,20 @@ const OPTIONS = {
   retention: { sets: 'how long ended runs are kept', takes: anything },
   attempts: { sets: 'whether every attempt is kept', takes: oneOf(['keep']) },
   logger: {
-    sets: 'where messages go',
+    sets: 'where log messages go',
     takes: having<Logger>('a logger with debug, info, warn and error', ['debug', 'info', 'warn', 'error']),
   },
-  clock: { sets: 'the time of timers', takes: having<Clock>('a clock with now and after', ['now', 'after']) },
-  random: { sets: 'how retries are spread', takes: callback<() => number>() },
+  clock: {
+    sets: 'the source of timers',
+    takes: having<Clock>('a clock with now and after', ['now', 'after']),
+  },
+  random: { sets: 'the randomness of retry delays', takes: callback<() => number>() },
   newId: { sets: 'the ids of runs and workers', takes: callback<() => string>() },
 } satisfies OptionTable & Readonly<Record<keyof EngineOptions, OptionRow>>
 
 const CALL = 'createEngine()'
 
-/** Checks options when they are given, and fills in the defaults. Throws `invalid_option`. */
+/** Checks the options and fills in defaults. Throws `invalid_option`. */
 export function checkEngineOptions(options: EngineOptions): EngineSettings {
   const checked = checkOptions(CALL, options, OPTIONS)
   const { adapter, retention } = checked

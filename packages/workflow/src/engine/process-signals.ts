@@ -10,12 +10,12 @@ import {
   someOf,
 } from '../options/index.ts'
 
-/** The signals that can be asked for, with their numbers: a process that a signal ends exits with 128 and its number. */
+/** The possible signals with their numbers. A process ended by a signal exits with 128 plus its number. */
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGUSR2: 12, SIGTERM: 15 } as const
 
 export type StopSignal = keyof typeof SIGNALS
 
-/** What is used of Node's `process`. */
+/** The part of Node's `process` that is used. */
 export interface SignalledProcess {
   on(signal: StopSignal, listener: () => void): unknown
   off(signal: StopSignal, listener: () => void): unknown
@@ -25,11 +25,14 @@ export interface SignalledProcess {
 export interface StopOnSignalsOptions {
   /** Default SIGTERM and SIGINT. */
   readonly signals?: readonly StopSignal[]
-  /** How long handlers may go on before they are signalled and their steps given back. Default 30 s: less than your platform waits. */
+  /**
+   * How long handlers may continue before they are signalled and their steps released. Default 30 s. Must be less than your platform waits before
+   * it kills the process.
+   */
   readonly timeout?: Duration
-  /** Called once the engine is closed: the place to close pools and servers of your own. */
+  /** Called once the engine is closed: close your own pools and servers here. */
   readonly afterwards?: () => void | Promise<void>
-  /** Default: says nothing. */
+  /** Default: logs nothing. */
   readonly logger?: Logger
 }
 
@@ -41,23 +44,23 @@ const OPTIONS = {
     takes: someOf(Object.keys(SIGNALS) as StopSignal[]),
     default: ['SIGTERM', 'SIGINT'],
   },
-  timeout: { sets: 'how long handlers may go on', takes: duration(0, '1d'), default: '30s' },
+  timeout: { sets: 'how long handlers may continue', takes: duration(0, '1d'), default: '30s' },
   afterwards: {
     sets: 'what is called once the engine is closed',
     takes: callback<NonNullable<StopOnSignalsOptions['afterwards']>>(),
   },
   logger: {
-    sets: 'where messages go',
+    sets: 'where log messages go',
     takes: having<Logger>('a logger with info and error', ['info', 'error']),
   },
 } satisfies OptionTable
 
 /**
- * Closes an engine when the process is told to stop: on the first signal it claims nothing more, lets handlers end until the timeout,
- * gives back what still runs without spending an attempt, closes, calls `afterwards`, and exits with 0 (with 1 if that failed). A second
- * signal exits at once, as the signal alone would have; what the worker held then returns when its lease ends.
+ * Closes an engine when the process gets a stop signal. On the first signal it claims nothing more, lets handlers end until the timeout, releases
+ * the steps that still run, closes, calls `afterwards`, and exits with 0 (with 1 if that failed). A second signal exits at once, as without this
+ * function; the worker's steps then go to other workers when its lease ends.
  *
- * Returns how to take the listeners away again.
+ * Returns a function that removes the listeners.
  *
  * @throws BelayError `invalid_option`.
  */

@@ -8,7 +8,7 @@ import type { EngineSettings } from './options.ts'
 import { Retention } from './retention/retention.ts'
 import { Worker, type WorkerParts } from './worker/worker.ts'
 
-/** How long stopping waits for a round of pruning that is under way, beyond the worker's timeout. */
+/** How long stopping waits for a running round of pruning, in addition to the worker's timeout. */
 const ROUND_MS = 1_000
 
 export interface WorkingParts {
@@ -20,7 +20,7 @@ export interface WorkingParts {
   readonly onRecovered: WorkerParts['onRecovered']
 }
 
-/** The part of an engine that works: its worker and its retention, between `start()` and `stop()`. */
+/** The engine's background work between `start()` and `stop()`: its worker and its retention. */
 export class Working {
   readonly #parts: WorkingParts
   #worker: Worker | undefined
@@ -31,7 +31,7 @@ export class Working {
     this.#parts = parts
   }
 
-  /** Becomes a worker. Calls share one start, until it fails or the worker is stopped. */
+  /** Starts the worker. Concurrent and later calls share one start, until it fails or the worker is stopped. */
   start(): Promise<void> {
     this.#starting ??= this.#start().catch((error: unknown) => {
       this.#starting = undefined
@@ -40,7 +40,7 @@ export class Working {
     return this.#starting
   }
 
-  /** Lets handlers end for `timeoutMs`, then gives their steps back. */
+  /** Lets handlers end for `timeoutMs`, then releases their steps. */
   async stop(timeoutMs: number): Promise<void> {
     await this.#starting?.catch(() => {})
     const [worker, retention] = [this.#worker, this.#retention]
@@ -52,23 +52,23 @@ export class Working {
     await Promise.all([worker?.stop(timeoutMs), within(clock, timeoutMs + ROUND_MS, stopped)])
   }
 
-  /** Stores new runs: by the worker, which takes on their first steps, or without it. */
+  /** Stores new runs: through the worker, which takes on their first steps, if there is one. */
   startRuns(runs: readonly NewRun[]): Promise<readonly StartedRun[]> {
     return this.#worker?.startRuns(runs) ?? this.#adapter.startRuns(runs)
   }
 
-  /** These runs go forward no more. */
+  /** These runs were stopped. */
   runsStopped(runIds: readonly string[]): void {
     this.#worker?.runsStopped(runIds)
   }
 
-  /** Steps may be ready, of whatever definition. */
+  /** Steps of any definition may be ready. */
   wake(): void {
     this.#worker?.wake()
     this.#adapter.wake()
   }
 
-  /** Steps of this definition are ready, or will be: for this worker if it can take them, else for others. */
+  /** Steps of this definition are or will be ready: wakes this worker if it can take them, else other workers. */
   wakeFor(definitionId: number): void {
     const worker = this.#worker
     if (worker?.runs(definitionId) && worker.hasRoom) worker.wake()
@@ -100,7 +100,7 @@ export class Working {
       if (workflow.runnable) runnable.set(id, workflow)
       else
         settings.log.info(
-          'A workflow without handlers was registered: this process can start its runs, but not work on them.',
+          'A workflow without handlers was registered: this process can start its runs, but not execute their steps.',
           { workflow: workflow.name },
         )
     }

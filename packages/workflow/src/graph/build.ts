@@ -5,11 +5,11 @@ import type { StepGraph } from './graph.ts'
 import { topologicalOrder } from './order.ts'
 
 /**
- * Checks steps and compiles them to numbers. The numbering is a topological order that depends on names and dependencies alone: the
- * same graph written in another order is numbered the same.
+ * Checks steps and compiles them to numbers. The numbering is a topological order that depends on names and dependencies alone: the same graph
+ * written in another order is numbered the same.
  *
- * @throws DefinitionError for an empty graph, an invalid or doubled name, an unknown, doubled or own dependency, a cycle, too many steps
- * or dependencies.
+ * @throws DefinitionError for an empty graph, an invalid or duplicate name, an unknown or duplicate dependency, a step that depends on itself, a
+ * cycle, too many steps or dependencies.
  */
 export function buildGraph(workflow: string, nodes: readonly GraphNode[]): StepGraph {
   checkNodes(workflow, nodes)
@@ -25,17 +25,17 @@ export function buildGraph(workflow: string, nodes: readonly GraphNode[]): StepG
 }
 
 interface RankedGraph {
-  /** In the order of code units; a step's rank is its index here. */
+  /** Sorted by code units. A step's rank is its index here. */
   readonly names: readonly string[]
   readonly dependencies: readonly (readonly number[])[]
   readonly dependents: readonly (readonly number[])[]
 }
 
 function rankedGraph(nodes: readonly GraphNode[]): RankedGraph {
-  // Without a comparator sort goes by code units: no locale may decide about a checksum.
+  // Without a comparator sort() compares code units: a checksum must not depend on the locale.
   const names = nodes.map((node) => node.name).sort()
   const rankOf = new Map(names.map((name, rank) => [name, String(rank)]))
-  // Ranks are the node's keys, since graphlib takes a name like "constructor" for one that it has already.
+  // Ranks are the nodes' keys, because graphlib mistakes a name like "constructor" for an existing node.
   const graph = new Graph<undefined, string, undefined>()
   for (const [name, rank] of rankOf) graph.setNode(rank, name)
   for (const node of nodes) {

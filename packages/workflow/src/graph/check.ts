@@ -4,30 +4,30 @@ import { shown } from '../shown.ts'
 import { definitionError, listed } from './place.ts'
 import { Problems } from './problems.ts'
 
-/** The most steps one definition may have. */
+/** The most steps in one definition. */
 export const STEPS_MAX = 20_000
 
-/** The most dependencies all steps of one definition may have together. */
+/** The most dependencies of all steps in one definition together. */
 export const DEPENDENCIES_MAX = 200_000
 
-/** The most characters a name of a workflow or step may have. */
+/** The most characters in the name of a workflow or step. */
 const NAME_LENGTH_MAX = 128
 
-/** Among more names no near one is searched: there may be as many that are wrong. */
+/** With more names than this no similar name is searched, because the search runs for every wrong name. */
 const SEARCHED_MAX = 2_000
 
-/** A suggestion that is longer is only in the problem's fields. */
+/** A longer suggestion is only in the problem's fields, not in the message. */
 const SUGGESTION_SHOWN_MAX = 60
 
 const NAME = /^[A-Za-z][A-Za-z0-9_.:-]*$/
 
-/** A step as far as the graph is concerned. */
+/** The part of a step that the graph needs. */
 export interface GraphNode {
   readonly name: string
   readonly dependsOn: readonly string[]
 }
 
-/** Refuses a workflow's name that the rule for names forbids. */
+/** Refuses an invalid workflow name. */
 export function checkWorkflowName(name: unknown): asserts name is string {
   const defect = nameDefect(name)
   if (defect === undefined) return
@@ -38,7 +38,7 @@ export function checkWorkflowName(name: unknown): asserts name is string {
   })
 }
 
-/** Refuses a step's name that the rule for names forbids. What it suggests instead is not in `taken`, and is put there. */
+/** Refuses an invalid step name. Its suggestion is not in `taken`, and is added to it. */
 export function checkStepName(
   workflow: string,
   name: unknown,
@@ -54,7 +54,7 @@ export function checkStepName(
   })
 }
 
-/** The given name in characters that a name may have; undefined when nothing of it is left. */
+/** The name without invalid characters; undefined if nothing remains. */
 function validName(name: unknown): string | undefined {
   if (typeof name !== 'string') return undefined
   const valid = name.replace(/^[^A-Za-z]+/, '').replace(/[^A-Za-z0-9_.:-]+/g, '_')
@@ -85,13 +85,13 @@ function nameDefect(name: unknown): string | undefined {
   return NAME.test(name) ? undefined : `is not valid. ${rule}`
 }
 
-/** What {@link checkDependencies} looks names up in. */
+/** The steps among which {@link checkDependencies} looks up names. */
 export interface KnownSteps {
   has(name: string): boolean
   names(): readonly string[]
 }
 
-/** Refuses dependencies of one step that are unknown, doubled, or the step itself; all of them at once. */
+/** Refuses a step's dependencies that are unknown, duplicate, or the step itself. Throws all problems at once. */
 export function checkDependencies(workflow: string, step: GraphNode, known: KnownSteps): void {
   const problems = new Problems(workflow)
   for (const error of dependencyErrors(workflow, step, known)) problems.add(error)
@@ -136,7 +136,7 @@ function unknownDependency(
   return definitionError(place, message, { kind, name, suggestion })
 }
 
-/** Refuses everything about steps that makes them no graph, but cycles; all of it at once. */
+/** Refuses steps that do not form a graph, apart from cycles. Throws all problems at once. */
 export function checkNodes(workflow: string, nodes: readonly GraphNode[]): void {
   if (nodes.length === 0) throw definitionError({ workflow }, 'it has no steps. Define at least one.')
   checkStepCount(workflow, nodes.length)

@@ -2,8 +2,8 @@ import type { DefinitionError } from '../errors.ts'
 import { definitionError } from './place.ts'
 
 /**
- * A cycle among the nodes that a topological order had to leave out: each depends on the next, and the last on the first.
- * Begins with its smallest node.
+ * Finds a cycle among the nodes that are missing in the topological order. Each node depends on the next, and the last on the first. Begins with
+ * the smallest node.
  */
 export function findCycle(
   dependencies: readonly (readonly number[])[],
@@ -12,7 +12,7 @@ export function findCycle(
   const inOrder = new Set(ordered)
   const path: number[] = []
   const positionOf = new Map<number, number>()
-  // Each node left out waits for another left out, so a walk along dependencies must meet itself.
+  // Each missing node depends on another missing node, so a walk along dependencies must reach a node twice.
   let node: number | undefined = dependencies.findIndex((_, candidate) => !inOrder.has(candidate))
   while (node !== undefined && !positionOf.has(node)) {
     positionOf.set(node, path.length)
@@ -29,10 +29,10 @@ function rotatedToSmallest(cycle: readonly number[]): number[] {
   return [...cycle.slice(start), ...cycle.slice(0, start)]
 }
 
-// Of a longer cycle the message shows both ends: the steps between can be read in the definition.
+// The message shows only both ends of a longer cycle: the definition has the steps between.
 const SHOWN_MAX = 20
 
-/** The error for steps that wait for each other in a circle; `cycle` names each once. */
+/** The error for a cycle of steps. `cycle` names each step once. */
 export function cycleError(workflow: string, cycle: readonly string[]): DefinitionError {
   const shown =
     cycle.length <= SHOWN_MAX

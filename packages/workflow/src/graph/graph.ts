@@ -2,11 +2,11 @@
 export interface StepGraph {
   readonly size: number
   readonly names: readonly string[]
-  /** For each step the steps it depends on, ascending. */
+  /** For each step, its dependencies, ascending. */
   readonly dependencies: readonly (readonly number[])[]
-  /** For each step the steps that depend on it, ascending. */
+  /** For each step, its dependents, ascending. */
   readonly dependents: readonly (readonly number[])[]
-  /** The steps that depend on none, ascending. */
+  /** The steps without dependencies, ascending. */
   readonly roots: readonly number[]
   numberOf(name: string): number | undefined
 }

@@ -18,7 +18,7 @@ import { listed } from './place.ts'
 const KIND_MARKS: Readonly<Record<WaitKind, string>> = { sleep: '⏲', signal: '✉', approval: '☑', poll: '⟳' }
 
 export interface MermaidOptions {
-  /** Statuses of a run's steps by name: colours them. Steps left out stay plain. */
+  /** The statuses of a run's steps, by name. They colour the steps; steps without a status stay plain. */
   readonly statuses?: Readonly<Record<string, StepStatus>> | undefined
   /** Which way the graph grows: top down (the default) or left to right. */
   readonly direction?: 'TD' | 'LR' | undefined
@@ -58,10 +58,10 @@ const OPTIONS = {
 } satisfies OptionTable
 
 /**
- * The graph as a Mermaid flowchart. Steps that can be undone are marked with ↩ and a double frame, steps that wait are rounded and marked
- * with what they wait for: ⏲ a time, ✉ a signal, ☑ an approval, ⟳ a poll.
+ * Draws the graph as a Mermaid flowchart. Steps with a compensation have a double frame and the mark ↩. Waiting steps are rounded, with a mark for
+ * what they wait for: ⏲ a time, ✉ a signal, ☑ an approval, ⟳ a poll.
  *
- * @throws BelayError `invalid_option` for a status of a step that is not in the graph, or that is no status.
+ * @throws BelayError `invalid_option` for the status of an unknown step, or an invalid status.
  */
 export function toMermaid(
   definition: { readonly record: DefinitionRecord },
@@ -136,7 +136,7 @@ function nodeLine(step: StepShape, number: number, status: StepStatus | undefine
   return `  ${node}${status === undefined ? '' : `:::${status}`}`
 }
 
-/** Records may come from a store; whatever a name holds must not end the label. */
+/** Records may come from a store, so names may hold anything: no character may end the label. */
 function escaped(name: string): string {
   return name.replace(/[^\p{L}\p{N} _.:-]/gu, (character) => `#${character.codePointAt(0)};`)
 }

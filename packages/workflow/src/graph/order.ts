@@ -1,6 +1,6 @@
 /**
- * The topological order that always takes the smallest of those whose dependencies have all been taken (Kahn). Shorter than the graph
- * when there is a cycle. Iterative, since a chain of thousands would overflow the stack.
+ * Kahn's topological order: always takes the smallest node whose dependencies have all been taken. Shorter than the graph if there is a cycle.
+ * Iterative, because a chain of thousands would overflow the stack.
  */
 export function topologicalOrder(
   dependencies: readonly (readonly number[])[],
@@ -22,7 +22,7 @@ export function topologicalOrder(
   return order
 }
 
-/** Numbers, smallest out first. Sorting a list at every step would make a fan of thousands quadratic. */
+/** A priority queue of numbers. Sorting a list at every step would take quadratic time for a fan of thousands. */
 class MinHeap {
   readonly #items: number[] = []
 

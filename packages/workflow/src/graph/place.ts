@@ -1,12 +1,12 @@
 import { DefinitionError, type DefinitionProblem } from '../errors.ts'
 
-/** Where in a definition something is wrong. */
+/** The place of a problem in a definition. */
 export interface Place {
   readonly workflow: string
   readonly step?: string | undefined
 }
 
-/** A {@link DefinitionError} that begins with where it is: `Workflow "checkout", step "chargeCard": …`. */
+/** Makes a {@link DefinitionError} whose message begins with the place: `Workflow "checkout", step "chargeCard": …`. */
 export function definitionError(
   place: Place,
   message: string,
@@ -25,7 +25,7 @@ export function definitionError(
 // A definition may have thousands of steps; a message that lists them all helps nobody.
 const LISTED_MAX = 12
 
-/** Names for a message: `a, b, c`, cut short with the number of those left out. */
+/** Names for a message: `a, b, c`. A long list ends with the number of the others. */
 export function listed(names: readonly string[]): string {
   if (names.length <= LISTED_MAX) return names.join(', ')
   return `${names.slice(0, LISTED_MAX).join(', ')} and ${names.length - LISTED_MAX} more`

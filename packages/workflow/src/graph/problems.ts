@@ -1,9 +1,9 @@
 import { DefinitionError, type DefinitionProblem } from '../errors.ts'
 
-/** Problems that a message names; all of them are in the error's `problems`. */
+/** The most problems in a message; the error's `problems` holds them all. */
 const SHOWN_MAX = 5
 
-/** Collects what is wrong with a definition, so that all of it is told at once. */
+/** Collects the problems of a definition, so that one error reports them all. */
 export class Problems {
   readonly #workflow: string
   readonly #errors: DefinitionError[] = []
@@ -20,7 +20,7 @@ export class Problems {
     this.#errors.push(error)
   }
 
-  /** The result of a check; undefined when it found a problem. Other errors are thrown. */
+  /** Returns the result of a check, or undefined if it found a problem. Rethrows other errors. */
   collect<Result>(check: () => Result): Result | undefined {
     try {
       return check()
@@ -31,7 +31,7 @@ export class Problems {
     }
   }
 
-  /** Throws what was collected, as one error. */
+  /** Throws the collected problems as one error. */
   throwIfAny(): void {
     const [first] = this.#errors
     if (first === undefined) return

@@ -26,13 +26,13 @@ export function definitionRecord(definition: {
   return Object.freeze({ name, version, checksum: shapeChecksum(shape), shape })
 }
 
-/** SHA-256 of the shape's canonical JSON, as hex. The same for a shape that a database has given its keys another order. */
+/** SHA-256 of the shape's canonical JSON, as hex. A database may reorder the keys of the shape: the checksum stays the same. */
 export function shapeChecksum(shape: DefinitionShape): string {
   const steps = shape.steps.map(stepShape)
   return bytesToHex(sha256(utf8ToBytes(JSON.stringify({ steps }))))
 }
 
-/** In this order, and without the kind of a step that works: checksums from before there were kinds must stay what they are. */
+/** Fixed order of keys, and no `kind` for steps that do not wait: older checksums, from before kinds existed, must stay valid. */
 function stepShape({ name, dependsOn, compensate, kind }: StepShape): StepShape {
   return kind === undefined ? { name, dependsOn, compensate } : { name, dependsOn, compensate, kind }
 }

@@ -1,8 +1,8 @@
 import type { DefinitionShape, StepShape } from '../adapter/records.ts'
 
 /**
- * What a definition has that the stored one has not, one line a step: `+ step sendMail (depends on chargeCard)`, `− step sendFax`,
- * `~ chargeCard: depends on checkFraud, was reserveStock; compensates completed, was never`. Empty when the shapes are the same.
+ * The differences between a definition and the stored one, one line for each step: `+ step sendMail (depends on chargeCard)`, `− step sendFax`, `~
+ * chargeCard: depends on checkFraud, was reserveStock; compensates completed, was never`. Empty when the shapes are the same.
  */
 export function diffShapes(stored: DefinitionShape, current: DefinitionShape): string[] {
   const before = new Map(stored.steps.map((step) => [step.name, step]))
@@ -31,7 +31,7 @@ interface StepOfShape {
 
 function stepChanges(old: StepOfShape, current: StepOfShape): string[] {
   const changes: string[] = []
-  // By name: a step in front of it that comes or goes renumbers the rest without changing what they depend on.
+  // Compare by name: an added or removed step renumbers the later ones without changing their dependencies.
   if (kindOf(current.step) !== kindOf(old.step)) {
     changes.push(`${kindOf(current.step)}, was ${kindOf(old.step)}`)
   }

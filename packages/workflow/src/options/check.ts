@@ -3,23 +3,23 @@ import { didYouMean } from '../nearest.ts'
 import { shown } from '../shown.ts'
 import { type Kind, Refusal, readAs } from './kind.ts'
 
-/** One option: what it sets, what it takes, and what holds when it is not given. */
+/** One option: what it sets, what it takes, and its default. */
 export interface OptionRow<Value = unknown> {
-  /** Ends a message: `It sets how often a worker looks for work.` */
+  /** Completes the sentence "It sets …": `how often a worker looks for work`. */
   readonly sets: string
   readonly takes: Kind<Value>
-  /** As users would write it. */
+  /** In the form users write. */
   readonly default?: unknown
   /** It must be given. */
   readonly required?: true
-  /** Of a filter: it narrows down what the filter fits, so that {@link checkFilter} refuses undefined. */
+  /** For filters: the option narrows the filter, so {@link checkFilter} refuses undefined. */
   readonly narrows?: true
 }
 
 /** The options of one function, by name. */
 export type OptionTable = Readonly<Record<string, OptionRow>>
 
-/** What is read of the options of a table: undefined where an option has no default and was not given. */
+/** The checked options of a table. An option without a default that was not given is undefined. */
 export type SettingsOf<Table extends OptionTable> = {
   readonly [Name in keyof Table]:
     | ValueOf<Table[Name]>
@@ -29,10 +29,10 @@ export type SettingsOf<Table extends OptionTable> = {
 type ValueOf<Row> = Row extends { readonly takes: Kind<infer Value> } ? Value : never
 
 /**
- * Checks the options of a call, and reads them: names, values, defaults. An option that is undefined is one that was not given. Every
- * option is looked at once: use what this returns, and not what was given.
+ * Checks the names and values of a call's options and fills in defaults. An undefined option counts as not given. Every option is read exactly
+ * once: use the returned values, not the given ones.
  *
- * @throws BelayError `invalid_option` with the call, the option, what it must be and what it sets, and the nearest name that exists.
+ * @throws BelayError `invalid_option` that names the call, the option, what it must be, what it sets, and the nearest valid name.
  */
 export function checkOptions<const Table extends OptionTable>(
   call: string,
@@ -43,8 +43,7 @@ export function checkOptions<const Table extends OptionTable>(
 }
 
 /**
- * The same for a filter, in which a row that narrows is refused when it is given as undefined: the filter would silently fit everything,
- * and most often a variable was not set.
+ * The same for a filter, but a narrowing option must not be undefined. Most often a variable was not set, and the filter would match everything.
  */
 export function checkFilter<const Table extends OptionTable>(
   call: string,
@@ -56,7 +55,7 @@ export function checkFilter<const Table extends OptionTable>(
     if (options[name] !== undefined || table[name]!.narrows !== true) continue
     throw new BelayError(
       'invalid_option',
-      `${call}: ${name} is undefined, and would fit everything. Give it a value, or leave the name out.`,
+      `${call}: ${name} is undefined, and would match everything. Give it a value, or leave the name out.`,
     )
   }
   return settings(call, options, table)
@@ -74,7 +73,7 @@ export function checkArgument<Value>(
   return value
 }
 
-/** The error for a value that an option does not take. */
+/** The error for a value that an option refuses. */
 function invalidOption(
   call: string,
   option: string,
@@ -89,10 +88,10 @@ function invalidOption(
   )
 }
 
-/** The options that were given, each looked at once, or undefined for what is no object of options. Never throws. */
+/** Copies the given options, reading each once. Undefined if `given` is not an options object. Never throws. */
 export function readOptions(given: unknown): Readonly<Record<string, unknown>> | undefined {
   try {
-    // The tag tells a Map, a Date or a Promise from an object of options, also of another realm.
+    // The tag distinguishes a Map, a Date or a Promise from an options object, also one from another realm.
     if (typeof given !== 'object' || Object.prototype.toString.call(given) !== '[object Object]')
       return undefined
     const options: Record<string, unknown> = Object.create(null)
@@ -103,7 +102,7 @@ export function readOptions(given: unknown): Readonly<Record<string, unknown>> |
   }
 }
 
-/** The complaint about the first name that is none of these, or undefined. */
+/** An error text about the first unknown name, or undefined. */
 export function unknownName(
   options: Readonly<Record<string, unknown>>,
   names: readonly string[],

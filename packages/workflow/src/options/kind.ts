@@ -8,7 +8,7 @@ import { isStorableText, storableText } from '../storable-text.ts'
 export interface Kind<Value> {
   /** Follows "must be" in a message: `a whole number from 1 to 50`. */
   readonly words: string
-  /** The value as Belay uses it, or why it is not one. Called with anything; may throw for what cannot be looked at. */
+  /** Returns the value as Belay uses it, or a refusal. Accepts any value; may throw when reading the value throws. */
   readonly read: (given: unknown) => Value | Refusal
 }
 
@@ -27,13 +27,13 @@ export class Refusal {
     refusals.add(this)
   }
 
-  /** Looks at nothing: what was read may be a Proxy of the caller's that `instanceof` would ask. */
+  /** Reads no property: the value may be a caller's Proxy, whose traps `instanceof` would call. */
   static is(read: unknown): read is Refusal {
     return typeof read === 'object' && read !== null && refusals.has(read)
   }
 }
 
-/** Reads a value, also one that throws when it is looked at. */
+/** Reads a value. One that throws when it is read is refused. */
 export function readAs<Value>(kind: Kind<Value>, given: unknown): Value | Refusal {
   try {
     return kind.read(given)
@@ -59,7 +59,7 @@ export function wholeNumber(least: number, most: number): Kind<number> {
   }
 }
 
-/** Read as milliseconds. A `more` of true excludes `least` itself. */
+/** Read as milliseconds. With `more`, the value must be greater than `least`. */
 export function duration(
   least: Duration = 0,
   most: Duration = DURATION_MAX,
@@ -82,7 +82,7 @@ export const instant: Kind<number> = {
   read: (given) => instantMs(given as Instant, 'instant'),
 }
 
-/** A string that every store can hold: PostgreSQL has no NUL, and UTF-8 no half of a surrogate pair. */
+/** A string that every store can hold: PostgreSQL's text cannot hold NUL, and UTF-8 cannot encode an unpaired surrogate. */
 export function string(least: number, most: number): Kind<string> {
   return {
     words: `a string of ${least === 0 ? 'up to' : `${least} to`} ${most} characters without NUL or unpaired surrogates`,
@@ -95,7 +95,9 @@ export function string(least: number, most: number): Kind<string> {
   }
 }
 
-/** A string for people to read. What a store cannot hold is replaced: nobody is told to look for a character that nobody sees. */
+/**
+ * A string for people to read. Characters that a store cannot hold are replaced, not refused: they are invisible, so users could hardly find them.
+ */
 export function note(most: number): Kind<string> {
   return {
     words: `a string of up to ${most} characters`,
@@ -106,9 +108,9 @@ export function note(most: number): Kind<string> {
   }
 }
 
-/** The most characters a name of a workflow or step may have. */
+/** The most characters in the name of a workflow or step. */
 const NAME_LENGTH_MAX = 128
-/** The most characters a key may have. */
+/** The most characters in a key. */
 const KEY_LENGTH_MAX = 512
 
 /** A string that may name a step or a workflow. */
@@ -119,7 +121,7 @@ export const key: Kind<string> = string(1, KEY_LENGTH_MAX)
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** `of`: whose id it is. */
+/** The id of a run or a worker. */
 export function id(of: 'run' | 'worker'): Kind<string> {
   return {
     words: `the id of a ${of}, like '01890a5d-ac96-774b-bcce-b302099a8057'`,
@@ -141,7 +143,7 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]): 
   }
 }
 
-/** An array of `least` to `most` of these, each once. */
+/** An array of `least` to `most` different values. */
 export function listOf<Value extends string>(
   each: Kind<Value>,
   { least, most }: { readonly least: number; readonly most: number },
@@ -153,7 +155,7 @@ export function listOf<Value extends string>(
       if (!Array.isArray(given)) return new Refusal(shown(given))
       if (given.length < least) return new Refusal(shown(given))
       if (given.length > most) return new Refusal(`${given.length} of them`)
-      // Array.from: a hole in the array is an undefined, and refused as one.
+      // Array.from turns a hole in the array into undefined, which is then refused.
       const read = Array.from(given, (one) => readAs(each, one))
       const at = read.findIndex((one) => Refusal.is(one))
       if (at !== -1) return new Refusal(`${(read[at] as Refusal).got} at index ${at}`)
@@ -163,7 +165,7 @@ export function listOf<Value extends string>(
   }
 }
 
-/** One of these alone, or some in an array. */
+/** A single value, or an array of 1 to `most` different values. Read as an array. */
 export function oneOrList<Value extends string>(each: Kind<Value>, most: number): Kind<readonly Value[]> {
   const list = listOf(each, { least: 1, most })
   return {
@@ -176,21 +178,21 @@ export function oneOrList<Value extends string>(each: Kind<Value>, most: number)
   }
 }
 
-/** A list with at least one of these, each once at most in what is read. */
+/** A non-empty array of choices. Duplicates are removed. */
 export function someOf<const Choice extends string>(choices: readonly Choice[]): Kind<readonly Choice[]> {
   const each = oneOf(choices)
   return {
     words: `one or more of ${choices.map((choice) => `'${choice}'`).join(', ')}, in an array`,
     read(given) {
       if (!Array.isArray(given) || given.length === 0) return new Refusal(shown(given))
-      // Array.from: a hole in the array is an undefined, and refused as one.
+      // Array.from turns a hole in the array into undefined, which is then refused.
       const read = Array.from(given, each.read)
       return read.find((one) => Refusal.is(one)) ?? [...new Set(read as Choice[])]
     },
   }
 }
 
-/** One of these alone, or some of them in an array. */
+/** A single choice, or a non-empty array of choices. Read as an array without duplicates. */
 export function oneOrSomeOf<const Choice extends string>(
   choices: readonly Choice[],
 ): Kind<readonly Choice[]> {
@@ -205,7 +207,7 @@ export function oneOrSomeOf<const Choice extends string>(
   }
 }
 
-/** `false`, or what another kind reads. */
+/** `false`, or a value of another kind. */
 export function falseOr<Value>(kind: Kind<Value>): Kind<Value | false> {
   return {
     words: `false or ${kind.words}`,
@@ -213,7 +215,7 @@ export function falseOr<Value>(kind: Kind<Value>): Kind<Value | false> {
   }
 }
 
-/** A function of that type: what it takes and gives cannot be checked. */
+/** A function. Its parameters and result cannot be checked. */
 export function callback<Callback>(): Kind<Callback> {
   return {
     words: 'a function',

@@ -16,7 +16,7 @@ it('a helper adds a step to any workflow', () => {
   expect(base.graph.names).toEqual(['a'])
 })
 
-it('a helper is told at run time what the compiler cannot know', () => {
+it('a helper gets errors at run time that the compiler cannot find', () => {
   expect(() => withAudit(base, 'b')).toThrow('step "audit": it depends on "b", which is not defined.')
   expect(() => withAudit(withAudit(base, 'a'), 'a')).toThrow('a step with this name is already defined')
 })

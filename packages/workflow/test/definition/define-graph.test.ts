@@ -100,7 +100,7 @@ describe('a graph as data', () => {
   })
 })
 
-describe('what is wrong in a graph as data is refused', () => {
+describe('an invalid graph as data is refused', () => {
   it.each<[string, unknown, string]>([
     ['no object', null, 'Workflow "w": the graph is null, and must be an object with version'],
     ['no steps', { dag: {} }, 'steps is undefined, and must be an object with one entry for each step.'],
@@ -191,7 +191,7 @@ describe('what is wrong in a graph as data is refused', () => {
     expect(act).toThrow(message)
   })
 
-  it('a handler that is no function', () => {
+  it('a handler that is not a function', () => {
     expect(() => defineGraph('w', graph, { ...handlers, charge: 'yes' } as never)).toThrow(
       'Workflow "w": handler "charge" is "yes", and must be a function.',
     )

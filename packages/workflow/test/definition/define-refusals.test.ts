@@ -10,7 +10,7 @@ type Untyped = {
 }
 const untyped = define('w', { version: 1 }) as unknown as Untyped
 
-describe('what plain JavaScript gets wrong is refused', () => {
+describe('mistakes that only TypeScript would find are refused at run time', () => {
   it.each<[string, () => unknown, string]>([
     [
       'a workflow name',

@@ -146,7 +146,7 @@ describe('a compensation', () => {
     }
   })
 
-  it('inherits the retries of the workflow, but not that there are none', () => {
+  it('inherits the retries of the workflow, but not retry: false', () => {
     const undo = (retry: RetryOptions | false) =>
       define('w', { version: 1, retry }).step('a', { run, compensate: run }).steps[0]!.compensation
     expect(undo({ attempts: 9, initial: '5s' })!.retry).toMatchObject({ attempts: 9, initialMs: 5_000 })
@@ -179,7 +179,7 @@ describe('defaults of the workflow', () => {
   const only = (options: object) =>
     (definition as unknown as Untyped).step('a', { run, ...options }).steps[0]!
 
-  it('hold for steps that say nothing', () => {
+  it('apply to steps without options of their own', () => {
     expect(only({})).toMatchObject({
       retry: { attempts: 2, initialMs: 5_000 },
       timeoutMs: 60_000,
@@ -195,11 +195,11 @@ describe('defaults of the workflow', () => {
     })
   })
 
-  it('give way to retry: false', () => {
+  it('are overridden by retry: false', () => {
     expect(only({ retry: false }).retry.attempts).toBe(1)
   })
 
-  it('let a first delay be longer than the default limit', () => {
+  it('allow a first delay that is longer than the default limit', () => {
     expect(only({ retry: { initial: '2m' } }).retry).toMatchObject({ initialMs: 120_000, maxMs: 120_000 })
   })
 })

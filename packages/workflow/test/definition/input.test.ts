@@ -12,7 +12,7 @@ const order = { id: 'o-1', items: [{ quantity: 2 }] }
 const definition = define('checkout', { version: 1, input: orderSchema })
 
 describe('an input', () => {
-  it('becomes what the schema makes of it', async () => {
+  it('becomes the output of the schema', async () => {
     expect(await definition.validate(order)).toEqual({ ...order, express: false })
   })
 
@@ -55,7 +55,7 @@ describe('an input', () => {
     })
   })
 
-  it('is taken as it is without a schema, or with an unchecked one', async () => {
+  it('is not changed without a schema, or with unchecked()', async () => {
     expect(await define('w', { version: 1 }).validate(order)).toBe(order)
     expect(await define('w', { version: 1, input: unchecked<number>() }).validate(order)).toBe(order)
   })

@@ -19,7 +19,7 @@ const problemsOf = (steps: object, dag: object = {}): readonly DefinitionProblem
   errorOf(() => defineGraph('w', { steps, dag } as never, handlers)).problems
 
 describe('the problems of a definition', () => {
-  it('are told all at once, each with its kind, its step, the bad name and a good one', () => {
+  it('are reported all at once, each with its kind, its step, the wrong name and a valid one', () => {
     const error = errorOf(() =>
       defineGraph(
         'w',
@@ -115,7 +115,7 @@ describe('the problems of a definition', () => {
     expect(problem).toMatchObject({ kind: 'cycle', cycle: names })
   })
 
-  it('of one step in code are told all at once as well', () => {
+  it('of one step in code are also reported all at once', () => {
     const base = define('w', { version: 1 }).step('a', { run: () => 1 })
     const { problems } = errorOf(() => base.step('b', { dependsOn: ['a', 'a', 'z'] as never, run: () => 2 }))
     expect(problems.map(({ kind, name }) => [kind, name])).toEqual([
@@ -124,14 +124,14 @@ describe('the problems of a definition', () => {
     ])
   })
 
-  it('name a workflow that would be valid', () => {
+  it('suggest a valid name for a workflow', () => {
     expect(errorOf(() => define('fulfil order' as never, { version: 1 }))).toMatchObject({
       message: expect.stringContaining('"fulfil_order" would be valid.'),
       problems: [{ kind: 'invalid_name', name: 'fulfil order', suggestion: 'fulfil_order' }],
     })
   })
 
-  it.each(['dependsOn', 'needs', 'depends_on'])('send %s of a step to dag', (key) => {
+  it.each(['dependsOn', 'needs', 'depends_on'])('point from %s of a step to dag', (key) => {
     expect(
       problemsOf({ a: { handler }, b: { handler, [key]: ['a'] }, c: { sleep: '1s', [key]: ['a'] } }),
     ).toEqual(
@@ -154,7 +154,7 @@ describe('the problems of a definition', () => {
           __proto__: () => 1,
         } as never),
     ],
-  ])('tell of a key __proto__ in a literal of %s, which is lost', (option, act) => {
+  ])('include a key __proto__ in a literal of %s, whose entry is lost', (option, act) => {
     expect(errorOf(act)).toMatchObject({
       message: expect.stringContaining(`${option} was written with a key __proto__`),
       problems: [{ kind: 'invalid_name', name: '__proto__' }],

@@ -5,7 +5,7 @@ const empty = define('w', { version: 1 })
 const run = () => {}
 
 describe('a transactional step', () => {
-  it('is read committed unless it says otherwise', () => {
+  it('is read committed by default', () => {
     const { steps } = empty
       .step('a', { run, transaction: true })
       .step('b', { run, transaction: {}, compensate: { run, transaction: { isolation: 'serializable' } } })

@@ -79,7 +79,7 @@ describe('a step that waits', () => {
     expect(defineGraph('w', { ...asData, steps: rest }).runnable).toBe(true)
   })
 
-  it('tells in the diff of two shapes when it waits for something else', async () => {
+  it('shows in the diff of two shapes that it waits for something else', async () => {
     const { diffShapes } = await import('../../src/graph/index.ts')
     const old = base.step('a', { run }).sleep('b', { for: 1 }).record.shape
     const now = base
@@ -204,7 +204,7 @@ describe('a step that waits', () => {
     expect(make).toThrow(message)
   })
 
-  it('inherits a window for retries, whose attempts are then without other limit', () => {
+  it('inherits retry.for, which is then the only limit of its attempts', () => {
     const definition = define('w', { version: 1, retry: { for: '1h' } })
       .step('a', { run })
       .step('b', { run, retry: { attempts: 3 } })

@@ -33,7 +33,7 @@ describe('the delay before the next attempt', () => {
   })
 })
 
-it('a store that does not answer is asked again ever less often, at least every five seconds', () => {
+it('a store that does not answer is called less and less often, but at least every five seconds', () => {
   const waits = Array.from({ length: 50 }, (_, n) => outageDelayMs(n + 1, () => 0.999_999))
 
   expect(waits.slice(0, 3)).toEqual([100, 200, 400])

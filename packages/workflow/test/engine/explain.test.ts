@@ -116,7 +116,7 @@ describe('why a step does not begin', () => {
 })
 
 describe('why a step does not end', () => {
-  it('its handler runs, or its worker went silent', () => {
+  it('its handler runs, or its worker stopped renewing its lease', () => {
     const running = { a: { status: 'running', workerId: 'w1', startedAt: 5_000 } } as const
 
     expect(first({}, running)).toMatch(/^running: "a" has been running on worker w1 since 1970/)
@@ -161,7 +161,7 @@ describe('why an undo does not end', () => {
     expect(first(undoing, steps)).toMatch(sentence)
   })
 
-  it('a stopped run waits for what is in flight, or for a worker that has its definition', () => {
+  it('a stopped run waits for its steps in flight, or for a worker that has its definition', () => {
     const inFlight = explain(undoing, { a: { status: 'running', workerId: 'w1' }, b: 'failed' })
     const drained = explain(undoing, { a: 'completed', b: 'failed' }, [])
 

@@ -52,8 +52,8 @@ function findings(change: Partial<Diagnosis>) {
   return findingsOf({ ...nothing, ...change }, THRESHOLDS)
 }
 
-describe('what a diagnosis amounts to', () => {
-  it('names a worker that holds steps it does not know of', () => {
+describe('the findings of a diagnosis', () => {
+  it('name a worker that holds steps it does not know', () => {
     const unknown = { workerId: worker().workerId, name: 'packer', held: 21, known: 1 }
 
     expect(findings({ workers: [worker()], unknownLeases: [unknown] })).toMatchObject([
@@ -68,11 +68,11 @@ describe('what a diagnosis amounts to', () => {
     ])
   })
 
-  it('is nothing, when a worker is there for every live run', () => {
+  it('are empty when every live run has a worker', () => {
     expect(findings({ workers: [worker()], liveRuns: [runs()] })).toEqual([])
   })
 
-  it('says which version nobody can run, how many runs wait, and what to do', () => {
+  it('say which version has no worker, how many runs wait, and what to do', () => {
     const waiting = [
       runs(),
       runs({ status: 'compensating', runs: 1, oldestSince: NOW - HOUR_MS, runIds: ['r3'] }),
@@ -94,7 +94,7 @@ describe('what a diagnosis amounts to', () => {
     })
   })
 
-  it('does not count a worker whose lease has run out, and believes one that says nothing of its workflows', () => {
+  it('do not count a worker whose lease has expired, but count one that does not report its definitions', () => {
     const expired = worker({ leaseExpiresAt: NOW - 1 })
     const silent = worker({ definitionIds: null })
 
@@ -104,7 +104,7 @@ describe('what a diagnosis amounts to', () => {
     expect(findings({ workers: [silent], liveRuns: [runs()] })).toEqual([])
   })
 
-  it('tells of parked runs', () => {
+  it('report parked runs', () => {
     const parked = runs({ status: 'compensation_failed', runs: 1, runIds: ['r1'] })
 
     expect(findings({ workers: [worker()], liveRuns: [parked] })).toMatchObject([
@@ -112,7 +112,7 @@ describe('what a diagnosis amounts to', () => {
     ])
   })
 
-  it('tells of paused runs once they have been for long', () => {
+  it('report runs that have been paused for long', () => {
     const paused = (ms: number) => runs({ status: 'paused', oldestSince: NOW - ms })
 
     expect(findings({ workers: [worker()], liveRuns: [paused(HOUR_MS)] })).toMatchObject([
@@ -121,7 +121,7 @@ describe('what a diagnosis amounts to', () => {
     expect(findings({ workers: [worker()], liveRuns: [paused(HOUR_MS - 1)] })).toEqual([])
   })
 
-  it('tells of a dead worker once a sweep should have noticed', () => {
+  it('report a dead worker once a sweep should have found it', () => {
     const silent = (ms: number, status: 'live' | 'dead' = 'live') =>
       findings({ workers: [worker({ status, leaseExpiresAt: NOW - ms })] })
 
@@ -144,7 +144,7 @@ describe('what a diagnosis amounts to', () => {
     ])
   })
 
-  it('tells overdue steps beside free slots from a lack of slots', () => {
+  it('distinguish overdue steps with free slots from a lack of slots', () => {
     const full = worker({ busy: 10 })
 
     expect(findings({ workers: [full, worker({ busy: 8 })], overdueSteps: [OVERDUE] })).toMatchObject([
@@ -164,13 +164,13 @@ describe('what a diagnosis amounts to', () => {
     ])
   })
 
-  it('leaves overdue steps without any worker to what is said of the version', () => {
+  it('report overdue steps of a version without a worker only as that version', () => {
     expect(findings({ overdueSteps: [OVERDUE], liveRuns: [runs()] }).map(({ type }) => type)).toEqual([
       'version_without_worker',
     ])
   })
 
-  it('puts what should be impossible first, and says when it did not look at everything', () => {
+  it('put impossible states first, and say when not every run was checked', () => {
     const stranded = { runId: 'r1', workflow: 'order', version: 1, name: 'pack' }
 
     const found = findings({

@@ -10,12 +10,12 @@ describe('the hash of an input', () => {
     ['members without a value', { a: 1, b: undefined }, { a: 1 }],
     ['a date and its text', { at: new Date(0) }, { at: '1970-01-01T00:00:00.000Z' }],
     ['zero and negative zero', [0], [-0]],
-  ])('does not tell %s apart', (_, one, other) => {
+  ])('is the same for %s', (_, one, other) => {
     expect(inputHash(one)).toMatch(/^[0-9a-f]{64}$/)
     expect(inputHash(one)).toBe(inputHash(other))
   })
 
-  it('tells everything else apart that may be given, also what JSON has no form for', () => {
+  it('differs for all other inputs, also those without a JSON form', () => {
     const inputs = [
       ...[
         undefined,
@@ -51,7 +51,7 @@ describe('the hash of an input', () => {
     expect(hashes).not.toContain(null)
   })
 
-  it('is none where the content cannot be told', () => {
+  it('is null if the content cannot be read', () => {
     expect([circular, new (class {})(), Symbol.iterator, new WeakMap()].map(inputHash)).toEqual([
       null,
       null,

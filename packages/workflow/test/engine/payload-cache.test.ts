@@ -28,7 +28,7 @@ function cacheOverStore() {
 }
 
 describe('the payload cache', () => {
-  it('knows a run once its input and all outputs asked for have been seen', () => {
+  it('knows a run once it has seen the input and all requested outputs', () => {
     const { cache } = cacheOverStore()
 
     cache.rememberInput('run', '1')
@@ -39,7 +39,7 @@ describe('the payload cache', () => {
     expect(cache.known('other', [])).toBeUndefined()
   })
 
-  it('reads what several attempts miss at one moment in one statement, and keeps it', async () => {
+  it('reads payloads for concurrent attempts in one statement, and keeps them', async () => {
     const { cache, reads } = cacheOverStore()
 
     const [one, other] = await Promise.all([cache.read('a', [1]), cache.read('b', [2, 3])])
@@ -50,7 +50,7 @@ describe('the payload cache', () => {
     expect(cache.known('b', [3, 2])?.outputs).toEqual(['3', '2'])
   })
 
-  it('gives up runs that have long not been used, and keeps those that are', () => {
+  it('evicts runs that were not used for long, and keeps the others', () => {
     const { cache } = cacheOverStore()
     const half = 'x'.repeat(5 * 1024 * 1024)
     cache.rememberInput('used', '1')
@@ -65,7 +65,7 @@ describe('the payload cache', () => {
     expect(cache.known('filler 0', [])).toBeUndefined()
   })
 
-  it('does not keep a run that is larger than it', () => {
+  it('does not keep a run larger than the cache', () => {
     const { cache } = cacheOverStore()
     cache.rememberInput('small', '1')
     const large = 'x'.repeat(1024 * 1024)

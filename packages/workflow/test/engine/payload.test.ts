@@ -28,11 +28,11 @@ describe('payloads', () => {
     ['a pair the wrong way round', '\ude00\ud83d', 'it holds half of a surrogate pair, which'],
     ['U+0000 in a name', { 'a\0': 1 }, 'it holds the character U+0000 in the name of a property, which'],
     ['it after a text that looks like it', ['\\u0000', '\0'], 'the character U+0000 at [1], which'],
-  ])('%s is refused, with where it is', (_, value, message) => {
+  ])('%s is refused, with its path', (_, value, message) => {
     expect(() => toJsonText(value, 1_000, owner)).toThrow(message)
   })
 
-  it('no value stays no value, apart from the JSON value null', () => {
+  it('no value stays no value, and differs from the JSON value null', () => {
     expect(toJsonText(undefined, 1_000, owner)).toBe(null)
     expect(toJsonText(null, 1_000, owner)).toBe('null')
   })
@@ -54,7 +54,7 @@ describe('errors as they are stored', () => {
     })
   })
 
-  it('are readable by every query, whatever their text was', () => {
+  it('are readable by every query, whatever their text', () => {
     const emoji = '👩'.repeat(5_000)
     const error = Object.assign(new Error(`a\0b\ud800c`, { cause: '\udfff' }), { name: '\0', code: 'E\0' })
 

@@ -3,13 +3,13 @@ import { shareOf, turnAt } from '../../src/engine/worker/peers.ts'
 
 const peersOf = (count: number, rank: number, definitionId = 1) => [{ definitionId, count, rank }]
 
-describe('the share of the looking that an idle worker does', () => {
-  it('is all of it for a worker that knows of no other', () => {
+describe('an idle worker’s share of the polling', () => {
+  it('is everything for a worker that knows no other', () => {
     expect(shareOf([])).toBe(1)
     expect(shareOf(peersOf(1, 0))).toBe(1)
   })
 
-  it('is one part in as many as there are workers for its rarest definition', () => {
+  it('is one of n parts, where n workers have its rarest definition', () => {
     expect(shareOf(peersOf(20, 3))).toBe(20)
     expect(shareOf([...peersOf(20, 3), ...peersOf(2, 1, 2)])).toBe(2)
   })
@@ -28,7 +28,7 @@ describe('a hint that there is work', () => {
     },
   )
 
-  it.each([1, 2, 3])('sends all of them when there are only %i', (count) => {
+  it.each([1, 2, 3])('makes all of them look when there are only %i', (count) => {
     for (let rank = 0; rank < count; rank += 1) {
       expect(turnAt(peersOf(count, rank), { definitionIds: [1], draw: 0.7 })).toBe('now')
     }
@@ -38,7 +38,7 @@ describe('a hint that there is work', () => {
     expect(turnAt(peersOf(20, 0), { definitionIds: [2], draw: 0 })).toBe('never')
   })
 
-  it('sends everybody when it says nothing of the work, or nothing is known of others', () => {
+  it('makes every worker look when it names no work, or when the peers are unknown', () => {
     expect(turnAt(peersOf(20, 19), undefined)).toBe('now')
     expect(turnAt([], { definitionIds: [1], draw: 0 })).toBe('now')
   })

@@ -78,7 +78,7 @@ function follow(graph: StepGraph, { undos }: UndoPlan): number[] {
 }
 
 describe('the plan of an undo', () => {
-  it('holds exactly what owes an undo, and relays only between two that do', () => {
+  it('holds exactly the steps that owe an undo, and relays only between two of them', () => {
     fc.assert(
       fc.property(cases, (drawn) => {
         const graph = graphOf(drawn.shape)
@@ -93,7 +93,7 @@ describe('the plan of an undo', () => {
     )
   })
 
-  it('when followed, undoes everything, each step after all that came after it', () => {
+  it('undoes every step after its dependents', () => {
     fc.assert(
       fc.property(cases, (drawn) => {
         const graph = graphOf(drawn.shape)
@@ -110,7 +110,7 @@ describe('the plan of an undo', () => {
     )
   })
 
-  it('ends the run as what stopped it says', () => {
+  it('ends the run with the status that its stop demands', () => {
     const nothing: Case = {
       shape: { steps: [{ name: 'a', dependsOn: [], compensate: 'never' }] },
       steps: [{ step: 0, status: 'completed', started: true }],
@@ -126,7 +126,7 @@ describe('the plan of an undo', () => {
     expect(plan(something, 'cancellation').endsAs).toBe('cancelled')
   })
 
-  it('is made for a chain and for two joined fans of 10,000 steps without their product', () => {
+  it('is fast for a chain and for two joined fans of 10,000 steps', () => {
     const size = 10_001
     const middle = 5_000
     const steps: StepShape[] = Array.from({ length: size }, (_, n) => ({

@@ -22,7 +22,7 @@ function heldSlots(concurrency: number) {
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 describe('slots', () => {
-  it('perform no more items at once than they are, first come first served', async () => {
+  it('perform at most one item each, in order', async () => {
     const { slots, began, end } = heldSlots(2)
 
     for (const item of ['a', 'b', 'c', 'd']) slots.add(item)
@@ -35,7 +35,7 @@ describe('slots', () => {
     expect(began).toEqual(['a', 'b', 'c'])
   })
 
-  it('are free again before it is told that an item ended', async () => {
+  it('are free again before onEnd is called', async () => {
     const free: number[] = []
     const slots = new Slots<number, number>({
       concurrency: 1,
@@ -51,7 +51,7 @@ describe('slots', () => {
     expect(free).toEqual([1])
   })
 
-  it('do not let items that end at once wait behind one that takes long', async () => {
+  it('do not let synchronous items wait behind a long one', async () => {
     const { slots, ended, end } = heldSlots(2)
 
     for (const item of ['slow', 'quick 1', 'quick 2', 'quick 3']) slots.add(item)
@@ -64,7 +64,7 @@ describe('slots', () => {
     expect(slots.free).toBe(2)
   })
 
-  it('take items again after they have run empty', async () => {
+  it('accept items again after the queue was empty', async () => {
     const { slots, ended } = heldSlots(3)
 
     slots.add('quick 1')

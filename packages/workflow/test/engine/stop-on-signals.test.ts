@@ -61,7 +61,7 @@ describe('stopping on signals', () => {
     expect(process.listenerCount('SIGTERM') + process.listenerCount('SIGINT')).toBe(0)
   })
 
-  it('closes what else there is before it exits', async () => {
+  it('calls afterwards before it exits', async () => {
     const order: string[] = []
     const { process, closes, settled } = given({
       afterwards: async () => {
@@ -93,7 +93,7 @@ describe('stopping on signals', () => {
     expect(logged).toMatchObject([['Stopping failed.', { signal: 'SIGTERM', error: { message: 'no' } }]])
   })
 
-  it('listens to the signals that are asked for, and to none once its listeners are taken away', async () => {
+  it('listens to the given signals, and to none once its listeners are removed', async () => {
     const { process, calls, leave } = given({ signals: ['SIGUSR2', 'SIGUSR2'] })
 
     const listening = [process.listenerCount('SIGUSR2'), process.listenerCount('SIGTERM')]

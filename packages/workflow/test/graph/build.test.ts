@@ -24,7 +24,7 @@ describe('numbering', () => {
     expect(build({ a: [], B: [], a10: [], a9: [] }).names).toEqual(['B', 'a', 'a10', 'a9'])
   })
 
-  it('takes names that every object has already', () => {
+  it('accepts names of properties that every object has', () => {
     const graph = build({
       constructor: ['valueOf'],
       valueOf: [],
@@ -100,7 +100,7 @@ describe('cycles', () => {
     expect(() => build({ a: ['b'], b: ['x'], x: ['y'], y: ['x'] })).toThrow('circle: x → y → x (')
   })
 
-  it('are always found, and the path is one', () => {
+  it('are always found, and the path is a cycle', () => {
     fc.assert(
       fc.property(cyclicGraphs, (nodes) => {
         const path = cyclePath(nodes)
@@ -147,7 +147,7 @@ function cyclePath(nodes: readonly GraphNode[]): string[] {
   throw new Error('no cycle was found')
 }
 
-describe('what is no graph is refused', () => {
+describe('an invalid graph is refused', () => {
   it.each<[string, readonly GraphNode[], string]>([
     ['no steps', [], 'Workflow "w": it has no steps. Define at least one.'],
     [
@@ -219,7 +219,7 @@ describe('what is no graph is refused', () => {
     )
   })
 
-  it('a name of the most characters is taken', () => {
+  it('a name of the greatest length is accepted', () => {
     expect(buildGraph('w', [{ name: 'x'.repeat(128), dependsOn: [] }]).size).toBe(1)
   })
 

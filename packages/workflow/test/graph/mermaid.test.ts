@@ -14,7 +14,7 @@ const record = {
 }
 
 describe('a Mermaid flowchart', () => {
-  it('has steps, dependencies, and a mark on what can be undone', () => {
+  it('has steps, dependencies, and a mark on steps with a compensation', () => {
     expect(toMermaid({ record })).toBe(`---
 title: "checkout v2"
 ---
@@ -46,7 +46,7 @@ flowchart TD
     expect(chart).toMatch(/classDef compensated fill:\S+\n {2}classDef failed fill:\S+\n$/)
   })
 
-  it('escapes what would end a label', () => {
+  it('escapes characters that would end a label', () => {
     const name = 'a"]; click <b>&#'
     const shape = { steps: [{ name, dependsOn: [], compensate: 'never' as const }] }
     expect(toMermaid({ record: { ...record, shape } })).toContain(

@@ -49,7 +49,7 @@ describe('a record', () => {
     )
   })
 
-  it('holds what a step waits for, and tells by its checksum', () => {
+  it('holds what a step waits for, also in its checksum', () => {
     const graph = buildGraph('w', [stock])
     const record = (kind?: StepShape['kind']) =>
       definitionRecord({ name: 'w', version: 1, graph, compensate: () => 'never', kind: () => kind })
@@ -91,7 +91,7 @@ describe('the difference of two shapes', () => {
     expect(diffShapes(shapeOf([stock, charge]), shapeOf([charge, stock]))).toEqual([])
   })
 
-  it('lists what is gone, what is new and what has changed', () => {
+  it('lists removed, new and changed steps', () => {
     const stored = shapeOf([stock, charge, { name: 'fax', dependsOn: ['charge'] }])
     const current = shapeOf(
       [
@@ -110,7 +110,7 @@ describe('the difference of two shapes', () => {
     ])
   })
 
-  it('does not mention steps that only got another number', () => {
+  it('leaves out steps that only got another number', () => {
     const current = shapeOf([{ name: 'aaa', dependsOn: [] }, stock, charge])
     expect(diffShapes(shapeOf([stock, charge]), current)).toEqual(['+ step aaa (depends on nothing)'])
   })

@@ -43,7 +43,7 @@ describe('options', () => {
     expect(() => check(given)).toThrow(message)
   })
 
-  it('that throw when they are looked at are refused like any other', () => {
+  it('that throw when they are read are refused like any other', () => {
     const trap = Object.defineProperty({}, 'timeout', {
       enumerable: true,
       get() {
@@ -53,12 +53,12 @@ describe('options', () => {
     expect(() => check(trap)).toThrow('read(): the options must be an object')
   })
 
-  it('that hold a password are not repeated', () => {
+  it('that hold a password are not shown', () => {
     const given = { timeout: 'postgres://user:secret@host/db' }
     expect(() => check(given)).toThrow('got a URL with credentials')
   })
 
-  it('are each looked at once, so that what was checked is what is used', () => {
+  it('are each read once, so that the checked value is the used one', () => {
     let looks = 0
     const given = {
       get timeout() {
@@ -75,7 +75,7 @@ describe('a filter', () => {
     const filter = (given: unknown) => checkFilter('read()', given, TABLE)
 
     expect(() => filter({ timeout: '1s', key: undefined })).toThrow(
-      'read(): key is undefined, and would fit everything. Give it a value, or leave the name out.',
+      'read(): key is undefined, and would match everything. Give it a value, or leave the name out.',
     )
     expect(filter({ timeout: '1s', limit: undefined }).limit).toBe(5)
   })
@@ -91,7 +91,7 @@ describe('a kind of value', () => {
     [new Date(-8.64e15), false],
     [new Date('0001-01-01'), true],
     [new Date('9999-12-31'), true],
-  ])('takes %s for an instant: %s', (given, isTaken) => {
+  ])('accepts %s as an instant: %s', (given, isTaken) => {
     const read = () => checkOptions('at()', { at: given }, { at: { sets: 'when', takes: instant } })
     if (isTaken) expect(read().at).toBe(new Date(given).getTime())
     else expect(read).toThrow('at(): at must be an instant from year 1 to 9999')

@@ -21,8 +21,8 @@ function withAudit<Name extends string, Input, Outputs, Received, Sent>(
   })
 }
 
-describe('dependencies that are decided while the definition is made', () => {
-  it('have outputs that may be missing, where only some of the lists have the step', () => {
+describe('dependencies computed at run time', () => {
+  it('have an output that may be missing, if only some of the lists name the step', () => {
     base.step('c', {
       dependsOn: flag ? ['a', 'b'] : ['b'],
       run: ({ deps }) => {
@@ -48,7 +48,7 @@ describe('dependencies that are decided while the definition is made', () => {
 })
 
 describe('a helper that adds a step to any workflow', () => {
-  it('keeps what the workflow knows, and adds its own output', () => {
+  it('keeps the types of the workflow, and adds its own output', () => {
     const audited = withAudit(base, 'a')
     expectTypeOf<OutputsOf<typeof audited>['audit']>().toEqualTypeOf<{ runId: string }>()
     expectTypeOf<OutputsOf<typeof audited>['a']>().toEqualTypeOf<number>()

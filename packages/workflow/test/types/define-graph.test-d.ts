@@ -15,7 +15,7 @@ const graph = {
 } as const
 
 describe('a graph as data', () => {
-  it('has the input of its schema, and outputs that are not known', () => {
+  it('has the input of its schema, and outputs of unknown type', () => {
     const definition = defineGraph('w', graph)
     expectTypeOf<InputOf<typeof definition>>().toEqualTypeOf<z.input<typeof graph.input>>()
     expectTypeOf<OutputsOf<typeof definition>>().toEqualTypeOf<Readonly<Record<string, unknown>>>()
@@ -31,7 +31,7 @@ describe('a graph as data', () => {
     })
   })
 
-  it('takes handlers that declare what they know', () => {
+  it('accepts handlers that declare their own types of deps and output', () => {
     const work = async ({ deps }: StepContext<{ at: string }, { before: number }>) => deps.before
     const undo = ({ output }: CompensationContext<{ at: string }, { before: number }, number>) =>
       output.toFixed()
@@ -44,7 +44,7 @@ describe('a graph as data', () => {
     expectTypeOf(defineGraph('w', graph, { work }).name).toEqualTypeOf<'w'>()
   })
 
-  it('takes what comes from JSON', () => {
+  it('accepts values from JSON', () => {
     const parsed = JSON.parse('{}')
     expectTypeOf(defineGraph('w', parsed).name).toEqualTypeOf<'w'>()
   })

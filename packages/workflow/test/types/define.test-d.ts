@@ -74,7 +74,7 @@ describe('deps', () => {
     })
   })
 
-  it('are known wherever dependsOn stands', () => {
+  it('are typed wherever dependsOn stands', () => {
     base.step('next', {
       run: ({ deps }) => expectTypeOf(deps.count).toEqualTypeOf<number>(),
       dependsOn: ['count'],
@@ -121,7 +121,7 @@ describe('a compensation', () => {
     })
   })
 
-  it('of started steps may have no output, and undoOf tells', () => {
+  it('of a started step may have no output, as undoOf says', () => {
     plain.step('charge', {
       run: () => 'c-1',
       compensateOn: 'started',

@@ -29,7 +29,7 @@ describe('does not compile', () => {
     base.step('b', { run: ({ input }) => input.items })
   })
 
-  it('an output that may be missing, used as if it were there', () => {
+  it('an output that may be missing, used without a check', () => {
     base.step('b', {
       run: () => 'x',
       compensateOn: 'started',
@@ -38,7 +38,7 @@ describe('does not compile', () => {
     })
   })
 
-  it('names of options, and their values', () => {
+  it('unknown options, and wrong values of options', () => {
     // @ts-expect-error retires is not an option
     base.step('b', { run, retires: 3 })
     // @ts-expect-error a duration has a unit
@@ -67,7 +67,7 @@ describe('does not compile', () => {
     base.approval('s', { onTimeout: () => 1 })
   })
 
-  it('a graph as data whose steps name handlers that are not there', () => {
+  it('a graph as data whose steps name missing handlers', () => {
     const steps = { a: { handler: 'work', compensate: 'undo' } } as const
     // @ts-expect-error undo is missing
     defineGraph('w', { steps, dag: {} }, { work: run })
@@ -83,7 +83,7 @@ describe('does not compile', () => {
     base.steps.push(base.steps[0]!)
   })
 
-  it('a graph as data without its parts, or with wrong ones', () => {
+  it('a graph as data with missing or wrong parts', () => {
     // @ts-expect-error dag is missing
     defineGraph('w', { steps: {} })
     // @ts-expect-error handler is missing

@@ -11,7 +11,7 @@ const base = define('w', { version: 1, input: unchecked<{ amount: number }>() })
 })
 
 describe('tx', () => {
-  it('is what the adapter’s form of the option says, beside everything else', () => {
+  it('has the type that the adapter’s form of the option gives it', () => {
     base.step('debit', {
       dependsOn: ['first'],
       transaction: mine,
@@ -31,7 +31,7 @@ describe('tx', () => {
     })
   })
 
-  it('is of no known type with true or an isolation alone', () => {
+  it('has an unknown type with true or only an isolation', () => {
     base.step('a', { transaction: true, run: ({ tx }) => expectTypeOf(tx).toEqualTypeOf<StepTransaction>() })
     base.step('b', {
       transaction: { isolation: 'serializable' },
@@ -39,7 +39,7 @@ describe('tx', () => {
     })
   })
 
-  it('is not there without a transaction', () => {
+  it('does not exist without a transaction', () => {
     base.step('a', {
       // @ts-expect-error this step has no transaction
       run: ({ tx }) => tx,
@@ -64,7 +64,7 @@ describe('tx', () => {
     })
   })
 
-  it('can be had by a compensation alone', () => {
+  it('may exist only in the compensation', () => {
     base.step('a', {
       run: () => 1,
       compensate: {
@@ -77,7 +77,7 @@ describe('tx', () => {
     })
   })
 
-  it('is known wherever transaction stands, and outputs are as ever', () => {
+  it('is typed wherever the option transaction stands, and outputs keep their types', () => {
     const made = base.step('a', {
       run: async ({ tx }) => tx.query('select 1'),
       transaction: mine,
@@ -85,7 +85,7 @@ describe('tx', () => {
     made.step('b', { dependsOn: ['a'], run: ({ deps }) => expectTypeOf(deps.a).toEqualTypeOf<number>() })
   })
 
-  it('has an isolation of the database’s, and no other', () => {
+  it('accepts only isolation levels of the database', () => {
     // @ts-expect-error there is no such isolation
     base.step('a', { run: () => 1, transaction: { isolation: 'snapshot' } })
     // @ts-expect-error transaction is true, false or options

@@ -22,7 +22,9 @@ export function timeoutError({ claim, step }: Subject, { ms, option }: TimeLimit
   )
 }
 
-/** A retry was due in time, and no worker took it in time. `last`: the error of the failed attempt before it, if it is known. */
+/**
+ * The retry was due before the end of `retry.for`, but a worker took it after the end. `last`: the error of the previous failed attempt, if known.
+ */
 export function retriesAreOver(
   { claim, step }: Subject,
   { forMs }: RetryPolicy,
@@ -32,7 +34,7 @@ export function retriesAreOver(
   const failure = last === undefined ? '' : ` Its last failure was ${last.name}: ${last.message}.`
   return new BelayError(
     'retry_window_over',
-    `Step "${step.name}" of run ${runId} is not tried again: its first failed attempt began more than ${forMs} ms ago, which is its \`retry.for\`, before a worker took the next one.${failure} Raise \`retry.for\`, or run more workers.`,
+    `Step "${step.name}" of run ${runId} is not retried: when a worker took its next attempt, more than its \`retry.for\` (${forMs} ms) had passed since the first failed attempt began.${failure} Raise \`retry.for\`, or run more workers.`,
     { runId, step: step.name, attempt },
   )
 }

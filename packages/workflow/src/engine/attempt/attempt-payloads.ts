@@ -11,7 +11,7 @@ export interface AttemptPayloadsParts {
   readonly payloads: PayloadCache
 }
 
-/** Of which attempt, and how this worker came by it. */
+/** The attempt, and how the worker got its claim. */
 interface Subject {
   readonly claim: Claim
   readonly definition: WorkflowDefinition
@@ -19,12 +19,12 @@ interface Subject {
   readonly origin: string
 }
 
-/** What the handler of one attempt is called with: its run's input, outputs of other steps and, where it matters, its own row. */
+/** The payloads of one attempt: the run's input, outputs of other steps and, if needed, the step's own row. */
 export class AttemptPayloads {
   readonly #subject: Subject
   readonly #parts: AttemptPayloadsParts
   #forward: ForwardPayloads | undefined
-  /** Read only where the step's own row matters: in an undo, a wait, and a retry that has a window. */
+  /** Read only if the step's own row is needed: for an undo, a wait, or a retry with `retry.for`. */
   #stored: RunPayloads | undefined
   #storedAt = 0
 
@@ -33,22 +33,24 @@ export class AttemptPayloads {
     this.#parts = parts
   }
 
-  /** The run's input and the outputs of the dependencies, once prepared. */
+  /** The run's input and the outputs of the dependencies. Only after prepare(). */
   get forward(): ForwardPayloads {
     return this.#forward!
   }
 
-  /** The run as it was read, once prepared, where the step's own row matters. */
+  /** The run as it was read. Only after prepare(), and only if the step's own row is needed. */
   get stored(): RunPayloads {
     return this.#stored!
   }
 
-  /** The step's own row, as {@link stored}. */
+  /** The step's own row, under the conditions of {@link stored}. */
   get own(): StepPayloads {
     return this.stored.steps.find(({ step }) => step === this.#subject.claim.step)!
   }
 
-  /** Finds them. A promise when they must be read; it rejects when that fails, or with `unknown_run`. */
+  /**
+   * Finds the payloads in the cache or reads them. Returns a promise only if it must read; that rejects if reading fails, or with `unknown_run`.
+   */
   prepare(): Promise<void> | undefined {
     const { claim, definition, step } = this.#subject
     const dependencies = definition.graph.dependencies[claim.step]!
@@ -58,13 +60,13 @@ export class AttemptPayloads {
     }
     const hasWindow = claim.failures > 0 && step.retry.forMs !== null
     if (step.wait !== null || hasWindow) return this.#readWithOwn(dependencies)
-    // A step that was sent on its way again, perhaps by another process, must not see what this one remembers of before.
+    // A step that was claimed before may have run or been retried elsewhere: cached payloads may be stale, so read them.
     if (movesBefore(claim) > 0) return this.#readForward(dependencies)
     this.#forward = this.#parts.payloads.known(claim.runId, dependencies)
     return this.#forward === undefined ? this.#readForward(dependencies) : undefined
   }
 
-  /** How long ago the first attempt of this series of failures began, when this attempt began at `startedAt`. */
+  /** The time from the first attempt of this series of failures to now. `startedAt`: when this attempt began. */
   failingMs(startedAt: number): number {
     const now = this.#parts.runtime.clock.now()
     const since = this.#stored === undefined ? null : this.own.failingSince
@@ -72,16 +74,16 @@ export class AttemptPayloads {
     return this.#stored!.now - since + (now - this.#storedAt)
   }
 
-  /** Whether there is something to undo, or the step only keeps the undo's order. */
+  /** Whether the step owes an undo; otherwise it is a relay. */
   get owesUndo(): boolean {
     const { claim, definition } = this.#subject
     const { compensate } = definition.record.shape.steps[claim.step]!
     const succeeded = this.#stored !== undefined && this.own.succeeded
-    // Only started steps are ever planned under 'started', so that need not be asked again.
+    // With 'started', only started steps are planned: no need to check again.
     return owesUndo({ status: claim.undoOf ?? 'completed', started: true, succeeded }, compensate)
   }
 
-  /** Whether its undo is only to keep the order is known without its row, but for a step whose effect may be there all the same. */
+  /** Whether the step's row is needed to tell an undo from a relay: only for a step that may have taken effect without completing. */
   get #needsRowForUndo(): boolean {
     if (this.owesUndo) return true
     const { step, claim } = this.#subject
@@ -95,9 +97,9 @@ export class AttemptPayloads {
   }
 
   /**
-   * Everything the undo of a completed step is called with is at hand where one worker ran all of its run. A run may have been sent forward
-   * again since, and stopped by another cause: so the first undo that this worker gets of a run reads, and only those that a settlement
-   * hands it next, of steps that ran once, may not.
+   * Whether the cache holds all payloads for the undo of a completed step: it does if one worker ran the whole run. But the run may have gone
+   * forward again since and stopped for another cause. So the first undo that this worker gets of a run always reads. Only undos handed back by a
+   * settlement, of steps that ran once, use the cache.
    */
   #knowsForUndo(dependencies: readonly number[]): boolean {
     const { claim, origin } = this.#subject
@@ -130,7 +132,7 @@ export class AttemptPayloads {
   }
 }
 
-/** What an undo is not called with. */
+/** Columns that an undo does not need. */
 const UNREAD = {
   error: null,
   availableAt: null,

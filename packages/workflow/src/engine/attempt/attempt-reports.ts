@@ -12,7 +12,7 @@ export interface AttemptReportsParts {
   readonly events: EventHub
 }
 
-/** What the log and listeners are told of the attempts of one worker identity. */
+/** Reports the attempts of one worker identity to the log and to listeners. */
 export class AttemptReports {
   readonly #parts: AttemptReportsParts
 
@@ -42,7 +42,7 @@ export class AttemptReports {
     events.emit('step.discarded', { ...event, reason })
   }
 
-  /** Its outcome waits for somebody's transaction. */
+  /** Its outcome waits for another transaction. */
   heldUp(attempt: Attempt, error: unknown): void {
     const { log, events, workerId } = this.#parts
     const event = stepEvent(attempt, workerId)
@@ -52,7 +52,7 @@ export class AttemptReports {
     events.emit('step.held_up', event)
   }
 
-  /** Steps were found that had been leased to this worker without its hearing of it. */
+  /** Steps were found that the store had leased to this worker, but the answer was lost. */
   adopted(steps: number): void {
     const { log, events, workerId } = this.#parts
     log.info('Found steps that were leased to this worker without its knowledge; it runs them now.', {

@@ -17,10 +17,10 @@ import { awaitHandler, isThenable } from './await-handler.ts'
 import { handlerContext } from './handler-context.ts'
 import type { LossyOutputs } from './lossy-output.ts'
 
-/** How long a handler that has timed out may take to heed its signal before its worker stops waiting for it. The timeout itself, if shorter. */
+/** How long a timed-out handler may take to react to its signal before its worker stops waiting for it. At most the timeout itself. */
 const TIMEOUT_GRACE_MS = 5_000
 
-/** What all attempts of a session have in common. */
+/** What all attempts of a session share. */
 export interface AttemptParts extends AttemptPayloadsParts {
   readonly payloadMaxBytes: number
   readonly lossyOutputs: LossyOutputs
@@ -31,33 +31,33 @@ export interface AttemptParts extends AttemptPayloadsParts {
   readonly onLateResult: (attempt: Attempt) => void
 }
 
-/** How a worker came by a claim; `found`: its answer had been lost. */
+/** How a worker got a claim. `found`: the answer was lost, and comparing with the store found it. */
 export type ClaimOrigin = 'queue' | 'handed back' | 'undo begun' | 'found'
 
 /** `queued` until its handler is about to be called; `settling` once its outcome is decided. */
 export type AttemptPhase = 'queued' | 'running' | 'settling'
 
-/** `relay`: the step only keeps the undo's order and has nothing to call. */
+/** `relay`: the step has nothing to undo and only keeps the order. */
 export type Performance = AttemptEnd | { readonly type: 'relay' }
 
 /**
- * One attempt of one step, from claim to outcome: read its payloads, refuse poison, call its handler under a timeout and a signal, serialise
- * what it returned. Deciding what follows, and recording it, is the session's.
+ * One attempt of one step, from claim to outcome: read its payloads, refuse poison, call its handler under a timeout and a signal, serialise what
+ * it returned. The session decides and records the outcome.
  *
- * There are a hundred thousand a second of these: nothing is made that is not needed, and nothing awaited that is at hand.
+ * A worker makes a hundred thousand of these a second: allocate nothing that may not be needed, and await nothing that is already there.
  */
 export class Attempt {
   readonly claim: Claim
   readonly definition: WorkflowDefinition
   readonly step: StepDefinition
-  /** Instant of the engine's clock. */
+  /** When the attempt began, by the engine's clock. */
   startedAt = 0
   readonly origin: ClaimOrigin
   readonly #parts: AttemptParts
   readonly #payloads: AttemptPayloads
   readonly #controller = new AbortController()
   #phase: AttemptPhase = 'queued'
-  /** What follows from what the handler of a step that waits gave back. */
+  /** Interprets what the handler of a waiting step returned. */
   #judge: ((returned: unknown) => WaitAnswer) | undefined
   #interrupted = false
   #called = false
@@ -84,30 +84,30 @@ export class Attempt {
     return this.#phase
   }
 
-  /** Its outcome is decided: nothing that its handler still does counts. */
+  /** Its outcome is decided: later results of its handler are discarded. */
   decided(): void {
     this.#phase = 'settling'
   }
 
-  /** The transaction that it was decided in was rolled back: it is undecided again. */
+  /** The transaction that held its outcome was rolled back: the outcome is open again. */
   undecided(): void {
     this.#phase = 'running'
   }
 
-  /** Steps that may become ready when this attempt ends well, by number; in an undo, the steps it depended on. */
+  /** The numbers of the steps that may become ready when this attempt succeeds: its dependents, or in an undo its dependencies. */
   get dependents(): readonly number[] {
     const { graph } = this.definition
     return (this.claim.direction === 'undo' ? graph.dependencies : graph.dependents)[this.claim.step]!
   }
 
-  /** How its handler is to be called in a transaction; null when it needs none, or is not to be called at all. */
+  /** The handler's transaction policy; null if it has none or is not called. */
   get transaction(): TransactionPolicy | null {
     const { step, claim } = this
     if (claim.direction === 'forward') return step.transaction
     return this.#payloads.owesUndo ? (step.compensation?.transaction ?? null) : null
   }
 
-  /** Its handler was called, and may have taken effect. */
+  /** Whether its handler was called, so that it may have taken effect. */
   get isBegun(): boolean {
     return this.#called
   }
@@ -116,7 +116,7 @@ export class Attempt {
     return this.#interrupted
   }
 
-  /** How long ago the first attempt of this series of failures began, this one included. */
+  /** The time since the first attempt of this series of failures began; this attempt counts. */
   get failingMs(): number {
     return this.#payloads.failingMs(this.startedAt)
   }
@@ -129,12 +129,12 @@ export class Attempt {
     this.#controller.abort(reason)
   }
 
-  /** Finds what the handler is to be called with. A promise when it must be read; it rejects when that fails, or with `unknown_run`. */
+  /** Finds the handler's payloads. Returns a promise only if it must read; that rejects if reading fails, or with `unknown_run`. */
   prepare(): Promise<void> | undefined {
     return this.#payloads.prepare()
   }
 
-  /** Calls the handler, or finds out why not. Once prepared. Ends at once unless there is something to wait for. */
+  /** Calls the handler, unless there is a reason not to. Only after prepare(). Returns a promise only if there is something to await. */
   perform(tx?: StepTransaction): Performance | Promise<Performance> {
     this.#phase = 'running'
     this.startedAt = this.#parts.runtime.clock.now()
@@ -150,7 +150,7 @@ export class Attempt {
     return this.#call(compensation.run as (context: StepContext) => unknown, compensation, tx)
   }
 
-  /** Performs it in an open transaction, any number of times. Ends when it is cut off, even if its handler goes on. */
+  /** Performs the attempt in an open transaction; may be called again. Ends when the attempt is cut off, even if its handler continues. */
   performWithin(tx: StepTransaction): Promise<Performance> {
     return new Promise((resolve) => {
       this.#cut = () => resolve({ type: 'given_up' })
@@ -158,21 +158,21 @@ export class Attempt {
     })
   }
 
-  /** Fires when it is cut off. Made when it is first asked for: most attempts have no transaction. */
+  /** Fires when the attempt is cut off. Created on first use: most attempts have no transaction. */
   get cutOffSignal(): AbortSignal {
     this.#cutOff ??= new AbortController()
     if (this.#isCutOff) this.#cutOff.abort()
     return this.#cutOff.signal
   }
 
-  /** Takes the transaction, if there is one or it waits for one, from a handler that is not waited for any more. */
+  /** Ends the handler's transaction, or its wait for one, when nobody waits for the handler any more. */
   cutOff(): void {
     this.#isCutOff = true
     this.#cutOff?.abort()
     this.#cut()
   }
 
-  /** A step that waits: looks whether it may go on, and asks its handler when only that can tell. */
+  /** For a waiting step: checks whether it may continue, and calls its handler if needed. */
   #look(wait: Wait): AttemptEnd | Promise<AttemptEnd> {
     const { own, stored } = this.#payloads
     const row = { ...own, now: stored.now }
@@ -220,7 +220,7 @@ export class Attempt {
 
   #undoContext(): Pick<CompensationContext, 'undoOf' | 'output' | 'error' | 'cause'> {
     const { own, stored } = this.#payloads
-    // What an operator skipped after it had succeeded is done, with the output that they gave.
+    // A step that succeeded and was then skipped by an operator counts as completed, with the operator's output.
     const completed = this.claim.undoOf === 'completed' || this.claim.undoOf === 'skipped'
     return {
       undoOf: completed ? 'completed' : (this.claim.undoOf as CompensationContext['undoOf']),
@@ -230,7 +230,7 @@ export class Attempt {
     }
   }
 
-  /** Of its last failed attempt; what is read of the step is of its way forward, and says nothing of its compensation. */
+  /** The error of its last failed attempt. The step's row holds the forward error only, so undefined in an undo. */
   get #lastError(): SerialisedError | undefined {
     if (this.claim.direction === 'undo') return undefined
     return fromJsonText(this.#payloads.own.error) as SerialisedError | undefined
@@ -257,7 +257,7 @@ export class Attempt {
   }
 
   #returned(value: unknown): AttemptEnd {
-    // What a compensation returns is nobody's input.
+    // Nothing reads what a compensation returns.
     if (this.claim.direction === 'undo') return { type: 'returned', output: null }
     if (this.#judge === undefined) return this.#serialised(value)
     try {
@@ -274,7 +274,7 @@ export class Attempt {
       this.#parts.lossyOutputs.look(this.step, this.claim.runId, value, output!)
       return { type: 'returned', output }
     } catch (error) {
-      // What a wait gives is no effect of anybody's.
+      // A wait has no effect that could need an undo.
       return this.step.wait === null ? { type: 'unstorable', error } : this.#threw(error)
     }
   }

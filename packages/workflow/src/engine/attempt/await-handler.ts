@@ -6,20 +6,20 @@ import type { AttemptEnd } from '../decisions/decide.ts'
 export interface AwaitedHandler {
   readonly clock: Clock
   readonly limit: TimeLimit | null
-  /** How long a handler that has timed out may take to heed its signal; the limit itself, if that is shorter. */
+  /** How long a timed-out handler may take to react to its signal, in milliseconds; at most the limit itself. */
   readonly graceMs: number
-  /** The time is over: fires the handler's signal, and says so. */
+  /** Called at the timeout: fires the handler's signal and returns the error. */
   readonly onTimeout: (limit: TimeLimit) => BelayError
-  /** The handler ended after nobody waited for it any more. */
+  /** Called when the handler ends after the grace period. */
   readonly onLateResult: () => void
   readonly returned: (value: unknown) => AttemptEnd
   readonly threw: (error: unknown) => AttemptEnd
 }
 
 /**
- * Waits for a handler's promise: until its timeout, then its signal fires, and for a grace after that. A handler that ends in the grace has
- * ended: nothing of it goes on beside the next attempt or the undo, and a result that it has is kept. Of one that does not, nobody knows what
- * it did. What is rolled back with its transaction needs no grace.
+ * Waits for a handler's promise until its timeout. Then its signal fires, and a grace period begins. If the handler ends within it, a result still
+ * counts, and the handler cannot overlap the next attempt or the undo. If it does not, its effect is unknown. A transactional handler gets no
+ * grace: its effect is rolled back.
  */
 export function awaitHandler(promise: PromiseLike<unknown>, parts: AwaitedHandler): Promise<AttemptEnd> {
   const { clock, limit, graceMs, onTimeout, onLateResult, returned, threw } = parts
@@ -41,16 +41,16 @@ export function awaitHandler(promise: PromiseLike<unknown>, parts: AwaitedHandle
     const end = (ended: AttemptEnd) => {
       timer?.cancel()
       if (isOver) return onLateResult()
-      // It threw because it was told to stop, whatever it says.
+      // After the timeout, any error counts as the timeout: the handler was told to stop.
       const isTimedOut = timeout !== undefined && ended.type === 'threw'
       resolve(isTimedOut ? { type: 'threw', error: timeout } : ended)
     }
     const fail = (error: unknown) => end(threw(error))
     try {
-      // Not the promise's own `then`: it may be anybody's.
+      // Not the promise's own `then`, which may be user code.
       Promise.resolve(promise).then((value) => end(returned(value)), fail)
     } catch (error) {
-      // A promise of the user's own making may throw when it is asked what it is.
+      // A custom thenable may throw when its `then` is read.
       fail(error)
     }
   })

@@ -13,7 +13,7 @@ export interface ContextParts {
   readonly log: Logger
 }
 
-/** What a handler is given, whichever direction. */
+/** Makes the context of a handler, for either direction. */
 export function handlerContext(parts: ContextParts): StepContext {
   const { claim, definition, payloads } = parts
   const { runId, attempt } = claim
@@ -35,13 +35,13 @@ export function handlerContext(parts: ContextParts): StepContext {
   })
 }
 
-/** The same for all attempts at one effect; another one once that effect was undone and is to be made again. */
+/** The same for all attempts of one round. It changes after the effect was undone and the step runs again. */
 function idempotencyKey({ runId, round, direction }: Claim, step: string): string {
   const effect = round === 1 ? `${runId}:${step}` : `${runId}:${step}:${round}`
   return direction === 'undo' ? `${effect}:undo` : effect
 }
 
-/** Parsed afresh for every attempt: a handler that changes what it was given must not change it for others. */
+/** Parsed for every attempt: a handler that mutates its input must not affect others. */
 function dependencyOutputs(
   { graph }: WorkflowDefinition,
   step: number,
@@ -55,8 +55,8 @@ function dependencyOutputs(
 }
 
 /**
- * Makes the signal when it is first asked for: most handlers never do, and it costs more than all the rest of a context. It is the
- * context's own property like the others, so that handlers can take the context apart or spread it.
+ * Creates the signal on first use: most handlers never use it, and it costs more than the rest of the context. It is an own property like the
+ * others, so that handlers can destructure or spread the context.
  */
 class HandlerContext implements StepContext {
   static readonly #signal: PropertyDescriptor & ThisType<HandlerContext> = {

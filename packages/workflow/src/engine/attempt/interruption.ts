@@ -1,7 +1,7 @@
 import { BelayError } from '../../errors.ts'
 import type { Attempt } from './attempt.ts'
 
-// Why a handler's signal fires before its time.
+// The reasons why a handler's signal fires before its timeout.
 
 export function leaseLost({ claim, step }: Attempt): BelayError {
   return new BelayError(

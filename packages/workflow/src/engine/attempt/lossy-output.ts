@@ -1,12 +1,12 @@
 import type { StepDefinition } from '../../definition/step.ts'
 import { type Logger, silentLogger } from '../../logger.ts'
 
-/** Outputs of one step that are looked at: what one of so many does not lose, the others hardly do. */
+/** How many outputs of one step are checked. If none of them loses anything, later ones hardly will. */
 const LOOKS_MAX = 100
 
 /**
- * Warns, once for each step, of what JSON loses without a word: NaN and Infinity become null, and a Map, a Set or an Error becomes {}. The
- * compiler finds most of that, but not numbers, and nothing in what is typed as unknown.
+ * Warns, once for each step, about values that JSON loses silently: NaN and Infinity become null, and a Map, a Set or an Error becomes {}. The
+ * compiler finds most of these, but not the numbers, and nothing in `unknown`.
  */
 export class LossyOutputs {
   readonly #log: Logger
@@ -16,7 +16,7 @@ export class LossyOutputs {
     this.#log = log
   }
 
-  /** Looks at an output that was turned into this text. Costs a search of the text, unless there may be something to find. */
+  /** Checks an output against its JSON text. It usually costs only a search of the text. */
   look(step: StepDefinition, runId: string, output: unknown, text: string): void {
     if (this.#log === silentLogger || !(text.includes('null') || text.includes('{}'))) return
     const looks = this.#looks.get(step) ?? 0
@@ -27,7 +27,7 @@ export class LossyOutputs {
     const { what, path, becomes } = loss
     const at = path === '' ? '' : ` at ${path}`
     this.#log.warn(
-      `Output of step "${step.name}" holds ${what}${at}, which has no form in JSON: it was stored as ${becomes}. Return what JSON has a form for: null or a text, an array, a message. This is told once for each step.`,
+      `Output of step "${step.name}" holds ${what}${at}, which has no form in JSON: it was stored as ${becomes}. Return what JSON has a form for: null or a text, an array, a message. This warning appears once for each step.`,
       { runId, step: step.name },
     )
   }
@@ -49,7 +49,7 @@ function lossIn(output: unknown): Loss | undefined {
         return { what: String(value), path, becomes: 'null' }
       }
       if (typeof value !== 'object' || value === null || seen.has(value)) continue
-      // What it is stored as is its own affair.
+      // Its toJSON() decides what is stored: nothing is lost silently.
       if ('toJSON' in value) continue
       seen.add(value)
       const keys = Object.keys(value)
@@ -63,12 +63,12 @@ function lossIn(output: unknown): Loss | undefined {
       }
     }
   } catch {
-    // A hostile object: what it holds was stored, and nobody needs to know more.
+    // The object throws when it is read a second time. It was stored, so skip the warning.
   }
   return undefined
 }
 
-/** Neither a list nor plain: what it holds, JSON does not see. */
+/** Neither an array nor a plain object: JSON does not see its content. */
 function isOpaque(value: object): boolean {
   if (
     Array.isArray(value) ||

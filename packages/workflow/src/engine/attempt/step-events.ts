@@ -16,7 +16,7 @@ export function stepEvent(attempt: Attempt, workerId: string): StepEvent {
   }
 }
 
-/** Tells of a recorded outcome, if anybody wants to know. Relays are the engine's own affair. */
+/** The event for a recorded outcome. Relays have none: they are internal to the engine. */
 export function outcomeEvent(
   events: EventHub,
   outcome: Outcome,

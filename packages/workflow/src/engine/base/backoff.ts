@@ -1,6 +1,6 @@
 import type { RetryPolicy } from '../../definition/step.ts'
 
-/** How long to wait after the n-th failure (n from 1), in milliseconds. */
+/** The delay after the n-th failure (n from 1), in milliseconds. */
 export function retryDelayMs(policy: RetryPolicy, failures: number, random: () => number): number {
   const plainMs = Math.min(growth(policy, failures), policy.maxMs)
   return Math.round(policy.jitter ? plainMs * (0.5 + random() * 0.5) : plainMs)
@@ -21,7 +21,7 @@ function growth(policy: RetryPolicy, failures: number): number {
 const OUTAGE_INITIAL_MS = 100
 const OUTAGE_MAX_MS = 5_000
 
-/** How long to wait before asking a store again that has not answered n times in a row (n from 1), in milliseconds. */
+/** The delay before the next call to a store that failed to answer n times in a row (n from 1), in milliseconds. */
 export function outageDelayMs(tries: number, random: () => number): number {
   const plainMs = Math.min(OUTAGE_INITIAL_MS * 2 ** Math.min(tries - 1, 10), OUTAGE_MAX_MS)
   return Math.round(plainMs * (0.5 + random() * 0.5))
@@ -30,9 +30,9 @@ export function outageDelayMs(tries: number, random: () => number): number {
 const CONFLICT_INITIAL_MS = 10
 const CONFLICT_MAX_MS = 1_000
 
-/** How long to wait before a transaction that was given up for another is repeated the n-th time (n from 1), in milliseconds. */
+/** The delay before the n-th repetition (n from 1) of a transaction that the store aborted for another one, in milliseconds. */
 export function conflictDelayMs(repeats: number, random: () => number): number {
   const plainMs = Math.min(CONFLICT_INITIAL_MS * 2 ** Math.min(repeats - 1, 10), CONFLICT_MAX_MS)
-  // Widely spread: those that met once must not meet again.
+  // Widely spread, so that transactions that conflicted do not conflict again.
   return Math.round(plainMs * random())
 }

@@ -1,7 +1,7 @@
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { Runtime } from './runtime.ts'
 
-/** What the calls that write payloads need to know of the engine's options. */
+/** The engine options that calls with payloads need. */
 export interface CallSettings {
   readonly workflows: readonly WorkflowDefinition[]
   readonly payloadMaxBytes: number

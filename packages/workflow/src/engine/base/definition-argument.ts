@@ -2,7 +2,7 @@ import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
 import { shown } from '../../shown.ts'
 
-/** Tells a definition from anything else that was given in its place, also from what cannot be looked at. */
+/** Tells whether a value is a definition. Never throws, even for a value that throws when it is read. */
 export function isDefinition(given: unknown): given is WorkflowDefinition {
   try {
     return typeof (given as WorkflowDefinition).record.checksum === 'string'
@@ -11,7 +11,7 @@ export function isDefinition(given: unknown): given is WorkflowDefinition {
   }
 }
 
-/** Throws `unknown_workflow` for what is no definition. A definition that is not valid says so here. */
+/** Throws `unknown_workflow` if the value is not a definition, and `DefinitionError` for an invalid definition. */
 export function checkDefinition(call: string, given: unknown): asserts given is WorkflowDefinition {
   if (isDefinition(given)) return
   throw new BelayError(

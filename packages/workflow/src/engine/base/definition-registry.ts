@@ -9,22 +9,22 @@ import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
 import { diffShapes } from '../../graph/index.ts'
 
-/** Keeps the store's numbers of definitions, saving each once per process. Refuses a definition whose version is stored with another shape. */
+/** Saves each definition once per process and keeps the store's number for it. Refuses a definition whose version is stored with another shape. */
 export class DefinitionRegistry {
   readonly #adapter: Adapter
   readonly #saved = new Map<string, SavedDefinition>()
-  /** Being saved, not for a caller's transaction. */
+  /** Definitions being saved, outside callers' transactions. */
   readonly #saving = new Map<string, Promise<SavedDefinition>>()
-  /** By the store's number: whose shape the store confirmed. */
+  /** This process's definitions by the store's number; the store confirmed their shapes. */
   readonly #known = new Map<number, WorkflowDefinition>()
-  /** Others, as the store has them. */
+  /** Other definitions, as the store has them. */
   readonly #learnt = new Map<number, DefinitionRecord>()
 
   constructor(adapter: Adapter) {
     this.#adapter = adapter
   }
 
-  /** By the store's number. Throws `definition_changed`. */
+  /** Saves definitions. Resolves to a map by the store's number. Throws `definition_changed`. */
   async saveAll(workflows: readonly WorkflowDefinition[]): Promise<ReadonlyMap<number, WorkflowDefinition>> {
     if (workflows.length === 0) return new Map()
     const saved = await this.#adapter.saveDefinitions(workflows.map(({ record }) => record))
@@ -38,13 +38,13 @@ export class DefinitionRegistry {
     )
   }
 
-  /** Saves one definition unless this process already has: for a caller's transaction `tx` if there is one. Throws `definition_changed`. */
+  /** Saves one definition unless this process has already saved it, within the caller's transaction `tx` if given. Throws `definition_changed`. */
   async save(workflow: WorkflowDefinition, tx?: unknown): Promise<SavedDefinition> {
     const key = cacheKey(workflow)
     const known = this.#saved.get(key)
     if (known !== undefined) return known
     if (tx !== undefined) return this.#saveOne(workflow, key, { tx })
-    // Shared by callers of one moment; never with those in a transaction, on whose connection the others may be waiting.
+    // Concurrent callers share one save. A caller in a transaction does not: the others might wait for its connection.
     const saving = this.#saving.get(key) ?? this.#saveOne(workflow, key)
     this.#saving.set(key, saving)
     try {
@@ -61,7 +61,7 @@ export class DefinitionRegistry {
   ): Promise<SavedDefinition> {
     const [saved] = await this.#adapter.saveDefinitions([workflow.record], within)
     assertSameShape(workflow, saved!)
-    // Else not kept: it is gone when the transaction is rolled back.
+    // An uncommitted definition is not kept: a rollback removes it.
     if (!saved!.uncommitted) this.#keep(workflow, key, saved!)
     return saved!
   }
@@ -71,24 +71,24 @@ export class DefinitionRegistry {
     this.#known.set(saved.id, workflow)
   }
 
-  /** The definition with that number of the store's, if this process has it. */
+  /** The definition with this number, if this process has it. */
   known(definitionId: number): WorkflowDefinition | undefined {
     return this.#known.get(definitionId)
   }
 
-  /** Names and shape of the definition with that number, as far as this process knows it by now. */
+  /** The name, version and shape of the definition with this number, if this process has it or has read it. */
   recordOf(definitionId: number): DefinitionRecord | undefined {
     return this.#known.get(definitionId)?.record ?? this.#learnt.get(definitionId)
   }
 
-  /** Asks the store about definitions that this process has not. */
+  /** Reads definitions from the store that this process does not have. */
   async learn(definitionIds: readonly number[]): Promise<void> {
     const strange = definitionIds.filter((id) => this.recordOf(id) === undefined)
     if (strange.length === 0) return
     for (const found of await this.#adapter.readDefinitions(strange)) this.#learnt.set(found.id, found)
   }
 
-  /** The definition a run follows, when it was started here or is among `workflows`. Throws `definition_changed`. */
+  /** The definition of a run, if this process started the run or has its version among `workflows`. Throws `definition_changed`. */
   async find(
     run: FoundRun,
     workflows: readonly WorkflowDefinition[],
@@ -102,7 +102,7 @@ export class DefinitionRegistry {
   }
 }
 
-// The checksum is part of it: two shapes under one version in one process must each be checked.
+// The key includes the checksum: if one process has two shapes of one version, each must be checked.
 function cacheKey({ record }: WorkflowDefinition): string {
   return `${record.name}@${record.version}#${record.checksum}`
 }

@@ -2,7 +2,7 @@ import type { Direction, EndStatus, RunStatus, StoreNotice, Wake } from '../../a
 import type { SerialisedError } from '../../cause.ts'
 import type { Logger } from '../../logger.ts'
 
-/** Which run an event is about. */
+/** The run of an event. */
 export interface RunIdentity {
   readonly runId: string
   readonly workflow: string
@@ -14,11 +14,11 @@ export interface RunIdentity {
 /** A run's new status. */
 export interface RunEvent extends RunIdentity {
   readonly status: RunStatus
-  /** From its start, or its start time if that is later, to now; milliseconds by the store's clock. Waits and pauses count. */
+  /** Milliseconds from the run's creation, or from its start time if later, until now, by the store's clock. Includes waits and pauses. */
   readonly durationMs: number
 }
 
-/** Events that tell of a run's new status. */
+/** The events for a run's new status. */
 export const RUN_EVENTS = [
   'run.completed',
   'run.compensating',
@@ -37,30 +37,30 @@ export interface StepEvent {
   readonly version: number
   readonly step: string
   readonly direction: Direction
-  /** The try's number as the handler sees it. */
+  /** The attempt's number, as the handler sees it. */
   readonly attempt: number
   readonly workerId: string
 }
 
-/** What an engine tells its listeners, as it happens in this process. Payloads are never part of an event. */
+/** The events of an engine, for what happens in this process. They never contain payloads. */
 export type EngineEvents = {
-  /** A run was created by this process; not told of one in a transaction of the caller's, which may be rolled back. */
+  /** This process created a run. Not emitted for a run in a caller's transaction, which may be rolled back. */
   'run.started': RunIdentity
   'run.completed': RunEvent
-  /** The run failed or was cancelled: it drains, then it is undone. Told again when an operator resumes its undo after a pause. */
+  /** The run failed, was cancelled or missed its deadline: it drains, then it is undone. Emitted again when an operator resumes its paused undo. */
   'run.compensating': RunEvent
   'run.failed': RunEvent
   'run.compensated': RunEvent
   'run.cancelled': RunEvent
   /** Its undo is parked: an operator must repair it. */
   'run.compensation_failed': RunEvent
-  /** The run has ended, as `status` says: it completed, failed, was undone or was cancelled. Told after the event of that status. */
+  /** The run has ended with the given `status`. Emitted after the event of that status. */
   'run.ended': RunEvent
-  /** An operator paused it, by this engine. */
+  /** An operator paused the run through this engine. */
   'run.paused': RunEvent
-  /** An operator lets it go forward, after a pause or after an end, by this engine. */
+  /** An operator made the run go forward through this engine, after a pause or after its end. */
   'run.resumed': RunEvent
-  /** An operator did something to a run, by this engine. `action` is the word that the run's history has for it. */
+  /** An operator acted on a run through this engine. `action` is the word in the run's history. */
   'operator.acted': {
     readonly runId: string
     readonly action: string
@@ -71,24 +71,27 @@ export type EngineEvents = {
   'step.started': StepEvent
   'step.completed': StepEvent & { readonly durationMs: number }
   'step.compensated': StepEvent & { readonly durationMs: number }
-  /** The step waits, without a worker: until a time if `wake` says so, else for its signal. */
+  /** The step began to wait, without a worker: until the time in `wake`, or for its signal if `wake` is undefined. */
   'step.waiting': StepEvent & { readonly wake: Wake | undefined }
   'step.retrying': StepEvent & { readonly error: SerialisedError; readonly delayMs: number }
   'step.failed': StepEvent & { readonly error: SerialisedError }
   'step.compensation_failed': StepEvent & { readonly error: SerialisedError }
-  /** The attempt was given back without being spent. */
+  /** The worker released the step. This does not count as a failure. */
   'step.released': StepEvent
-  /** A result came after its attempt was over: the lease had moved on, it had timed out, or the worker had let go of it. Nothing was written. */
+  /**
+   * A result arrived after its attempt had ended: the worker had lost its lease, the attempt had timed out, or the worker had released the step.
+   * Nothing was written.
+   */
   'step.discarded': StepEvent & { readonly reason: 'lease_lost' | 'timed_out' | 'released' }
-  /** This worker was presumed dead and lost all it held; it goes on under a new id. */
+  /** This worker was declared dead and lost its steps. It continues under a new id. */
   'lease.lost': { readonly workerId: string; readonly steps: number }
-  /** The store had leased steps to this worker without its hearing of it; it runs them now. */
+  /** The store had leased steps to this worker, but the answer was lost. The worker runs them now. */
   'lease.adopted': { readonly workerId: string; readonly steps: number }
-  /** An outcome could not be recorded for some seconds, because somebody's open transaction holds a row of its run. It is tried on. */
+  /** An outcome could not be recorded for some seconds, because another open transaction has locked a row of its run. The worker keeps trying. */
   'step.held_up': StepEvent
   /** The adapter noticed something that an operator should know. */
   'store.notice': Omit<StoreNotice, 'error'>
-  /** This worker gave back a step of a worker that died. */
+  /** This worker returned a dead worker's step to the queue. */
   'step.recovered': {
     readonly runId: string
     readonly workflow: string
@@ -100,17 +103,17 @@ export type EngineEvents = {
   'worker.started': { readonly workerId: string }
   'worker.lost': { readonly workerId: string }
   'worker.stopped': { readonly workerId: string }
-  /** Ended runs were deleted by this process, with all that belonged to them. */
+  /** This process deleted ended runs, with everything that belongs to them. */
   'runs.pruned': { readonly pruned: number; readonly statuses: readonly EndStatus[] }
-  /** Keys of ended runs were released by this process. */
+  /** This process released keys of ended runs. */
   'runs.keys_released': { readonly released: number }
   'store.unavailable': { readonly during: string; readonly message: string }
   'store.recovered': { readonly during: string }
-  /** Something in the background failed in a way the engine did not expect. It goes on; look at it. */
+  /** Background work failed unexpectedly. The engine continues; please investigate. */
   error: { readonly during: string; readonly error: unknown }
 }
 
-// A record, so that the compiler misses a name that is left out.
+// A record, so that the compiler reports a missing name.
 const IS_EVENT: Readonly<Record<keyof EngineEvents, true>> = {
   'run.started': true,
   'run.completed': true,
@@ -147,12 +150,12 @@ const IS_EVENT: Readonly<Record<keyof EngineEvents, true>> = {
   error: true,
 }
 
-/** Every event there is. */
+/** The names of all events. */
 export const EVENT_NAMES = Object.keys(IS_EVENT) as readonly (keyof EngineEvents)[]
 
 export type EventListener<Name extends keyof EngineEvents> = (event: EngineEvents[Name]) => void
 
-/** Tells listeners; one that throws is logged and hinders nobody. */
+/** Calls listeners. A listener that throws is logged and does not affect the others. */
 export class EventHub {
   readonly #listeners = new Map<keyof EngineEvents, Set<(event: never) => void>>()
   readonly #log: Logger
@@ -163,13 +166,13 @@ export class EventHub {
 
   on<Name extends keyof EngineEvents>(name: Name, listener: EventListener<Name>): () => void {
     const listeners = this.#listeners.get(name) ?? new Set()
-    // Wrapped, so that one function given twice is two listeners, each with its own way to stop.
+    // Wrapped, so that a function given twice counts as two listeners that are removed separately.
     const own: EventListener<Name> = (event) => listener(event)
     this.#listeners.set(name, listeners.add(own))
     return () => listeners.delete(own)
   }
 
-  /** Tells whether anybody listens. Events that come with every step are only made then. */
+  /** Tells whether an event has listeners. Events of every step are created only then. */
   has(name: keyof EngineEvents): boolean {
     return (this.#listeners.get(name)?.size ?? 0) > 0
   }

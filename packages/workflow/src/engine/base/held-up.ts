@@ -6,13 +6,13 @@ const DELAY_MAX_MS = 1_000
 
 export interface HeldUpOptions<Item> {
   readonly clock: Clock
-  /** Tries an item again; adds it once more when it is still held up. Never rejects. */
+  /** Tries an item again. Adds it again if it is still held up. Never rejects. */
   readonly retry: (item: Item) => Promise<void>
 }
 
 /**
- * What waits for a row that somebody else's transaction holds. It is tried again one item at a time, so that however many wait, they take
- * one of the store's connections, and nothing else waits with them.
+ * Items that wait for a row locked by another transaction. They are retried one at a time: together they use one connection of the store, and
+ * nothing else waits for them.
  */
 export class HeldUp<Item> {
   readonly #options: HeldUpOptions<Item>
@@ -32,7 +32,7 @@ export class HeldUp<Item> {
     if (!this.#trying) void this.#tryAll()
   }
 
-  /** Forgets what waits, and returns it. */
+  /** Removes and returns the waiting items. */
   clear(): readonly Item[] {
     return this.#items.splice(0)
   }
@@ -43,7 +43,7 @@ export class HeldUp<Item> {
     for (let delayMs = DELAY_MIN_MS; this.#items.length > 0; delayMs = Math.min(delayMs * 2, DELAY_MAX_MS)) {
       await pause(clock, delayMs)
       const before = this.#items.length
-      // What is added meanwhile comes behind, and has its turn in the next round.
+      // Items added meanwhile are tried in the next round.
       for (let turn = 0; turn < before; turn += 1) {
         const item = this.#items.shift()
         if (item !== undefined) await retry(item)
@@ -54,7 +54,7 @@ export class HeldUp<Item> {
   }
 }
 
-/** Parts of a batch that was held up as a whole: small enough that the held one is soon alone, few enough that each may wait a moment. */
+/** Splits a batch that was held up: into parts small enough to isolate the held item soon, but few enough that each may wait for the lock. */
 export function partsOf<Item>(batch: readonly Item[]): readonly (readonly Item[])[] {
   const size = Math.floor(Math.sqrt(batch.length))
   const parts: (readonly Item[])[] = []

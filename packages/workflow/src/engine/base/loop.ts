@@ -2,13 +2,13 @@ import type { Clock, Timer } from '../../clock.ts'
 
 export interface LoopOptions {
   readonly clock: Clock
-  /** How long after a round the next one comes by itself; asked after each round. */
+  /** The time from the end of a round to the next one, in milliseconds; read after each round. */
   readonly intervalMs: number | (() => number)
   /** One round. Never runs twice at once. */
   readonly work: () => Promise<void>
-  /** Told of a round that threw; returns after how many milliseconds to try again. Until then the loop can't be woken. */
+  /** Called when a round throws. Returns the delay before the next round, in milliseconds. Until then wake() has no effect. */
   readonly onError: (error: unknown) => number
-  /** True when there is nothing to look after until somebody wakes the loop: it then keeps no timer, nor the process alive. */
+  /** True when there is no work until wake() is called. The loop then sets no timer, so it does not keep the process alive. */
   readonly mayRest?: () => boolean
 }
 
@@ -25,7 +25,7 @@ export class Loop {
     this.#options = options
   }
 
-  /** Runs a round now, or right after the one that is under way. */
+  /** Runs a round now, or right after the current one. */
   wake(): void {
     if (this.#stopped || this.#backingOff) return
     if (this.#round !== undefined) {
@@ -36,7 +36,7 @@ export class Loop {
     this.#round = this.#run()
   }
 
-  /** Ends the loop; resolves when the round under way has ended. */
+  /** Ends the loop. Resolves when the current round has ended. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#timer?.cancel()

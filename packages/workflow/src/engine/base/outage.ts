@@ -3,7 +3,7 @@ import type { Logger } from '../../logger.ts'
 import { outageDelayMs } from './backoff.ts'
 import type { EventHub } from './events.ts'
 
-/** Follows whether one kind of call reaches the store: tells once when it stops and once when it works again. */
+/** Tracks whether one kind of call reaches the store. Logs once when the calls begin to fail and once when they succeed again. */
 export class OutageWatch {
   readonly #during: string
   readonly #log: Logger
@@ -25,7 +25,7 @@ export class OutageWatch {
     this.#events.emit('store.recovered', { during: this.#during })
   }
 
-  /** Notes a failed call; returns after how many milliseconds to try again. */
+  /** Records a failed call. Returns the delay before the next try, in milliseconds. */
   failed(error: unknown): number {
     this.#tries += 1
     if (!isPassing(error)) {
@@ -44,7 +44,7 @@ export function isUnavailable(error: unknown): error is BelayError {
   return BelayError.is(error) && error.code === 'store_unavailable'
 }
 
-/** Somebody else holds a row that the call needs: nothing was written. */
+/** Another transaction has locked a row that the call needs. Nothing was written. */
 export function isContended(error: unknown): error is BelayError {
   return BelayError.is(error) && error.code === 'store_contended'
 }

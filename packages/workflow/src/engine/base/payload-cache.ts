@@ -1,15 +1,15 @@
 import type { Adapter, JsonText, PayloadRequest, RunPayloads } from '../../adapter/index.ts'
 
-/** What each of the two generations may hold, in characters of JSON text. About twice that in bytes. */
+/** The size of each of the two generations, in characters of JSON text; about twice that in bytes. */
 const CHARS_MAX = 8 * 1024 * 1024
-/** A flat charge per run and per value, so that a million tiny ones are bounded too. */
+/** Added for each run and each value, so that the number of tiny values is bounded too. */
 const OVERHEAD_CHARS = 64
 
 interface Entry {
   input: JsonText | undefined
-  /** Why the run stopped; undefined while that is not known. */
+  /** Why the run stopped; undefined if not known. */
   cause: JsonText | undefined
-  /** By the step's number; undefined where it is not known. */
+  /** By step number; undefined if not known. */
   readonly outputs: (JsonText | undefined)[]
   chars: number
 }
@@ -20,18 +20,18 @@ interface Pending {
   readonly reject: (error: unknown) => void
 }
 
-/** What a forward attempt is called with. `outputs` are in the order they were asked for. */
+/** The payloads of a forward attempt. `outputs` are in the requested order. */
 export interface ForwardPayloads {
   readonly input: JsonText
   readonly outputs: readonly JsonText[]
 }
 
 /**
- * Inputs, outputs and causes that this process has seen, so that a chain of steps in one worker never reads back what it just wrote.
- * Inputs never change once they are stored, and outputs not unless their step runs again, which its attempts tell.
+ * Caches inputs, outputs and causes that this process has seen, so that a chain of steps in one worker never reads back its own writes. Stored
+ * inputs never change. An output changes only if its step runs again, which the step's fence shows.
  *
- * Bounded by two generations: what is used moves to the young one, and when that is full the old one is dropped whole. Runs come and go
- * by the thousand, and a map that gives up its oldest entry each time walks over all it has given up before.
+ * Bounded by two generations: used entries move to the young one. When that is full, the old one is dropped and the young one becomes the old.
+ * Evicting the oldest entry of a single Map would scan the slots of all entries deleted before.
  */
 export class PayloadCache {
   readonly #adapter: Adapter
@@ -58,17 +58,17 @@ export class PayloadCache {
     this.#grow(runId, entry, output)
   }
 
-  /** Unlike the rest, it changes: a run that was sent forward again may stop for another reason. */
+  /** Unlike inputs, causes change: a run that went forward again may stop for another reason. */
   rememberCause(runId: string, cause: JsonText): void {
     const entry = this.#find(runId)
-    // Of a run of which nothing else is known here, everything has to be read anyway.
+    // If nothing else of the run is cached, everything must be read anyway.
     if (entry === undefined) return
     const isNew = entry.cause === undefined
     entry.cause = cause
     if (isNew) this.#grow(runId, entry, cause)
   }
 
-  /** Why the run stopped when this was last read, if it is here. */
+  /** The cached cause of the run's stop; it may be stale. */
   knownCause(runId: string): JsonText | undefined {
     return this.#find(runId)?.cause
   }
@@ -82,7 +82,7 @@ export class PayloadCache {
     this.#old.delete(runId)
   }
 
-  /** The run's input and the outputs of these steps, if all of them are here. */
+  /** The run's input and the outputs of these steps, if all are cached. */
   known(runId: string, steps: readonly number[]): ForwardPayloads | undefined {
     const entry = this.#find(runId)
     if (entry?.input === undefined) return undefined
@@ -95,7 +95,7 @@ export class PayloadCache {
     return { input: entry.input, outputs }
   }
 
-  /** The same from the store. Undefined when the run is gone. */
+  /** Reads the same from the store. Undefined if the run does not exist any more. */
   async read(runId: string, steps: readonly number[]): Promise<ForwardPayloads | undefined> {
     const payloads = await this.load({ runId, steps })
     if (payloads === undefined) return undefined
@@ -105,7 +105,7 @@ export class PayloadCache {
     return { input: payloads.input, outputs: steps.map((step) => byStep.get(step) ?? null) }
   }
 
-  /** Reads from the store, together with the other reads asked for at this moment. */
+  /** Reads from the store. Concurrent reads share one call. */
   load(request: PayloadRequest): Promise<RunPayloads | undefined> {
     return new Promise((resolve, reject) => {
       if (this.#pending.length === 0) queueMicrotask(() => void this.#read())
@@ -157,7 +157,7 @@ export class PayloadCache {
     const chars = (text?.length ?? 0) + OVERHEAD_CHARS
     entry.chars += chars
     this.#youngChars += chars
-    // A run that fills a generation on its own would only push out all others.
+    // A run larger than a generation would evict all others.
     if (entry.chars > CHARS_MAX) this.forget(runId)
     else if (this.#youngChars > CHARS_MAX) this.#turn()
   }

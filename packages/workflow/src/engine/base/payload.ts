@@ -8,17 +8,17 @@ const MESSAGE_MAX_CHARS = 4_000
 const CAUSE_DEPTH_MAX = 5
 
 export interface PayloadOwner {
-  /** What the payload is, for the error: `Output of step "chargeCard"`. */
+  /** The payload's description in errors: `Output of step "chargeCard"`. */
   readonly what: string
   readonly runId?: string | undefined
   readonly step?: string | undefined
 }
 
 /**
- * Turns a value into JSON text; `undefined` becomes "no value". `ownerOf` is asked only for an error.
+ * Turns a value into JSON text; `undefined` becomes "no value". `ownerOf` is called only for an error.
  *
- * @throws BelayError `payload_unserialisable` for functions, symbols, bigints and cycles, and for texts with U+0000 or half of a surrogate pair
- * in them; `payload_too_large` above `maxBytes` (UTF-8).
+ * @throws BelayError `payload_unserialisable` for functions, symbols, bigints and cycles, and for strings with U+0000 or an unpaired surrogate;
+ * `payload_too_large` above `maxBytes` (UTF-8).
  */
 export function toJsonText(value: unknown, maxBytes: number, ownerOf: () => PayloadOwner): JsonText {
   if (value === undefined) return null
@@ -43,7 +43,7 @@ export function fromJsonText(text: JsonText): unknown {
 function stringify(value: unknown, ownerOf: () => PayloadOwner): string {
   let reason = `a ${typeof value} has no JSON form`
   try {
-    // Top-level functions and symbols give undefined instead of text, whatever the type says.
+    // Top-level functions and symbols give undefined instead of text, against the declared type.
     const text: string | undefined = JSON.stringify(value)
     if (text !== undefined) return text
   } catch (error) {
@@ -69,22 +69,22 @@ function assertStorable(text: string, ownerOf: () => PayloadOwner): void {
   )
 }
 
-/** Exact only where it matters: a text short enough to fit whatever its characters are is not encoded. */
+/** Exact only near the limit: a text that fits even at 3 bytes for each character is not encoded. */
 function utf8Bytes(text: string, maxBytes: number): number {
   return text.length * 3 <= maxBytes ? text.length : new TextEncoder().encode(text).length
 }
 
-/** An error as it is stored: name, message, code and causes, without stacks. Never throws, whatever was thrown. */
+/** Turns a thrown value into a stored error: name, message, code and causes, without stacks. Never throws. */
 export function serialiseError(thrown: unknown): SerialisedError {
   return serialise(thrown, 1)
 }
 
-/** Each level for itself: a cause that cannot be shown leaves the error above it readable. */
+/** Handles each level separately: a cause that cannot be read must not hide the error above it. */
 function serialise(thrown: unknown, depth: number): SerialisedError {
   try {
     return serialiseLevel(thrown, depth)
   } catch {
-    // Its own getters, traps or toString() throw.
+    // The value's getters, traps or toString() threw.
     return { name: 'Error', message: unshowable(thrown) }
   }
 }
@@ -106,7 +106,7 @@ function describe(thrown: unknown): string {
   return typeof thrown === 'string' ? thrown : (JSON.stringify(thrown) ?? String(thrown))
 }
 
-/** Bounded, and fit to be stored whatever the text was. */
+/** Shortens a text and replaces characters that cannot be stored. */
 function cut(text: string): string {
   return storableText(text.length <= MESSAGE_MAX_CHARS ? text : `${cutText(text, MESSAGE_MAX_CHARS)}…`)
 }

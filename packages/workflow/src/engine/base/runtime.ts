@@ -1,12 +1,12 @@
 import { v7 } from 'uuid'
 import { type Clock, systemClock } from '../../clock.ts'
 
-/** Everything the engine takes from outside its own logic, so that a simulation can own it. */
+/** The engine's sources of time and randomness, so that a simulation can control them. */
 export interface Runtime {
   readonly clock: Clock
   /** A number in [0, 1). */
   readonly random: () => number
-  /** A new time-ordered uuid. */
+  /** A new time-ordered UUID. */
   readonly newId: () => string
 }
 
@@ -18,8 +18,8 @@ let lastMs = 0
 let sequence = 0
 
 /**
- * A uuid v7 that is greater than all this process made before. Random bytes come from a pool: asking the system for 16 at a time costs
- * more than all the rest of an id.
+ * A UUID v7 that is greater than every earlier one of this process. Random bytes come from a pool: asking the system for 16 bytes at a time would
+ * cost more than everything else.
  */
 function newId(): string {
   if (taken === pool.length) {
@@ -31,7 +31,7 @@ function newId(): string {
   const now = Date.now()
   if (now > lastMs) {
     lastMs = now
-    // Room for a billion more within this millisecond.
+    // Leaves room for a billion more ids within this millisecond.
     sequence = (random[0]! << 22) | (random[1]! << 14)
   } else {
     sequence += 1
@@ -39,7 +39,7 @@ function newId(): string {
   return v7({ random, msecs: lastMs, seq: sequence })
 }
 
-/** Waits for a promise, but no longer than `limitMs` milliseconds of this clock. */
+/** Waits for a promise, at most `limitMs` milliseconds by this clock. */
 export async function within(clock: Clock, limitMs: number, promise: Promise<unknown>): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const timer = clock.after(limitMs, resolve)

@@ -2,7 +2,7 @@ import type { Adapter, StoreNotice } from '../../adapter/index.ts'
 import type { Logger } from '../../logger.ts'
 import type { EventHub } from './events.ts'
 
-/** Passes on what the adapter notices, to the log and to listeners. Returns how to stop it. */
+/** Forwards the adapter's notices to the log and to listeners. Returns a function that stops this. */
 export function followNotices(adapter: Adapter, parts: { log: Logger; events: EventHub }): () => void {
   const { log, events } = parts
   const tell = ({ level, code, message, error }: StoreNotice) => {

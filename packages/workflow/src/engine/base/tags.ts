@@ -8,5 +8,5 @@ const TAG = string(1, LENGTH_MAX)
 /** The tags of a run. */
 export const tags: Kind<readonly string[]> = listOf(TAG, { least: 0, most: TAGS_MAX })
 
-/** The tags that a filter asks for: at least one, since none would fit every run. */
+/** The tags of a filter: at least one, because an empty list would match every run. */
 export const someTags: Kind<readonly string[]> = listOf(TAG, { least: 1, most: TAGS_MAX })

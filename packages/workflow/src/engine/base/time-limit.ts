@@ -1,14 +1,14 @@
 import type { RetryPolicy } from '../../definition/step.ts'
 
-/** How long an attempt may take, and which option says so. Milliseconds, at least 1. */
+/** How long an attempt may take (milliseconds, at least 1), and which option sets that. */
 export interface TimeLimit {
   readonly ms: number
   readonly option: 'timeout' | 'retry.for'
 }
 
 /**
- * The timeout of an attempt, or what is left of its `retry.for`, whichever ends first; null for neither. `over`: nothing is left of
- * `retry.for`, so that the attempt is not to begin any more. `failingMs` is how long ago the first attempt of this series of failures began.
+ * The attempt's timeout or the rest of its `retry.for`, whichever ends first; null if neither is set. `over`: `retry.for` has passed, so the
+ * attempt must not begin. `failingMs` is the time since the first attempt of this series of failures began.
  */
 export function timeLimit(
   { retry, timeoutMs }: { readonly retry: RetryPolicy; readonly timeoutMs: number | null },

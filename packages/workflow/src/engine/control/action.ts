@@ -18,7 +18,7 @@ import { planRetryCompensation, planSkipCompensation } from './repair-undo.ts'
 import { planRetryStep } from './retry-step.ts'
 import { planSkipStep } from './skip-step.ts'
 
-/** What an operator may do to a run. `type` is the word the history has for it. */
+/** An operator's action on a run. The history records its `type`. */
 export type Action =
   | { readonly type: 'pause' }
   | { readonly type: 'resume' }
@@ -31,23 +31,23 @@ export type Action =
   | { readonly type: 'skip_compensation'; readonly step: string }
   | { readonly type: 'migrate'; readonly definition: SavedDefinition }
 
-/** What became of an action. */
+/** The result of an action. */
 export interface ActionResult {
-  /** False when the run was already as it should be. */
+  /** False if there was nothing to change. */
   readonly changed: boolean
   readonly from: StoredRunStatus
-  /** As it is after the action. */
+  /** The run after the action. */
   readonly run: ChangedRun
-  /** Steps may be claimed that could not be before. */
+  /** The action made steps claimable. */
   readonly queued: boolean
-  /** Its undo is due as soon as nothing of it is in flight. */
+  /** The run drains: its undo begins once none of its steps is in flight. */
   readonly drains: boolean
 }
 
 /**
- * What an action comes to: a pure function of the run as it stands.
+ * Decides what an action changes: a pure function of the run's current state.
  *
- * @throws BelayError `action_refused` when the action does not fit, `invalid_option` for a step that doesn't exist.
+ * @throws BelayError `action_refused` when the run's state does not allow the action, `invalid_option` for an unknown step.
  */
 export function decideAction(
   found: RunToChange,

@@ -15,30 +15,30 @@ const LIMIT_MAX = 100_000
 
 const BULK_OPTIONS = {
   ...ACTION_OPTIONS,
-  dryRun: { sets: 'whether to tell what would be done, and do nothing', takes: yesOrNo, default: false },
+  dryRun: { sets: 'whether to report changes without making them', takes: yesOrNo, default: false },
   limit: { sets: 'how many runs at most', takes: wholeNumber(1, LIMIT_MAX) },
 } satisfies OptionTable
 
 const CANCEL_MANY_OPTIONS = { ...BULK_OPTIONS, ...CANCEL_OPTIONS } satisfies OptionTable
 
 export interface BulkOptions extends ActionOptions {
-  /** True tells what would be done, and does nothing. Default false. */
+  /** True reports what would change and changes nothing. Default false. */
   readonly dryRun?: boolean | undefined
-  /** Runs at most, newest first, 1 to 100,000. Default 1,000; of a list that names the runs, all of them. */
+  /** The most runs to act on, newest first, 1 to 100,000. Default 1,000; for a list, all of it. */
   readonly limit?: number | undefined
 }
 
-/** What an action came to over many runs. */
+/** The result of an action on many runs. */
 export interface BulkResult {
-  /** Runs that were found. */
+  /** The number of runs found. */
   readonly matched: number
-  /** Runs that the action changed, or in a dry run would change. */
+  /** The number of runs that the action changed, or would change in a dry run. */
   readonly changed: number
-  /** Those runs. */
+  /** The changed runs. */
   readonly runIds: readonly string[]
-  /** Runs that the action doesn't fit, and why. */
+  /** Runs whose state does not allow the action, and why. */
   readonly refused: readonly { readonly runId: string; readonly why: string }[]
-  /** References of a list that name no run: ids, or workflows and keys. */
+  /** References in a list to runs that do not exist: ids, or workflows and keys. */
   readonly unknown: readonly (string | { readonly workflow: string; readonly key: string })[]
   /** True when there are more runs than the limit. */
   readonly more: boolean
@@ -49,19 +49,19 @@ type BulkAction = Extract<
   { type: 'pause' | 'resume' | 'retry' | 'migrate' | 'retry_compensation' | 'skip_compensation' }
 >
 
-// A filter that names no status means the runs that the action is for; else each ended run of years would be looked at and refused.
+// The statuses of a filter that names none. Without this default, every ended run in the history would be read and refused.
 const STATUSES: Readonly<Record<BulkAction['type'] | 'cancel', readonly RunStatus[]>> = {
   pause: SHOWN_OF_RUNNING,
   resume: ['paused'],
   retry: ['failed', 'compensated'],
   cancel: [...SHOWN_OF_RUNNING, 'paused'],
   migrate: [...SHOWN_OF_RUNNING, 'paused'],
-  // Of an undo that is under way the next try may be brought forward or skipped, but only for runs that are asked for.
+  // Runs being undone also allow these two actions, but only if the filter or list asks for them.
   retry_compensation: ['compensation_failed'],
   skip_compensation: ['compensation_failed'],
 }
 
-/** Acts on runs one by one: each is decided on as it stands, and what is refused hinders no other. */
+/** Acts on runs one by one. Each decision uses the run's current state. A refusal does not stop the others. */
 export async function actOnMany(
   parts: { readonly adapter: Adapter; readonly control: Control },
   call: string,
@@ -83,14 +83,14 @@ export async function actOnMany(
   return result.of(more)
 }
 
-/** Moves runs to a version of their workflow: those of that workflow, unless the filter names another. */
+/** Moves runs to a version of their workflow. A filter without a workflow selects runs of this workflow. */
 export async function migrateMany(
   parts: { readonly adapter: Adapter; readonly control: Control },
   selection: Selection,
   workflow: WorkflowDefinition,
   options: BulkOptions,
 ): Promise<BulkResult> {
-  // Before the definition is saved, for a call that is refused leaves nothing.
+  // Check before saving the definition: a refused call must leave nothing behind.
   const call = 'runs.migrateMany()'
   limitOf(call, selection, checkOptions(call, options, BULK_OPTIONS).limit)
   const definition = await parts.control.savedDefinition(call, workflow)
@@ -117,10 +117,10 @@ async function actOnOne(
       : await control.act(runId, action, by)
     result.add(runId, acted.changed)
   } catch (error) {
-    // A run that is gone by now was pruned meanwhile: there is nothing to tell of it.
+    // A run that is missing now was pruned meanwhile: there is nothing to report.
     if (!BelayError.is(error)) throw error
     if (error.code === 'unknown_run') return
-    // A step that a run's version doesn't have: another version may.
+    // Runs of other versions may have the step: refuse only this run.
     const isRefused = error.code === 'action_refused' || isUnknownStep(action, error)
     if (!isRefused) throw error
     result.refuse(runId, error.message)
@@ -131,7 +131,7 @@ function isUnknownStep(action: Action, { code }: BelayError): boolean {
   return 'step' in action && code === 'invalid_option'
 }
 
-/** Cancels runs, a page in one statement. */
+/** Cancels runs, one statement for each page. */
 export async function cancelMany(
   parts: { readonly adapter: Adapter; readonly control: Control },
   selection: Selection,
@@ -149,7 +149,7 @@ export async function cancelMany(
     const stopped = new Set(dryRun ? runIds : await parts.control.cancelAll(runIds, by, compensate))
     for (const run of page) {
       const { runId } = run
-      // It may have been stopped while it was paused, and its undo may have begun: only a look at all of it tells.
+      // A paused run may have been stopped, and its undo may have begun: only its full state tells.
       const action = { type: 'cancel', compensate } as const
       if (stopped.has(runId)) result.add(runId, true)
       else if (isPaused(run)) await actOnOne(parts.control, result, { runId, action, by, dryRun })

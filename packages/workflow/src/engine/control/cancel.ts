@@ -4,10 +4,10 @@ import { hasNotBegun, type Plan } from './plan.ts'
 import { isForward, runRefusal } from './refusal.ts'
 
 /**
- * Stops a run, with all that has not begun in it, and ends its pause. It does so too when the run failed, or its deadline passed, while it was
- * paused: its undo has not begun. Null for a run that is over, or stopped otherwise: the first cancellation counts.
+ * Stops a run and ends its pause. Also applies to a run that failed or missed its deadline while it was paused, because its undo has not begun.
+ * Null if the run has ended or was already stopped: the first cancellation counts.
  *
- * @throws BelayError `action_refused` when the undo is to be left out, and can't be any more.
+ * @throws BelayError `action_refused` for a cancellation without undo, if the undo has begun.
  */
 export function planCancel(
   { run, steps }: RunToChange,
@@ -33,7 +33,7 @@ export function planCancel(
   throw runRefusal(
     run,
     'cancelled without its undo',
-    'cancel() stops no undo. pause() does; skipCompensation() takes a single step for undone.',
+    'cancel() stops no undo. pause() does; skipCompensation() marks a single step as undone.',
   )
 }
 

@@ -1,16 +1,16 @@
 import type { HistoryEntry, RunChange, RunToChange } from '../../adapter/index.ts'
 import { type Plan, queueEntries } from './plan.ts'
 
-/** Steps that an entry of the history names at most. */
+/** The most steps that an entry of the history names. */
 const STEPS_TOLD_MAX = 100
 
-/** Who acts, and why. */
+/** Who acts and why. */
 export interface Actor {
   readonly actor: string | null
   readonly reason: string | null
 }
 
-/** What the store is to write for a plan, with what the history says of it. */
+/** Turns a plan into the rows that the store writes, including the entry of the history. */
 export function changeOf(
   found: RunToChange,
   plan: Plan,

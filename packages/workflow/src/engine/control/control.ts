@@ -31,7 +31,7 @@ import {
 
 export const CANCEL_OPTIONS = {
   ...ACTION_OPTIONS,
-  compensate: { sets: 'whether what was done is undone', takes: yesOrNo, default: true },
+  compensate: { sets: 'whether the run is undone', takes: yesOrNo, default: true },
 } satisfies OptionTable
 
 const CANCEL_WITHIN_OPTIONS = { ...CANCEL_OPTIONS, ...WITHIN_ACTION_OPTIONS } satisfies OptionTable
@@ -54,20 +54,20 @@ export interface ControlParts {
   /** Throws once the engine is closed. */
   readonly assertOpen: () => void
   readonly onRunsChanged: (runs: readonly ChangedRun[]) => void
-  /** A run that has ended follows another definition now. */
+  /** An ended run was moved to another definition. */
   readonly onMoved: (runId: string) => void
-  /** Runs were stopped: they are to be drained and undone. */
+  /** Runs were stopped: they must be drained and undone. */
   readonly onStopped: (runIds: readonly string[]) => void
-  /** Steps may be claimed that could not be before. */
+  /** Steps became claimable. */
   readonly onQueued: () => void
 }
 
 export interface CancelOptions extends WithinActionOptions {
-  /** False leaves everything that was done as it is: the run ends as `cancelled` without an undo. Default true. */
+  /** False ends the run as `cancelled` without an undo: the effects of its steps stay. Default true. */
   readonly compensate?: boolean | undefined
 }
 
-/** What operators do to runs: each action is decided by a pure function of the run as it stands, and recorded with who did it and why. */
+/** Operators' actions on runs. A pure function of the run's current state decides each action; the history records who did it and why. */
 export class Control {
   readonly #parts: ControlParts
 
@@ -79,17 +79,17 @@ export class Control {
   async act(runId: string, action: Action, by: Actor, tx?: unknown): Promise<ActionResult> {
     const { adapter, keepAttempts } = this.#parts
     this.#parts.assertOpen()
-    // Within a transaction the adapter sees to it itself, as for runs that are started in one.
+    // Within a transaction the adapter opens itself, as for runs that are started in one.
     if (tx === undefined) await adapter.open()
     const decide = (found: RunToChange) => decideAction(found, action, by)
     const result = await adapter.changeRun({ runId, keepAttempts, decide }, { tx })
     if (result === null) throw unknownRun({ runId })
-    // What a transaction changes has changed when it commits, if it does: the adapter wakes workers then.
+    // Changes within a transaction take effect at its commit: the adapter then wakes workers.
     if (result.changed && tx === undefined) this.#tell(runId, action, by, result)
     return result
   }
 
-  /** What the action would come to, without doing it. */
+  /** Decides an action without doing it. */
   async wouldAct(runId: string, action: Action, by: Actor): Promise<ActionResult> {
     const { adapter } = this.#parts
     this.#parts.assertOpen()
@@ -102,7 +102,7 @@ export class Control {
     return result
   }
 
-  /** Stops runs; returns those that this call stopped. */
+  /** Stops runs. Returns the ids of those that this call stopped. */
   async cancelAll(runIds: readonly string[], by: Actor, compensate: boolean): Promise<readonly string[]> {
     const { adapter, events, onRunsChanged, onStopped } = this.#parts
     this.#parts.assertOpen()
@@ -118,7 +118,7 @@ export class Control {
     return stoppedIds
   }
 
-  /** Whether this call stopped the run. */
+  /** Resolves to whether this call stopped the run. */
   async cancel(runId: string, options: CancelOptions): Promise<boolean> {
     const { compensate, tx, ...own } = checkOptions('cancel()', options, CANCEL_WITHIN_OPTIONS)
     const by = actorOf(own)
@@ -161,7 +161,7 @@ export class Control {
     return (await this.act(runId, { type: 'migrate', definition }, by)).changed
   }
 
-  /** What a run is to be moved to. Throws `unknown_workflow` for what is no definition. */
+  /** Saves the definition to which a run is moved. Throws `unknown_workflow` if it is not a definition. */
   async savedDefinition(call: string, workflow: WorkflowDefinition): Promise<SavedDefinition> {
     checkDefinition(call, workflow)
     this.#parts.assertOpen()
@@ -169,7 +169,7 @@ export class Control {
     return this.#parts.registry.save(workflow)
   }
 
-  /** What was done to a run from outside, oldest first. */
+  /** The actions of operators on a run and the signals it received, oldest first. */
   async history(
     runId: string,
     options: { readonly limit?: number } = {},
@@ -183,7 +183,7 @@ export class Control {
     return records.map(historyEntry)
   }
 
-  /** Why a run is where it is. */
+  /** Explains what a run waits for. */
   async explain(runId: string): Promise<Explanation> {
     const { adapter } = this.#parts
     this.#parts.assertOpen()
@@ -203,7 +203,7 @@ export class Control {
     const step = 'step' in action ? action.step : undefined
     events.emit('operator.acted', { runId, action: action.type, step, ...told(by) })
     if (from !== run.status) onRunsChanged([run])
-    // Steps of a run that has ended were replaced: what is remembered of their payloads is stale.
+    // The steps of an ended run were replaced: cached payloads are stale.
     else if (isTerminal(from)) onMoved(runId)
     if (queued) onQueued()
     if (drains) onStopped([runId])

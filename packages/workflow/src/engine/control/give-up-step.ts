@@ -5,8 +5,8 @@ import { stepRefusal } from './refusal.ts'
 import { owesNothing } from './repair-undo.ts'
 
 /**
- * Stops waiting for a handler that neither ends nor heeds its signal, in a run that is being stopped. What it did is unknown from then on:
- * its step has failed, or its compensation has. Whatever the handler still returns is discarded, since its attempt holds nothing any more.
+ * Stops waiting for a handler that neither ends nor reacts to its signal, in a run that is being stopped. Its step or compensation fails, with an
+ * unknown effect. A later result of the handler is discarded, because its attempt no longer holds the step.
  */
 export function planGiveUpStep(found: RunToChange, name: string, reason: string): Plan {
   const step = stepNamed(found, name)
@@ -44,13 +44,13 @@ function assertHangs(found: RunToChange, step: StoredStep): void {
   if (step.status === 'compensating' && owesNothing(found, step)) {
     throw refuse(
       'it has nothing to undo, and no handler of it runs',
-      'It goes on when its worker does, or when that is lost.',
+      'It continues with its worker, or on another worker if that is lost.',
     )
   }
   if (run.stop === null) {
     throw refuse(
       'its run goes forward',
-      'Cancel the run first: its handlers are then signalled, and this is for one that does not heed it.',
+      'Cancel the run first: that signals its handlers; this is for a handler that ignores its signal.',
     )
   }
 }

@@ -1,22 +1,22 @@
 import type { HistoryRecord } from '../../adapter/index.ts'
 import { fromJsonText } from '../base/payload.ts'
 
-/** Something that was done to a run from outside: by an operator, or by a signal. */
+/** An operator's action on a run, or a signal it received. */
 export interface RunHistoryEntry {
   readonly at: Date
   /** `cancel`, `pause`, `resume`, `retry`, `retry_step`, `skip_step`, `retry_compensation`, `skip_compensation`, `migrate`; `signal` for a signal or a decision. */
   readonly action: string
-  /** The step it was about, by name. */
+  /** The name of the step that the action or signal was for. */
   readonly step: string | undefined
   readonly by: string | undefined
   readonly reason: string | undefined
-  /** What changed by it: statuses of the run and of its steps before and after. Of a signal, its payload. */
+  /** The statuses of the run and its steps before and after the action. For a signal, its payload. */
   readonly change: unknown
-  /** The sender's key, of a signal. */
+  /** For a signal, the sender's key. */
   readonly key: string | undefined
 }
 
-/** An entry as people read it. Entries of operators name their step themselves: the run may have moved to another version since. */
+/** Makes an entry readable. An operator's entry holds the name of its step, because the run may have moved to another version since. */
 export function historyEntry(record: HistoryRecord): RunHistoryEntry {
   const change = fromJsonText(record.change)
   const own = record.action === 'signal' ? undefined : (change as { step?: string } | undefined)?.step

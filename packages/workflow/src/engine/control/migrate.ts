@@ -13,10 +13,10 @@ import { isForward, remedyOfUndo, runRefusal } from './refusal.ts'
 const PROBLEMS_SHOWN_MAX = 10
 
 /**
- * Moves a run to another version of its workflow. Possible while no step is running, when every step that has begun exists in the new version
- * under the same name, and nothing that has ended depends there on something that has not. Null when the run has that version.
+ * Moves a run to another version of its workflow. Allowed while no step is running, if every step that has begun has the same name in the new
+ * version, and no ended step depends there on a step that has not ended. Null if the run already has that version.
  *
- * @throws BelayError `action_refused` with everything that stands in the way.
+ * @throws BelayError `action_refused` that lists every obstacle.
  */
 export function planMigration(found: RunToChange, definition: SavedDefinition): Plan | null {
   const { run, steps } = found
@@ -33,7 +33,7 @@ export function planMigration(found: RunToChange, definition: SavedDefinition): 
   return isForward(run) ? planForward(found, definition, moves) : planEnded(found, definition, moves)
 }
 
-/** A step of the new version, and the run's row of that name. */
+/** A step of the new version, with the run's row of the same name. */
 interface Move {
   readonly shape: StepShape
   readonly number: number
@@ -83,12 +83,12 @@ function problemsOfNew(
   })
 }
 
-/** Has an output, or had one until it was undone. */
+/** Has an output, or had one before it was undone. */
 function hasEnded(step: StoredStep | undefined): boolean {
   return step !== undefined && (isSatisfied(step) || step.status === 'compensated')
 }
 
-/** Whatever a shape says of a step beside its name, its edges and its undo. */
+/** Compares what a shape says of a step besides its name, its edges and its compensation. */
 function isSameKind(one: StepShape, other: StepShape): boolean {
   const kindOf = ({ name: _, dependsOn: __, compensate: ___, ...kind }: StepShape) => JSON.stringify(kind)
   return kindOf(one) === kindOf(other)
@@ -103,7 +103,7 @@ function planForward(found: RunToChange, definition: SavedDefinition, moves: rea
     const row = rowOf(found, move, moved)
     if (satisfied[move.number] || row.status === 'waiting') return row
     const open = move.shape.dependsOn.filter((number) => !satisfied[number]).length
-    // In a paused run each waits for the resumption too.
+    // In a paused run each step has one more open dependency: the resumption.
     const openDependencies = open + (paused ? 1 : 0)
     return { ...row, status: open === 0 ? 'ready' : 'pending', openDependencies }
   })
@@ -118,7 +118,7 @@ function planForward(found: RunToChange, definition: SavedDefinition, moves: rea
   }
 }
 
-/** Of a run that has ended, only the shape changes: a retry then sends it forward by the new version. */
+/** For an ended run only the shape changes. A retry then goes forward with the new version. */
 function planEnded(found: RunToChange, definition: SavedDefinition, moves: readonly Move[]): Plan {
   const { run } = found
   const moved = anyMoved(moves)
@@ -148,9 +148,9 @@ function migrationOf(
 }
 
 /**
- * The row under its new number. Its fence is above that of whatever stood there before: a late result or a hint for that must not be taken
- * for this step's. So is the fence of what has ended, if any step has moved: who remembers outputs by their numbers then reads them again.
- * All else goes with the step.
+ * The row under its new number. Its fence exceeds that of the step that had the number before, so that a late result or a queue row of that step
+ * cannot match. If any step moved, the fences of ended steps grow too, so that processes that cache outputs by number read them again. All other
+ * columns stay with the step.
  */
 function rowOf({ steps }: RunToChange, { shape, number, old }: Move, moved: boolean): StepChange {
   const fence = steps[number]?.fence ?? 0

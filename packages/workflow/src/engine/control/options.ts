@@ -20,17 +20,17 @@ export interface ActionOptions {
   readonly reason?: string | undefined
 }
 
-/** The options of everything that is done to a run. */
+/** The options of every action on a run. */
 export const ACTION_OPTIONS = {
   by: { sets: 'who acts', takes: note(BY_MAX_CHARS) },
   reason: { sets: 'why', takes: note(REASON_MAX_CHARS) },
 } satisfies OptionTable
 
-/** An action that may be part of a transaction. */
+/** Options of an action that can be part of a caller's transaction. */
 export interface WithinActionOptions extends ActionOptions {
   /**
-   * An open transaction of the caller's on the engine's database, as `engine.run()` takes it: the action takes effect when it commits. The run
-   * is held until then: whoever wants to change it waits. No event is told of it.
+   * The caller's open transaction on the engine's database, as `engine.run()` takes it. The action takes effect when it commits. Until then the run
+   * is locked, and other changes to it wait. No event is emitted for the action.
    */
   readonly tx?: unknown
 }
@@ -40,7 +40,7 @@ export const WITHIN_ACTION_OPTIONS = {
   tx: { sets: 'the transaction that the action is part of', takes: anything },
 } satisfies OptionTable
 
-/** Checks options of an action that has no others. Throws `invalid_option`. */
+/** Checks the options of an action without further options. Throws `invalid_option`. */
 export function checkActionOptions(method: string, options: unknown): Actor {
   return actorOf(checkOptions(method, options, ACTION_OPTIONS))
 }
@@ -49,7 +49,7 @@ export function actorOf({ by, reason }: SettingsOf<typeof ACTION_OPTIONS>): Acto
   return { actor: by ?? null, reason: reason ?? null }
 }
 
-/** Checks the name of a step of the run. Whether there is one is known when the run is read. Throws `invalid_option`. */
+/** Checks that a step name is a valid name. Whether the run has the step is checked when the run is read. Throws `invalid_option`. */
 export function checkStepArgument(method: string, step: unknown): string {
   return checkArgument(method, 'the step', step, name)
 }

@@ -3,10 +3,10 @@ import { hasNotBegun, type Plan } from './plan.ts'
 import { isForward, isParked, runRefusal } from './refusal.ts'
 
 /**
- * Nothing of a paused run is handed out, neither forward nor back. Each step that has not begun, or whose undo has not, gets one more open
- * dependency, which only the resumption takes away. Settlements don't look at the run: a handler in flight ends, and what follows it stays
- * where it is. Claims do look, but a claim under way may have done so before the pause: it finds the open dependency once it has the step's
- * row. Null when it is paused.
+ * Pauses a run: no step of it is claimed, forward or undo. Each step that has not begun, or whose undo has not begun, gets one more open
+ * dependency, which only the resumption removes. Settlements do not check for a pause: a handler in flight ends, and its dependents stay pending.
+ * Claims do check, but a claim under way may have checked before the pause: it finds the open dependency once it has locked the step's row. Null if
+ * the run is already paused.
  */
 export function planPause({ run, steps }: RunToChange): Plan | null {
   if (run.status === 'paused') return null
@@ -17,9 +17,8 @@ export function planPause({ run, steps }: RunToChange): Plan | null {
 }
 
 /**
- * Everything that may be claimed is queued afresh, since claims have dropped what they met while the run was paused: also what became due,
- * was signalled, or came back from a lost worker meanwhile. A run that was stopped while it was paused, or before, is undone from now on.
- * Null when it isn't paused.
+ * Resumes a run. Queues every claimable step again, because claims during the pause removed its queue rows: also steps that became due, were
+ * signalled, or came back from a lost worker meanwhile. If the run was stopped, its undo begins. Null if the run is not paused.
  */
 export function planResume({ run, steps }: RunToChange): Plan | null {
   if (run.status !== 'paused') {
@@ -33,7 +32,7 @@ export function planResume({ run, steps }: RunToChange): Plan | null {
     const isDue = step.status === 'pending' && openDependencies === 0
     return { ...step, openDependencies, status: isDue ? 'ready' : step.status }
   })
-  // What was in flight when the run was paused, and came back since, is held by nothing.
+  // Steps that were in flight at the pause and came back since have no extra open dependency.
   const unheld = steps.filter((step) => waits(step) && !isHeld(step))
   const queue = [...unheld, ...freed].filter(isForward(run) ? isReady : waitsForNoUndo)
   if (isForward(run)) return { run: { ...run, status: 'running' }, steps: freed, queue }

@@ -4,18 +4,18 @@ import { didYouMean } from '../../graph/index.ts'
 import { listed } from '../../graph/place.ts'
 import { shown } from '../../shown.ts'
 
-/** What an action comes to: the run as it is to be, and the rows of its steps that change. */
+/** The result of a decision: the new state of the run, and the rows of its steps that change. */
 export interface Plan {
   readonly run: StoredRun
   readonly steps: readonly StepChange[]
-  /** Steps that may be claimed again, as they are after the change. */
+  /** Steps that become claimable, in their new state. */
   readonly queue: readonly StoredStep[]
   readonly migration?: Migration
-  /** What the history says of it, beside the statuses that change. */
+  /** What the history records in addition to the changed statuses. */
   readonly note?: Readonly<Record<string, unknown>>
 }
 
-/** A step that operators named. Throws `invalid_option` for a name that the run's definition doesn't have. */
+/** Finds a step by name. Throws `invalid_option` if the run's definition has no such step. */
 export function stepNamed({ run, steps }: RunToChange, name: string): StoredStep {
   if (typeof name !== 'string') {
     const message = `A step of run ${run.runId} must be named by a string; got ${shown(name)}.`
@@ -31,17 +31,17 @@ export function stepNamed({ run, steps }: RunToChange, name: string): StoredStep
   )
 }
 
-/** Waits for others or for its turn, or between two attempts. */
+/** Waits for its dependencies, for a worker, or between two attempts. */
 export function hasNotBegun({ status }: StoredStep): boolean {
   return status === 'pending' || status === 'ready' || status === 'waiting'
 }
 
-/** Lets dependents start. */
+/** Whether its dependents may start. */
 export function isSatisfied({ status }: StoredStep): boolean {
   return status === 'completed' || status === 'skipped'
 }
 
-/** For each step the steps that depend on it, ascending. */
+/** For each step, the steps that depend on it, ascending. */
 export function dependentsIn({ shape }: Pick<RunToChange, 'shape'>): readonly (readonly number[])[] {
   const dependents: number[][] = shape.steps.map(() => [])
   shape.steps.forEach(({ dependsOn }, number) => {
@@ -50,7 +50,7 @@ export function dependentsIn({ shape }: Pick<RunToChange, 'shape'>): readonly (r
   return dependents
 }
 
-/** When steps may be claimed: at once (null) or from an instant on. A wait without end is not queued at all. */
+/** When steps may be claimed: at once (null) or from an instant on. A wait without a timeout is not queued. */
 export function queueEntries(
   { startAt }: StoredRun,
   steps: readonly StoredStep[],

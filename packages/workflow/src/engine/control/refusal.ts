@@ -3,12 +3,12 @@ import { BelayError } from '../../errors.ts'
 
 type Standing = Pick<StoredRun, 'runId' | 'status' | 'stop' | 'endsAs'>
 
-/** An action that doesn't fit where the run stands: `Run 0192… cannot be paused: it has completed.` */
+/** The error for an action that the run's state does not allow: `Run 0192… cannot be paused: it has completed.` */
 export function runRefusal(run: Standing, participle: string, remedy = ''): BelayError {
   return refusal(run, `Run ${run.runId} cannot be ${participle}: ${standingOf(run)}.`, remedy)
 }
 
-/** An action that doesn't fit where the step stands: `Step "pay" of run 0192… cannot be skipped: it is running.` */
+/** The error for an action that the step's state does not allow: `Step "pay" of run 0192… cannot be skipped: it is running.` */
 export function stepRefusal(
   run: StoredRun,
   step: StoredStep,
@@ -49,7 +49,7 @@ function standingOf(run: Standing): string {
   }
 }
 
-/** What to do about a run whose undo is in the way. */
+/** What to do first about a run's undo. */
 export function remedyOfUndo(run: StoredRun): string {
   if (run.status === 'paused' && !isForward(run)) {
     return 'Resume it with resume(), and wait until its undo has ended.'
@@ -61,13 +61,13 @@ export function remedyOfUndo(run: StoredRun): string {
   return ''
 }
 
-/** Whether it has neither ended nor been stopped. A paused run may have been stopped: it is undone once it is resumed. */
+/** Whether the run has neither ended nor been stopped. A paused run may have been stopped: it is undone once it is resumed. */
 export function isForward({ status, stop }: Pick<StoredRun, 'status' | 'stop'>): boolean {
   if (status === 'paused') return stop === null
   return status === 'running'
 }
 
-/** Its compensation failed for good. */
+/** Whether its compensation failed permanently. */
 export function isParked({ status }: StoredStep): boolean {
   return status === 'compensation_failed'
 }

@@ -3,8 +3,8 @@ import { dependentsIn, isSatisfied, type Plan } from './plan.ts'
 import { isForward, remedyOfUndo, runRefusal, stepRefusal } from './refusal.ts'
 
 /**
- * Sends a run that ended without completing forward again. What completed is kept; what failed, was cancelled or was undone is run again, and
- * so is what builds on a step that was undone: its input is no more what it was.
+ * Makes a run that ended without completing go forward again. Completed steps are kept. Steps that failed, were cancelled or were undone run again.
+ * So do the dependents of an undone step, because their inputs may change.
  */
 export function planRetryRun(found: RunToChange): Plan {
   assertRetryable(found, 'retried')
@@ -23,7 +23,7 @@ export function assertRetryable({ run }: RunToChange, participle: string): void 
   if (remedy !== '') throw runRefusal(run, participle, remedy)
 }
 
-/** The same, with one step that is taken for done. */
+/** The same, with one step replaced by its skipped row. */
 export function reopen(found: RunToChange, stoodIn: StepChange | null): Plan {
   const { run, steps, shape, now } = found
   const again = whatRunsAgain(found, stoodIn)
@@ -35,7 +35,7 @@ export function reopen(found: RunToChange, stoodIn: StepChange | null): Plan {
     return [reopenedStep(step, kind, open.length)]
   })
   const openSteps = reopened.filter(({ step }) => dependents[step]!.length === 0).length
-  // A deadline that has passed would end it again at once.
+  // Drops a deadline that has passed: it would stop the run again at once.
   const deadlineAt = run.deadlineAt !== null && run.deadlineAt <= now ? null : run.deadlineAt
   const done = reopened.length === 0
   return {
@@ -55,12 +55,12 @@ export function reopen(found: RunToChange, stoodIn: StepChange | null): Plan {
   }
 }
 
-/** `anew`: its effect, or one that it builds on, was undone. `again`: it is tried once more. Undefined: it is kept. */
+/** `anew`: its effect, or that of a step it depends on, was undone. `again`: it is retried. Undefined: it is kept. */
 type Again = 'anew' | 'again' | undefined
 
 function whatRunsAgain({ run, steps, shape }: RunToChange, stoodIn: StoredStep | null): readonly Again[] {
   const again: Again[] = []
-  // Numbers are a topological order: what a step depends on comes before it.
+  // Numbers are a topological order: the dependencies of a step come before it.
   steps.forEach((step, number) => {
     const below = shape.steps[number]!.dependsOn.map((dependency) => again[dependency])
     if (number === stoodIn?.step) {
@@ -85,9 +85,9 @@ function reopenedStep(step: StoredStep, kind: 'anew' | 'again', openDependencies
     ...step,
     status: openDependencies === 0 ? 'ready' : 'pending',
     openDependencies,
-    // Grows in any case: hints and results of before are then stale, and processes that remember payloads of before read them again.
+    // Always grows: it makes old queue rows and results stale, and processes that cached payloads read them again.
     fence: step.fence + 1,
-    // What it does is another effect, so other systems must be given another idempotency key.
+    // It makes a new effect, so other systems must get a new idempotency key.
     round: kind === 'anew' ? step.round + 1 : step.round,
     attempts: kind === 'anew' ? 0 : step.attempts,
     failures: 0,
@@ -100,14 +100,14 @@ function reopenedStep(step: StoredStep, kind: 'anew' | 'again', openDependencies
     availableAt: null,
     waitingSince: null,
     failingSince: null,
-    // What it did in this round is still there, also when the next attempt fails.
+    // Its effect of this round remains, even if the next attempt fails.
     succeeded: kind === 'again' && step.succeeded,
     signalledAt: signalled ? step.signalledAt : null,
     ...(signalled ? {} : { output: null }),
   }
 }
 
-/** Its sender will not send it again. Only a step that failed asks anew: what it was told may be why it failed. */
+/** Keeps a signal, because its sender will not send it again. Only a failed step asks anew: the signal may be why it failed. */
 function keepsSignal({ status, undoOf, signalledAt }: StoredStep): boolean {
   return signalledAt !== null && status !== 'failed' && undoOf !== 'failed'
 }

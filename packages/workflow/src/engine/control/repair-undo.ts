@@ -4,8 +4,8 @@ import { dependentsIn, type Plan, stepNamed } from './plan.ts'
 import { isParked, stepRefusal } from './refusal.ts'
 
 /**
- * Calls a compensation now, with all its retries before it, that had failed for good or waits for its next try. In a paused run it is called
- * once that is resumed.
+ * Calls a compensation again now, with all its retries, that failed permanently or waits for its next try. In a paused run it is called after the
+ * resumption.
  */
 export function planRetryCompensation(found: RunToChange, name: string): Plan {
   const { run } = found
@@ -13,7 +13,7 @@ export function planRetryCompensation(found: RunToChange, name: string): Plan {
   const due: StepChange = {
     ...step,
     status: 'compensating',
-    // As for every undo of a paused run that has not begun, the resumption takes it away.
+    // The resumption removes it, like that of every undo in a paused run that has not begun.
     openDependencies: run.status === 'paused' ? 1 : 0,
     undo: step.undo && { ...step.undo, failures: 0, losses: 0 },
     failingSince: null,
@@ -24,7 +24,7 @@ export function planRetryCompensation(found: RunToChange, name: string): Plan {
   return { run: { ...run, status: statusWithout(found, step) }, steps: [due], queue }
 }
 
-/** Takes a step for undone whose compensation had failed for good, or waits for its next try: somebody has undone it by hand, or can live with it. */
+/** Marks a step as undone whose compensation failed permanently or waits for its next try: somebody undid it by hand or accepts its effect. */
 export function planSkipCompensation(found: RunToChange, name: string): Plan {
   const { run, steps, shape, now } = found
   const step = undoToRepair(found, name, 'skipped')
@@ -50,7 +50,7 @@ export function planSkipCompensation(found: RunToChange, name: string): Plan {
   }
 }
 
-/** An undo that failed for good, or waits for nothing but its next try. */
+/** Finds an undo that failed permanently, or waits only for its next try. */
 function undoToRepair(found: RunToChange, name: string, participle: string): StoredStep {
   const step = stepNamed(found, name)
   if (isParked(step)) return step
@@ -64,7 +64,8 @@ function whyNot(found: RunToChange, step: StoredStep): readonly [because: string
   if (step.workerId !== null) {
     return ['its compensation is running', 'Wait for it to end; giveUpStep() is for one that hangs.']
   }
-  if (owesNothing(found, step)) return ['it has nothing to undo, and only keeps the order', parkedIn(found)]
+  if (owesNothing(found, step))
+    return ['it has nothing to undo, and only keeps the order of the undo', parkedIn(found)]
   const before = dependentsIn(found)
     [step.step]!.map((number) => found.steps[number]!)
     .filter(isUndoOpen)
@@ -77,9 +78,9 @@ function isUndoOpen({ status }: StoredStep): boolean {
   return status === 'compensating' || status === 'compensation_failed'
 }
 
-/** A relay: a worker settles it without calling anything. */
+/** Whether the step is a relay, which a worker settles without calling a handler. */
 export function owesNothing({ shape }: RunToChange, { step, undoOf, succeeded }: StoredStep): boolean {
-  // Only steps that had begun are planned under 'started', so that need not be asked again.
+  // With 'started', only steps that had begun were planned: no need to check again.
   const undone = { status: undoOf ?? 'completed', started: true, succeeded }
   return !owesUndo(undone, shape.steps[step]!.compensate)
 }
@@ -87,10 +88,10 @@ export function owesNothing({ shape }: RunToChange, { step, undoOf, succeeded }:
 function parkedIn({ steps }: RunToChange): string {
   const parked = steps.filter(isParked)
   if (parked.length === 0) return 'No compensation of this run has failed for good.'
-  return `Those that have failed for good: ${parked.map((other) => `"${other.name}"`).join(', ')}.`
+  return `These have failed for good: ${parked.map((other) => `"${other.name}"`).join(', ')}.`
 }
 
-/** A run stays parked as long as another of its compensations is, and paused as long as nobody resumes it. */
+/** The run stays parked while another compensation is, and paused until somebody resumes it. */
 function statusWithout({ run, steps }: RunToChange, repaired: StoredStep): StoredRun['status'] {
   if (run.status === 'paused') return 'paused'
   return steps.some((step) => step !== repaired && isParked(step)) ? 'compensation_failed' : 'compensating'

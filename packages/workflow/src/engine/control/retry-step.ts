@@ -4,8 +4,8 @@ import { isForward, stepRefusal } from './refusal.ts'
 import { assertRetryable, reopen } from './reopen.ts'
 
 /**
- * Brings a step's next try forward to now, with all its retries before it, or the next look of a poll; in a run that has ended, sends the run forward again, in which the
- * step is one of those that are run again.
+ * Makes a step's next try, or a poll's next check, run now, with all its retries. In an ended run this retries the run, and the step runs again
+ * with the others.
  */
 export function planRetryStep(found: RunToChange, name: string): Plan {
   const step = stepNamed(found, name)
@@ -18,9 +18,9 @@ export function planRetryStep(found: RunToChange, name: string): Plan {
   }
   switch (step.status) {
     case 'ready': {
-      // What is due keeps its time: of a wait it tells that the wait is over.
+      // A time that has passed stays: for a wait it means that the wait is over.
       const availableAt = step.availableAt !== null && step.availableAt > now ? null : step.availableAt
-      // Its losses stay: what a lost attempt did is unknown, however often the step is tried again.
+      // Its losses stay: further attempts do not reveal what a lost attempt did.
       const due = { ...step, failures: 0, failingSince: null, availableAt }
       return { run, steps: [due], queue: [due] }
     }

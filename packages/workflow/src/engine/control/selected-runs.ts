@@ -3,20 +3,20 @@ import { isNamedBy, type RunLookup } from '../runs/run-reference.ts'
 
 const PAGE = 200
 
-/** Which runs an action is for: those that fit a filter, or those that are named. */
+/** The runs to act on: those that match a filter, or a list. */
 export type Selection = RunConditions | readonly RunLookup[]
 
 export type SelectedRun = Pick<RunRecord, 'runId' | 'status'>
 
 export interface Visits {
-  /** At most. */
+  /** The most runs to visit. */
   readonly limit: number
   readonly visit: (page: readonly SelectedRun[]) => Promise<void>
-  /** A run was named that isn't there. */
+  /** The list names a run that does not exist. */
   readonly onUnknown: (lookup: RunLookup) => void
 }
 
-/** Goes through the selected runs page by page. Tells whether there are more than the limit. */
+/** Visits the selected runs page by page. Resolves to whether there are more than the limit. */
 export async function eachPage(adapter: Adapter, selection: Selection, visits: Visits): Promise<boolean> {
   await adapter.open()
   return isList(selection)
@@ -35,7 +35,7 @@ async function eachPageOfFilter(
 ): Promise<boolean> {
   let before: string | undefined
   for (let left = limit; ; left -= PAGE) {
-    // One more than wanted tells whether there are more.
+    // Reads one run more than wanted, to know whether there are more.
     const wanted = Math.min(PAGE, left)
     const found = await adapter.listRuns({ ...filter, before, limit: wanted + 1 })
     const page = found.slice(0, wanted)
@@ -46,7 +46,7 @@ async function eachPageOfFilter(
   }
 }
 
-/** In the order of the list; a run that is named twice is visited once. */
+/** Visits runs in the order of the list, each only once. */
 async function eachPageOfList(
   adapter: Adapter,
   lookups: readonly RunLookup[],
@@ -74,7 +74,7 @@ async function eachPageOfList(
   return lookups.length > limit
 }
 
-/** Without a look where the id says all. */
+/** Asks the store only if the id alone does not identify the run. */
 async function runIdOf(adapter: Adapter, lookup: RunLookup): Promise<string | undefined> {
   if ('runId' in lookup && lookup.workflow === undefined) return lookup.runId
   const found = await adapter.findRun(lookup)

@@ -3,12 +3,12 @@ import { dependentsIn, type Plan, stepNamed } from './plan.ts'
 import { isForward, stepRefusal } from './refusal.ts'
 import { assertRetryable, reopen } from './reopen.ts'
 
-/** Takes a step that would be next for done, with a stand-in for its output. In a run that has ended, the step that failed. */
+/** Marks a step as skipped, with a stand-in for its output. Its dependencies must have ended. In an ended run it must be the step that failed. */
 export function planSkipStep(found: RunToChange, name: string, output: JsonText): Plan {
   const step = stepNamed(found, name)
   const { run } = found
   if (isForward(run)) return skipForward(found, step, output)
-  assertRetryable(found, 'sent on by skipping a step')
+  assertRetryable(found, 'continued by skipping a step')
   if (step.status === 'failed' || step.undoOf === 'failed') return reopen(found, skipped(found, step, output))
   throw stepRefusal(
     run,
@@ -47,7 +47,7 @@ function assertSkippable({ run }: RunToChange, step: StoredStep): void {
     case 'running':
       throw refuse(
         'it is running, and what it does cannot be taken back',
-        'Skip it while it waits for its next try; pause() keeps it from beginning that.',
+        'Skip it while it waits for its next try; pause() keeps the next try from beginning.',
       )
     case 'pending':
       throw refuse(
@@ -68,7 +68,7 @@ function skipped({ now }: RunToChange, step: StoredStep, output: JsonText): Step
     undoOf: null,
     undo: null,
     availableAt: null,
-    // A signal that it had already got is not what it gives: the stand-in is.
+    // The stand-in, not an earlier signal, is its output.
     signalledAt: null,
     succeeded: step.status !== 'compensated' && step.succeeded,
     finishedAt: Math.max(now, step.startedAt ?? now),

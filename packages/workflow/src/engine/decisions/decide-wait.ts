@@ -11,24 +11,24 @@ import { messageOf } from '../../thrown.ts'
 import { sentence } from '../../words.ts'
 import { fromJsonText } from '../base/payload.ts'
 
-/** What the store knows of a step that waits, and its clock: everything a decision depends on. */
+/** The stored state of a waiting step, and the store's clock: everything a decision depends on. */
 export type WaitRow = Pick<StepPayloads, 'output' | 'availableAt' | 'waitingSince' | 'signalledAt'> & {
   readonly now: number
 }
 
-/** What comes of one look at a step that waits. */
+/** The result of checking a waiting step once. */
 export type WaitStep =
   | { readonly type: 'waits'; readonly wake: Wake | null }
-  /** Its signal has come; the store holds the output. */
+  /** The signal has arrived; the store holds the output. */
   | { readonly type: 'received' }
   | { readonly type: 'output'; readonly value: unknown }
   | { readonly type: 'threw'; readonly error: unknown }
-  /** The handler must say. */
+  /** The handler must be called, and `judge` interprets what it returned. */
   | { readonly type: 'call'; readonly handler: Handler; readonly judge: (returned: unknown) => WaitAnswer }
 
 export type WaitAnswer = Exclude<WaitStep, { type: 'call' }>
 
-/** Decides how a step that waits goes on: a pure function of its definition and its row. */
+/** Decides how a waiting step continues: a pure function of its definition and its row. */
 export function decideWait(where: WaitPlace, wait: Wait, row: WaitRow): WaitStep {
   switch (wait.kind) {
     case 'sleep':
@@ -50,7 +50,7 @@ export interface WaitPlace {
 const COMPLETED_WITHOUT_OUTPUT: WaitAnswer = { type: 'output', value: undefined }
 
 function decideSleep(where: WaitPlace, sleep: Sleep, row: WaitRow): WaitStep {
-  // How long was decided when the sleep began, and is not asked again: the row knows when it is due.
+  // The sleep's end was decided when it began and is in the row: do not call the handler again.
   if (row.waitingSince !== null) {
     return row.availableAt === null || row.availableAt <= row.now
       ? COMPLETED_WITHOUT_OUTPUT
@@ -73,7 +73,7 @@ function sleepUntil(wake: Wake, { now }: WaitRow): WaitAnswer {
   return isOver ? COMPLETED_WITHOUT_OUTPUT : { type: 'waits', wake }
 }
 
-/** @throws PermanentError for what is no length or instant: asking again would give the same. */
+/** @throws PermanentError for an invalid duration or instant: a retry would not help. */
 function computedWake({ runId, step }: WaitPlace, { by }: Sleep, returned: unknown): Wake {
   const what = `What ${by} of step "${step.name}" of run ${runId} returned`
   try {

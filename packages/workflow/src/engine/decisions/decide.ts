@@ -8,29 +8,29 @@ import { counted } from '../../words.ts'
 import { retryDelayMs } from '../base/backoff.ts'
 import { serialiseError } from '../base/payload.ts'
 
-/** How an attempt ended, seen from the worker. */
+/** How an attempt ended in the worker. */
 export type AttemptEnd =
   | { readonly type: 'returned'; readonly output: JsonText }
-  /** Of a step that waits: its signal has come, and the store holds the output. */
+  /** A waiting step: its signal has arrived, and the store holds the output. */
   | { readonly type: 'received' }
-  /** Of a step that waits: it goes on waiting. */
+  /** A waiting step: it continues to wait. */
   | { readonly type: 'waits'; readonly wake: Wake | null }
-  /** The handler returned, and what it returned cannot be stored: its effect is there, and nobody can build on it. */
+  /** The handler succeeded, but its output cannot be stored: the step took effect, but dependents have no input. */
   | { readonly type: 'unstorable'; readonly error: unknown }
-  /** `interrupted` says that the handler had been signalled before it threw, and why. */
+  /** `interrupted`: the handler's signal had fired before it threw, for this reason. */
   | { readonly type: 'threw'; readonly error: unknown; readonly interrupted?: Interruption | undefined }
-  /** The attempt was given up before it reached its handler, or its handler did not end in time for the worker to leave. */
+  /** The attempt was abandoned before its handler was called, or its handler did not end before the worker had to stop. */
   | { readonly type: 'given_up' }
 
 export type Interruption = 'run_stopping' | 'worker_stopping'
 
-/** Errors after which trying again cannot help. */
+/** Errors after which a retry cannot help. */
 const PERMANENT_CODES: ReadonlySet<string> = new Set([
   'permanent',
   'payload_unserialisable',
   'payload_too_large',
   'worker_lost',
-  // What the handler committed by itself stands: doing it again would do it twice.
+  // The handler committed its transaction itself: a retry would repeat its effect.
   'transaction_ended',
   'signal_timeout',
   'poll_timeout',
@@ -38,7 +38,7 @@ const PERMANENT_CODES: ReadonlySet<string> = new Set([
 ])
 
 /**
- * What follows from the end of an attempt: a pure function of the claim, the step's policies and the end. `failingMs` is how long ago the
+ * Decides the outcome of an attempt: a pure function of the claim, the step's policies and how the attempt ended. `failingMs` is the time since the
  * first attempt of this series of failures began.
  */
 export function decideOutcome(
@@ -54,12 +54,12 @@ export function decideOutcome(
   if (end.type === 'given_up') return { ...ref, type: 'released' }
   if (end.type === 'received') return { ...ref, type: 'received' }
   if (end.type === 'waits') return { ...ref, type: 'waiting', wake: end.wake }
-  // Whatever it was told meanwhile: to do it again would do it twice.
+  // Even after an interruption: the handler succeeded, and a retry would repeat its effect.
   if (end.type === 'unstorable') return { ...failedForGood(claim, step, end.error), succeeded: true }
-  // The handler was told to stop and did: that is no failure of its own.
+  // The handler stopped because it was told to: not a failure.
   if (end.interrupted === 'worker_stopping') return { ...ref, type: 'released' }
   const errorText = JSON.stringify(serialiseError(end.error))
-  // Not recorded as failed: it goes back to ready with its error, and the drain of its run cancels it there.
+  // Not recorded as failed: the step becomes ready with its error, and the run's drain cancels it.
   if (end.interrupted === 'run_stopping') return { ...ref, type: 'retry', error: errorText, delayMs: 0 }
 
   const policy = direction === 'undo' ? (step.compensation?.retry ?? step.retry) : step.retry
@@ -88,7 +88,7 @@ export function endedWell(claim: Claim, output: JsonText): EndedWell {
     : { runId, step, fence, direction, definitionId, type: 'completed', output }
 }
 
-/** A step that keeps killing its workers fails before it is tried once more. Returns the error, or undefined to go on. */
+/** The error of a step that has lost its worker `lossesMax` times: it fails instead of running again. Undefined below that. */
 export function poisonError(claim: Claim, step: StepDefinition): BelayError | undefined {
   if (claim.losses < step.lossesMax) return undefined
   return new BelayError(

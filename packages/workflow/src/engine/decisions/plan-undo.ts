@@ -2,11 +2,10 @@ import type { DefinitionShape, DrainedRun, StepShape, UndoPlan } from '../../ada
 import type { StepGraph } from '../../graph/graph.ts'
 
 /**
- * What is to be undone in a drained run, and in which order: a pure function of the graph and the steps' statuses.
+ * Plans what to undo in a drained run, and in which order: a pure function of the graph and the steps' statuses.
  *
- * A step's undo waits for the undos of the steps that depended on it. Steps with nothing to undo that lie between two that have are relays:
- * they take part, so that an order over several edges needs no edges but the definition's own (a layer of 10,000 joined to another by one
- * step would otherwise need 10^8).
+ * A step's undo waits for the undos of its dependents. A step with nothing to undo, between two that have something to undo, becomes a relay: so
+ * the plan needs no other edges than the definition's. (Otherwise two layers of 10,000 steps, joined by one step, would need 10^8 edges.)
  */
 export function planUndo(graph: StepGraph, shape: DefinitionShape, run: DrainedRun): UndoPlan {
   const owed = run.steps.map(
@@ -21,7 +20,7 @@ export function planUndo(graph: StepGraph, shape: DefinitionShape, run: DrainedR
   return { runId: run.runId, fences: run.fences, endsAs: endOf(run, undos.length), undos }
 }
 
-/** Tells whether a step's compensation is to be called, given the status it had when its run was drained. */
+/** Tells whether a step's compensation must be called, given its status when its run was drained. */
 export function owesUndo(
   {
     status,
@@ -31,7 +30,7 @@ export function owesUndo(
   compensate: StepShape['compensate'],
 ): boolean {
   if (compensate === 'never') return false
-  // An effect that is known to be there, whatever became of the step's output since.
+  // The step certainly took effect, with or without a stored output.
   if (status === 'completed' || succeeded) return true
   return compensate === 'started' && started && (status === 'failed' || status === 'cancelled')
 }
@@ -41,7 +40,7 @@ function endOf(run: DrainedRun, undos: number): UndoPlan['endsAs'] {
   return undos === 0 ? 'failed' : 'compensated'
 }
 
-/** For each step, whether one that owes an undo can be reached from it over `neighbours`; `order` visits neighbours first. */
+/** For each step: whether a step that owes an undo can be reached from it over `neighbours`. `order` visits neighbours first. */
 function spread(
   owed: readonly boolean[],
   neighbours: readonly (readonly number[])[],

@@ -5,9 +5,9 @@ import { checkOptions, duration, type OptionTable } from '../../options/index.ts
 import { type Finding, findingsOf } from './findings.ts'
 
 export interface DoctorOptions {
-  /** How long a run may be paused before that is a finding. Default 1 h. */
+  /** How long a run may be paused before it is a finding. Default 1 h. */
   readonly pausedFor?: Duration
-  /** How long a step may be due before that is a finding. Default 1 min. */
+  /** How long a step may be due before it is a finding. Default 1 min. */
   readonly overdueFor?: Duration
 }
 
@@ -16,9 +16,9 @@ export interface DoctorReport {
   readonly healthy: boolean
   /** The worst first. */
   readonly findings: readonly Finding[]
-  /** What the store says of itself, like its version and its schema. */
+  /** The store's description of itself, like its version and its schema. */
   readonly store: Readonly<Record<string, string>>
-  /** The store's time; undefined when it could not be asked. */
+  /** The store's time; undefined if it could not be read. */
   readonly checkedAt: Date | undefined
 }
 
@@ -27,7 +27,7 @@ const OPTIONS = {
   overdueFor: { sets: 'how long a step may be due', takes: duration(0, '10000d'), default: '1m' },
 } satisfies OptionTable
 
-/** Looks for what keeps runs from going on. Throws `invalid_option`, and `store_unavailable` when the store cannot be reached. */
+/** Finds reasons why runs do not progress. Throws `invalid_option`, and `store_unavailable` if the store cannot be reached. */
 export async function doctor(adapter: Adapter, options: DoctorOptions = {}): Promise<DoctorReport> {
   const { pausedFor: pausedMs, overdueFor: overdueMs } = checkOptions('doctor()', options, OPTIONS)
   try {
@@ -55,7 +55,7 @@ function unusable(adapter: Adapter, { code, message }: BelayError): DoctorReport
         type: 'store_unusable',
         code,
         message,
-        remedy: 'No engine starts on this store before that is put right; the message says how.',
+        remedy: 'No engine can start on this store until this is fixed; the message says how.',
       },
     ],
     store: { adapter: adapter.name },

@@ -10,16 +10,16 @@ import type { BelayErrorCode } from '../../errors.ts'
 import { counted } from '../../words.ts'
 import { holdsLease } from './worker-list.ts'
 
-/** Something that keeps runs from going on, or will. `message` says what, `remedy` what to do about it. */
+/** A reason why runs do not progress, or soon will not. `message` says what is wrong, `remedy` what to do. */
 export type Finding = FindingFacts & { readonly message: string; readonly remedy: string }
 
 type FindingFacts =
-  /** No live worker has handlers for this version, and runs of it have not ended. They wait; they don't fail. */
+  /** No live worker has handlers for this version, and some of its runs have not ended. They wait; they do not fail. */
   | ({ readonly type: 'version_without_worker' } & SomeRuns)
-  /** Their undo failed for good: an operator has to act. */
+  /** Runs whose undo failed permanently: an operator must act. */
   | ({ readonly type: 'parked_runs' } & SomeRuns)
   | ({ readonly type: 'paused_runs' } & SomeRuns)
-  /** A worker's lease has run out, and nobody gives away what it held. */
+  /** A worker's lease has expired, and its steps were not returned to the queue. */
   | {
       readonly type: 'dead_worker'
       readonly workerId: string
@@ -27,13 +27,13 @@ type FindingFacts =
       readonly host: string | undefined
       readonly since: Date | undefined
     }
-  /** A live worker holds steps that it does not know of, although it compares the two continually: its comparing fails. */
+  /** A live worker holds steps that it does not know: its comparison with the store fails. */
   | ({ readonly type: 'unknown_leases' } & UnknownLeases)
-  /** Steps are due, and workers that could take them have free slots. */
+  /** Steps are due although workers that could take them have free slots. */
   | ({ readonly type: 'overdue_steps'; readonly freeSlots: number } & DueSteps)
-  /** Steps are due, and all slots of the workers that could take them are taken. */
+  /** Steps are due, and the workers that could take them have no free slot. */
   | ({ readonly type: 'no_free_slots'; readonly slots: number } & DueSteps)
-  /** A step that nothing would ever move: what should be impossible. */
+  /** A step that no worker would ever run. This should be impossible. */
   | {
       readonly type: 'stranded_step'
       readonly runId: string
@@ -44,7 +44,7 @@ type FindingFacts =
     }
   /** The store cannot be used as it is. */
   | { readonly type: 'store_unusable'; readonly code: BelayErrorCode }
-  /** There are more live runs than were looked at: there may be more findings. */
+  /** Not all live runs were checked: there may be more findings. */
   | { readonly type: 'partly_checked'; readonly runs: number }
 
 interface SomeRuns {
@@ -69,12 +69,12 @@ export interface Thresholds {
   readonly overdueMs: number
 }
 
-/** A worker gets this long after its lease before its silence is worth telling: any live worker sweeps every few seconds. */
+/** How long after the end of its lease a worker becomes a finding: any live worker sweeps every few seconds. */
 const SWEEP_GRACE_MS = 10_000
-/** Run ids named in a message. */
+/** The most run ids in a message. */
 const NAMED_MAX = 3
 
-/** What a diagnosis amounts to, the worst first. */
+/** Turns a diagnosis into findings, the worst first. */
 export function findingsOf(diagnosis: Diagnosis, thresholds: Thresholds): readonly Finding[] {
   const { now, workers, liveRuns, overdueSteps, strandedSteps, unknownLeases } = diagnosis
   const live = workers.filter((worker) => holdsLease(worker, now))
@@ -134,7 +134,7 @@ function unserved(liveRuns: readonly LiveRuns[], live: readonly WorkerRecord[]):
   })
 }
 
-/** A worker that doesn't say what it has handlers for gets the benefit of the doubt. */
+/** A worker that does not report its definitions is assumed to have all. */
 function mayRun({ definitionIds }: WorkerRecord, definitionId: number): boolean {
   return definitionIds === null || definitionIds.includes(definitionId)
 }
@@ -169,7 +169,7 @@ function deadWorker({ workerId, name, host, leaseExpiresAt }: WorkerRecord): Fin
 
 function overdue(due: OverdueSteps, live: readonly WorkerRecord[]): readonly Finding[] {
   const able = live.filter((worker) => mayRun(worker, due.definitionId))
-  // Without any, the version is reported as a whole.
+  // Without such a worker, the whole version is a finding of its own.
   if (able.length === 0) return []
   const facts = {
     workflow: due.workflow,

@@ -14,19 +14,19 @@ export interface WorkerSnapshot {
   readonly name: string
   readonly host: string | undefined
   /**
-   * `live` holds a lease; `expired`: its lease ran out, and it has not been declared dead yet, so that it may come back; `dead`: what it
-   * held is being given to others, and then it is forgotten.
+   * `live`: holds a lease. `expired`: its lease has expired, but it was not declared dead yet and may come back. `dead`: its steps are being
+   * returned to the queue; then its row is deleted.
    */
   readonly status: 'live' | 'expired' | 'dead'
   readonly startedAt: Date | undefined
-  /** The last sign of life: it comes every third of the lease. */
+  /** The last renewal of its lease. A worker renews every third of the lease. */
   readonly renewedAt: Date | undefined
   readonly leaseExpiresAt: Date | undefined
-  /** Handlers it runs at once at most. */
+  /** The most handlers it runs at once. */
   readonly slots: number | undefined
-  /** How many of its slots were taken at the last sign of life. */
+  /** How many of its slots were taken at the last renewal. */
   readonly busy: number | undefined
-  /** What it has handlers for. */
+  /** The workflow versions it has handlers for. */
   readonly workflows: readonly { readonly name: string; readonly version: number }[] | undefined
 }
 
@@ -51,7 +51,7 @@ export class Workers {
     this.#adapter = adapter
   }
 
-  /** Workers, the longest registered first. A worker that stopped gracefully is not in the registry any more. `limit`: 1 to 10,000, default 100. */
+  /** Lists workers, the longest registered first. A worker that stopped gracefully is not in the registry. `limit`: 1 to 10,000, default 100. */
   async list(options: { readonly limit?: number } = {}): Promise<readonly WorkerSnapshot[]> {
     const { limit } = checkOptions('workers.list()', options, OPTIONS)
     await this.#adapter.open()
@@ -59,7 +59,7 @@ export class Workers {
     return workers.map((worker) => workerSnapshot(worker, now))
   }
 
-  /** The steps a worker holds, by run. Nothing when there is no such worker. `limit`: 1 to 10,000, default 100. Throws `invalid_option`. */
+  /** Lists the steps a worker holds, by run. Empty if there is no such worker. `limit`: 1 to 10,000, default 100. Throws `invalid_option`. */
   async holds(workerId: string, options: { readonly limit?: number } = {}): Promise<readonly HeldStep[]> {
     checkArgument('workers.holds()', 'the worker', workerId, id('worker'))
     const { limit } = checkOptions('workers.holds()', options, OPTIONS)
@@ -92,7 +92,7 @@ function workerSnapshot(worker: WorkerRecord, now: number): WorkerSnapshot {
   }
 }
 
-/** Tells whether a worker is alive as far as anybody can tell. */
+/** Tells whether a worker holds an unexpired lease. */
 export function holdsLease({ status, leaseExpiresAt }: WorkerRecord, now: number): boolean {
   return status === 'live' && leaseExpiresAt !== null && leaseExpiresAt > now
 }

@@ -23,13 +23,13 @@ export interface ReferredRunParts extends Pick<RunHandleParts, 'adapter' | 'sign
   readonly assertOpen: () => void
 }
 
-/** A workflow, and a run of it by id or key. */
+/** A run of a given workflow, by id or key. */
 export interface RunOf {
   readonly of: WorkflowDefinition | string
   readonly run: string | { readonly key: string }
 }
 
-/** A handle on the run that a reference names; `call` names who was given it. Throws `invalid_option`. */
+/** Makes a handle on the run that a reference names. `call` names the caller's function in errors. Throws `invalid_option`. */
 export function referTo(
   parts: ReferredRunParts,
   call: string,
@@ -51,7 +51,7 @@ const BY_KEY = {
   key: { sets: 'which run of the workflow', takes: key, required: true },
 } satisfies OptionTable
 
-/** What cannot be looked at is refused as a reference. */
+/** A value that throws when it is read is later refused as a reference. */
 function isRunOf(run: RunReference | RunOf): run is RunOf {
   try {
     return 'of' in (run as RunOf)
@@ -60,14 +60,14 @@ function isRunOf(run: RunReference | RunOf): run is RunOf {
   }
 }
 
-/** A call that may be made in a caller's transaction. */
+/** Options of a call that can be part of a caller's transaction. */
 interface MayBeWithin {
   readonly tx?: unknown
 }
 
 /**
- * A run that must be looked up first: by its workflow and key, or by an id that must be one of a certain workflow. The first call that finds
- * it decides which run it is; later calls are for that one, whoever has the key by then.
+ * A handle that must look its run up first: by workflow and key, or by an id that must belong to a given workflow. The first call that finds a run
+ * binds the handle to it, even if the key later moves to another run.
  */
 class ReferredRun {
   readonly #parts: ReferredRunParts
@@ -132,7 +132,7 @@ class ReferredRun {
     return (await this.#run()).explain()
   }
 
-  // Signals look the run up themselves, together with its definition.
+  // Sending a signal looks the run up itself, together with its definition.
   signal(name: string, payload?: unknown, options?: SignalOptions): Promise<SignalReceipt> {
     return this.#send(options, (lookup) => this.#parts.signals.send(lookup, name, payload, options))
   }
@@ -151,7 +151,7 @@ class ReferredRun {
     assertOpen()
     const tx = transactionOf(options)
     const found = handleOn((await findRun(adapter, this.#lookup, tx)).runId)
-    // What a transaction has started is gone when it is rolled back.
+    // Do not bind within a transaction: a rollback removes the runs it started.
     if (tx === undefined) this.#standFor(found)
     return found
   }
@@ -172,7 +172,7 @@ class ReferredRun {
   }
 }
 
-/** A run by its workflow and key. */
+/** A handle on a run named by workflow and key. */
 class KeyedRun extends ReferredRun {
   readonly workflow: string
   readonly key: string
@@ -184,7 +184,7 @@ class KeyedRun extends ReferredRun {
   }
 }
 
-/** A run by its id, if it is one of this workflow. */
+/** A handle on a run named by id, which must be a run of this workflow. */
 class RunOfWorkflow extends ReferredRun {
   readonly id: string
   readonly created = false

@@ -27,119 +27,116 @@ import type {
   Signals,
 } from '../signals/signals.ts'
 
-/** A run that was started or found. Holds nothing open: keep it or drop it. */
+/** A handle on a run that was started or found. It holds no resources and needs no closing. */
 export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = ReceivesAnything> {
   readonly id: string
   /** Carries types only: there is no such property at run time. */
   readonly '~types'?: { readonly outputs: Outputs; readonly receives: Sent } | undefined
-  /** False when `key` belonged to an earlier run, which this handle stands for. */
+  /** False when `key` belonged to an earlier run. This handle then stands for that run. */
   readonly created: boolean
   /**
-   * The version that the run was started with: an earlier one than was asked for, perhaps, when `key` belonged to an earlier run. Undefined
-   * of a handle that was made from an id or a key.
+   * The version that the run was started with. It may be older than requested if `key` belonged to an earlier run. Undefined for a handle made from
+   * an id or a key.
    */
   readonly version?: number | undefined
   /**
-   * Waits for the end of the run, however long that takes or up to `timeout`, and gives every step's output by name.
+   * Waits for the end of the run, without limit or up to `timeout`. Resolves to every step's output, by step name.
    *
-   * @throws RunFailedError when it failed or was cancelled, once its undo has come to an end; BelayError `result_timeout` or `result_aborted`
-   * when the wait ends before the run, which goes on; `unknown_run`, `engine_closed`, `invalid_option`;
-   * `other_version` at once when the run was found by its key and follows another version than the definition that types this handle.
+   * @throws RunFailedError when the run failed or was cancelled, after its undo has ended; BelayError `result_timeout` or `result_aborted` when the
+   * wait ends before the run, which continues; `unknown_run`, `engine_closed`, `invalid_option`; `other_version`, at once, when the run was found
+   * by its key and its version is not that of the definition that types this handle.
    */
   result(options?: ResultOptions): Promise<Outputs>
-  /** The run and its steps as they stand now. */
+  /** Reads the run and its steps. */
   status(): Promise<RunSnapshot>
   /**
-   * Stops the run: in-flight handlers are signalled and awaited, then everything is undone, unless `compensate` is false, and the run ends as
-   * `cancelled`. A paused run is paused no more. Resolves once that is recorded, to whether this call stopped it: false when it was over or
-   * stopping already. An undo that is under way goes on.
+   * Stops the run: signals in-flight handlers, awaits them, then undoes the run unless `compensate` is false. The run ends as `cancelled`. Also
+   * ends a pause. Resolves once the stop is recorded: true if this call stopped the run, false if it had ended or was already stopping. An undo
+   * under way continues.
    *
-   * @param options.tx makes it part of a transaction of the caller's: the run is stopped when that commits.
-   * @throws BelayError `action_refused` for `compensate: false` when the run is being undone already: pause() stops an undo.
+   * @param options.tx makes the action part of the caller's transaction: the run is stopped when it commits.
+   * @throws BelayError `action_refused` for `compensate: false` when the run is already being undone: use pause() to stop an undo.
    */
   cancel(options?: CancelOptions): Promise<boolean>
   /**
-   * Lets handlers in flight end, and begins nothing more until `resume()`: no step and no compensation. Timers and deadlines go on, signals
-   * are kept. A run that fails meanwhile, or whose deadline passes, stays paused. Resolves to whether this call paused it: false when it was
-   * paused already.
+   * Begins no step and no compensation until `resume()`. Running handlers may end. Timers and deadlines keep running, and signals are kept. A run
+   * that fails or misses its deadline meanwhile stays paused. Resolves to true if this call paused the run, false if it was already paused.
    *
-   * @param options.tx makes it part of a transaction of the caller's: the run is paused when that commits.
-   * @throws BelayError `action_refused` once the run is over.
+   * @param options.tx makes the action part of the caller's transaction: the run is paused when it commits.
+   * @throws BelayError `action_refused` once the run has ended.
    */
   pause(options?: WithinActionOptions): Promise<boolean>
   /**
-   * Lets a paused run go on, with all that became due meanwhile; one that failed meanwhile is undone. Resolves to false when it wasn't paused.
+   * Continues a paused run, including everything that became due during the pause. A run that failed meanwhile is undone. Resolves to false if the
+   * run was not paused.
    *
-   * @param options.tx makes it part of a transaction of the caller's: the run goes on when that commits.
-   * @throws BelayError `action_refused` once the run is over.
+   * @param options.tx makes the action part of the caller's transaction: the run continues when it commits.
+   * @throws BelayError `action_refused` once the run has ended.
    */
   resume(options?: WithinActionOptions): Promise<boolean>
   /**
-   * Sends a run that `failed`, was `compensated` or `cancelled` forward again: what failed, never began or was undone is run, with all its
-   * retries before it. Completed steps are kept with their outputs, unless they depend on a step that was undone.
+   * Makes a `failed`, `compensated` or `cancelled` run go forward again. Steps that failed, never began or were undone run again, with all their
+   * retries. Completed steps keep their outputs, unless they depend on a step that was undone.
    *
-   * @throws BelayError `action_refused` while the run goes forward or is being undone, and when it has completed.
+   * @throws BelayError `action_refused` while the run goes forward or is being undone, and if it has completed.
    */
   retry(options?: ActionOptions): Promise<void>
-  /** Brings the next try of a waiting step forward to now; a step that failed for good is retried with its run, as by `retry()`. */
+  /** Makes a step that waits for its next try run now. If the step failed permanently, this retries its run, like `retry()`. */
   retryStep(step: StepNameOf<Outputs>, options?: ActionOptions): Promise<void>
   /**
-   * Takes a step for done that is ready, waiting, or has failed its run, with a stand-in for its output. It is `skipped` from then on: what
-   * depends on it goes on. It is not undone, unless its handler had succeeded and only its output could not be stored.
+   * Marks a step as `skipped`, with a stand-in for its output, so that its dependents can run. The step must be ready, waiting, or the one that
+   * failed the run. It is not undone, unless its handler had succeeded and only its output could not be stored.
    *
-   * @throws BelayError `action_refused` for a step that is running, has ended, or isn't next.
+   * @throws BelayError `action_refused` for a step that is running, has ended, or still waits for its dependencies.
    */
   skipStep<Name extends StepNameOf<Outputs>>(
     step: Name,
     options?: ActionOptions & { readonly output?: Outputs[Name] },
   ): Promise<void>
   /**
-   * Of a run that is being stopped or undone: stops waiting for a handler that neither ends nor heeds its signal. Its step has failed then,
-   * or its compensation, with `outcome_unknown`: what it did is unknown, and the undo report says so. A `reason` is required.
+   * Stops waiting for a handler that neither ends nor reacts to its signal, in a run that is being stopped or undone. Its step or compensation
+   * fails with `outcome_unknown`: what the handler did is unknown, and the undo report says so. A `reason` is required.
    *
-   * @throws BelayError `action_refused` for a step that no handler runs, or whose run goes forward: cancel that first.
+   * @throws BelayError `action_refused` for a step whose handler is not running, or whose run goes forward: cancel the run first.
    */
   giveUpStep(step: StepNameOf<Outputs>, options: ActionOptions & { readonly reason: string }): Promise<void>
-  /** Calls a compensation now, with all its retries before it, that failed for good or waits for its next try. Throws `action_refused`. */
+  /** Calls a compensation again now, with all its retries. It must have failed permanently or wait for its next try. Throws `action_refused`. */
   retryCompensation(step: StepNameOf<Outputs>, options?: ActionOptions): Promise<void>
-  /** Takes a step for undone whose compensation failed for good or waits for its next try. Throws `action_refused`. */
+  /** Marks a step as undone whose compensation failed permanently or waits for its next try. Throws `action_refused`. */
   skipCompensation(step: StepNameOf<Outputs>, options?: ActionOptions): Promise<void>
-  /** What operators did to the run and which signals it received: the newest `limit` (default 200), oldest first. */
+  /** The actions of operators on the run and the signals it received: the newest `limit` (default 200), oldest first. */
   history(options?: { readonly limit?: number }): Promise<readonly RunHistoryEntry[]>
-  /** Why the run is where it is, in one sentence for each open step. */
+  /** Explains what the run waits for, in one sentence for each open step. */
   explain(): Promise<Explanation>
   /**
-   * Sends a signal to the step that waits for it, or will. Resolves once it is recorded, and with it that the step may go on.
+   * Sends a signal to a step that waits for it, now or later. Resolves once the signal is recorded and the step, if it waits, may continue.
    *
    * @throws BelayError `invalid_input` for a payload that the step's schema refuses, `invalid_option` for a step that takes no signals,
-   * `key_conflict` for a key under which the step has another payload, `unknown_run`, `unknown_workflow`, `payload_unserialisable`,
-   * `payload_too_large`. Nothing is recorded then.
+   * `key_conflict` for a key that the step received with another payload, `unknown_run`, `unknown_workflow`, `payload_unserialisable`,
+   * `payload_too_large`. After an error nothing is recorded.
    */
   signal<Name extends SignalNames<Sent>>(
     name: Name,
     ...payload: SignalArguments<SignalPayload<Sent, Name>>
   ): Promise<SignalReceipt>
   /**
-   * Decides an approval with yes. The same decision with the same payload twice changes nothing.
+   * Approves. Repeating the same decision with the same payload changes nothing.
    *
-   * @throws BelayError `decision_conflict` when it was rejected before, or approved with another payload, and what `signal()` throws.
+   * @throws BelayError `decision_conflict` if it was already rejected, or approved with another payload; and what `signal()` throws.
    */
   approve<Name extends ApprovalNames<Sent>>(
     name: Name,
     decision: ApproveOptionsOf<ApprovalPayload<Sent, Name>>,
   ): Promise<SignalReceipt>
   /**
-   * Decides an approval with no: its step fails, without retries, and the run is undone.
+   * Rejects an approval: its step fails, without retries, and the run is undone.
    *
-   * @throws BelayError `decision_conflict` when it was approved before, and what `signal()` throws.
+   * @throws BelayError `decision_conflict` if it was already approved; and what `signal()` throws.
    */
   reject<Name extends ApprovalNames<Sent>>(name: Name, decision: RejectOptions): Promise<SignalReceipt>
 }
 
-/**
- * A run that is named by its workflow and key. The first call that finds it decides which run that is; later calls are for the same run. Its
- * id is in `status()`.
- */
+/** A handle on a run named by workflow and key. The first call that finds a run binds the handle to it. `status()` gives its id. */
 export interface KeyedRunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = ReceivesAnything>
   extends Omit<RunHandle<Outputs, Sent>, 'id' | 'created'> {
   readonly workflow: string
@@ -159,12 +156,12 @@ export type ApprovalPayload<Sent, Name> = Sent extends Receives
     : never
   : never
 
-/** What follows a signal's name: its payload, which may be left out where it may be undefined, and options. */
+/** The arguments after a signal's name: its payload, optional if it may be undefined, and options. */
 export type SignalArguments<Payload> = undefined extends Payload
   ? [payload?: Payload, options?: SignalOptions]
   : [payload: Payload, options?: SignalOptions]
 
-/** An approval with a schema asks for a payload. */
+/** An approval with a schema requires a payload. */
 export type ApproveOptionsOf<Payload> = undefined extends Payload
   ? ApproveOptions<Payload>
   : ApproveOptions<Payload> & { readonly payload: Payload }
@@ -180,21 +177,21 @@ export interface RunHandleParts {
 }
 
 export function runHandle<Outputs, Sent>(parts: RunHandleParts, run: HandledRun): RunHandle<Outputs, Sent> {
-  // Names, payloads and outputs are types only: at run time every handle takes any, and the definition tells.
+  // Names, payloads and outputs are checked by the compiler only; at run time the run's definition checks them.
   return new Handle(parts, run) as unknown as RunHandle<Outputs, Sent>
 }
 
-/** What a handle stands for. */
+/** The run that a handle stands for. */
 export interface HandledRun {
   readonly id: string
   readonly created: boolean
-  /** The version that it follows, where that is known. */
+  /** The run's version, if known. */
   readonly version?: number | undefined
   /** The version of the definition that types the handle. */
   readonly typedBy?: number | undefined
 }
 
-/** A few fields and no closures: `runMany()` makes a hundred thousand of these, and most are dropped. */
+/** A few fields and no closures: `runMany()` makes a hundred thousand handles, most of which are never used. */
 class Handle {
   readonly id: string
   readonly created: boolean

@@ -4,7 +4,7 @@ import { type EngineEvents, type EventHub, RUN_EVENTS, type RunEvent } from '../
 
 type Recovered = Awaited<ReturnType<Adapter['sweep']>>['recovered'][number]
 
-/** What listeners are told of runs, and of steps of runs that this process may not have the handlers of: by name, never by number. */
+/** Reports runs and steps to listeners by name, never by number, also when this process does not have their definition. */
 export class RunReports {
   readonly #events: EventHub
   readonly #registry: DefinitionRegistry
@@ -29,18 +29,18 @@ export class RunReports {
     })
   }
 
-  /** At once what is of definitions that this process has; the rest when the store has told their names. */
+  /** Reports items of known definitions at once, the others after reading their definitions from the store. */
   #named<Item extends { readonly definitionId: number }>(
     items: readonly Item[],
     tell: (item: Item, definition: DefinitionRecord) => void,
   ): void {
-    const strange: Item[] = []
+    const unresolved: Item[] = []
     for (const item of items) {
       const definition = this.#registry.recordOf(item.definitionId)
-      if (definition === undefined) strange.push(item)
+      if (definition === undefined) unresolved.push(item)
       else tell(item, definition)
     }
-    if (strange.length > 0) void this.#tellLater(strange, tell)
+    if (unresolved.length > 0) void this.#tellLater(unresolved, tell)
   }
 
   async #tellLater<Item extends { readonly definitionId: number }>(
@@ -50,7 +50,10 @@ export class RunReports {
     try {
       await this.#registry.learn(items.map(({ definitionId }) => definitionId))
     } catch (error) {
-      this.#events.emit('error', { during: 'telling of runs of definitions that this engine has not', error })
+      this.#events.emit('error', {
+        during: 'reporting runs whose definitions this engine does not have',
+        error,
+      })
     }
     for (const item of items) {
       const definition = this.#registry.recordOf(item.definitionId)
@@ -58,7 +61,7 @@ export class RunReports {
     }
   }
 
-  /** Statuses between start and stop have no event of their own. */
+  /** Not every status has an event. */
   #tell(status: ChangedRun['status'], event: RunEvent): void {
     switch (status) {
       case 'completed':

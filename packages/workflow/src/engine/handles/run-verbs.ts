@@ -17,8 +17,8 @@ import type {
 } from './run-handle.ts'
 
 /**
- * The verbs of a handle, for a run that is named in the call: by a handle, an id, or its workflow and key. Each does, gives and throws what the
- * handle's verb of that name does; `unknown_run` and `invalid_option` tell of a reference that names none.
+ * The methods of a handle, for a run named in the call: by a handle, an id, or its workflow and key. Each behaves like the handle's method of the
+ * same name. A reference to no run throws `unknown_run` or `invalid_option`.
  */
 export abstract class RunVerbs {
   /** Waits for the end of the run. See {@link RunHandle.result}. */
@@ -29,12 +29,12 @@ export abstract class RunVerbs {
     return (await this.#on('result()', run).result(options)) as OutputsAt<Reference>
   }
 
-  /** Why a run is where it is, in one sentence for each open step. */
+  /** Explains what a run waits for, in one sentence for each open step. */
   async explain(run: RunReference): Promise<Explanation> {
     return this.#on('explain()', run).explain()
   }
 
-  /** Sends a signal to the step that waits for it, or will. See {@link RunHandle.signal}. */
+  /** Sends a signal to a step that waits for it, now or later. See {@link RunHandle.signal}. */
   async signal<Reference extends RunReference, Name extends SignalNames<SentTo<Reference>>>(
     run: Reference,
     name: Name,
@@ -43,7 +43,7 @@ export abstract class RunVerbs {
     return this.#on('signal()', run).signal<string>(name, ...(payload as SignalArguments<unknown>))
   }
 
-  /** Decides an approval with yes. See {@link RunHandle.approve}. */
+  /** Approves. See {@link RunHandle.approve}. */
   async approve<Reference extends RunReference, Name extends ApprovalNames<SentTo<Reference>>>(
     run: Reference,
     name: Name,
@@ -52,7 +52,7 @@ export abstract class RunVerbs {
     return this.#on('approve()', run).approve(name, decision)
   }
 
-  /** Decides an approval with no. See {@link RunHandle.reject}. */
+  /** Rejects an approval. See {@link RunHandle.reject}. */
   async reject<Reference extends RunReference, Name extends ApprovalNames<SentTo<Reference>>>(
     run: Reference,
     name: Name,
@@ -66,22 +66,22 @@ export abstract class RunVerbs {
     return this.#on('cancel()', run).cancel(options)
   }
 
-  /** Lets handlers in flight end, and begins nothing more. See {@link RunHandle.pause}. */
+  /** Begins no step and no compensation until `resume()`. See {@link RunHandle.pause}. */
   async pause(run: RunReference, options?: ActionOptions): Promise<boolean> {
     return this.#on('pause()', run).pause(options)
   }
 
-  /** Lets a paused run go on. See {@link RunHandle.resume}. */
+  /** Continues a paused run. See {@link RunHandle.resume}. */
   async resume(run: RunReference, options?: ActionOptions): Promise<boolean> {
     return this.#on('resume()', run).resume(options)
   }
 
-  /** Sends a run that ended without completing forward again. See {@link RunHandle.retry}. */
+  /** Makes a run that ended without completing go forward again. See {@link RunHandle.retry}. */
   async retry(run: RunReference, options?: ActionOptions): Promise<void> {
     return this.#on('retry()', run).retry(options)
   }
 
-  /** Brings the next try of a step forward to now. See {@link RunHandle.retryStep}. */
+  /** Makes a step's next try run now. See {@link RunHandle.retryStep}. */
   async retryStep<Reference extends RunReference>(
     run: Reference,
     step: StepNameOf<OutputsAt<Reference>>,
@@ -90,7 +90,7 @@ export abstract class RunVerbs {
     return this.#on('retryStep()', run).retryStep(step, options)
   }
 
-  /** Takes a step for done, with a stand-in for its output. See {@link RunHandle.skipStep}. */
+  /** Marks a step as skipped, with a stand-in for its output. See {@link RunHandle.skipStep}. */
   async skipStep<Reference extends RunReference, Name extends StepNameOf<OutputsAt<Reference>>>(
     run: Reference,
     step: Name,
@@ -108,7 +108,7 @@ export abstract class RunVerbs {
     return this.#on('giveUpStep()', run).giveUpStep(step, options)
   }
 
-  /** Calls a compensation again that failed for good. See {@link RunHandle.retryCompensation}. */
+  /** Calls a compensation again that failed permanently. See {@link RunHandle.retryCompensation}. */
   async retryCompensation<Reference extends RunReference>(
     run: Reference,
     step: StepNameOf<OutputsAt<Reference>>,
@@ -117,7 +117,7 @@ export abstract class RunVerbs {
     return this.#on('retryCompensation()', run).retryCompensation(step, options)
   }
 
-  /** Takes a step for undone whose compensation failed for good. See {@link RunHandle.skipCompensation}. */
+  /** Marks a step as undone whose compensation failed permanently. See {@link RunHandle.skipCompensation}. */
   async skipCompensation<Reference extends RunReference>(
     run: Reference,
     step: StepNameOf<OutputsAt<Reference>>,
@@ -126,11 +126,11 @@ export abstract class RunVerbs {
     return this.#on('skipCompensation()', run).skipCompensation(step, options)
   }
 
-  /** A handle on the run that a reference names. `call` is for messages. */
+  /** Makes a handle on the run that a reference names. `call` names the called function in errors. */
   protected abstract refer(call: string, run: RunReference): RunHandle | HandleOn<RunReference>
 
   #on(call: string, run: RunReference): RunHandle {
-    // What follows has the types of the reference; a handle takes any at run time.
+    // The compiler checks against the reference's types; at run time a handle accepts any.
     return this.refer(call, run) as RunHandle
   }
 }

@@ -38,19 +38,19 @@ const COUNT_DEFAULT = 10_000
 const COUNT_MAX = 1_000_000
 
 const LIST_OPTIONS = {
-  before: { sets: 'the last run of the page before', takes: id('run') },
+  before: { sets: 'the last run of the previous page', takes: id('run') },
   limit: { sets: 'how many runs are read at most', takes: wholeNumber(1, LIST_MAX), default: LIST_DEFAULT },
 } satisfies OptionTable
 
 const COUNT_OPTIONS = {
-  max: { sets: 'how far to count', takes: wholeNumber(1, COUNT_MAX), default: COUNT_DEFAULT },
+  max: { sets: 'the largest count', takes: wholeNumber(1, COUNT_MAX), default: COUNT_DEFAULT },
 } satisfies OptionTable
 
-const ALL = { all: { sets: 'that every run is meant', takes: yesOrNo } } satisfies OptionTable
+const ALL = { all: { sets: 'whether every run is selected', takes: yesOrNo } } satisfies OptionTable
 
-/** A page of the runs that fit. */
+/** A filter, and which page of the matching runs to read. */
 export interface RunsFilter extends RunsMatching {
-  /** Only runs older than this run: the id of the last run of the page before. */
+  /** Only runs older than this run. Give the id of the previous page's last run. */
   readonly before?: string | undefined
   /** 1 to 1,000; default 50. */
   readonly limit?: number | undefined
@@ -62,24 +62,24 @@ export interface RunsToCount extends RunsMatching {
   readonly max?: number
 }
 
-/** How many runs fit. */
+/** A count of matching runs. */
 export interface CountedRuns {
-  /** At most the `max` that was asked for. */
+  /** At most the given `max`. */
   readonly count: number
   /** True when there are more. */
   readonly capped: boolean
 }
 
-/** How many runs fit, for each status that any of them has. */
+/** Counts of matching runs by status. Statuses without runs are left out. */
 export type CountedByStatus = { readonly [Status in RunStatus]?: CountedRuns }
 
 /**
- * Which runs an action is for: those that fit a filter that narrows them down, those that a list names, or with `{ all: true }` every run that
- * the action fits.
+ * The runs to act on: those that match a filter with at least one condition, those in a list, or with `{ all: true }` every run that the action is
+ * for.
  */
 export type RunsToChange = RunsMatching | readonly RunReference[] | { readonly all: true }
 
-/** Makes a handle on the run that a reference names; `call` names who was given it. */
+/** Makes a handle on the run that a reference names. `call` names the called function in errors. */
 type RunReferrer = (call: string, run: RunReference | RunOf) => RunHandle | KeyedRunHandle
 
 /** Reads runs of any process, and acts on many of them. */
@@ -94,7 +94,7 @@ export class Runs {
     this.#refer = refer
   }
 
-  /** One run with its steps, or undefined when the reference names none. Throws `invalid_option` for what is no reference. */
+  /** One run with its steps, or undefined if there is no such run. Throws `invalid_option` for an invalid reference. */
   async get(run: RunReference): Promise<RunSnapshot | undefined> {
     if (typeof run === 'string' && !isRunId(run)) return undefined
     const lookup = runLookup('runs.get()', run)
@@ -111,9 +111,7 @@ export class Runs {
     return (await this.#adapter.listRuns(wanted)).map(runSummary)
   }
 
-  /**
-   * How many runs fit, counted up to `max`: it costs no more than that, however many there are. Throws `invalid_option`.
-   */
+  /** Counts matching runs, up to `max`, which also bounds the cost. Throws `invalid_option`. */
   async count(filter: RunsToCount = {}): Promise<CountedRuns> {
     const request = checkConditions('runs.count()', filter, COUNT_OPTIONS)
     await this.#adapter.open()
@@ -123,8 +121,8 @@ export class Runs {
   }
 
   /**
-   * The same by status, each counted up to `max`; statuses that no run has are left out. Whether a run is scheduled, running or waiting is
-   * found out for the newest `max` of these together: beyond that, all three are `capped`. Throws `invalid_option`.
+   * Counts matching runs by status, each up to `max`. Statuses without runs are left out. `scheduled`, `running` and `waiting` are computed for the
+   * newest `max` of these runs together; if there are more, all three are `capped`. Throws `invalid_option`.
    */
   async countByStatus(filter: RunsToCount = {}): Promise<CountedByStatus> {
     const request = checkConditions('runs.countByStatus()', filter, COUNT_OPTIONS)
@@ -133,7 +131,10 @@ export class Runs {
     return Object.fromEntries(counts.map(({ status, count, capped }) => [status, { count, capped }]))
   }
 
-  /** Cancels every run that fits a filter, or that a list names; a filter without a status means all that go forward. Throws `invalid_option`. */
+  /**
+   * Cancels the runs that match a filter or are in a list. A filter without a status selects runs that go forward or are paused. Throws
+   * `invalid_option`.
+   */
   async cancelMany(
     runs: RunsToChange,
     options: BulkOptions & { readonly compensate?: boolean } = {},
@@ -141,25 +142,28 @@ export class Runs {
     return cancelMany(this.#parts(), checkSelection('runs.cancelMany()', runs), options)
   }
 
-  /** Pauses every run that fits a filter, or that a list names; a filter without a status means all that go forward. Throws `invalid_option`. */
+  /** Pauses the runs that match a filter or are in a list. A filter without a status selects runs that go forward. Throws `invalid_option`. */
   async pauseMany(runs: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
     return this.#actOnMany('runs.pauseMany()', { type: 'pause' }, runs, options)
   }
 
-  /** Resumes every run that fits a filter, or that a list names; a filter without a status means all that are paused. Throws `invalid_option`. */
+  /** Resumes the runs that match a filter or are in a list. A filter without a status selects paused runs. Throws `invalid_option`. */
   async resumeMany(runs: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
     return this.#actOnMany('runs.resumeMany()', { type: 'resume' }, runs, options)
   }
 
-  /** Retries every run that fits a filter, or that a list names; a filter without a status means all that failed, undone or not. Throws `invalid_option`. */
+  /**
+   * Retries the runs that match a filter or are in a list. A filter without a status selects `failed` and `compensated` runs. Throws
+   * `invalid_option`.
+   */
   async retryMany(runs: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
     return this.#actOnMany('runs.retryMany()', { type: 'retry' }, runs, options)
   }
 
   /**
-   * Moves every run that fits a filter, or that a list names, to this version of its workflow; a filter without a workflow means the runs of
-   * that workflow, and one without a status those that go forward. See `engine.migrateRun()`. Runs that have the version already are matched,
-   * and not changed.
+   * Moves the runs that match a filter or are in a list to this version of their workflow, like `engine.migrateRun()`. A filter without a workflow
+   * selects runs of this workflow; one without a status, runs that go forward or are paused. Runs that already have the version count as matched,
+   * not changed.
    *
    * @throws BelayError `invalid_option`, `unknown_workflow`, `definition_changed`.
    */
@@ -172,8 +176,8 @@ export class Runs {
   }
 
   /**
-   * Calls the compensation of this step again in every run that fits a filter, or that a list names; a filter without a status means all that
-   * are parked. Of a run whose undo is under way it brings the next try forward. Throws `invalid_option`.
+   * Calls this step's compensation again in the runs that match a filter or are in a list. A filter without a status selects parked runs. If a
+   * run's undo is under way, the next try runs now. Throws `invalid_option`.
    */
   async retryCompensationMany(
     runs: RunsToChange,
@@ -189,8 +193,8 @@ export class Runs {
   }
 
   /**
-   * Takes this step for undone in every run that fits a filter, or that a list names; a filter without a status means all that are parked.
-   * Throws `invalid_option`.
+   * Marks this step as undone in the runs that match a filter or are in a list. A filter without a status selects parked runs. Throws
+   * `invalid_option`.
    */
   async skipCompensationMany(
     runs: RunsToChange,
@@ -200,7 +204,7 @@ export class Runs {
     return this.#actOnMany('runs.skipCompensationMany()', { type: 'skip_compensation', step }, runs, options)
   }
 
-  /** What was done to a run from outside, oldest first: see `RunHandle.history()`. Throws `unknown_run`. */
+  /** The actions of operators on a run and the signals it received, oldest first: see `RunHandle.history()`. Throws `unknown_run`. */
   async history(
     run: RunReference,
     options?: { readonly limit?: number },
@@ -209,8 +213,8 @@ export class Runs {
   }
 
   /**
-   * The attempts of a run that were kept, in the order in which they ended: those that engines with the option `attempts: 'keep'` have ended,
-   * of both directions and all rounds. `limit`: the newest so many, 1 to 10,000; default 200. Throws `unknown_run`, `invalid_option`.
+   * The kept attempts of a run, in the order in which they ended: those that engines with the option `attempts: 'keep'` ended, of both directions
+   * and all rounds. `limit` reads only the newest, 1 to 10,000; default 200. Throws `unknown_run`, `invalid_option`.
    */
   async attempts(
     run: RunReference,
@@ -220,19 +224,19 @@ export class Runs {
   }
 
   /**
-   * Takes the keys from runs that ended long enough ago: starting with such a key then makes a new run. In batches, like `engine.prune()`.
+   * Releases the keys of runs that ended long enough ago: a start with such a key then creates a new run. Works in batches, like `engine.prune()`.
    *
-   * @throws BelayError `invalid_option`, and the store's.
+   * @throws BelayError `invalid_option`, and the store's errors.
    */
   releaseKeys(options: ReleaseKeysOptions): Promise<ReleasedKeys> {
     return releaseKeys(this.#adapter, options)
   }
 
   /**
-   * A handle on a run that was started elsewhere; with its definition, by id or by key, it knows the run's types. Does not look whether the run
-   * exists: its methods do. A definition's types are those of its version, and the run may follow another: `status()` says which.
+   * A handle on a run started elsewhere. Given the definition, with an id or a key, the handle has the run's types. It does not check that the run
+   * exists; its methods do. The types are those of the definition's version, but the run may have another: see `status()`.
    *
-   * @throws BelayError `invalid_option` for what cannot name a run.
+   * @throws BelayError `invalid_option` for an invalid reference.
    */
   handle<W extends WorkflowDefinition | string>(
     workflow: W,
@@ -243,7 +247,7 @@ export class Runs {
     run: { readonly key: string },
   ): KeyedRunHandle<OutputsAt<{ workflow: W }>, SentTo<{ workflow: W }>>
   handle<Reference extends RunReference>(run: Reference): HandleOn<Reference>
-  // Types of outputs and signals are the overloads': at run time every handle takes any.
+  // The overloads give the types of outputs and signals; at run time every handle accepts any.
   handle(first: RunReference | WorkflowDefinition, run?: string | { readonly key: string }): unknown {
     if (run === undefined) return this.#refer('runs.handle()', first as RunReference)
     return this.#refer('runs.handle()', { of: first as WorkflowDefinition | string, run })
@@ -275,7 +279,7 @@ const REFERENCES: Kind<readonly unknown[]> = {
   read: (given) => (Array.isArray(given) ? Array.from(given) : new Refusal(shown(given))),
 }
 
-/** A bulk verb without a narrowing filter acts on every run only when that is said. */
+/** A bulk action without a condition needs an explicit `{ all: true }`. */
 function checkBulkFilter(call: string, filter: unknown): RunConditions {
   const { all, ...narrowing } = checkConditions(call, filter, ALL)
   const names = Object.keys(narrowing)
@@ -285,6 +289,6 @@ function checkBulkFilter(call: string, filter: unknown): RunConditions {
   if (all === true || names.length > 0) return narrowing
   throw new BelayError(
     'invalid_option',
-    `${call}: the filter is empty, and would fit every run. Narrow it with ${CONDITION_NAMES.join(', ')}, or say { all: true } when every run is meant.`,
+    `${call}: the filter is empty, and would match every run. Narrow it with ${CONDITION_NAMES.join(', ')}, or give { all: true } to select every run.`,
   )
 }

@@ -23,20 +23,19 @@ const RUN_BY_NAME_OPTIONS = {
 
 /** Options of a run that is started by the name of its workflow. */
 export interface RunByNameOptions extends RunOptions {
-  /** Default: the highest version among the engine's `workflows`; when none of them has the name, the highest that is stored. */
+  /** Default: the highest version among the engine's `workflows`; if none has the name, the highest stored version. */
   readonly version?: number | undefined
 }
 
-/** A run that was started by the name of its workflow. */
+/** A handle on a run that was started by the name of its workflow. */
 export interface NamedRunHandle extends RunHandle {
   /**
-   * False when this process does not know the definition: the input was stored as it is, without the workflow's schema, and the run has no
-   * deadline but one of its options.
+   * False when this process does not have the definition: the input was stored unchecked, and the run has a deadline only if its options set one.
    */
   readonly checked: boolean
 }
 
-/** Starts a run of a workflow that is known by name: by its definition if this process has it, else by what the store has of it. */
+/** Starts a run by the name of its workflow: with the definition if this process has it, else with what the store has of it. */
 export async function startRunByName(
   parts: StartRunParts,
   name: string,
@@ -56,7 +55,7 @@ type KnownWorkflow =
   | { readonly workflow: WorkflowDefinition }
   | { readonly workflow: undefined; readonly stored: SavedDefinition }
 
-/** What this process knows best of a workflow. Throws `unknown_workflow`, `invalid_option`. */
+/** Finds a workflow among this engine's `workflows`, else in the store. Throws `unknown_workflow`, `invalid_option`. */
 async function findWorkflow(
   { adapter, registry, settings }: StartRunParts,
   given: string,

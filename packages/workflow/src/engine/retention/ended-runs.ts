@@ -3,15 +3,15 @@ import type { Adapter, EndedRunsRequest } from '../../adapter/index.ts'
 export interface Walk {
   readonly adapter: Adapter
   readonly request: Omit<EndedRunsRequest, 'after' | 'limit'>
-  /** Where an earlier walk ended. */
+  /** The position where an earlier walk ended. */
   readonly after: string | null
   readonly batchMax: number
-  /** Runs dealt with at most. */
+  /** The most runs to process. */
   readonly limit: number
-  /** Deals with a batch; resolves to how many of it were dealt with: what is being changed just now is left out. */
+  /** Processes a batch. Resolves to the number of processed runs: runs that are being changed are left out. */
   readonly act: (runIds: readonly string[]) => Promise<number>
   readonly stopped: () => boolean
-  /** Between two batches. */
+  /** Called between two batches. */
   readonly rest?: () => Promise<void>
 }
 
@@ -22,7 +22,7 @@ export interface Walked {
   readonly cursor: string | null
 }
 
-/** Goes over ended runs batch by batch, each in a transaction of its own. Never meets a run twice, so that it comes to an end. */
+/** Walks over ended runs in batches, each in its own transaction. Visits each run at most once, so that it terminates. */
 export async function walkEnded(walk: Walk): Promise<Walked> {
   const { adapter, request, batchMax, limit } = walk
   let [done, batches, cursor] = [0, 0, walk.after]

@@ -28,40 +28,40 @@ export const BATCH_MAX = 10_000
 export const AGE_MAX: Duration = '36500d'
 const LIMIT_DEFAULT = 100_000
 const LIMIT_MAX = 1_000_000_000
-/** Payload given to an archive in one call: the run that reaches it is the last of the call. */
+/** The limit of payload in one call of an archive, in characters: the run that reaches it is the last of the call. */
 const ARCHIVE_CHARS_MAX = 16 * 1024 * 1024
 
-/** All that an archived run's history may hold, as the store takes it. */
+/** No limit: the largest number that the store accepts. */
 const HISTORY_MAX = 2_147_483_647
 
-/** A run as an archive gets it: with all that is deleted with it. */
+/** A run as an archive gets it, with everything that is deleted with it. */
 export interface ArchivedRun extends RunSnapshot {
-  /** What operators did to it, and every signal and decision it received (`action: 'signal'`), oldest first. */
+  /** All actions of operators on the run, and all signals and decisions it received (`action: 'signal'`), oldest first. */
   readonly history: readonly RunHistoryEntry[]
 }
 
 /**
- * Takes runs over before they are deleted; when it throws, none of them is. It may be given a run twice, after a crash in between or by two
- * processes that prune: let it write by run id.
+ * Stores runs elsewhere before they are deleted. If it throws, none of them is deleted. It may get a run twice, after a crash or from two pruning
+ * processes: make its writes idempotent by run id.
  */
 export type Archive = (runs: readonly ArchivedRun[]) => void | Promise<void>
 
 export interface PruneOptions {
   /** Only runs that ended at least this long ago. */
   readonly olderThan: Duration
-  /** Default: every end. Runs that go on, and those parked as `compensation_failed`, are never pruned. */
+  /** Default: every terminal status. Live runs and parked runs (`compensation_failed`) are never pruned. */
   readonly statuses?: readonly EndStatus[]
-  /** Only runs of this workflow, or of any of these. */
+  /** Only runs of this workflow, or of these workflows. */
   readonly workflow?: string | readonly string[]
   /** Only runs that were started with all of these tags. */
   readonly tags?: readonly string[]
-  /** Runs pruned by this call at most. Default 100,000. */
+  /** The most runs to prune in this call. Default 100,000. */
   readonly limit?: number
   /** Runs deleted in one transaction, 1 to 10,000. Default 500. */
   readonly batch?: number
-  /** Is given every run before it is deleted. */
+  /** Gets every run before it is deleted. */
   readonly archive?: Archive
-  /** Ends the call after the batch under way; it then resolves with `more: true`. */
+  /** Ends the call after the current batch. It then resolves with `more: true`. */
   readonly signal?: AbortSignal
   /** Called after each batch. */
   readonly onProgress?: (progress: { readonly pruned: number; readonly batches: number }) => void
@@ -90,7 +90,7 @@ const CALL = 'prune()'
 const OPTIONS = {
   olderThan: { sets: 'how long ago a run must have ended', takes: duration(0, AGE_MAX), required: true },
   statuses: {
-    sets: 'how the runs have ended',
+    sets: 'the statuses of the runs to prune',
     takes: someOf(ENDS),
     default: ENDS,
     narrows: true,
@@ -106,10 +106,10 @@ const OPTIONS = {
     takes: wholeNumber(1, BATCH_MAX),
     default: BATCH_DEFAULT,
   },
-  archive: { sets: 'who is given every run before it is deleted', takes: callback<Archive>() },
-  signal: { sets: 'what ends the call early', takes: abortSignal },
+  archive: { sets: 'the function that gets every run before it is deleted', takes: callback<Archive>() },
+  signal: { sets: 'the signal that ends the call early', takes: abortSignal },
   onProgress: {
-    sets: 'who is told after each batch',
+    sets: 'the function called after each batch',
     takes: callback<NonNullable<PruneOptions['onProgress']>>(),
   },
 } satisfies OptionTable
@@ -124,7 +124,7 @@ export function checkPruneOptions(given: PruneOptions): PruneSettings {
   return { ...others, olderThanMs: olderThan, narrowing: { workflow, tags }, archive, signal, onProgress }
 }
 
-/** Prunes until nothing is left that is old enough, the limit is reached, or the signal fires. */
+/** Prunes until no run is old enough, the limit is reached, or the signal fires. */
 export async function pruneRuns(
   parts: { readonly adapter: Adapter; readonly events: EventHub },
   settings: PruneSettings,
@@ -151,7 +151,7 @@ export async function pruneRuns(
   return { pruned: walked.done, batches: walked.batches, more: walked.more }
 }
 
-/** Archives a batch, if somebody wants it, and deletes it. Resolves to how many were deleted. */
+/** Archives a batch, if there is an archive, then deletes it. Resolves to the number of deleted runs. */
 export async function pruneBatch(
   { adapter, events }: { readonly adapter: Adapter; readonly events: EventHub },
   batch: {
@@ -170,7 +170,7 @@ export async function pruneBatch(
   return pruned
 }
 
-/** One run after the other: reading must not take the store's connections from those who run steps. */
+/** Reads one run at a time, so that archiving does not take connections from running steps. */
 async function archiveAndPrune(
   adapter: Adapter,
   batch: { readonly runIds: readonly string[]; readonly finishedBefore: number; readonly archive: Archive },

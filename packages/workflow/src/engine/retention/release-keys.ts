@@ -6,13 +6,13 @@ import { walkEnded } from './ended-runs.ts'
 import { AGE_MAX, BATCH_DEFAULT } from './prune.ts'
 
 export interface ReleaseKeysOptions {
-  /** Only of runs that ended at least this long ago. */
+  /** Only keys of runs that ended at least this long ago. */
   readonly olderThan: Duration
-  /** Only of runs of this workflow, or of any of these. */
+  /** Only keys of runs of this workflow, or of these workflows. */
   readonly workflow?: string | readonly string[]
-  /** Only of runs that were started with all of these tags. */
+  /** Only keys of runs that were started with all of these tags. */
   readonly tags?: readonly string[]
-  /** Keys released by this call at most. Default 100,000. */
+  /** The most keys to release in this call. Default 100,000. */
   readonly limit?: number
 }
 

@@ -3,19 +3,19 @@ import type { Duration } from '../../duration.ts'
 import { callback, checkOptions, duration, type OptionTable, wholeNumber } from '../../options/index.ts'
 import { AGE_MAX, type Archive, BATCH_DEFAULT, BATCH_MAX } from './prune.ts'
 
-/** How long ended runs are kept, by how they ended. What is not named is kept for ever. */
+/** How long ended runs are kept, by status. Runs with a status that is not named are kept for ever. */
 export interface RetentionPolicy {
   readonly completed?: Duration
   readonly failed?: Duration
   readonly compensated?: Duration
   readonly cancelled?: Duration
-  /** After how long the key of an ended run, whatever its end, can be used again. */
+  /** How long after its end a run's key can be used again, for every status. */
   readonly keys?: Duration
-  /** How often a worker looks for what is due, 1 s to 1 day. Default 1 min. */
+  /** How often a worker looks for runs to prune, 1 s to 1 day. Default 1 min. */
   readonly every?: Duration
   /** Runs deleted in one transaction, 1 to 10,000. Default 500. */
   readonly batch?: number
-  /** Is given every run before it is deleted. */
+  /** Gets every run before it is deleted. */
   readonly archive?: Archive
 }
 
@@ -37,13 +37,13 @@ const OPTIONS = {
   compensated: KEPT('compensated'),
   cancelled: KEPT('cancelled'),
   keys: { sets: 'after how long the key of an ended run can be used again', takes: AGE },
-  every: { sets: 'how often a worker looks for what is due', takes: duration('1s', '1d'), default: '1m' },
+  every: { sets: 'how often a worker looks for runs to prune', takes: duration('1s', '1d'), default: '1m' },
   batch: {
     sets: 'how many runs are deleted in one transaction',
     takes: wholeNumber(1, BATCH_MAX),
     default: BATCH_DEFAULT,
   },
-  archive: { sets: 'who is given every run before it is deleted', takes: callback<Archive>() },
+  archive: { sets: 'the function that gets every run before it is deleted', takes: callback<Archive>() },
 } satisfies OptionTable
 
 /** Throws `invalid_option`. */

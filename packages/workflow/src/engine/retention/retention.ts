@@ -8,11 +8,11 @@ import { walkEnded } from './ended-runs.ts'
 import { pruneBatch } from './prune.ts'
 import type { RetentionSettings } from './retention-policy.ts'
 
-/** Between two batches, so that a backlog of millions is no load to speak of. */
+/** The pause between two batches: pruning a backlog of millions must cause little load. */
 const REST_MS = 50
-/** How often everything is looked at from the beginning, for runs that were left out because somebody was changing them. */
+/** How often a walk starts from the beginning, for runs that were skipped because they were being changed. */
 const FROM_THE_BEGINNING_MS = 86_400_000
-/** How long a leaving worker waits for the batch under way. */
+/** How long a stopping worker waits for the current batch. */
 const STOP_MS = 5_000
 
 interface RetentionParts {
@@ -23,17 +23,17 @@ interface RetentionParts {
   readonly settings: RetentionSettings
 }
 
-/** Everything that one duration says. */
+/** One duration of the policy, with its progress. */
 interface Rule {
   readonly statuses: readonly EndStatus[]
   readonly keptMs: number
   readonly keyed: boolean
   readonly act: (runIds: readonly string[], finishedBefore: number) => Promise<number>
-  /** What lies before it was looked at: a history that is kept long costs a round nothing. */
+  /** The position of the last walk: runs before it need not be read again, so a long history costs nothing. */
   cursor: string | null
 }
 
-/** Keeps the history as short as its policy says, in a loop of its own: neither claims nor renewals ever wait for it. */
+/** Applies the retention policy in its own loop: claims and renewals never wait for it. */
 export class Retention {
   readonly #parts: RetentionParts
   readonly #rules: readonly Rule[]
@@ -56,7 +56,7 @@ export class Retention {
     this.#loop.wake()
   }
 
-  /** Ends after the batch under way, or without waiting for it any longer. */
+  /** Stops after the current batch. Waits for it at most {@link STOP_MS}. */
   async stop(): Promise<void> {
     this.#stopped = true
     await within(this.#parts.runtime.clock, STOP_MS, this.#loop.stop())
@@ -91,7 +91,7 @@ export class Retention {
 
   #failed(error: unknown): number {
     const { log, events, settings } = this.#parts
-    // The other loops tell of an outage.
+    // The other loops report an outage.
     if (!this.#stopped && !isUnavailable(error)) {
       log.error('Pruning failed; the next round tries again.', { error })
       events.emit('error', { during: 'pruning', error })

@@ -5,13 +5,13 @@ import { abortSignal, checkOptions, duration, type OptionTable } from '../../opt
 
 /** How long to wait for the end of a run. */
 export interface ResultOptions {
-  /** Milliseconds, or a string like `'30s'`. Then the wait ends with `result_timeout`; the run goes on. Default: no limit. */
+  /** Milliseconds, or a string like `'30s'`. After that the wait ends with `result_timeout`; the run continues. Default: no limit. */
   readonly timeout?: Duration | undefined
-  /** Ends the wait with `result_aborted` once it is aborted; its reason is the error's cause. The run goes on. */
+  /** Aborting it ends the wait with `result_aborted`, with the abort reason as the error's cause. The run continues. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** The same, checked. */
+/** The checked options. */
 export interface Patience {
   readonly timeoutMs: number | undefined
   readonly signal: AbortSignal | undefined
@@ -19,7 +19,7 @@ export interface Patience {
 
 const OPTIONS = {
   timeout: { sets: 'how long to wait for the end of the run', takes: duration('1ms') },
-  signal: { sets: 'what ends the wait', takes: abortSignal },
+  signal: { sets: 'the signal that ends the wait', takes: abortSignal },
 } satisfies OptionTable
 
 /** Throws `invalid_option`. */
@@ -28,7 +28,7 @@ export function checkResultOptions(options: ResultOptions = {}): Patience {
   return { timeoutMs, signal }
 }
 
-/** Calls `giveUp` when a wait has lasted too long or is aborted. Returns how to call that off. */
+/** Calls `giveUp` when a wait has timed out or is aborted. Returns a function that cancels this. */
 export function limitWait(
   wait: Partial<Patience> & {
     readonly clock: Clock
@@ -42,7 +42,7 @@ export function limitWait(
     const until = clock.now() + timeoutMs
     const check = () => {
       const leftMs = until - clock.now()
-      // The longest timer of a process is 25 days.
+      // A timer lasts at most 25 days: set it again.
       if (leftMs > 0) timer = clock.after(leftMs, check)
       else giveUp(resultTimeout(runId, timeoutMs))
     }

@@ -8,11 +8,11 @@ const OPTIONS = {
   limit: { sets: 'how many attempts are read at most', takes: wholeNumber(1, 10_000), default: 200 },
 } satisfies OptionTable
 
-/** An attempt of a step that has ended, and was kept: see the option `attempts` of `createEngine()`. */
+/** An ended attempt that was kept: see the option `attempts` of `createEngine()`. */
 export interface RunAttempt {
   readonly step: string
   readonly direction: Direction
-  /** Which effect of the step it was about, from 1. */
+  /** The step's round, from 1. */
   readonly round: number
   /** 1, 2, 3 within a round and direction, as its handler saw it. */
   readonly attempt: number

@@ -4,27 +4,26 @@ import { BelayError } from '../../errors.ts'
 import { counted, sentence } from '../../words.ts'
 import type { RunSnapshot } from './run-snapshot.ts'
 
-/** What became of one step in the undo of a run. */
+/** The result of one step in the undo of a run. */
 export interface UndoReport {
   readonly step: string
   /**
-   * `compensated`: undone. `skipped`: an operator took it for undone, with `skipCompensation()`. `compensation_failed`: its compensation failed
-   * for good. `waiting`: its undo waits for one that failed.
-   * `unknown`: not undone, and nobody knows what it did, because it timed out, lost a worker, or was given up by an operator: look
-   * yourself. `compensateOn: 'started'` has such steps undone too. `succeeded`: not undone, although it took effect: its output could not
-   * be stored, and it has no compensation or the run was cancelled without an undo.
+   * `compensated`: undone. `skipped`: an operator marked it as undone, with `skipCompensation()`. `compensation_failed`: its compensation failed
+   * permanently. `waiting`: its undo waits for one that failed. `unknown`: not undone, and its effect is unknown, because it timed out, lost a
+   * worker, or an operator gave it up. Check it by hand; with `compensateOn: 'started'` such steps are undone too. `succeeded`: took effect but was
+   * not undone: its output could not be stored, and it has no compensation or the run was cancelled without an undo.
    */
   readonly result: 'compensated' | 'skipped' | 'compensation_failed' | 'waiting' | 'unknown' | 'succeeded'
   readonly error: SerialisedError | undefined
 }
 
-/** What `result()` rejects with when a run did not complete. */
+/** The error of `result()` for a run that did not complete. */
 export class RunFailedError extends BelayError {
   override readonly name = 'RunFailedError'
   readonly status: RunStatus
   /** What stopped the run. */
   readonly reason: RunCause | undefined
-  /** The undo, in the order of the definition; steps that had nothing to undo are left out. */
+  /** The undo, in the order of the definition. Steps with nothing to undo are left out. */
   readonly undo: readonly UndoReport[]
 
   constructor(run: RunSnapshot) {
@@ -51,7 +50,7 @@ function undoReport(run: RunSnapshot): readonly UndoReport[] {
       case 'failed':
       case 'cancelled':
         if (succeeded) return [{ step: name, result: 'succeeded', error }]
-        // An attempt that was lost with its worker may have done anything, whatever a later one ended with.
+        // An attempt that lost its worker may have had an effect, even if a later attempt failed.
         return losses > 0 || UNKNOWN_OUTCOMES.has(error?.code ?? '')
           ? [{ step: name, result: 'unknown', error }]
           : []
@@ -67,7 +66,7 @@ function undoReport(run: RunSnapshot): readonly UndoReport[] {
   })
 }
 
-/** Errors after which nobody knows what an attempt did. */
+/** Errors after which the effect of an attempt is unknown. */
 const UNKNOWN_OUTCOMES: ReadonlySet<string> = new Set(['step_timeout', 'worker_lost', 'outcome_unknown'])
 
 function headline(run: RunSnapshot): string {
@@ -104,6 +103,6 @@ function knownLine(status: RunStatus, undo: readonly UndoReport[]): string {
   }
   if (undo.length === 0) return 'Nothing had to be undone.'
   const skipped = undo.filter(({ result }) => result === 'skipped').map(({ step }) => `"${step}"`)
-  const byHand = skipped.length === 0 ? '' : ` An operator took ${skipped.join(', ')} for undone.`
+  const byHand = skipped.length === 0 ? '' : ` An operator marked ${skipped.join(', ')} as undone.`
   return `Undone: ${count('compensated')} of ${undo.length}.${byHand}`
 }

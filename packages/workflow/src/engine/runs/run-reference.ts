@@ -6,22 +6,22 @@ import { shown } from '../../shown.ts'
 import { isDefinition } from '../base/definition-argument.ts'
 
 /**
- * Names a run, wherever one is named: by its id; by an object that has it as `id`, like a handle, a snapshot or a row of a list; or by its
- * workflow and key. The workflow is a definition, which gives its types, or a name.
+ * Names a run: by its id; by an object with an `id`, like a handle, a snapshot or a row of a list; or by workflow and key. The workflow is a name
+ * or a definition; a definition adds types.
  */
 export type RunReference =
   | string
   | { readonly id: string }
   | { readonly workflow: WorkflowDefinition | string; readonly key: string }
 
-/** The outputs of the run that a reference names, as far as the reference knows their types. */
+/** The types of a referenced run's outputs, if the reference knows them. */
 export type OutputsAt<Reference> = Reference extends { readonly workflow: infer W extends WorkflowDefinition }
   ? OutputsOf<W>
   : TypesOf<Reference> extends { readonly outputs: infer Outputs }
     ? Outputs
     : Readonly<Record<string, unknown>>
 
-/** What the run that a reference names can be sent, as far as the reference knows. */
+/** The types of what a referenced run can be sent, if the reference knows them. */
 export type SentTo<Reference> = Reference extends { readonly workflow: infer W extends WorkflowDefinition }
   ? ReceivesOf<W>
   : TypesOf<Reference> extends { readonly receives: infer Sent }
@@ -30,12 +30,12 @@ export type SentTo<Reference> = Reference extends { readonly workflow: infer W e
 
 type TypesOf<Reference> = Reference extends { readonly '~types'?: infer Types } ? NonNullable<Types> : unknown
 
-/** A reference as the store is asked. An id with a workflow names only a run of that workflow. */
+/** A reference in the form for the store. An id with a workflow matches only a run of that workflow. */
 export type RunLookup =
   | { readonly runId: string; readonly workflow?: string | undefined }
   | { readonly workflow: string; readonly key: string }
 
-/** Reads a reference; `call` names who was given it. Throws `invalid_option` for what cannot name a run. */
+/** Reads a reference. `call` names the called function in errors. Throws `invalid_option` for an invalid reference. */
 export function runLookup(call: string, run: RunReference): RunLookup {
   const known = typeof run === 'object' && run !== null ? lookupsOfHandles.get(run) : undefined
   if (known !== undefined) return known
@@ -47,7 +47,7 @@ export function runLookup(call: string, run: RunReference): RunLookup {
 
 const RUN_ID = id('run')
 
-/** An id as the store writes it, or what is to name a run together. */
+/** An id, or an object whose properties together name a run. */
 const REFERENCE: Kind<
   { readonly runId: string } | { readonly workflow: WorkflowDefinition | string; readonly key: unknown }
 > = {
@@ -63,10 +63,12 @@ const REFERENCE: Kind<
   },
 }
 
-/** What handles stand for that must look their run up. Once one has found its run it is for that run, whoever has the key later. */
+/**
+ * The references of handles that must look their run up. Once bound to a run, a handle stays with it, even if the key later moves to another run.
+ */
 export const lookupsOfHandles = new WeakMap<object, RunLookup>()
 
-/** The name of a workflow that is given by its definition or its name. Throws `invalid_option`. */
+/** The name of a workflow, given its definition or its name. Throws `invalid_option`. */
 export function workflowName(call: string, workflow: WorkflowDefinition | string): string {
   return checkArgument(call, 'the workflow', workflow, WORKFLOW_NAME)
 }
@@ -76,9 +78,9 @@ const WORKFLOW_NAME: Kind<string> = {
   read: (given) => name.read(isDefinition(given) ? given.name : given),
 }
 
-/** Which run it is. Throws `unknown_run`. */
+/** Finds a run by its reference. Throws `unknown_run`. */
 export async function findRun(adapter: Adapter, lookup: RunLookup, tx?: unknown): Promise<FoundRun> {
-  // Within a transaction the adapter sees to it itself, as for runs that are started in one.
+  // Within a transaction the adapter opens itself, as for runs that are started in one.
   if (tx === undefined) await adapter.open()
   const found = await adapter.findRun('runId' in lookup ? { runId: lookup.runId } : lookup, { tx })
   if (found === null) throw unknownRun(lookup)
@@ -90,12 +92,12 @@ export async function findRun(adapter: Adapter, lookup: RunLookup, tx?: unknown)
   )
 }
 
-/** Tells whether a run that was found by its id is one of the workflow that was named with it. */
+/** Tells whether a run that was found by id belongs to the workflow in its reference. */
 export function isNamedBy(lookup: RunLookup, { workflow }: Pick<FoundRun, 'workflow'>): boolean {
   return lookup.workflow === undefined || lookup.workflow === workflow
 }
 
-/** What is thrown for a run that isn't there. */
+/** The error for a run that does not exist. */
 export function unknownRun(lookup: RunLookup): BelayError {
   if ('runId' in lookup) {
     const { runId } = lookup
@@ -111,7 +113,7 @@ export function unknownRun(lookup: RunLookup): BelayError {
   )
 }
 
-/** Tells whether a string can be the id of a run. Anything but a uuid names none, and PostgreSQL would not even look. */
+/** Tells whether a string can be the id of a run: a UUID. PostgreSQL would throw for anything else. */
 export function isRunId(given: string): boolean {
   return !Refusal.is(RUN_ID.read(given))
 }

@@ -2,7 +2,7 @@ import type { RunRecord, RunStatus, StepRecord, StepStatus, UndoRecord } from '.
 import type { RunCause, SerialisedError } from '../../cause.ts'
 import { fromJsonText } from '../base/payload.ts'
 
-/** A run as it stood when it was read. */
+/** The state of a run when it was read. */
 export interface RunSummary {
   readonly id: string
   readonly workflow: string
@@ -10,15 +10,15 @@ export interface RunSummary {
   readonly key: string | undefined
   readonly status: RunStatus
   readonly input: unknown
-  /** Why the run stopped; undefined while it goes forward and when it completed. A paused run that has one is undone once it is resumed. */
+  /** Why the run stopped. Undefined while it goes forward and if it completed. A paused run with a cause is undone once it is resumed. */
   readonly cause: RunCause | undefined
   readonly createdAt: Date
   readonly finishedAt: Date | undefined
-  /** When it may begin, if it was given a start time. */
+  /** When the run may begin, if it has a start time. */
   readonly startAt: Date | undefined
-  /** When it fails unless it has ended by then. */
+  /** When the run fails unless it has ended. */
   readonly deadlineAt: Date | undefined
-  /** As they were given when it was started; empty for none. */
+  /** The tags given at its start; empty if none. */
   readonly tags: readonly string[]
 }
 
@@ -30,29 +30,32 @@ export interface RunSnapshot extends RunSummary {
 export interface StepSnapshot {
   readonly name: string
   readonly status: StepStatus
-  /** Which effect of the step this is, from 1: it grows when the step was undone and is run again, and its idempotency key with it. */
+  /** From 1. Grows when the step was undone and runs again; its idempotency key then changes. */
   readonly round: number
   /**
-   * Attempts that a worker has begun in this round, the one under way included; 0 before the first. Of a poll those of its newest check. This
-   * and all that follows tells of the way forward; `undo` of the way back.
+   * The attempts begun in this round, including the current one; 0 before the first. For a poll, those of its newest check. This and the following
+   * fields describe the step's forward attempts; `undo` describes its compensation.
    */
   readonly attempts: number
-  /** Of them, since the step was last sent on its way: how many failed, and how many lost their worker. */
+  /** How many of these attempts failed, and how many lost their worker. An operator's retry resets `failures`. */
   readonly failures: number
   readonly losses: number
-  /** Who holds the step or ended its newest attempt, of either direction. */
+  /** The worker that holds the step or ended its newest attempt, forward or undo. */
   readonly workerId: string | undefined
   readonly output: unknown
-  /** The newest error, also when a later attempt completed. */
+  /** The newest error, even if a later attempt completed. */
   readonly error: SerialisedError | undefined
-  /** Its handler returned what cannot be stored, and `error` says why: its effect is there, although the step did not complete. */
+  /** True if its handler succeeded, but its output could not be stored (`error` says why): the step took effect but did not complete. */
   readonly succeeded: boolean
   /** When the newest attempt began and ended. */
   readonly startedAt: Date | undefined
   readonly finishedAt: Date | undefined
-  /** Its undo, once that is planned; undefined of a step that is not undone. */
+  /** Its undo, once planned; undefined for a step that is not undone. */
   readonly undo: StepUndo | undefined
-  /** Of a step that is ready or waiting: when it is due, by its timer, its timeout or a retry's delay. Undefined for at once, or for a wait without end. */
+  /**
+   * For a ready or waiting step: when it is due, by its timer, its timeout or a retry's delay. Undefined if it is due now or waits without a
+   * timeout.
+   */
   readonly dueAt: Date | undefined
   /** When it began to wait. */
   readonly waitingSince: Date | undefined
@@ -62,16 +65,16 @@ export interface StepSnapshot {
 
 /** The undo of a step. */
 export interface StepUndo {
-  /** Attempts of the compensation that a worker has begun, the one under way included. */
+  /** The attempts of the compensation that were begun, including the current one. */
   readonly attempts: number
   readonly failures: number
   readonly losses: number
-  /** The newest error of the compensation, also when a later attempt succeeded. */
+  /** The newest error of the compensation, even if a later attempt succeeded. */
   readonly error: SerialisedError | undefined
   /** When the newest attempt began and ended. */
   readonly startedAt: Date | undefined
   readonly finishedAt: Date | undefined
-  /** It counts as compensated because an operator said so, with `skipCompensation()`. */
+  /** True if an operator marked it as undone, with `skipCompensation()`. */
   readonly skipped: boolean
 }
 
@@ -133,10 +136,7 @@ function instant(epochMs: number | null): Date | undefined {
   return epochMs === null ? undefined : new Date(epochMs)
 }
 
-/**
- * Tells whether a run has come to its end for whoever awaits it: a terminal status, or a parked undo in which nothing can move any more
- * without an operator.
- */
+/** Tells whether result() resolves or rejects: the run has a terminal status, or its undo is parked and cannot continue without an operator. */
 export function isOver(run: RunRecord, steps: readonly StepRecord[]): boolean {
   if (run.status !== 'compensation_failed') return run.finishedAt !== null
   return !steps.some((step) => step.status === 'compensating' && step.openDependencies === 0)

@@ -8,19 +8,19 @@ import { unknownRun } from './run-reference.ts'
 import type { RunSnapshot } from './run-snapshot.ts'
 import { isOver, runSnapshot } from './run-snapshot.ts'
 
-/** Runs asked about in one statement at most. */
+/** The most runs in one query. */
 const ASK_MAX = 1_000
 
 interface Waiter {
   readonly resolve: (run: RunSnapshot) => void
   readonly reject: (error: unknown) => void
-  /** Lets go of its timer and its signal. */
+  /** Releases the timer and the signal. */
   readonly stopWaiting: () => void
 }
 
 /**
- * Waits for runs to end. Ends that happen in this process are told; for the others one statement asks after all awaited runs together,
- * each tick, and only while somebody waits.
+ * Waits for runs to end. The process reports the ends it sees itself. For all other awaited runs, one query each tick reads their statuses, only
+ * while there are waiters.
  */
 export class RunWatch {
   readonly #adapter: Adapter
@@ -28,9 +28,9 @@ export class RunWatch {
   readonly #runtime: Runtime
   readonly #tickMs: number
   readonly #waiters = new Map<string, Waiter[]>()
-  /** Runs whose status this process has just seen: they need not be asked about. */
+  /** Runs whose status this process has just seen: they need no query. */
   readonly #told = new Map<string, RunStatus>()
-  /** Runs that somebody has begun to await since the last round. */
+  /** Runs awaited since the last round. */
   readonly #unasked = new Set<string>()
   #asksAllAt = 0
   #closed = false
@@ -51,7 +51,7 @@ export class RunWatch {
     })
   }
 
-  /** Resolves with the run once it is over; rejects with `unknown_run`, `engine_closed`, `result_timeout` or `result_aborted`. */
+  /** Resolves to the run once it has ended; rejects with `unknown_run`, `engine_closed`, `result_timeout` or `result_aborted`. */
   over(runId: string, { timeoutMs, signal }: Partial<Patience> = {}): Promise<RunSnapshot> {
     if (this.#closed) return Promise.reject(closedError(runId))
     if (signal?.aborted) return Promise.reject(resultAborted(runId, signal))
@@ -69,7 +69,7 @@ export class RunWatch {
     })
   }
 
-  /** Statuses that this process has just seen. */
+  /** Takes statuses that this process has just seen. */
   changed(runs: readonly { readonly runId: string; readonly status: RunStatus }[]): void {
     for (const { runId, status } of runs) {
       if (mayBeOver(status) && this.#waiters.has(runId)) this.#told.set(runId, status)
@@ -85,7 +85,7 @@ export class RunWatch {
     await this.#loop.stop()
   }
 
-  /** Reads the runs that are known to have ended, asks about those newly awaited, and about all others once a tick. */
+  /** Reads the runs that are known to have ended. Queries newly awaited runs now, and all others once a tick. */
   async #round(): Promise<void> {
     const told = [...this.#told]
     this.#told.clear()

@@ -15,7 +15,7 @@ import {
 import { shown } from '../../shown.ts'
 import { someTags } from '../base/tags.ts'
 
-/** Which runs are meant: those that fit every condition that is given. */
+/** A filter: selects runs that match all given conditions. */
 export interface RunsMatching {
   /** A workflow's name, or several: runs of any of them. */
   readonly workflow?: string | readonly string[]
@@ -28,19 +28,19 @@ export interface RunsMatching {
   readonly createdAfter?: Instant | number
   /** Created earlier than this instant. */
   readonly createdBefore?: Instant | number
-  /** Ended at this instant or later; runs that have not ended don't fit. */
+  /** Ended at this instant or later; excludes runs that have not ended. */
   readonly finishedAfter?: Instant | number
   /** Ended earlier than this instant. */
   readonly finishedBefore?: Instant | number
 }
 
-/** What ended runs can be narrowed down by, beside their age. */
+/** The conditions for ended runs, besides their age. */
 export const NARROWING = {
-  workflow: { sets: 'whose runs', takes: oneOrList(name, 1_000), narrows: true },
+  workflow: { sets: 'the workflows of the runs', takes: oneOrList(name, 1_000), narrows: true },
   tags: { sets: 'which tags the runs were started with', takes: someTags, narrows: true },
 } satisfies OptionTable
 
-// Numbers below are seconds, most likely, which would mean the year 1970; numbers above are beyond what a Date can hold.
+// Smaller numbers are probably seconds, which would mean the early 1970s; a Date cannot hold larger ones.
 const EPOCH_MS_LEAST = 100_000_000_000
 const EPOCH_MS_MOST = 8_640_000_000_000_000
 
@@ -56,15 +56,15 @@ const TIME: Kind<number> = {
 const CONDITIONS = {
   ...NARROWING,
   status: {
-    sets: 'where the runs stand',
+    sets: 'the statuses of the runs',
     takes: oneOrSomeOf(RUN_STATUSES),
     narrows: true,
   },
   key: { sets: 'the key of the run', takes: key, narrows: true },
-  createdAfter: { sets: 'when the runs were created at the earliest', takes: TIME, narrows: true },
-  createdBefore: { sets: 'before when the runs were created', takes: TIME, narrows: true },
-  finishedAfter: { sets: 'when the runs ended at the earliest', takes: TIME, narrows: true },
-  finishedBefore: { sets: 'before when the runs ended', takes: TIME, narrows: true },
+  createdAfter: { sets: 'the earliest creation time of the runs', takes: TIME, narrows: true },
+  createdBefore: { sets: 'the instant before which the runs were created', takes: TIME, narrows: true },
+  finishedAfter: { sets: 'the earliest end of the runs', takes: TIME, narrows: true },
+  finishedBefore: { sets: 'the instant before which the runs ended', takes: TIME, narrows: true },
 } satisfies OptionTable
 
 const RANGES = [
@@ -76,8 +76,7 @@ const RANGES = [
 export const CONDITION_NAMES = Object.keys(CONDITIONS)
 
 /**
- * Checks a filter. Whatever is wrong with it is refused rather than left out: without one of its conditions it would fit more runs, perhaps
- * all of them. `others` are options that the call takes beside the conditions.
+ * Checks a filter. An invalid condition throws: ignoring it would select more runs, perhaps all. `others` are the call's further options.
  *
  * @throws BelayError `invalid_option`.
  */
@@ -93,7 +92,7 @@ export function checkConditions<const Others extends OptionTable>(
     if (from === undefined || to === undefined || from < to) continue
     throw new BelayError(
       'invalid_option',
-      `${call}: ${after} must be earlier than ${before}; as given, no run can fit.`,
+      `${call}: ${after} must be earlier than ${before}; as given, no run can match.`,
     )
   }
   return checked as unknown as RunConditions & SettingsOf<Others>

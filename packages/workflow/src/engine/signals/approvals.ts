@@ -11,11 +11,11 @@ import {
 import { shown } from '../../shown.ts'
 
 export interface PendingApprovalsOptions {
-  /** Only of this workflow, by name; every version of it. */
+  /** Only runs of this workflow, by name, in every version. */
   readonly workflow?: string
-  /** Only of steps with this name. */
+  /** Only steps with this name. */
   readonly step?: string
-  /** For paging: the last approval of the page before. */
+  /** For paging: the last approval of the previous page. */
   readonly before?: Pick<PendingApproval, 'runId' | 'step'> | undefined
   /** 1 to 1,000; default 100. */
   readonly limit?: number | undefined
@@ -31,12 +31,12 @@ export interface PendingApproval {
   readonly step: string
   /** When it began to wait. */
   readonly since: Date
-  /** When its wait times out. Undefined for never. */
+  /** When its wait times out. Undefined if it has no timeout. */
   readonly timeoutAt: Date | undefined
 }
 
 const POSITION: Kind<ApprovalPosition> = {
-  words: 'an approval of the page before, with its runId and step',
+  words: 'an approval of the previous page, with its runId and step',
   read(given) {
     const { runId, step } = given as ApprovalPosition
     const [ofRun, ofStep] = [id('run').read(runId), name.read(step)]
@@ -48,7 +48,7 @@ const POSITION: Kind<ApprovalPosition> = {
 const FILTER = {
   workflow: { sets: 'whose approvals', takes: name, narrows: true },
   step: { sets: 'the name of the steps', takes: name, narrows: true },
-  before: { sets: 'the last approval of the page before', takes: POSITION },
+  before: { sets: 'the last approval of the previous page', takes: POSITION },
   limit: { sets: 'how many approvals are read at most', takes: wholeNumber(1, 1_000), default: 100 },
 } satisfies OptionTable
 
@@ -63,10 +63,10 @@ export class Approvals {
   }
 
   /**
-   * Steps that wait for a decision, those of the newest run first, one page at a time. An approval that its run has not come to yet is not
-   * among them, although it can be decided already. Costs as much as there are live runs of workflows that have approvals.
+   * Lists steps that wait for a decision, newest run first, one page at a time. Leaves out approvals whose dependencies have not completed,
+   * although they can already be decided. The cost grows with the number of live runs of workflows that have approvals.
    *
-   * @throws BelayError `invalid_option`, `engine_closed`, and the store's.
+   * @throws BelayError `invalid_option`, `engine_closed`, and the store's errors.
    */
   async pending(options: PendingApprovalsOptions = {}): Promise<readonly PendingApproval[]> {
     this.#assertOpen()

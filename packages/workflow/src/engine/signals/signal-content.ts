@@ -5,14 +5,14 @@ import { shown } from '../../shown.ts'
 import { fromJsonText } from '../base/payload.ts'
 import type { Decision } from '../decisions/decide-wait.ts'
 
-/** A signal that was sent to a step by name. */
+/** A signal for a step of a run. */
 interface Sent {
   readonly run: FoundRun
   readonly step: { readonly name: string }
   readonly signal: NewSignal
 }
 
-/** Throws `key_conflict` for a key under which the step has another payload. */
+/** Throws `key_conflict` if the step has received this key with another payload. */
 export function assertSamePayload({ run, step, signal }: Sent, delivery: Delivery): void {
   if (delivery.result !== 'duplicate' || isSame(signal, delivery, delivery.recorded)) return
   throw new BelayError(
@@ -22,7 +22,7 @@ export function assertSamePayload({ run, step, signal }: Sent, delivery: Deliver
   )
 }
 
-/** Tells whether the step has this decision already. Throws `decision_conflict` when it has another one. */
+/** Tells whether the step already has the same decision. Throws `decision_conflict` if it has another one. */
 export function isSameDecision({ run, step, signal }: Sent, delivery: Delivery): boolean {
   if (!('recorded' in delivery) || delivery.recorded === null) return false
   const made = fromJsonText(delivery.recorded) as Decision
@@ -45,8 +45,8 @@ function wordFor({ approved }: Decision): string {
 }
 
 /**
- * Tells whether two payloads say the same: as their senders gave them, or as the schema gives them. A schema may add what is new each time,
- * like the time, and leave out what a sender changes with each try.
+ * Tells whether two payloads are the same, either as their senders gave them or after the schema. A schema may add a new value each time, like the
+ * time, or drop a value that the sender changes with each try.
  */
 function isSame(
   { payload, payloadHash }: Pick<NewSignal, 'payload' | 'payloadHash'>,
@@ -54,7 +54,7 @@ function isSame(
   recordedPayload: JsonText,
 ): boolean {
   if (recorded.payloadHash === undefined) {
-    // Recorded by an older version, or no more there to be compared.
+    // The recorded signal has no hash (an older version wrote it), or its payload is gone and cannot be compared.
     return recordedPayload === null || isEqual(recordedPayload, payload)
   }
   return recorded.payloadHash === payloadHash || isEqual(recordedPayload, payload)
@@ -64,7 +64,7 @@ function isEqual(one: JsonText, other: JsonText): boolean {
   return one === other || dequal(fromJsonText(one), fromJsonText(other))
 }
 
-/** A hash of a payload as its sender gave it, whatever the order of its keys. Undefined for one that has no JSON form. */
+/** A hash of a payload as its sender gave it, independent of the order of keys. Undefined if it has no JSON form. */
 export function payloadHash(given: unknown): string | undefined {
   try {
     return hash(JSON.stringify(given, withSortedKeys) ?? '')
@@ -78,7 +78,7 @@ function withSortedKeys(_: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-/** 106 bits, as two runs of cyrb53: enough to tell payloads apart, and no more is needed. Synchronous, and the same in browsers. */
+/** Two runs of cyrb53, 106 bits: enough to compare payloads, with no need to resist attacks. Synchronous, also in browsers. */
 function hash(text: string): string {
   return cyrb53(text, 0) + cyrb53(text, 1)
 }

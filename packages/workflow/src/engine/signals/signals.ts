@@ -17,25 +17,24 @@ import { assertSamePayload, isSameDecision, payloadHash } from './signal-content
 
 export interface SignalOptions {
   /**
-   * Names the event behind it, like a webhook's id; 1 to 512 characters. The same key for the same step is recorded once, so that sending a
-   * signal again is harmless. A step that failed on its signal and is retried asks anew: from then on the key may be sent again. Default: one
-   * that is never the same.
+   * Identifies the event behind the signal, like a webhook's id; 1 to 512 characters. A step records each key once, so sending a signal again is
+   * harmless. After a step that failed on its signal is retried, the key may be used again. Default: a random key.
    */
   readonly key?: string | undefined
   /**
-   * An open transaction of the caller's on the engine's database, as `engine.run()` takes it: the signal is there once it commits. Its step is
-   * held until then: whoever wants it waits.
+   * The caller's open transaction on the engine's database, as `engine.run()` takes it. The signal exists once it commits. Until then the step is
+   * locked, and other calls that need it wait.
    */
   readonly tx?: unknown
 }
 
-/** Somebody's yes to an approval. */
+/** Options of approve(). */
 export interface ApproveOptions<Payload = unknown> extends RejectOptions {
-  /** What the approval's schema asks for. */
+  /** The payload, checked by the approval's schema. */
   readonly payload?: Payload
 }
 
-/** Somebody's no. */
+/** Options of reject(). */
 export interface RejectOptions extends SignalOptions {
   /** Who decides; 1 to 512 characters. */
   readonly by: string
@@ -50,28 +49,30 @@ const SIGNAL_OPTIONS = {
 
 const REJECT_OPTIONS = {
   by: { sets: 'who decides', takes: string(1, 512), required: true },
-  comment: { sets: 'what whoever decides has to say', takes: string(0, 10_000) },
+  comment: { sets: 'the comment on the decision', takes: string(0, 10_000) },
   ...SIGNAL_OPTIONS,
 } satisfies OptionTable
 
 const APPROVE_OPTIONS = {
   ...REJECT_OPTIONS,
-  payload: { sets: "what the approval's schema asks for", takes: anything },
+  payload: { sets: "the approval's payload", takes: anything },
 } satisfies OptionTable
 
-/** What became of a signal or decision. */
+/** The result of sending a signal or decision. */
 export interface SignalReceipt {
   readonly runId: string
   readonly step: string
   readonly key: string
   /**
-   * `delivered`: the step waited for it and goes on. `kept`: the step takes it when its turn comes. `duplicate`: the same was recorded before,
-   * under this key or as the same decision. `ignored`: nothing was recorded, for the `reason` given.
+   * `delivered`: the step was waiting and continues. `kept`: the step gets the signal when its wait begins. `duplicate`: the same key or the same
+   * decision was already recorded. `ignored`: nothing was recorded; see `reason`.
    */
   readonly result: 'delivered' | 'kept' | 'duplicate' | 'ignored'
-  /** `signalled`: the step has another signal. `timed_out`: its timeout came first. `step_over`, `run_over`: it waits for nothing any more. */
+  /**
+   * `signalled`: the step already has another signal. `timed_out`: its timeout came first. `step_over`, `run_over`: the step or the run has ended.
+   */
   readonly reason: 'signalled' | 'timed_out' | 'step_over' | 'run_over' | undefined
-  /** False when this process does not know the version that the run follows: the payload was taken as it is, without its step's schema. */
+  /** False when this process does not have the run's version of the workflow: the payload was recorded unchecked. */
   readonly checked: boolean
 }
 
@@ -83,7 +84,7 @@ export interface SignalsParts {
   readonly onDelivered: (definitionId: number) => void
 }
 
-/** What is recorded when everything has been checked. */
+/** A checked signal, to be recorded. */
 interface Sending extends Receiver {
   readonly signal: NewSignal
 }
@@ -95,14 +96,14 @@ interface Receiver {
   readonly checked: boolean
 }
 
-/** What is known of a step: all of its definition, or what the store has of it. */
+/** A step as this process's definition or the store's record describes it. */
 interface KnownStep {
   readonly name: string
   readonly number: number
   readonly wait: { readonly kind: WaitKind; readonly schema?: SignalWait['schema'] } | null
 }
 
-/** Sends signals and decisions to runs: checks all that can be checked, records, and wakes who may go on. */
+/** Sends signals and decisions to runs: checks and records them, and wakes workers. */
 export class Signals {
   readonly #parts: SignalsParts
 
@@ -170,7 +171,7 @@ export class Signals {
     return this.#parts.settings.runtime.newId()
   }
 
-  /** Finds the run, its definition as this process or the store knows it, and the step, which must take signals of this kind. */
+  /** Finds the run, its definition in this process or in the store, and the step, which must accept signals of this kind. */
   async #find(wanted: {
     readonly target: RunLookup
     readonly name: string
@@ -181,17 +182,17 @@ export class Signals {
     const { target, name, kind, tx } = wanted
     const run = await findRun(adapter, target, tx)
     const workflow = await registry.find(run, settings.workflows, tx)
-    // The store has names and kinds of steps, and no schemas.
+    // The store keeps the names and kinds of steps, but no schemas.
     const steps = workflow?.steps ?? (await this.#storedSteps(run, tx))
     const step = signalStep(run, steps, name, kind)
     return { run, step, schema: step.wait?.schema, checked: workflow !== undefined }
   }
 
-  /** The steps of a run's definition as they are stored. */
+  /** The steps of a run's definition, from the store. */
   async #storedSteps({ runId, definitionId }: FoundRun, tx: unknown): Promise<readonly KnownStep[]> {
     const { adapter, registry } = this.#parts
     if (tx === undefined) await registry.learn([definitionId])
-    // What a transaction has saved is not learnt: it is gone when that is rolled back.
+    // Do not cache a definition that a transaction saved: a rollback removes it.
     const [stored = registry.recordOf(definitionId)] =
       tx === undefined ? [] : await adapter.readDefinitions([definitionId], { tx })
     if (stored === undefined) throw unknownRun({ runId })
@@ -224,10 +225,10 @@ export class Signals {
     for (let look = 1; ; look += 1) {
       const sending = await prepare()
       const [delivery] = await adapter.deliverSignals([sending.signal], { tx })
-      // Between the look and the delivery the run was pruned, or moved to another version: a second look tells.
+      // The run was pruned or moved to another version between lookup and delivery: look it up again.
       if (delivery!.result === 'unknown' && look < LOOKS_MAX) continue
       if (delivery!.result === 'unknown') throw movesAllTheTime(sending.run)
-      // What a transaction makes ready is so when it commits: the adapter tells of it then.
+      // Within a transaction the step becomes ready at the commit: the adapter then wakes workers.
       if (delivery!.result === 'delivered' && tx === undefined) onDelivered(sending.run.definitionId)
       return { sending, delivery: delivery! }
     }
@@ -236,7 +237,7 @@ export class Signals {
 
 const LOOKS_MAX = 5
 
-/** @throws BelayError `invalid_option` that names the steps that could have been meant. */
+/** @throws BelayError `invalid_option` that lists the steps that accept such a signal. */
 function signalStep(
   run: FoundRun,
   steps: readonly KnownStep[],
@@ -278,7 +279,7 @@ function receipt({ run, step, signal, checked }: Sending, delivery: Delivery): S
   }
 }
 
-/** A run that was pruned meanwhile is not found at the next look. */
+/** The run was moved during every lookup. (A pruned run would not be found by the next lookup.) */
 function movesAllTheTime({ runId }: FoundRun): StoreContendedError {
   const message = `Run ${runId} moved to another version each time the signal was about to be recorded. Nothing was recorded; send it again.`
   return new StoreContendedError(message, { runId })

@@ -2,8 +2,8 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 
 /**
- * SHA-256, as hex, of what a caller gave as input, before a schema makes anything of it: the same for the same content whatever the order of
- * keys. Null where the content cannot be told: a cycle, or an object that keeps what it holds to itself.
+ * SHA-256, as hex, of the caller's input before the schema. Independent of the order of keys. Null if the content cannot be read: a cycle, or an
+ * object with private content.
  */
 export function inputHash(input: unknown): string | null {
   try {
@@ -14,8 +14,8 @@ export function inputHash(input: unknown): string | null {
 }
 
 /**
- * JSON with sorted keys. What JSON has no form for is given one, so that two such values are not taken for the same. Undefined for what JSON
- * leaves out. A function of its own, because JSON.stringify() with a replacer takes four times as long.
+ * JSON with sorted keys. Values without a JSON form get one here, so that different values hash differently. Undefined for values that JSON leaves
+ * out. Not JSON.stringify() with a replacer, which takes four times as long.
  */
 function canonicalText(given: unknown, key: string): string | undefined {
   const value = withoutToJson(given, key)
@@ -47,7 +47,7 @@ function objectText(value: object): string {
   if (value instanceof Map) return `Map${listText([...value])}`
   if (value instanceof Set) return `Set${listText([...value])}`
   const keys = Object.keys(value)
-  if (keys.length === 0 && !isPlain(value)) throw new TypeError('Its content cannot be told.')
+  if (keys.length === 0 && !isPlain(value)) throw new TypeError('Its content cannot be read.')
   let text = ''
   for (const key of keys.sort()) {
     const member = canonicalText((value as Readonly<Record<string, unknown>>)[key], key)

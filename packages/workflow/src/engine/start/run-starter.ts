@@ -5,18 +5,18 @@ import { HeldUp, partsOf } from '../base/held-up.ts'
 import { isContended, isUnavailable, type OutageWatch } from '../base/outage.ts'
 import { pause, type Runtime } from '../base/runtime.ts'
 
-/** Runs that one call to the store starts at most. */
+/** The most runs that one call to the store starts. */
 export const STARTS_MAX = 1_000
-/** Calls under way at once. */
+/** The most concurrent calls. */
 const LANES_MAX = 3
-/** How often a call that was not answered is made again before the caller is told. */
+/** How often a call without an answer is repeated before the caller gets an error. */
 const REPEATS_MAX = 3
-/** And for how long: a caller who waits for a store that is away is told soon. */
+/** How long it is repeated: if the store is down, the caller gets an error soon. */
 const REPEATED_FOR_MS = 5_000
-/** How long a start waits for a key that an open transaction of somebody else has taken. */
+/** How long a start waits for a key that another open transaction has taken. */
 const KEY_WAIT_MS = 10_000
 
-/** What became of one start: what the store says of the run, or why it was not started. */
+/** The result of one start: the store's answer, or the error. */
 export type Start =
   | (StartedRun & { readonly refused?: undefined })
   | { readonly refused: true; readonly error: unknown }
@@ -28,7 +28,7 @@ export interface RunStarterParts {
   readonly outage: OutageWatch
 }
 
-/** One call of {@link RunStarter.startMany}, resolved when each of its runs is started or refused. */
+/** One call of {@link RunStarter.startMany}. Resolves when each of its runs was started or refused. */
 interface Entry {
   readonly runs: readonly NewRun[]
   readonly starts: Start[]
@@ -43,9 +43,9 @@ interface Place {
 }
 
 /**
- * Starts runs in batches that size themselves: a lone start leaves at once; while calls are under way the others gather. A call whose
- * answer was lost is made again: run ids are made here, so that a run it had stored is recognised and not stored twice. A start whose key
- * is held by an open transaction waits alone.
+ * Starts runs in batches that size themselves: a lone start is sent at once; starts during a call form the next batch. A call whose answer was lost
+ * is repeated. Run ids are made here, so the store recognises a run that it already has. A start whose key is held by another open transaction
+ * waits alone.
  */
 export class RunStarter {
   readonly #store: RunStarterParts['store']
@@ -66,14 +66,16 @@ export class RunStarter {
     })
   }
 
-  /** Resolves once the run is stored, to what the store says of it. */
+  /** Resolves to the store's answer once the run is stored. */
   async start(run: NewRun): Promise<StartedRun> {
     const [start] = await this.startMany([run])
     if (start!.refused) throw start!.error
     return start!
   }
 
-  /** Up to {@link STARTS_MAX} runs in one call to the store. Resolves, in order, to what became of each; one that is refused hinders no other. */
+  /**
+   * Starts up to {@link STARTS_MAX} runs in one call to the store. Resolves to their results, in order. A refused run does not affect the others.
+   */
   startMany(runs: readonly NewRun[]): Promise<readonly Start[]> {
     if (runs.length === 0) return Promise.resolve([])
     return new Promise((resolve) => {
@@ -107,7 +109,7 @@ export class RunStarter {
     return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end)
   }
 
-  /** Never rejects. `until` is when a start that was held up before is given up. */
+  /** Never rejects. `until` is the instant at which a start that is held up gives up. */
   async #startEach(places: readonly Place[], until?: number): Promise<void> {
     try {
       const started = await this.#startAll(places.map(({ entry, index }) => entry.runs[index]!))
@@ -120,14 +122,14 @@ export class RunStarter {
         for (const place of places) resolvePlace(place, { refused: true, error })
         return
       }
-      // One run that the store refuses must not keep the others of its batch from starting.
+      // A run that the store refuses must not prevent the rest of its batch: halve the batch.
       const middle = places.length >> 1
       await this.#startEach(places.slice(0, middle))
       await this.#startEach(places.slice(middle))
     }
   }
 
-  /** Only the run whose key is held may wait, and not for ever. */
+  /** Splits the batch, so that only the run whose key is held waits, up to a limit. */
   async #apart(places: readonly Place[], error: unknown, until?: number): Promise<void> {
     const [place, ...others] = places
     if (others.length > 0) {
@@ -149,7 +151,7 @@ export class RunStarter {
       const started = await this.#store(runs)
       this.#outage.succeeded()
       if (repeats === 0) return started
-      // The holder is the run itself: an earlier call had stored it.
+      // The key belongs to this same run: an earlier call, whose answer was lost, had stored it.
       return started.map((run, index) => (run.runId === runs[index]!.runId ? { ...run, created: true } : run))
     } catch (error) {
       const isOver = repeats >= REPEATS_MAX || this.#runtime.clock.now() - beganAt >= REPEATED_FOR_MS

@@ -25,16 +25,16 @@ import { type RunStarter, STARTS_MAX, type Start } from './run-starter.ts'
 import { START_TIMES, type StartTimes, startTimes } from './start-times.ts'
 
 export interface RunOptions extends StartTimes {
-  /** Names the business event that this run belongs to, like `order:9182`; 1 to 512 characters, unique per workflow. */
+  /** The business event that this run belongs to, like `order:9182`; 1 to 512 characters, unique per workflow. */
   readonly key?: string | undefined
   /**
-   * What the run can be found by, like `['tenant:7']`: up to 20 texts of 1 to 200 characters, each once. A start that finds its key taken
-   * leaves the tags of that run as they are.
+   * Labels to find the run by, like `['tenant:7']`: up to 20 different strings of 1 to 200 characters. If the key belongs to an earlier run, that
+   * run's tags do not change.
    */
   readonly tags?: readonly string[] | undefined
   /**
-   * An open transaction of the caller's on the engine's database: the run is there once it commits, and never if it is rolled back.
-   * A `pg` client, a drizzle transaction, a PGlite transaction, or the `tx` of a transactional handler. Wait for `result()` after the commit.
+   * The caller's open transaction on the engine's database: the run exists once it commits. Give a `pg` client, a drizzle transaction, a PGlite
+   * transaction, or the `tx` of a transactional handler. Await `result()` only after the commit.
    */
   readonly tx?: unknown
 }
@@ -47,7 +47,7 @@ export interface StartRunParts {
   readonly settings: CallSettings
 }
 
-/** A run that was checked and can be stored. */
+/** A checked run, ready to be stored. */
 interface CheckedRun extends CheckedOptions {
   readonly input: JsonText
   readonly inputHash: string | null
@@ -62,7 +62,7 @@ const NEW_RUNS: Kind<readonly unknown[]> = {
 
 const OF_MANY = {
   key: { sets: 'the business event that the run belongs to', takes: key },
-  tags: { sets: 'what the run can be found by', takes: tags },
+  tags: { sets: 'the labels to find the run by', takes: tags },
   ...START_TIMES,
 } satisfies OptionTable
 
@@ -79,7 +79,7 @@ function checkedOptions(
   { deadlineMs }: Pick<WorkflowDefinition, 'deadlineMs'>,
   { key, tags, ...times }: SettingsOf<typeof OF_MANY>,
 ): CheckedOptions {
-  // A run with no tags has none to store.
+  // No tags are stored as no value.
   const stored = tags?.length === 0 ? undefined : tags
   return { key: key ?? null, tags: stored, ...startTimes(call, times, deadlineMs) }
 }
@@ -87,15 +87,15 @@ function checkedOptions(
 export interface StartedHandle {
   readonly id: string
   readonly created: boolean
-  /** The definition that it was to be started with. */
+  /** The definition that the caller gave. */
   readonly definition: SavedDefinition
-  /** The version that it follows: another one, perhaps, of a run that has the key already. */
+  /** The run's version. It may differ from the given definition's if the key belonged to an earlier run. */
   readonly version: number
-  /** This process's worker has taken on what there is to do at first, and no other needs to be told. */
+  /** This process's worker took all the run's first steps: no other worker needs a hint. */
   readonly taken: boolean
 }
 
-/** Batches of `runMany()` that are made ready for the store at once: one more than it takes, so that it never waits for the next. */
+/** How many batches of `runMany()` are prepared at once: one more than there are concurrent calls, so that a call never waits for a batch. */
 const BATCHES_AHEAD = 4
 
 /** Checks everything that can be checked, then stores the run in one commit. */
@@ -111,10 +111,7 @@ export async function startRun(
   return storeRun(parts, await storedDefinition(parts, workflow, tx), checked, tx)
 }
 
-/**
- * The same with a definition that this process has from the store only: neither schema nor deadline of it are known here. A store that keeps
- * schemas in a form that every process can check would be asked here.
- */
+/** The same with a definition known only from the store, which has neither its schema nor its deadline: the input is not checked. */
 export async function startUnchecked(
   parts: StartRunParts,
   definition: SavedDefinition,
@@ -139,8 +136,8 @@ async function storeRun(
 }
 
 /**
- * Checks all runs before it stores the first. Results are in order; `onStarted` is called for each as soon as it is stored. When one is
- * refused, those that follow it are started all the same.
+ * Checks all runs before it stores the first. Results are in order. Calls `onStarted` for each run as soon as it is stored. A refused run does not
+ * stop the others.
  */
 export async function startRuns<Result>(
   parts: StartRunParts,
@@ -181,14 +178,14 @@ async function storedDefinition(
   workflow: WorkflowDefinition,
   tx: unknown,
 ): Promise<SavedDefinition> {
-  // Within a transaction the adapter sees to it itself: opening it could take a connection that the callers of such transactions all hold.
+  // Within a transaction the adapter opens itself: open() could need a connection while callers' transactions hold all of them.
   if (tx === undefined) await adapter.open()
   return registry.save(workflow, tx)
 }
 
 /**
- * Starts runs inside the caller's transaction. Never repeated: what a lost answer means for the transaction is the caller's to find out.
- * Nothing of them is remembered here either, since they may never come to be.
+ * Starts runs inside the caller's transaction. Never repeated: after a lost answer, only the caller can find out the state of its transaction.
+ * Caches nothing, because the transaction may be rolled back.
  */
 async function startWithin(
   { adapter }: StartRunParts,
@@ -215,13 +212,13 @@ function storedOf(start: Start): StartedRun {
   return start
 }
 
-/** Awaits only schemas that must be awaited: of a hundred thousand runs, promises would cost more than all the rest. */
+/** Awaits only asynchronous schemas: for a hundred thousand runs, promises would cost more than everything else. */
 async function checkRuns(
   parts: StartRunParts,
   workflow: WorkflowDefinition,
   runs: readonly (RunOptions & { readonly input?: unknown })[],
 ): Promise<readonly CheckedRun[]> {
-  // All options before the first schema is asked: a promise must not be left behind by what throws next to it.
+  // Check all options before calling the first schema, so that a thrown error never leaves a pending promise behind.
   const given = checkArgument('runMany()', 'the runs', runs, NEW_RUNS)
   const options = given.map((run, index) => {
     const call = `runMany(): run ${index}`
@@ -244,7 +241,7 @@ function checkRun(
     return { ...options, input: toJsonText(valid, settings.payloadMaxBytes, owner), inputHash: hash }
   }
   const valid = workflow.validate(input)
-  // What comes back as it was given is no answer to wait for, even where it is a promise: nothing was asked.
+  // Without a schema the input itself comes back. If it is a promise, it is an invalid input and must not be awaited.
   return valid !== input && valid instanceof Promise ? valid.then(stored) : stored(valid)
 }
 
@@ -261,7 +258,7 @@ function startedHandle(
 ): StartedHandle {
   if (stored.created) payloads.rememberInput(run.runId, run.input)
   else assertSameInput(run, stored)
-  // Of a deadline the worker has to hear even so: it may be near.
+  // A run with a deadline always needs a hint: the deadline may be near.
   const taken = (stored.claims ?? []).length > 0 && run.deadlineMs === undefined
   const { runId: id, created } = stored
   return { id, created, definition, version: versionOf(stored, definition), taken }
@@ -271,7 +268,10 @@ function versionOf(stored: StartedRun, { version }: SavedDefinition): number {
   return stored.version ?? version
 }
 
-/** The same was given, or the same is stored: a schema may make something new of one input each time, and one thing of several. */
+/**
+ * Compares the given inputs, then the stored ones. A schema may return a new value for the same input each time, or the same value for different
+ * inputs.
+ */
 function assertSameInput({ workflow, key, input, inputHash: hash }: NewRun, existing: StartedRun): void {
   if (hash != null && existing.inputHash === hash) return
   if (existing.input === input || dequal(fromJsonText(existing.input), fromJsonText(input))) return

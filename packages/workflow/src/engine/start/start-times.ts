@@ -4,30 +4,30 @@ import { BelayError } from '../../errors.ts'
 import type { Instant } from '../../instant.ts'
 import { duration, falseOr, instant, type OptionTable, type SettingsOf } from '../../options/index.ts'
 
-/** When a run begins, and by when it must have ended. */
+/** When a run begins, and its deadline. */
 export interface StartTimes {
-  /** When its first steps may begin; until then the run is `scheduled`. A time that has passed starts it at once. Give either this or `delay`. */
+  /** When the run's first steps may begin. Until then it is `scheduled`. A past time starts it at once. Give either this or `delay`. */
   readonly startAt?: Instant | undefined
-  /** The same as a delay from now. */
+  /** The same, as a delay from now. */
   readonly delay?: Duration | undefined
   /**
-   * How long it may take from its start, waits included; then it fails with that as its cause, and is undone. `false` for as long as it
-   * likes. Default: what its definition says.
+   * How long the run may take from its start, including waits. A run that takes longer fails with cause `deadline` and is undone. `false` means no
+   * limit. Default: the definition's `deadline`.
    */
   readonly deadline?: Duration | false | undefined
 }
 
-/** The options of a start that say when. */
+/** The options of a start that concern time. */
 export const START_TIMES = {
   startAt: { sets: 'when the run may begin', takes: instant },
   delay: { sets: 'how long the run waits before it begins', takes: duration() },
   deadline: {
-    sets: 'how long the run may take from its start; false for as long as it likes',
+    sets: 'how long the run may take from its start; false for no limit',
     takes: falseOr(duration(0, DURATION_MAX, { more: true })),
   },
 } satisfies OptionTable
 
-/** Brings them together. Throws `invalid_option`. */
+/** Combines them. Throws `invalid_option`. */
 export function startTimes(
   call: string,
   { startAt, delay, deadline }: SettingsOf<typeof START_TIMES>,

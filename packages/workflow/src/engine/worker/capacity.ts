@@ -1,31 +1,31 @@
 import { ClaimWindow } from './claim-window.ts'
 
-/** Room kept for the steps that one call to the store may lease to this worker. */
+/** Slots kept free for the steps that one call to the store may lease to this worker. */
 export interface Reservation {
-  /** Steps that the call may lease at most. */
+  /** The most steps that the call may lease. */
   readonly max: number
-  /** The call was answered, or has failed, and its steps were taken on. Idempotent. */
+  /** Ends the reservation: the call has failed, or was answered and its steps were taken on. Idempotent. */
   end(): void
 }
 
 /**
- * How many steps a session can take on, and which calls are under way that may bring it some. Whoever compares the store with the session
- * needs the latter: a step that the session does not know may be the answer of such a call.
+ * Counts how many steps a session can take on, and tracks the calls under way that may lease it some. Comparing with the store needs the latter: a
+ * step that the session does not know may be in the answer to such a call.
  */
 export class Capacity {
   readonly window = new ClaimWindow()
   readonly #free: () => number
-  /** By the number of the call, in the order the calls began. */
+  /** The reservation of each call under way, by call number, in the order the calls began. */
   readonly #underWay = new Map<number, number>()
   #reserved = 0
   #calls = 0
 
-  /** `free` tells how many steps could begin now if no call were under way. */
+  /** `free` returns the number of free slots, without regard to calls under way. */
   constructor(free: () => number) {
     this.#free = free
   }
 
-  /** How many more steps could be taken on. */
+  /** How many more steps the session can take on. */
   get room(): number {
     return Math.max(0, this.#free() - this.#reserved)
   }
@@ -35,7 +35,7 @@ export class Capacity {
     return this.#underWay.size > 0
   }
 
-  /** Keeps room for a call, at most as much as it wants. */
+  /** Reserves slots for a call, at most `wanted`. */
   reserve(wanted: number): Reservation {
     const max = Math.min(this.room, wanted)
     if (max <= 0) return NOTHING
@@ -51,7 +51,7 @@ export class Capacity {
     }
   }
 
-  /** A mark in the order of calls: later calls come behind it. */
+  /** A mark in the order of calls: every later call comes after it. */
   mark(): number {
     return this.#calls
   }

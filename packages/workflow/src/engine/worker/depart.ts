@@ -6,11 +6,11 @@ import type { Loop } from '../base/loop.ts'
 import { pause, type Runtime, within } from '../base/runtime.ts'
 import type { Session } from './session.ts'
 
-/** How long handlers get to react to their signal before the worker leaves without them. */
+/** How long handlers may take to react to their signal before the worker stops without them. */
 const GRACE_MS = 500
-/** How long a leaving worker tries, after its handlers, to record what it has and to sign off: all of it together. */
+/** The total time that a stopping worker has, after its handlers, to record its outcomes and to remove itself from the registry. */
 const FLUSH_MS = 3_000
-/** How often it looks whether that is done. */
+/** How often it checks whether that is done. */
 const LOOK_MS = 20
 
 export interface WorkerLoops {
@@ -29,14 +29,14 @@ export interface DepartParts {
   readonly events: EventHub
   readonly session: Session
   readonly loops: WorkerLoops
-  /** How long handlers may go on before they are signalled. */
+  /** How long handlers may continue before they are signalled. */
   readonly timeoutMs: number
 }
 
 /**
- * A worker's graceful end: takes on nothing new, lets handlers end, signals those that take too long, gives back what still runs without
- * spending its attempt, and signs off. The lease is renewed until the last outcome is recorded. Bounded as a whole, by the timeout and
- * {@link GRACE_MS} and {@link FLUSH_MS}, whatever the store does: what cannot be recorded is left to the lease's end.
+ * Stops a worker gracefully: claims nothing new, lets handlers end, signals those that take too long, releases the steps that still run (which
+ * counts no failure), and leaves the registry. Renews the lease until the last outcome is recorded. Takes at most the timeout plus {@link GRACE_MS}
+ * plus {@link FLUSH_MS}, even if the store does not answer: other workers get the remaining steps when the lease ends.
  */
 export async function depart(parts: DepartParts): Promise<void> {
   const { session, loops, timeoutMs } = parts
@@ -53,14 +53,14 @@ export async function depart(parts: DepartParts): Promise<void> {
   const flushEndsAt = clock.now() + FLUSH_MS
   const left = () => Math.max(0, flushEndsAt - clock.now())
   await within(clock, left(), loopsEnded)
-  // A claim that was under way when the stop began has been answered, and its steps let go of, only now. So may have been a start.
+  // A claim or a start that was under way when the stop began may be answered only now, and its steps released.
   await until(settled, left(), clock)
   await within(clock, left(), letGoOfUnknown(parts, left))
   await within(clock, left(), Promise.all([loops.reconcile.stop(), loops.lease.stop()]))
   await within(clock, left(), signOff(parts))
 }
 
-/** Steps that an unanswered call has leased are found and given back, if the store answers in time. */
+/** Finds and releases steps leased by calls whose answers were lost, if the store answers in time. */
 async function letGoOfUnknown({ session, loops, runtime }: DepartParts, left: () => number): Promise<void> {
   while (session.reconciler.isDoubted && left() > 0) {
     loops.reconcile.wake()
@@ -90,7 +90,7 @@ async function signOff({ adapter, session, log, events }: DepartParts): Promise<
   try {
     await adapter.deregisterWorker({ workerId: session.workerId })
   } catch (error) {
-    // The row expires on its own: nothing depends on this.
+    // Harmless: the row expires with its lease.
     log.warn('The worker could not be removed from the registry; its lease will run out.', { error })
     events.emit('error', { during: 'signing off', error })
   }

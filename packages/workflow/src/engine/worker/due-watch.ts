@@ -4,9 +4,9 @@ import { Loop } from '../base/loop.ts'
 import type { OutageWatch } from '../base/outage.ts'
 import type { Runtime } from '../base/runtime.ts'
 
-/** Runs that one statement expires at most. */
+/** The most runs that one statement expires. */
 const EXPIRE_MAX = 500
-/** The least time between two looks that alarms cause: timers that are due close together share one. */
+/** The shortest time between two looks caused by alarms: timers that are due close together share one. */
 const SPACING_MS = 20
 
 export interface DueWatchParts {
@@ -16,7 +16,7 @@ export interface DueWatchParts {
   readonly tickMs: number
   /** How far ahead alarms are set. */
   readonly horizonMs: number
-  /** How long after a look the next one comes by itself: the horizon, or more where other workers look too. */
+  /** The time from one look to the next without alarms: the horizon, or more if other workers look too. */
   readonly intervalMs: () => number
   readonly definitionIds: readonly number[]
   /** A step has become claimable. */
@@ -25,8 +25,8 @@ export interface DueWatchParts {
 }
 
 /**
- * Wakes the worker when a timer is due, and fails runs whose deadline has passed. It asks seldom what comes next, and sets an alarm for it:
- * a due time is met to the millisecond, and a store with a million sleeping runs is asked no more often than an empty one.
+ * Wakes the worker when a timer is due, and fails runs whose deadline has passed. It rarely asks the store for the next due time, and sets an alarm
+ * for it. So timers are precise to the millisecond, and a store with a million sleeping runs is queried no more often than an empty one.
  */
 export class DueWatch {
   readonly #parts: DueWatchParts
@@ -53,7 +53,7 @@ export class DueWatch {
     this.#loop.wake()
   }
 
-  /** Something was started or has begun to wait, maybe with a near end: looks, though no more than once a tick. */
+  /** A run was started or a step began to wait, and may be due soon: looks, but at most once a tick. */
   hint(): void {
     if (this.#hinted !== undefined || this.#stopped) return
     const { clock } = this.#parts.runtime
@@ -76,7 +76,7 @@ export class DueWatch {
     this.#lookedAt = runtime.clock.now()
     const { claimInMs, deadlineInMs } = await adapter.upcoming({ definitionIds })
     if (deadlineInMs !== null && deadlineInMs <= 0) await this.#expire()
-    // What is overdue has been dealt with; the alarm is for what is not due yet.
+    // Overdue steps and runs were just handled; set the alarm for the next due time.
     const next = [claimInMs, deadlineInMs].filter((inMs) => inMs !== null && inMs > 0) as number[]
     this.#setAlarm(Math.min(...next))
   }
@@ -84,13 +84,13 @@ export class DueWatch {
   async #expire(): Promise<void> {
     const expired = await this.#parts.adapter.expireRuns({ limit: EXPIRE_MAX })
     if (expired.length > 0) await this.#parts.onExpired(expired)
-    // There may be more of them, or others behind them.
+    // There may be more, so look again.
     if (expired.length > 0) this.hint()
   }
 
   #setAlarm(inMs: number): void {
     this.#alarm?.cancel()
-    // Beyond that this worker, or another, will have looked again.
+    // By then this worker, or another, will have looked again.
     if (inMs > this.#parts.horizonMs || this.#stopped) return
     this.#alarm = this.#parts.runtime.clock.after(Math.max(SPACING_MS, Math.ceil(inMs)), () => {
       this.#parts.onDue()

@@ -4,7 +4,7 @@ import type { Runtime } from '../base/runtime.ts'
 import type { Crowd } from './peers.ts'
 import type { Session } from './session.ts'
 
-/** How soon after a look that found a difference the next one confirms it. */
+/** The delay before a second look confirms a difference found by the first. */
 const CONFIRM_MS = 50
 
 export interface LeaseKeeperParts {
@@ -16,16 +16,16 @@ export interface LeaseKeeperParts {
   readonly leaseMs: number
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   readonly crowd: Crowd
-  /** The identity that the worker has now. */
+  /** The session of the worker's current identity. */
   readonly session: () => Session
   readonly onLost: () => Promise<void>
-  /** Fewer workers share the looking than before. */
+  /** Fewer workers share the polling than before. */
   readonly onFewer: () => void
-  /** A difference between the store and the session is to be confirmed. */
+  /** A difference between the store and the session must be confirmed. */
   readonly onDifference: () => void
 }
 
-/** Keeps a worker's lease, and what it holds under it: registers, renews, and compares with the store. */
+/** Keeps a worker's lease and checks what it holds: registers, renews, and compares with the store. */
 export class LeaseKeeper {
   readonly #parts: LeaseKeeperParts
 
@@ -38,7 +38,10 @@ export class LeaseKeeper {
     return Math.max(1, Math.floor(this.#parts.leaseMs / 3))
   }
 
-  /** How often is compared. A worker that holds nothing does it less often: only an unanswered call can have leased it something. */
+  /**
+   * How often the session is compared with the store. Less often while the worker holds nothing: then only a call whose answer was lost can have
+   * leased it steps.
+   */
   get comparingMs(): number {
     return this.#parts.session().size > 0 ? this.renewalMs : this.#parts.leaseMs
   }

@@ -1,9 +1,9 @@
 import type { Clock } from '../../clock.ts'
 
 /**
- * What a worker knows of its own lease. The store's clock decides when a lease ends; this process can only know until when it certainly
- * holds: for as long as it lasts, counted from before the call that extended it. After that somebody else may have the steps, so no handler
- * begins until the store has said that the lease goes on.
+ * What a worker knows about its own lease. The store's clock decides when a lease ends. This process only knows until when the lease certainly
+ * holds: for its length, counted from before the call that extended it. After that another worker may have the steps, so no handler begins until
+ * the store confirms the lease.
  */
 export class Lease {
   readonly #clock: Clock
@@ -23,19 +23,19 @@ export class Lease {
     return !this.#isOver && this.#clock.now() < this.#holdsUntil
   }
 
-  /** The store has extended the lease by a call that was sent at this instant of the engine's clock. */
+  /** The store has extended the lease. `sentAt` is when the call was sent, by the engine's clock. */
   extended(sentAt: number): void {
     this.#holdsUntil = Math.max(this.#holdsUntil, sentAt + this.#leaseMs)
     this.#tell()
   }
 
-  /** The lease is lost or given up: nobody waits for it any more. */
+  /** The lease is lost or given up: ends all waits for it. */
   end(): void {
     this.#isOver = true
     this.#tell()
   }
 
-  /** Resolves when the lease is known to hold, or to be over. */
+  /** Resolves when the lease is known to hold or to have ended. */
   known(): Promise<void> {
     if (this.holds || this.#isOver) return Promise.resolve()
     return new Promise((resolve) => this.#waiting.push(resolve))

@@ -5,11 +5,11 @@ import type { Attempt, Performance } from '../attempt/attempt.ts'
 import { decideOutcome } from '../decisions/decide.ts'
 import type { SettlerEntry } from './settler.ts'
 
-/** What the end of an attempt asks the store to record. */
+/** The outcome to record for the end of an attempt. */
 export function outcomeOf(attempt: Attempt, end: Performance, random: () => number): Outcome {
   if (end.type === 'threw') return decideOutcome(attempt.claim, attempt.step, end, random, attempt.failingMs)
   if (end.type === 'given_up' && !attempt.isBegun) {
-    // Nothing of it can have taken effect: there is nothing to undo.
+    // The handler was not called, so there is nothing to undo.
     return { ...refOf(attempt.claim), type: 'released', begun: false }
   }
   if (end.type !== 'relay') return decideOutcome(attempt.claim, attempt.step, end, random)
@@ -17,8 +17,8 @@ export function outcomeOf(attempt: Attempt, end: Performance, random: () => numb
 }
 
 /**
- * What is recorded instead of an outcome that the store refuses for what it holds: the handler succeeded, and its output is lost. All that the
- * engine itself puts into an outcome can be stored, so there is nothing to record instead of any other.
+ * The replacement for an outcome whose output the store refuses: the handler succeeded, but its output is lost. Other outcomes have no replacement,
+ * because they hold only values that the engine made, which can be stored.
  */
 export function insteadOf(attempt: Attempt, refused: Outcome, reason: string): Outcome | undefined {
   if (refused.type !== 'completed') return undefined
@@ -40,7 +40,7 @@ function refOf({ runId, step, fence, direction, definitionId }: Claim): AttemptR
   return { runId, step, fence, direction, definitionId }
 }
 
-/** How many steps these outcomes could make ready: those that several of them share count once. */
+/** How many steps these outcomes could make ready. A step that several of them share counts once. */
 export function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number {
   const dependents = new Map<string, Set<number>>()
   for (const { item, outcome } of entries) {
@@ -57,7 +57,7 @@ export function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number 
 
 const END_WELL: ReadonlySet<Outcome['type']> = new Set(['completed', 'received', 'compensated', 'relayed'])
 
-/** How many undos of these plans wait for nothing. */
+/** How many undos in these plans can begin at once. */
 export function dueUndos(plans: readonly UndoPlan[]): number {
   let due = 0
   for (const { undos } of plans) for (const { openDependents } of undos) if (openDependents === 0) due += 1

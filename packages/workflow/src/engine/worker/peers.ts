@@ -1,22 +1,22 @@
 import type { Peers, WakeHint } from '../../adapter/index.ts'
 import type { Clock, Timer } from '../../clock.ts'
 
-/** Workers that a hint sends to look at once, of all idle ones that could take the work. */
+/** How many idle workers a hint makes look at once. */
 const LOOK_NOW = 3
-/** And those that look a moment later, should the first have gone or be busy by then. */
+/** How many look at once or a moment later, in case the first are gone or busy. */
 const LOOK_SOON = 9
 
 /**
- * Idle workers share their polling: of n that could do the same work each looks n times as seldom, so that together they look as often as
- * one alone. The rarest definition counts: a worker that alone has handlers for one keeps looking for all.
+ * Idle workers share their polling: each of n peers looks n times less often, so that together they look as often as one alone. The definition with
+ * the fewest peers counts: the only worker of a definition does not look less often.
  */
 export function shareOf(peers: readonly Peers[]): number {
   return Math.max(1, Math.min(...(peers.length === 0 ? [1] : peers.map(({ count }) => count))))
 }
 
 /**
- * Whether a worker should look now, in a moment, or not at all when it is told that there is work. Every worker that hears of it decides
- * alone, by its place among its peers and the number that the sender drew: so a few look, whichever they are, and the rest stay asleep.
+ * Whether a worker that gets a hint should look now, in a moment, or not at all. Each worker decides alone, by its rank among its peers and the
+ * sender's draw: so a few look and the rest stay asleep.
  */
 export function turnAt(peers: readonly Peers[], hint: WakeHint | undefined): 'now' | 'soon' | 'never' {
   if (hint === undefined || peers.length === 0) return 'now'
@@ -30,9 +30,9 @@ export function turnAt(peers: readonly Peers[], hint: WakeHint | undefined): 'no
   return nearest < LOOK_SOON ? 'soon' : 'never'
 }
 
-/** However many workers share the looking, each looks this often. */
+/** The longest interval between a worker's looks, however many workers share the polling. */
 const SHARED_MAX_MS = 20_000
-/** A worker that is told to look "soon" waits this long for others to have been quicker. */
+/** How long a worker waits before it looks "soon", so that others can look first. */
 const SOON_MS = 30
 
 /** One worker among those that look for the same work. */
@@ -42,25 +42,25 @@ export class Crowd {
   #peers: readonly Peers[] = []
   #soon: Timer | undefined
 
-  /** `wake` has the worker look. */
+  /** `wake` makes the worker look. */
   constructor(clock: Clock, wake: () => void) {
     this.#clock = clock
     this.#wake = wake
   }
 
-  /** A renewal told who there is. Returns whether fewer look now: those that are left must not sleep on as if there were more of them. */
+  /** Takes the peers from a renewal. Returns whether there are fewer than before: then the remaining ones must look more often. */
   know(peers: readonly Peers[]): boolean {
     const before = shareOf(this.#peers)
     this.#peers = peers
     return shareOf(peers) < before
   }
 
-  /** How often this worker looks at what one alone would look at once in `aloneMs`. */
+  /** The interval at which this worker looks, where a single worker would look every `aloneMs`. */
   shared(aloneMs: number): number {
     return Math.max(aloneMs, Math.min(SHARED_MAX_MS, aloneMs * shareOf(this.#peers)))
   }
 
-  /** There may be work. Others may be nearer to it, and then this worker need not look. */
+  /** Handles a hint that there may be work. If enough peers come before this worker, it does not look. */
   hinted(hint: WakeHint | undefined): void {
     const turn = turnAt(this.#peers, hint)
     if (turn === 'now') return this.#wake()

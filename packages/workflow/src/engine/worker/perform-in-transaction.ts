@@ -9,7 +9,7 @@ import { endedWell } from '../decisions/decide.ts'
 import type { Reservation } from './capacity.ts'
 import { refusedOutput } from './outcome-of.ts'
 
-/** How often one attempt is repeated, because its transaction was given up for another or its end was not answered, before it has failed. */
+/** How often one attempt is repeated, after a conflict or a rollback without an answer, before it fails. */
 const REPEATS_MAX = 10
 
 export interface TransactParts {
@@ -19,27 +19,27 @@ export interface TransactParts {
   readonly log: Logger
   readonly workerId: string
   readonly keepAttempts: boolean
-  /** The outcome is about to be settled: keeps room for the steps that it makes ready. */
+  /** Reserves slots for the steps that the outcome makes ready, before it is settled. */
   readonly reserve: (outcome: Outcome) => Reservation
-  /** True when nobody waits any more for what the store would say. */
+  /** True when the session no longer waits for the store's answers. */
   readonly isAbandoned: () => boolean
-  /** Resolves when the worker's lease is known to hold, or to be over. */
+  /** Resolves when the worker's lease is known to hold or to have ended. */
   readonly leaseKnown: () => Promise<void>
-  /** Whether it is known to hold. */
+  /** Whether the lease is known to hold. */
   readonly leaseHolds: () => boolean
 }
 
-/** How a transactional attempt ended: in its transaction, or, rolled back, as any other attempt that is yet to be settled. */
+/** How a transactional attempt ended: committed with its transaction, or rolled back and still to be settled like any other attempt. */
 export type TransactEnd =
-  /** `settlement` is null when the store recorded the outcome but never answered: claims may have been handed back. */
+  /** `settlement` is null if the store recorded the outcome but the answer was lost: it may have handed back claims. */
   | { readonly type: 'committed'; readonly outcome: Outcome; readonly settlement: Settlement | null }
   | { readonly type: 'fenced'; readonly outcome: Outcome }
   | { readonly type: 'abandoned'; readonly outcome: Outcome }
   | Performance
 
-/** The end, and what is to be called once everything that follows from it is known. */
+/** The end, and a function to call once its consequences are handled. */
 export interface TransactEnded {
-  /** Undefined when the attempt was given up before its turn came. */
+  /** Undefined if the attempt was abandoned before its turn. */
   readonly end: TransactEnd | undefined
   readonly done: () => void
 }
@@ -47,9 +47,9 @@ export interface TransactEnded {
 type Try = TransactEnded | { readonly again: unknown }
 
 /**
- * One attempt whose handler and settlement share a transaction. A transaction that the store gives up for another one is repeated with the
- * same attempt, so that it costs no retry. When the answer to its COMMIT is lost, the store is asked what became of it, which is final:
- * only what is known to be rolled back is repeated.
+ * Performs one attempt whose handler and settlement share a transaction. After a conflict (a serialisation failure or deadlock) the same attempt is
+ * repeated, which costs no retry. If the answer to its COMMIT is lost, the store is asked for the final state: only a transaction known to be
+ * rolled back is repeated.
  */
 export async function transact(
   attempt: Attempt,
@@ -61,13 +61,13 @@ export async function transact(
     if (!('again' in tried)) return tried
     if (repeats === REPEATS_MAX) return { end: { type: 'threw', error: tried.again }, done: nothing }
     const { runtime, log } = parts
-    log.debug('A transaction was given up and is repeated.', { ...attempt.claim, error: tried.again })
+    log.debug('A transaction was rolled back and is repeated.', { ...attempt.claim, error: tried.again })
     await pause(runtime.clock, conflictDelayMs(repeats + 1, runtime.random))
     if (attempt.phase === 'settling') return { end: undefined, done: nothing }
   }
 }
 
-/** One try of it. */
+/** One try of the transaction. */
 class Transaction {
   readonly #attempt: Attempt
   readonly #policy: TransactionPolicy
@@ -75,7 +75,7 @@ class Transaction {
   #end: Performance | undefined
   #outcome: Outcome | undefined
   #done: () => void = nothing
-  /** The transaction was given up before its handler was called, because a renewal of the lease would wait for it. */
+  /** The transaction was rolled back before its handler was called, because a renewal of the lease would wait for it. */
   #isLeaseDoubted = false
 
   constructor(attempt: Attempt, policy: TransactionPolicy, parts: TransactParts) {
@@ -95,7 +95,7 @@ class Transaction {
         if (this.#isLeaseDoubted) {
           this.#isLeaseDoubted = false
           await this.#parts.leaseKnown()
-          // The lease is over, and the attempt with it.
+          // The lease has ended, and the attempt with it.
           if (!this.#parts.leaseHolds()) return this.#ended(this.#endBefore())
           continue
         }
@@ -107,7 +107,7 @@ class Transaction {
         if (this.#outcome !== undefined) return this.#ask(this.#outcome, error)
         if (this.#end !== undefined) return this.#ended(this.#end)
         if (!isUnavailable(error)) return this.#failed(error)
-        // It never began: like every other outage, this is waited for, and spends nothing.
+        // The transaction never began: wait for the outage to end; this costs no retry.
         await this.#waitFor(error)
         if (this.#attempt.phase === 'settling' || this.#attempt.isInterrupted)
           return this.#ended(this.#endBefore())
@@ -123,11 +123,11 @@ class Transaction {
       return null
     }
     await this.#parts.leaseKnown()
-    // It may have been given up while it waited.
+    // The attempt may have been abandoned while it waited.
     if (attempt.phase === 'settling') return null
     const end = rolledBack(await attempt.performWithin(tx))
     this.#end = end
-    // For the store to see: it knows which errors are conflicts.
+    // Rethrow for the store, which knows which errors are conflicts.
     if (end.type === 'threw') throw end.error
     if (end.type !== 'returned') return null
     const outcome = endedWell(attempt.claim, end.output)
@@ -154,7 +154,7 @@ class Transaction {
     }
   }
 
-  /** The end of the transaction was not answered: its outcome is recorded or rolled back, and the store knows which. */
+  /** The answer to the COMMIT was lost: asks the store whether the outcome was recorded or rolled back. */
   async #ask(outcome: Outcome, lost: unknown): Promise<Try> {
     const { adapter, workerId, outage, isAbandoned } = this.#parts
     let error = lost
@@ -183,7 +183,7 @@ class Transaction {
     return { again: error }
   }
 
-  /** How it ended without an outcome: as the handler did, or before the handler was called. */
+  /** How the attempt ended without a recorded outcome: as the handler did, or before the handler was called. */
   #endBefore(): Performance | undefined {
     if (this.#end !== undefined) return this.#end
     return this.#attempt.phase === 'settling' ? undefined : { type: 'given_up' }
@@ -199,7 +199,7 @@ class Transaction {
   }
 }
 
-/** What a handler did in a transaction that is not committed is gone: an output that cannot be stored is then a failure like any other. */
+/** The handler's effect was rolled back, so an output that cannot be stored is an ordinary failure. */
 function rolledBack(end: Performance): Performance {
   return end.type === 'unstorable' ? { type: 'threw', error: end.error } : end
 }

@@ -8,31 +8,31 @@ export interface ReconcilerParts {
   readonly capacity: Capacity
   /** Everything the session knows that it holds. */
   readonly attempts: () => Iterable<Attempt>
-  /** Whether this process has what it takes to run the claim. */
+  /** Whether this process has the definition of the claim. */
   readonly canRun: (claim: Claim) => boolean
-  /** Takes on what the store has leased to this worker and the session did not know. */
+  /** Takes on claims that the store had leased to this worker but the session did not know. */
   readonly adopt: (claims: readonly Claim[]) => void
-  /** The store does not hold these for this worker any more. */
+  /** Drops attempts that the store no longer holds for this worker. */
   readonly drop: (attempts: readonly Attempt[]) => void
 }
 
 /**
- * Compares what the store holds for a worker with what the worker knows, beside everything else that goes on, and mends the difference.
+ * Compares the steps that the store holds for a worker with those the worker knows, while work goes on, and repairs differences.
  *
- * A step can be leased without the worker hearing of it: an answer is lost, or a statement that the client gave up long ago commits after
- * all. And a step can be taken from it. Both are found here, whatever the cause, within one lease.
+ * A step can be leased although the answer never reaches the worker: the answer is lost, or a statement commits after its client gave up. And a
+ * step can be taken from the worker. The comparison finds both within one lease, whatever the cause.
  *
- * A difference counts when it was seen twice. One look proves nothing, because calls are under way: a step that the store holds and the
- * worker doesn't know may be the answer of a call, just underway. When every such call has ended and the step is still unknown, nobody
- * will ever tell of it: attempts are numbered, so no later call can hand out the same one.
+ * A difference counts only when seen twice. One look proves nothing, because a step that the worker does not know may be in an answer on its way.
+ * If the step is still unknown when every such call has ended, no answer will ever contain it: the fence is part of the comparison, so no later
+ * call can lease the same attempt.
  */
 export class Reconciler {
   readonly #parts: ReconcilerParts
-  /** Attempts that the store holds and the session does not know, with the mark of the calls that may still tell of them. */
+  /** Attempts that the store holds but the session does not know, each with the mark of the calls that may still deliver it. */
   #unknown = new Map<string, number>()
-  /** Attempts that the session knows and the store does not hold. */
+  /** Attempts that the session knows but the store does not hold. */
   #missing = new Set<string>()
-  /** What was known at any moment of the look under way; null while none is. */
+  /** Every attempt known at any moment of the current look; null between looks. */
   #seen: Set<string> | null = null
   #doubted = false
 
@@ -45,7 +45,7 @@ export class Reconciler {
     return this.#doubted
   }
 
-  /** A call that may have leased steps was not answered. */
+  /** The answer of a call that may have leased steps was lost. */
   doubt(): void {
     this.#doubted = true
   }
@@ -55,7 +55,7 @@ export class Reconciler {
     this.#seen?.add(attemptKey(claim))
   }
 
-  /** Looks once. Returns how many differences another look has to confirm. */
+  /** Compares once. Resolves to the number of differences that another look must confirm. */
   async compare(): Promise<number> {
     const { adapter, workerId } = this.#parts
     const before = [...this.#parts.attempts()]
@@ -84,7 +84,7 @@ export class Reconciler {
     const adopted: Claim[] = []
     for (const claim of held) {
       const key = attemptKey(claim)
-      // Claims are asked for by definition, so another one is of somebody else's making: not ours to run, nor to lose.
+      // This worker only asks for claims it can run, so another claim was not leased by its calls: ignore it.
       if (seen.has(key) || !canRun(claim)) continue
       const firstSeen = this.#unknown.get(key)
       if (firstSeen !== undefined && capacity.haveEndedBefore(firstSeen)) adopted.push(claim)
@@ -101,7 +101,7 @@ export class Reconciler {
     const dropped: Attempt[] = []
     for (const attempt of before) {
       const key = attemptKey(attempt.claim)
-      // One that is being settled is answered by its settlement.
+      // The settlement tells what became of an attempt that is being settled.
       if (heldKeys.has(key) || attempt.phase === 'settling' || !known.has(attempt)) continue
       if (this.#missing.has(key)) dropped.push(attempt)
       else missing.add(key)

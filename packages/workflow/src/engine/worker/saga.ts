@@ -4,19 +4,19 @@ import { partsOf } from '../base/held-up.ts'
 import { isContended } from '../base/outage.ts'
 import { planUndo } from '../decisions/plan-undo.ts'
 
-/** Runs that one round plans at most. */
+/** The most runs that one round plans. */
 const ROUND_MAX = 100
 
 /**
- * Moves stopping runs on: once nothing is in flight in a run, plans its undo and begins it. Any worker may, at any time: the store begins
- * the undo of a run once. Nobody has to notice that the last attempt ended; whoever looks next finds the run drained.
+ * Begins the undos of stopped runs: once nothing is in flight in a run, plans its undo and begins it. Any worker may do this at any time, because
+ * the store begins a run's undo only once. The end of the last attempt triggers nothing: the next look finds the run drained.
  */
 export async function beginDueUndos(parts: {
   readonly adapter: Adapter
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
-  /** Only these; undefined looks for any. */
+  /** Only these runs; undefined means any. */
   readonly runIds: readonly string[] | undefined
-  /** Begins undos in the store, and takes on what it is leased of them. */
+  /** Begins undos in the store, and takes on the steps that it leases. */
   readonly begin: (plans: readonly UndoPlan[]) => Promise<readonly BegunUndo[]>
 }): Promise<readonly ChangedRun[]> {
   const moved: ChangedRun[] = []
@@ -33,12 +33,12 @@ export async function beginDueUndos(parts: {
     })
     const begun = await beginEach(parts.begin, plans)
     moved.push(...begun)
-    // Nothing begun of what was drained: another worker is at it. A full round: there may be more.
+    // If none of the drained runs was begun, another worker is handling them. After a full round there may be more.
     if (begun.length === 0 || drained.length < ROUND_MAX) return moved
   }
 }
 
-/** Begins all undos together; when somebody holds a row of one, each alone, so that only that one is left for the next look. */
+/** Begins all undos together. If another transaction has locked a row of one, begins each alone, so that only that one waits for the next look. */
 async function beginEach(
   begin: (plans: readonly UndoPlan[]) => Promise<readonly BegunUndo[]>,
   plans: readonly UndoPlan[],

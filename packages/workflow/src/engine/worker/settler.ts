@@ -4,13 +4,13 @@ import { isContended, isUnavailable, type OutageWatch } from '../base/outage.ts'
 import { pause, type Runtime } from '../base/runtime.ts'
 import type { Reservation } from './capacity.ts'
 
-/** Outcomes that one call to the store settles at most. */
+/** The most outcomes that one call to the store settles. */
 const BATCH_MAX = 500
-/** Calls under way at once: two keep two cores of the store busy, and a third waits while this process prepares the next. */
+/** The most concurrent calls: two keep two cores of the store busy, and a third is ready while this process prepares the next. */
 const LANES_MAX = 3
-/** How often a single outcome that the store refuses is tried before the worker gives up its identity. */
+/** How often a single refused outcome is tried before the worker gives up its identity. */
 const REFUSALS_MAX = 5
-/** After so many tries that were held up, about five seconds, somebody is told. */
+/** After this many held-up tries, about five seconds, onHeldUp is called. */
 const HELD_UP_TRIES = 8
 
 export type SettleResult = 'settled' | 'lost' | 'abandoned'
@@ -21,23 +21,23 @@ export interface SettlerOptions<Item> {
   readonly outage: OutageWatch
   readonly workerId: string
   readonly keepAttempts: boolean
-  /** Keeps room for the steps that these make ready, until the call is answered and they were taken on. */
+  /** Reserves slots for the steps that these outcomes make ready, until the call was answered and the steps were taken on. */
   readonly reserve: (entries: readonly SettlerEntry<Item>[]) => Reservation
-  /** Called once for each, when it is recorded or known to be void. */
+  /** Called once for each outcome, when it is recorded or known to be void. */
   readonly onResult: (entry: SettlerEntry<Item>, result: SettleResult) => void
   /** Called once for each call, after its results. */
   readonly onSettled: (settlement: Settlement, entries: readonly SettlerEntry<Item>[]) => void
-  /** A call's answer was lost: claims may have been handed back that this worker has not heard of. */
+  /** A call's answer was lost: it may have contained claims. */
   readonly onUnsure: () => void
-  /** Somebody's open transaction has kept this outcome from being recorded for a while. Called once for each such outcome. */
+  /** Another open transaction has delayed this outcome for a while. Called once for each such outcome. */
   readonly onHeldUp: (entry: SettlerEntry<Item>, error: unknown) => void
-  /** What to record instead of an outcome that holds what the store can never take, for the given reason; undefined for nothing else. */
+  /** The replacement for an outcome that the store can never record, for the given reason; undefined if there is none. */
   readonly insteadOf: (entry: SettlerEntry<Item>, reason: string) => Outcome | undefined
-  /** The store keeps refusing an outcome that it should take. */
+  /** The store keeps refusing an outcome that it should accept. */
   readonly onRefused: (error: unknown) => void
 }
 
-/** An outcome, and whose it is. */
+/** An outcome and the item it belongs to. */
 export interface SettlerEntry<Item> {
   readonly item: Item
   readonly outcome: Outcome
@@ -49,9 +49,9 @@ interface HeldEntry<Item> {
 }
 
 /**
- * Settles outcomes in batches that size themselves: a lone outcome leaves at once; while all lanes are busy the others gather.
- * A batch whose answer was lost is sent again until it is answered, which the store makes harmless. A batch that is held up by somebody's
- * lock is sent in parts, until only the outcome that needs the locked row waits.
+ * Settles outcomes in batches that size themselves: a lone outcome is sent at once; while all lanes are busy, outcomes gather. A batch whose answer
+ * was lost is sent again until it is answered; settling twice is harmless. A batch held up by a lock is split until only the outcome that needs the
+ * locked row waits.
  */
 export class Settler<Item> {
   readonly #options: SettlerOptions<Item>
@@ -69,12 +69,12 @@ export class Settler<Item> {
     })
   }
 
-  /** Outcomes not yet taken up by a call. */
+  /** Outcomes not yet in a call. */
   get backlog(): number {
     return this.#waiting.length + this.#heldUp.size
   }
 
-  /** True once it has given up on everything not yet answered. */
+  /** True after abandon(). */
   get isAbandoned(): boolean {
     return this.#abandoned
   }
@@ -88,7 +88,7 @@ export class Settler<Item> {
     this.#schedule()
   }
 
-  /** Gives up on everything not yet answered: the leases are left to expire. */
+  /** Gives up on all outcomes without an answer: their leases will expire. */
   abandon(): void {
     this.#abandoned = true
     for (const entry of this.#waiting.splice(0)) this.#options.onResult(entry, 'abandoned')
@@ -122,7 +122,7 @@ export class Settler<Item> {
       const outcomes = batch.map((entry) => entry.outcome)
       const settlement = await adapter.settle({ workerId, outcomes, handBackMax: room.max, keepAttempts })
       outage.succeeded()
-      // Results first: nobody may see a dependent start before the step it waited for has ended.
+      // Report results first: no listener may see a dependent start before the step it waited for has ended.
       const refused: { readonly entry: SettlerEntry<Item>; readonly reason: string }[] = []
       batch.forEach((entry, index) => {
         const result = settlement.results[index] ?? 'lost'
@@ -132,7 +132,7 @@ export class Settler<Item> {
       onSettled(settlement, batch)
       for (const { entry, reason } of refused) this.#refused(entry, reason)
     } catch (error) {
-      // Parts of the call may have been recorded, and have leased steps.
+      // Part of the call may have been recorded, and may have leased steps.
       this.#options.onUnsure()
       room.end()
       return isContended(error) ? this.#apart(batch, before, error) : this.#failed(batch, before, error)
@@ -141,7 +141,7 @@ export class Settler<Item> {
     }
   }
 
-  /** Its stand-in is sent like any outcome; what has none is left to the lease's end. */
+  /** Sends the replacement like any outcome. Without one, the step stays leased until the lease ends. */
   #refused(entry: SettlerEntry<Item>, reason: string): void {
     const outcome = this.#options.insteadOf(entry, reason)
     if (outcome !== undefined) return this.settle({ item: entry.item, outcome })
@@ -156,7 +156,7 @@ export class Settler<Item> {
       await pause(runtime.clock, delayMs)
       return this.#again(batch)
     }
-    // One bad outcome must not hold up the others of its batch: halve until it stands alone.
+    // One refused outcome must not hold up its batch: halve the batch until it is alone.
     if (batch.length > 1) {
       const middle = batch.length >> 1
       await this.#again(batch.slice(0, middle))
@@ -169,7 +169,7 @@ export class Settler<Item> {
     for (const entry of batch) onResult(entry, 'abandoned')
   }
 
-  /** Only the outcome that needs the locked row may wait. */
+  /** Splits the batch, so that only the outcome that needs the locked row waits. */
   async #apart(batch: readonly SettlerEntry<Item>[], before: Tries, error: unknown): Promise<void> {
     const [entry, ...others] = batch
     if (others.length > 0) {
@@ -187,7 +187,7 @@ export class Settler<Item> {
   }
 }
 
-/** How often a lone outcome was tried before. */
+/** How often a single outcome was tried before. */
 interface Tries {
   readonly refusals?: number
   readonly heldUp?: number

@@ -2,15 +2,15 @@ import pLimit, { type LimitFunction } from 'p-limit'
 
 export interface SlotsOptions<Item, End> {
   readonly concurrency: number
-  /** Begins with an item. Never throws, never rejects. */
+  /** Performs an item. Never throws, never rejects. */
   readonly perform: (item: Item) => End | Promise<End>
   /** The item's slot is free again. */
   readonly onEnd: (item: Item, end: End) => void
 }
 
 /**
- * Performs items, so many at once, first come first served. A slot performs one item after the other, and opens the next slot only when it
- * has to wait: what ends at once never costs the limiter more than one slot for all of it.
+ * Performs items in order, at most `concurrency` at once. A slot performs one item after the other, and opens the next slot only when it must wait.
+ * So items that end synchronously use only one slot of the limiter.
  */
 export class Slots<Item, End> {
   readonly #options: SlotsOptions<Item, End>
@@ -25,7 +25,7 @@ export class Slots<Item, End> {
     this.#limit = pLimit(options.concurrency)
   }
 
-  /** Items that could still begin at once. Negative when more are queued than slots are free. */
+  /** How many more items could begin at once. Negative if more items are queued than slots are free. */
   get free(): number {
     return this.#options.concurrency - this.#busy - (this.#queue.length - this.#next)
   }
@@ -58,7 +58,7 @@ export class Slots<Item, End> {
     const item = this.#queue[this.#next]
     if (item === undefined) return undefined
     this.#next += 1
-    // Cut off only when much of it is behind: taking the first of a long array moves all the others.
+    // Remove taken items only in bulk: shift() on a long array moves all the others.
     if (this.#next === this.#queue.length || this.#next === CUT_AT) {
       this.#queue = this.#queue.slice(this.#next)
       this.#next = 0

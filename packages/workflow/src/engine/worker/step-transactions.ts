@@ -6,17 +6,17 @@ import type { SettlerOptions } from './settler.ts'
 
 export interface TransactionsOptions extends Omit<SettlerOptions<Attempt>, 'onRefused' | 'insteadOf'> {
   readonly log: Logger
-  /** True when nobody waits any more for what the store would say. */
+  /** True when the session no longer waits for the store's answers. */
   readonly isAbandoned: () => boolean
-  /** Resolves when the worker's lease is known to hold, or to be over. */
+  /** Resolves when the worker's lease is known to hold or to have ended. */
   readonly leaseKnown: () => Promise<void>
-  /** Whether it is known to hold. */
+  /** Whether the lease is known to hold. */
   readonly leaseHolds: () => boolean
 }
 
 /**
- * The transactional attempts of a session: those that are settled by their own transaction instead of by the settler. The two have the
- * rest in common: what they keep room for, and whom they tell.
+ * Performs the transactional attempts of a session. Their own transaction settles them instead of the settler. Reservations and callbacks are the
+ * same as the settler's.
  */
 export class Transactions {
   readonly #options: TransactionsOptions
@@ -25,7 +25,7 @@ export class Transactions {
     this.#options = options
   }
 
-  /** Resolves to how an attempt ended that is yet to be settled; undefined when it has been, or was given up before its turn came. */
+  /** Resolves to the end of an attempt that must still be settled; undefined if it was settled, or was abandoned before its turn. */
   async perform(attempt: Attempt, policy: TransactionPolicy): Promise<Performance | undefined> {
     const { onResult, onSettled, onUnsure } = this.#options
     const { end, done } = await transact(attempt, policy, {

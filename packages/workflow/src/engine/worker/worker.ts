@@ -15,13 +15,13 @@ import { Crowd } from './peers.ts'
 import { beginDueUndos } from './saga.ts'
 import { Session } from './session.ts'
 
-/** Steps that one claim leases at most. */
+/** The most steps that one claim leases. */
 const CLAIM_MAX = 500
-/** Steps that one sweep gives back at most. */
+/** The most steps that one sweep returns to the queue. */
 const SWEEP_MAX = 1_000
-/** How often at the least a worker looks after what others left behind, whatever the tick. */
+/** The longest interval between two rounds of housekeeping, whatever the tick. */
 const HOUSEKEEPING_MS = 1_000
-/** How often at the least it looks for dead workers. A tenth of the lease, if that is less: they are noticed within a lease. */
+/** The longest interval between two sweeps for dead workers. A tenth of the lease if that is shorter, so that they are noticed within a lease. */
 const SWEEP_MS = 3_000
 
 export interface WorkerParts {
@@ -36,19 +36,19 @@ export interface WorkerParts {
   readonly concurrency: number
   readonly tickMs: number
   readonly leaseMs: number
-  /** Each attempt that ends is kept as a row of its own. */
+  /** Whether each ended attempt is kept as a row. */
   readonly keepAttempts: boolean
-  /** By the store's number. Only runnable ones. */
+  /** The runnable definitions, by the store's number. */
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   readonly onRunsChanged: (runs: readonly ChangedRun[]) => void
-  /** This worker gave back steps of workers that died. */
+  /** This worker returned steps of dead workers to the queue. */
   readonly onRecovered: (steps: Awaited<ReturnType<Adapter['sweep']>>['recovered']) => void
 }
 
 /**
- * One executor: loops that never wait for each other. `lease` renews; `claim` takes ready steps, each tick and whenever woken; `saga` begins
- * undos that are due; `housekeeping` sweeps up after dead workers and notices runs that were stopped elsewhere; `reconcile` compares what
- * the store holds for this worker with what it knows; `due` wakes it for timers and fails runs whose deadline has passed.
+ * One worker: loops that never wait for each other. `lease` renews the lease; `claim` claims ready steps, each tick and whenever woken; `saga`
+ * begins due undos; `housekeeping` sweeps for dead workers and notices runs that were stopped elsewhere; `reconcile` compares the steps that the
+ * store holds for this worker with those it knows; `due` wakes it for timers and fails runs whose deadline has passed.
  */
 export class Worker {
   readonly #parts: WorkerParts
@@ -57,13 +57,13 @@ export class Worker {
   readonly #stoppingRuns = new Set<string>()
   #session: Session
   #rotation = 0
-  /** Ready steps may wait in the queue: a freed slot should claim at once instead of at the next tick. Not so once a claim found no more. */
+  /** Ready steps may wait in the queue, so a freed slot claims at once instead of at the next tick. False once a claim found no more steps. */
   #moreLikely = true
-  /** A claim is under way: what it will leave behind is not known. */
+  /** A claim is under way, so whether steps will remain in the queue is unknown. */
   #claiming = false
   #looksAtAllAt = 0
   #sweepsAt = 0
-  /** When the session last heard that a tick has passed. */
+  /** When the session was last told that a tick has passed. */
   #waitedAt = 0
   #stopping = false
   #stopWake: () => void = () => {}
@@ -104,12 +104,12 @@ export class Worker {
     return this.#session.workerId
   }
 
-  /** True when it could take a step right now. */
+  /** True if the worker could take a step now. */
   get hasRoom(): boolean {
     return !this.#stopping && this.#session.room > 0
   }
 
-  /** True when it has the handlers of this definition. */
+  /** True if the worker has the handlers of this definition. */
   runs(definitionId: number): boolean {
     return this.#parts.definitions.has(definitionId)
   }
@@ -129,7 +129,7 @@ export class Worker {
     this.#due.hint()
   }
 
-  /** Stores new runs. Takes on their first steps in the same call if it could run them, and nothing older waits for it in the queue. */
+  /** Stores new runs. Takes on their first steps in the same call if it could run them and no older steps wait in the queue. */
   startRuns(runs: readonly NewRun[]): Promise<readonly StartedRun[]> {
     const { adapter, definitions } = this.#parts
     const canRun = runs.every(({ definitionId }) => definitions.has(definitionId))
@@ -138,7 +138,7 @@ export class Worker {
     return this.#session.intake.startRuns(runs)
   }
 
-  /** Runs were stopped by this process: signals their handlers and looks after their undo. */
+  /** This process stopped runs: signals their handlers and begins their undo when it is due. */
   runsStopped(runIds: readonly string[]): void {
     for (const runId of runIds) {
       this.#session.stopRun(runId)
@@ -147,7 +147,7 @@ export class Worker {
     if (runIds.length > 0) this.#loops.saga.wake()
   }
 
-  /** Stops claiming, lets handlers end until the timeout, then signals them, gives their steps back, and leaves. */
+  /** Stops claiming and lets handlers end until the timeout. Then signals them, releases their steps, and leaves the registry. */
   async stop(timeoutMs: number): Promise<void> {
     if (this.#stopping) return
     this.#stopping = true
@@ -193,7 +193,7 @@ export class Worker {
     return new DueWatch({
       adapter,
       runtime,
-      outage: this.#outage('looking what is due'),
+      outage: this.#outage('looking for what is due'),
       tickMs,
       horizonMs: this.#housekeepingMs,
       intervalMs: () => this.#crowd.shared(this.#housekeepingMs),
@@ -204,7 +204,7 @@ export class Worker {
       },
       onExpired: (runs) => {
         this.runsStopped(runs.map(({ runId }) => runId))
-        // One that is paused stays so: its undo begins once it is resumed.
+        // A paused run stays paused: its undo begins once it is resumed.
         onRunsChanged(runs.filter(({ status }) => status === 'compensating'))
       },
     })
@@ -236,7 +236,7 @@ export class Worker {
           'The store keeps refusing an outcome; this worker gives up its id and continues under a new one.',
           { error },
         )
-        // The old identity's lease then runs out, and the step goes to whoever sweeps it.
+        // The old identity's lease then expires, and a sweep returns the step to the queue.
         if (session === this.#session) this.#replaceSession().catch((failure) => this.#unexpected(failure))
       },
     })
@@ -291,7 +291,7 @@ export class Worker {
     try {
       return await session.intake.claim(this.#rotated(ids), CLAIM_MAX)
     } catch (error) {
-      // Nobody knows what it has left behind.
+      // Whether ready steps remain in the queue is unknown.
       this.#moreLikely = true
       throw error
     } finally {
@@ -299,7 +299,7 @@ export class Worker {
     }
   }
 
-  /** Each claim begins with another workflow, so that none waits for ever behind the others. */
+  /** Rotates the order, so that no workflow waits for ever behind the others. */
   #rotated(ids: readonly number[]): readonly number[] {
     this.#rotation = (this.#rotation + 1) % ids.length
     return [...ids.slice(this.#rotation), ...ids.slice(0, this.#rotation)]
@@ -313,7 +313,7 @@ export class Worker {
     this.#runsChanged(settlement.runs)
     if (!settlement.queued) return
     this.#moreLikely = true
-    // What this worker cannot take at once is for others.
+    // Without a free slot, other workers take the steps.
     if (this.hasRoom) this.#loops.claim.wake()
     else this.#parts.adapter.wake(definitionIds)
   }
@@ -329,7 +329,7 @@ export class Worker {
     if (definitions.size === 0) return
     const known = [...this.#stoppingRuns]
     this.#stoppingRuns.clear()
-    // Woken for certain runs, it looks at those; once in a while at all: also those whose worker died or never noticed.
+    // When woken for certain runs, looks only at those. At intervals looks at all runs, to find those whose worker died.
     const now = runtime.clock.now()
     const runIds = known.length > 0 && now < this.#looksAtAllAt ? known : undefined
     if (runIds === undefined) this.#looksAtAllAt = now + HOUSEKEEPING_MS

@@ -11,7 +11,7 @@ it('a compensation that hangs is given up, and parks its run', () => {
   expect(plan.steps).toMatchObject([{ name: 'a', status: 'compensation_failed', workerId: null }])
 })
 
-it('a step that only keeps the order of an undo cannot be given up: nothing of it hangs', () => {
+it('a relay cannot be given up, because it has no handler', () => {
   const found = runToChange(stopped, { a: { ...held, undoOf: 'skipped' } })
   expect(() => planGiveUpStep(found, 'a', 'it hangs')).toThrow(
     'it has nothing to undo, and no handler of it runs',

@@ -16,7 +16,7 @@ function versionTwo(edges: Readonly<Record<string, readonly string[]>>, kind?: '
 }
 
 describe('moving a run to another version', () => {
-  it('counts anew what each step waits for, and the ends that are open', () => {
+  it('counts the open dependencies of each step and the open sinks again', () => {
     const found = runToChange(
       { openSteps: 1 },
       { a: 'completed', b: { status: 'ready', dependsOn: [0] }, c: { openDependencies: 1, dependsOn: [1] } },
@@ -39,7 +39,7 @@ describe('moving a run to another version', () => {
     expect(plan.migration).toEqual({ definitionId: 2, oldNumbers: [0, null, 1, 2, null] })
   })
 
-  it('uses no fence again that its place has seen', () => {
+  it('never reuses a fence of the same step number', () => {
     const found = runToChange({}, { a: { status: 'completed', fence: 9 }, b: { status: 'ready', fence: 4 } })
 
     const plan = planMigration(found, versionTwo({ b: [], a: [] }))!
@@ -50,7 +50,7 @@ describe('moving a run to another version', () => {
     ])
   })
 
-  it('leaves a run that has ended as it is, with what is new in it as cancelled', () => {
+  it('does not change an ended run, apart from new steps, which are cancelled', () => {
     const found = runToChange(FAILED, { a: 'completed', b: { status: 'failed', dependsOn: [0] } })
 
     const plan = planMigration(found, versionTwo({ a: [], b: ['a'], c: ['b'] }))!
@@ -90,13 +90,13 @@ describe('moving a run to another version', () => {
     expect(() => planMigration(runToChange({}, steps), versionTwo(edges))).toThrow(problem)
   })
 
-  it('is refused for a wait that has become something else', () => {
+  it('is refused for a waiting step that is of another kind in the new version', () => {
     const found = runToChange({}, { a: { status: 'waiting', waitingSince: 1 } })
 
     expect(() => planMigration(found, versionTwo({ a: [] }, 'sleep'))).toThrow(/of another kind/)
   })
 
-  it('drops what has not begun', () => {
+  it('drops steps that have not begun and are not in the new version', () => {
     const found = runToChange(
       {},
       { a: 'ready', b: { openDependencies: 1, dependsOn: [0] }, c: { openDependencies: 1, dependsOn: [1] } },

@@ -27,7 +27,7 @@ describe('a pause', () => {
     expect(plan?.queue).toEqual([])
   })
 
-  it('is undone by a resumption', () => {
+  it('is reversed by a resumption', () => {
     const found = runToChange({}, { a: 'running', c: { status: 'pending', openDependencies: 2 } })
     const paused = planPause(found)!
     const steps = found.steps.map(
@@ -60,7 +60,7 @@ describe('a pause', () => {
     ])
   })
 
-  it('holds nothing of a run that is stopped and whose undo has not begun', () => {
+  it('changes no step of a stopped run whose undo has not begun', () => {
     const plan = planPause(
       runToChange({ status: 'compensating', stop: 'failure' }, { a: 'running', b: 'ready' }),
     )
@@ -80,7 +80,7 @@ describe('a resumption', () => {
     return queueEntries(plan.run, plan.queue)
   }
 
-  it('makes ready what waited for it alone', () => {
+  it('makes the steps ready that waited only for it', () => {
     const plan = planResume(
       runToChange({ status: 'paused' }, { a: 'completed', b: { openDependencies: 1, dependsOn: [0] } }),
     )
@@ -89,7 +89,7 @@ describe('a resumption', () => {
     expect(plan?.queue).toMatchObject([{ name: 'b' }])
   })
 
-  it('takes nothing from a step that came back from its worker after the pause', () => {
+  it('does not change the open dependencies of a step that came back from its worker after the pause', () => {
     const plan = planResume(
       runToChange({ status: 'paused' }, { held: { status: 'ready', openDependencies: 1 }, back: 'ready' }),
     )
@@ -98,7 +98,7 @@ describe('a resumption', () => {
     expect(plan?.queue.map(({ name }) => name).sort()).toEqual(['back', 'held'])
   })
 
-  it('queues retries and timers for their time, what was signalled at once, and waits without end not at all', () => {
+  it('queues retries and timers for their time, signalled waits for now, and does not queue waits without a timeout', () => {
     const queue = queueOf(
       {},
       {

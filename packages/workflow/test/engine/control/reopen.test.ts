@@ -36,7 +36,7 @@ const ended: fc.Arbitrary<RunToChange> = fc
   })
 
 describe('a retry of a run', () => {
-  it('leaves a run that can go on, and in which nothing that is kept builds on what runs again', () => {
+  it('leaves a run that can continue, in which no kept step depends on a step that runs again', () => {
     fc.assert(
       fc.property(ended, (found) => {
         const plan = planRetryRun(found)
@@ -106,7 +106,7 @@ describe('a retry of a run', () => {
     expect(plan.steps[1]).not.toHaveProperty('output')
   })
 
-  it('drops a deadline that has passed, and keeps one to come', () => {
+  it('drops a deadline that has passed, and keeps a future one', () => {
     const retried = (deadlineAt: number) =>
       planRetryRun(runToChange({ ...FAILED, deadlineAt }, { a: 'failed' })).run.deadlineAt
 
@@ -124,8 +124,8 @@ describe('a retry of a run', () => {
   )
 })
 
-describe('skipping what failed a run', () => {
-  it('runs the rest of it', () => {
+describe('skipping the step that failed a run', () => {
+  it('runs the rest of the run', () => {
     const found = runToChange(FAILED, {
       a: 'completed',
       b: { status: 'failed', dependsOn: [0] },
@@ -141,7 +141,7 @@ describe('skipping what failed a run', () => {
     ])
   })
 
-  it('also when the step was undone all the same', () => {
+  it('is possible even if the step was undone', () => {
     const found = runToChange(FAILED, { a: { status: 'compensated', undoOf: 'failed' } })
 
     const plan = planSkipStep(found, 'a', null)
@@ -151,7 +151,7 @@ describe('skipping what failed a run', () => {
     expect(STEP_TRANSITIONS.compensated).toContain(plan.steps[0]!.status)
   })
 
-  it('is refused for a step that was merely cancelled', () => {
+  it('is refused for a step that was only cancelled', () => {
     const found = runToChange(FAILED, { a: 'failed', b: { status: 'cancelled', dependsOn: [0] } })
 
     expect(() => planSkipStep(found, 'b', null)).toThrow(

@@ -1,7 +1,7 @@
 import { holdsLease } from '../worker-list.ts'
 import type { RunToExplain } from './explanation.ts'
 
-/** Whether a worker could take a step of this run's definition now. A worker that never told what it can is trusted. */
+/** Whether a worker could take a step of this run's definition now. A worker that does not report its definitions is assumed to have all. */
 export function capacity(found: RunToExplain): {
   readonly reason: 'due' | 'slot' | 'worker'
   readonly because: string

@@ -5,7 +5,7 @@ import type { Explanation, RunToExplain } from './explanation.ts'
 import { explainForward } from './forward.ts'
 import { explainUndo, isUndoOpen } from './undo.ts'
 
-/** Says why a run is where it is, in one sentence for each open step: a pure function of what the store holds. */
+/** Explains what a run waits for, in one sentence for each open step: a pure function of the store's rows. */
 export function explainRun(found: RunToExplain): Explanation {
   const { run, steps } = found
   const open = isTerminal(run.status) ? [] : steps.filter(isOpen)
@@ -72,6 +72,6 @@ function undoStanding(found: RunToExplain): string {
   const undos = steps.filter(isUndoOpen).length
   if (undos > 0) return `is being undone: ${counted(undos, 'step')} to go`
   const { reason, because } = capacity(found)
-  // Whoever has the definition plans the undo; it needs no slot.
+  // Any worker with the definition plans the undo; it needs no slot.
   return reason === 'worker' ? `is to be undone, but ${because}` : 'was stopped, and is about to be undone'
 }

@@ -6,7 +6,7 @@ import type {
   WorkerRecord,
 } from '../../../adapter/index.ts'
 
-/** All that an explanation looks at. */
+/** The input of an explanation. */
 export interface RunToExplain {
   readonly run: RunRecord
   /** Every step, ascending by number. */
@@ -18,9 +18,9 @@ export interface RunToExplain {
 }
 
 /**
- * What an open step waits for. `dependency`: steps before it, or in an undo those after it. `retry`, `timer`, `start`: an instant. `signal`: somebody
- * else. `due`: nothing but the next look of a worker with a free slot; `slot`: all workers that could run it are busy; `worker`: there is
- * none, or the one that had it is gone. `paused`, `operator`: somebody who acts. `running`: its handler.
+ * What an open step waits for. `dependency`: its dependencies, or in an undo its dependents. `retry`, `timer`, `start`: an instant. `signal`: a
+ * signal or decision. `due`: only the next look of a worker with a free slot. `slot`: all workers that could run it are busy. `worker`: no worker
+ * can run it, or the worker that held it is gone. `paused`, `operator`: an operator's action. `running`: its handler.
  */
 export type StepReason =
   | 'running'
@@ -35,22 +35,22 @@ export type StepReason =
   | 'paused'
   | 'operator'
 
-/** Why a step that has not ended is where it is. */
+/** What a step that has not ended waits for. */
 export interface StepExplanation {
   readonly step: string
   readonly reason: StepReason
   readonly sentence: string
-  /** When what it waits for comes by itself. */
+  /** The instant at which the wait ends by itself, if there is one. */
   readonly until?: Date
 }
 
-/** Why a run is where it is, and each of its open steps. */
+/** What a run and each of its open steps wait for. */
 export interface Explanation {
   readonly runId: string
   readonly workflow: string
   readonly version: number
   readonly status: RunStatus
   readonly sentence: string
-  /** One for each step that has not ended, in the order of the definition. Empty when the run is over. */
+  /** One for each step that has not ended, in the order of the definition. Empty if the run has ended. */
   readonly steps: readonly StepExplanation[]
 }

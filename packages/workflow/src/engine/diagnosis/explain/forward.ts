@@ -3,10 +3,10 @@ import { holdsLease } from '../worker-list.ts'
 import { capacity } from './capacity.ts'
 import type { RunToExplain, StepExplanation } from './explanation.ts'
 
-/** Names in one sentence at most: a step may depend on thousands. */
+/** The most names in one sentence: a step may depend on thousands. */
 const LISTED_MAX = 5
 
-/** Why a step that has not ended on its way forward is where it is. */
+/** Explains what a forward step that has not ended waits for. */
 export function explainForward(found: RunToExplain, step: StepRecord): StepExplanation {
   switch (step.status) {
     case 'running':
@@ -38,12 +38,12 @@ function running(found: RunToExplain, step: StepRecord): StepExplanation {
   return { step: step.name, reason: 'running', sentence }
 }
 
-/** Whether its run goes forward no more, and its undo has not begun. */
+/** Whether its run was stopped and its undo has not begun. */
 function isStopped({ run }: RunToExplain): boolean {
   return run.status === 'compensating' || (run.status === 'paused' && run.cause !== null)
 }
 
-/** What is to be said of a step's worker that does not renew its lease any more. Null when it does. */
+/** A sentence about a step's worker that has stopped renewing its lease. Null if it renews. */
 export function goneWorker({ workers, now }: RunToExplain, { workerId }: StepRecord): string | null {
   const worker = workers.find((known) => known.workerId === workerId)
   if (worker !== undefined && holdsLease(worker, now)) return null
@@ -121,7 +121,7 @@ export function instant(at: number): string {
   return new Date(at).toISOString()
 }
 
-/** Worth telling from the second on. */
+/** Mentions the attempt from the second on. */
 export function nthAttempt(attempts: number): string {
   return attempts > 1 ? ` (attempt ${attempts})` : ''
 }

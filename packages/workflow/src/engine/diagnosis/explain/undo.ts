@@ -2,12 +2,12 @@ import type { StepRecord } from '../../../adapter/index.ts'
 import type { RunToExplain, StepExplanation } from './explanation.ts'
 import { due, goneWorker, instant, listOf, nthAttempt, times } from './forward.ts'
 
-/** In an undo that has not ended. */
+/** Whether the step's undo has not ended. */
 export function isUndoOpen({ status }: StepRecord): boolean {
   return status === 'compensating' || status === 'compensation_failed'
 }
 
-/** Why a step that is to be undone is where it is. */
+/** Explains what a step's undo waits for. */
 export function explainUndo(found: RunToExplain, step: StepRecord): StepExplanation {
   const { name, availableAt } = step
   const failures = step.undo?.failures ?? 0
@@ -16,20 +16,20 @@ export function explainUndo(found: RunToExplain, step: StepRecord): StepExplanat
     return { step: name, reason: 'operator', sentence }
   }
   if (step.workerId !== null) return compensating(found, step)
-  // Of a paused run, each undo that has not begun has one more open dependency.
+  // In a paused run, each undo that has not begun has one more open dependency.
   if (dependentsOf(found, step).some(isUndoOpen)) return waitsForOthers(found, step)
   if (found.run.status === 'paused') {
     const sentence = `The compensation of "${name}" does not begin until the run is resumed.`
     return { step: name, reason: 'paused', sentence }
   }
   if (failures > 0 && availableAt !== null && availableAt > found.now) {
-    const sentence = `The compensation of "${name}" failed ${times(failures)} and is tried again at ${instant(availableAt)}. An operator may call it now with retryCompensation(), take it for undone with skipCompensation(), or pause() the run.`
+    const sentence = `The compensation of "${name}" failed ${times(failures)} and is tried again at ${instant(availableAt)}. An operator may call it now with retryCompensation(), mark it as undone with skipCompensation(), or pause() the run.`
     return { step: name, reason: 'retry', sentence, until: new Date(availableAt) }
   }
   return due(found, step, `The compensation of "${name}"`)
 }
 
-/** The first thing to know of a compensation that fails on a missing output. */
+/** An operator needs this first when a compensation fails on a missing output. */
 function withoutOutput({ succeeded, undoOf }: StepRecord): string {
   return succeeded && (undoOf === 'failed' || undoOf === 'cancelled')
     ? ' It is called without an output: what the step returned could not be stored.'
@@ -61,7 +61,7 @@ function waitsForOthers(found: RunToExplain, step: StepRecord): StepExplanation 
   return { step: name, reason: 'dependency', sentence: `"${name}" is undone after ${listOf(open)}.` }
 }
 
-/** The first of the steps to be undone before this one that cannot be undone without an operator. */
+/** The first parked step that must be undone before this one. */
 function firstParked(found: RunToExplain, step: StepRecord): StepRecord | undefined {
   const seen = new Set<number>()
   const toVisit = [step]
