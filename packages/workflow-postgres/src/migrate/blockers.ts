@@ -60,7 +60,7 @@ export function blockedError(
   const named = blockers.map(described).join('; ')
   const who =
     named === ''
-      ? 'Whoever it was has ended since.'
+      ? 'Nobody was found who holds a lock on its tables: whoever it was may have ended since, or be creating the schema.'
       : `Held by: ${named}. End those transactions (select pg_terminate_backend(<process>)) or wait for their end.`
   return new StoreContendedError(`${what} ${who} Then call migrate() again.`, context)
 }
