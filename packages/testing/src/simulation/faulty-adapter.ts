@@ -1,11 +1,11 @@
 import {
   type Adapter,
+  CONTENDED_VERBS,
   type Outcome,
   type StepTransaction,
   StoreContendedError,
   StoreUnavailableError,
   type TransactRequest,
-  WAITING_VERBS,
 } from '@belay/workflow/adapter'
 import { isWithin, verbsOf } from './calls.ts'
 import type { Hints } from './hints.ts'
@@ -27,7 +27,7 @@ export interface FaultRates {
   readonly contended: number
 }
 
-const CONTENDED: ReadonlySet<string> = new Set(WAITING_VERBS)
+const CONTENDED: ReadonlySet<string> = new Set(CONTENDED_VERBS)
 
 /** For how long an abandoned statement may go on in the store. */
 const LATE_MAX_MS = 20_000

@@ -30,7 +30,7 @@ export interface VerbFacts {
     | 'hints'
   readonly lostAnswer: LostAnswer
   /** It waits, for a bounded time, for rows that others have locked, and may then throw `StoreContendedError`. */
-  readonly waits?: true
+  readonly contended?: true
   /** It takes `{ tx }`: then it is part of the caller's transaction. */
   readonly within?: true
   /** An adapter may leave it out. */
@@ -48,7 +48,7 @@ export const VERBS = {
   readDefinitions: { purpose: 'definitions', lostAnswer: 'again', within: true },
   findDefinition: { purpose: 'definitions', lostAnswer: 'again', within: true },
 
-  startRuns: { purpose: 'start', lostAnswer: 'compare', waits: true, within: true },
+  startRuns: { purpose: 'start', lostAnswer: 'compare', contended: true, within: true },
 
   registerWorker: { purpose: 'worker', lostAnswer: 'again' },
   renew: { purpose: 'worker', lostAnswer: 'again' },
@@ -58,21 +58,21 @@ export const VERBS = {
   claim: { purpose: 'work', lostAnswer: 'compare' },
   held: { purpose: 'work', lostAnswer: 'again' },
   load: { purpose: 'work', lostAnswer: 'again' },
-  settle: { purpose: 'work', lostAnswer: 'compare', waits: true },
+  settle: { purpose: 'work', lostAnswer: 'compare', contended: true },
   transact: { purpose: 'work', lostAnswer: 'ask' },
   recorded: { purpose: 'work', lostAnswer: 'again' },
 
   stopping: { purpose: 'undo', lostAnswer: 'again' },
   drain: { purpose: 'undo', lostAnswer: 'again' },
-  beginUndo: { purpose: 'undo', lostAnswer: 'compare', waits: true },
+  beginUndo: { purpose: 'undo', lostAnswer: 'compare', contended: true },
 
-  deliverSignals: { purpose: 'waits', lostAnswer: 'again', waits: true, within: true },
+  deliverSignals: { purpose: 'waits', lostAnswer: 'again', contended: true, within: true },
   findApprovals: { purpose: 'waits', lostAnswer: 'again' },
   upcoming: { purpose: 'waits', lostAnswer: 'again' },
   expireRuns: { purpose: 'waits', lostAnswer: 'again' },
 
-  cancelRuns: { purpose: 'control', lostAnswer: 'again', waits: true },
-  changeRun: { purpose: 'control', lostAnswer: 'look', waits: true, within: true },
+  cancelRuns: { purpose: 'control', lostAnswer: 'again', contended: true },
+  changeRun: { purpose: 'control', lostAnswer: 'look', contended: true, within: true },
   readHistory: { purpose: 'control', lostAnswer: 'again' },
   readAttempts: { purpose: 'control', lostAnswer: 'again' },
 
@@ -98,7 +98,7 @@ export const VERBS = {
 export const ASKING_VERBS: readonly VerbName[] = namesWhere(({ lostAnswer }) => lostAnswer !== 'nothing')
 
 /** The verbs that wait for rows which others may have locked. */
-export const WAITING_VERBS: readonly VerbName[] = namesWhere(({ waits }) => waits === true)
+export const CONTENDED_VERBS: readonly VerbName[] = namesWhere(({ contended }) => contended === true)
 
 function namesWhere(holds: (facts: VerbFacts) => boolean): readonly VerbName[] {
   return Object.entries<VerbFacts>(VERBS).flatMap(([name, facts]) => (holds(facts) ? [name as VerbName] : []))

@@ -7,8 +7,8 @@ const PAGE = new URL('../../../../docs/extending/write-an-adapter.md', import.me
 it('the page for authors of adapters says of every verb what the code says', () => {
   const yes = (fact: boolean | undefined) => (fact === true ? 'yes' : '')
   const wanted = Object.entries<VerbFacts>(VERBS).map(
-    ([name, { purpose, lostAnswer, waits, within, optional }]) =>
-      `| \`${name}\` | ${purpose} | ${lostAnswer} | ${yes(waits)} | ${yes(within)} | ${yes(optional)} |`,
+    ([name, { purpose, lostAnswer, contended, within, optional }]) =>
+      `| \`${name}\` | ${purpose} | ${lostAnswer} | ${yes(contended)} | ${yes(within)} | ${yes(optional)} |`,
   )
 
   const rows = readFileSync(PAGE, 'utf8')
