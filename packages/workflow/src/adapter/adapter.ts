@@ -40,41 +40,41 @@ import type {
 /**
  * The port between the engine and a store.
  *
- * Every verb is one atomic change (all of it or nothing, unless it says otherwise), takes arrays and returns arrays. Every verb may throw
- * `StoreUnavailableError`; then its effect is unknown, and the engine repeats it or asks (`held`). Every verb that locks rows may throw
- * `StoreContendedError`: somebody else holds one of the rows it needs, and has not let go of it within the adapter's short limit; the
- * engine then sends the members of the call apart, so that only the one that needs the row waits. No verb waits without an end. Verbs
- * repeat their guards in every write, so that any of them may be called late, twice, or by a worker that was presumed dead, without harm.
+ * Every verb is one atomic change unless its docstring says otherwise. Most verbs take arrays and return arrays. No verb waits forever. Every write
+ * repeats its guards, so a verb may be called late, twice, or by a worker that was declared dead, without harm.
  *
- * Leases belong to workers: `renew` extends one row, and every step the worker holds with it. A step is held by (worker, fence).
- * When a worker's lease expires, `sweep` declares it dead first, which no claim can overtake, and then gives its steps to others.
+ * Every verb may throw `StoreUnavailableError`. Then its effect is unknown: the engine calls it again, or asks `held`. Every verb that locks rows may
+ * throw `StoreContendedError` when another transaction holds a row longer than the adapter's short limit. Then the engine splits the call, so that
+ * only the member that needs the row waits.
+ *
+ * A lease belongs to a worker: `renew` extends one row, and with it every step that the worker holds. A step is held by (worker, fence). When a lease
+ * expires, `sweep` first declares the worker dead, so that it can claim nothing more, and then returns its steps to the queue.
  */
 export interface Adapter {
-  /** For messages: `'postgres'`, `'pglite'`, `'memory'`. */
+  /** The adapter's name in messages: `'postgres'`, `'pglite'`, `'memory'`. */
   readonly name: string
 
-  /** A clock that the engine should take its timers from; given by stores whose time is virtual. */
+  /** The clock from which the engine takes its timers. Only stores whose time is virtual have one. */
   readonly clock?: Clock
 
-  /**
-   * True when the store has one session, as PGlite has: while a transaction is open in it, every other verb waits for that to end.
-   */
+  /** True if the store has only one session, like PGlite: while a transaction is open in it, every other verb waits for it to end. */
   readonly singleSession?: boolean
 
   /**
-   * Connects, checks the schema's version and, where the adapter is set to, migrates it. Idempotent; called before every other verb, but
-   * for those that are given a `tx`: its caller may hold the last connection there is, so the adapter sees to itself then.
-   * Throws `schema_missing`, `schema_outdated`, `schema_too_new`, `store_misconfigured`, `directory_in_use`.
+   * Connects, checks the schema's version and, if the adapter is configured to, migrates the schema. Idempotent. Called before every other verb,
+   * except verbs with a `tx`: their caller may hold the last free connection, so the adapter checks the schema in that transaction. Throws
+   * `schema_missing`, `schema_outdated`, `schema_too_new`, `store_misconfigured`, `directory_in_use`.
    */
   open(): Promise<void>
 
-  /** The store's clock, epoch milliseconds. With `tx` asked in that transaction. */
+  /** The store's clock, in epoch milliseconds. With `tx`, it is read in that transaction. */
   now(options?: WithinTransaction): Promise<number>
 
   /**
-   * Inserts definitions that are not there yet; returns what the store holds for each (name, version), in order. Never overwrites.
-   * With `tx` that transaction is asked first, and never waits for a connection: what is missing is saved beside it or, where that would
-   * have to wait, as part of it. What is not certain to outlive it is marked `uncommitted`.
+   * Inserts missing definitions and returns what the store holds for each (name, version), in order. Never overwrites.
+   *
+   * With `tx`, it reads in that transaction and never waits for a connection. A missing definition is saved on another connection if one is free,
+   * otherwise in the transaction. `uncommitted` marks a definition that may vanish with the transaction.
    */
   saveDefinitions(
     definitions: readonly DefinitionRecord[],
@@ -82,15 +82,14 @@ export interface Adapter {
   ): Promise<readonly SavedDefinition[]>
 
   /**
-   * Creates each run with all its step rows, roots ready. A run whose (workflow, key) is taken is not created; the holder is returned in
-   * its place, also when the holder was committed by another transaction during the call. Results are in order.
+   * Creates runs with all their steps; their roots are ready. If a run's (workflow, key) is taken, the run that has the key is returned instead, even
+   * if another transaction committed it during the call. Results are in order.
    *
-   * With `tx` the runs are part of that transaction: there once it is committed, and never when it is rolled back. A key that an open
-   * transaction has taken is waited for. The adapter itself wakes workers when such a transaction commits, if it can.
-   * Throws `invalid_option` for what is no open transaction of this store.
+   * With `tx`, the runs are part of that transaction: they exist once it commits. If another open transaction has taken a key, the call waits for it.
+   * The adapter wakes workers when the transaction commits, if it can. Throws `invalid_option` if `tx` is not an open transaction of this store.
    *
-   * With `lease`, which never comes with `tx`, roots that are due are leased to that worker at once, if it is live: run by run in the order
-   * of their ids, all roots of a run or none, until the next run's would exceed `handBackMax`. When the answer is lost, ask `held`.
+   * With `lease`, never combined with `tx`, roots that are due are leased to that worker at once if it is live. Runs are considered in the order of
+   * their ids, all roots of a run or none, until the next run would exceed `handBackMax`. If the answer is lost, ask `held`.
    */
   startRuns(
     runs: readonly NewRun[],
@@ -101,18 +100,17 @@ export interface Adapter {
   registerWorker(worker: NewWorker): Promise<void>
 
   /**
-   * Extends the worker's lease, and with it all the steps it holds, and tells which idle workers it shares its definitions with.
-   * `lost`: it was declared dead and may hold nothing any more. Never waits behind the worker's own other verbs.
+   * Extends the worker's lease, and with it every step it holds. Returns the idle workers with which it shares definitions. `lost`: the worker was
+   * declared dead and may hold nothing any more. Never waits for other verbs of the same worker.
    */
   renew(renewal: Renewal): Promise<Renewed | 'lost'>
 
-  /** Forgets a worker that holds nothing any more: the last word of a graceful stop. */
+  /** Removes a worker that holds nothing any more from the registry: the last call of a graceful stop. */
   deregisterWorker(worker: { workerId: string }): Promise<void>
 
   /**
-   * Leases up to `limit` ready steps of these definitions to the worker, longest available first. Steps of runs that are being stopped are
-   * not claimed forward; steps whose row somebody has locked are passed over, and stay claimable. Returns `lost` when the worker is unknown
-   * or dead.
+   * Leases up to `limit` ready steps of these definitions to the worker, longest available first. Skips forward steps of stopped runs. Also skips
+   * steps whose row is locked; they stay claimable. Returns `lost` if the worker is unknown or dead.
    */
   claim(request: {
     workerId: string
@@ -121,17 +119,17 @@ export interface Adapter {
   }): Promise<Claimed | 'lost'>
 
   /**
-   * Everything that the store says this worker holds, as of some moment during the call. May be asked at any time, beside other verbs: the
-   * engine compares it continually with what the worker knows. Costs as much as the worker holds, however many runs are live.
+   * Everything that this worker holds according to the store, at some moment during the call. May run at any time, concurrently with other verbs: the
+   * engine compares the answer with what the worker knows. Its cost depends on what the worker holds, not on the number of live runs.
    */
   held(request: { workerId: string }): Promise<readonly Claim[]>
 
   /**
-   * Records finished attempts, each guarded by (worker, fence). For each outcome its effects on dependents and on the run commit
-   * together with it; different outcomes of one call may commit apart. Of the steps that become ready, up to `handBackMax` are leased to
-   * this worker and returned; the rest are left to be claimed. Repeating a call whose answer was lost returns `settled` for what it had
-   * recorded, but not the claims: ask `held`. An outcome that the store refuses does not hinder the others: it
-   * answers `refused` for that one, and the engine decides what to record in its stead.
+   * Records finished attempts, each guarded by (worker, fence). Each outcome commits atomically with its effects on dependents and on the run;
+   * different outcomes of one call may commit separately. Up to `handBackMax` of the steps that become ready are leased to this worker and returned;
+   * the rest are queued. If a call is repeated because its answer was lost, outcomes that it had recorded answer `settled`, but the claims are not
+   * repeated: ask `held`. If the store refuses an outcome, that one answers `refused` and the others are still recorded; the engine decides what to
+   * record instead.
    */
   settle(
     settlement: KeepsAttempts & {
@@ -142,27 +140,26 @@ export interface Adapter {
   ): Promise<Settlement>
 
   /**
-   * Runs work in a transaction, records the outcome it resolves to as `settle` does, and commits both together; nothing else of the step is
-   * locked while the work goes on. Rolled back, nothing is left of either. No more of these run at once than the adapter allows, so
-   * that other verbs never wait for them; the rest wait their turn.
+   * Runs work in a transaction, records the work's outcome as `settle` does, and commits both together. While the work runs, nothing else of the step
+   * is locked. A rollback undoes both. The adapter limits how many run at once, so that other verbs never wait for them; the rest queue.
    *
-   * Throws `StoreUnavailableError` before the work was called: nothing happened. After it had resolved to an outcome: its effect is unknown;
-   * ask `recorded`. What the work leaves behind cannot reach the transaction once this has resolved.
+   * If it throws `StoreUnavailableError` before the work was called, nothing happened. If it throws after the work resolved to an outcome, the effect
+   * is unknown: ask `recorded`. Once it has settled, code that the work left running cannot reach the transaction any more.
    */
   transact(request: TransactRequest): Promise<Transacted>
 
   /**
-   * Of these outcomes, whether the store holds them: asked when the end of a `transact` was not answered. Waits for a transaction that is
-   * still to record one of them, so that the answer is final.
+   * For each of these outcomes, whether the store has recorded it. Asked when a `transact` got no answer to its COMMIT. Waits for a transaction that
+   * may still record one of them, so the answer is final.
    */
   recorded(request: { workerId: string; outcomes: readonly Outcome[] }): Promise<readonly boolean[]>
 
-  /** Reads inputs, causes, outputs and errors. Unknown runs are left out. */
+  /** Reads inputs, causes, outputs and errors. Omits unknown runs. */
   load(requests: readonly PayloadRequest[]): Promise<readonly RunPayloads[]>
 
   /**
-   * Declares workers dead whose lease has expired, and gives a bounded number of the steps of dead workers back as ready, each with one
-   * more loss. `more` tells that there is more to do at once.
+   * Declares workers dead whose lease has expired, and returns a bounded number of their steps to the queue, each with one more loss. `more`: call
+   * again at once.
    */
   sweep(request: KeepsAttempts & { readonly limit: number }): Promise<{
     readonly lostWorkers: readonly string[]
@@ -170,12 +167,12 @@ export interface Adapter {
     readonly more: boolean
   }>
 
-  /** Of these runs, those that no longer go forward, paused or not: their forward handlers are to be signalled. */
+  /** Returns those of these runs that no longer go forward, paused or not. The signals of their forward handlers must fire. */
   stopping(request: { runIds: readonly string[] }): Promise<readonly string[]>
 
   /**
-   * Cancels what has not started in runs that are to be undone, and returns those in which nothing is in flight any more and whose undo
-   * has not begun, oldest first; only runs of these definitions and, when given, only these runs. Paused ones wait for their resumption.
+   * Cancels the steps that have not begun in stopped runs. Returns the runs with no step in flight whose undo has not begun, oldest first. Looks only
+   * at runs of these definitions and, if `runIds` is given, only at these runs. Leaves out paused runs until they are resumed.
    */
   drain(request: {
     definitionIds: readonly number[]
@@ -184,34 +181,31 @@ export interface Adapter {
   }): Promise<readonly DrainedRun[]>
 
   /**
-   * Begins the undo of drained runs, exactly once per run: a plan for a run whose undo has begun, that is not drained, or that is paused,
-   * changes nothing; nor does one that was made before a failed run was cancelled.
-   * Undos with no open dependents become claimable; up to `handBackMax` of them, of all runs together, are leased to the worker at once.
-   * Returns the runs that this call moved, with their new status and what was leased of them. When the answer is lost, ask `held`.
+   * Begins the undo of drained runs, exactly once per run. A plan changes nothing if its run is paused, is not drained, or is already being undone,
+   * or if the plan was made before a failed run was cancelled. Undos with no open dependents become claimable. Up to `handBackMax` of them, over all
+   * runs, are leased to the worker at once. Returns the runs that this call changed, with their new status and the claims leased from them. If the
+   * answer is lost, ask `held`.
    */
   beginUndo(plans: readonly UndoPlan[], lease?: Lease): Promise<readonly BegunUndo[]>
 
-  /**
-   * Stops runs that go forward with a cancellation, paused ones too; those that are already stopping or at an end are left as they are.
-   * Returns the runs stopped.
-   */
+  /** Cancels runs that go forward, paused ones too. Leaves runs alone that are already stopped or have ended. Returns the runs it stopped. */
   cancelRuns(request: {
     readonly runIds: readonly string[]
     /** JSON text of the cause. */
     readonly cause: string
-    /** `abandonment` leaves every effect as it is. Default `cancellation`. */
+    /** `abandonment` skips the undo: every effect stays. Default `cancellation`. */
     readonly stop?: 'cancellation' | 'abandonment' | undefined
-    /** Who cancels and why, for the history of the runs that this stops. */
+    /** Who cancels and why, for the history of each run that this stops. */
     readonly by?: { readonly actor: string | null; readonly reason: string | null } | undefined
   }): Promise<readonly ChangedRun[]>
 
   /**
-   * Changes one run as an operator asks: holds the run and all its steps still, calls `decide` with them, and writes the change that it
-   * returns, all of it or nothing; null writes nothing. `decide` is a pure function: the store may call it again, when it had to give the
-   * change up for the sake of another. What it throws is thrown, and nothing is written. Null when there is no such run.
+   * Changes one run for an operator: locks the run and all its steps, calls `decide` with them, and writes the change it returns, atomically; null
+   * writes nothing. `decide` must be pure: the store may call it again when it had to repeat the transaction. If it throws, nothing is written and
+   * the error is rethrown. Resolves null if there is no such run.
    *
-   * With `tx` the change is part of that transaction, which holds the run until it ends; workers are woken when it commits. Throws
-   * `invalid_option` for what is no open transaction of this store.
+   * With `tx`, the change is part of that transaction, which keeps the run locked until it ends. Workers are woken when it commits. Throws
+   * `invalid_option` if `tx` is not an open transaction of this store.
    */
   changeRun<Answer extends object>(
     request: KeepsAttempts & {
@@ -221,121 +215,125 @@ export interface Adapter {
     options?: WithinTransaction,
   ): Promise<Answer | null>
 
-  /** What operators did to a run, and the signals it received: the newest `limit` of them, in the order they came. */
+  /** A run's history: operators' actions and received signals. Returns the newest `limit` entries, oldest first. */
   readHistory(request: { readonly runId: string; readonly limit: number }): Promise<readonly HistoryRecord[]>
 
-  /** The attempts of a run that were kept: the newest `limit` of them, in the order in which they ended. Those that are under way are not told. */
+  /** The kept attempts of a run: the newest `limit`, in the order in which they ended. Attempts under way are not included. */
   readAttempts(request: { readonly runId: string; readonly limit: number }): Promise<readonly KeptAttempt[]>
 
-  /** Definitions by the store's number; unknown ones are left out. With `tx` also those that were saved in it. */
+  /** Definitions by the store's number. Omits unknown ones. With `tx`, also finds definitions saved in it. */
   readDefinitions(
     definitionIds: readonly number[],
     options?: WithinTransaction,
   ): Promise<readonly SavedDefinition[]>
 
-  /** A workflow's definition of this version, or of the highest that is stored; null when there is none. With `tx` also one that was saved in it. */
+  /** A workflow's definition of this version, or of the highest stored version. Null if there is none. With `tx`, also finds one saved in it. */
   findDefinition(
     wanted: { readonly name: string; readonly version?: number | undefined },
     options?: WithinTransaction,
   ): Promise<SavedDefinition | null>
 
   /**
-   * Gives signals to steps: each is recorded by its key, becomes its step's output, and makes the step ready if it waits; all of that in one
-   * commit. A step takes one signal, until an operator has it ask anew: a change that takes `signalledAt` from a step supersedes its signal,
-   * and the same key may come again. Results are in order.
+   * Delivers signals to steps. One commit records each signal by its key, makes it the step's output, and makes the step ready if it waits. A step
+   * takes one signal until an operator makes it ask anew: a change that clears a step's `signalledAt` supersedes its signal, and the same key may
+   * come again. Results are in order.
    *
-   * With `tx` they are part of that transaction, which holds the steps until it ends; workers are woken when it commits. Throws
-   * `invalid_option` for what is no open transaction of this store.
+   * With `tx`, the signals are part of that transaction, which keeps the steps locked until it ends. Workers are woken when it commits. Throws
+   * `invalid_option` if `tx` is not an open transaction of this store.
    */
   deliverSignals(signals: readonly NewSignal[], options?: WithinTransaction): Promise<readonly Delivery[]>
 
   /**
-   * Looks at a bounded number of the live runs of workflows that have approvals, the newest first, and returns the steps of theirs that wait for
-   * one. Other runs cost it nothing.
+   * Reads a bounded number of the live runs of workflows that have approvals, newest first, and returns their steps that wait for one. Its cost does
+   * not depend on other runs.
    */
   findApprovals(request: ApprovalsRequest): Promise<FoundApprovals>
 
-  /** Which definition a run follows; by id, or by workflow and key. Null when there is none. With `tx` also runs that were started in it. */
+  /** The definition that a run follows, by run id or by workflow and key. Null if there is no such run. With `tx`, also finds runs started in it. */
   findRun(
     run: { readonly runId: string } | { readonly workflow: string; readonly key: string },
     options?: WithinTransaction,
   ): Promise<FoundRun | null>
 
   /**
-   * Stops runs whose deadline has passed, with that as their cause, and cancels what has not started in them; the longest overdue first.
-   * Paused ones stay paused.
-   * Returns the runs stopped.
+   * Stops runs whose deadline has passed, with the deadline as their cause, and cancels their steps that have not begun. Takes the longest overdue
+   * first. Paused runs stay paused. Returns the runs it stopped.
    */
   expireRuns(request: { readonly limit: number }): Promise<readonly ChangedRun[]>
 
   /**
-   * In how many milliseconds the next queued step of these definitions becomes claimable that is not yet, and the next deadline of any run
-   * passes, which may have passed already. Null for neither.
+   * The milliseconds until the next queued step of these definitions that is not due yet becomes due, and until the next deadline of any run passes;
+   * negative if it has already passed. Null for neither.
    */
   upcoming(request: {
     readonly definitionIds: readonly number[]
   }): Promise<{ readonly claimInMs: number | null; readonly deadlineInMs: number | null }>
 
-  /** One run with its steps in order, or null. */
+  /** One run with its steps in order. Null if there is no such run. */
   readRun(runId: string): Promise<{ readonly run: RunRecord; readonly steps: readonly StepRecord[] } | null>
 
   /**
-   * Statuses of these runs; unknown runs are left out. With `stored` a run that is scheduled or waits is running, which is cheaper to tell:
-   * for who only wants to know whether it has ended.
+   * Statuses of these runs. Omits unknown runs. With `stored`, scheduled and waiting runs answer `running`: that is cheaper, and enough to know
+   * whether a run has ended.
    */
   readStatuses(
     runIds: readonly string[],
     options?: { readonly stored?: boolean },
   ): Promise<readonly { readonly runId: string; readonly status: RunStatus }[]>
 
-  /** Runs, newest first: the greatest run id first. */
+  /** Runs, newest first: by run id, descending. */
   listRuns(filter: RunFilter): Promise<readonly RunRecord[]>
 
-  /** How many runs fit: one count or, by status, one for each status that any of them has. Looks at a bounded number of those that fit. */
+  /** Counts matching runs: one count or, with `byStatus`, one for each status that occurs. Reads a bounded number of matching runs. */
   countRuns(request: RunCountRequest): Promise<readonly RunCount[]>
 
   /**
-   * Workers, the longest registered first, 10,000 at most. Those that left are not known any more, nor are the dead once their steps are
-   * given back.
+   * Workers, longest registered first. Default `limit` 10,000. Workers that left are not listed, nor are dead workers whose steps have all been
+   * requeued.
    */
   listWorkers(request?: { limit?: number }): Promise<readonly WorkerRecord[]>
 
-  /** What a worker holds, for people to read, by run and step. Unknown workers hold nothing. */
+  /** The steps that a worker holds, for display, by run and step. An unknown worker holds nothing. */
   listHeld(request: { workerId: string; limit: number }): Promise<readonly HeldStepRecord[]>
 
-  /** Looks at a bounded number of the runs that ended before an instant, longest ended first, and returns those that are asked for. */
+  /** Reads a bounded number of the runs that ended before an instant, longest ended first, and returns those that match. */
   findEnded(request: EndedRunsRequest): Promise<EndedRuns>
 
   /**
-   * Deletes runs with everything that belongs to them, as far as they have ended, and did so before an instant: a run that was sent forward
-   * again stays. Never waits for another's lock: what somebody is changing just now stays too. Returns the runs deleted.
+   * Deletes those of these runs that ended before an instant, with everything that belongs to them. A run that was sent forward again stays. Never
+   * waits for a lock: a run that somebody is changing stays too. Returns the runs it deleted.
    */
   prune(request: { runIds: readonly string[]; finishedBefore: number }): Promise<readonly string[]>
 
-  /** Takes the keys from runs that ended before an instant, so that they can be used again. Otherwise as `prune`. Returns the runs that had one. */
+  /**
+   * Removes the keys of runs that ended before an instant, so that the keys can be used again. Locks like `prune`. Returns the runs that had a key.
+   */
   releaseKeys(request: { runIds: readonly string[]; finishedBefore: number }): Promise<readonly string[]>
 
-  /** What could be wrong with what is stored. Costs as much as there are live runs, whatever the history. */
+  /** What may be wrong with the stored runs. Its cost depends on the number of live runs, not on the history. */
   diagnose(request: { overdueMs: number }): Promise<Diagnosis>
 
   /**
-   * Calls back when work may have become claimable: a hint that may be missing, late or false. Without a hint's content anything may have.
-   * Returns how to stop it.
+   * Calls `listener` when work may have become claimable. The hint may be missing, late or wrong. Without a `hint` argument, work of any definition
+   * may have. Returns a function that stops it.
    */
   onWake(listener: (hint?: WakeHint) => void): () => void
 
-  /** Tells other processes' workers that work of these definitions may have become claimable; left out, of any. Coalesced, best effort, never throws. */
+  /**
+   * Tells workers of other processes that work of these definitions may have become claimable; by default, of any. Coalesced, best effort, never
+   * throws.
+   */
   wake(definitionIds?: readonly number[]): void
 
   /**
-   * Calls back when the adapter has noticed something that an operator should know, such as a pool without a free connection. Left out by
-   * adapters that have nothing to tell. Returns how to stop it.
+   * Calls `listener` when the adapter has noticed something that an operator should know, such as a pool without a free connection. Optional. Returns
+   * a function that stops it.
    */
   onNotice?(listener: (notice: StoreNotice) => void): () => void
 
-  /** Throws `store_misconfigured` when no connection could ever be had for a transactional step. Left out where one always can. */
+  /** Throws `store_misconfigured` if no connection could ever be available for a transactional step. Optional, for adapters where that can happen. */
   checkTransactions?(): void
 
-  /** Ends connections the adapter opened. Idempotent. */
+  /** Closes the connections that the adapter opened. Idempotent. */
   close(): Promise<void>
 }

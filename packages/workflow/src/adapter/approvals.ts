@@ -1,30 +1,30 @@
-/** Which approvals are looked for, and from where on. */
+/** Which approvals to look for, and where to begin. */
 export interface ApprovalsRequest {
   readonly workflow?: string | undefined
   /** The step's name. */
   readonly step?: string | undefined
-  /** Where an earlier answer ended; null begins with the newest run. */
+  /** The `cursor` of an earlier answer; null begins with the newest run. */
   readonly after: ApprovalPosition | null
   readonly limit: number
 }
 
-/** A place in the order of approvals: by run, the newest first, then by the step's number. */
+/** A position in the order of approvals: by run, newest first, then by the step's number. */
 export interface ApprovalPosition {
   readonly runId: string
-  /** The step's name; null stands behind all steps of the run. */
+  /** The step's name; null is the position after all steps of the run. */
   readonly step: string | null
 }
 
-/** One part of a walk over the runs that may wait for an approval, the newest first. */
+/** One page of the approvals that runs wait for, newest run first. */
 export interface FoundApprovals {
   readonly approvals: readonly ApprovalRecord[]
-  /** Where to go on. Also past runs that were looked at and wait for none. */
+  /** Where the next page begins. It also passes runs that were read and wait for nothing. */
   readonly cursor: ApprovalPosition | null
-  /** There may be more at once. */
+  /** There may be more; ask for them at once. */
   readonly more: boolean
 }
 
-/** A step that waits for somebody's decision. */
+/** A step that waits for a decision. */
 export interface ApprovalRecord {
   readonly runId: string
   readonly workflow: string

@@ -4,17 +4,17 @@ import type { RunStatus, StepStatus } from './lifecycle.ts'
 /** A payload as JSON text. `null` stands for "no value" (`undefined`); the JSON value null is the text `'null'`. */
 export type JsonText = string | null
 
-/** The shape of a definition: what may not change under one version. Steps are in topological order; a step's position is its number. */
+/** The shape of a definition: it may not change within one version. Steps are in topological order; a step's position is its number. */
 export interface DefinitionShape {
   readonly steps: readonly StepShape[]
 }
 
 export interface StepShape {
   readonly name: string
-  /** Numbers of the steps this one depends on, ascending, each smaller than its own. */
+  /** Numbers of the steps on which this one depends: ascending, each smaller than its own. */
   readonly dependsOn: readonly number[]
   readonly compensate: 'never' | 'completed' | 'started'
-  /** What the step waits for; absent for one that works. Only `signal` and `approval` take signals. */
+  /** What the step waits for; absent if it has a handler to run. Only `signal` and `approval` take signals. */
   readonly kind?: WaitKind | undefined
 }
 
@@ -27,61 +27,61 @@ export interface DefinitionRecord {
   readonly shape: DefinitionShape
 }
 
-/** A definition as the store holds it: `id` is the store's short number for (name, version). */
+/** A definition as stored: `id` is the store's short number for (name, version). */
 export interface SavedDefinition extends DefinitionRecord {
   readonly id: number
-  /** It was saved in a caller's transaction, and may be gone when that is rolled back. */
+  /** It was saved in a caller's transaction, and vanishes if that rolls back. */
   readonly uncommitted?: boolean | undefined
 }
 
 export interface NewRun {
-  /** Time-ordered uuid, made by the client. */
+  /** Time-ordered UUID, made by the client. */
   readonly runId: string
   readonly definitionId: number
   readonly workflow: string
   readonly key: string | null
   readonly input: JsonText
-  /** Of a run with a key: a hash of what its caller gave as input, before a schema made something of it. Kept with the run. */
+  /** Only for a run with a key: a hash of the input as its caller gave it, before a schema changed it. Stored with the run. */
   readonly inputHash?: string | null | undefined
-  /** When its first steps may begin: an instant, epoch milliseconds, or a delay from now. At once when it has neither, or has passed. */
+  /** When the run's first steps may begin: an instant in epoch milliseconds, or a delay from now. Without either, or if it has passed, at once. */
   readonly startAt?: number | undefined
   readonly startDelayMs?: number | undefined
-  /** How long after its start the run fails unless it has ended. */
+  /** The run fails if it has not ended this long after its start. */
   readonly deadlineMs?: number | undefined
-  /** What it is found by, beside its key: each once, none of them empty. */
+  /** Tags to find the run by. No duplicates, no empty texts. */
   readonly tags?: readonly string[] | undefined
 }
 
-/** What became of a {@link NewRun}. When its key was taken, `created` is false and the rest describes the run that has the key. */
+/** The answer to a {@link NewRun}. If its key was taken, `created` is false and the rest describes the run that has the key. */
 export interface StartedRun {
   readonly runId: string
   readonly created: boolean
   readonly definitionId: number
   readonly input: JsonText
-  /** Of a run that was not created by this call: the version of its definition, and the hash that is kept with it, if it has one. */
+  /** Only if the run already existed: its definition's version, and its stored input hash if it has one. */
   readonly version?: number | undefined
   readonly inputHash?: string | null | undefined
-  /** What was leased of it to the worker that was named; absent when none was, empty when nothing was leased. */
+  /** The steps of the run that were leased to the named worker; absent if no worker was named. */
   readonly claims?: readonly Claim[]
 }
 
-/** A worker that takes on steps which a call makes ready, and how many of them. */
+/** The worker to which a call may lease steps that it makes ready, and how many. */
 export interface Lease {
   readonly workerId: string
   readonly handBackMax: number
 }
 
-/** Forward attempts run a step's handler, undo attempts its compensation. */
+/** A forward attempt runs a step's handler, an undo attempt its compensation. */
 export type Direction = 'forward' | 'undo'
 
-/** Names one attempt of one step, whatever its direction. Every write for an attempt carries it. */
+/** Identifies one attempt of one step, in either direction. Every write for an attempt carries it. */
 export interface AttemptRef {
   readonly runId: string
   /** The step's number in its definition. */
   readonly step: number
   /**
-   * The fencing token, together with the worker's id. Grows with every claim of the step, forward and undo, and with every move by an
-   * operator; never repeats. Says nothing of how often a handler ran.
+   * The fencing token, together with the worker's id. Grows with every claim of the step, forward and undo, and with every move by an operator; never
+   * repeats. It does not tell how often a handler ran.
    */
   readonly fence: number
   readonly direction: Direction
@@ -93,45 +93,43 @@ export type UndoneStatus = 'completed' | 'failed' | 'skipped' | 'cancelled'
 
 /** A step leased to a worker. */
 export interface Claim extends AttemptRef {
-  /** Which effect of the step this is, from 1: part of the idempotency key. Grows when a step that was undone is run again. */
+  /** Which effect of the step this is, from 1; part of the idempotency key. Grows when a step that was undone runs again. */
   readonly round: number
   /**
-   * The attempt as people count it, this one included: 1, 2, 3 within a round and direction. A handler that may have run before under the same
-   * idempotency key has an attempt above 1.
+   * The attempt's number as users see it, from 1 within a round and direction. Above 1, a handler may have run before under the same idempotency key.
    */
   readonly attempt: number
-  /** Failed attempts so far, in this direction: what a retry policy counts. */
+  /** Earlier failed attempts in this direction; the retry policy counts them. */
   readonly failures: number
-  /** Attempts so far that ended with the loss of their worker, in this direction. */
+  /** Earlier attempts in this direction that ended with the loss of their worker. */
   readonly losses: number
-  /** Set on undo claims: what is being undone. */
+  /** Only on undo claims: the status that is being undone. */
   readonly undoOf: UndoneStatus | null
-  /** The run's input, where the store gives it along to save the worker a `load`. */
+  /** The run's input, if the store includes it to save the worker a `load`. */
   readonly input?: JsonText
 }
 
-/** What a claim came to. */
+/** The answer to a claim. */
 export interface Claimed {
   readonly claims: readonly Claim[]
-  /** There may be more to claim at once: the claim stopped at its limit, or before it had looked at everything. */
+  /** There may be more to claim at once: the claim reached its limit, or stopped before it had read everything. */
   readonly more: boolean
 }
 
-/** What a finished attempt asks the store to record. */
+/** What the store must record for a finished attempt. */
 export type Outcome = AttemptRef &
   (
     | { readonly type: 'completed'; readonly output: JsonText }
-    /** Completed with the output that its signal brought, which the store holds. */
+    /** Completed with its signal's payload, which the store holds, as output. */
     | { readonly type: 'received' }
     /**
-     * The step goes on waiting, without a worker, and is claimable again from `wake` on; null for not before a signal. Ends the series of
-     * failures and losses. When a signal has come meanwhile the step is ready at once instead.
+     * The step continues to wait, without a worker, and is claimable again from `wake` on; null waits for a signal only. Resets the counts of
+     * failures and losses. If a signal has come meanwhile, the step is ready at once.
      */
     | { readonly type: 'waiting'; readonly wake: Wake | null }
     /**
-     * Failed for good: the run turns to `compensating` with this cause, unless it already has. A paused run
-     * stays paused, and has the cause. `succeeded`: its handler returned, and what
-     * it returned cannot be stored. Its effect is there, so the step is undone like a completed one.
+     * Failed for good. The run becomes `compensating` with this cause unless it already is. A paused run stays paused and stores the cause.
+     * `succeeded`: the handler returned, but its result cannot be stored. The effect is there, so the step is undone like a completed one.
      */
     | {
         readonly type: 'failed'
@@ -139,41 +137,41 @@ export type Outcome = AttemptRef &
         readonly cause: string
         readonly succeeded?: boolean | undefined
       }
-    /** Try again, `delayMs` (store clock) from now. Either direction. Counts one failure. */
+    /** Try again `delayMs` from now, on the store's clock. Counts one failure. Both directions. */
     | { readonly type: 'retry'; readonly error: string; readonly delayMs: number }
     /**
-     * Give the lease back without spending an attempt. Either direction. `begun` is false when its handler was not called: then nothing
-     * of the attempt can have taken effect. Left out, it may have been.
+     * Give the lease back without counting an attempt. Both directions. `begun: false` says that the handler was not called, so nothing of the
+     * attempt can have taken effect. Omitted, it may have been called.
      */
     | { readonly type: 'released'; readonly begun?: boolean | undefined }
     | { readonly type: 'compensated' }
-    /** The step had nothing to undo and only kept the order: it returns to the status it had (`undoOf`). */
+    /** The relay had nothing to undo: it returns to the status it had (`undoOf`). */
     | { readonly type: 'relayed'; readonly undoOf: UndoneStatus }
-    /** The compensation failed for good: the run is parked as `compensation_failed`, a paused one when it is resumed. */
+    /** The compensation failed for good: the run is parked as `compensation_failed`; if it is paused, when it is resumed. */
     | { readonly type: 'compensation_failed'; readonly error: string }
   )
 
-/** When a waiting step is due: `afterMs` from the settlement on, or at an instant, epoch milliseconds. Both on the store's clock. */
+/** When a waiting step is due: `afterMs` after the settlement, or at an instant in epoch milliseconds. Store clock. */
 export type Wake = { readonly afterMs: number } | { readonly at: number }
 
 export interface Settlement {
   /**
-   * In the order of the outcomes. `settled`: recorded, now or by an earlier call whose answer was lost.
-   * `lost`: the attempt's lease had moved on, and nothing was written for it. `refused`: the store can never take what the outcome holds,
-   * for the reason given; nothing was written, and the attempt still holds its step.
+   * In the order of the outcomes. `settled`: recorded, now or by an earlier call whose answer was lost. `lost`: the attempt no longer held its step;
+   * nothing was written for it. `refused`: the store can never store this outcome, for the given reason; nothing was written, and the attempt still
+   * holds its step.
    */
   readonly results: readonly ('settled' | 'lost' | { readonly refused: string })[]
-  /** Steps that these outcomes made ready and that are now leased to the settling worker. */
+  /** Steps that these outcomes made ready and that are now leased to the same worker. */
   readonly claims: readonly Claim[]
   /** Runs whose status these outcomes changed. */
   readonly runs: readonly ChangedRun[]
-  /** True when outcomes made steps ready that were left for any worker to claim. */
+  /** True if outcomes made steps ready that were queued for any worker to claim. */
   readonly queued: boolean
 }
 
 export interface PayloadRequest {
   readonly runId: string
-  /** Steps whose output and error are wanted. */
+  /** Steps whose output and error to read. */
   readonly steps: readonly number[]
 }
 
@@ -183,11 +181,11 @@ export interface RunPayloads {
   /** JSON text of a {@link RunCause}; null until the run stops. */
   readonly cause: JsonText
   readonly steps: readonly StepPayloads[]
-  /** The store's clock when this was read, epoch milliseconds. */
+  /** The store's clock at the time of the read, in epoch milliseconds. */
   readonly now: number
 }
 
-/** Instants and `succeeded` are those of {@link StepRecord}. */
+/** Instants and `succeeded` are as in {@link StepRecord}. */
 export interface StepPayloads {
   readonly step: number
   readonly output: JsonText
@@ -220,11 +218,11 @@ export interface RunRecord {
   /** Epoch milliseconds, store clock. */
   readonly createdAt: number
   readonly finishedAt: number | null
-  /** When it may begin, if it was given a start time. */
+  /** When the run may begin, if it has a start time. */
   readonly startAt: number | null
-  /** When it fails unless it has ended by then. */
+  /** The run fails if it has not ended by then. */
   readonly deadlineAt: number | null
-  /** As they were given; empty for none. */
+  /** As given; empty for none. */
   readonly tags: readonly string[]
 }
 
@@ -235,9 +233,9 @@ export interface StepRecord {
   readonly fence: number
   /** Which effect of the step this is, from 1. */
   readonly round: number
-  /** Of the way forward, as `startedAt`, `finishedAt` and `error` are: attempts of this round, and of a poll those of its newest check. */
+  /** Forward attempts of this round; for a poll, of its newest check. `startedAt`, `finishedAt` and `error` are about the forward direction too. */
   readonly attempts: number
-  /** Failed attempts and lost workers since the step was last sent on its way: what its retry policy counts. */
+  /** Failed attempts and lost workers of the current series, which the retry policy counts. A wait or an operator's retry begins a new series. */
   readonly failures: number
   readonly losses: number
   readonly openDependencies: number
@@ -245,33 +243,33 @@ export interface StepRecord {
   readonly undoOf: UndoneStatus | null
   readonly output: JsonText
   readonly error: JsonText
-  /** When the newest forward attempt was claimed and ended. Epoch milliseconds, store clock. */
+  /** When the newest forward attempt was claimed, and when it ended. Epoch milliseconds, store clock. */
   readonly startedAt: number | null
   readonly finishedAt: number | null
-  /** Its undo; null while it goes forward, and of a step that had nothing to undo. */
+  /** The step's undo; null while the step goes forward, or if it had nothing to undo. */
   readonly undo: UndoRecord | null
-  /** Of a step that is ready or waiting: when it is due, by a retry's delay or a timer. Null for at once, or for a wait without end. */
+  /** When a ready or waiting step is due, after a retry's delay or by a timer. Null means at once, or a wait without a timeout. */
   readonly availableAt: number | null
   /** When the step first began to wait. */
   readonly waitingSince: number | null
-  /** When the signal came that this step waits for, or will wait for; its payload is the output. */
+  /** When the signal came that this step waits for, or will wait for. Its payload is the output. */
   readonly signalledAt: number | null
-  /** When the first of the newest series of failed attempts began, of either direction; kept when the series has ended. */
+  /** When the first attempt of the newest series of failures began, in either direction. Kept after the series has ended. */
   readonly failingSince: number | null
-  /** In this round its handler returned what cannot be stored: its effect is there, although the step did not complete. */
+  /** In this round the handler returned a result that cannot be stored: its effect is there, although the step did not complete. */
   readonly succeeded: boolean
 }
 
-/** The undo of a step, beside what its row says of the way forward. Instants are epoch milliseconds, store clock. */
+/** The undo of a step. Instants are epoch milliseconds, store clock. */
 export interface UndoRecord {
   readonly attempts: number
   readonly failures: number
   readonly losses: number
-  /** When its newest attempt was claimed and ended. */
+  /** When the newest undo attempt was claimed, and when it ended. */
   readonly startedAt: number | null
   readonly finishedAt: number | null
   /** The newest error of the compensation. */
   readonly error: JsonText
-  /** An operator took it for done. */
+  /** An operator skipped the undo and counts it as done. */
   readonly skipped: boolean
 }

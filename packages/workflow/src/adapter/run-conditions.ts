@@ -1,43 +1,43 @@
 import type { RunStatus } from './lifecycle.ts'
 
-/** Which runs are meant: those that fit every condition that is given. Instants are epoch milliseconds of the store's clock. */
+/** Selects runs that fit every given condition. Instants are epoch milliseconds, store clock. */
 export interface RunConditions {
-  /** Of any of these workflows. */
+  /** Any of these workflows. */
   readonly workflow?: readonly string[] | undefined
-  /** Shown with any of these statuses. */
+  /** Any of these statuses, as people see them. */
   readonly status?: readonly RunStatus[] | undefined
   readonly key?: string | undefined
-  /** With all of these tags; never empty. */
+  /** All of these tags; never empty. */
   readonly tags?: readonly string[] | undefined
   /** Created at this instant or later. */
   readonly createdAfter?: number | undefined
-  /** Created earlier than this instant. */
+  /** Created before this instant. */
   readonly createdBefore?: number | undefined
   /** Ended at this instant or later. */
   readonly finishedAfter?: number | undefined
-  /** Ended earlier than this instant. */
+  /** Ended before this instant. */
   readonly finishedBefore?: number | undefined
 }
 
 export interface RunFilter extends RunConditions {
-  /** Only runs older than this run id; for paging. */
+  /** Only runs older than this run id, for paging. */
   readonly before?: string | undefined
   readonly limit: number
 }
 
 export interface RunCountRequest extends RunConditions {
-  /** Counts no further than this. */
+  /** The count stops here. */
   readonly max: number
-  /** True counts each status apart. A run that is scheduled, running or waiting is counted only among the newest `max` of these together. */
+  /** True counts each status separately. Runs that are scheduled, running or waiting are counted only among the newest `max` of these together. */
   readonly byStatus: boolean
 }
 
-/** How many runs fit. */
+/** How many runs match. */
 export interface RunCount {
-  /** Null when statuses are not counted apart. */
+  /** Null if statuses are not counted separately. */
   readonly status: RunStatus | null
-  /** At most the `max` that was asked for. */
+  /** At most the requested `max`. */
   readonly count: number
-  /** There are more than were counted, or may be. */
+  /** There are, or may be, more runs than were counted. */
   readonly capped: boolean
 }

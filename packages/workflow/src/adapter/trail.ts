@@ -1,9 +1,9 @@
 import type { Direction, JsonText } from './records.ts'
 
 /**
- * How an attempt ended. `completed`, `compensated`; `waiting`: it found that its step must wait on; `retrying`: it failed and another follows;
- * `failed`, `compensation_failed`: for good; `released`: its worker left, and its handler may have begun; `lost`: its worker died;
- * `given_up`: by an operator.
+ * How an attempt ended. `completed`, `compensated`; `waiting`: its step must go on waiting; `retrying`: it failed and another attempt follows;
+ * `failed`, `compensation_failed`: failed for good; `released`: its worker left, and its handler may have begun; `lost`: its worker died; `given_up`:
+ * an operator ended it.
  */
 export type AttemptResult =
   | 'completed'
@@ -16,14 +16,14 @@ export type AttemptResult =
   | 'lost'
   | 'given_up'
 
-/** Asks a verb to keep the attempts that it ends, each as one row. */
+/** Whether the verb keeps each attempt that it ends, as one row. */
 export interface KeepsAttempts {
   readonly keepAttempts?: boolean | undefined
 }
 
-/** An attempt that has ended, and was kept. Instants are epoch milliseconds, store clock. */
+/** An ended attempt that was kept. Instants are epoch milliseconds, store clock. */
 export interface KeptAttempt {
-  /** The step's number in the definition that its run follows now, and its name. */
+  /** The step's number and name in the definition that its run follows now. */
   readonly step: number
   readonly name: string
   readonly direction: Direction

@@ -1,59 +1,59 @@
 import type { Outcome, Settlement } from './records.ts'
 import type { KeepsAttempts } from './trail.ts'
 
-/** How much a transaction is kept apart from those beside it: PostgreSQL's levels. */
+/** The transaction's isolation level, as in PostgreSQL. */
 export type Isolation = 'read committed' | 'repeatable read' | 'serializable'
 
 export interface TransactionOptions {
-  /** Default `read committed`. Under the stricter levels a step is repeated more often, since the engine's own rows are part of it. */
+  /** Default `read committed`. Stricter levels repeat a step more often, since the engine's own rows are part of its transaction. */
   readonly isolation?: Isolation | undefined
 }
 
-/** Options that know what `tx` is. Adapters make them: `postgresTransaction()`, `pgliteTransaction()`. */
+/** Options that know the type of `tx`. Adapters make them: `postgresTransaction()`, `pgliteTransaction()`. */
 export interface TypedTransaction<Tx> extends TransactionOptions {
-  /** Carries a type only: there is no such property at run time. */
+  /** Only carries a type: the property does not exist at run time. */
   readonly '~tx'?: Tx | undefined
 }
 
-/** What a transactional handler is given: the open transaction. Adapters say what `client` and `drizzle` are. */
+/** The open transaction that a transactional handler receives. Adapters define `client` and `drizzle`. */
 export interface StepTransaction {
   /** The store's own client, inside the transaction. */
   readonly client: unknown
-  /** A drizzle transaction on that client. */
+  /** A Drizzle transaction on that client. */
   readonly drizzle: unknown
 }
 
-/** Names the transaction, opened by the caller, that a verb is to be part of. Adapters say what they recognise. */
+/** The caller's open transaction, of which the verb becomes part. Adapters define what they accept. */
 export interface WithinTransaction {
   readonly tx?: unknown
 }
 
-/** An outcome that a transaction can be settled with: the attempt ended well. */
+/** An outcome of an attempt that succeeded: only these can be settled in the step's transaction. */
 export type EndedWell = Extract<Outcome, { type: 'completed' | 'compensated' }>
 
 export interface TransactRequest extends KeepsAttempts {
   readonly workerId: string
   readonly isolation: Isolation
-  /** Fires when nobody waits for the transaction any more: then it is not begun, and one that was begun ends soon. */
+  /** Fires when nobody waits for the transaction any more. Then it is not begun; if it has begun, it ends soon. */
   readonly signal?: AbortSignal | undefined
   /**
-   * Does the work inside the transaction. Resolves to the outcome to be settled with it, and how many of the steps it makes ready may be
-   * leased to this worker; null, or a rejection, rolls everything back. It is not called when the transaction cannot be begun.
+   * Does the work inside the transaction. Resolves to its outcome, and to how many of the steps which that makes ready may be leased to this worker.
+   * Null or a rejection rolls everything back. Not called if the transaction cannot begin.
    */
   readonly work: (
     tx: StepTransaction,
   ) => Promise<{ readonly outcome: EndedWell; readonly handBackMax: number } | null>
 }
 
-/** What became of a transaction. Whatever it says but `settled`, nothing of it is left in the store. */
+/** How a transaction ended. Unless it is `settled`, it left nothing in the store. */
 export type Transacted =
-  /** The work and the outcome are committed. Claims in the settlement are this worker's from now on. */
+  /** The work and the outcome are committed. The settlement's claims are leased to this worker. */
   | { readonly type: 'settled'; readonly settlement: Settlement }
-  /** The attempt's lease had moved on. */
+  /** The attempt no longer held its step. */
   | { readonly type: 'lost' }
-  /** The work asked for it or failed, or did to the transaction what it must not. `error` is what the work threw, or the adapter's reason. */
+  /** The work asked for a rollback, failed, or used the transaction in a forbidden way. `error` is what the work threw, or the adapter's reason. */
   | { readonly type: 'rolled_back'; readonly error?: unknown }
-  /** The store can never take what the outcome holds, for the reason given. What that means is for the engine to decide. */
+  /** The store can never store this outcome, for the given reason. The engine decides what to record instead. */
   | { readonly type: 'refused'; readonly reason: string }
-  /** Given up for the sake of another transaction, in the work or at its end: the same again may succeed. */
+  /** Rolled back because of another transaction, during the work or at COMMIT. The same work may succeed if repeated. */
   | { readonly type: 'conflict'; readonly error: unknown }

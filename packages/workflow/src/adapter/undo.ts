@@ -2,17 +2,17 @@ import type { ChangedRun } from './changed-run.ts'
 import type { EndStatus, StepStatus } from './lifecycle.ts'
 import type { Claim } from './records.ts'
 
-/** A run, not paused, that has failed or was cancelled and in which nothing is in flight any more. */
+/** A run that has failed or was cancelled, is not paused, and has no step in flight. */
 export interface DrainedRun {
   readonly runId: string
   readonly definitionId: number
-  /** `abandonment` is a cancellation that leaves every effect as it is. */
+  /** `abandonment` is a cancellation that undoes nothing. */
   readonly stop: 'failure' | 'cancellation' | 'abandonment'
-  /** The fences of all its steps, summed up: more than at any earlier drain, which may have been before an operator sent the run forward again. */
+  /** The sum of all its steps' fences. It grows when an operator sends the run forward again, so a plan from an earlier drain names a smaller sum. */
   readonly fences?: number
   /**
-   * Every step of the run, ascending by number. `started`: its effect may be there, or parts of it. `succeeded`: its effect is there, although
-   * the step did not complete.
+   * Every step of the run, ascending by number. `started`: its effect may be there, wholly or partly. `succeeded`: its effect is there, although the
+   * step did not complete.
    */
   readonly steps: readonly {
     readonly step: number
@@ -23,21 +23,20 @@ export interface DrainedRun {
 }
 
 /**
- * The undo of a run as the core decided it. A step's undo may start once `openDependents` others have ended.
- * `undos` also holds relays: steps with nothing to undo that lie between steps that have. They are claimed like the rest and
- * settled as `relayed`, so that the order among the rest needs no other edges than the definition's own.
- * Empty `undos` end the run at once, as `endsAs`.
+ * The undo that the engine planned for a run. A step's undo may begin once `openDependents` other undos have ended. `undos` also contains relays:
+ * steps with nothing to undo that lie between steps that have something to undo. Relays are claimed like other undos and settled as `relayed`, so the
+ * undo needs no edges but those of the definition. If `undos` is empty, the run ends at once, as `endsAs`.
  */
 export interface UndoPlan {
   readonly runId: string
-  /** What the drained run said, so that a plan which comes late begins nothing. Left out, it isn't looked at. */
+  /** The sum from the drained run: a plan with an outdated sum begins nothing. Omitted, it is not checked. */
   readonly fences?: number | undefined
   readonly endsAs: Exclude<EndStatus, 'completed'>
   readonly undos: readonly { readonly step: number; readonly openDependents: number }[]
 }
 
-/** A run whose undo was begun. */
+/** A run whose undo began. */
 export interface BegunUndo extends ChangedRun {
-  /** Of its undos, those that were leased to the caller; given only when a lease was asked for. */
+  /** Its undos that were leased to the caller; present only if a lease was asked for. */
   readonly claims?: readonly Claim[]
 }

@@ -1,32 +1,32 @@
 import type { EndStatus, LiveStatus } from './lifecycle.ts'
 import type { Direction } from './records.ts'
 
-/** What a worker says of itself when it registers. */
+/** What a worker states when it registers. */
 export interface NewWorker {
   readonly workerId: string
   readonly name: string
   readonly leaseMs: number
-  /** Handlers it runs at once at most. */
+  /** How many handlers it runs at once, at most. */
   readonly slots?: number | undefined
-  /** Left out, the adapter fills in the machine's name where it can know it. */
+  /** Omitted, the adapter uses the machine's name if it knows it. */
   readonly host?: string | undefined
-  /** What it has handlers for. */
+  /** The definitions for which it has handlers. */
   readonly definitionIds?: readonly number[] | undefined
 }
 
-/** A worker's sign of life. */
+/** What a worker reports when it renews its lease. */
 export interface Renewal {
   readonly workerId: string
   readonly leaseMs: number
-  /** How many handlers it runs. */
+  /** How many handlers it is running. */
   readonly busy?: number | undefined
-  /** Of the steps it knows that it holds, how many it has held for longer than one lease: for whoever compares that with the store. */
+  /** How many of the steps that the worker knows it holds it has held for longer than one lease. `diagnose` compares this with the store. */
   readonly known?: number | undefined
 }
 
 /** What a worker learns when it renews. */
 export interface Renewed {
-  /** For each definition it registered for, the live workers that have handlers for it and a free slot, this one always counted. */
+  /** For each definition it registered for: the live workers that have handlers for it and a free slot. This worker always counts. */
   readonly peers: readonly Peers[]
 }
 
@@ -37,36 +37,39 @@ export interface Peers {
   readonly rank: number
 }
 
-/** What a hint says of the work that may have become claimable. */
+/** What a hint says about the work that may have become claimable. */
 export interface WakeHint {
   readonly definitionIds: readonly number[]
-  /** A number that the sender drew, from 0 up to 1: with it those who are told agree on who looks first, without talking to each other. */
+  /**
+   * A random number from 0 up to but not including 1, drawn by the sender. From it, all who receive the hint compute who looks first, without talking
+   * to each other.
+   */
   readonly draw: number
 }
 
-/** Something that an adapter noticed, and an operator should know. */
+/** Something that an adapter noticed and an operator should know. */
 export interface StoreNotice {
   readonly level: 'info' | 'warn' | 'error'
-  /** Stable, for alerts; like `pool_exhausted`. */
+  /** Stable, for alerts; for example `pool_exhausted`. */
   readonly code: string
   /** What happened, and what to do. */
   readonly message: string
   readonly error?: unknown
 }
 
-/** A worker as the registry has it. Instants are epoch milliseconds of the store's clock; null stands for what it never said. */
+/** A worker's row in the registry. Instants are epoch milliseconds, store clock. Null means that the worker never reported it. */
 export interface WorkerRecord {
   readonly workerId: string
   readonly name: string
-  /** `dead`: it was declared so, and the steps it held are being given to others. */
+  /** `dead`: it was declared dead, and its steps are being requeued. */
   readonly status: 'live' | 'dead'
   readonly startedAt: number | null
-  /** The last sign of life. */
+  /** When it last renewed its lease. */
   readonly renewedAt: number | null
-  /** Null when it has given its lease up. */
+  /** Null once it has given up its lease. */
   readonly leaseExpiresAt: number | null
   readonly slots: number | null
-  /** Handlers that ran when it last renewed. */
+  /** How many handlers it was running when it last renewed. */
   readonly busy: number | null
   readonly host: string | null
   readonly definitionIds: readonly number[] | null
@@ -88,7 +91,7 @@ export interface HeldStepRecord {
 }
 
 export interface EndedRunsRequest {
-  /** Epoch milliseconds, store clock. Only runs that ended earlier. */
+  /** Only runs that ended before this instant. Epoch milliseconds, store clock. */
   readonly finishedBefore: number
   readonly statuses: readonly EndStatus[]
   /** Only runs of any of these workflows. */
@@ -97,35 +100,35 @@ export interface EndedRunsRequest {
   readonly tags?: readonly string[] | undefined
   /** Only runs that still have their key. */
   readonly keyed?: boolean | undefined
-  /** Where an earlier answer ended; null begins with the run that ended first. */
+  /** The `cursor` of an earlier answer; null begins with the run that ended first. */
   readonly after: string | null
   readonly limit: number
 }
 
-/** One part of a walk over the runs that have ended, longest ended first. */
+/** One page of the ended runs, longest ended first. */
 export interface EndedRuns {
   readonly runIds: readonly string[]
-  /** Where to go on. Also past runs that were looked at and not asked for, so that a later walk need not look at them again. */
+  /** Where the next page begins. It also passes runs that were read and don't match, so later walks need not read them again. */
   readonly cursor: string | null
-  /** There may be more at once. */
+  /** There may be more; ask for them at once. */
   readonly more: boolean
 }
 
-/** What a store knows of its own health. Every part is bounded; see each. */
+/** What a store knows about its own health. Every part is bounded. */
 export interface Diagnosis {
   readonly now: number
-  /** The adapter's name, and whatever else tells one store from another, for people. */
+  /** The adapter's name, and what else distinguishes this store from others, for people. */
   readonly store: Readonly<Record<string, string>>
   readonly workers: readonly WorkerRecord[]
-  /** Runs that have not ended, the oldest up to a limit, by definition and stored status. */
+  /** Live runs by definition and stored status: the oldest, up to a limit. */
   readonly liveRuns: readonly LiveRuns[]
-  /** There are more live runs than were looked at. */
+  /** There are more live runs than were read. */
   readonly moreLiveRuns: boolean
-  /** By definition, what is due for longer than asked for; at most a thousand steps of each are counted. */
+  /** Steps overdue for longer than `overdueMs`, by definition. Counts at most a thousand steps of each. */
   readonly overdueSteps: readonly OverdueSteps[]
-  /** Steps that nothing would ever move, in the oldest live runs: a broken invariant. At most a hundred. */
+  /** Steps in the oldest live runs that nothing would ever move, which means that an invariant is broken. At most a hundred. */
   readonly strandedSteps: readonly StrandedStep[]
-  /** Live workers that hold more steps for longer than two leases than they said that they know of, at their last renewal. */
+  /** Live workers that have held more steps for longer than two leases than they knew of when they last renewed. */
   readonly unknownLeases: readonly UnknownLeases[]
 }
 
@@ -134,7 +137,7 @@ export interface UnknownLeases {
   readonly name: string
   /** Steps that it has held for longer than two leases. */
   readonly held: number
-  /** How many it knew of, of those that it had held for longer than one. */
+  /** Steps it knew of when it last renewed, of those that it had held for longer than one lease. */
   readonly known: number
 }
 
@@ -144,9 +147,9 @@ export interface LiveRuns {
   readonly version: number
   readonly status: LiveStatus
   readonly runs: number
-  /** Of paused runs when an operator last touched one, else when one was started: the oldest of them. */
+  /** The oldest of them: for paused runs, the time an operator last touched it; for others, its start. */
   readonly oldestSince: number
-  /** A few of them, the oldest first. */
+  /** A few of these runs, oldest first. */
   readonly runIds: readonly string[]
 }
 
@@ -163,6 +166,6 @@ export interface StrandedStep {
   readonly workflow: string
   readonly version: number
   readonly name: string
-  /** `unqueued`: claimable, and in no queue. `unheld`: leased to a worker that is not registered. */
+  /** `unqueued`: claimable, but not queued. `unheld`: leased to a worker that is not registered. */
   readonly fault: 'unqueued' | 'unheld'
 }

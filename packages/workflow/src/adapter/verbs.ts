@@ -1,21 +1,22 @@
 import type { Adapter } from './adapter.ts'
 
-/** The names of the port's verbs, optional ones included. */
+/** Names of the port's verbs, optional ones included. */
 export type VerbName = {
   [Name in keyof Adapter]-?: NonNullable<Adapter[Name]> extends (...args: never) => unknown ? Name : never
 }[keyof Adapter]
 
 /**
- * What a caller does when the answer of a verb is lost.
+ * What a caller does if the answer of a verb is lost.
  *
- * `again`: it calls again, which is harmless and answers the same. `compare`: it calls again, and finds with `held` the steps that it may have
- * been leased. `ask`: it asks `recorded`. `look`: it reads the run, and decides. `nothing`: the verb tells of hints, or ends connections.
+ * `again`: it calls again, which is harmless and gives the same answer. `compare`: it calls again, and asks `held` for steps that the lost call may
+ * have leased to it. `ask`: it asks `recorded`. `look`: it reads the run, then decides. `nothing`: the verb only carries hints, checks options, or
+ * closes connections.
  */
 export type LostAnswer = 'again' | 'compare' | 'ask' | 'look' | 'nothing'
 
-/** What everybody must know of a verb who calls it, wraps it, tests it or writes an adapter. */
+/** What everybody must know who calls, wraps, tests or implements a verb. */
 export interface VerbFacts {
-  /** What it is for. */
+  /** The verb's purpose. */
   readonly purpose:
     | 'connection'
     | 'definitions'
@@ -29,15 +30,15 @@ export interface VerbFacts {
     | 'retention'
     | 'hints'
   readonly lostAnswer: LostAnswer
-  /** It waits, for a bounded time, for rows that others have locked, and may then throw `StoreContendedError`. */
+  /** It waits, for a bounded time, for locked rows, and may then throw `StoreContendedError`. */
   readonly contended?: true
-  /** It takes `{ tx }`: then it is part of the caller's transaction. */
+  /** It takes `{ tx }` and is then part of the caller's transaction. */
   readonly within?: true
-  /** An adapter may leave it out. */
+  /** An adapter may omit it. */
   readonly optional?: true
 }
 
-/** Every verb of the port. A verb that is added to {@link Adapter} and not here does not compile. */
+/** Every verb of the port. A verb that is in {@link Adapter} but not here does not compile. */
 export const VERBS = {
   open: { purpose: 'connection', lostAnswer: 'again' },
   now: { purpose: 'connection', lostAnswer: 'again', within: true },
@@ -94,10 +95,10 @@ export const VERBS = {
   onNotice: { purpose: 'hints', lostAnswer: 'nothing', optional: true },
 } as const satisfies Readonly<Record<VerbName, VerbFacts>>
 
-/** The verbs that ask the store something, and whose answer can be lost. */
+/** The verbs that ask the store something, so their answer can be lost. */
 export const ASKING_VERBS: readonly VerbName[] = namesWhere(({ lostAnswer }) => lostAnswer !== 'nothing')
 
-/** The verbs that wait for rows which others may have locked. */
+/** The verbs that wait for locked rows. */
 export const CONTENDED_VERBS: readonly VerbName[] = namesWhere(({ contended }) => contended === true)
 
 function namesWhere(holds: (facts: VerbFacts) => boolean): readonly VerbName[] {
