@@ -6,7 +6,7 @@ export interface PendingTimer {
   readonly fire: () => void
 }
 
-/** Pending timers, the next one first. Sorted by insertion, because reading the front is what happens most. */
+/** Pending timers in the order in which they fire. Sorted on insertion, because reading the front is the most frequent operation. */
 export class TimerQueue {
   readonly #timers: PendingTimer[] = []
   #inserted = 0
@@ -29,7 +29,7 @@ export class TimerQueue {
     return timer
   }
 
-  /** Takes a timer out; does nothing when it has fired or was taken out before. */
+  /** Removes a timer. Does nothing if it has fired or was already removed. */
   remove(timer: PendingTimer): void {
     const position = this.#position(timer)
     if (this.#timers[position] === timer) this.#timers.splice(position, 1)

@@ -2,10 +2,10 @@
 const realSetTimeout = globalThis.setTimeout
 const realSetImmediate: ((run: () => void) => unknown) | undefined = globalThis.setImmediate
 
-// One turn empties the microtask queue. A few more let code through that waits for a turn of its own.
+// One turn empties the microtask queue. A few more run code that waits for a turn of its own.
 const TURNS = 3
 
-/** Lets everything run that can run without time passing: promise chains, and short hops through the event loop. */
+/** Lets all code run that can run without time passing: promise chains, and short hops through the event loop. */
 export async function settleTurns(): Promise<void> {
   for (let turn = 0; turn < TURNS; turn += 1) await nextTurn()
 }

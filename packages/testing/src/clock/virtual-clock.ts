@@ -17,7 +17,7 @@ import { TimerQueue } from './timer-queue.ts'
 import { realTime, settleTurns } from './turn.ts'
 
 const START = Date.UTC(2025, 0, 1)
-// With no timer left only real I/O can settle the promise; longer than this means that nothing will.
+// Without a pending timer, only real I/O can settle the promise. After this much real time, nothing will.
 const REAL_GRACE_MS = 2_000
 const LISTED_TIMERS_MAX = 10
 
@@ -41,7 +41,7 @@ export class VirtualClock implements Clock {
   readonly #timers = new TimerQueue()
   #now: number
 
-  /** `start` is the first instant, epoch milliseconds or a Date; 2025-01-01 UTC unless given. */
+  /** `start` is the first instant, in epoch milliseconds or as a Date. Default 2025-01-01 UTC. */
   constructor(start: number | Date = START) {
     this.#startedAt = checkArgument('VirtualClock()', 'the start', start, INSTANT)
     this.#now = this.#startedAt
@@ -58,22 +58,22 @@ export class VirtualClock implements Clock {
     return { cancel: () => this.#timers.remove(timer) }
   }
 
-  /** How many timers wait. */
+  /** The number of pending timers. */
   get pending(): number {
     return this.#timers.size
   }
 
-  /** When the next timer is due, epoch milliseconds; undefined when none waits. */
+  /** When the next timer is due, in epoch milliseconds; undefined without a pending timer. */
   get nextAt(): number | undefined {
     return this.#timers.next?.dueAt
   }
 
-  /** Moves time forward, firing what falls due on the way, each at its own instant, and lets awaiting code run in between. */
+  /** Moves time forward. Fires each timer that falls due at its own instant, and lets awaiting code run in between. */
   async advance(duration: Duration): Promise<void> {
     await this.advanceTo(this.#now + durationMs(duration, 'advance(): the duration'))
   }
 
-  /** Like {@link advance}, to an instant. An instant in the past only lets awaiting code run. */
+  /** Moves time forward to an instant, like {@link advance}. An instant in the past only lets awaiting code run. */
   async advanceTo(instant: number | Date): Promise<void> {
     const target = checkArgument('advanceTo()', 'the instant', instant, INSTANT)
     await settleTurns()
@@ -86,8 +86,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Moves time from timer to timer until the promise settles, and settles as it does.
-   * Rejects when `limit` of virtual time (default 30 days) has passed, or when nothing is left that could settle it.
+   * Moves time from timer to timer until the promise settles, and settles with it. Rejects if `limit` of virtual time (default 30 days) has passed,
+   * or if nothing is left that could settle it.
    */
   async runUntil<T>(promise: PromiseLike<T>, options: { readonly limit?: Duration } = {}): Promise<T> {
     checkArgument('runUntil()', 'the promise', promise, having<PromiseLike<T>>('a promise', ['then']))

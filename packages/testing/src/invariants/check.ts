@@ -7,9 +7,9 @@ import { runFacts } from './run.ts'
 import { undoFacts } from './undo.ts'
 import { type Reporter, viewOf } from './view.ts'
 
-/** A fact that must hold at any moment, and doesn't. */
+/** A broken invariant. */
 export interface Violation {
-  /** The fact's name. */
+  /** The invariant's name. */
   readonly invariant: string
   readonly message: string
   readonly runId?: string | undefined
@@ -17,10 +17,7 @@ export interface Violation {
   readonly step?: number | undefined
 }
 
-/**
- * Looks for violations of what must hold between any two verbs, whatever happened before. Facts about what the dump
- * doesn't show, like the queue of an SQL store, are not looked at.
- */
+/** Looks for violations of what must hold between any two verbs. Does not check what the dump omits, such as the queue of an SQL store. */
 export function checkInvariants(source: Dump | { dump(): Dump }): readonly Violation[] {
   const dump = checkArgument('checkInvariants()', 'the store', source, DUMP)
   const violations = dump.runs.flatMap((run) => checkRun(dump, run))
@@ -30,14 +27,14 @@ export function checkInvariants(source: Dump | { dump(): Dump }): readonly Viola
     if (known.has(runId)) continue
     violations.push({
       invariant: 'told_of_a_run',
-      message: `there are ${what} of a run that is gone.`,
+      message: `there are ${what} of a run that does not exist.`,
       runId,
     })
   }
   return violations
 }
 
-/** Throws an error that lists every violation, when there are any. */
+/** Throws an error that lists every violation, if there are any. */
 export function assertInvariants(source: Dump | { dump(): Dump }): void {
   const violations = checkInvariants(source)
   if (violations.length === 0) return

@@ -8,15 +8,15 @@ import {
   type UndoPlan,
 } from '@belay/workflow/adapter'
 
-/** Everything a store holds, as far as it shows it. */
+/** What a store holds, as far as it can show it. */
 export interface Dump {
   readonly definitions: readonly SavedDefinition[]
   readonly runs: readonly RunDump[]
-  /** What may be claimed; only of stores that show it. */
+  /** Claimable steps; only in stores that show them. */
   readonly queue?: readonly QueueDump[]
-  /** Only of stores that show them. */
+  /** Only in stores that show them. */
   readonly workers?: readonly WorkerDump[]
-  /** The runs that signals and history are of; only of stores that show them. */
+  /** The runs that have signals or history; only in stores that show them. */
   readonly told?: readonly { readonly what: 'signals' | 'history'; readonly runId: string }[]
 }
 
@@ -24,12 +24,12 @@ export interface RunDump {
   readonly run: RunRecord
   /** In order. */
   readonly steps: readonly StepRecord[]
-  /** What the port doesn't show; only of stores that do. */
+  /** What the port doesn't show; only in stores that do. */
   readonly stored?: {
     readonly openSteps: number
     readonly endsAs: UndoPlan['endsAs'] | null
     readonly stop: 'failure' | 'cancellation' | 'abandonment' | null
-    /** By step: whether a handler of an attempt that did not complete has begun; null where nobody recorded it. */
+    /** By step: whether a handler has begun in an attempt that did not complete; null if nobody recorded it. */
     readonly begun?: readonly (boolean | null)[]
   }
 }
@@ -48,7 +48,7 @@ export interface WorkerDump {
 
 const PAGE = 200
 
-/** Reads every run through the port. The port cannot list definitions: give those that were saved. */
+/** Reads every run through the port. The port cannot list definitions, so the caller passes those that were saved. */
 export async function readDump(adapter: Adapter, definitions: readonly SavedDefinition[]): Promise<Dump> {
   checkArgument('readDump()', 'the adapter', adapter, having<Adapter>('an adapter', ['listRuns', 'readRun']))
   const runs: RunDump[] = []

@@ -1,7 +1,7 @@
 import { describe } from './rows.ts'
 import { isOpen, isSatisfied, type Reporter, type RunView, type StepView } from './view.ts'
 
-/** What holds of steps on their way forward, given those they depend on. */
+/** Invariants of steps that go forward, and of their dependencies. */
 export function forwardFacts(view: RunView, report: Reporter): void {
   for (const step of view.steps) {
     const fact = (name: string, holds: boolean) => {
@@ -19,13 +19,13 @@ export function forwardFacts(view: RunView, report: Reporter): void {
   }
 }
 
-/** Of a run that moved to another version, a step may depend on what ended after it. */
+/** In a run that moved to another version, a step may depend on one that ended later. */
 function startedInOrder({ status, startedAt, dependencies }: StepView): boolean {
   if (startedAt === null || (status !== 'running' && status !== 'completed')) return true
   return dependencies.every(({ finishedAt }) => finishedAt === null || finishedAt <= startedAt)
 }
 
-/** In a paused run each step waits for the resumption too, unless it came back from a worker since. */
+/** In a paused run, each step also waits for the run to be resumed, unless it came back from a worker after the pause. */
 function isCounted({ run }: RunView, { status, openDependencies }: StepView, open: number): boolean {
   if (run.status !== 'paused' || status === 'running') return openDependencies === open
   return openDependencies === open + 1 || (status !== 'pending' && openDependencies === open)

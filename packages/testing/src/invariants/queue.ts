@@ -7,7 +7,7 @@ type Report = (
   at: { readonly runId: string; readonly step: number },
 ) => void
 
-/** What holds between steps, the queue and the workers, in stores that show the latter two. */
+/** Invariants of steps, queue and workers, in stores that show queue and workers. */
 export function queueFacts(dump: Dump, report: Report): void {
   const queued = countEntries(dump, report)
   const workers = new Set(dump.workers?.map(({ workerId }) => workerId))
@@ -16,7 +16,7 @@ export function queueFacts(dump: Dump, report: Report): void {
       const at = { runId: run.runId, step: step.step }
       const missing = !queued.has(nameOf(at))
       if (dump.queue !== undefined && isClaimable(run, step) && missing) {
-        report('claimable_step_is_queued', `${step.status}, but nothing would claim it.`, at)
+        report('claimable_step_is_queued', `${step.status}, but no claim would find it.`, at)
       }
       if (dump.workers !== undefined && isLeased(step) && !workers.has(step.workerId!)) {
         report('leased_step_has_a_known_worker', `${step.workerId} is not registered.`, at)

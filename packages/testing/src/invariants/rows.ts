@@ -7,7 +7,7 @@ const UNDONE: ReadonlySet<StepStatus> = new Set(['compensated', 'compensation_fa
 
 type Fact = readonly [name: string, holds: (step: StepView) => boolean]
 
-// What holds of every step's row on its own.
+// Invariants of a single step's row.
 const FACTS: readonly Fact[] = [
   [
     'counters_not_negative',
@@ -59,7 +59,7 @@ function inOrder(startedAt: number | null, finishedAt: number | null): boolean {
   return startedAt === null || finishedAt === null || finishedAt >= startedAt
 }
 
-/** Or was given one: a stand-in by an operator, or the payload of a signal. */
+/** Or it was given an output: a stand-in by an operator, or a signal's payload. */
 function hasCompleted({ status, undoOf, signalledAt }: StepView): boolean {
   return (
     status === 'completed' ||

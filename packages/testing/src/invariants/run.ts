@@ -1,12 +1,12 @@
 import { isTerminal, type StepStatus } from '@belay/workflow/adapter'
 import { isOpen, isSatisfied, isUndoOpen, type Reporter, type RunView } from './view.ts'
 
-/** What holds between a run's row and its steps. */
+/** Invariants of a run's row and its steps. */
 export function runFacts(view: RunView, report: Reporter): void {
   const { run, steps } = view
   const any = (predicate: (status: StepStatus) => boolean) => steps.some(({ status }) => predicate(status))
   const fact = (name: string, holds: boolean) => {
-    if (!holds) report(name, `it is ${run.status}, its steps are ${steps.map(({ status }) => status)}.`)
+    if (!holds) report(name, `it is ${run.status}, but its steps are ${steps.map(({ status }) => status)}.`)
   }
   const ended = isTerminal(run.status)
   fact('ended_run_has_finished_at', !ended || run.finishedAt !== null)

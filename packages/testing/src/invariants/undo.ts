@@ -1,7 +1,7 @@
 import { describe } from './rows.ts'
 import { isUndoOpen, type Reporter, type RunView, type StepView } from './view.ts'
 
-/** What holds of steps in an undo, given those that depended on them. */
+/** Invariants of steps in an undo, and of their dependents. */
 export function undoFacts({ run, steps, stopped }: RunView, report: Reporter): void {
   for (const step of steps) {
     const fact = (name: string, holds: boolean) => {
@@ -21,13 +21,13 @@ export function undoFacts({ run, steps, stopped }: RunView, report: Reporter): v
   }
 }
 
-/** Of a run that moved to another version after its undo, a step may have been undone before what builds on it there. */
+/** In a run that moved to another version after its undo, a step may have been undone before its dependents in that version. */
 function undoneInOrder({ undo, dependents }: StepView): boolean {
   if (undo === null || undo.startedAt === null) return true
   return dependents.every((dependent) => (dependent.undo?.finishedAt ?? 0) <= undo.startedAt!)
 }
 
-/** In a paused run each undo that has not begun waits for the resumption too, unless it came back from a worker since. */
+/** In a paused run, each undo that has not begun also waits for the run to be resumed, unless it came back from a worker after the pause. */
 function isCounted(status: string, { openDependencies, workerId }: StepView, open: number): boolean {
   if (status !== 'paused' || workerId !== null) return openDependencies === open
   return openDependencies === open + 1 || (openDependencies === 0 && open === 0)

@@ -1,14 +1,14 @@
 import type { RunRecord, SavedDefinition, StepRecord, StepStatus } from '@belay/workflow/adapter'
 import type { RunDump } from './dump.ts'
 
-/** One run as the facts look at it. */
+/** One run, as the invariants see it. */
 export interface RunView {
   readonly run: RunRecord
   readonly stored: RunDump['stored']
   readonly steps: readonly StepView[]
-  /** It failed or was cancelled, and never goes forward again. */
+  /** It failed or was cancelled. It does not go forward any more. */
   readonly stopped: boolean
-  /** Its plan was made: nothing of it goes forward any more, not even what was in flight. */
+  /** Its undo was planned. Nothing in it goes forward any more, not even steps that were in flight. */
   readonly undoBegun: boolean
 }
 
@@ -19,7 +19,7 @@ export interface StepView extends StepRecord {
 
 export type Reporter = (invariant: string, message: string, step?: number) => void
 
-/** Undefined when the run's rows are not those of its definition. */
+/** Undefined if the run's rows don't match its definition. */
 export function viewOf(definition: SavedDefinition, { run, steps, stored }: RunDump): RunView | undefined {
   const shapes = definition.shape.steps
   const complete =
@@ -52,17 +52,17 @@ const STOPPED: ReadonlySet<string> = new Set([
   'cancelled',
 ])
 
-/** Not started, or in flight. */
+/** Not begun, or in flight. */
 export function isOpen(status: StepStatus): boolean {
   return status === 'pending' || status === 'ready' || status === 'running' || status === 'waiting'
 }
 
-/** Lets its dependents start. */
+/** Its dependents may start. */
 export function isSatisfied(status: StepStatus): boolean {
   return status === 'completed' || status === 'skipped'
 }
 
-/** In an undo that has not ended. */
+/** Its undo has not ended. */
 export function isUndoOpen(status: StepStatus): boolean {
   return status === 'compensating' || status === 'compensation_failed'
 }

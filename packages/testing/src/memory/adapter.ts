@@ -43,8 +43,8 @@ import { Wakeup } from './wakeup.ts'
 import { deregisterWorker, listHeld, listWorkers, registerWorker, renew } from './workers.ts'
 
 /**
- * A store in the memory of the process: the reference implementation of the port. `clock` is the store's time and the engine's;
- * a {@link VirtualClock} that starts at 2025-01-01 UTC unless another clock or `'real'` is given.
+ * A store in the process's memory: the reference implementation of the port. `clock` is the time of the store and the engine. Default: a {@link
+ * VirtualClock} that starts at 2025-01-01 UTC.
  */
 export function memory(): MemoryAdapter<VirtualClock>
 export function memory(options: { readonly clock: 'real' }): MemoryAdapter<Clock>
@@ -69,7 +69,7 @@ const OPTIONS = {
 
 type Verb<Name extends keyof Adapter> = Extract<Adapter[Name], (...args: never[]) => unknown>
 
-/** One connection to a memory store. Made by {@link memory}; {@link connect} makes more of them. */
+/** One connection to a memory store. Made by {@link memory}; {@link connect} makes further ones. */
 export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   readonly name = 'memory'
   readonly clock: C
@@ -85,19 +85,18 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
     this.#wakeup = wakeup
   }
 
-  /** Another adapter on the same store, as a second process would have it. Closing one leaves the other open. */
+  /** Returns another adapter on the same store, like that of a second process. Closing one leaves the other open. */
   connect(): MemoryAdapter<C> {
     return new MemoryAdapter(this.clock, this.#rows, this.#wakeup)
   }
 
-  /** A copy of everything the store holds, for {@link checkInvariants} and for looking at it. Works on a closed adapter too. */
+  /** A copy of everything in the store, to look at or for {@link checkInvariants}. Works on a closed adapter too. */
   dump(): Dump {
     return dump(this.#rows)
   }
 
   /**
-   * Runs `work` in a transaction, commits what was done in it, and rolls it back when `work` throws.
-   * Give the transaction to `engine.run(workflow, input, { tx })`.
+   * Runs `work` in a transaction. Commits when it resolves, rolls back when it throws. Pass the transaction to `engine.run(workflow, input, { tx })`.
    */
   async transaction<Result>(work: (tx: MemoryTransaction) => Result | Promise<Result>): Promise<Result> {
     checkArgument('transaction()', 'the work', work, callback())
@@ -204,7 +203,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
     return tx === undefined ? undefined : givenTransaction(this.#rows, tx)
   }
 
-  /** Every verb runs at once and without a pause, which makes it atomic; only its answer is a promise. */
+  /** Every verb runs synchronously, which makes it atomic. Only its answer is a promise. */
   async #verb<Answer>(run: () => Answer | Promise<Answer>): Promise<Answer> {
     if (!this.#closed) return run()
     throw new BelayError('engine_closed', 'This memory adapter is closed. Create or connect another one.')

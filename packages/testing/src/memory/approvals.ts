@@ -2,10 +2,10 @@ import type { ApprovalRecord, ApprovalsRequest, FoundApprovals } from '@belay/wo
 import type { Rows, RunRow } from './rows.ts'
 import { goesForward } from './stop.ts'
 
-// Small, so that tests meet it.
+// Small, so that tests reach the limit.
 const LOOKED_AT_MAX = 100
 
-/** A part of a walk over steps that wait for an approval: by run, the newest first, then by step. */
+/** One page of the steps that wait for an approval: by run, newest first, then by step. */
 export function findApprovals(rows: Rows, request: ApprovalsRequest): FoundApprovals {
   const { after, limit } = request
   const live = [...rows.liveRunsByAge()].reverse()
@@ -28,7 +28,7 @@ export function findApprovals(rows: Rows, request: ApprovalsRequest): FoundAppro
   return { approvals, cursor, more: part.length === LOOKED_AT_MAX }
 }
 
-/** The numbers of a run's steps that are approvals, as far as they are asked for. */
+/** The numbers of the run's approval steps that match the request. */
 function approvalsOf({ definition }: RunRow, { workflow, step }: ApprovalsRequest): readonly number[] {
   const { name, shape } = definition.saved
   if (workflow !== undefined && workflow !== name) return []
@@ -49,7 +49,7 @@ function pendingApprovals(run: RunRow, request: ApprovalsRequest): readonly Appr
   })
 }
 
-/** Nothing is behind a step that is no approval of the run any more: the walk goes on with the next run. */
+/** If the step is no approval of the run any more, nothing comes after it: the next page begins with the next run. */
 function isBehind({ definition }: RunRow, number: number, place: string | null): boolean {
   const { steps } = definition.saved.shape
   const at = steps.findIndex(({ name, kind }) => name === place && kind === 'approval')

@@ -4,7 +4,7 @@ import { deliverSignals, signalsOf } from './signals.ts'
 import { createRun } from './start.ts'
 import type { ChangeRequest, MemoryTransaction } from './transaction.ts'
 
-/** Decides a change on the run as the transaction sees it; it is made when that commits, and the run is held until then. */
+/** Decides a change on the run as the transaction sees it. The change is made when the transaction commits; until then the run is locked. */
 export function changeWithin<Answer extends object>(
   rows: Rows,
   request: ChangeRequest<Answer>,
@@ -18,12 +18,12 @@ export function changeWithin<Answer extends object>(
   return answer
 }
 
-/** Makes the changes of a transaction that commits. */
+/** Makes a transaction's changes when it commits. */
 export function applyChanges(rows: Rows, tx: MemoryTransaction): void {
   for (const { request } of tx.changes) changeRun(rows, request)
 }
 
-/** The first run whose changes would come to something else by now. */
+/** The first run whose changes would have a different result now. */
 export function movedRun(rows: Rows, tx: MemoryTransaction): string | undefined {
   return [...new Set(tx.changes.map(({ request }) => request.runId))].find((runId) => {
     try {
@@ -35,12 +35,12 @@ export function movedRun(rows: Rows, tx: MemoryTransaction): string | undefined 
   })
 }
 
-/** What a change holds against other transactions until its own ends. */
+/** The name under which a change locks its run until its transaction ends. */
 export function nameOfRun(runId: string): string {
   return `run ${runId}`
 }
 
-/** A store with a copy of this one run, as it is with all that the transaction has done to it. Throws when it can't be done to it any more. */
+/** A store with a copy of this one run, with everything applied that the transaction has done to it. Throws if that cannot be applied any more. */
 function seenBy(rows: Rows, tx: MemoryTransaction, runId: string): Rows {
   const seen = new Rows(rows.clock)
   for (const [id, definition] of rows.definitions) seen.definitions.set(id, definition)
@@ -56,7 +56,7 @@ function seenBy(rows: Rows, tx: MemoryTransaction, runId: string): Rows {
   )
   for (const { request, told } of tx.changes) {
     if (request.runId !== runId) continue
-    if (JSON.stringify(changeRun(seen, request)) !== told) throw new Error('The run has moved on.')
+    if (JSON.stringify(changeRun(seen, request)) !== told) throw new Error('The run was changed outside the transaction.')
   }
   return seen
 }

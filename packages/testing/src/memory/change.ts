@@ -7,10 +7,10 @@ import {
 } from '@belay/workflow/adapter'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 
-/** A fact that must always hold did not: a defect of the store or of what called it. Never caught to carry on. */
+/** A broken invariant: a defect of the store or of its caller. Never caught to carry on. */
 export class BrokenInvariantError extends Error {
   override readonly name = 'BrokenInvariantError'
-  /** The invariant's name, like those of the database's CHECK constraints. */
+  /** The invariant's name, like the names of the database's CHECK constraints. */
   readonly invariant: string
 
   constructor(invariant: string, message: string) {
@@ -23,7 +23,7 @@ export function assertInvariant(holds: boolean, invariant: string, message: () =
   if (!holds) throw new BrokenInvariantError(invariant, message())
 }
 
-/** Moves a run to another status. The only way to do it. */
+/** Moves a run to another status. Nothing else sets a run's status. */
 export function moveRun(rows: Rows, run: RunRow, status: StoredRunStatus): void {
   assertInvariant(
     RUN_TRANSITIONS[run.status].includes(status),
@@ -41,14 +41,14 @@ export function moveRun(rows: Rows, run: RunRow, status: StoredRunStatus): void 
   )
 }
 
-/** What the port tells of a run whose status was changed. */
+/** The port's record of a run whose status was changed. */
 export function changedRun(rows: Rows, run: RunRow, status = run.status): ChangedRun {
   const { runId, definition, key, tags, createdAt, startAt, finishedAt } = run
   const durationMs = Math.max(0, (finishedAt ?? rows.now) - Math.max(createdAt, startAt ?? createdAt))
   return { runId, definitionId: definition.saved.id, status, key, tags, durationMs }
 }
 
-/** Changes a step's row. The only way to do it: every change is checked as the database checks it. */
+/** Changes a step's row. Every change goes through here, and is checked as the database checks it. */
 export function changeStep(run: RunRow, step: StepRow, change: Partial<Omit<StepRow, 'step'>>): void {
   const to = change.status ?? step.status
   assertInvariant(
@@ -60,7 +60,7 @@ export function changeStep(run: RunRow, step: StepRow, change: Partial<Omit<Step
   assertRow(run, step)
 }
 
-/** Checks what holds of a step's row on its own. */
+/** Checks the invariants of a single step's row. */
 export function assertRow(run: RunRow, step: StepRow): void {
   for (const [invariant, holds] of ROW_FACTS) {
     assertInvariant(
@@ -71,7 +71,7 @@ export function assertRow(run: RunRow, step: StepRow): void {
   }
 }
 
-// They overlap with the CHECK constraints of the database: each has some that the other cannot have.
+// These overlap with the CHECK constraints of the database. Each list has some that the other cannot have.
 const ROW_FACTS: readonly (readonly [string, (step: StepRow) => boolean])[] = [
   [
     'counters_not_negative',

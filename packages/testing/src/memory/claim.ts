@@ -17,7 +17,7 @@ export function claim(
     rows.queue.remove(entry)
     const run = rows.runs.get(entry.runId)!
     const candidate = { run, step: run.steps[entry.step]! }
-    // An entry is a hint: its run may have been stopped since, and then it is simply gone.
+    // A queue entry is only a hint: if its run was stopped meanwhile, the entry is dropped.
     if (isClaimable(candidate)) claims.push(lease(rows, candidate, workerId))
   }
   return { claims, more: claims.length === limit }

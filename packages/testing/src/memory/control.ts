@@ -53,7 +53,7 @@ function toChange(rows: Rows, run: RunRow): RunToChange {
 
 function apply(rows: Rows, run: RunRow, change: RunChange): void {
   const { openSteps, stop, endsAs, cause, deadlineAt, status } = change.run
-  // Hints of before are replaced by those of the change.
+  // The change replaces the earlier queue entries of its steps.
   for (const { step } of change.steps) rows.queue.remove({ runId: run.runId, step })
   supersedeSignals(rows, run.runId, stepsThatAskAnew(run, change))
   if (change.migration !== undefined) migrate(rows, run, change)
@@ -76,7 +76,7 @@ function apply(rows: Rows, run: RunRow, change: RunChange): void {
   rows.history.set(run.runId, [...past, ...entries])
 }
 
-/** The steps that had a signal and give it up, by the numbers that they had before the change. */
+/** The steps whose signal this change removes, by their numbers before the change. */
 function stepsThatAskAnew(run: RunRow, { steps, migration }: RunChange): readonly number[] {
   return steps.flatMap(({ step, signalledAt }) => {
     const old = migration === undefined ? step : migration.oldNumbers[step]
@@ -85,14 +85,14 @@ function stepsThatAskAnew(run: RunRow, { steps, migration }: RunChange): readonl
   })
 }
 
-/** A step whose beginning is taken back has not begun; one whose handler is given up has. */
+/** If the change clears `startedAt`, the step has not begun. If the change gives up a running handler, the step has. */
 function rowOf({ name: _, undoError, ...change }: StepChange, old: Pick<StepRow, 'begun' | 'undo'>) {
   const undo = change.undo && { ...change.undo, error: undoError ?? old.undo?.error ?? null }
   if (change.startedAt === null) return { ...change, undo, begun: false }
   return { ...change, undo, begun: change.error === undefined ? old.begun : true }
 }
 
-/** Puts the rows of another definition in the place of the run's; payloads go where their steps go. */
+/** Replaces the run's rows by those of another definition. A step keeps its payloads under its new number. */
 function migrate(rows: Rows, run: RunRow, { steps, migration }: RunChange): void {
   const old = run.steps
   for (const { step } of old) rows.queue.remove({ runId: run.runId, step })
@@ -114,7 +114,7 @@ function migrate(rows: Rows, run: RunRow, { steps, migration }: RunChange): void
 
 const NOTHING = { output: null, error: null, begun: null, undo: null }
 
-// They overlap with the CHECK constraints of the database: each has some that the other cannot have.
+// This overlaps with the CHECK constraints of the database. Each has checks that the other cannot have.
 function assertStopped(run: RunRow): void {
   const stopped =
     run.status === 'paused' ? run.stop !== null : run.status !== 'running' && run.status !== 'completed'
@@ -135,7 +135,7 @@ export function readHistory(
       return { at, action: 'signal', step, name, actor, reason: null, change: payload, key }
     },
   )
-  // Stable: of one moment, signals come before what operators did, by step and key, as the database gives them.
+  // The sort is stable: at the same instant, signals come before operators' actions, by step and key, as in the database.
   signals.sort((one, other) => one.step! - other.step! || (one.key! < other.key! ? -1 : 1))
   const told = [...signals, ...(rows.history.get(runId) ?? [])].sort((one, other) => one.at - other.at)
   return told.slice(-limit).map((entry) => ({ ...entry }))

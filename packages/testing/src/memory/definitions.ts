@@ -12,7 +12,7 @@ export function saveDefinitions(
   })
 }
 
-/** `tx` is for its check: definitions that are saved in a transaction are there at once. */
+/** `tx` is only checked: definitions saved in a transaction are visible at once. */
 export function readDefinitions(
   rows: Rows,
   definitionIds: readonly number[],

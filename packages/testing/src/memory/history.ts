@@ -1,7 +1,7 @@
 import type { HistoryRecord } from '@belay/workflow/adapter'
 import type { Rows } from './rows.ts'
 
-/** Notes what an operator did to a run. */
+/** Records an operator's action in the run's history. */
 export function note(
   rows: Rows,
   runId: string,

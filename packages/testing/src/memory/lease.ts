@@ -2,13 +2,13 @@ import type { AttemptRef, Claim } from '@belay/workflow/adapter'
 import { assertInvariant, changeStep } from './change.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 
-/** A step with the run it belongs to. */
+/** A step and its run. */
 export interface StepOfRun {
   readonly run: RunRow
   readonly step: StepRow
 }
 
-/** Tells whether a step may be leased: forward only while its run goes forward, an undo once its dependents have ended. */
+/** Whether a step may be leased: forward only while its run goes forward, an undo once its dependents have ended. */
 export function isClaimable({ run, step }: StepOfRun): boolean {
   if (step.openDependencies > 0) return false
   if (step.status === 'ready' || step.status === 'waiting') return run.status === 'running'
@@ -16,7 +16,7 @@ export function isClaimable({ run, step }: StepOfRun): boolean {
   return undoing && step.status === 'compensating' && step.workerId === null
 }
 
-/** Leases a claimable step to a worker: a new attempt begins. */
+/** Leases a claimable step to a worker, which begins a new attempt. */
 export function lease(rows: Rows, { run, step }: StepOfRun, workerId: string): Claim {
   assertInvariant(
     isClaimable({ run, step }),
@@ -36,7 +36,7 @@ export function lease(rows: Rows, { run, step }: StepOfRun, workerId: string): C
   return claimOf({ run, step })
 }
 
-/** Leaves a step to be claimed by any worker, `delayMs` from now. */
+/** Queues a step for any worker to claim, `delayMs` from now. */
 export function enqueue(rows: Rows, { run, step }: StepOfRun, delayMs = 0): void {
   const definitionId = run.definition.saved.id
   rows.queue.enter({ definitionId, availableAt: rows.now + delayMs, runId: run.runId, step: step.step })
@@ -46,7 +46,7 @@ export function isLeased(step: StepRow): boolean {
   return step.workerId !== null && (step.status === 'running' || step.status === 'compensating')
 }
 
-/** The steps a worker holds, in a stable order. */
+/** The steps that a worker holds, in a stable order. */
 export function leasedSteps(rows: Rows, workerId: string): readonly StepOfRun[] {
   return rows
     .liveRunsByAge()
@@ -71,7 +71,7 @@ function attemptOf({ run, step }: StepOfRun): AttemptRef {
   }
 }
 
-/** The order in which steps are handed out. */
+/** The order in which steps are leased. */
 export function byRunAndStep(one: StepOfRun, other: StepOfRun): number {
   if (one.run === other.run) return one.step.step - other.step.step
   return one.run.runId < other.run.runId ? -1 : 1

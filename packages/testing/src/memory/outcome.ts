@@ -4,17 +4,17 @@ import { enqueue, type StepOfRun } from './lease.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { goesForward, stopRun } from './stop.ts'
 
-/** What a batch of outcomes leads to beyond the settled rows themselves. */
+/** What a batch of outcomes changes beyond the settled rows. */
 export interface Consequences {
-  /** Steps that became claimable because something they waited for has ended. */
+  /** Steps that became claimable because the last step they waited for has ended. */
   readonly unblocked: StepOfRun[]
   /** New statuses of runs, by run id. */
   readonly runs: Map<string, StoredRunStatus>
-  /** True when a step was given back for any worker to claim at once. */
+  /** True if a step was queued for any worker to claim at once. */
   requeued: boolean
 }
 
-/** Records the outcome of an attempt that is known to be held, with its effects on other steps and on the run. */
+/** Records the outcome of an attempt that still holds its step, with its effects on other steps and on the run. */
 export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequences: Consequences): void {
   const { run, step } = held
   const finishedAt = rows.now
@@ -73,7 +73,7 @@ function fail(
 }
 
 function afterCompletion(rows: Rows, { run, step }: StepOfRun, consequences: Consequences): void {
-  // A late success in a run that has stopped is an obligation to undo, and nothing follows from it.
+  // A late success in a stopped run only has to be undone.
   if (!goesForward(run)) return
   const dependents = run.definition.dependents[step.step]!
   for (const number of dependents) unblock(run, run.steps[number]!, 'pending', consequences)
@@ -94,7 +94,7 @@ function afterUndo(rows: Rows, { run, step }: StepOfRun, consequences: Consequen
   consequences.runs.set(run.runId, run.status)
 }
 
-/** One thing less for a step to wait for. Steps that don't wait, because they were cancelled or have nothing to undo, stay as they are. */
+/** Counts one open dependency down. Leaves steps alone that don't wait, because they were cancelled or have nothing to undo. */
 function unblock(
   run: RunRow,
   step: StepRow,
@@ -108,7 +108,7 @@ function unblock(
   if (openDependencies === 0) consequences.unblocked.push({ run, step })
 }
 
-/** What a failure that is followed by another try changes, in the direction the step goes in. */
+/** What changes when a failure is followed by another attempt, in the step's current direction. */
 function failedOnce(step: StepRow, error: string): Partial<StepRow> {
   const { failures, startedAt } = step.undo ?? step
   const failed = { error, failures: failures + 1 }
@@ -125,7 +125,7 @@ function requeue(
   consequences: Consequences,
 ): void {
   const { run, step } = held
-  // An attempt whose handler was not called is none.
+  // An attempt does not count if its handler was not called.
   const counted = (attempts: number) => ({ attempts: begun ? attempts : attempts - 1, finishedAt: rows.now })
   const { undo } = step
   changeStep(run, step, {
@@ -139,7 +139,7 @@ function requeue(
   if (delayMs === 0) consequences.requeued = true
 }
 
-/** That nothing has begun is known of a first attempt, or when it was known of the attempts before. */
+/** This is certain for a first attempt. Later, it is certain only if it was already certain before. */
 function begunAfter(step: StepRow, begun: boolean): boolean | null {
   if (begun || step.begun === true) return true
   return step.fence === 1 ? false : step.begun
@@ -153,13 +153,13 @@ function wait(rows: Rows, held: StepOfRun, wake: Wake | null, consequences: Cons
   changeStep(run, step, {
     status: signalled ? 'ready' : 'waiting',
     workerId: null,
-    // Each check of a condition counts its own.
+    // Each check of a condition counts its own attempts.
     attempts: 0,
     failures: 0,
     losses: 0,
     finishedAt: rows.now,
     waitingSince: step.waitingSince ?? rows.now,
-    // Whether it called a handler is not known: that nothing had begun before says nothing any more.
+    // Nobody recorded whether this check called a handler. So it is not certain any more that none has begun.
     begun: step.begun === true ? true : null,
     availableAt,
   })

@@ -1,6 +1,6 @@
 import { type JsonText, sentence } from '@belay/workflow/adapter'
 
-/** Why the store refuses a payload, or undefined when it takes it. It stores JSON text verbatim, but only JSON. */
+/** Why the store refuses a payload; undefined if it accepts it. It stores JSON text verbatim, but only valid JSON. */
 export function refusalOf(payload: JsonText): string | undefined {
   if (payload === null) return undefined
   try {

@@ -43,7 +43,7 @@ export function countRuns(
 ): readonly RunCount[] {
   const fitting = newestFitting(rows, conditions)
   if (!byStatus) return [{ status: null, count: Math.min(fitting.length, max), capped: fitting.length > max }]
-  // As stores count that keep one status for all that goes forward: what each of these is shown with is looked at one by one.
+  // Counted like in stores that keep one status for every run that goes forward: they compute the shown status run by run.
   return groups(fitting, ({ status }) => status).flatMap(([, runs]) =>
     groups(runs.slice(0, max), (run) => shownStatus(rows, run)).map(([status, shown]) => ({
       status,
@@ -82,7 +82,7 @@ export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly 
   })
 }
 
-/** A run that has not begun is scheduled, and one in which every live step waits is waiting: nobody has to notice when that ends. */
+/** `scheduled` and `waiting` are computed, so nobody has to write when they end. */
 function shownStatus(rows: Rows, run: RunRow): RunStatus {
   if (run.status !== 'running') return run.status
   if (run.startAt !== null && run.startAt > rows.now) return 'scheduled'
@@ -136,7 +136,7 @@ export function hasAll(run: RunRow, tags: readonly string[]): boolean {
   return tags.every((tag) => run.tags.includes(tag))
 }
 
-/** From `after` on, and before `before`; what never happened is within no bounds. */
+/** From `after` to before `before`. An instant that never came is outside every range. */
 function isWithin(instant: number | null, after: number | undefined, before: number | undefined): boolean {
   if (after === undefined && before === undefined) return true
   return instant !== null && instant >= (after ?? -Infinity) && instant < (before ?? Infinity)

@@ -1,4 +1,4 @@
-/** A hint that a step may be claimed from `availableAt` on. The step's row is the truth. */
+/** A hint that a step may be claimed from `availableAt` on. The step's row decides. */
 export interface QueuedStep {
   readonly definitionId: number
   readonly availableAt: number
@@ -6,7 +6,7 @@ export interface QueuedStep {
   readonly step: number
 }
 
-/** What may be claimed, now or later: longest available first, then by run and step. At most one entry per step. */
+/** Steps that may be claimed now or later: longest available first, then by run and step. At most one entry per step. */
 export class ReadyQueue {
   readonly #sorted: QueuedStep[] = []
   readonly #byStep = new Map<string, QueuedStep>()
@@ -19,7 +19,7 @@ export class ReadyQueue {
     return this.#byStep.has(nameOf(step))
   }
 
-  /** Enters a step, in place of an entry that an earlier wait may have left behind. */
+  /** Adds a step. Replaces an entry that an earlier wait may have left. */
   enter(entry: QueuedStep): void {
     this.remove(entry)
     this.#byStep.set(nameOf(entry), entry)
@@ -42,7 +42,7 @@ export class ReadyQueue {
     return undefined
   }
 
-  /** When the first entry of these definitions is available that is not yet at `now`. */
+  /** When the next entry of these definitions becomes available that is not yet available at `now`. */
   nextAfter(definitionIds: ReadonlySet<number>, now: number): number | null {
     const entry = this.#sorted.find((one) => one.availableAt > now && definitionIds.has(one.definitionId))
     return entry?.availableAt ?? null

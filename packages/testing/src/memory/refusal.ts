@@ -1,7 +1,7 @@
 import type { JsonText, Outcome } from '@belay/workflow/adapter'
 import { refusalOf } from './payload.ts'
 
-/** Why the store can never record an outcome, or undefined when it takes it. */
+/** Why the store can never record an outcome; undefined if it accepts it. */
 export function refusalOfAny(outcome: Outcome): string | undefined {
   return payloadsOf(outcome)
     .map(refusalOf)

@@ -14,7 +14,7 @@ import { ReadyQueue } from './ready-queue.ts'
 
 export interface DefinitionRow {
   readonly saved: SavedDefinition
-  /** For each step the steps that depend on it, ascending. */
+  /** For each step, the steps that depend on it, ascending. */
   readonly dependents: readonly (readonly number[])[]
 }
 
@@ -31,9 +31,9 @@ export interface RunRow {
   readonly tags: readonly string[]
   steps: readonly StepRow[]
   status: StoredRunStatus
-  /** Going forward the sinks that have not completed, in an undo the undos that have not ended. */
+  /** While the run goes forward, the number of open sinks; during an undo, the number of open undos. */
   openSteps: number
-  /** Null until the undo has begun. */
+  /** Null until the undo begins. */
   endsAs: UndoPlan['endsAs'] | null
   stop: 'failure' | 'cancellation' | 'abandonment' | null
   cause: JsonText
@@ -43,11 +43,11 @@ export interface RunRow {
 export interface StepRow {
   readonly step: number
   status: StepStatus
-  /** Going forward the dependencies, in an undo the dependents that have not ended. */
+  /** Forward, the number of open dependencies; in an undo, the number of dependents whose undo has not ended. */
   openDependencies: number
   fence: number
   round: number
-  /** These, and `startedAt`, `finishedAt` and `error`, are of the way forward. */
+  /** `attempts`, `failures`, `losses`, `startedAt`, `finishedAt` and `error` are about the forward direction. */
   attempts: number
   failures: number
   losses: number
@@ -58,15 +58,15 @@ export interface StepRow {
   finishedAt: number | null
   output: JsonText
   error: JsonText
-  /** Of a step that is ready or waiting: when it is due. Null for at once, or for a wait without end. */
+  /** When a ready or waiting step is due. Null means at once, or a wait without a timeout. */
   availableAt: number | null
   waitingSince: number | null
   signalledAt: number | null
-  /** When the first of the newest series of failed attempts began. */
+  /** When the first attempt of the newest series of failures began. */
   failingSince: number | null
-  /** Whether a handler of an attempt that did not complete has begun; null when nobody recorded it. */
+  /** Whether a handler has begun in an attempt that did not complete; null if nobody recorded it. */
   begun: boolean | null
-  /** In this round its handler returned what cannot be stored: its effect is there. */
+  /** In this round the handler returned a result that cannot be stored: its effect is there. */
   succeeded: boolean
 }
 
@@ -84,7 +84,7 @@ export interface WorkerRow {
   known: number | null
 }
 
-/** A signal as it was recorded. */
+/** A recorded signal. */
 export interface SignalRow {
   readonly runId: string
   readonly step: number
@@ -93,37 +93,37 @@ export interface SignalRow {
   readonly payload: string | null
   readonly payloadHash: string | undefined
   readonly receivedAt: number
-  /** 0 for the signal that the step has; counted up when the step asks anew. */
+  /** 0 for the step's present signal. Grows each time the step asks anew. */
   readonly superseded: number
 }
 
-/** An attempt that has ended, as it is kept: by its step's number. */
+/** An ended attempt that was kept, with its step's number. */
 export type AttemptRow = Omit<KeptAttempt, 'name'> & { readonly fence: number }
 
-/** An open transaction, as those see it who wait for a name that it holds. */
+/** An open transaction, as seen by those who wait for a name that it holds. */
 export interface NameHolder {
-  /** Resolves once it is over. */
+  /** Resolves when the transaction ends. */
   readonly ended: Promise<void>
-  /** The transaction that this one waits for. */
+  /** The transaction for which this one waits. */
   waitsFor: NameHolder | undefined
 }
 
-/** Everything a memory store holds, shared by the adapters connected to it. */
+/** Everything in a memory store. All connected adapters share it. */
 export class Rows {
   readonly clock: Clock
   readonly definitions = new Map<number, DefinitionRow>()
   readonly runs = new Map<string, RunRow>()
-  /** The runs that can still change, so that finished ones cost nothing. */
+  /** Runs that can still change, so that ended runs cost nothing. */
   readonly liveRuns = new Set<RunRow>()
   readonly workers = new Map<string, WorkerRow>()
   readonly queue = new ReadyQueue()
-  /** Keys and steps that open transactions hold, by name: whoever wants one of them waits. */
+  /** Keys, runs and steps that open transactions hold, by name. Whoever wants one of them waits. */
   readonly heldNames = new Map<string, NameHolder>()
-  /** What operators did, by run id, oldest first. */
+  /** Operators' actions, by run id, oldest first. */
   readonly history = new Map<string, readonly HistoryRecord[]>()
-  /** What runs were told, by run id, oldest first: what makes sending a signal twice harmless. */
+  /** Signals, by run id, oldest first. They make it harmless to send a signal twice. */
   readonly signals = new Map<string, readonly SignalRow[]>()
-  /** Attempts that have ended and were kept, by run, in the order they ended. */
+  /** Ended attempts that were kept, by run, in the order in which they ended. */
   readonly attempts = new Map<string, readonly AttemptRow[]>()
   readonly #keys = new Map<string, RunRow>()
 
@@ -131,7 +131,7 @@ export class Rows {
     this.clock = clock
   }
 
-  /** The store's time. Constant within a verb, because verbs run without a pause on a clock that a test moves. */
+  /** The store's time. Constant within a verb, because verbs run synchronously and only tests move the clock. */
   get now(): number {
     return this.clock.now()
   }
@@ -142,7 +142,7 @@ export class Rows {
     if (run.key !== null) this.#keys.set(keyOf(run.workflow, run.key), run)
   }
 
-  /** Forgets a run that has ended, with everything that belongs to it. */
+  /** Removes an ended run and everything that belongs to it. */
   removeRun(run: RunRow): void {
     this.releaseKey(run)
     this.runs.delete(run.runId)
@@ -162,7 +162,7 @@ export class Rows {
     return this.#keys.get(keyOf(workflow, key))
   }
 
-  /** Another transaction than `tx` that holds one of these names. */
+  /** A transaction other than `tx` that holds one of these names. */
   holderOf(names: readonly string[], tx: NameHolder | undefined): NameHolder | undefined {
     if (this.heldNames.size === 0) return undefined
     return names
@@ -170,7 +170,7 @@ export class Rows {
       .find((holder) => holder !== undefined && holder !== tx)
   }
 
-  /** The oldest first: run ids are ordered by time. */
+  /** Oldest first: run ids are ordered by time. */
   liveRunsByAge(): readonly RunRow[] {
     return [...this.liveRuns].sort((one, other) => (one.runId < other.runId ? -1 : 1))
   }

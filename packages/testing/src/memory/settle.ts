@@ -45,13 +45,13 @@ function settleOne(
   return 'settled'
 }
 
-/** The fence: only who holds this very attempt may write for it. */
+/** The fence: only the attempt that holds the step may write for it. */
 export function holds(step: StepRow, outcome: Outcome, workerId: string): boolean {
   const leased = outcome.direction === 'forward' ? 'running' : 'compensating'
   return step.status === leased && step.fence === outcome.fence && step.workerId === workerId
 }
 
-/** Recognises an outcome that an earlier call recorded and whose answer was lost. */
+/** Recognises an outcome that an earlier call recorded, when its answer was lost. */
 export function isRecorded(step: StepRow, outcome: Outcome, workerId: string): boolean {
   if (step.fence !== outcome.fence) return false
   switch (outcome.type) {
@@ -76,7 +76,7 @@ function requeuedStatus(outcome: Outcome): 'ready' | 'compensating' {
   return outcome.direction === 'forward' ? 'ready' : 'compensating'
 }
 
-/** Failures before the rest: a completion must not hand out steps of a run that stops in the same call. */
+/** Failures first: a completion must not hand back steps of a run that stops in the same call. */
 function failuresFirst(outcomes: readonly Outcome[]): readonly number[] {
   const indexes = outcomes.map((_, index) => index)
   const failed = (index: number) => outcomes[index]!.type === 'failed'

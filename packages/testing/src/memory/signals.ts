@@ -17,7 +17,7 @@ export function deliverSignals(rows: Rows, signals: readonly NewSignal[]): reado
   return signals.map((signal) => deliver(rows, signal))
 }
 
-/** The same inside a transaction: they are delivered when it commits, and their steps are held until then. */
+/** Delivers signals inside a transaction: they arrive when it commits, and their steps are locked until then. */
 export function deliverWithin(
   rows: Rows,
   signals: readonly NewSignal[],
@@ -43,18 +43,18 @@ export function deliverWithin(
   })
 }
 
-/** Tells whether a signal would be taken now. */
+/** Whether a signal would be accepted now. */
 export function isTaken(rows: Rows, signal: NewSignal): boolean {
   const { result } = deliveryOf(rows, signal)
   return result === 'delivered' || result === 'kept'
 }
 
-/** What a signal holds against other transactions until its own ends. */
+/** The name under which a signal locks its step until its transaction ends. */
 export function nameOfStep({ runId, step }: NewSignal): string {
   return `step ${runId}/${step}`
 }
 
-/** Everything that can be refused is checked first: a call records all of its signals or none. */
+/** Checks everything that may be refused first: a call records all of its signals or none. */
 function checkPayloads(signals: readonly NewSignal[]): void {
   for (const { payload } of signals) {
     const refusal = refusalOf(payload)
@@ -68,7 +68,7 @@ function deliveryToNew(rows: Rows, signal: NewSignal, run: NewRun): Delivery {
   return exists && run.definitionId === signal.definitionId ? { result: 'kept' } : { result: 'unknown' }
 }
 
-/** What becomes of a signal that is delivered now. */
+/** The result if the signal were delivered now. */
 function deliveryOf(rows: Rows, signal: NewSignal): Delivery {
   const run = rows.runs.get(signal.runId)
   const step = run?.steps[signal.step]
@@ -118,7 +118,7 @@ function reasonAgainst(rows: Rows, run: RunRow, step: StepRow): Reason | undefin
     case 'waiting':
       return undefined
     case 'running':
-      // Claimed because it was due: what follows from its timeout is being recorded.
+      // Claimed because its time was over: the consequences of the timeout are being recorded.
       return step.waitingSince !== null && step.availableAt !== null && step.availableAt <= rows.now
         ? 'timed_out'
         : undefined
@@ -148,22 +148,22 @@ export function findRun(
   return { runId: run.runId, definitionId, workflow: run.workflow, version, tags: run.tags }
 }
 
-/** What a run was told, in the order it came. */
+/** A run's signals, in the order in which they came. */
 export function signalsOf(rows: Rows, runId: string): readonly SignalRow[] {
   return rows.signals.get(runId) ?? []
 }
 
-/** The signal that a step has. */
+/** The present signal of a step. */
 function presentSignal(rows: Rows, { runId, step }: NewSignal): SignalRow | undefined {
   return signalsOf(rows, runId).find((signal) => signal.step === step && signal.superseded === 0)
 }
 
-/** Tells whether a step was sent this key before it gave its signal up. */
+/** Whether the step had a signal with this key that was superseded. */
 function hadSignal(rows: Rows, { runId, step, key }: NewSignal): boolean {
   return signalsOf(rows, runId).some((signal) => signal.step === step && signal.key === key)
 }
 
-/** Of steps that have given theirs up: the same keys may be sent again. */
+/** Supersedes the signals of steps that ask anew: their keys may come again. */
 export function supersedeSignals(rows: Rows, runId: string, steps: readonly number[]): void {
   if (steps.length === 0) return
   const signals = signalsOf(rows, runId)
@@ -175,7 +175,7 @@ export function supersedeSignals(rows: Rows, runId: string, steps: readonly numb
   rows.signals.set(runId, numbered)
 }
 
-/** Gives a run's signals the numbers that their steps have in its new definition. */
+/** Gives a run's signals the numbers that their steps have in the new definition. */
 export function moveSignals(rows: Rows, runId: string, oldNumbers: readonly (number | null)[]): void {
   const moved = signalsOf(rows, runId).flatMap((signal) => {
     const step = oldNumbers.indexOf(signal.step)

@@ -7,7 +7,7 @@ import type { MemoryTransaction } from './transaction.ts'
 import { isLive } from './workers.ts'
 
 export function startRuns(rows: Rows, runs: readonly NewRun[], lease?: Lease): readonly StartedRun[] {
-  // Everything that can be refused is checked first: a call creates all of its runs or none.
+  // Checks everything that may be refused first: a call creates all of its runs or none.
   for (const run of runs) checkStartable(rows, run)
   const created: RunRow[] = []
   const started = runs.map((run) => {
@@ -24,7 +24,7 @@ export function startRuns(rows: Rows, runs: readonly NewRun[], lease?: Lease): r
   }))
 }
 
-/** Leases the roots of as many runs as the lease allows, and queues the others. */
+/** Leases the roots of as many runs as the lease allows, and queues the rest. */
 function placeRoots(rows: Rows, created: readonly RunRow[], lease: Lease | undefined): readonly Claim[] {
   const isTaken = lease !== undefined && isLive(rows, lease.workerId)
   const claims: Claim[] = []
@@ -50,7 +50,7 @@ function readySteps({ steps }: RunRow): readonly StepRow[] {
   return steps.filter(({ status }) => status === 'ready')
 }
 
-/** The same inside a transaction: the runs are created when it commits, and their keys are held until then. */
+/** Starts runs inside a transaction: they are created when it commits, and their keys are held until then. */
 export function startRunsWithin(
   rows: Rows,
   runs: readonly NewRun[],
@@ -75,7 +75,7 @@ export function startRunsWithin(
   })
 }
 
-/** What runs hold against other transactions until theirs ends. */
+/** The names that new runs hold until their transaction ends. */
 export function namesOf(runs: readonly NewRun[]): readonly string[] {
   return runs.flatMap(({ workflow, key }) => (key === null ? [] : [`key ${keyOf(workflow, key)}`]))
 }
@@ -86,13 +86,13 @@ function checkStartable(rows: Rows, run: NewRun): void {
   if (refusal !== undefined) throw new BelayError('invalid_input', refusal, { runId: run.runId })
 }
 
-/** The run that stands in the new one's place: the one with its key, or itself when the call is a repetition. */
+/** The stored run that the call returns instead of the new one: the run with its key, or the run itself if the call is a repetition. */
 function holderOf(rows: Rows, run: NewRun): RunRow | undefined {
   const keyed = run.key === null ? undefined : rows.runByKey(run.workflow, run.key)
   return keyed ?? rows.runs.get(run.runId)
 }
 
-/** Makes a run whose steps wait in the queue. */
+/** Creates a run and queues its roots. */
 export function createRun(rows: Rows, newRun: NewRun): void {
   queueRoots(rows, insertRun(rows, newRun))
 }
@@ -124,7 +124,7 @@ function insertRun(rows: Rows, newRun: NewRun): RunRow {
   return run
 }
 
-/** A start in the past is one now: neither does it come before others that wait, nor has its deadline begun. */
+/** A start time in the past counts as now. So the run does not overtake others in the queue, and its deadline counts from now. */
 function startOf(rows: Rows, { startAt, startDelayMs }: NewRun): number | null {
   if (startAt !== undefined) return Math.max(startAt, rows.now)
   return startDelayMs === undefined ? null : rows.now + startDelayMs

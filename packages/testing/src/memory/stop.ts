@@ -10,14 +10,14 @@ import type { Rows, RunRow } from './rows.ts'
 
 const FORWARD: ReadonlySet<StoredRunStatus> = new Set(FORWARD_STATUSES)
 
-/** Tells whether a run has not been stopped and has not ended. */
+/** Whether a run was not stopped and has not ended. */
 export function goesForward(run: RunRow): boolean {
   return FORWARD.has(run.status) && run.stop === null
 }
 
 /**
- * Turns a run that goes forward to its undo: first it drains. A paused one stays paused, unless it is cancelled: its undo begins once it is
- * resumed. The first cause wins. Tells whether the run was stopped.
+ * Stops a run that goes forward; it first drains. A paused run stays paused until it is resumed, unless it is cancelled. The first cause wins.
+ * Returns whether this call stopped it.
  */
 export function stopRun(rows: Rows, run: RunRow, stop: NonNullable<RunRow['stop']>, cause: string): boolean {
   if (!goesForward(run)) return false
@@ -28,7 +28,7 @@ export function stopRun(rows: Rows, run: RunRow, stop: NonNullable<RunRow['stop'
   return true
 }
 
-/** Cancels what is not in flight, so that nothing of a stopped run starts any more. */
+/** Cancels the steps that are not in flight, so that no step of a stopped run begins any more. */
 export function cancelUnstarted(rows: Rows, run: RunRow): void {
   for (const step of run.steps) {
     if (step.status !== 'pending' && step.status !== 'ready' && step.status !== 'waiting') continue

@@ -18,7 +18,7 @@ export function sweep(rows: Rows, { limit, keepAttempts = false }: KeepsAttempts
     const batch = held.slice(0, limit - recovered.length)
     recovered.push(...batch.map((step) => giveBack(rows, step, keepAttempts)))
     if (batch.length < held.length) return { lostWorkers, recovered, more: true }
-    // Forgotten only when it holds nothing: as long as the row exists, no second life begins under its id.
+    // A dead worker is removed only once it holds nothing: while its row exists, nobody can register under its id.
     rows.workers.delete(worker.workerId)
   }
   return { lostWorkers, recovered, more: false }
@@ -36,14 +36,14 @@ function deadWorkers(rows: Rows): readonly WorkerRow[] {
   return [...rows.workers.values()].filter(({ status }) => status === 'dead')
 }
 
-/** Makes a dead worker's step claimable again. An attempt lost with its worker is counted apart from one that failed. */
+/** Makes a dead worker's step claimable again. Counts a loss, not a failure. */
 function giveBack(rows: Rows, { run, step }: StepOfRun, keepAttempts: boolean): Sweep['recovered'][number] {
   if (keepAttempts) keepAttempt(rows, { run, step }, { ended: 'lost', error: null })
   const lost = { losses: (step.undo ?? step).losses + 1, finishedAt: rows.now }
   changeStep(run, step, {
     workerId: null,
     ...(step.undo === null
-      ? // Whether a handler had begun is not known of an attempt that was lost: it may have.
+      ? // It is not known whether a lost attempt's handler had begun. It may have.
         { status: 'ready', begun: true, ...lost }
       : { undo: { ...step.undo, ...lost } }),
   })

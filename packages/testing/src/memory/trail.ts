@@ -2,7 +2,7 @@ import type { AttemptResult, KeptAttempt, Outcome } from '@belay/workflow/adapte
 import { isLeased, type StepOfRun } from './lease.ts'
 import type { AttemptRow, Rows, RunRow, StepRow } from './rows.ts'
 
-/** Keeps the attempt that a step is in, just before its end is recorded. */
+/** Keeps a step's present attempt, just before its end is recorded. */
 export function keepAttempt(
   rows: Rows,
   { run, step }: StepOfRun,
@@ -23,7 +23,7 @@ export function keepAttempt(
   rows.attempts.set(run.runId, [...(rows.attempts.get(run.runId) ?? []), kept])
 }
 
-/** How an outcome is kept; undefined for what was no attempt: a relay, or one whose handler was not called. */
+/** How to keep an outcome; undefined if it was no attempt: a relay, or an attempt whose handler was not called. */
 export function endOf(
   outcome: Outcome,
 ): { readonly ended: AttemptResult; readonly error: string | null } | undefined {
@@ -44,12 +44,12 @@ export function endOf(
   }
 }
 
-/** Tells whether a change by an operator takes a step from the worker that holds it. */
+/** Whether an operator's change takes a step from the worker that holds it. */
 export function isGivenUp(step: StepRow, { workerId }: { readonly workerId: string | null }): boolean {
   return isLeased(step) && workerId === null
 }
 
-/** Gives kept attempts the numbers that their steps have in another definition. */
+/** Gives kept attempts the numbers that their steps have in the new definition. */
 export function moveAttempts(rows: Rows, { runId }: RunRow, oldNumbers: readonly (number | null)[]): void {
   const kept = rows.attempts.get(runId)
   if (kept === undefined) return

@@ -18,7 +18,7 @@ import { deliverSignals, deliverWithin, isTaken, nameOfStep } from './signals.ts
 import { createRun, namesOf, startRuns, startRunsWithin } from './start.ts'
 import type { ChangeRequest, MemoryTransaction } from './transaction.ts'
 
-/** Does the work; its failure is the transaction's. */
+/** Calls the work. If it fails, the transaction fails. */
 export async function workIn(
   tx: MemoryTransaction,
   work: TransactRequest['work'],
@@ -30,7 +30,7 @@ export async function workIn(
   }
 }
 
-/** The end of a transactional attempt: its outcome, its runs and its effects, or nothing. */
+/** Commits the end of a transactional attempt, its outcome, its runs and its effects; or nothing. */
 export function settleWithin(
   rows: Rows,
   tx: MemoryTransaction,
@@ -50,13 +50,13 @@ export function settleWithin(
   }
   const error = inTheWay(rows, tx)
   if (error !== undefined) return { type: 'conflict', error }
-  // What it has changed comes first, as it did: a run that it has paused hands nothing back.
+  // The transaction's own changes come first: a run that it has paused hands nothing back.
   commit(rows, tx)
   const settled = settle(rows, { workerId, outcomes: [outcome], handBackMax, keepAttempts })
   return { type: 'settled', settlement: settled }
 }
 
-/** Throws a conflict, and changes nothing, when what a signal was sent for has moved on since. */
+/** Throws a conflict, and changes nothing, if the target of a change or signal was changed by somebody else meanwhile. */
 export function commit(rows: Rows, tx: MemoryTransaction): void {
   const isInTheWay = inTheWay(rows, tx)
   if (isInTheWay !== undefined) throw isInTheWay
@@ -73,8 +73,8 @@ function inTheWay(rows: Rows, tx: MemoryTransaction): Error | undefined {
   if (moved === undefined && movedRunId === undefined) return undefined
   const what =
     moved === undefined
-      ? `run ${movedRunId} has moved on since it was changed`
-      : `step ${moved.step} of run ${moved.runId} has moved on since it was signalled`
+      ? `run ${movedRunId} was changed by somebody else meanwhile`
+      : `step ${moved.step} of run ${moved.runId} was changed by somebody else since it was signalled`
   const message = `could not serialize access: ${what}`
   return Object.assign(new Error(message), { code: '40001' })
 }
@@ -89,7 +89,7 @@ export function recorded(
   })
 }
 
-/** Starts runs, once no open transaction but `tx` holds a key of theirs. */
+/** Starts runs once no other open transaction holds one of their keys. */
 export async function startRunsInTurn(
   rows: Rows,
   runs: readonly NewRun[],
@@ -100,7 +100,7 @@ export async function startRunsInTurn(
   return tx === undefined ? startRuns(rows, runs, lease) : startRunsWithin(rows, runs, tx)
 }
 
-/** Delivers signals, once no open transaction but `tx` has signalled one of their steps. */
+/** Delivers signals once no other open transaction has signalled one of their steps. */
 export async function deliverInTurn(
   rows: Rows,
   signals: readonly NewSignal[],
@@ -110,7 +110,7 @@ export async function deliverInTurn(
   return tx === undefined ? deliverSignals(rows, signals) : deliverWithin(rows, signals, tx)
 }
 
-/** Changes a run, once no open transaction but `tx` has changed it. */
+/** Changes a run once no other open transaction has changed it. */
 export async function changeInTurn<Answer extends object>(
   rows: Rows,
   request: ChangeRequest<Answer>,
@@ -133,7 +133,7 @@ async function untilFree(
   }
 }
 
-/** An error as databases give it when they give up a transaction for another, also wrapped in others. */
+/** Whether this is, or wraps, the error that databases throw when they roll back a transaction because of another. */
 function isConflict(error: unknown): boolean {
   for (let each = error, depth = 0; typeof each === 'object' && each !== null && depth < 5; depth += 1) {
     const { code, cause } = each as { code?: unknown; cause?: unknown }

@@ -11,47 +11,47 @@ import {
 } from '@belay/workflow/adapter'
 import type { NameHolder, Rows } from './rows.ts'
 
-/** A change of a run, as a transaction is asked for it. */
+/** A requested change of a run within a transaction. */
 export interface ChangeRequest<Answer extends object = object> {
   readonly runId: string
   readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
 }
 
-/** A change that is to be made when its transaction commits. */
+/** A change that its transaction makes when it commits. */
 export interface PendingChange {
   readonly request: ChangeRequest
-  /** JSON text of what its caller was told: the change must come to the same when the transaction commits. */
+  /** JSON text of the answer that the caller got. The change must give the same answer when the transaction commits. */
   readonly told: string
 }
 
-/** What a transactional handler is given as `tx` on a memory store. */
+/** The `tx` of a transactional handler on a memory store. */
 export interface MemoryStepTransaction {
   readonly client: MemoryTransaction
   /** There is no database to query: test such handlers on PGlite. */
   readonly drizzle: undefined
 }
 
-/** `transaction: memoryTransaction()` tells a step's handler what its `tx` is on a memory store. */
+/** `transaction: memoryTransaction()` gives a step's handler the type of its `tx` on a memory store. */
 export function memoryTransaction(options: TransactionOptions = {}): TypedTransaction<MemoryStepTransaction> {
   return options
 }
 
 /**
- * An open transaction of a memory store. What is done in it shows when it commits, all at once, or never.
- * A memory store keeps no tables of the application's: `onCommit` stands for what would be written to them.
+ * An open transaction of a memory store. Its changes become visible when it commits, all at once, or never. A memory store has no tables of the
+ * application; `onCommit` stands for writes to them.
  */
 export class MemoryTransaction implements NameHolder {
-  /** @internal The store it belongs to. */
+  /** @internal The transaction's store. */
   readonly rows: Rows
-  /** @internal Runs that are to be created when it commits. */
+  /** @internal Runs to create when it commits. */
   readonly runs = new Map<string, NewRun>()
-  /** @internal Signals that are to be delivered when it commits. */
+  /** @internal Signals to deliver when it commits. */
   readonly signals: NewSignal[] = []
-  /** @internal Changes of runs that are to be made when it commits. */
+  /** @internal Changes of runs to make when it commits. */
   readonly changes: PendingChange[] = []
-  /** @internal Resolves once it is over. */
+  /** @internal Resolves when the transaction ends. */
   readonly ended: Promise<void>
-  /** @internal The transaction that this one waits for. */
+  /** @internal The transaction for which this one waits. */
   waitsFor: NameHolder | undefined
   readonly #effects: (() => void)[] = []
   #isOpen = true
@@ -65,7 +65,7 @@ export class MemoryTransaction implements NameHolder {
     })
   }
 
-  /** @internal Whether there is nothing to store when it commits. */
+  /** @internal Whether a commit has nothing to store. */
   get isEmpty(): boolean {
     return this.runs.size === 0 && this.signals.length === 0 && this.changes.length === 0
   }
@@ -74,7 +74,7 @@ export class MemoryTransaction implements NameHolder {
     return this.#isOpen
   }
 
-  /** Calls `effect` when the transaction commits, and never when it is rolled back. It must not throw. */
+  /** Calls `effect` when the transaction commits, and never if it is rolled back. `effect` must not throw. */
   onCommit(effect: () => void): void {
     this.assertOpen()
     checkArgument('onCommit()', 'the effect', effect, callback())
@@ -86,16 +86,16 @@ export class MemoryTransaction implements NameHolder {
     if (this.#isOpen) return
     throw new BelayError(
       'transaction_ended',
-      'This transaction is over. Await everything that belongs to it before the function it was given to returns.',
+      'This transaction has ended. Await everything that uses it before the function that received it returns.',
     )
   }
 
-  /** @internal Keeps others from these names until it is over. */
+  /** @internal Holds these names against other transactions until this one ends. */
   hold(names: readonly string[]): void {
     for (const name of names) this.rows.heldNames.set(name, this)
   }
 
-  /** @internal `store` stores what was done in it; that and the effects happen within one turn. */
+  /** @internal `store` stores the transaction's changes. They and the effects happen within one turn. */
   commit(store: () => void): void {
     this.#over()
     store()
@@ -115,7 +115,7 @@ export class MemoryTransaction implements NameHolder {
   }
 }
 
-/** What was given as `tx`, if it is an open transaction of this store. Throws `invalid_option`. */
+/** The given `tx`, if it is an open transaction of this store. Else throws `invalid_option`. */
 export function givenTransaction(rows: Rows, tx: unknown): MemoryTransaction {
   const found = transactionIn(tx)
   if (found === undefined) {
@@ -129,7 +129,7 @@ export function givenTransaction(rows: Rows, tx: unknown): MemoryTransaction {
   return found
 }
 
-/** The transaction itself, or the one that a transactional step was given. Undefined for anything else, also for what cannot be looked at. */
+/** The transaction itself, or the one inside a transactional step's `tx`. Undefined for anything else, including objects that throw when read. */
 function transactionIn(tx: unknown): MemoryTransaction | undefined {
   try {
     const found = typeof tx === 'object' && tx !== null && 'client' in tx ? tx.client : tx

@@ -29,7 +29,7 @@ export function drain(
     if (drained.length >= request.limit) break
     if (!isDraining(run) || !definitionIds.has(run.definition.saved.id)) continue
     if (runIds !== undefined && !runIds.has(run.runId)) continue
-    // A stopped run's steps may have come back by a retry or a lost worker since it was stopped.
+    // A retry or a lost worker may have requeued steps since the run was stopped.
     cancelUnstarted(rows, run)
     if (isDrained(run)) drained.push(describe(run))
   }
@@ -42,7 +42,7 @@ export function beginUndo(rows: Rows, plans: readonly UndoPlan[], lease?: Lease)
     const run = rows.runs.get(plan.runId)
     if (run === undefined || !isDraining(run) || !isDrained(run)) return []
     if (plan.fences !== undefined && plan.fences !== fencesOf(run)) return []
-    // Planned before the run, which had failed, was cancelled: what is undone may be another.
+    // The plan was made before the failed run was cancelled, so it may undo other steps.
     if ((plan.endsAs === 'cancelled') !== (run.stop !== 'failure')) return []
     due.push(...begin(rows, run, plan))
     return [run]
@@ -63,7 +63,7 @@ function handOut(rows: Rows, due: readonly StepOfRun[], lease: Lease | undefined
   return taken.map((step) => leaseStep(rows, step, lease!.workerId))
 }
 
-/** Stopped, and the undo has not begun. */
+/** The run was stopped, and its undo has not begun. */
 function isDraining(run: RunRow): boolean {
   return run.status === 'compensating' && run.endsAs === null
 }
@@ -84,7 +84,7 @@ const UNDO_BEGUN: UndoRecord = {
   skipped: false,
 }
 
-/** Returns the undos that wait for nothing. */
+/** Begins the undo. Returns the undos that wait for nothing. */
 function begin(rows: Rows, run: RunRow, plan: UndoPlan): readonly StepOfRun[] {
   const undos = undoableSteps(run, plan)
   run.endsAs = plan.endsAs
@@ -96,7 +96,7 @@ function begin(rows: Rows, run: RunRow, plan: UndoPlan): readonly StepOfRun[] {
       openDependencies,
       undo: UNDO_BEGUN,
       workerId: null,
-      // Of its forward attempts: no retry of the undo has been put off.
+      // This instant was about forward attempts. No retry of the undo has been delayed.
       availableAt: null,
     })
   }
@@ -104,7 +104,7 @@ function begin(rows: Rows, run: RunRow, plan: UndoPlan): readonly StepOfRun[] {
   return undos.filter(({ openDependencies }) => openDependencies === 0).map(({ step }) => ({ run, step }))
 }
 
-/** The steps of a plan as the rows know them. Checked before anything is changed. */
+/** The rows of a plan's steps. All are checked before anything is changed. */
 function undoableSteps(
   run: RunRow,
   plan: UndoPlan,
@@ -141,7 +141,7 @@ function describe(run: RunRow): DrainedRun {
   }
 }
 
-/** Grows with every claim and with every step that is sent on its way again. */
+/** Grows with every claim, and with every step that is sent forward again. */
 function fencesOf(run: RunRow): number {
   return run.steps.reduce((sum, { fence }) => sum + fence, 0)
 }

@@ -14,7 +14,7 @@ import { hasAll } from './read.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { listWorkers } from './workers.ts'
 
-// Small, so that tests meet it.
+// Small, so that tests reach the limit.
 const LOOKED_AT_MAX = 1_000
 const OVERDUE_MAX = 1_000
 const STRANDED_MAX = 100
@@ -102,7 +102,7 @@ function endedBefore({ status, finishedAt }: RunRow, instant: number): boolean {
   return isTerminal(status) && finishedAt !== null && finishedAt < instant
 }
 
-/** Sorts as a text like the instants it stands for, by run where they are the same. */
+/** The text sorts like the end times it stands for, then by run. */
 function cursorOf({ finishedAt, runId }: RunRow): string {
   return `${String(finishedAt).padStart(20, '0')}/${runId}`
 }
@@ -148,7 +148,7 @@ function strandedSteps(rows: Rows, run: RunRow): readonly StrandedStep[] {
 
 function faultOf(rows: Rows, run: RunRow, step: StepRow): StrandedStep['fault'] | undefined {
   if (isLeased(step)) return rows.workers.has(step.workerId!) ? undefined : 'unheld'
-  // A wait without end is in no queue: what ends it will queue it.
+  // A wait without a timeout is in no queue: its signal will queue it.
   const endless = step.status === 'waiting' && step.availableAt === null
   if (!isClaimable({ run, step }) || endless) return undefined
   return rows.queue.has({ runId: run.runId, step: step.step }) ? undefined : 'unqueued'

@@ -1,11 +1,11 @@
-/** Passes hints between the adapters connected to one store. */
+/** Passes hints between the adapters of one store. */
 export class Wakeup {
   readonly #listeners = new Set<() => void>()
   #underWay = false
 
-  /** Returns how to stop listening. */
+  /** Returns a function that stops listening. */
   listen(listener: () => void): () => void {
-    // Wrapped, so that one function may listen twice and stop once.
+    // Wrapped, so that one function may be registered twice and be removed once.
     const entry = () => listener()
     this.#listeners.add(entry)
     return () => {
@@ -13,7 +13,7 @@ export class Wakeup {
     }
   }
 
-  /** Calls every listener soon. Never within the caller's own turn, as a hint that crosses a network never comes then. */
+  /** Calls every listener soon, but never in the caller's own turn: a hint that crosses a network never does either. */
   send(): void {
     if (this.#underWay) return
     this.#underWay = true

@@ -12,7 +12,7 @@ import type { Rows, WorkerRow } from './rows.ts'
 export function registerWorker(rows: Rows, worker: NewWorker): void {
   const { workerId, name, leaseMs, slots = null, host = null, definitionIds = null } = worker
   const known = rows.workers.get(workerId)
-  // A dead worker stays dead until its steps are given back: it must not claim under the same id meanwhile.
+  // A dead worker stays dead until its steps are requeued. Until then nothing may be claimed under its id.
   if (known?.status === 'dead') return
   rows.workers.set(workerId, {
     ...{ workerId, name, slots, host, definitionIds },
@@ -53,7 +53,7 @@ function isIdle({ status, definitionIds, slots, busy }: WorkerRow, definitionId:
 export function deregisterWorker(rows: Rows, { workerId }: { workerId: string }): void {
   const worker = rows.workers.get(workerId)
   if (worker?.status !== 'live') return
-  // A worker that leaves while it holds steps must not take them with it: the next sweep gives them back.
+  // A worker that leaves while it holds steps must not keep them: the next sweep requeues them.
   if (leasedSteps(rows, workerId).length > 0) worker.leaseExpiresAt = Number.NEGATIVE_INFINITY
   else rows.workers.delete(workerId)
 }

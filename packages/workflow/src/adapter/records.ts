@@ -140,7 +140,7 @@ export type Outcome = AttemptRef &
     /** Try again `delayMs` from now, on the store's clock. Counts one failure. Both directions. */
     | { readonly type: 'retry'; readonly error: string; readonly delayMs: number }
     /**
-     * Give the lease back without counting an attempt. Both directions. `begun: false` says that the handler was not called, so nothing of the
+     * Give the lease back without counting a failure. Both directions. `begun: false` says that the handler was not called, so nothing of the
      * attempt can have taken effect. Omitted, it may have been called.
      */
     | { readonly type: 'released'; readonly begun?: boolean | undefined }
