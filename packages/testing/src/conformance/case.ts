@@ -1,7 +1,7 @@
 import type { Adapter } from '@belay/workflow/adapter'
 import type { Scenario } from './scenario/index.ts'
 
-/** Cases by name. A name is the behaviour that must be there. */
+/** Cases by name. A name states the required behaviour. */
 export type Cases = Readonly<Record<string, Case | SecondCase | BesideCase>>
 
 export type Case = (given: Scenario) => Promise<void>
@@ -15,7 +15,7 @@ export function withSecond(run: SecondCase['withSecond']): SecondCase {
   return { withSecond: run }
 }
 
-/** A case in which something else goes on while a transaction is open. */
+/** A case that does something else while a transaction is open. */
 export interface BesideCase {
   readonly besideTransaction: Case
 }

@@ -57,12 +57,12 @@ import type { Harness } from './harness.ts'
 import { Scenario } from './scenario/index.ts'
 
 export interface Conformance {
-  /** Called once per test; the store it gives is closed after it. */
+  /** Called once per test. The store it returns is closed after the test. */
   create(): Promise<Harness>
   readonly capabilities?: Capabilities
 }
 
-/** What a store can't do for a reason that lies in it. */
+/** What a store cannot do by its nature. */
 export interface Capabilities {
   /** Two adapters can be open on one store, and harnesses have `second`. Default true. */
   readonly secondAdapter?: boolean
@@ -88,7 +88,7 @@ const SUITES: Readonly<Record<string, Cases>> = {
   'undo order': undoOrderCases,
   leases: leaseCases,
   sweep: sweepCases,
-  'what is told of runs': changedRunCases,
+  'reports on runs': changedRunCases,
   races: raceCases,
   pause: pauseCases,
   control: controlCases,
@@ -98,7 +98,7 @@ const SUITES: Readonly<Record<string, Cases>> = {
   'repair of an undo': repairCases,
   'stop of a paused run': pausedStopCases,
   'pause of an undo': pausedUndoCases,
-  'undo between its tries': undoTryCases,
+  'an undo stopped between its attempts': undoTryCases,
   'migration of a run': migrationCases,
   history: historyCases,
   'races of control': controlRaceCases,
@@ -122,10 +122,10 @@ const SUITES: Readonly<Record<string, Cases>> = {
   transactions: transactionCases,
   'signals in transactions': signalWithinCases,
   transact: transactCases,
-  'transact that is rolled back': rolledBackCases,
+  'a transact that is rolled back': rolledBackCases,
 }
 
-/** Registers the suite that every adapter passes, as vitest tests. */
+/** Registers the suite that every adapter must pass, as vitest tests. */
 export function describeAdapter(name: string, conformance: Conformance): void {
   describe(`${name} adapter`, () => {
     for (const [suite, cases] of Object.entries(SUITES)) {

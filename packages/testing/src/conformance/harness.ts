@@ -1,22 +1,22 @@
 import type { Adapter } from '@belay/workflow/adapter'
 import { type MemoryAdapter, memory } from '../memory/index.ts'
 
-/** An isolated, migrated and empty store for one test, and its time. How it is isolated is the harness's choice. */
+/** An isolated, migrated and empty store for one test, and its time. Each harness chooses how to isolate it. */
 export interface Harness {
   /** Open and ready for use. */
   readonly adapter: Adapter
   /** Moves the store's clock forward by `ms` milliseconds. Nothing else may move it. */
   advance(ms: number): Promise<void>
-  /** Runs `work` in a transaction of an application's on this store; commits it, or rolls it back when `work` throws, which it throws on. */
+  /** Runs `work` in an application's transaction on this store. Commits it, or rolls it back and rethrows if `work` throws. */
   transaction<Result>(work: (tx: unknown) => Promise<Result>): Promise<Result>
-  /** Another adapter on the same store, as a second process would have it; the harness closes it. */
+  /** Another adapter on the same store, like that of a second process. The harness closes it. */
   second?(): Promise<Adapter>
-  /** Throws when something does not hold in the store that the port doesn't show. Asked at the end of each case. */
+  /** Throws if an invariant is broken that the port doesn't show. Called at the end of each case. */
   verify?(): Promise<void>
   close(): Promise<void>
 }
 
-/** The reference: a memory store of its own. */
+/** The reference: a harness on a memory store of its own. */
 export function memoryHarness(adapter: MemoryAdapter = memory()): Harness {
   return {
     adapter,

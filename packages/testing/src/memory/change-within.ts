@@ -56,7 +56,8 @@ function seenBy(rows: Rows, tx: MemoryTransaction, runId: string): Rows {
   )
   for (const { request, told } of tx.changes) {
     if (request.runId !== runId) continue
-    if (JSON.stringify(changeRun(seen, request)) !== told) throw new Error('The run was changed outside the transaction.')
+    if (JSON.stringify(changeRun(seen, request)) !== told)
+      throw new Error('The run was changed outside the transaction.')
   }
   return seen
 }

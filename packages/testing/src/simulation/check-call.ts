@@ -8,21 +8,21 @@ export interface Call {
   /** The version that the run follows. */
   readonly definition: WorkflowDefinition
   readonly workers: Dump['workers']
-  /** Since when the run is paused; undefined when it is not. */
+  /** Since when the run has been paused; undefined if it is not paused. */
   readonly pausedAt: number | undefined
   readonly now: number
 }
 
 type Report = (violation: string) => void
 
-/** Whether a handler may be called now. */
+/** Checks whether a handler may be called now. */
 export function checkCall(call: Call, broken: Report): void {
   checkLease(call, broken)
   const { event, found, definition } = call
   const number = definition.graph.numberOf(event.step)
   const row = number === undefined ? undefined : found.steps[number]
   if (row === undefined) return
-  // A worker from which somebody has just taken the step may not know it yet.
+  // If somebody has just taken the step from its worker, the worker may not know yet.
   const { attempts, startedAt } = event.direction === 'undo' ? (row.undo ?? row) : row
   if (row.workerId !== event.workerId || attempts !== event.attempt) return
   const direction = row.status === 'running' ? 'forward' : row.status === 'compensating' ? 'undo' : null
@@ -32,14 +32,14 @@ export function checkCall(call: Call, broken: Report): void {
   else checkUndoCall(call, number!, broken)
 }
 
-/** No handler begins once its worker's lease may be over: somebody else may have the step, and its run may be undone already. */
+/** No handler begins once its worker's lease may be over: another worker may have the step, and its run may already be undone. */
 function checkLease({ event: { runId, step, workerId }, workers, now }: Call, broken: Report): void {
   const worker = workers?.find((row) => row.workerId === workerId)
   if (worker?.status === 'live' && worker.leaseExpiresAt > now) return
   broken(`${runId}/${step} was called by worker ${workerId}, whose lease is over`)
 }
 
-/** Nothing is claimed of a paused run: what its workers hold was claimed before. */
+/** No step of a paused run is claimed. What its workers hold was claimed before the pause. */
 function checkPause({ event, pausedAt }: Call, claimedAt: number | null, broken: Report): void {
   if (pausedAt === undefined || claimedAt === null || claimedAt <= pausedAt) return
   broken(

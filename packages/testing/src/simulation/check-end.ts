@@ -6,11 +6,11 @@ import { STAND_IN } from './plan.ts'
 
 /** What an oracle knows, by run and the step's name. */
 export interface Known {
-  /** With the kind of outcome: the fence that it was recorded for. */
+  /** The fence of each recorded outcome, by step and kind of outcome. */
   readonly recorded: Map<string, number>
-  /** The payload of the signal that it took. */
+  /** The payload of the signal that each step took. */
   readonly taken: Map<string, JsonText>
-  /** Payloads of signals whose transactions may have been committed. */
+  /** Payloads of signals whose transactions may have committed. */
   readonly maybeTaken: Map<string, readonly JsonText[]>
 }
 
@@ -18,14 +18,14 @@ export interface End {
   readonly found: RunDump
   /** The version that the run follows. */
   readonly definition: WorkflowDefinition
-  /** All versions: its steps may have ended by another one. */
+  /** All versions: the run's steps may have ended while it followed another one. */
   readonly versions: readonly WorkflowDefinition[]
   readonly known: Known
 }
 
 type Report = (violation: string) => void
 
-/** Whether a run came to the end that its steps imply. */
+/** Checks whether a run ended as its steps imply. */
 export function checkEndOf(end: End, broken: Report): void {
   const { run, steps, stored } = end.found
   for (const step of steps) checkLength(end, step, broken)
@@ -50,7 +50,7 @@ export function checkEndOf(end: End, broken: Report): void {
 }
 
 function checkCompleted(end: End, step: StepRecord, broken: Report): void {
-  // What an operator skipped has a stand-in.
+  // A step that an operator skipped has a stand-in.
   if (step.status === 'skipped') return
   const { runId } = end.found.run
   const expected = expectedOutputs(end, step)
@@ -80,7 +80,7 @@ function expectedOutputs({ found, definition, versions, known }: End, step: Step
   }
 }
 
-/** Nothing may end a wait before its time but its signal. */
+/** Only its signal may end a wait before its time. */
 function checkLength({ found, definition, known }: End, step: StepRecord, broken: Report): void {
   const { wait } = definition.steps[step.step]!
   const name = `${found.run.runId}/${step.name}`
@@ -99,7 +99,7 @@ function checkUndone(end: End, step: StepRecord, broken: Report): void {
   const where = `stopped run ${found.run.runId}, step ${step.name} (${compensate})`
   const completed = known.recorded.has(`${name}/completed`)
   const compensated = known.recorded.has(`${name}/compensated`)
-  // It was undone before its run moved to a version that has nothing to undo it with.
+  // It was undone before its run moved to a version in which the step has no compensation.
   if (step.status === 'compensated' && compensate === 'never' && isUndoneByAnother(end, step)) return
   const owed =
     compensate !== 'never' && (completed || (compensate === 'started' && begun && step.status !== 'skipped'))
@@ -115,7 +115,7 @@ function isUndoneByAnother({ versions }: End, { name }: StepRecord): boolean {
   })
 }
 
-/** Cancelled without an undo: what was done stays as it is. */
+/** Cancelled without an undo: every effect stays. */
 function checkLeft({ found }: End, step: StepRecord, broken: Report): void {
   const where = `run ${found.run.runId}, cancelled without an undo, step ${step.name}`
   if (step.undoOf !== null) broken(`${where} is ${step.status}`)

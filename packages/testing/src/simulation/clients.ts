@@ -8,11 +8,11 @@ import type { Stage } from './stage.ts'
 
 const RUNS_MAX = 8
 
-/** Everybody who wants something of the engines of a world: who starts runs, signals them, and acts on them. */
+/** Everybody who uses the engines of a world: to start runs, signal them, or change them. */
 export class Clients {
   readonly #stage: Stage
   readonly #fleet: Fleet
-  /** Runs that somebody was told are there, and why they must be. */
+  /** Runs that were confirmed as started, and why they must exist. */
   readonly started = new Map<string, string>()
   /** Runs that are being started, or may have been. */
   #starts = 0
@@ -32,7 +32,7 @@ export class Clients {
       .catch(() => {})
   }
 
-  /** An application's transaction: starts a run in it, or signals one, and then commits, or thinks better of it. */
+  /** An application's transaction: starts or signals a run in it, then commits or rolls back. */
   transact(): void {
     const living = this.#fleet.any()
     if (living === undefined) return
@@ -52,12 +52,12 @@ export class Clients {
       .catch(() => {})
   }
 
-  /** What a transactional handler does beside its effect: mostly nothing. */
+  /** What a transactional handler does besides its effect: usually nothing. */
   async within(living: Living, tx: StepTransaction): Promise<void> {
     if (!this.#stage.isCalm && this.#stage.random.chance(0.1)) await this.#within(living, tx)
   }
 
-  /** A cancellation, mostly with an undo. */
+  /** A cancellation, usually with an undo. */
   cancel(): void {
     const { random } = this.#stage
     if (this.started.size === 0) return
@@ -69,7 +69,7 @@ export class Clients {
     })
   }
 
-  /** What an operator might do to a run where it stands. */
+  /** An operator's action that fits some run's status. */
   async operate(): Promise<void> {
     const operation = operationOn(await this.#stage.shared.dump(), this.#stage.random)
     if (operation !== undefined) this.#operate(operation)
@@ -87,7 +87,7 @@ export class Clients {
     this.#operate(upkeep(this.#stage.random))
   }
 
-  /** Any run, any step that takes a signal: early, late, and now and then under a key that was used before. */
+  /** Signals any step of any run that takes signals: early, late, and sometimes with a key that was used before. */
   async signalAny(): Promise<void> {
     const living = this.#fleet.any()
     const { runs } = await this.#stage.shared.dump()
@@ -98,7 +98,7 @@ export class Clients {
     if (steps.length > 0) void this.#signal(living, run.runId, this.#stage.random.pick(steps))
   }
 
-  /** What nobody signalled in the chaos would wait for ever. */
+  /** Signals every waiting step: what nobody signalled in the chaos would wait forever. */
   async signalEverything(): Promise<void> {
     for (const { run, steps } of (await this.#stage.shared.dump()).runs) {
       const living = this.#fleet.any()
@@ -115,7 +115,7 @@ export class Clients {
     const living = this.#fleet.any()
     if (living === undefined) return
     this.#stage.trace(() => `operator: ${name} ${runId ?? ''}`)
-    // Refused, or the connection broke: either may be.
+    // The action may have been refused, or the connection broke. Both are allowed.
     const told = () => this.#stage.count(`operator: ${name}`)
     void act(living).then(told, () => {})
   }
@@ -138,7 +138,7 @@ export class Clients {
     }
   }
 
-  /** What operators do in a transaction, of which something else of theirs is part. */
+  /** An operator's actions in a transaction that does something else too. */
   async #actWithin({ engine }: Living, tx: unknown): Promise<void> {
     const { random, shared } = this.#stage
     const { runs } = await shared.dump()
@@ -189,7 +189,7 @@ export class Clients {
     try {
       await sending()
     } catch (error) {
-      // The transaction is the caller's, and over with it.
+      // The caller owns the transaction, and the error ends it.
       if (tx !== undefined) throw error
       // The run may have moved to a version without that step.
       const isDropped = workflows.some(({ graph }) => graph.numberOf(name) === undefined)

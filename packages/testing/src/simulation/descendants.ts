@@ -1,6 +1,6 @@
 import type { WorkflowDefinition } from '@belay/workflow'
 
-/** The numbers of all steps that depend on this one, at once or through others. */
+/** The numbers of all steps that depend on this one, directly or through others. */
 export function descendants(workflow: WorkflowDefinition, number: number): readonly number[] {
   const found = new Set<number>()
   const open = [number]

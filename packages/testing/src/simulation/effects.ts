@@ -6,19 +6,19 @@ import type { Written } from './store.ts'
 
 type CompensateOn = 'completed' | 'started' | 'never'
 
-/** What one idempotency key stands for: other systems do it once, and undo it once. */
+/** The effect behind one idempotency key. Other systems do it once, and undo it once. */
 interface Effect {
   readonly key: string
   state: 'stands' | 'undone'
-  /** Some attempt did it while its worker still had the step. */
+  /** Some attempt did it while its worker still held the step. */
   timely: boolean
-  /** An operator sent the step on its way again and left the effect as it was. */
+  /** An operator sent the step forward again and left the effect as it was. */
   writtenOff: boolean
 }
 
 /**
- * A ledger, outside of the store, of what handlers did and undid. It says what broke: an effect that is there twice under two keys, one that
- * is undone before it was done, and, at the end of a run, one that is there and that neither a completed step nor the undo report accounts for.
+ * A ledger, outside of the store, of what handlers did and undid. It reports three violations: an effect that exists twice under two keys; an effect
+ * undone before it was done; and, at the end of a run, an effect that exists but that neither a completed step nor the undo report accounts for.
  */
 export class Effects {
   readonly #dump: () => Promise<Dump>
@@ -26,11 +26,11 @@ export class Effects {
   readonly #broken: (violation: string) => void
   /** The workflow of each run. */
   readonly #workflowOf = new Map<string, string>()
-  /** Steps of which some handler went on when nobody waited for it any more. */
+  /** Steps of which a handler continued after the engine stopped waiting for it. */
   readonly #letGo = new Set<string>()
   /** By run and step, then by key. */
   readonly #ledger = new Map<string, Map<string, Effect>>()
-  /** The handler call that an engine has just told of, and makes next. */
+  /** The handler call that an engine has announced and makes next. */
   #next: StepEvent | undefined
 
   constructor(parts: {
@@ -43,13 +43,13 @@ export class Effects {
     this.#broken = parts.broken
   }
 
-  /** An engine is about to call a handler. */
+  /** Called when an engine is about to call a handler. */
   announce(event: StepEvent): void {
     this.#next = event
     this.#workflowOf.set(event.runId, event.workflow)
   }
 
-  /** A handler was called: by the worker that was announced. */
+  /** Called by the handler. Its worker is the one that was announced. */
   called(context: GraphHandlerContext<unknown>): EffectCall {
     const { runId, step, idempotencyKey } = context
     const announced = this.#next
@@ -67,7 +67,7 @@ export class Effects {
     }
   }
 
-  /** What a transactional handler wrote was committed. */
+  /** Called when a transactional handler's write was committed. */
   committed({ runId, step, outcome, key }: Written): void {
     const call = { runId, step, key, timely: true }
     if (outcome === 'completed') this.#happened(call)
@@ -75,18 +75,18 @@ export class Effects {
   }
 
   /**
-   * An attempt was given back, or timed out, while its handler may go on. What that does is not told once a later attempt has failed, or the
-   * run is cancelled first: a row keeps the end of its newest attempt only.
+   * An attempt was released or timed out, but its handler may continue. Its effect is not reported once a later attempt has failed, or if the run is
+   * cancelled first: a row keeps only the end of its newest attempt.
    */
   letGo(runId: string, step: string): void {
     this.#letGo.add(`${runId}/${step}`)
   }
 
-  /** An operator changed a run: may have skipped an undo, or sent a step on its way again with its effect left as it was. */
+  /** Called when an operator changed a run: an undo may have been skipped, or a step sent forward again with its effect left as it was. */
   changed(before: RunDump | undefined, after: RunDump | undefined): void {
     for (const { name, status } of after?.steps ?? []) {
       const old = before?.steps.find((step) => step.name === name)?.status ?? ''
-      // What has no compensation stays, also when the step is run again because one that it builds on was undone.
+      // An effect without compensation stays, also if the step runs again because a step it builds on was undone.
       const isLeft = LEFT_AS_IT_IS.has(old) || this.#compensateOn(after!.run.runId, name) === 'never'
       const isSentForward = (status === 'pending' || status === 'ready') && isLeft
       const isUndoSkipped =
@@ -94,15 +94,15 @@ export class Effects {
       if (!isSentForward && !isUndoSkipped) continue
       const { runId } = after!.run
       for (const effect of this.#of(runId, name).values()) effect.writtenOff = true
-      // A handler of before, that nobody waits for any more, may do it yet.
+      // An earlier handler, for which nobody waits any more, may still do it.
       this.letGo(runId, name)
     }
   }
 
-  /** A run is at its end, or parked: what happened in it must be accounted for. */
+  /** Called when a run has ended or is parked: all its effects must be accounted for. */
   checkEnd({ run, steps, stored }: RunDump, report: readonly UndoReport[]): void {
     for (const step of steps) {
-      // Who cancels without an undo leaves it, too, where an error is no proof that nothing happened.
+      // A cancellation without an undo leaves effects too, if an error does not prove that nothing happened.
       const isLeft = stored?.stop === 'abandonment' && this.#compensateOn(run.runId, step.name) === 'started'
       if (isLeft) continue
       const named = report.find((entry) => entry.step === step.name)?.result
@@ -111,7 +111,7 @@ export class Effects {
         if (effect.state === 'undone' || effect.writtenOff || isLetGo) continue
         if (isAccountedFor(step, effect, named)) continue
         this.#broken(
-          `the effect ${effect.key} of step ${step.name} (${step.status}) is there, and run ${run.runId} (${run.status}) does not say so`,
+          `the effect ${effect.key} of step ${step.name} (${step.status}) exists, but run ${run.runId} (${run.status}) does not account for it`,
         )
       }
     }
@@ -128,9 +128,11 @@ export class Effects {
     const standing = [...effects.values()].find(({ state, timely, writtenOff }) => {
       return state === 'stands' && timely && !writtenOff
     })
-    // What has no compensation is done again, under another key, when a step that it builds on was undone.
+    // A step without compensation is done again, under another key, if a step it builds on was undone.
     if (standing !== undefined && timely && this.#compensateOn(runId, step) !== 'never') {
-      this.#broken(`step ${step} of run ${runId} was done as ${key} while its effect ${standing.key} stands`)
+      this.#broken(
+        `step ${step} of run ${runId} was done as ${key} although its effect ${standing.key} still exists`,
+      )
     }
     effects.set(key, { key, state: 'stands', timely, writtenOff: false })
   }
@@ -139,10 +141,10 @@ export class Effects {
     const key = undoKey.replace(/:undo$/, '')
     const effects = this.#of(runId, step)
     const known = effects.get(key)
-    if (key === undoKey) this.#broken(`${key} is the key of an undo, and does not say so`)
+    if (key === undoKey) this.#broken(`${key} is the key of an undo, but does not look like one`)
     if (known === undefined && this.#compensateOn(runId, step) !== 'started') {
       this.#broken(
-        `${undoKey} undid what was never done; done was: ${[...effects.keys()].join(', ') || 'nothing'}`,
+        `${undoKey} undid what was never done; done: ${[...effects.keys()].join(', ') || 'nothing'}`,
       )
     }
     if (known === undefined) effects.set(key, { key, state: 'undone', timely: false, writtenOff: false })
@@ -161,7 +163,7 @@ export class Effects {
     return effects
   }
 
-  /** The fencing token of the step's attempt, while this worker has it. */
+  /** The fence of the step's attempt, if this worker holds it. */
   async #fenceOf(runId: string, name: string, workerId: string | null): Promise<number | null> {
     const { runs } = await this.#dump()
     const row = runs.find(({ run }) => run.runId === runId)?.steps.find((step) => step.name === name)
@@ -170,7 +172,7 @@ export class Effects {
   }
 }
 
-/** What a handler that was called may do. */
+/** What a called handler may do. */
 export interface EffectCall {
   happen(): Promise<void>
   undo(): Promise<void>
@@ -193,19 +195,19 @@ function isAccountedFor(
   named: UndoReport['result'] | undefined,
 ): boolean {
   switch (status) {
-    // Its step says that it happened; whoever skipped a step knows.
+    // The step's status reports the effect. Whoever skipped the step knows of it.
     case 'completed':
     case 'skipped':
       return true
     case 'compensated':
-      // A handler that nobody waited for any more may do it after it was undone.
+      // A handler for which nobody waits any more may do it after it was undone.
       return !timely
     default:
       return named !== undefined
   }
 }
 
-/** When a step's effect is undone, by the version that says so most. */
+/** When a step's effect is undone. Takes the version that undoes most. */
 function compensateOn({ versions }: Plan, name: string): CompensateOn {
   const found = versions.flatMap(({ steps }): readonly CompensateOn[] => {
     const step = steps[name]

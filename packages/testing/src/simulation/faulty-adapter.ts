@@ -13,42 +13,42 @@ import type { Random } from './random.ts'
 import type { Process } from './scheduler.ts'
 import type { SharedStore } from './shared-store.ts'
 
-/** How often a call meets which fault, each from 0 to 1. */
+/** How often calls meet each fault, from 0 to 1. */
 export interface FaultRates {
-  /** The call fails before it took effect. */
+  /** The call fails before it takes effect. */
   readonly failsBefore: number
-  /** The call takes effect and its answer is lost. */
+  /** The call takes effect, but its answer is lost. */
   readonly failsAfter: number
   /** The call takes up to two virtual seconds. */
   readonly slow: number
-  /** The client gives the call up, and it takes effect in the store some virtual seconds later. */
+  /** The client gives the call up, and the call takes effect in the store some virtual seconds later. */
   readonly late: number
-  /** Somebody else holds a row that the call needs. */
+  /** Another transaction holds a row that the call needs. */
   readonly contended: number
 }
 
 const CONTENDED: ReadonlySet<string> = new Set(CONTENDED_VERBS)
 
-/** For how long an abandoned statement may go on in the store. */
+/** How long an abandoned statement may still run in the store. */
 const LATE_MAX_MS = 20_000
 
 export interface FaultyParts {
   readonly process: Process
-  /** The store's own: what a client gave up goes on here, even when the client is dead. */
+  /** The store's own process: statements that a client gave up continue here, even if the client is dead. */
   readonly server: Process
   readonly shared: SharedStore
   readonly hints: Hints
   readonly random: Random
   readonly rates: () => FaultRates
-  /** Looks at the store right before a call. */
+  /** Reads the store right before a call. */
   readonly onAsk: (verb: string, args: readonly unknown[]) => Promise<void>
-  /** Sees every call as the store answered it, whether or not the answer arrives; the world stands still until it has seen it. */
+  /** Sees every answer of the store, whether or not it arrives. The world stands still until it returns. */
   readonly onAnswer: (verb: string, args: readonly unknown[], answer: unknown) => Promise<void>
 }
 
 /**
- * One process's connection to the shared store. Before and after every call the process waits for its turn, so that a crash, a freeze or
- * another process's call can fall in between; and calls fail as connections do.
+ * One process's connection to the shared store. Before and after every call the process waits for its turn, so that a crash, a freeze or another
+ * process's call can fall in between. Calls fail as connections do.
  */
 export function faultyAdapter(store: Adapter, parts: FaultyParts): Adapter {
   const wrapped: Record<string, unknown> = {
@@ -81,7 +81,7 @@ function faultyVerb(store: Adapter, verb: string, parts: FaultyParts) {
     if (CONTENDED.has(verb) && random.chance(rates().contended)) throw contended(verb)
     if (!within && random.chance(rates().late)) {
       const later = () => server.turn(random.integer(1, LATE_MAX_MS))
-      // What the store says to nobody, a refusal too, is lost.
+      // Nobody receives this answer, nor a refusal.
       void later()
         .then(() => shared.free(() => server.turn()))
         .then(() => ask(args))
@@ -95,7 +95,7 @@ function faultyVerb(store: Adapter, verb: string, parts: FaultyParts) {
   }
 }
 
-/** The same for the verb that has an inside: between its handler and its commit, too, the process may be killed or frozen. */
+/** The same for `transact`, which has an inside: between its handler and its commit, too, the process may be killed or frozen. */
 function faultyTransact(store: Adapter, parts: FaultyParts): Adapter['transact'] {
   const { process, shared, random, rates, onAnswer } = parts
   return async (request) => {
@@ -113,7 +113,7 @@ function faultyTransact(store: Adapter, parts: FaultyParts): Adapter['transact']
       return wanted
     }
     const transacted = await shared.transact(store, { ...request, work }).catch(async (error: unknown) => {
-      // To a process that is dead nobody says anything.
+      // A dead process receives no answer.
       if (process.dead) await process.turn()
       throw error
     })
@@ -126,7 +126,7 @@ function faultyTransact(store: Adapter, parts: FaultyParts): Adapter['transact']
   }
 }
 
-/** The server rolls back what a client that is gone had open. */
+/** The server rolls back the open transaction of a client that is gone. */
 export function untilDeath<Result>(process: Process, work: Promise<Result>): Promise<Result> {
   const gone = process.died.then(() => {
     throw lostConnection('a transaction')

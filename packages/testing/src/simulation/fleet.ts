@@ -3,11 +3,11 @@ import type { StepTransaction } from '@belay/workflow/adapter'
 import { Process } from './scheduler.ts'
 import type { Stage } from './stage.ts'
 
-/** A process with an engine in it. */
+/** A process and its engine. */
 export interface Living {
   readonly process: Process
   readonly engine: Engine
-  /** Another engine of the process, that knows workflows by name only. */
+  /** Another engine of the process, which knows workflows only by name. */
   readonly stranger: Engine
   readonly workflows: readonly WorkflowDefinition[]
 }
@@ -18,7 +18,7 @@ export class Fleet {
   crashes = 0
   freezes = 0
   readonly #stage: Stage
-  /** What a transactional handler does beside its effect, with the engine of its process. */
+  /** What a transactional handler does besides its effect, with its process's engine. */
   readonly #within: (living: Living, tx: StepTransaction) => Promise<void>
   readonly #processes: Process[] = []
 
@@ -56,14 +56,14 @@ export class Fleet {
     void start()
   }
 
-  /** Ends the world: what anybody still has open is rolled back. */
+  /** Ends the world: open transactions are rolled back. */
   async end(): Promise<void> {
     const { scheduler } = this.#stage
     for (const process of this.#processes) scheduler.kill(process)
     await scheduler.settle()
   }
 
-  /** One of them, if any lives. */
+  /** One living process, if there is any. */
   any(): Living | undefined {
     return this.living.length === 0 ? undefined : this.#stage.random.pick(this.living)
   }
@@ -85,7 +85,7 @@ export class Fleet {
     scheduler.freeze(process, forMs)
   }
 
-  /** A graceful stop: the process goes on living until it has left. */
+  /** A graceful stop: the process lives until it has left. */
   leave(): void {
     const { random } = this.#stage
     const [leaving] = this.living.splice(random.integer(0, this.living.length - 1), 1)

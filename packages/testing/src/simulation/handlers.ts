@@ -11,21 +11,21 @@ import type { Random } from './random.ts'
 import type { Process } from './scheduler.ts'
 import type { Written } from './store.ts'
 
-/** Outputs that no engine of a world may store are longer than this, in bytes. */
+/** Outputs longer than this, in bytes, cannot be stored by any engine of a world. */
 export const PAYLOAD_MAX_BYTES = 2_000
 
-/** How many of the outputs cannot be stored: their handlers' effects have happened all the same. */
+/** The share of outputs that cannot be stored, although their handlers' effects have happened. */
 const UNSTORABLE = 0.02
 
 export interface HandlerParts {
   readonly process: Process
   readonly random: Random
-  /** After the chaos, nothing fails any more that chance alone decides. */
+  /** True after the chaos: then nothing fails by chance any more. */
   readonly calm: () => boolean
   readonly effects: Effects
   /** Writes in a transactional handler's transaction. */
   readonly write: (tx: StepTransaction, written: Written) => Promise<void>
-  /** Whatever else a transactional handler does with its transaction. */
+  /** What else a transactional handler does with its transaction. */
   readonly within: (tx: StepTransaction) => Promise<void>
 }
 
@@ -48,12 +48,12 @@ export function workflowsOf(plan: Plan, parts: HandlerParts): readonly WorkflowD
     undo: (context: Context) => perform(context, plan, parts),
   }
   return plan.versions.map(({ steps, dag }, index) =>
-    // A check that hangs needs an end as well; it has no timeout of its own.
+    // A check that hangs must end too, but has no timeout of its own.
     defineGraph(plan.name, { version: index + 1, steps, dag, timeout: '30s' }, handlers),
   )
 }
 
-/** Proof that dependencies' outputs arrive: the sum over the graph is checked by the oracle. */
+/** Proves that dependencies' outputs arrive: the oracle checks the sum over the graph. */
 function outputOf({ step, deps }: Context) {
   return { step, sees: Object.keys(deps).sort() }
 }
@@ -62,7 +62,7 @@ function unstorable(random: Random): unknown {
   return random.pick<unknown>([1n, 'x'.repeat(2 * PAYLOAD_MAX_BYTES)])
 }
 
-/** Does something outside of the store, or in its own transaction; an undo undoes it. */
+/** Has an effect outside of the store, or in its own transaction; an undo reverses it. */
 async function perform(context: Context, plan: Plan, parts: HandlerParts): Promise<void> {
   const { random, calm, effects } = parts
   const { undoOf, runId, step, tx, idempotencyKey } = context
@@ -76,7 +76,7 @@ async function perform(context: Context, plan: Plan, parts: HandlerParts): Promi
   await behave(context, { plan, parts, failsForGood: undoOf === undefined ? failsForGood : undoFailsForGood })
   if (tx !== undefined) return
   await takeEffect(call, undoOf !== undefined)
-  // Only where that is looked at: otherwise an error says that nothing happened.
+  // Only if `compensateOn` asks for it. Otherwise an error means that nothing happened.
   const isLookedAt = undoOf === undefined && call.compensateOn(plan) === 'started'
   if (isLookedAt && !calm() && random.chance(plan.temper.fails))
     throw new Error('simulated: after its effect')
@@ -95,7 +95,7 @@ async function behave(
   await process.turn(random.chance(0.1) ? random.integer(0, 8_000) : random.integer(0, 300))
   if (calm()) return
   if (random.chance(temper.hangs)) await untilSignalled(signal)
-  // Half of the handlers don't care about their signal.
+  // Half of the handlers ignore their signal.
   if (signal.aborted && random.chance(0.5)) throw signal.reason
   if (random.chance(failsForGood)) throw new PermanentError('simulated: for good')
   if (random.chance(temper.fails)) throw new Error('simulated: this time')

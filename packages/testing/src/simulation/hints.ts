@@ -2,10 +2,10 @@ import type { WakeHint } from '@belay/workflow/adapter'
 import type { Random } from './random.ts'
 import type { Process } from './scheduler.ts'
 
-/** How many of the hints that a process is sent it never hears. */
+/** The share of hints that a process never receives. */
 const LOST = 0.05
 
-/** The hints that processes send each other, in place of the store's: each is heard at its hearer's next turn, or never. */
+/** Carries hints between processes, in place of the store. A hint arrives at the receiver's next turn, or never. */
 export class Hints {
   readonly #random: Random
   readonly #listeners = new Set<{ readonly process: Process; readonly hear: (hint?: WakeHint) => void }>()

@@ -1,9 +1,9 @@
-/** A statement that takes longer waits for somebody in the world, as for an open transaction: the world goes on meanwhile. */
+/** A statement that takes longer is waiting for somebody in the world, such as an open transaction. Meanwhile the world continues. */
 const PATIENCE_MS = 1_500
-/** When nothing else can happen in the world, what waits must end within this. */
+/** Once nothing else can happen in the world, what waits must end within this. */
 const LIMIT_MS = 60_000
 
-/** Counts what goes on in real time, so that virtual time can wait for it. */
+/** Counts what happens in real time, so that virtual time can wait for it. */
 export class InFlight {
   readonly #open = new Set<symbol>()
   readonly #waiting = new Set<symbol>()
@@ -13,7 +13,7 @@ export class InFlight {
     return this.#open.size === 0
   }
 
-  /** Something begins that virtual time must wait for. Returns how to say that it has ended. */
+  /** Begins something for which virtual time must wait. Returns a function that ends it. */
   begin(what: string): () => void {
     const entry = Symbol(what)
     this.#open.add(entry)
@@ -33,7 +33,7 @@ export class InFlight {
     }
   }
 
-  /** Resolves once nothing goes on but what waits for somebody else. */
+  /** Resolves when everything has ended except what waits for somebody else. */
   async quiet(): Promise<void> {
     const isPatient = await this.#until(() => this.isQuiet, PATIENCE_MS)
     if (isPatient) return
@@ -41,7 +41,7 @@ export class InFlight {
     this.#open.clear()
   }
 
-  /** Resolves to true once something that waited has ended, to false when nothing does. */
+  /** Resolves true when something that waited has ended, false if nothing does. */
   async waited(): Promise<boolean> {
     const before = this.#waiting.size
     return before > 0 && this.#until(() => this.#waiting.size < before, LIMIT_MS)

@@ -3,7 +3,7 @@ import type { StepRecord } from '@belay/workflow/adapter'
 import type { Dump, RunDump } from '../invariants/index.ts'
 import type { Random } from './random.ts'
 
-/** What somebody does from outside, by a name that a report can count. */
+/** An action from outside, with a name that a report can count. */
 export interface Operation {
   readonly name: string
   readonly runId?: string
@@ -18,7 +18,7 @@ type Fitting = readonly [name: string, act: Act]
 
 const BY = { by: 'operator', reason: 'chance' }
 
-/** Something that an operator might do to one of the runs, where it stands; undefined when chance finds nothing. */
+/** An operator's action that fits some run's status; undefined if chance picks none. */
 export function operationOn({ runs }: Dump, random: Random): Operation | undefined {
   if (runs.length === 0) return undefined
   const found = random.pick(runs)
@@ -98,7 +98,7 @@ function parked(step: string, random: Random): Fitting {
     : ['skipCompensation', (handle) => handle.skipCompensation(step, BY)]
 }
 
-/** To either version: to its own, nothing happens. */
+/** To either version. A move to its own version changes nothing. */
 function migration(random: Random): Fitting {
   const version = random.integer(1, 2)
   return [
@@ -111,7 +111,7 @@ function migration(random: Random): Fitting {
   ]
 }
 
-/** Something that is done to many runs at once, or that only looks. */
+/** An action on many runs at once, or one that only reads. */
 export function upkeep(random: Random): Operation {
   const status = random.pick(['failed', 'compensated', 'cancelled', 'completed'] as const)
   return random.pick<Operation>([

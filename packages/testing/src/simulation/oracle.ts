@@ -42,12 +42,12 @@ export interface OracleParts {
   readonly effects: Effects
   /** The store's time. */
   readonly now: () => number
-  /** An engine that nothing happens to, and that runs nothing. */
+  /** An engine that runs nothing and has no faults. */
   readonly inspector: Engine
   readonly violations: Violations
 }
 
-/** What broke in a world. */
+/** The violations found in a world. */
 export class Violations {
   readonly found: string[] = []
 
@@ -57,8 +57,8 @@ export class Violations {
 }
 
 /**
- * Watches a simulated world and says what broke: at every handler call that its worker has the right to, whether it may happen now; at every
- * recorded outcome, whether it was recorded before; at the end, whether every run came to the end that its steps imply.
+ * Watches a simulated world and reports violations: whether each handler that its worker may call may be called now; whether each outcome is recorded
+ * only once; and whether every run ended as its steps imply.
  */
 export class Oracle {
   readonly #parts: OracleParts
@@ -66,7 +66,7 @@ export class Oracle {
   readonly #known: Known = { recorded: new Map(), taken: new Map(), maybeTaken: new Map() }
   /** How often transactional handlers wrote and their outcomes were recorded, by run, step and outcome. */
   readonly #committed = new Map<string, number>()
-  /** Since when runs are paused. */
+  /** Since when runs have been paused. */
   readonly #pausedAt = new Map<string, number>()
   readonly #pruned = new Set<string>()
   #before: RunDump | undefined
@@ -84,7 +84,7 @@ export class Oracle {
     })
   }
 
-  /** Looks at the store right before a call that may take away what there is to see. */
+  /** Reads the store right before a call that may remove what there is to check. */
   async asked(verb: string, args: readonly unknown[]): Promise<void> {
     if (verb === 'changeRun') this.#before = await this.#find((args[0] as { runId: string }).runId)
     if (verb !== 'prune') return
@@ -94,7 +94,7 @@ export class Oracle {
     }
   }
 
-  /** Looks at what the store answered, whether or not the answer arrives. */
+  /** Checks what the store answered, whether or not the answer arrives. */
   async answered(verb: string, args: readonly unknown[], answer: unknown): Promise<void> {
     switch (verb) {
       case 'deliverSignals':
@@ -109,7 +109,7 @@ export class Oracle {
     }
   }
 
-  /** A transaction was committed with this outcome: so must be what its handler wrote. */
+  /** A transaction committed with this outcome, so its handler's write must be committed too. */
   async transacted(workerId: string, outcome: Outcome, written: readonly Written[]): Promise<void> {
     await this.#recordedOutcome(outcome, workerId)
     for (const one of written) {
@@ -118,20 +118,20 @@ export class Oracle {
     }
   }
 
-  /** Somebody who sent a signal or decision was told of an error. */
+  /** Called when the sender of a signal or decision got an error. */
   refused(what: string, error: unknown): void {
     const code = (error as { readonly code?: string }).code ?? ''
     if (!EXPECTED_REFUSALS.has(code)) this.#broken(`${what} was refused: ${String(error)}`)
   }
 
-  /** Facts that must hold at any moment. */
+  /** Checks the invariants that hold at any moment. */
   async checkNow(): Promise<void> {
     for (const { invariant, message, runId, step } of checkInvariants(await this.#parts.shared.dump())) {
       this.#broken(`${invariant}: run ${runId} step ${step}: ${message}`)
     }
   }
 
-  /** What must hold once everything has come to rest. */
+  /** Checks what must hold once everything is at rest. */
   async checkEnd(started: ReadonlyMap<string, string>): Promise<void> {
     await this.checkNow()
     const { runs } = await this.#parts.shared.dump()
@@ -167,7 +167,7 @@ export class Oracle {
       this.#broken(`${where} took a settlement of fence ${outcome.fence} while ${step?.fence} holds it`)
     }
     if (step !== undefined && isLetGo(outcome)) this.#parts.effects.letGo(outcome.runId, step.name)
-    // What could not be stored of a step that succeeded is no reason not to undo it.
+    // A step that succeeded must be undone even if its result could not be stored.
     const hasSucceeded = outcome.type === 'failed' && outcome.succeeded === true
     const type = outcome.type === 'received' || hasSucceeded ? 'completed' : outcome.type
     if (type !== 'completed' && type !== 'compensated') return
@@ -181,8 +181,8 @@ export class Oracle {
   }
 
   /**
-   * Looks at a run that an operator may have changed. What was sent on its way again may be recorded again; what was undone by hand counts as
-   * recorded; a decision that is asked for anew may be given again.
+   * Checks a run that an operator may have changed. A step sent forward again may be recorded again. A manual undo counts as recorded. A decision
+   * that is asked for anew may be given again.
    */
   async #changed(runId: string): Promise<void> {
     const found = await this.#find(runId)
@@ -195,13 +195,13 @@ export class Oracle {
       if (status === 'pending' || status === 'ready' || (status === 'skipped' && !succeeded)) {
         recorded.delete(completed!)
         recorded.delete(compensated!)
-        // What it was told may be why it failed: it asks anew.
+        // The signal may be why the step failed: the step asks anew.
         if (signalledAt === null) {
           taken.delete(`${runId}/${name}`)
         }
       }
       if (status === 'compensated' && !recorded.has(compensated!)) recorded.set(compensated!, -1)
-      // What was undone, and then skipped, or sent forward and cancelled between two looks, has no effect.
+      // A step that was undone and then skipped, or sent forward and cancelled between two looks, has no effect.
       if ((status === 'skipped' || status === 'cancelled') && recorded.has(compensated!)) {
         recorded.delete(completed!)
         recorded.delete(compensated!)
@@ -217,7 +217,7 @@ export class Oracle {
       const signal = signals[index]!
       const found = await this.#find(signal.runId)
       const key = `${signal.runId}/${found?.steps[signal.step]?.name}`
-      // The run may have moved to another version meanwhile: the engine looks again then.
+      // The run may have moved to another version meanwhile. Then the engine looks again.
       const isThere = found?.run.definitionId === signal.definitionId
       if (result === 'unknown' && isThere) this.#broken(`a signal for ${key} found no such step`)
       if (within?.tx !== undefined) this.#signalledWithin(key, signal, result)
@@ -226,10 +226,10 @@ export class Oracle {
   }
 
   async #acted(verb: string, args: readonly unknown[], answer: unknown): Promise<void> {
-    // Whether a transaction will commit is not known, nor since when its run will be paused then.
+    // It is not known whether a transaction will commit, nor since when its run will then be paused.
     if (isWithin(args)) this.#pausedAt.clear()
     else if (verb === 'changeRun') await this.#changed((args[0] as { readonly runId: string }).runId)
-    // A run that is cancelled is not paused any more.
+    // A cancelled run is not paused any more.
     else for (const { runId } of answer as readonly { readonly runId: string }[]) this.#pausedAt.delete(runId)
   }
 
@@ -241,7 +241,7 @@ export class Oracle {
     maybeTaken.delete(key)
   }
 
-  /** Whether its transaction will commit is not known. */
+  /** It is not known whether its transaction will commit. */
   #signalledWithin(key: string, { payload }: NewSignal, result: Delivery['result']): void {
     if (result !== 'delivered' && result !== 'kept') return
     const { maybeTaken } = this.#known
@@ -275,7 +275,7 @@ export class Oracle {
     effects.checkEnd(found, isStopped ? new RunFailedError(snapshot).undo : [])
   }
 
-  /** A write is there as often as the outcome that it belongs to: once, unless an operator sent the step on its way again. */
+  /** A write must exist as often as its outcome was recorded: once, unless an operator sent the step forward again. */
   async #checkWritten(): Promise<void> {
     const written = new Map<string, number>()
     for (const one of await this.#parts.shared.written()) count(written, nameOfWritten(one))
@@ -287,7 +287,7 @@ export class Oracle {
   }
 }
 
-// A connection broke, somebody decided otherwise or sent something else under the key before, or the run was pruned.
+// A connection broke, somebody decided otherwise or used the key before with another payload, or the run was pruned.
 const EXPECTED_REFUSALS: ReadonlySet<string> = new Set([
   'store_unavailable',
   'store_contended',

@@ -1,11 +1,11 @@
 import type { GraphStep, GraphWait } from '@belay/workflow'
 import type { Random } from './random.ts'
 
-/** How handlers of a simulated workflow behave: chosen call by call. */
+/** How the handlers of a simulated workflow behave. Chosen call by call. */
 export interface Temper {
   readonly fails: number
   readonly failsForGood: number
-  /** Never ends before its signal fires. */
+  /** The share of calls that never end before their signal fires. */
   readonly hangs: number
   readonly undoFailsForGood: number
 }
@@ -16,7 +16,7 @@ export interface Version {
   readonly dag: Readonly<Record<string, readonly string[]>>
 }
 
-/** A random workflow as data, so that every process can give it handlers of its own. */
+/** A random workflow as data, so that every process can add its own handlers. */
 export interface Plan {
   readonly name: string
   /** Version 1 and version 2, to which operators move runs. */
@@ -45,7 +45,7 @@ export function randomPlan(random: Random, name: string): Plan {
   return { name, versions: [first, nextVersion(first, random)], temper }
 }
 
-/** The same steps among new ones, so that most of them get another number; now and then one fewer, or one more edge. */
+/** The same steps among new ones, so that most of them get another number. Sometimes with one step fewer, or one more edge. */
 function nextVersion({ steps, dag }: Version, random: Random): Version {
   const names = Object.keys(steps)
   const dropped = names.length > 1 && random.chance(0.3) ? names.at(-1) : undefined
@@ -53,7 +53,7 @@ function nextVersion({ steps, dag }: Version, random: Random): Version {
   const edges: Record<string, readonly string[]> = Object.fromEntries(
     kept.flatMap((name) => (dag[name] === undefined ? [] : [[name, dag[name]]])),
   )
-  // A root before all others, and an end that depends on one of them.
+  // A root before all others, and a sink that depends on one of them.
   const last = random.pick(kept)
   if (random.chance(0.3) && kept[0] !== last) edges[last] = [...new Set([...(edges[last] ?? []), kept[0]!])]
   return {
@@ -72,7 +72,7 @@ function randomStep(random: Random): GraphStep {
     attempts: random.integer(1, 3),
     initial: 50,
     max: '2s',
-    // A step that may hang needs an end; one in a few has none and relies on its lease.
+    // A step that may hang needs a timeout. A few have none and rely on their lease.
     timeout: random.pick(['2s', '10s', '30s']),
     transaction: random.chance(0.3),
     ...(random.chance(0.7)
@@ -84,7 +84,7 @@ function randomStep(random: Random): GraphStep {
   }
 }
 
-/** What a step that waits for a signal completes with when none came. */
+/** The output of a step whose signal did not come. */
 export const STAND_IN = 'stand-in'
 
 function randomWait(random: Random): GraphWait {

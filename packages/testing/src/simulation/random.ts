@@ -1,4 +1,4 @@
-/** Seeded chance: the same seed gives the same choices on every machine. */
+/** Seeded chance: the same seed makes the same choices on every machine. */
 export class Random {
   #state: number
 
@@ -27,7 +27,7 @@ export class Random {
     return from[this.integer(0, from.length - 1)]!
   }
 
-  /** A source of its own, so that one part drawing more numbers doesn't change what another part draws. */
+  /** A separate source, so that one part that draws more numbers doesn't change what another part draws. */
   fork(): Random {
     return new Random(Math.floor(this.next() * 4_294_967_296))
   }

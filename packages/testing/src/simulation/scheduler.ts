@@ -2,7 +2,7 @@ import type { Clock, Timer } from '@belay/workflow/adapter'
 import type { InFlight } from './in-flight.ts'
 import type { Random } from './random.ts'
 
-/** Something that a process waits for: its turn, or an instant. */
+/** Something for which a process waits: its turn, or an instant. */
 interface Event {
   readonly process: Process
   readonly at: number
@@ -11,11 +11,11 @@ interface Event {
   cancelled: boolean
 }
 
-/** One simulated operating-system process. Everything asynchronous in it goes through its gates and timers, so it can be stopped at any await. */
+/** One simulated operating-system process. Everything asynchronous in it goes through its turns and timers, so it can be stopped at any await. */
 export class Process {
   readonly name: string
   dead = false
-  /** Frozen until this instant: nothing in it moves, while the world goes on. */
+  /** Frozen until this instant: nothing in the process moves, while the world continues. */
   frozenUntil = 0
   readonly clock: Clock
   /** Resolves when it is killed. */
@@ -28,7 +28,7 @@ export class Process {
     this.#scheduler = scheduler
     this.clock = {
       now: () => scheduler.now,
-      // Whole milliseconds, which every store's clock can tell apart.
+      // Whole milliseconds, which every store's clock can distinguish.
       after: (delayMs, fire) => scheduler.add(this, Math.ceil(scheduler.now + delayMs), fire),
     }
     this.died = new Promise((resolve) => {
@@ -50,8 +50,8 @@ export class Process {
 }
 
 /**
- * The order of everything: of all that could happen next at one instant, chance picks one; time moves on only when nothing is left to do.
- * Between two picks every promise that can settle has settled, and every statement has ended, so a run depends on its seed alone.
+ * Decides the order of everything. Chance picks one of the things that could happen next at an instant; time moves only when nothing is left to do.
+ * Between two picks, every promise that can settle has settled, and every statement has ended. So a run depends on its seed alone.
  */
 export class Scheduler {
   now = 1_000
@@ -75,11 +75,11 @@ export class Scheduler {
     }
   }
 
-  /** Lets one thing happen, with all that it sets off at once. Returns false when there is nothing left that ever could. */
+  /** Lets one thing happen, with everything that it triggers at once. Returns false if nothing is left that ever could happen. */
   async step(): Promise<boolean> {
     await this.settle()
     this.#events = this.#events.filter((event) => !event.cancelled && !event.process.dead)
-    // What waits in the store for somebody who is gone gets on, in its time.
+    // Statements that wait in the store for a transaction of a dead process continue, in their time.
     if (this.#events.length === 0) return this.#inFlight.waited()
     const soonest = Math.min(...this.#events.map(dueAt))
     this.now = Math.max(this.now, soonest)
@@ -91,7 +91,7 @@ export class Scheduler {
     return true
   }
 
-  /** Lets what the last step set off come to an end. */
+  /** Waits until everything that the last step triggered has ended. */
   async settle(): Promise<void> {
     await macrotask()
     while (!this.#inFlight.isQuiet) {

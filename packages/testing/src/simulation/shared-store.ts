@@ -3,7 +3,7 @@ import type { Dump } from '../invariants/index.ts'
 import type { InFlight } from './in-flight.ts'
 import type { SimulatedStore, Written } from './store.ts'
 
-/** Verbs that change nothing. What is not among them may have. */
+/** Verbs that change nothing. Any other verb may change something. */
 const READS: ReadonlySet<string> = new Set<keyof Adapter>([
   'open',
   'now',
@@ -28,14 +28,14 @@ const READS: ReadonlySet<string> = new Set<keyof Adapter>([
   'diagnose',
 ])
 
-/** The store as all processes of a world share it: it shows the world's time, and what it holds is looked at no more often than it changes. */
+/** The store that all processes of a world share. It shows the world's time, and is dumped no more often than it changes. */
 export class SharedStore {
   readonly #store: SimulatedStore
   readonly #clock: Clock
   readonly #inFlight: InFlight
   #shownAt: number | undefined
   #dump: { readonly held: Promise<Dump>; validUntil: number } | undefined
-  /** Of a store with one session: the transaction that is open in it. */
+  /** The open transaction of a store with one session. */
   #session: { readonly ended: Promise<void> } | undefined
 
   constructor(store: SimulatedStore, clock: Clock, inFlight: InFlight) {
@@ -48,7 +48,7 @@ export class SharedStore {
     return this.#store.connect()
   }
 
-  /** Everything that the store holds. While the only session has a transaction open, what it held before: only that could change it. */
+  /** Everything in the store. While the only session has a transaction open, the earlier content, which only that transaction could change. */
   dump(): Promise<Dump> {
     const known = this.#dump
     if (known !== undefined && (this.#clock.now() < known.validUntil || this.#session !== undefined)) {
@@ -79,7 +79,7 @@ export class SharedStore {
     }
   }
 
-  /** False while the only session has a transaction open: who does not wait in the world must not wait for that. */
+  /** False while the only session has a transaction open. A caller that doesn't wait in the world must not wait for that transaction. */
   get isFree(): boolean {
     return this.#session === undefined
   }
@@ -92,14 +92,14 @@ export class SharedStore {
     }
   }
 
-  /** Runs a transaction of a step. While its handler goes on, so does the world. */
+  /** Runs a step's transaction. While its handler runs, the world continues. */
   transact(adapter: Adapter, request: TransactRequest): ReturnType<Adapter['transact']> {
     return this.#open((aside) =>
       adapter.transact({ ...request, work: (tx) => aside(tx, () => request.work(tx)) }),
     )
   }
 
-  /** Runs a transaction of an application's, likewise. */
+  /** Runs an application's transaction. While its work runs, the world continues. */
   transaction<Result>(work: (tx: unknown) => Promise<Result>): Promise<Result> {
     return this.#open((aside) => this.#store.transaction((tx) => aside(tx, () => work(tx))))
   }
@@ -123,14 +123,14 @@ export class SharedStore {
     })
   }
 
-  /** Of a store in memory nothing is waited for: what does not end at once waits there for the world. */
+  /** Virtual time does not wait for a store in memory: a call that does not end at once waits there for the world. */
   #timed<Answer>(verb: string, run: () => Promise<Answer>): Promise<Answer> {
     return this.#store.takesTime ? this.#inFlight.during(verb, run) : run()
   }
 
   async #open<Result>(run: (aside: Aside) => Promise<Result>): Promise<Result> {
     const begin = () => (this.#store.takesTime ? this.#inFlight.begin('a transaction') : () => {})
-    // Nobody can look while the only session has a transaction open.
+    // Nobody can read while the only session has a transaction open.
     if (this.#store.singleSession) await this.dump()
     let end = begin()
     let ended = () => {}
@@ -154,7 +154,7 @@ export class SharedStore {
   }
 
   #closed(): void {
-    // What the only session told its clock may be rolled back.
+    // The only session may roll back the time that it was told.
     if (this.#session !== undefined) this.#shownAt = undefined
     this.#session = undefined
     this.#forget()
@@ -172,5 +172,5 @@ export class SharedStore {
   }
 }
 
-/** Does the work in an open transaction, and lets the world go on meanwhile. */
+/** Does the work in an open transaction, and lets the world continue meanwhile. */
 type Aside = <Result>(tx: unknown, work: () => Promise<Result>) => Promise<Result>

@@ -25,7 +25,7 @@ export interface SimulationOptions {
 
 const CALM: FaultRates = { failsBefore: 0, failsAfter: 0, slow: 0, late: 0, contended: 0 }
 
-/** What everybody in a world has to do with: its time, its store, its oracle and its chance. */
+/** What all parts of a world share: its time, store, oracle and chance. */
 export class Stage {
   readonly random: Random
   readonly scheduler: Scheduler
@@ -39,15 +39,15 @@ export class Stage {
   readonly effects: Effects
   readonly oracle: Oracle
   readonly leaseMs: number
-  /** An engine that nothing happens to, and that runs nothing. */
+  /** An engine that runs nothing and has no faults. */
   readonly inspector: Engine
-  /** How often the store was asked what, and operators did what. */
+  /** How often each verb was called, and each operator's action was done. */
   readonly calls: Record<string, number> = {}
   isCalm = false
   turns = 0
   readonly #options: SimulationOptions
   readonly #rates: FaultRates
-  /** What was written in transactions of steps, until they are committed. */
+  /** What steps wrote in their transactions, until those commit. */
   readonly #writes = new WeakMap<object, Written[]>()
 
   static async open(options: SimulationOptions): Promise<Stage> {
@@ -58,7 +58,7 @@ export class Stage {
     const store = await (options.store ?? memoryStore)(server.clock)
     const shared = new SharedStore(store, server.clock, inFlight)
     const stage = new Stage(options, { random, scheduler, server, shared, inFlight })
-    // A transaction that saves a definition holds up everybody else who starts, in real time.
+    // A transaction that saves a definition delays all other starts, in real time.
     if (store.takesTime) await stage.#saveDefinitions()
     return stage
   }
@@ -164,7 +164,7 @@ export class Stage {
     this.#options.trace?.(`${this.turns} @${this.scheduler.now} ${line()}`)
   }
 
-  /** The store without faults, and without turns: for who looks, or acts, from outside of the world. */
+  /** The store without faults and without turns, for those who read or act from outside of the world. */
   #direct(): Adapter {
     const adapter = this.shared.connect()
     const direct = Object.fromEntries(verbsOf(adapter).map((verb) => [verb, this.#directVerb(adapter, verb)]))
@@ -188,7 +188,7 @@ export class Stage {
   }
 }
 
-/** Payloads that cannot be told as JSON are told as text. */
+/** Payloads that cannot be shown as JSON are shown as text. */
 function shown(value: unknown): string {
   return (
     JSON.stringify(value, (_, inner: unknown) =>

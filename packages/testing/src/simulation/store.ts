@@ -2,37 +2,37 @@ import type { Adapter, Clock, StepTransaction } from '@belay/workflow/adapter'
 import type { Dump } from '../invariants/index.ts'
 import { type MemoryTransaction, memory } from '../memory/index.ts'
 
-/** What a transactional handler wrote in its transaction: its effect, and the outcome that must be recorded with it. */
+/** A transactional handler's write in its transaction: its effect, and the outcome that must be recorded with it. */
 export interface Written {
   readonly runId: string
   readonly step: string
   readonly outcome: 'completed' | 'compensated'
-  /** The idempotency key that its handler was given. */
+  /** The handler's idempotency key. */
   readonly key: string
 }
 
-/** A store that a simulated world runs on: empty, and with a clock that the world moves. */
+/** The store of a simulated world: empty, with a clock that the world moves. */
 export interface SimulatedStore {
-  /** An adapter on it, for one process. The store closes it. */
+  /** An adapter on the store, for one process. The store closes it. */
   connect(): Adapter
-  /** True where a verb takes real time: the world then stands still until the verb has ended. */
+  /** True if a verb takes real time. Then the world stands still until the verb has ended. */
   readonly takesTime: boolean
-  /** True where everything waits while a transaction is open. */
+  /** True if everything waits while a transaction is open. */
   readonly singleSession: boolean
-  /** From now on this is the store's time, epoch milliseconds. `tx` is what is open in the only session, if anything is. */
+  /** Sets the store's time, in epoch milliseconds. `tx` is the open transaction of the only session, if there is one. */
   setTime(now: number, tx?: unknown): Promise<void>
-  /** A copy of everything it holds. */
+  /** A copy of everything in the store. */
   dump(): Promise<Dump>
-  /** Writes in a transactional handler's transaction: it is there once that commits, and never when it is rolled back. */
+  /** Writes in a transactional handler's transaction: the write exists once that commits, and never if it is rolled back. */
   write(tx: StepTransaction, written: Written): Promise<void>
-  /** All that was written and committed. */
+  /** All committed writes. */
   written(): Promise<readonly Written[]>
-  /** Runs `work` in a transaction of an application's; commits it, or rolls it back when `work` throws, which it throws on. */
+  /** Runs `work` in an application's transaction. Commits it, or rolls it back and rethrows if `work` throws. */
   transaction<Result>(work: (tx: unknown) => Promise<Result>): Promise<Result>
   close(): Promise<void>
 }
 
-/** Makes the store of one world. `clock` is the world's time. */
+/** Creates the store of one world. `clock` is the world's time. */
 export type OpenStore = (clock: Clock) => Promise<SimulatedStore>
 
 /** The reference: a store in memory, which answers at once. */

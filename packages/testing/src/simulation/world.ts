@@ -3,17 +3,17 @@ import { Clients } from './clients.ts'
 import { Fleet } from './fleet.ts'
 import { type SimulationOptions, Stage } from './stage.ts'
 
-/** Virtual time after the chaos in which everything must come to rest. */
+/** Virtual time after the chaos within which everything must come to rest. */
 const REST_MS = 3_600_000
-/** Turns after the chaos in which it must. The longest of 3,000 worlds took 3,700 turns in all. */
+/** Turns after the chaos within which everything must come to rest. The longest of 3,000 worlds took 3,700 turns in all. */
 const REST_TURNS_MAX = 20_000
-/** Turns between two signals to everything that waits, in the calm. */
+/** Turns between two rounds of signals to everything that waits, once the world is calm. */
 const SIGNAL_EVERY = 50
-/** Turns between two checks of all invariants; every turn would make a large world slow. */
+/** Turns between two checks of all invariants. A check at every turn would make a large world slow. */
 const CHECK_EVERY = 7
-/** Turns between two looks after paused runs, once the world is calm. */
+/** Turns between two looks for paused runs, once the world is calm. */
 const RESUME_EVERY = 20
-/** Processes that live at once. */
+/** How many processes live at once. */
 const PROCESSES_MAX = 3
 
 export interface SimulationReport {
@@ -22,18 +22,17 @@ export interface SimulationReport {
   readonly virtualMs: number
   readonly crashes: number
   readonly freezes: number
-  /** How many runs ended in which status. */
+  /** How many runs ended in each status. */
   readonly runs: Readonly<Record<string, number>>
-  /** How often the store answered which verb, in which of its ways, and how often operators did what. */
+  /** How often each verb was answered, in each way of calling it, and how often operators took each action. */
   readonly calls: Readonly<Record<string, number>>
-  /** What broke; empty when everything held. */
+  /** Violations; empty if every guarantee held. */
   readonly violations: readonly string[]
 }
 
 /**
- * Runs random workflows on several engines that share one store, while chance delays, reorders, breaks connections, freezes and kills
- * processes at any await, and operators meddle; then lets the world calm down, and checks that every guarantee held. The same seed gives
- * the same world.
+ * Runs random workflows on several engines that share one store. Chance delays, reorders, breaks connections, and freezes and kills processes at any
+ * await, while operators intervene. Then the world calms down, and every guarantee is checked. The same seed gives the same world.
  */
 export async function simulate(options: SimulationOptions): Promise<SimulationReport> {
   const stage = await Stage.open(options)
@@ -63,7 +62,7 @@ class World {
     const chaosTurns = stage.random.integer(100, 900)
     for (let count = stage.random.integer(1, PROCESSES_MAX); count > 0; count -= 1) this.#fleet.start()
     while (stage.turns < chaosTurns) {
-      // With nobody alive nothing happens, until chance starts a process.
+      // With no process alive, nothing happens until chance starts one.
       await this.#turn()
       await this.#meddle()
     }
@@ -76,7 +75,7 @@ class World {
     } else await stage.oracle.checkEnd(this.#clients.started)
   }
 
-  /** What anybody still has open is rolled back. */
+  /** Rolls back open transactions. */
   end(): Promise<void> {
     return this.#fleet.end()
   }
@@ -102,7 +101,7 @@ class World {
     const restBy = stage.scheduler.now + REST_MS
     const lastTurn = stage.turns + REST_TURNS_MAX
     while (!(await this.#isAtRest()) && stage.scheduler.now < restBy && stage.turns < lastTurn) {
-      // A pause of before may still be under way: an operator looks again and again.
+      // A pause from the chaos may still be under way, so operators look repeatedly.
       if (stage.turns % RESUME_EVERY === 0) await this.#clients.resumeAll()
       if (!(await this.#turn())) break
       if (stage.turns % SIGNAL_EVERY === 0) await this.#clients.signalEverything()
@@ -116,7 +115,7 @@ class World {
   }
 
   async #isAtRest(): Promise<boolean> {
-    // A start that is under way makes a run yet.
+    // A start that is under way may still create a run.
     await this.#stage.scheduler.settle()
     if (!this.#stage.shared.isFree) return false
     const { runs } = await this.#stage.shared.dump()

@@ -1,6 +1,6 @@
 import type { EndStatus, JsonText, Lease, Outcome, UndoPlan } from '@belay/workflow/adapter'
 
-/** Something done to both adapters. Definitions are named by their position: each store has its own numbers for them. */
+/** Something done to both adapters. Definitions are named by their position, because each store has its own numbers for them. */
 export type Command =
   | { readonly do: 'start'; readonly runs: readonly PlannedRun[]; readonly lease?: Lease | undefined }
   | { readonly do: 'register' | 'renew' | 'held' | 'leave'; readonly workerId: string }
@@ -15,7 +15,7 @@ export type Command =
   | { readonly do: 'recorded'; readonly workerId: string; readonly outcomes: readonly Outcome[] }
   | { readonly do: 'sweep' | 'drain' | 'expire' | 'upcoming' | 'approvals' }
   | { readonly do: 'signal'; readonly signals: readonly PlannedSignal[] }
-  /** In a transaction of an application's. */
+  /** In an application's transaction. */
   | {
       readonly do: 'within'
       readonly runs: readonly PlannedRun[]
@@ -31,7 +31,7 @@ export type Command =
   | Look
   | Operation
 
-/** Something that only looks. */
+/** A command that only reads. */
 export type Look =
   | { readonly do: 'workers' | 'diagnose' | 'definitions' | 'newest' }
   | { readonly do: 'listHeld'; readonly workerId: string }
@@ -40,7 +40,7 @@ export type Look =
   | { readonly do: 'findByKey'; readonly graph: number; readonly key: string }
   | { readonly do: 'list' | 'count' | 'findEnded'; readonly status: EndStatus }
 
-/** Something an operator does. */
+/** An operator's action. */
 export interface Operation {
   readonly do: 'operate'
   readonly runId: string
@@ -77,7 +77,7 @@ export interface PlannedSignal {
   readonly payload: JsonText
 }
 
-/** The runs a command is about; undefined when it may be about any. */
+/** The runs that a command is about; undefined if it may be about any. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one arm for each command, checked to be exhaustive.
 export function runsOf(command: Command): readonly string[] | undefined {
   switch (command.do) {

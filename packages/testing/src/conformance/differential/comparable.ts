@@ -1,7 +1,7 @@
 import type { Outcome, RunRecord, RunStatus, StepRecord, UndoRecord } from '@belay/workflow/adapter'
 import type { Command } from './command.ts'
 
-/** How one store's numbers are read. */
+/** How to read one store's numbers. */
 export interface Translation {
   graphOf(definitionId: number): number
   /** The store's time when the comparison began. */
@@ -13,7 +13,7 @@ export interface ComparableRun {
   readonly steps: readonly ({ readonly name: string; readonly status: string } & Record<string, unknown>)[]
 }
 
-// Two stores may differ in what the port leaves open. Everything that is masked here is left open, and says why.
+// Two stores may differ in what the port leaves open. Each use of this mask is such a point, and says why.
 const OPEN = '(left open)'
 
 export function comparableRun(
@@ -45,7 +45,7 @@ function comparableStep(
   const leased = workerId !== null && (status === 'running' || status === 'compensating')
   const ended = status === 'completed' || status === 'failed' || status === 'compensated'
   const waits = status === 'pending' || status === 'ready' || status === 'waiting'
-  // Whether a stopped run's waiting steps are cancelled by what stops it, by the requeue or by the drain.
+  // The port leaves open what cancels a stopped run's waiting steps: the stop, the requeue or the drain.
   const dropped = status === 'cancelled' || (draining && waits)
   return {
     ...step,
@@ -54,7 +54,7 @@ function comparableStep(
     startedAt: instant(step.startedAt),
     finishedAt: instant(step.finishedAt),
     undo: comparableUndo(step.undo, instant),
-    // When a step is due says nothing once it is not to be claimed.
+    // The time when a step is due means nothing once the step cannot be claimed.
     availableAt: waits && !dropped ? instant(step.availableAt) : OPEN,
     waitingSince: instant(step.waitingSince),
     signalledAt: instant(step.signalledAt),
@@ -70,7 +70,7 @@ function comparableUndo(
   return undo && { ...undo, startedAt: instant(undo.startedAt), finishedAt: instant(undo.finishedAt) }
 }
 
-/** An answer without what the port leaves open: the order of its parts, and what a settlement says of the past. */
+/** An answer without what the port leaves open: the order of its parts, and what a settlement says about the past. */
 export function comparableAnswer(
   command: Command,
   answer: unknown,
@@ -86,7 +86,7 @@ export function comparableAnswer(
       const { results, claims, runs, queued } = answer as Record<string, unknown[]>
       const requeues = command.outcomes.some(isRequeue)
       return {
-        // Of a repeated or late requeue nobody can tell whether it is recorded or lost: the step is where it would put it.
+        // A repeated or late requeue may answer `settled` or `lost`: the step is already where it would put it.
         results: results!.map((result, n) => {
           const outcome = command.outcomes[n]!
           return isRequeue(outcome) && !isFirst(outcome) ? OPEN : result
@@ -97,7 +97,7 @@ export function comparableAnswer(
       }
     }
     case 'upcoming': {
-      // Whether a store keeps hints of steps that need no claim any more, and tells of them, is its own affair.
+      // A store may keep and report hints of steps that need no claim any more, or not.
       const { deadlineInMs } = answer as { readonly deadlineInMs: number | null }
       return { claimInMs: OPEN, deadlineInMs: rounded(deadlineInMs) }
     }

@@ -11,15 +11,14 @@ import { Random } from './random.ts'
 import { Side } from './side.ts'
 import { World } from './world.ts'
 
-// Quiet runs are read now and then too, to see that they are.
+// Quiet runs are also read at times, to verify that they are quiet.
 const FULL_READ_EVERY = 25
 const LOGGED_MAX = 60
 
 /**
- * Does the same random commands to two adapters and compares every answer and, after every command, every row.
- * `seed` decides the commands; `steps` is how many there are. Both harnesses must be fresh, and stay the caller's to close.
- *
- * @throws Error that names the seed, the difference, and the commands that had to do with it.
+ * Sends the same random commands to two adapters. Compares every answer and, after every command, every row. `seed` decides the commands, `steps`
+ * their number. Both harnesses must be fresh; the caller closes them.
+ * @throws Error that names the seed, the difference, and the commands that may concern it.
  */
 export async function compareAdapters(seed: number, a: Harness, b: Harness, steps: number): Promise<void> {
   const sides = [await Side.prepare(a), await Side.prepare(b)] as const
@@ -51,7 +50,7 @@ interface Difference {
   readonly where: string
   readonly one: string
   readonly other: string
-  /** When it is about one run. */
+  /** Only if it is about one run. */
   readonly runId?: string
 }
 
@@ -67,14 +66,14 @@ async function compareAnswers(
   const comparable = ({ answer, threw }: Answer) =>
     threw ?? canonical(comparableAnswer(command, answer, (outcome) => first.has(outcome)))
   const texts = [comparable(one), comparable(other)] as const
-  // Nothing that is done here is a mistake of the caller: an adapter that throws is wrong, even when both do.
+  // No command here is a caller's mistake: an adapter that throws is wrong, even if both throw.
   const agreed = texts[0] === texts[1] && one.threw === undefined
   if (!agreed) return { where: `the answer to ${command.do}`, one: texts[0], other: texts[1] }
   world.learn(command, one.answer)
   return undefined
 }
 
-/** The outcomes that are settled for the first time by who holds them, as known before they are. */
+/** The outcomes that are settled for the first time by the worker that holds them. Computed before they are settled. */
 function firstOutcomes(world: World, command: Command): ReadonlySet<Outcome> {
   if (command.do !== 'settle') return new Set()
   return new Set(command.outcomes.filter((outcome) => world.isFirst(command.workerId, outcome)))
@@ -108,13 +107,13 @@ async function compareRows(
   return undefined
 }
 
-/** Both prune the same runs, of which nothing is left. */
+/** Both must prune the same runs, and leave nothing of them. */
 async function comparePruned([a, b]: Sides, runIds: readonly string[]): Promise<Difference | undefined> {
   const [one, other] = [await pruneSome(a.adapter, runIds), await pruneSome(b.adapter, runIds)]
   const texts = [canonical(one), canonical(other)] as const
   const isGone = one.left.length === 0
   if (texts[0] === texts[1] && isGone) return undefined
-  return { where: 'what is left of runs that were pruned', one: texts[0], other: texts[1] }
+  return { where: 'what is left of pruned runs', one: texts[0], other: texts[1] }
 }
 
 function describeFailure(

@@ -26,13 +26,13 @@ import { operation } from './operation.ts'
 import type { Random } from './random.ts'
 import type { KnownAttempt, World } from './world.ts'
 
-// Multiples of three, so that no sum of them is a lease.
+// Multiples of three, so that no sum of them equals a lease.
 const ADVANCES_MS = [3, 300, 3_000, 6_000, 12_000]
 const DELAYS_MS = [0, 300, 3_000, 30_000]
 const START_DELAYS_MS = [undefined, undefined, undefined, undefined, 3_000, 30_000]
 const DEADLINES_MS = [undefined, undefined, undefined, 12_000, 60_000, 300_000]
 const KEYS = ['k1', 'k2', 'k3', 'k4', null, null, null, null]
-// Every one of them is read after every command.
+// Each of them is read after every command.
 const LIVELY_RUNS_MAX = 10
 const LATE_PROBABILITY = 0.15
 const WEIGHTS = {
@@ -62,7 +62,7 @@ const WEIGHTS = {
   look: 9,
 }
 
-/** The next command: something that a worker, alive or presumed dead, might do now. */
+/** The next command: something that a live worker, or one declared dead, might do now. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one arm for each command, checked to be exhaustive.
 export function nextCommand(world: World, random: Random): Command {
   if (world.workerIds.includes(undefined)) return { do: 'register', workerId: world.ids.workerId() }
@@ -121,7 +121,7 @@ export function nextCommand(world: World, random: Random): Command {
   }
 }
 
-/** What was settled for good: of a requeue nobody can tell later. */
+/** Outcomes settled for good. A requeue cannot be recognised later. */
 function endedWellBy(world: World, worker: string): readonly Outcome[] {
   return world.attempts
     .filter(({ workerId }) => workerId === worker)
@@ -131,7 +131,7 @@ function endedWellBy(world: World, worker: string): readonly Outcome[] {
     .slice(-3)
 }
 
-/** Something that changes nothing. */
+/** A command that changes nothing. */
 function look(world: World, random: Random, workerId: string): Command {
   return random.pick<Command>([
     { do: 'workers' },
@@ -163,13 +163,13 @@ function plannedRuns(world: World, random: Random): readonly PlannedRun[] {
   })
 }
 
-/** Room for all, for some or for none of them. */
+/** Enough for all, for some or for none of them. */
 function plannedLease(workerId: string | undefined, random: Random): Lease | undefined {
   if (workerId === undefined || random.chance(0.5)) return undefined
   return { workerId, handBackMax: random.pick([UNLIMITED, 2, 1, 0]) }
 }
 
-/** To steps in any state, now and then under a key that was used before. */
+/** Signals to steps in any state, sometimes with a key that was used before. */
 function plannedSignals(world: World, random: Random): readonly PlannedSignal[] {
   return random.sample(world.runIds.slice(-LIVELY_RUNS_MAX), 1 + random.below(2)).map((runId) => {
     const graph = world.graphs.get(runId)!
@@ -183,14 +183,14 @@ function someGraphs(random: Random): readonly number[] {
   return random.chance(0.5) ? all : random.sample(all, 1 + random.below(2))
 }
 
-/** A batch of outcomes: mostly of what the worker holds, some late, some repeated, some of what another one holds. */
+/** A batch of outcomes: mostly for what the worker holds, some late, some repeated, some for what another worker holds. */
 function settlement(world: World, random: Random, worker: string): Command {
   const late = random.chance(LATE_PROBABILITY)
   const candidates = world.attempts.filter(
     ({ workerId, settled }) => late || (workerId === worker && settled === undefined),
   )
   const attempts = random.sample(candidates, 1 + random.below(6))
-  // A late worker settles under its own name, which may be that of the dead.
+  // A late worker settles under its own id, which may be a dead worker's.
   const workerId = late && attempts[0] !== undefined ? attempts[0].workerId : worker
   const outcomes = withoutCompany(attempts.map((attempt) => outcomeOf(attempt, world, random)))
   const repeated = random.chance(0.1) ? outcomes.slice(0, 1) : []
@@ -214,7 +214,7 @@ function forwardOutcome(claim: Claim, random: Random, signalled: boolean): Outco
   return released(claim, (claim.step + claim.fence) % 2 === 0)
 }
 
-/** A wait without end is rare: only a signal, a cancellation or a deadline ends it. */
+/** A wait without a timeout is rare: only a signal, a cancellation or a deadline ends it. */
 function wakeOf(random: Random): Wake | null {
   return random.chance(0.15) ? null : { afterMs: random.pick(DELAYS_MS) }
 }
@@ -228,14 +228,16 @@ function undoOutcome(claim: Claim, random: Random): Outcome {
   return released(claim)
 }
 
-/** Which of a batch's outcomes for one run comes first is left open, and it makes a difference to a run that fails. */
+/**
+ * Keeps one outcome per run: the port leaves open in which order a batch's outcomes for one run are recorded, and that matters to a run that fails.
+ */
 function withoutCompany(outcomes: readonly Outcome[]): readonly Outcome[] {
   const alone = new Map<string, Outcome>()
   for (const outcome of outcomes) if (outcome.type === 'failed') alone.set(outcome.runId, outcome)
   return outcomes.filter((outcome) => (alone.get(outcome.runId) ?? outcome) === outcome)
 }
 
-/** Undoes what completed, and sometimes all the rest too, so that relays and undos of failed steps occur. */
+/** Undoes completed steps, and sometimes all others too, so that relays and undos of failed steps occur. */
 function undoPlan(run: DrainedRun, random: Random): UndoPlan {
   const wanted: readonly UndoneStatus[] = random.chance(0.4)
     ? ['completed', 'failed', 'cancelled']

@@ -1,6 +1,6 @@
 import { DIAMOND, definitionRecord } from '../scenario/index.ts'
 
-/** Small graphs in which everything meets: joins, forks, loose steps, several ends. */
+/** Small graphs that combine joins, forks, independent steps and several sinks. */
 export const GRAPHS = [
   definitionRecord('diamond', DIAMOND, 1, { b: 'approval' }),
   definitionRecord('branches', { a: [], b: ['a'], c: [], d: ['c'], e: ['b', 'd'], f: ['a', 'c'] }),

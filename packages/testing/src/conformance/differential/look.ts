@@ -17,7 +17,7 @@ export async function look(
 async function shown(adapter: Adapter, command: Look, definitionIds: readonly number[]): Promise<unknown> {
   switch (command.do) {
     case 'workers':
-      // Where a store cannot know the machine's name it says nothing.
+      // A store that cannot know the machine's name reports none.
       return (await adapter.listWorkers()).map(({ host: _, ...worker }) => worker)
     case 'diagnose': {
       const { liveRuns, moreLiveRuns, strandedSteps } = await adapter.diagnose({ overdueMs: 60_000 })
@@ -49,7 +49,7 @@ async function shown(adapter: Adapter, command: Look, definitionIds: readonly nu
     case 'count':
       return adapter.countRuns({ status: [command.status], byStatus: true, max: UNLIMITED })
     case 'findEnded': {
-      // Where a walk stands is the store's own affair.
+      // The port leaves open what a cursor contains.
       const { cursor: _, ...found } = await adapter.findEnded({
         finishedBefore: FAR,
         statuses: [command.status],

@@ -5,9 +5,9 @@ import type { World } from './world.ts'
 
 const FITTING_PROBABILITY = 0.8
 
-/** Something an operator does to a run: mostly what fits where it stands, sometimes anything. */
+/** An operator's action on a run: usually one that fits its status, sometimes any. */
 export function operation(world: World, random: Random): Operation {
-  // The newer half: what ended long ago is retried too, but not all the time.
+  // Prefers the newer half. Runs that ended long ago are retried too, but less often.
   const runId = random.pick(random.chance(0.7) ? world.runIds.slice(-20) : world.runIds)
   const seen = world.seen.get(runId)
   const fits = seen !== undefined && random.chance(FITTING_PROBABILITY)
@@ -65,7 +65,7 @@ const ACTIONS_FOR: Readonly<Record<RunStatus, Weights>> = {
   cancelled: ENDED,
 }
 
-/** Which steps an action may fit; all when it is about none. */
+/** The step statuses that an action may fit; absent if the action is not about a step. */
 const STATUS_FOR: Readonly<Partial<Record<OperatorAction, readonly string[]>>> = {
   retryStep: ['ready', 'failed', 'cancelled'],
   skipStep: ['ready', 'failed'],

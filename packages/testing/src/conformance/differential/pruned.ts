@@ -3,7 +3,7 @@ import { UNLIMITED } from '../scenario/worker.ts'
 
 const LATER = Date.UTC(2100, 0, 1)
 
-/** Prunes every third run as far as it has ended, and gives those that were pruned with all that a store still shows of them. */
+/** Prunes every third run that has ended. Returns the pruned runs, and everything that a store still shows of them. */
 export async function pruneSome(
   adapter: Adapter,
   runIds: readonly string[],
@@ -15,7 +15,7 @@ export async function pruneSome(
   return { pruned, left }
 }
 
-/** Everything that any verb shows of a run. Empty for one that is gone. */
+/** Everything that any verb shows of a run. Empty if the run is gone. */
 async function shownOf(adapter: Adapter, runId: string): Promise<readonly unknown[]> {
   const answers = [
     [await adapter.readRun(runId), await adapter.findRun({ runId })].filter((found) => found !== null),

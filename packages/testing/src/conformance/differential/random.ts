@@ -1,4 +1,4 @@
-/** Numbers that look random and repeat themselves for the same seed (mulberry32). */
+/** Pseudo-random numbers, the same for the same seed (mulberry32). */
 export class Random {
   #state: number
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0
   }
 
-  /** From 0 up to but without 1. */
+  /** From 0 up to but not including 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
     let mixed = this.#state
@@ -15,7 +15,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
 
-  /** An integer from 0 up to but without `bound`. */
+  /** An integer from 0 up to but not including `bound`. */
   below(bound: number): number {
     return Math.floor(this.next() * bound)
   }
@@ -28,7 +28,7 @@ export class Random {
     return items[this.below(items.length)]!
   }
 
-  /** One of the keys, as often as its weight says. */
+  /** One of the keys, chosen in proportion to its weight. */
   weighted<Key extends string>(weights: Readonly<Record<Key, number>>): Key {
     const entries = Object.entries(weights) as [Key, number][]
     let left = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0)
@@ -39,7 +39,7 @@ export class Random {
     return entries.at(-1)![0]
   }
 
-  /** Up to `count` different items, in a random order. */
+  /** Up to `count` different items, in random order. */
   sample<T>(items: readonly T[], count: number): readonly T[] {
     const left = [...items]
     const picked: T[] = []

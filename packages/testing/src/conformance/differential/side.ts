@@ -16,14 +16,14 @@ import { type ComparableRun, comparableRun, type Translation } from './comparabl
 import { GRAPHS } from './graphs.ts'
 import { look } from './look.ts'
 
-// No sum of what time moves by, which is a multiple of three: whether a lease is over at its last instant stays open.
+// Time moves by multiples of three, and this is none. The port leaves open whether a lease is over at its last instant.
 const LEASE_MS = 10_000
 const SWEEPS_MAX = 1_000
-/** Whatever has ended, ended before. */
+/** Whatever has ended, ended before this. */
 const FAR = Date.UTC(2100, 0, 1)
 const ROLLED_BACK = new Error('to be rolled back')
 
-/** One of the two adapters, answering in terms that both share. */
+/** One of the two adapters. It answers in terms that both share. */
 export class Side {
   readonly name: string
   readonly harness: Harness
@@ -61,7 +61,7 @@ export class Side {
     return rows
   }
 
-  /** The answer as the verb gave it, but for the numbers of definitions. */
+  /** The verb's answer, except for the numbers of definitions. */
   async apply(command: Command): Promise<unknown> {
     return this.#withGraphs(await this.#answer(command))
   }
@@ -138,7 +138,7 @@ export class Side {
   async #approvals(): Promise<unknown> {
     const { approvals } = await this.adapter.findApprovals({ after: null, limit: UNLIMITED })
     const instant = (at: number | null) => (at === null ? null : Math.round(at - this.#translation.startedAt))
-    // Beside each other, since their order counts.
+    // As separate lists, since their order counts.
     return {
       approvals: approvals.map(({ since, timeoutAt, ...approval }) => ({
         ...approval,
@@ -171,7 +171,7 @@ export class Side {
     }))
   }
 
-  /** What is rolled back was answered all the same. */
+  /** A transaction that is rolled back has an answer too. */
   async #within({ runs, signals, commits }: Extract<Command, { do: 'within' }>): Promise<unknown> {
     let answer: unknown
     const work = async (tx: unknown) => {
@@ -198,7 +198,7 @@ export class Side {
     }))
   }
 
-  /** A refusal is an answer: both must refuse the same, with the same words. */
+  /** A refusal is an answer: both must refuse in the same words. */
   async #operate({ runId, action, step }: Operation): Promise<unknown> {
     const engine = createEngine({ adapter: this.adapter })
     try {
@@ -210,7 +210,7 @@ export class Side {
     }
   }
 
-  /** To the other version of its workflow, if there is one. */
+  /** Moves a run to the other version of its workflow, if there is one. */
   async #migrate(engine: Engine, runId: string): Promise<boolean> {
     const { workflow, version } = (await this.adapter.findRun({ runId }))!
     const record = GRAPHS.find((graph) => graph.name === workflow && graph.version !== version)
@@ -233,7 +233,7 @@ export class Side {
     return this.#transact(workerId, only, handBackMax)
   }
 
-  /** A lone good end is settled as a transactional step's: it must come to the same. */
+  /** A single successful outcome is settled as a transactional step's. The result must be the same. */
   async #transact(workerId: string, outcome: EndedWell, handBackMax: number): Promise<Settlement> {
     const transacted = await this.adapter.transact({
       workerId,
@@ -246,7 +246,7 @@ export class Side {
     return { results: [result], claims: [], runs: [], queued: false }
   }
 
-  /** To the end: how much one sweep does is the store's choice. */
+  /** Sweeps until nothing is left: how much one sweep does is the store's choice. */
   async #sweep(): Promise<unknown> {
     const lostWorkers: string[] = []
     const recovered: unknown[] = []

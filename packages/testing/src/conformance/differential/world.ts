@@ -11,28 +11,28 @@ import { Ids } from '../scenario/ids.ts'
 import type { Command, PlannedRun, PlannedSignal } from './command.ts'
 import type { ComparableRun } from './comparable.ts'
 
-/** An attempt that a worker was given, and what it has settled for it. */
+/** An attempt that a worker was given, and the outcome it settled for it. */
 export interface KnownAttempt {
   readonly claim: Claim
   readonly workerId: string
   settled: Outcome | undefined
 }
 
-// Older ones are of runs that have ended long ago.
+// Older attempts belong to runs that ended long ago.
 const ATTEMPTS_MAX = 150
 
-/** What the generator knows, learnt from the answers. */
+/** What the generator has learnt from the answers. */
 export class World {
   readonly ids = new Ids()
   readonly runIds: string[] = []
-  /** Runs that change no more, or only when an undo beside a failed one goes on. */
+  /** Runs that change no more, except when an undo continues beside a failed one. */
   readonly quiet = new Set<string>()
-  /** The three workers; one that is lost gives its place to a new one. */
+  /** The three workers. A new worker takes the place of a lost one. */
   readonly workerIds: (string | undefined)[] = [undefined, undefined, undefined]
   drained: readonly DrainedRun[] = []
-  /** How runs looked when they were last read. */
+  /** Runs as they were last read. */
   readonly seen = new Map<string, ComparableRun>()
-  /** Which graph each run follows. */
+  /** The graph that each run follows. */
   readonly graphs = new Map<string, number>()
   /** Steps that have their signal. */
   readonly signalled = new Set<string>()
@@ -47,7 +47,7 @@ export class World {
     return this.runIds.filter((runId) => !this.quiet.has(runId))
   }
 
-  /** Tells whether a worker settles an attempt that it was given and has not settled. */
+  /** Whether a worker settles an attempt that it was given and has not settled. */
   isFirst(workerId: string, outcome: Outcome): boolean {
     const known = this.#find(workerId, outcome)
     return known !== undefined && known.settled === undefined
@@ -55,7 +55,7 @@ export class World {
 
   see(runId: string, run: ComparableRun): void {
     this.seen.set(runId, run)
-    // It may have moved to another version, in which its steps have other numbers.
+    // The run may have moved to another version, in which its steps have other numbers.
     const graph = run.run['definitionId'] as number
     if (this.graphs.get(runId) !== graph) this.#renumber(runId, run)
     this.graphs.set(runId, graph)
@@ -97,7 +97,7 @@ export class World {
         for (const workerId of (answer as { lostWorkers: string[] }).lostWorkers) this.#outlive(workerId)
         break
       case 'operate':
-        // It may go forward again.
+        // The run may go forward again.
         if ('done' in (answer as object)) this.quiet.delete(command.runId)
         break
       case 'drain':
@@ -123,7 +123,7 @@ export class World {
     this.seen.delete(runId)
   }
 
-  /** Whether a worker has settled all that it was given, as far as anybody remembers. */
+  /** Whether a worker has settled everything that it was given, as far as this world remembers. */
   holdsNothing(workerId: string): boolean {
     return this.#attempts.every((known) => known.workerId !== workerId || known.settled !== undefined)
   }
@@ -145,7 +145,7 @@ export class World {
     if (known !== undefined) known.settled ??= outcome
   }
 
-  /** Its attempts are late from now on, as if they had been settled: but with what, nobody has said. */
+  /** Marks a worker's attempts as late, like settled ones but without an outcome. */
   #outlive(workerId: string): void {
     for (const known of this.#attempts) {
       if (known.workerId === workerId) known.settled ??= { ...known.claim, type: 'released' }

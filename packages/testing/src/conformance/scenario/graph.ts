@@ -1,12 +1,12 @@
 import type { DefinitionRecord, SavedDefinition, WaitKind } from '@belay/workflow/adapter'
 
-/** Steps and what each depends on, in topological order. */
+/** Each step and its dependencies, in topological order. */
 export type Edges = Readonly<Record<string, readonly string[]>>
 
 /** What some steps wait for, by name. */
 export type Kinds = Readonly<Record<string, WaitKind>>
 
-/** A definition's record. Its checksum is only good for tests: the steps, written out. */
+/** A definition's record. Its checksum, which lists the steps, is only good for tests. */
 export function definitionRecord(
   name: string,
   edges: Edges,
@@ -39,12 +39,12 @@ export function fanEdges(width: number): Edges {
   return { root: [], ...Object.fromEntries(middle), sink: names }
 }
 
-/** s0 … sN, none depending on another */
+/** s0 … sN, without dependencies */
 export function looseEdges(width: number): Edges {
   return Object.fromEntries(Array.from({ length: width }, (_, n) => [`s${n}`, []]))
 }
 
-/** A definition in the store. */
+/** A stored definition. */
 export class Graph {
   readonly saved: SavedDefinition
 

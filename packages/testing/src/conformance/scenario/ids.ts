@@ -1,4 +1,4 @@
-/** Ids that are ordered by their making, like those the engine makes, and the same in every repetition of a test. */
+/** Ids in the order of their creation, like the engine's, and the same in every repetition of a test. */
 export class Ids {
   #made = 0
 

@@ -8,7 +8,7 @@ export function failed(attempt: AttemptRef, message = 'broken'): Outcome {
   return { ...refOf(attempt), type: 'failed', error: errorText(message), cause: causeText(attempt, message) }
 }
 
-/** Its handler returned, and what it returned cannot be stored. */
+/** Its handler returned a result that cannot be stored. */
 export function unstorable(attempt: AttemptRef): Outcome {
   const message = 'too large'
   const texts = { error: errorText(message), cause: causeText(attempt, message) }
@@ -60,7 +60,7 @@ export function causeText(attempt: AttemptRef, message: string): string {
 
 export const CANCELLED = JSON.stringify({ type: 'cancelled', reason: 'changed my mind' })
 
-// Exactly the reference: what else a claim says is no part of an outcome.
+// Only the reference: an outcome does not carry the rest of a claim.
 function refOf({ runId, step, fence, direction, definitionId }: AttemptRef): AttemptRef {
   return { runId, step, fence, direction, definitionId }
 }

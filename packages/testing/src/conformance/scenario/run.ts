@@ -1,7 +1,7 @@
 import type { Adapter, RunRecord, RunStatus, StepRecord, StepStatus } from '@belay/workflow/adapter'
 import type { Graph } from './graph.ts'
 
-/** A run of a case, and what its rows say now. */
+/** A case's run, and access to its present rows. */
 export class CaseRun {
   readonly id: string
   readonly graph: Graph

@@ -19,7 +19,7 @@ import { CANCELLED } from './outcomes.ts'
 import { CaseRun } from './run.ts'
 import { CaseWorker, UNLIMITED } from './worker.ts'
 
-/** Ten times shorter than the engine's: only its ratio to what a case advances matters. */
+/** Ten times shorter than the engine's. Only its ratio to the time that a case advances matters. */
 export const LEASE_MS = 3_000
 
 interface StartOptions {
@@ -38,7 +38,7 @@ interface SignalOptions {
   readonly actor?: string
 }
 
-/** What a case is given: a store, and short words for what happened in it before. */
+/** What a case receives: a store, and short methods to prepare it. */
 export class Scenario {
   readonly harness: Harness
   readonly ids = new Ids()
@@ -108,12 +108,12 @@ export class Scenario {
     return new CaseWorker(adapter, workerId, this.#graphs)
   }
 
-  /** Lets every lease run out that nobody renews. */
+  /** Lets every lease expire that nobody renews. */
   expireLeases(): Promise<void> {
     return this.advance(LEASE_MS + 1)
   }
 
-  /** Sweeps until there is nothing more to do. */
+  /** Sweeps until nothing is left to do. */
   async sweep(adapter = this.adapter): Promise<{ lostWorkers: string[]; recovered: string[] }> {
     const lostWorkers: string[] = []
     const recovered: string[] = []
@@ -123,10 +123,10 @@ export class Scenario {
       recovered.push(...swept.recovered.map(({ runId, step }) => `${runId}/${step}`))
       if (!swept.more) return { lostWorkers, recovered }
     }
-    throw new Error('A thousand sweeps in a row said that there was more to do.')
+    throw new Error('A thousand sweeps in a row answered that there was more to do.')
   }
 
-  /** Sends signals to steps of a run, each under a key of its own unless it is given one. */
+  /** Sends signals to steps of a run, each with its own key unless one is given. */
   async signal(run: CaseRun, name: string, options: SignalOptions = {}): Promise<Delivery> {
     const [delivery] = await this.adapter.deliverSignals([this.newSignal(run, name, options)])
     return delivery!
@@ -143,7 +143,7 @@ export class Scenario {
     return (await this.adapter.cancelRuns({ runIds, cause: CANCELLED })).map(({ runId }) => runId)
   }
 
-  /** What operators hold of a run: the engine's handle on it, over the store of the case. */
+  /** The operators' view of a run: the engine's handle on it, over the case's store. */
   operate(
     run: CaseRun,
     adapter: Adapter = this.adapter,
@@ -152,7 +152,7 @@ export class Scenario {
     return createEngine({ adapter, ...options }).runs.handle(run.id)
   }
 
-  /** An engine that never works, to act through. It holds nothing open. */
+  /** An engine that never works, to act through. It keeps nothing open. */
   operator(adapter: Adapter = this.adapter): Engine {
     return createEngine({ adapter })
   }
@@ -167,10 +167,10 @@ export class Scenario {
     })
   }
 
-  /** Begins the undo of a drained run: of everything that completed, unless `steps` names what else to undo. */
+  /** Begins the undo of a drained run: everything that completed, or what `steps` names. */
   async undo(run: CaseRun, options: { readonly steps?: readonly string[] } = {}): Promise<void> {
     const [drained] = await this.drain({ runs: [run] })
-    if (drained === undefined) throw new Error(`Run ${run.id} is not drained: ${await run.status()}.`)
+    if (drained === undefined) throw new Error(`Run ${run.id} is not drained: it is ${await run.status()}.`)
     await this.adapter.beginUndo([planUndo(drained, run.graph, options.steps)])
   }
 
@@ -182,13 +182,13 @@ export class Scenario {
     )
   }
 
-  /** Checks what must hold after every case. */
+  /** Checks the invariants after every case. */
   async verify(): Promise<void> {
     assertInvariants(await this.snapshot())
   }
 }
 
-/** The plainest plan: undo these steps, or else all that completed, each after those that depend on it. */
+/** The simplest plan: undo these steps, or everything that completed, each after its dependents. */
 export function planUndo(drained: DrainedRun, graph: Graph, names?: readonly string[]): UndoPlan {
   const completed = drained.steps.filter(({ status }) => status === 'completed').map(({ step }) => step)
   const undone = names?.map((name) => graph.numberOf(name)) ?? completed

@@ -2,7 +2,7 @@ import type { CaseRun } from './run.ts'
 import type { Scenario } from './scenario.ts'
 import type { CaseWorker } from './worker.ts'
 
-/** s0 → s1 → s2, of which s2 failed, and whose undo has begun: s1 is next. */
+/** A run of s0 → s1 → s2 whose undo has begun because s2 failed: s1 is next. */
 export async function undoneChain(given: Scenario): Promise<{ run: CaseRun; worker: CaseWorker }> {
   const run = await given.chain(3)
   const worker = await given.worker()
@@ -13,7 +13,7 @@ export async function undoneChain(given: Scenario): Promise<{ run: CaseRun; work
   return { run, worker }
 }
 
-/** Two steps that were undone beside each other, and one that failed after both. */
+/** Two independent steps that were undone because a step after both failed. */
 export async function undoneBranches(given: Scenario): Promise<{ run: CaseRun; worker: CaseWorker }> {
   const run = await given.start(await given.graph('branches', { a: [], b: [], c: ['a', 'b'] }))
   const worker = await given.worker()

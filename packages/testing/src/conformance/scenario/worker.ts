@@ -6,7 +6,7 @@ import type { CaseRun } from './run.ts'
 /** More than any case has to claim. */
 export const UNLIMITED = 100_000
 
-/** A worker that remembers the newest claim it got of each step, even when its lease is gone: zombies are cases too. */
+/** A worker that remembers its newest claim of each step, even after its lease has expired: some cases need zombies. */
 export class CaseWorker {
   readonly id: string
   readonly adapter: Adapter
@@ -22,14 +22,14 @@ export class CaseWorker {
     this.#keepsAttempts = keepsAttempts
   }
 
-  /** Without inputs, which a store may give along or not. */
+  /** Without inputs, which a store need not include. */
   async claim(limit = UNLIMITED, graphs = this.#graphs): Promise<readonly Claim[] | 'lost'> {
     const definitionIds = graphs.map(({ id }) => id)
     const claimed = await this.adapter.claim({ workerId: this.id, definitionIds, limit })
     return claimed === 'lost' ? claimed : claimed.claims.map(withoutInput)
   }
 
-  /** Claims as a live worker does, and remembers. */
+  /** Claims as a live worker does, and remembers the claims. */
   async take(limit = UNLIMITED): Promise<readonly Claim[]> {
     const claims = await this.claim(limit)
     if (claims === 'lost') throw new Error(`Worker ${this.id} was lost while claiming.`)
@@ -50,7 +50,7 @@ export class CaseWorker {
     return (await this.claimsOf(run, name))[0]!
   }
 
-  /** Settles without taking anything back, unless told to. */
+  /** Settles. Takes no steps back unless `handBackMax` is given. */
   async settle(outcomes: readonly Outcome[], handBackMax = 0): Promise<Settlement> {
     const keepAttempts = this.#keepsAttempts
     const settlement = await this.adapter.settle({ workerId: this.id, outcomes, handBackMax, keepAttempts })
@@ -89,7 +89,7 @@ function keyOf(run: CaseRun, name: string): string {
   return `${run.id}/${run.graph.numberOf(name)}`
 }
 
-/** A claim as every store gives it. */
+/** A claim with only what every store includes. */
 export function withoutInput({ input: _, ...claim }: Claim): Claim {
   return claim
 }
