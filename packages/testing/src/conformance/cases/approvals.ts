@@ -35,13 +35,13 @@ const bothOf = (...runs: readonly CaseRun[]) =>
   runs.flatMap(({ id }) => ['first', 'second'].map((step) => [id, step]))
 
 export const approvalCases: Cases = {
-  'steps that wait for an approval are found, those of the newest run first': async (given) => {
+  'steps that wait for an approval are found, newest run first': async (given) => {
     const graph = await asking(given)
     const [old, young] = [await waitingRun(given, graph), await waitingRun(given, graph)]
     expect(places((await find(given)).approvals)).toEqual(bothOf(young, old))
   },
 
-  'each says of which run it is, since when it waits, and when that times out': async (given) => {
+  'each approval names its run, when its wait began, and when it times out': async (given) => {
     const graph = await given.graph('asking', { ask: [] }, 3, { ask: 'approval' })
     const run = await given.start(graph, { key: 'order:1' })
     const worker = await given.worker()
@@ -63,9 +63,7 @@ export const approvalCases: Cases = {
     })
   },
 
-  'only approvals that are asked for are found: not other waits, not decided ones, not those to come': async (
-    given,
-  ) => {
+  'other waits, decided approvals and approvals still to come are not found': async (given) => {
     const edges = { signal: [], sleep: [], works: [], ask: [], decided: [], later: ['ask'] }
     const kinds = { signal: 'signal', sleep: 'sleep', ask: 'approval' } as const
     const more = { decided: 'approval', later: 'approval' } as const
@@ -79,7 +77,7 @@ export const approvalCases: Cases = {
     expect(places((await find(given)).approvals)).toEqual([[run.id, 'ask']])
   },
 
-  'runs that are over or being stopped ask for nothing; paused ones do': async (given) => {
+  'ended and stopped runs have no pending approvals; paused runs do': async (given) => {
     const graph = await asking(given)
     const [paused, stopping, over] = [
       await waitingRun(given, graph),
@@ -95,7 +93,7 @@ export const approvalCases: Cases = {
     expect(places((await find(given)).approvals)).toEqual([[paused.id, 'second']])
   },
 
-  'they are found by workflow and by step': async (given) => {
+  'approvals are found by workflow and by step': async (given) => {
     const [one, other] = [await asking(given, 'one'), await asking(given, 'other')]
     const [a, b] = [await waitingRun(given, one), await waitingRun(given, other)]
 
@@ -109,7 +107,7 @@ export const approvalCases: Cases = {
     expect((await find(given, { step: 'none' })).approvals).toEqual([])
   },
 
-  'a walk meets each once, in parts as large as asked for, also within a run, and ends': async (given) => {
+  'paging meets each approval once, in pages of the requested size, and ends': async (given) => {
     const graph = await asking(given)
     const runs: CaseRun[] = []
     for (let n = 0; n < 3; n += 1) runs.unshift(await waitingRun(given, graph))
@@ -127,14 +125,14 @@ export const approvalCases: Cases = {
     }
   },
 
-  'a walk goes on behind a step that has been decided meanwhile': async (given) => {
+  'paging continues after a step that was decided meanwhile': async (given) => {
     const run = await waitingRun(given, await asking(given))
     const { cursor } = await find(given, { limit: 1 })
     await given.signal(run, 'first')
     expect(places((await find(given, { after: cursor })).approvals)).toEqual([[run.id, 'second']])
   },
 
-  'a store without runs that ask has none to find': async (given) => {
+  'a store without approvals finds none': async (given) => {
     await given.pair()
     expect(await find(given)).toEqual({ approvals: [], cursor: null, more: false })
     await given.start(await asking(given))
@@ -153,7 +151,7 @@ export const approvalCases: Cases = {
     expect(approvals.map(({ version }) => version)).toEqual([2, 2])
   },
 
-  'an approval that ended is found no more': async (given) => {
+  'an approval that ended is not found any more': async (given) => {
     const run = await waitingRun(given, await asking(given))
     await given.signal(run, 'first')
     const worker = await given.worker()

@@ -12,7 +12,7 @@ import {
 } from '../scenario/index.ts'
 
 export const attemptCases: Cases = {
-  'attempts are 1, 2, 3: failed ones and lost ones count, and a step that ended keeps their number': async (
+  'attempts count 1, 2, 3, including failed and lost ones, and a step that ended keeps its number': async (
     given,
   ) => {
     const run = await given.pair()
@@ -33,7 +33,9 @@ export const attemptCases: Cases = {
     expect(await run.step('b')).toMatchObject({ attempts: 0, round: 1 })
   },
 
-  'an attempt whose handler was not called is none; one that was given back later counts': async (given) => {
+  'an attempt whose handler was not called does not count; one that was released later does': async (
+    given,
+  ) => {
     const run = await given.pair()
     const worker = await given.worker()
 
@@ -63,7 +65,7 @@ export const attemptCases: Cases = {
     expect(next!.attempt).toBe(1)
   },
 
-  'a claim that is found again says the same as it did': async (given) => {
+  'a claim that held finds again is unchanged': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.settle([retry(await worker.claimOf(run, 'a'), 0)])
@@ -73,7 +75,7 @@ export const attemptCases: Cases = {
     expect(taken).toMatchObject([{ attempt: 2, round: 1, failures: 1 }])
   },
 
-  'an undo keeps the times, the counts and the error of the way forward': async (given) => {
+  'an undo keeps the times, the counts and the error of the forward direction': async (given) => {
     const { run, worker } = await undoing(given)
     const forward = await run.step('b')
     await given.advance(1_000)
@@ -100,7 +102,7 @@ export const attemptCases: Cases = {
     expect(undone.undo!.finishedAt! - undone.undo!.startedAt!).toBeCloseTo(70, 0)
   },
 
-  'an undo that fails for good, or loses its worker, keeps the way forward too': async (given) => {
+  'an undo that fails for good, or loses its worker, keeps the forward facts too': async (given) => {
     const { run, worker } = await undoing(given)
     const { startedAt, finishedAt, attempts, failures, losses, error } = await run.step('b')
     await worker.claimsOf(run, 'b')
@@ -115,7 +117,7 @@ export const attemptCases: Cases = {
     expect(parkedStep.undo).toMatchObject({ attempts: 2, failures: 0, losses: 1, error: errorText('cannot') })
   },
 
-  'a step that is passed by in an undo keeps its row of the way forward': async (given) => {
+  'a step that an undo leaves out keeps its forward row': async (given) => {
     const { run, worker } = await undoing(given)
     const { fence: _, workerId: __, ...forward } = await run.step('b')
     await given.advance(1_000)
@@ -124,13 +126,13 @@ export const attemptCases: Cases = {
     await worker.settle([relayed(await worker.claimOf(run, 'b'))])
 
     const { fence: ___, workerId: ____, ...passedBy } = await run.step('b')
-    // When a step was to be claimed says nothing of what happened.
+    // A past due time says nothing about what happened.
     const again = { status: 'completed', undoOf: null, undo: null, availableAt: null }
     expect({ ...passedBy, availableAt: null }).toEqual({ ...forward, ...again })
     expect(await worker.take()).toMatchObject([{ step: 0, direction: 'undo', attempt: 1 }])
   },
 
-  'another round begins with its first attempt, and without what is told of the undo': async (given) => {
+  'another round begins with its first attempt, and without facts of the undo': async (given) => {
     const { run, worker } = await undoing(given)
     await worker.compensate(run, 'b')
     await worker.compensate(run, 'a')
@@ -146,7 +148,7 @@ export const attemptCases: Cases = {
     expect(await worker.claimOf(run, 'a')).toMatchObject({ round: 2, attempt: 1 })
   },
 
-  'a step starts no earlier than what it depends on ended, in whatever order locks are had': async (
+  'a step starts no earlier than its dependencies ended, in whatever order locks are taken': async (
     given,
   ) => {
     const run = await given.start(await given.graph('join', { a: [], b: [], c: ['a', 'b'] }))
@@ -162,7 +164,7 @@ export const attemptCases: Cases = {
   },
 }
 
-/** a → b → c, of which b completed at its second attempt and c failed; a and b are to be undone, b first. */
+/** a → b → c: b completed at its second attempt and c failed. a and b are to be undone, b first. */
 async function undoing(given: Scenario) {
   const run = await given.start(await given.graph('abc', { a: [], b: ['a'], c: ['b'] }))
   const worker = await given.worker()

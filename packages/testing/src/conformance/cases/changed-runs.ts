@@ -4,12 +4,12 @@ import type { Cases } from '../case.ts'
 import { CANCELLED, type CaseRun, completed, PAIR, parked, type Scenario } from '../scenario/index.ts'
 
 const KEY = 'order: "7", {x}'
-// What a careless list of texts would mangle, too.
+// These would break a text list that is quoted carelessly.
 const TAGS = ['tenant: "7", {x}', 'b']
 
-/** What a store tells of a run whose status it changed, whichever call changed it. */
+/** What a store reports about a run whose status changed, whichever call changed it. */
 export const changedRunCases: Cases = {
-  'a run that completes is told with its definition, its key and how long it took': async (given) => {
+  'a completed run is reported with its definition, its key and its duration': async (given) => {
     const { run, keyless } = await twoRuns(given)
     const worker = await given.worker()
     await given.advance(7_000)
@@ -24,7 +24,7 @@ export const changedRunCases: Cases = {
     }
   },
 
-  'runs that end in one call are each told with what is theirs': async (given) => {
+  'runs that end in one call are each reported with their own facts': async (given) => {
     const graph = await given.graph('single', { a: [] })
     const other = await given.graph('other', { a: [] })
     const keys = ['one', undefined, 'three']
@@ -42,7 +42,7 @@ export const changedRunCases: Cases = {
     })
   },
 
-  'a run that fails, drains and is undone is told at each turn': async (given) => {
+  'a run that fails, drains and is undone is reported at each change of its status': async (given) => {
     const { run } = await twoRuns(given)
     const worker = await given.worker()
     await worker.complete(run, 'a')
@@ -63,7 +63,7 @@ export const changedRunCases: Cases = {
     expectTold(last.runs, run, { status: 'compensated', key }, 3_000)
   },
 
-  'a run with nothing to undo is told when its end is recorded': async (given) => {
+  'a run with nothing to undo is reported when its end is recorded': async (given) => {
     const { run } = await twoRuns(given)
     const worker = await given.worker()
     await worker.fail(run, 'a')
@@ -74,7 +74,7 @@ export const changedRunCases: Cases = {
     expectTold(ended, run, { status: 'failed', key: 'order: "7", {x}' }, 2_000)
   },
 
-  'a run whose compensation fails for good is told as parked': async (given) => {
+  'a run whose compensation fails for good is reported as parked': async (given) => {
     const { run } = await twoRuns(given)
     const worker = await given.worker()
     await worker.complete(run, 'a')
@@ -89,7 +89,7 @@ export const changedRunCases: Cases = {
     expectTold(runs, run, { status: 'compensation_failed', key: 'order: "7", {x}' }, 4_000)
   },
 
-  'runs that are cancelled or whose deadline passes are told': async (given) => {
+  'runs that are cancelled or whose deadline passes are reported': async (given) => {
     const { run } = await twoRuns(given)
     const overdue = await given.start(await given.graph('overdue', PAIR), { key: 'late', deadlineMs: 5_000 })
     const scheduled = await given.start(run.graph, { startDelayMs: 60_000 })
@@ -106,7 +106,7 @@ export const changedRunCases: Cases = {
   },
 }
 
-/** A pair with a key and tags that a careless list of texts would mangle, and one without. */
+/** A pair with a key and tags that would break a carelessly quoted text list, and a pair without them. */
 async function twoRuns(given: Scenario): Promise<{ readonly run: CaseRun; readonly keyless: CaseRun }> {
   const graph = await given.graph('told', PAIR)
   return { run: await given.start(graph, { key: KEY, tags: TAGS }), keyless: await given.start(graph) }
@@ -131,7 +131,7 @@ function expectTold(
   expect(runs).toMatchObject([
     { runId: run.id, definitionId: run.graph.id, tags: expected.key === KEY ? TAGS : [], ...expected },
   ])
-  // Time goes on by itself, too.
+  // Real time passes, too.
   expect(runs[0]!.durationMs - durationMs).toBeGreaterThanOrEqual(0)
   expect(runs[0]!.durationMs - durationMs).toBeLessThan(60_000)
   expect(Number.isInteger(runs[0]!.durationMs)).toBe(true)

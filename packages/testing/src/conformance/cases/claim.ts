@@ -30,7 +30,7 @@ export const claimCases: Cases = {
     expect(await run.status()).toBe('running')
   },
 
-  'an input that comes along with a claim is the input of its run': async (given) => {
+  'an input that comes with a claim is the input of its run': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const inputs = new Map<string, string | null>()
     for (const input of ['{"small":true}', JSON.stringify('large '.repeat(50_000)), 'null', null]) {
@@ -64,12 +64,12 @@ export const claimCases: Cases = {
     await worker.complete(run, 'b')
     const claims = await worker.take()
 
-    // c is remembered from the claim that gave b; d still waits for it.
+    // c is remembered from the claim that also returned b; d still waits for c.
     expect(claims).toEqual([])
     expect(await run.statuses()).toMatchObject({ c: 'running', d: 'pending' })
   },
 
-  'no more than the limit is claimed, and a limit of none claims nothing': async (given) => {
+  'no more than the limit is claimed, and a limit of 0 claims nothing': async (given) => {
     await given.loose(5)
     const worker = await given.worker()
 
@@ -78,7 +78,7 @@ export const claimCases: Cases = {
     expect(await worker.take(100)).toHaveLength(3)
   },
 
-  'what has been available longest is claimed first': async (given) => {
+  'the step that has been available longest is claimed first': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const runs: string[] = []
     for (let age = 0; age < 3; age += 1) {
@@ -111,7 +111,7 @@ export const claimCases: Cases = {
     expect(await worker.claim(10, [one, two])).toHaveLength(1)
   },
 
-  'a step that waits for its time is claimed from that time on': async (given) => {
+  'a step that is due later is claimable from then on, not before': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.settle([retry(await worker.claimOf(run, 'a'), 1_000)])
@@ -125,7 +125,7 @@ export const claimCases: Cases = {
     expect(due).toMatchObject([{ step: 0, fence: 2 }])
   },
 
-  'steps of a stopped run are not claimed, and hide nothing behind them': async (given) => {
+  'steps of a stopped run are not claimed, and do not hide other steps': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const stopped = [await given.start(graph), await given.start(graph), await given.start(graph)]
     await given.advance(10)
@@ -133,14 +133,14 @@ export const claimCases: Cases = {
     await given.cancel(...stopped)
     const worker = await given.worker()
 
-    // What stopped runs left behind may cost a claim or two, and no more.
+    // Queue rows left by stopped runs may cost a claim or two, but no more.
     const claims = []
     for (let turn = 0; turn < 5; turn += 1) claims.push(...(await worker.take(1)))
 
     expect(claims.map(({ runId }) => runId)).toEqual([going.id])
   },
 
-  'a thousand steps of stopped runs cost a claim that may take one no further claim': async (given) => {
+  'a thousand steps of stopped runs do not slow down a claim of one step': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const stopped = Array.from({ length: 1_000 }, () => ({
       runId: given.ids.runId(),
@@ -161,7 +161,7 @@ export const claimCases: Cases = {
     expect(claimed).toMatchObject({ claims: [{ runId: going.id, step: 0 }] })
   },
 
-  'an unknown worker is told that it is lost, and gets nothing': async (given) => {
+  'an unknown worker gets lost as its answer, and no steps': async (given) => {
     const run = await given.pair()
     const answer = await given.adapter.claim({
       workerId: given.ids.workerId(),
@@ -173,7 +173,7 @@ export const claimCases: Cases = {
     expect(await run.statuses()).toEqual({ a: 'ready', b: 'pending' })
   },
 
-  'a worker that was declared dead is told that it is lost, and gets nothing': async (given) => {
+  'a worker that was declared dead gets lost as its answer, and no steps': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await given.expireLeases()
@@ -183,14 +183,14 @@ export const claimCases: Cases = {
     expect(await run.statuses()).toEqual({ a: 'ready', b: 'pending' })
   },
 
-  'a worker whose lease ran out is not lost until it is declared dead': async (given) => {
+  'a worker whose lease expired is not lost until it is declared dead': async (given) => {
     await given.pair()
     const worker = await given.worker()
     await given.expireLeases()
     expect(await worker.claim()).toHaveLength(1)
   },
 
-  'held names everything a worker holds, and nothing else': async (given) => {
+  'held returns everything a worker holds, and nothing else': async (given) => {
     const run = await given.loose(4)
     const [worker, other] = [await given.worker(), await given.worker()]
     const mine = await worker.take(3)
@@ -206,18 +206,20 @@ export const claimCases: Cases = {
     expect(await given.adapter.held({ workerId: given.ids.workerId() })).toEqual([])
   },
 
-  'workers claiming at the same moment share the steps, each step once': withSecond(async (given, second) => {
-    const run = await given.loose(60)
-    const workers = [await given.worker(), await given.worker(second), await given.worker(second)]
+  'workers that claim at the same moment share the steps, each step once': withSecond(
+    async (given, second) => {
+      const run = await given.loose(60)
+      const workers = [await given.worker(), await given.worker(second), await given.worker(second)]
 
-    const claimed = await Promise.all(
-      workers.flatMap((worker) => [worker.take(10), worker.take(10), worker.take(10)]),
-    )
-    // A claim may pass over what another has locked at that moment: it is there for the next one.
-    const rest = await workers[0]!.take()
+      const claimed = await Promise.all(
+        workers.flatMap((worker) => [worker.take(10), worker.take(10), worker.take(10)]),
+      )
+      // A claim may skip what another claim has locked. The next claim finds it.
+      const rest = await workers[0]!.take()
 
-    const steps = [...claimed.flat(), ...rest].map(({ step }) => step)
-    expect(steps.sort((one, two) => one - two)).toEqual(Array.from({ length: 60 }, (_, step) => step))
-    expect(Object.values(await run.statuses()).every((status) => status === 'running')).toBe(true)
-  }),
+      const steps = [...claimed.flat(), ...rest].map(({ step }) => step)
+      expect(steps.sort((one, two) => one - two)).toEqual(Array.from({ length: 60 }, (_, step) => step))
+      expect(Object.values(await run.statuses()).every((status) => status === 'running')).toBe(true)
+    },
+  ),
 }

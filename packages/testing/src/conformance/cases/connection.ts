@@ -5,19 +5,19 @@ import { type Cases, withSecond } from '../case.ts'
 const WAKE_WITHIN_MS = 3_000
 
 export const connectionCases: Cases = {
-  'opening twice is opening once': async (given) => {
+  'opening an adapter twice is harmless': async (given) => {
     const run = await given.pair()
     await given.adapter.open()
     expect(await run.status()).toBe('running')
   },
 
-  'the store’s time is what the harness says': async ({ adapter, harness }) => {
+  'the harness sets the store’s time': async ({ adapter, harness }) => {
     const before = await adapter.now()
     await harness.advance(12_345)
     expect((await adapter.now()) - before).toBeCloseTo(12_345, 0)
   },
 
-  'a wake-up reaches whoever listens, and no longer those who stopped': async ({ adapter }) => {
+  'a hint reaches listeners, but not those who stopped listening': async ({ adapter }) => {
     const stopped: string[] = []
     const stop = adapter.onWake(() => stopped.push('woken'))
     stop()
@@ -28,19 +28,19 @@ export const connectionCases: Cases = {
     expect(stopped).toEqual([])
   },
 
-  'many wake-ups at once harm nobody': async ({ adapter }) => {
+  'many hints at once are harmless': async ({ adapter }) => {
     await woken(adapter, () => {
       for (let wake = 0; wake < 1_000; wake += 1) adapter.wake()
     })
     expect(adapter.wake()).toBeUndefined()
   },
 
-  'a wake-up reaches other processes': withSecond(async ({ adapter }, second) => {
+  'a hint reaches other processes': withSecond(async ({ adapter }, second) => {
     await woken(second, () => adapter.wake())
     expect(second.name).toBe(adapter.name)
   }),
 
-  'what one process does is there for the next one': withSecond(async (given, second) => {
+  'one process sees what another has done': withSecond(async (given, second) => {
     const run = await given.pair()
     const worker = await given.worker(second)
     await worker.complete(run, 'a')
@@ -59,7 +59,7 @@ export const connectionCases: Cases = {
   }),
 }
 
-/** Wakes until a listener hears it: a single wake-up is a hint that may be lost. */
+/** Sends hints until a listener hears one: a single hint may be lost. */
 async function woken(listening: Adapter, wake: () => void): Promise<void> {
   const deadline = performance.now() + WAKE_WITHIN_MS
   let heard = false

@@ -6,29 +6,27 @@ import { completed } from '../scenario/index.ts'
 const ROUNDS = 8
 
 export const controlRaceCases: Cases = {
-  'a pause and the end of a step at the same moment lose nothing of what follows': withSecond(
-    async (given, second) => {
-      const graph = await given.graph('pair', { a: [], b: ['a'] })
-      for (let round = 0; round < ROUNDS; round += 1) {
-        const run = await given.start(graph)
-        const worker = await given.worker(second)
-        const claim = await worker.claimOf(run, 'a')
+  'a pause and the end of a step at the same moment lose no dependent': withSecond(async (given, second) => {
+    const graph = await given.graph('pair', { a: [], b: ['a'] })
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const run = await given.start(graph)
+      const worker = await given.worker(second)
+      const claim = await worker.claimOf(run, 'a')
 
-        const [settlement] = await Promise.all([
-          worker.settle([completed(claim)], 0),
-          given.operate(run).pause(),
-        ])
+      const [settlement] = await Promise.all([
+        worker.settle([completed(claim)], 0),
+        given.operate(run).pause(),
+      ])
 
-        expect(settlement.results).toEqual(['settled'])
-        expect(await worker.take()).toEqual([])
-        await given.operate(run).resume()
-        await worker.complete(run, 'b')
-        expect(await run.status()).toBe('completed')
-      }
-    },
-  ),
+      expect(settlement.results).toEqual(['settled'])
+      expect(await worker.take()).toEqual([])
+      await given.operate(run).resume()
+      await worker.complete(run, 'b')
+      expect(await run.status()).toBe('completed')
+    }
+  }),
 
-  'a resumption and a claim at the same moment lose no step': withSecond(async (given, second) => {
+  'resuming and claiming at the same moment lose no step': withSecond(async (given, second) => {
     const graph = await given.graph('single', { a: [] })
     for (let round = 0; round < ROUNDS; round += 1) {
       const run = await given.start(graph)
@@ -63,19 +61,21 @@ export const controlRaceCases: Cases = {
     }
   }),
 
-  'a skip and a claim at the same moment: one of them has the step': withSecond(async (given, second) => {
-    const graph = await given.graph('pair', { a: [], b: ['a'] })
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const run = await given.start(graph)
-      const worker = await given.worker(second)
+  'a skip and a claim at the same moment: exactly one of them gets the step': withSecond(
+    async (given, second) => {
+      const graph = await given.graph('pair', { a: [], b: ['a'] })
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const run = await given.start(graph)
+        const worker = await given.worker(second)
 
-      const [skipped] = await Promise.allSettled([given.operate(run).skipStep('a'), worker.take()])
+        const [skipped] = await Promise.allSettled([given.operate(run).skipStep('a'), worker.take()])
 
-      const wasSkipped = skipped.status === 'fulfilled'
-      expect((await run.step('a')).status).toBe(wasSkipped ? 'skipped' : 'running')
-      if (!wasSkipped) await worker.complete(run, 'a')
-      await worker.complete(run, 'b')
-      expect(await run.status()).toBe('completed')
-    }
-  }),
+        const wasSkipped = skipped.status === 'fulfilled'
+        expect((await run.step('a')).status).toBe(wasSkipped ? 'skipped' : 'running')
+        if (!wasSkipped) await worker.complete(run, 'a')
+        await worker.complete(run, 'b')
+        expect(await run.status()).toBe('completed')
+      }
+    },
+  ),
 }

@@ -4,12 +4,12 @@ import { failed, type Graph, received, waiting } from '../scenario/index.ts'
 import { pairWaitingFor } from './waits.ts'
 
 export const controlledWaitCases: Cases = {
-  'a signal that comes while its run is paused is taken after the resumption': async (given) => {
+  'a signal that arrives while its run is paused is taken after the run is resumed': async (given) => {
     const { run, worker } = await pairWaitingFor(given, null)
     await given.operate(run).pause()
 
     expect(await given.signal(run, 'a', { payload: '1' })).toEqual({ result: 'delivered' })
-    // The claim that meets its hint drops it.
+    // The claim that reads the queue row drops it.
     expect(await worker.take()).toEqual([])
     await given.operate(run).resume()
 
@@ -17,7 +17,7 @@ export const controlledWaitCases: Cases = {
     expect(await run.step('a')).toMatchObject({ status: 'completed', output: '1' })
   },
 
-  'a time that comes while its run is paused is met after the resumption, and one to come at its time':
+  'a timer that comes due while its run is paused fires after the run is resumed; a later timer fires at its time':
     async (given) => {
       const [early, late] = [
         await pairWaitingFor(given, { afterMs: 1_000 }),
@@ -36,7 +36,7 @@ export const controlledWaitCases: Cases = {
       expect(await worker.take()).toMatchObject([{ runId: late.run.id, step: 0 }])
     },
 
-  'a wait without end is not claimed for its run’s having been paused': async (given) => {
+  'a wait without a timeout is not claimed because its run was paused': async (given) => {
     const { run, worker } = await pairWaitingFor(given, null)
     await given.operate(run).pause()
     await given.operate(run).resume()
@@ -60,7 +60,7 @@ export const controlledWaitCases: Cases = {
     expect(await heir.take()).toMatchObject([{ runId: run.id, step: 0 }])
   },
 
-  'a step that waits is skipped, and a signal for it then is too late': async (given) => {
+  'a waiting step can be skipped, and a later signal for it is too late': async (given) => {
     const { run, worker } = await pairWaitingFor(given, { afterMs: 1_000 })
 
     await given.operate(run).skipStep('a', { output: 'by phone' })
@@ -71,7 +71,7 @@ export const controlledWaitCases: Cases = {
     expect(await worker.take()).toMatchObject([{ step: 1 }])
   },
 
-  'the stand-in of a skipped step takes the place of a signal that it has not looked at': async (given) => {
+  'the stand-in of a skipped step replaces a signal that the step has not read': async (given) => {
     const { run } = await pairWaitingFor(given, null)
     await given.signal(run, 'a', { payload: '"told"', key: 'k' })
 
@@ -82,9 +82,7 @@ export const controlledWaitCases: Cases = {
     expect(await given.signal(run, 'a', { key: 'new' })).toMatchObject({ result: 'ignored', recorded: null })
   },
 
-  'a retried run takes the signals again that it was sent, but for a step that failed by its own': async (
-    given,
-  ) => {
+  'a retried run takes its signals again, except for a step that failed on its signal': async (given) => {
     const run = await given.start(await given.graph('told', { gate: [], bad: [], after: ['gate', 'bad'] }))
     const worker = await given.worker()
     for (const name of ['gate', 'bad', 'after'])
@@ -107,7 +105,7 @@ export const controlledWaitCases: Cases = {
     expect(await given.signal(run, 'bad', { payload: '2', key: 'other' })).toEqual({ result: 'kept' })
   },
 
-  'signals are in the history of their run, among what operators did': async (given) => {
+  'signals are in the history of their run, between operators’ actions': async (given) => {
     const { run } = await pairWaitingFor(given, null)
     await given.operate(run).pause({ by: 'ann' })
     await given.advance(10)
@@ -146,7 +144,7 @@ export const controlledWaitCases: Cases = {
   },
 }
 
-/** All that `migrateRun()` looks at of a definition. */
+/** The parts of a definition that `migrateRun()` reads. */
 function workflowOf({ saved }: Graph) {
   const { id: _, ...record } = saved
   return { name: saved.name, version: saved.version, record } as never

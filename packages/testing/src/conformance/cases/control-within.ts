@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { besideTransaction, type Cases } from '../case.ts'
 import { completed, PAIR } from '../scenario/index.ts'
 
-/** Actions on runs that are part of a transaction of the caller's. */
+/** Actions on runs inside a caller's transaction. */
 export const controlWithinCases: Cases = {
   'a run that is paused in a transaction is paused when that commits': async (given) => {
     const run = await given.loose(2)
@@ -18,7 +18,7 @@ export const controlWithinCases: Cases = {
     expect(await given.operate(run).history()).toMatchObject([{ action: 'pause', by: 'ann' }])
   },
 
-  'a run that is resumed in a transaction goes on when that commits': async (given) => {
+  'a run that is resumed in a transaction continues when that commits': async (given) => {
     const run = await given.loose(2)
     const worker = await given.worker()
     await given.operate(run).pause()
@@ -54,7 +54,7 @@ export const controlWithinCases: Cases = {
     expect(await run.status()).toBe('cancelled')
   },
 
-  'an action in a transaction that is rolled back never was': async (given) => {
+  'an action in a transaction that is rolled back never happened': async (given) => {
     const run = await given.pair()
     const before = await given.snapshot()
 
@@ -70,7 +70,7 @@ export const controlWithinCases: Cases = {
     expect(await given.operate(run).pause()).toBe(true)
   },
 
-  'what is refused in a transaction leaves the rest of it': async (given) => {
+  'an action that is refused in a transaction leaves the rest of the transaction intact': async (given) => {
     const graph = await given.graph('single', { a: [] })
     const [ended, going] = [await given.start(graph), await given.start(graph)]
     const worker = await given.worker()
@@ -84,7 +84,7 @@ export const controlWithinCases: Cases = {
     expect([await ended.status(), await going.status()]).toEqual(['completed', 'paused'])
   },
 
-  'a run that is started in a transaction is paused in it': async (given) => {
+  'a run that is started in a transaction can be paused in it': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const runId = given.ids.runId()
     const engine = given.operator()
@@ -101,8 +101,8 @@ export const controlWithinCases: Cases = {
     expect(await (await given.worker()).take()).toEqual([])
   },
 
-  'a run that is paused in an open transaction is as it was for all others, and held for who would change it':
-    besideTransaction(async (given) => {
+  'a pause in an open transaction is invisible to others, and locks the run': besideTransaction(
+    async (given) => {
       const run = await given.pair()
       const told: string[] = []
       let waiting: Promise<unknown> = Promise.resolve()
@@ -120,9 +120,10 @@ export const controlWithinCases: Cases = {
 
       expect(told).toEqual(['still open', 'resumed: true'])
       expect(await run.status()).toBe('running')
-    }),
+    },
+  ),
 
-  'what is no transaction of the store is refused': async (given) => {
+  'a tx that is not an open transaction of the store is refused': async (given) => {
     const run = await given.pair()
 
     await expect(given.operate(run).pause({ tx: {} })).rejects.toMatchObject({ code: 'invalid_option' })

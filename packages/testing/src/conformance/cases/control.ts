@@ -3,7 +3,9 @@ import type { Cases } from '../case.ts'
 import { retry } from '../scenario/index.ts'
 
 export const controlCases: Cases = {
-  'a step that waits for its next try is tried at once, with all its retries before it': async (given) => {
+  'a step that waits for its next attempt can be tried at once, with a fresh count of failures': async (
+    given,
+  ) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.settle([retry(await worker.claimOf(run, 'a'), 60_000)])
@@ -13,7 +15,7 @@ export const controlCases: Cases = {
     expect(await worker.take()).toMatchObject([{ step: 0, fence: 2, failures: 0, losses: 0 }])
   },
 
-  'a step that is tried again at once still says how many workers were lost in it': async (given) => {
+  'a step that is tried again at once keeps its count of lost workers': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.claimOf(run, 'a')
@@ -25,7 +27,7 @@ export const controlCases: Cases = {
     expect(await run.step('a')).toMatchObject({ status: 'ready', failures: 0, losses: 1 })
   },
 
-  'a step that is running, has to wait or has completed cannot be retried': async (given) => {
+  'a step that is running, still waits for others, or has completed cannot be retried': async (given) => {
     const run = await given.diamond()
     const worker = await given.worker()
     await worker.complete(run, 'a')
@@ -42,7 +44,7 @@ export const controlCases: Cases = {
     expect(await given.snapshot()).toEqual(before)
   },
 
-  'a skipped step counts as done, keeps its stand-in, and what depends on it begins': async (given) => {
+  'a skipped step counts as done, keeps its stand-in, and its dependents begin': async (given) => {
     const run = await given.diamond()
     const worker = await given.worker()
     await worker.complete(run, 'a')
@@ -68,7 +70,9 @@ export const controlCases: Cases = {
     expect(await worker.take()).toEqual([])
   },
 
-  'in a paused run a step is skipped, and what depends on it begins after the resumption': async (given) => {
+  'a step can be skipped in a paused run, and its dependents begin after the run is resumed': async (
+    given,
+  ) => {
     const run = await given.pair()
     const worker = await given.worker()
     await given.operate(run).pause()
@@ -80,7 +84,7 @@ export const controlCases: Cases = {
     expect(await worker.take()).toMatchObject([{ step: 1 }])
   },
 
-  'a step that is running, isn’t next or has ended cannot be skipped': async (given) => {
+  'a step that is running, isn’t ready or has ended cannot be skipped': async (given) => {
     const run = await given.diamond()
     const worker = await given.worker()
     await worker.complete(run, 'a')
@@ -96,7 +100,7 @@ export const controlCases: Cases = {
     expect(await given.snapshot()).toEqual(before)
   },
 
-  'nothing is undone of a skipped step': async (given) => {
+  'a skipped step is not undone': async (given) => {
     const run = await given.chain(3)
     const worker = await given.worker()
     await worker.complete(run, 's0')
@@ -110,7 +114,7 @@ export const controlCases: Cases = {
     expect(await run.status()).toBe('compensated')
   },
 
-  'a cancellation that undoes nothing is drained as such': async (given) => {
+  'a cancellation without an undo is drained as such': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.complete(run, 'a')
@@ -118,12 +122,12 @@ export const controlCases: Cases = {
     expect(await given.operate(run).cancel({ compensate: false })).toBe(true)
 
     expect(await given.drain()).toMatchObject([{ runId: run.id, stop: 'abandonment' }])
-    // The second changes nothing, whatever it asks for.
+    // The second cancellation changes nothing, whatever it asks for.
     expect(await given.operate(run).cancel()).toBe(false)
     expect(await given.drain()).toMatchObject([{ stop: 'abandonment' }])
   },
 
-  'a change is decided on the run as it stands, and a refusal writes nothing': async (given) => {
+  'a change is decided on the run’s present state, and a refused change writes nothing': async (given) => {
     const run = await given.pair()
     const before = await given.snapshot()
 
@@ -147,7 +151,7 @@ export const controlCases: Cases = {
     expect(await given.snapshot()).toEqual(before)
   },
 
-  'a change of nothing writes nothing, and answers': async (given) => {
+  'an empty change writes nothing, but still answers': async (given) => {
     const run = await given.pair()
     const before = await given.snapshot()
 
@@ -160,7 +164,7 @@ export const controlCases: Cases = {
     expect(await given.snapshot()).toEqual(before)
   },
 
-  'there is no change of a run that is unknown': async (given) => {
+  'changing an unknown run answers null': async (given) => {
     for (const runId of [given.ids.runId(), 'no run at all']) {
       const decide = () => ({ change: null, answer: {} })
       expect(await given.adapter.changeRun({ runId, decide })).toBeNull()

@@ -3,7 +3,7 @@ import { type Cases, withSecond } from '../case.ts'
 import { completed, PAIR, type Scenario, waiting } from '../scenario/index.ts'
 
 export const deadlineCases: Cases = {
-  'a run whose deadline passes is stopped, with that as its cause': async (given) => {
+  'a run whose deadline passes is stopped, with the deadline as its cause': async (given) => {
     const run = await givenDeadline(given, 5_000)
     const { deadlineAt } = await run.record()
     const worker = await given.worker()
@@ -24,7 +24,7 @@ export const deadlineCases: Cases = {
     expect(await given.drain()).toMatchObject([{ runId: run.id, stop: 'failure' }])
   },
 
-  'what is in flight at the deadline is drained, and undone': async (given) => {
+  'steps in flight at the deadline are drained and undone': async (given) => {
     const run = await givenDeadline(given, 1_000)
     const worker = await given.worker()
     const claim = await worker.claimOf(run, 'a')
@@ -38,7 +38,7 @@ export const deadlineCases: Cases = {
     expect(await run.status()).toBe('compensated')
   },
 
-  'a run that waits is stopped too, and what it waits for comes too late': async (given) => {
+  'a waiting run is stopped too, and its signal comes too late': async (given) => {
     const run = await givenDeadline(given, 1_000)
     const worker = await given.worker()
     await worker.settle([waiting(await worker.claimOf(run, 'a'), null)])
@@ -57,7 +57,7 @@ export const deadlineCases: Cases = {
     expect(await given.adapter.expireRuns({ limit: 10 })).toMatchObject([{ runId: run.id }])
   },
 
-  'a run that has ended or is being stopped is left as it is': async (given) => {
+  'a run that has ended or is stopped is left alone': async (given) => {
     const graph = await given.graph('single', { a: [] })
     const [done, cancelled] = [
       await given.start(graph, { deadlineMs: 1_000 }),
@@ -73,7 +73,7 @@ export const deadlineCases: Cases = {
     expect((await given.adapter.upcoming({ definitionIds: [] })).deadlineInMs).toBeNull()
   },
 
-  'the longest overdue go first, up to the limit': async (given) => {
+  'the longest overdue runs are stopped first, up to the limit': async (given) => {
     const graph = await given.graph('single', { a: [] })
     const [second, first, third] = [
       await given.start(graph, { deadlineMs: 2_000 }),
@@ -86,7 +86,7 @@ export const deadlineCases: Cases = {
     expect(await given.adapter.expireRuns({ limit: 2 })).toMatchObject([{ runId: third.id }])
   },
 
-  'upcoming tells when the next deadline passes, of any definition, and how long ago one has': async (
+  'upcoming returns when the next deadline of any definition passes, or how long ago one passed': async (
     given,
   ) => {
     const upcoming = async () => (await given.adapter.upcoming({ definitionIds: [] })).deadlineInMs
@@ -100,7 +100,7 @@ export const deadlineCases: Cases = {
     expect(await upcoming()).toBeCloseTo(1_000, 0)
   },
 
-  'of two processes that look at once, each run is stopped by one': withSecond(async (given, second) => {
+  'when two processes look at once, each run is stopped by one of them': withSecond(async (given, second) => {
     const runs = [await givenDeadline(given, 1_000), await givenDeadline(given, 1_000)]
     await given.advance(1_000)
     const expired = await Promise.all(

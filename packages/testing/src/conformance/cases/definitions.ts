@@ -3,9 +3,7 @@ import { type Cases, withSecond } from '../case.ts'
 import { chainEdges, DIAMOND, definitionRecord, fanEdges, PAIR } from '../scenario/index.ts'
 
 export const definitionCases: Cases = {
-  'saved definitions come back in order, as they were given, each with an id of its own': async ({
-    adapter,
-  }) => {
+  'saved definitions come back in order and unchanged, each with its own id': async ({ adapter }) => {
     const records = [definitionRecord('one', DIAMOND), definitionRecord('two', PAIR)]
 
     const saved = await adapter.saveDefinitions(records)
@@ -34,7 +32,7 @@ export const definitionCases: Cases = {
     expect(again).toEqual(first)
   },
 
-  'a run started after a refused redefinition has the steps of the first': async (given) => {
+  'a run started after a refused redefinition has the steps of the first definition': async (given) => {
     const graph = await given.graph('one', DIAMOND)
     await given.adapter.saveDefinitions([definitionRecord('one', PAIR)])
 
@@ -43,7 +41,7 @@ export const definitionCases: Cases = {
     expect(await run.statuses()).toEqual({ a: 'ready', b: 'pending', c: 'pending', d: 'pending' })
   },
 
-  'versions of one workflow stand side by side': async ({ adapter }) => {
+  'several versions of one workflow can be stored': async ({ adapter }) => {
     const [one, two] = await adapter.saveDefinitions([
       definitionRecord('one', DIAMOND, 1),
       definitionRecord('one', PAIR, 2),
@@ -54,7 +52,9 @@ export const definitionCases: Cases = {
     expect(two?.shape.steps.map(({ name }) => name)).toEqual(['a', 'b'])
   },
 
-  'a definition is found by its name and version, or its highest version': async ({ adapter }) => {
+  'a definition is found by its name and version, or by its name alone in its highest version': async ({
+    adapter,
+  }) => {
     const saved = await adapter.saveDefinitions([
       definitionRecord('one', DIAMOND, 10),
       definitionRecord('one', PAIR, 9),
@@ -67,7 +67,9 @@ export const definitionCases: Cases = {
     expect(await adapter.findDefinition({ name: 'three' })).toBeNull()
   },
 
-  'a definition that was saved in a transaction is found in it, by name and by number': async (given) => {
+  'a definition saved in a transaction is found in that transaction, by name and by number': async (
+    given,
+  ) => {
     const { adapter, harness } = given
     await harness.transaction(async (tx) => {
       const [saved] = await adapter.saveDefinitions([definitionRecord('one', PAIR)], { tx })
@@ -90,7 +92,7 @@ export const definitionCases: Cases = {
     expect(second).toEqual(first)
   },
 
-  'what is to be compensated is kept for every step': async ({ adapter }) => {
+  'the compensation policy of every step is kept': async ({ adapter }) => {
     const steps = (['never', 'completed', 'started'] as const).map((compensate) => ({
       name: compensate,
       dependsOn: [],
@@ -104,7 +106,7 @@ export const definitionCases: Cases = {
     expect(saved?.shape.steps).toEqual(steps)
   },
 
-  'a chain and a fan of 2,000 steps are kept whole': async ({ adapter }) => {
+  'a chain and a fan of 2,000 steps are stored completely': async ({ adapter }) => {
     const records = [definitionRecord('chain', chainEdges(2_000)), definitionRecord('fan', fanEdges(2_000))]
     const saved = await adapter.saveDefinitions(records)
     expect(saved.map(({ shape }) => shape)).toEqual(records.map(({ shape }) => shape))
@@ -114,7 +116,7 @@ export const definitionCases: Cases = {
     expect(await adapter.saveDefinitions([])).toEqual([])
   },
 
-  'two processes saving one definition at the same moment agree on its id': withSecond(
+  'two processes that save one definition at the same moment agree on its id': withSecond(
     async ({ adapter }, second) => {
       const records = [definitionRecord('one', DIAMOND), definitionRecord('two', PAIR)]
 
@@ -127,7 +129,7 @@ export const definitionCases: Cases = {
     },
   ),
 
-  'definitions are read by number, unknown ones left out': async (given) => {
+  'definitions are read by number, and unknown ones are omitted': async (given) => {
     const graph = await given.graph('pair', PAIR)
 
     const found = await given.adapter.readDefinitions([graph.id, 1_000_000, graph.id])

@@ -5,7 +5,7 @@ import { completed, LEASE_MS, PAIR, parked } from '../scenario/index.ts'
 const MINUTE_MS = 60_000
 
 export const diagnosisCases: Cases = {
-  'an empty store has nothing to tell but what it is': async (given) => {
+  'an empty store reports only what it is': async (given) => {
     const { now, store, ...rest } = await given.adapter.diagnose({ overdueMs: MINUTE_MS })
 
     expect(now).toBe(await given.adapter.now())
@@ -20,7 +20,7 @@ export const diagnosisCases: Cases = {
     })
   },
 
-  'live runs are counted by version and status; ended ones are not': async (given) => {
+  'live runs are counted by version and status; ended runs are not counted': async (given) => {
     const [one, two] = [await given.graph('flow', PAIR, 1), await given.graph('flow', PAIR, 2)]
     const oldest = await given.start(one)
     const oldestSince = await given.adapter.now()
@@ -44,7 +44,7 @@ export const diagnosisCases: Cases = {
     ])
   },
 
-  'of many runs a few are named, the oldest first': async (given) => {
+  'only a few of many runs are named, oldest first': async (given) => {
     const graph = await given.graph('flow', PAIR)
     const runIds: string[] = []
     for (let n = 0; n < 7; n += 1) runIds.push((await given.start(graph)).id)
@@ -54,7 +54,7 @@ export const diagnosisCases: Cases = {
     expect(liveRuns).toMatchObject([{ runs: 7, runIds: runIds.slice(0, 5) }])
   },
 
-  'a parked run is live': async (given) => {
+  'a parked run counts as live': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.complete(run, 'a')
@@ -68,7 +68,7 @@ export const diagnosisCases: Cases = {
     expect(strandedSteps).toEqual([])
   },
 
-  'steps that are due for long are counted by version': async (given) => {
+  'overdue steps are counted by version': async (given) => {
     const [one, two] = [await given.graph('flow', PAIR, 1), await given.graph('flow', PAIR, 2)]
     await given.start(one)
     const oldestDueAt = await given.adapter.now()
@@ -83,7 +83,7 @@ export const diagnosisCases: Cases = {
     ])
   },
 
-  'a claimed step is not due, and one that waits for its retry is not either': async (given) => {
+  'a claimed step is not overdue, nor is one that waits for its retry': async (given) => {
     const run = await given.loose(2)
     const worker = await given.worker()
     const [first] = await worker.claimsOf(run, 's0', 's1')
@@ -98,24 +98,23 @@ export const diagnosisCases: Cases = {
     })
   },
 
-  'a live worker that holds more for long than it knows of is told of, once it has held it for two leases':
-    async (given) => {
-      const run = await given.loose(3)
-      const worker = await given.worker()
-      await worker.claimsOf(run, 's0', 's1', 's2')
-      const { adapter } = given
-      const unknownAfter = async (ms: number, known: number) => {
-        await given.advance(ms)
-        await adapter.renew({ workerId: worker.id, leaseMs: LEASE_MS, known })
-        return (await adapter.diagnose({ overdueMs: MINUTE_MS })).unknownLeases
-      }
+  'a live worker that holds steps it does not know of is reported after two leases': async (given) => {
+    const run = await given.loose(3)
+    const worker = await given.worker()
+    await worker.claimsOf(run, 's0', 's1', 's2')
+    const { adapter } = given
+    const unknownAfter = async (ms: number, known: number) => {
+      await given.advance(ms)
+      await adapter.renew({ workerId: worker.id, leaseMs: LEASE_MS, known })
+      return (await adapter.diagnose({ overdueMs: MINUTE_MS })).unknownLeases
+    }
 
-      for (let renewal = 0; renewal < 2; renewal += 1) expect(await unknownAfter(LEASE_MS, 0)).toEqual([])
-      expect(await unknownAfter(LEASE_MS / 2, 3)).toEqual([])
-      expect(await unknownAfter(LEASE_MS / 2, 1)).toMatchObject([{ workerId: worker.id, held: 3, known: 1 }])
-    },
+    for (let renewal = 0; renewal < 2; renewal += 1) expect(await unknownAfter(LEASE_MS, 0)).toEqual([])
+    expect(await unknownAfter(LEASE_MS / 2, 3)).toEqual([])
+    expect(await unknownAfter(LEASE_MS / 2, 1)).toMatchObject([{ workerId: worker.id, held: 3, known: 1 }])
+  },
 
-  'a worker that went silent is told of as long as nobody sweeps': async (given) => {
+  'a silent worker is reported until somebody sweeps': async (given) => {
     await given.pair()
     const worker = await given.worker()
     await worker.take()
@@ -130,7 +129,9 @@ export const diagnosisCases: Cases = {
     expect(before.workers[0]?.renewedAt).toBe(before.now - LEASE_MS - 1)
   },
 
-  'nothing is stranded in the middle of a run, of an undo, of a retry or after a sweep': async (given) => {
+  'no step counts as stranded in the middle of a run, an undo or a retry, or after a sweep': async (
+    given,
+  ) => {
     const [run, undone] = [await given.diamond(), await given.pair()]
     const worker = await given.worker()
     await worker.complete(run, 'a')

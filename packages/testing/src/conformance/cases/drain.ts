@@ -3,7 +3,7 @@ import { type Cases, withSecond } from '../case.ts'
 import { completed, failed, PAIR, released, retry } from '../scenario/index.ts'
 
 export const drainCases: Cases = {
-  'a stopped run is drained once nothing of it is in flight': async (given) => {
+  'a stopped run is drained once none of its steps is in flight': async (given) => {
     const run = await given.start(await given.graph('siblings', { a: [], b: [], c: ['a'], d: ['c'] }))
     const worker = await given.worker()
     await worker.claimsOf(run, 'a', 'b')
@@ -30,14 +30,14 @@ export const drainCases: Cases = {
     ])
   },
 
-  'a run that goes forward is not drained, nor is one that has ended': async (given) => {
+  'a run that goes forward, or has ended, is not drained': async (given) => {
     const graph = await given.graph('single', { a: [] })
     const [ended] = [await given.start(graph), await given.start(graph)]
     await (await given.worker()).complete(ended, 'a')
     expect(await given.drain()).toEqual([])
   },
 
-  'a cancelled run of which nothing had started is drained at once': async (given) => {
+  'a cancelled run in which nothing had begun is drained at once': async (given) => {
     const run = await given.pair()
     await given.cancel(run)
 
@@ -51,7 +51,7 @@ export const drainCases: Cases = {
     expect(await run.statuses()).toEqual({ a: 'cancelled', b: 'cancelled' })
   },
 
-  'a drained run is named until its undo has begun, and then no more': async (given) => {
+  'drain returns a drained run until its undo begins, and then no more': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.complete(run, 'a')
@@ -78,7 +78,7 @@ export const drainCases: Cases = {
     expect(drained.map(({ runId }) => runId)).toEqual([runs[0]!.id, runs[1]!.id])
   },
 
-  'only the named definitions and runs are drained': async (given) => {
+  'only runs of the given definitions and ids are drained': async (given) => {
     const [one, two] = [await given.graph('one', PAIR), await given.graph('two', PAIR)]
     const runs = [await given.start(one), await given.start(two), await given.start(two)]
     await given.cancel(...runs)
@@ -95,7 +95,7 @@ export const drainCases: Cases = {
     expect(await drain([one.id, two.id], [])).toEqual([])
   },
 
-  'a run with a step in flight does not keep newer ones from being drained': async (given) => {
+  'a run with a step in flight does not delay the drain of newer runs': async (given) => {
     const graph = await given.graph('loose', { a: [], b: [] })
     const [busy, idle] = [await given.start(graph), await given.start(graph)]
     const worker = await given.worker()
@@ -109,7 +109,7 @@ export const drainCases: Cases = {
     expect(drained.map(({ runId }) => runId)).toEqual([idle.id])
   },
 
-  'when the worker of the last step in flight dies, the run is drained all the same': async (given) => {
+  'a run is drained even if the worker of its last step in flight dies': async (given) => {
     const run = await given.loose(2)
     const [dying, worker] = [await given.worker(), await given.worker()]
     const [lost] = await dying.take(1)
@@ -130,7 +130,7 @@ export const drainCases: Cases = {
     expect((await run.step(run.graph.nameOf(lost!.step))).losses).toBe(1)
   },
 
-  'a step that was given back before its handler began has not started': async (given) => {
+  'a step that was released before its handler began has not started': async (given) => {
     const run = await given.loose(4)
     const worker = await given.worker()
     const [failing, unbegun, begun, untold] = await worker.claimsOf(run, 's0', 's1', 's2', 's3')
@@ -142,7 +142,7 @@ export const drainCases: Cases = {
     expect(drained?.steps.map(({ started }) => started)).toEqual([true, false, true, true])
   },
 
-  'a step has started that was given back before its handler began when an attempt before had begun': async (
+  'a step that was released before its handler began has started if an earlier attempt had begun': async (
     given,
   ) => {
     const run = await given.loose(4)
@@ -165,7 +165,7 @@ export const drainCases: Cases = {
     expect(drained?.steps.map(({ started }) => started)).toEqual([true, true, false, true])
   },
 
-  'a claim whose answer was lost holds the drain until its lease is over': async (given) => {
+  'a claim whose answer was lost delays the drain until its lease ends': async (given) => {
     const run = await given.start(await given.graph('siblings', { a: [], b: [], c: ['a'] }))
     const deaf = await given.worker()
     const [a, b] = await deaf.claimsOf(run, 'a', 'b')
@@ -187,7 +187,7 @@ export const drainCases: Cases = {
     })
   },
 
-  'two steps ending at the same moment in two processes leave the run drained': withSecond(
+  'two steps that end at the same moment in two processes leave the run drained': withSecond(
     async (given, second) => {
       const graph = await given.graph('three', { a: [], b: [], c: [] })
       for (let round = 0; round < 5; round += 1) {

@@ -3,7 +3,7 @@ import { type CaseRun, type Graph, parked, type Scenario } from '../scenario/ind
 
 export const LATER = Date.UTC(2100, 0, 1)
 
-/** Every ended run, unless asked for fewer. */
+/** Every ended run, unless the request narrows it. */
 export function find(given: Scenario, request: Partial<EndedRunsRequest> = {}) {
   return given.adapter.findEnded({
     finishedBefore: LATER,

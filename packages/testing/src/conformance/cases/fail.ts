@@ -3,7 +3,9 @@ import type { Cases } from '../case.ts'
 import { causeText, completed, errorText, failed, PAIR, retry } from '../scenario/index.ts'
 
 export const failCases: Cases = {
-  'a failure for good stops its run, with its cause, and cancels what has not started': async (given) => {
+  'a failure for good stops its run, with its cause, and cancels the steps that have not begun': async (
+    given,
+  ) => {
     const run = await given.diamond()
     const worker = await given.worker()
     await worker.complete(run, 'a')
@@ -15,7 +17,7 @@ export const failCases: Cases = {
     expect(results).toEqual(['settled'])
     expect(runs).toMatchObject([{ runId: run.id, status: 'compensating' }])
     expect(claims).toEqual([])
-    // c is in flight in the same worker, and goes on.
+    // c is in flight in the same worker, and continues.
     expect(await run.statuses()).toEqual({ a: 'completed', b: 'failed', c: 'running', d: 'cancelled' })
     const step = await run.step('b')
     expect(step).toMatchObject({ error: errorText('no stock'), workerId: worker.id, output: null })
@@ -36,7 +38,7 @@ export const failCases: Cases = {
     expect(Object.values(await run.statuses()).sort()).toEqual(['cancelled', 'cancelled', 'failed'])
   },
 
-  'a step that a completion had just made ready never runs once its sibling failed': async (given) => {
+  'a step that a completion has just made ready never runs after its sibling failed': async (given) => {
     const run = await given.start(await given.graph('siblings', { a: [], b: [], c: ['a'] }))
     const worker = await given.worker()
     await worker.complete(run, 'a')
@@ -50,7 +52,7 @@ export const failCases: Cases = {
     expect(await run.statuses()).toEqual({ a: 'completed', b: 'failed', c: 'cancelled' })
   },
 
-  'a completion after its sibling failed is recorded, and nothing follows from it': async (given) => {
+  'a completion after its sibling failed is recorded, but starts nothing': async (given) => {
     const run = await given.start(await given.graph('siblings', { a: [], b: [], c: ['a'] }))
     const worker = await given.worker()
     await worker.claimsOf(run, 'a', 'b')
@@ -65,7 +67,7 @@ export const failCases: Cases = {
     expect(await worker.take()).toEqual([])
   },
 
-  'the last sink completing in a stopped run does not complete the run': async (given) => {
+  'the last sink that completes in a stopped run does not complete the run': async (given) => {
     const run = await given.loose(2)
     const worker = await given.worker()
     await worker.claimsOf(run, 's0', 's1')
@@ -77,7 +79,7 @@ export const failCases: Cases = {
     expect(await run.status()).toBe('compensating')
   },
 
-  'the first failure is the cause; later ones are recorded on their steps': async (given) => {
+  'the first failure is the run’s cause; later failures are recorded on their steps': async (given) => {
     const run = await given.loose(2)
     const worker = await given.worker()
     const [first, second] = await worker.claimsOf(run, 's0', 's1')
@@ -117,11 +119,11 @@ export const failCases: Cases = {
     expect(await worker.take()).toEqual([])
   },
 
-  'a batch stops several runs, and leaves the others alone': async (given) => {
+  'one batch can stop several runs, and leaves other runs alone': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const runs = [await given.start(graph), await given.start(graph), await given.start(graph)]
     const worker = await given.worker()
-    // One take claims all of them: side by side, each would wait for a claim that another take has got.
+    // One claim takes all of them. With separate claims, each would wait for steps that another claim got.
     await worker.take()
     const claims = await Promise.all(runs.map((run) => worker.claimOf(run, 'a')))
 
@@ -140,7 +142,7 @@ export const failCases: Cases = {
     expect(await runs[1]!.statuses()).toEqual({ a: 'completed', b: 'ready' })
   },
 
-  'a failure that is repeated is settled, and changes nothing more': async (given) => {
+  'a failure that is repeated answers settled, and changes nothing more': async (given) => {
     const run = await given.diamond()
     const worker = await given.worker()
     const claim = await worker.claimOf(run, 'a')
@@ -154,7 +156,7 @@ export const failCases: Cases = {
     expect(await given.snapshot()).toEqual(before)
   },
 
-  'the failure of a run cancels its steps that wait for a retry': async (given) => {
+  'a failing run cancels its steps that wait for a retry': async (given) => {
     const run = await given.loose(2)
     const worker = await given.worker()
     const [first, second] = await worker.claimsOf(run, 's0', 's1')

@@ -17,7 +17,7 @@ import {
 type Zombie = { readonly worker: CaseWorker; readonly outcome: Outcome }
 type Arrange = (given: Scenario, late: (claim: Parameters<typeof completed>[0]) => Outcome) => Promise<Zombie>
 
-/** The step is back in the queue: nobody has taken it over yet. */
+/** The step is back in the queue; nobody has claimed it yet. */
 const sweptForward: Arrange = async (given, late) => {
   const run = await given.diamond()
   const worker = await given.worker()
@@ -42,7 +42,7 @@ const completedByAnother: Arrange = async (given, late) => {
   return zombie
 }
 
-/** The undo of the step is claimable again. */
+/** The step's undo is claimable again. */
 const sweptUndo: Arrange = async (given, late) => {
   const run = await given.pair()
   const worker = await given.worker()
@@ -68,7 +68,7 @@ const compensatedByAnother: Arrange = async (given, late) => {
   return zombie
 }
 
-/** Not even a timestamp may change: everything the port shows is compared. */
+/** Not even a timestamp may change: this compares everything that the port shows. */
 function changesNothing(arrange: Arrange, late: Parameters<Arrange>[1], answer?: 'lost'): Case {
   return async (given) => {
     const { worker, outcome } = await arrange(given, late)
@@ -93,7 +93,7 @@ export const fenceCases: Cases = {
     'lost',
   ),
   'a late failure after the lease expired changes nothing': changesNothing(sweptForward, failed, 'lost'),
-  // The step is where a retry would put it, so that whether the answer calls it settled or lost makes no difference.
+  // The step is where a retry would put it, so `settled` and `lost` mean the same.
   'a late retry after the lease expired changes nothing': changesNothing(sweptForward, later),
   'a late release after the lease expired changes nothing': changesNothing(sweptForward, released),
   'a completion of an attempt that was taken over changes nothing': changesNothing(
@@ -173,9 +173,7 @@ export const fenceCases: Cases = {
     expect((await holder.complete(run, 'a')).results).toEqual(['settled'])
   },
 
-  'nothing can be settled for an attempt that has not been made, a run or a step that does not exist': async (
-    given,
-  ) => {
+  'nothing can be settled for an attempt, a run or a step that does not exist': async (given) => {
     const run = await given.diamond()
     const worker = await given.worker()
     const claim = await worker.claimOf(run, 'a')
@@ -210,7 +208,7 @@ export const fenceCases: Cases = {
     expect(await given.snapshot()).toEqual(before)
   },
 
-  'an attempt of a forward step cannot be settled as an undo, nor the other way round': async (given) => {
+  'a forward attempt cannot be settled as an undo, nor an undo as a forward attempt': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     const forward = await worker.claimOf(run, 'a')
@@ -222,7 +220,7 @@ export const fenceCases: Cases = {
     expect(await run.statuses()).toEqual({ a: 'running', b: 'pending' })
   },
 
-  'a dead worker that settles what was not yet given back is handed nothing': async (given) => {
+  'a dead worker that settles a step not yet requeued gets no steps back': async (given) => {
     const graph = await given.graph('pair', { a: [], b: ['a'] })
     const runs = await Promise.all(Array.from({ length: 5 }, () => given.start(graph)))
     const zombie = await given.worker()

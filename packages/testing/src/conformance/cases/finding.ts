@@ -5,7 +5,7 @@ import type { CaseRun, Scenario } from '../scenario/index.ts'
 import { failedRun, single } from './ended-runs.ts'
 
 export const findingCases: Cases = {
-  'runs are found by when they were created: from an instant on, and before one': async (given) => {
+  'runs are found by creation time: from an instant on, and before an instant': async (given) => {
     const { ids, createdAt } = await anHourApart(given)
     const [first, second, third] = createdAt as [number, number, number]
 
@@ -17,7 +17,7 @@ export const findingCases: Cases = {
     expect(await found(given, ids, { workflow: ['other'], createdAfter: second })).toEqual([])
   },
 
-  'a run is found by when the store created it, whatever its id says': async (given) => {
+  'a run is found by when the store created it, whatever time its id contains': async (given) => {
     const graph = await single(given)
     const [past, now, future, none] = [
       '00000000-0001-7000-8000-000000000000',
@@ -45,10 +45,10 @@ export const findingCases: Cases = {
     expect(page.map(({ runId }) => runId)).toEqual([now, past])
   },
 
-  'runs are found by when they ended; those that have not ended are not': async (given) => {
+  'runs are found by when they ended; runs that have not ended are not found': async (given) => {
     const { ids, runs } = await anHourApart(given)
     const worker = await given.worker()
-    // The one that began last ends first.
+    // The run that began last ends first.
     for (const run of [runs[2]!, runs[0]!]) {
       await worker.complete(run, 'a')
       await given.advance(1_000)
@@ -62,7 +62,7 @@ export const findingCases: Cases = {
     expect(await found(given, ids, { finishedAfter: last!, finishedBefore: first! })).toEqual([2])
   },
 
-  'every condition counts, and pages go on where the last one ended': async (given) => {
+  'all conditions apply together, and each page begins where the last one ended': async (given) => {
     const { ids, createdAt } = await anHourApart(given, 'a', 'b')
     const filter = {
       tags: ['a'],
@@ -95,7 +95,7 @@ export const findingCases: Cases = {
     expect(await found(given, ids, { workflow: ['two', 'three', 'two', 'none'] })).toEqual([3, 2, 1])
   },
 
-  'runs are counted up to a limit, and the count tells whether there are more': async (given) => {
+  'runs are counted up to a limit, and the answer says whether there are more': async (given) => {
     const { createdAt } = await anHourApart(given, 'a')
 
     expect(await count(given, {})).toEqual({ status: null, count: 3, capped: false })
@@ -135,7 +135,7 @@ export const findingCases: Cases = {
     expect(capped.find(({ status }) => status === 'completed')).toMatchObject({ count: 1, capped: false })
   },
 
-  'beyond the limit a run that has not begun is counted only among the newest': async (given) => {
+  'beyond the limit, a run that has not begun is counted only if it is among the newest': async (given) => {
     const graph = await single(given)
     await given.start(graph, { startDelayMs: 3_600_000 })
     await given.start(graph)
@@ -148,7 +148,7 @@ export const findingCases: Cases = {
   },
 }
 
-/** Three runs, oldest first, each made an hour after the one before. */
+/** Three runs, oldest first, created one hour apart. */
 async function anHourApart(given: Scenario, ...tags: readonly string[]) {
   const graph = await single(given)
   const runs: CaseRun[] = []
@@ -164,7 +164,7 @@ async function finishedAt(runs: readonly CaseRun[]): Promise<readonly (number | 
   return Promise.all(runs.map(async (run) => (await run.record()).finishedAt))
 }
 
-/** The places, among these ids, of the runs that are found. */
+/** The positions of the found runs in this list of ids. */
 async function found(
   { adapter }: Scenario,
   ids: readonly string[],
@@ -183,7 +183,7 @@ async function countByStatus({ adapter }: Scenario, conditions: RunConditions) {
   return Object.fromEntries(counts.map(({ status, count }) => [status, count]))
 }
 
-/** A time-ordered id of that millisecond. */
+/** A time-ordered id of this millisecond. */
 function idOf(epochMs: number): string {
   const hex = Math.floor(epochMs).toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`

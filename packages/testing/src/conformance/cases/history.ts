@@ -4,7 +4,7 @@ import { PAIR } from '../scenario/index.ts'
 import { prune } from './ended-runs.ts'
 
 export const historyCases: Cases = {
-  'the history of a run goes with it when it is pruned': async (given) => {
+  'pruning a run deletes its history': async (given) => {
     const run = await given.pair()
     await given.operate(run).cancel({ by: 'cy' })
     await given.undo(run)
@@ -16,7 +16,7 @@ export const historyCases: Cases = {
     expect(await given.adapter.readHistory({ runId: run.id, limit: 10 })).toEqual([])
   },
 
-  'every action is in the history of its run: who, when, why, and what changed': async (given) => {
+  'every action is in its run’s history: who, when, why, and what changed': async (given) => {
     const run = await given.pair()
     const handle = given.operate(run)
     const startedAt = await given.adapter.now()
@@ -65,7 +65,7 @@ export const historyCases: Cases = {
     ])
   },
 
-  'a retry keeps what had stopped the run in the history': async (given) => {
+  'after a retry, the history still contains what had stopped the run': async (given) => {
     const run = await given.start(await given.graph('single', { a: [] }))
     const worker = await given.worker()
     await worker.fail(run, 'a')
@@ -96,7 +96,7 @@ export const historyCases: Cases = {
     expect(newest.map(({ by, action }) => `${by} ${action}`)).toEqual(['2 resume', '3 pause', '3 resume'])
   },
 
-  'what was refused or changed nothing is in no history': async (given) => {
+  'an action that was refused or changed nothing is not in the history': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const [run, other] = [await given.start(graph), await given.start(graph)]
     const handle = given.operate(run)

@@ -14,7 +14,7 @@ import {
   waiting,
 } from '../scenario/index.ts'
 
-/** What was kept of a run, in one line each. */
+/** The kept attempts of a run, one line each. */
 async function kept({ adapter }: Scenario, run: CaseRun, limit = 100): Promise<readonly string[]> {
   const attempts = await adapter.readAttempts({ runId: run.id, limit })
   return attempts.map(({ name, direction, round, attempt, ended, error }) => {
@@ -24,7 +24,7 @@ async function kept({ adapter }: Scenario, run: CaseRun, limit = 100): Promise<r
 }
 
 export const keptAttemptCases: Cases = {
-  'nothing is kept unless it is asked for': async (given) => {
+  'attempts are kept only if asked for': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.settle([retry(await worker.claimOf(run, 'a'), 0)])
@@ -35,7 +35,7 @@ export const keptAttemptCases: Cases = {
     expect(await given.adapter.readAttempts({ runId: given.ids.runId(), limit: 10 })).toEqual([])
   },
 
-  'each attempt that ends is kept once, with who had it, when, and how it ended': async (given) => {
+  'each attempt that ends is kept once, with its worker, its times and how it ended': async (given) => {
     const run = await given.start(await given.graph('kept', { a: [], b: ['a'], c: ['b'] }))
     const worker = await given.keeper()
     const [first] = await worker.claimsOf(run, 'a')
@@ -73,7 +73,7 @@ export const keptAttemptCases: Cases = {
     expect(told!.finishedAt - told!.startedAt!).toBeCloseTo(10, 0)
   },
 
-  'an attempt that is lost with its worker is kept by whoever sweeps': async (given) => {
+  'an attempt that is lost with its worker is kept by the sweep': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.take()
@@ -99,7 +99,7 @@ export const keptAttemptCases: Cases = {
     expect(line).toMatch(/^a forward 1\.1 given_up An operator gave up on the handler/)
   },
 
-  'what is kept goes where its step goes, and goes with its run': async (given) => {
+  'kept attempts move with their step, and are pruned with their run': async (given) => {
     const run = await given.start(await given.graph('w', { a: [], b: ['a'] }))
     const worker = await given.keeper()
     await worker.complete(run, 'a')

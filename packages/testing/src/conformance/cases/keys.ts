@@ -3,7 +3,7 @@ import type { Cases } from '../case.ts'
 import { completedRun, LATER, single } from './ended-runs.ts'
 
 export const keyCases: Cases = {
-  'a released key starts a new run; the old one stays, without it': async (given) => {
+  'a released key starts a new run; the old run stays, without its key': async (given) => {
     const graph = await single(given)
     const old = await completedRun(given, graph, 'order:1')
     const other = await completedRun(given, graph, 'order:2')
@@ -17,7 +17,7 @@ export const keyCases: Cases = {
     expect(await given.adapter.listRuns({ limit: 10, key: 'order:1' })).toMatchObject([{ runId: fresh.id }])
   },
 
-  'the key of a run that has not ended, or ended too late, is not released': async (given) => {
+  'the key of a run that has not ended, or ended after the instant, is not released': async (given) => {
     const graph = await single(given)
     const running = await given.start(graph, { key: 'running' })
     const ended = await completedRun(given, await given.graph('other', { a: [] }), 'ended')
@@ -33,7 +33,7 @@ export const keyCases: Cases = {
     expect(await ended.record()).toMatchObject({ key: 'ended' })
   },
 
-  'releasing a key twice, or of a run without one, does nothing': async (given) => {
+  'releasing a key twice, or for a run without a key, does nothing': async (given) => {
     const graph = await single(given)
     const [keyed, bare] = [await completedRun(given, graph, 'k'), await completedRun(given, graph)]
     const runIds = [keyed.id, bare.id, given.ids.runId()]

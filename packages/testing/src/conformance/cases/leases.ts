@@ -4,7 +4,7 @@ import type { Cases } from '../case.ts'
 import { completed, LEASE_MS, PAIR, retry } from '../scenario/index.ts'
 
 export const leaseCases: Cases = {
-  'held names the same steps however often it is asked while others end': async (given) => {
+  'held returns the same steps, however often it is asked, while other steps end': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const worker = await given.worker()
     const kept: Claim[] = []
@@ -38,7 +38,7 @@ export const leaseCases: Cases = {
     expect(await run.step('s0')).toMatchObject({ fence: 1, losses: 0 })
   },
 
-  'a renewal lasts as long as it says': async (given) => {
+  'a renewal lasts for the given time': async (given) => {
     await given.pair()
     const worker = await given.worker()
     await given.adapter.renew({ workerId: worker.id, leaseMs: 10 * LEASE_MS })
@@ -52,7 +52,7 @@ export const leaseCases: Cases = {
     expect(after.lostWorkers).toEqual([worker.id])
   },
 
-  'a worker whose lease ran out keeps its steps as long as nobody declared it dead': async (given) => {
+  'a worker whose lease expired keeps its steps until it is declared dead': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.take()
@@ -63,7 +63,7 @@ export const leaseCases: Cases = {
     expect((await worker.complete(run, 'a')).results).toEqual(['settled'])
   },
 
-  'a worker that was declared dead learns it from its next renewal': async (given) => {
+  'a worker that was declared dead learns it at its next renewal': async (given) => {
     await given.pair()
     const worker = await given.worker()
     await worker.take()
@@ -75,11 +75,11 @@ export const leaseCases: Cases = {
     expect(await worker.held()).toEqual([])
   },
 
-  'a worker that nobody knows cannot renew': async ({ adapter, ids }) => {
+  'an unknown worker cannot renew': async ({ adapter, ids }) => {
     expect(await adapter.renew({ workerId: ids.workerId(), leaseMs: LEASE_MS })).toBe('lost')
   },
 
-  'registering a live worker again changes nothing of what it holds': async (given) => {
+  'registering a live worker again does not change what it holds': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.take()
@@ -119,7 +119,7 @@ export const leaseCases: Cases = {
     expect(await (await given.worker()).take()).toMatchObject([{ step: 0, fence: 2 }])
   },
 
-  'a worker is named by its id: others with the same name live on': async (given) => {
+  'workers are told apart by id: another with the same name is not affected': async (given) => {
     await given.loose(2)
     const [gone, staying] = [await given.worker(), await given.worker()]
     await gone.take(1)

@@ -13,14 +13,14 @@ async function migrate(given: Scenario, run: CaseRun, edges: Edges): Promise<Cas
   return new CaseRun(given.adapter, run.id, graph)
 }
 
-/** All that `migrateRun()` looks at of a definition. */
+/** The parts of a definition that `migrateRun()` reads. */
 function workflowOf({ saved }: Graph) {
   const { id: _, ...record } = saved
   return { name: saved.name, version: saved.version, record } as never
 }
 
 export const migrationCases: Cases = {
-  'a run goes on by another version, in which steps came before and after those that have ended': async (
+  'a run continues in another version, with new steps before and after those that have ended': async (
     given,
   ) => {
     const old = await given.start(await given.graph('w', OLD))
@@ -45,7 +45,7 @@ export const migrationCases: Cases = {
     expect(await run.status()).toBe('completed')
   },
 
-  'payloads go where their steps go, also when steps change places': async (given) => {
+  'payloads move with their steps, also when steps swap numbers': async (given) => {
     const old = await given.start(await given.graph('w', { a: [], b: [], c: ['a', 'b'], d: ['c'] }))
     const worker = await given.worker()
     const [a, b] = await worker.claimsOf(old, 'a', 'b')
@@ -64,7 +64,7 @@ export const migrationCases: Cases = {
     expect(await run.status()).toBe('completed')
   },
 
-  'a hint or a claim by the old version takes nothing of a run that moved': async (given) => {
+  'an old queue row or an old claim takes no step of a run that has moved': async (given) => {
     const graph = await given.graph('w', OLD)
     const old = await given.start(graph)
     const worker = await given.worker()
@@ -75,7 +75,7 @@ export const migrationCases: Cases = {
     expect(await worker.claim(10, [run.graph])).toMatchObject([{ step: 0, definitionId: run.graph.id }])
   },
 
-  'a late result for the step that had a number before is lost': async (given) => {
+  'a late result for the step that had this number before is lost': async (given) => {
     const old = await given.start(await given.graph('w', { a: [], b: [] }))
     const worker = await given.worker()
     const [a, b] = await worker.claimsOf(old, 'a', 'b')
@@ -88,7 +88,7 @@ export const migrationCases: Cases = {
     expect((await worker.settle([completed(claim)])).results).toEqual(['settled'])
   },
 
-  'a run that lacks nothing of the new version completes with the move': async (given) => {
+  'a run in which every sink of the new version has completed completes with the move': async (given) => {
     const old = await given.start(await given.graph('w', { a: [], b: ['a'] }))
     const worker = await given.worker()
     const claim = await worker.claimOf(old, 'a')
@@ -114,7 +114,7 @@ export const migrationCases: Cases = {
     expect(await run.status()).toBe('completed')
   },
 
-  'a run that failed moves, and is retried by the new version': async (given) => {
+  'a run that failed moves, and is retried in the new version': async (given) => {
     const old = await given.start(await given.graph('w', OLD))
     const worker = await given.worker()
     await worker.complete(old, 'a')
@@ -129,7 +129,7 @@ export const migrationCases: Cases = {
     expect(await run.status()).toBe('completed')
   },
 
-  'moving a run to the version it has changes nothing': async (given) => {
+  'moving a run to its own version changes nothing': async (given) => {
     const run = await given.start(await given.graph('w', OLD))
     const before = await given.snapshot()
 
@@ -137,7 +137,7 @@ export const migrationCases: Cases = {
     expect(await given.snapshot()).toEqual(before)
   },
 
-  'a move that doesn’t fit is refused with all that stands in the way': async (given) => {
+  'a move that doesn’t fit is refused with all the reasons': async (given) => {
     const run = await given.start(await given.graph('w', { a: [], b: [], c: ['a'], d: ['c'] }))
     const worker = await given.worker()
     await worker.complete(run, 'a')

@@ -3,7 +3,7 @@ import type { Cases } from '../case.ts'
 import { completed, LEASE_MS, retry } from '../scenario/index.ts'
 
 export const pauseCases: Cases = {
-  'nothing of a paused run is claimed, and everything once it is resumed': async (given) => {
+  'no step of a paused run is claimed, and every step is once the run is resumed': async (given) => {
     const run = await given.loose(3)
     const worker = await given.worker()
 
@@ -16,7 +16,7 @@ export const pauseCases: Cases = {
     expect(await worker.take()).toHaveLength(3)
   },
 
-  'a step that ends while its run is paused hands nothing out; what follows it begins after the resumption':
+  'a step that ends while its run is paused hands nothing back; its dependents begin after the run is resumed':
     async (given) => {
       const run = await given.diamond()
       const worker = await given.worker()
@@ -35,7 +35,7 @@ export const pauseCases: Cases = {
       expect(await run.status()).toBe('completed')
     },
 
-  'a paused run completes when what was in flight was all that was left': async (given) => {
+  'a paused run completes when its last steps in flight complete': async (given) => {
     const run = await given.loose(2)
     const worker = await given.worker()
     const claims = await worker.claimsOf(run, 's0', 's1')
@@ -47,29 +47,28 @@ export const pauseCases: Cases = {
     await expect(given.operate(run).resume()).rejects.toMatchObject({ code: 'action_refused' })
   },
 
-  'every step that has not begun waits for the resumption too, and for nothing more after it': async (
-    given,
-  ) => {
-    const run = await given.diamond()
-    const worker = await given.worker()
-    await worker.complete(run, 'a')
-    await worker.settle([retry(await worker.claimOf(run, 'b'), 0)])
-    const running = await worker.claimOf(run, 'c')
-    const openDependencies = async () =>
-      (await given.adapter.readRun(run.id))!.steps.map((step) => step.openDependencies)
+  'every step that has not begun also waits for the run to be resumed, and for nothing else afterwards':
+    async (given) => {
+      const run = await given.diamond()
+      const worker = await given.worker()
+      await worker.complete(run, 'a')
+      await worker.settle([retry(await worker.claimOf(run, 'b'), 0)])
+      const running = await worker.claimOf(run, 'c')
+      const openDependencies = async () =>
+        (await given.adapter.readRun(run.id))!.steps.map((step) => step.openDependencies)
 
-    await given.operate(run).pause()
-    expect(await openDependencies()).toEqual([0, 1, 0, 3])
-    // What comes back meanwhile is held by the run alone.
-    await worker.settle([retry(running, 0)])
-    expect(await worker.take()).toEqual([])
-    await given.operate(run).resume()
+      await given.operate(run).pause()
+      expect(await openDependencies()).toEqual([0, 1, 0, 3])
+      // Only the pause holds a step back that is requeued meanwhile.
+      await worker.settle([retry(running, 0)])
+      expect(await worker.take()).toEqual([])
+      await given.operate(run).resume()
 
-    expect(await openDependencies()).toEqual([0, 0, 0, 2])
-    expect(await worker.take()).toHaveLength(2)
-  },
+      expect(await openDependencies()).toEqual([0, 0, 0, 2])
+      expect(await worker.take()).toHaveLength(2)
+    },
 
-  'a retry keeps its time through a pause': async (given) => {
+  'a retry keeps its due time through a pause': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.settle([retry(await worker.claimOf(run, 'a'), 2_000)])
@@ -82,13 +81,13 @@ export const pauseCases: Cases = {
     expect(await worker.take()).toMatchObject([{ step: 0, failures: 1 }])
   },
 
-  'what became due while its run was paused is claimed after the resumption': async (given) => {
+  'a step that came due while its run was paused is claimed after the run is resumed': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.settle([retry(await worker.claimOf(run, 'a'), 1_000)])
     await given.operate(run).pause()
     await given.advance(1_500)
-    // The claim that meets it drops the hint.
+    // The claim that reads the queue row drops it.
     expect(await worker.take()).toEqual([])
 
     await given.operate(run).resume()
@@ -96,7 +95,7 @@ export const pauseCases: Cases = {
     expect(await worker.take()).toMatchObject([{ runId: run.id, step: 0 }])
   },
 
-  'a step whose worker died while its run was paused is claimed after the resumption': async (given) => {
+  'a step whose worker died while its run was paused is claimed after the run is resumed': async (given) => {
     const run = await given.pair()
     await (await given.worker()).take()
     await given.operate(run).pause()
@@ -122,7 +121,7 @@ export const pauseCases: Cases = {
     expect(await given.operate(run).history()).toHaveLength(1)
   },
 
-  'a paused run is paused no more once it is cancelled': async (given) => {
+  'a cancelled run is not paused any more': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.complete(run, 'a')
@@ -135,7 +134,7 @@ export const pauseCases: Cases = {
     expect(await given.drain()).toMatchObject([{ runId: run.id, stop: 'cancellation' }])
   },
 
-  'a run that is over can be neither paused nor resumed': async (given) => {
+  'a run that has ended can be neither paused nor resumed': async (given) => {
     const run = await given.start(await given.graph('single', { a: [] }))
     const worker = await given.worker()
     await worker.complete(run, 'a')

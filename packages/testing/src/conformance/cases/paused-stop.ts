@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { Cases } from '../case.ts'
 import { completed, failed, PAIR } from '../scenario/index.ts'
 
-/** Runs that are stopped while they are paused, or paused once they were stopped. */
+/** Runs that are stopped while paused, or paused after they were stopped. */
 export const pausedStopCases: Cases = {
   'a paused run whose step in flight fails stays paused, with its cause, and is undone once it is resumed':
     async (given) => {
@@ -26,7 +26,9 @@ export const pausedStopCases: Cases = {
       expect(await run.status()).toBe('compensated')
     },
 
-  'the first failure of a paused run is its cause, and what ends well after it is undone': async (given) => {
+  'the first failure of a paused run is its cause, and steps that complete afterwards are undone': async (
+    given,
+  ) => {
     const run = await given.start(await given.graph('loose three', { a: [], b: [], c: [] }))
     const worker = await given.worker()
     const [a, b, c] = await worker.claimsOf(run, 'a', 'b', 'c')
@@ -68,9 +70,7 @@ export const pausedStopCases: Cases = {
       expect(await run.status()).toBe('compensated')
     },
 
-  'a run that has been stopped can be paused before its undo begins, and no plan begins it': async (
-    given,
-  ) => {
+  'a stopped run can be paused before its undo begins, and then no plan begins the undo': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.complete(run, 'a')
@@ -90,7 +90,7 @@ export const pausedStopCases: Cases = {
     expect(await run.status()).toBe('cancelled')
   },
 
-  'a paused run that has failed is cancelled by an operator, with or without its undo': async (given) => {
+  'an operator can cancel a paused run that has failed, with or without its undo': async (given) => {
     const graph = await given.graph('branches', { a: [], b: [], c: ['a', 'b'] })
     const worker = await given.worker()
     const stopped = async () => {

@@ -9,7 +9,7 @@ async function openDependencies(run: CaseRun): Promise<readonly number[]> {
 
 /** Pauses of an undo that has begun. */
 export const pausedUndoCases: Cases = {
-  'nothing of a paused undo begins, what is in flight ends, and all goes on once it is resumed': async (
+  'nothing of a paused undo begins, undos in flight end, and the rest continues once it is resumed': async (
     given,
   ) => {
     const { run, worker } = await undoneChain(given)
@@ -31,11 +31,11 @@ export const pausedUndoCases: Cases = {
     expect(await run.status()).toBe('compensated')
   },
 
-  'an undo that was queued when its run was paused is claimed after the resumption': async (given) => {
+  'an undo that was queued when its run was paused is claimed after the run is resumed': async (given) => {
     const { run, worker } = await undoneChain(given)
 
     await given.operate(run).pause()
-    // The claim that meets it drops the hint.
+    // The claim that reads the queue row drops it.
     expect(await worker.take()).toEqual([])
     await given.operate(run).resume()
 
@@ -44,23 +44,22 @@ export const pausedUndoCases: Cases = {
     expect(await run.status()).toBe('compensated')
   },
 
-  'an undo that comes back while its run is paused is claimed after the resumption, at its time': async (
-    given,
-  ) => {
-    const { run, worker } = await undoneBranches(given)
-    const [a, b] = await worker.claimsOf(run, 'a', 'b')
-    await given.operate(run).pause()
+  'an undo that is requeued while its run is paused is claimed after the run is resumed, at its due time':
+    async (given) => {
+      const { run, worker } = await undoneBranches(given)
+      const [a, b] = await worker.claimsOf(run, 'a', 'b')
+      await given.operate(run).pause()
 
-    await worker.settle([retry(a!, 1_000), released(b!)])
-    expect(await worker.take()).toEqual([])
-    await given.operate(run).resume()
+      await worker.settle([retry(a!, 1_000), released(b!)])
+      expect(await worker.take()).toEqual([])
+      await given.operate(run).resume()
 
-    expect(await worker.take()).toMatchObject([{ step: 1, direction: 'undo' }])
-    await given.advance(1_001)
-    expect(await worker.take()).toMatchObject([{ step: 0, direction: 'undo', failures: 1 }])
-  },
+      expect(await worker.take()).toMatchObject([{ step: 1, direction: 'undo' }])
+      await given.advance(1_001)
+      expect(await worker.take()).toMatchObject([{ step: 0, direction: 'undo', failures: 1 }])
+    },
 
-  'an undo whose worker died while its run was paused is claimed after the resumption': async (given) => {
+  'an undo whose worker died while its run was paused is claimed after the run is resumed': async (given) => {
     const { run, worker } = await undoneChain(given)
     await worker.claimOf(run, 's1')
     await given.operate(run).pause()
@@ -74,7 +73,7 @@ export const pausedUndoCases: Cases = {
     expect(await heir.take()).toMatchObject([{ step: 1, direction: 'undo', losses: 1 }])
   },
 
-  'an undo that ends while it is paused ends its run': async (given) => {
+  'an undo whose last step ends while it is paused ends its run': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.complete(run, 'a')
@@ -89,7 +88,7 @@ export const pausedUndoCases: Cases = {
     await expect(given.operate(run).resume()).rejects.toMatchObject({ code: 'action_refused' })
   },
 
-  'a relay that ends while its run is paused hands nothing out': async (given) => {
+  'a relay that ends while its run is paused hands nothing back': async (given) => {
     const run = await given.chain(3)
     const worker = await given.worker()
     await worker.complete(run, 's0')

@@ -5,7 +5,7 @@ import { PAIR, retry, type Scenario } from '../scenario/index.ts'
 
 const MIB = 1_048_576
 
-// Text in, the same text out: what a payload means is the engine's business.
+// The same text must come out: only the engine knows what a payload means.
 const PAYLOADS: Readonly<Record<string, JsonText>> = {
   'no value': null,
   null: 'null',
@@ -28,16 +28,16 @@ const PAYLOADS: Readonly<Record<string, JsonText>> = {
   'white space that a formatter would lose': '{ "a" : [ 1 ,\n\t2 ] }',
   'keys in their order, and one of them twice': '{"b":1,"a":2,"b":3}',
   'a key like a prototype': '{"__proto__":{"x":1},"constructor":null}',
-  'nesting 500 deep': `${'['.repeat(500)}${']'.repeat(500)}`,
+  'nesting 500 levels deep': `${'['.repeat(500)}${']'.repeat(500)}`,
   'text of 1 MiB': JSON.stringify('x'.repeat(MIB - 2)),
   'text of 1 MiB that compresses badly': JSON.stringify(noise(MIB)),
-  'words that databases mistake for others': '["NaN","Infinity","\\\\N","{}","$1","\'; drop table x; --"]',
+  'words that databases give a meaning': '["NaN","Infinity","\\\\N","{}","$1","\'; drop table x; --"]',
 }
 
 const roundTrips = Object.entries(PAYLOADS).map(
   ([name, payload]) =>
     [
-      `${name} comes back as it went in: as an input and as an output`,
+      `${name} comes back unchanged: as an input and as an output`,
       async (given: Scenario) => {
         const run = await given.start(await given.graph('pair', PAIR), { input: payload })
         const worker = await given.worker()
@@ -59,7 +59,7 @@ const roundTrips = Object.entries(PAYLOADS).map(
 export const payloadCases: Cases = {
   ...Object.fromEntries(roundTrips),
 
-  'errors and causes come back as they went in': async (given) => {
+  'errors and causes come back unchanged': async (given) => {
     const run = await given.loose(2)
     const worker = await given.worker()
     const [first, second] = await worker.claimsOf(run, 's0', 's1')
@@ -86,7 +86,7 @@ export const payloadCases: Cases = {
     expect((await run.read()).steps.map(({ output }) => output)).toEqual(outputs)
   },
 
-  'load gives what was asked for, of several runs, and leaves out the unknown': async (given) => {
+  'load returns the requested payloads of several runs, and omits unknown ones': async (given) => {
     const graph = await given.graph('diamond', { a: [], b: ['a'], c: ['a'] })
     const [one, two] = [await given.start(graph, { input: '1' }), await given.start(graph, { input: '2' })]
     const worker = await given.worker()
@@ -123,7 +123,7 @@ export const payloadCases: Cases = {
     expect(await given.adapter.load([])).toEqual([])
   },
 
-  'an output can be loaded while its step is undone, and after that': async (given) => {
+  'an output can be loaded during and after the undo of its step': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.settle([{ ...(await worker.claimOf(run, 'a')), type: 'completed', output: '"receipt"' }])
@@ -140,13 +140,13 @@ export const payloadCases: Cases = {
   },
 }
 
-// A mebibyte in a failure's message would hide what differs.
+// A mebibyte in the message would hide the difference.
 function expectSame(actual: JsonText | undefined, expected: JsonText): void {
   if (expected === null || expected.length < 1_000) expect(actual).toBe(expected)
   else expect(actual === expected, `${actual?.length} characters instead of ${expected.length}`).toBe(true)
 }
 
-/** Text that repeats itself late, the same in every run. */
+/** Text that rarely repeats itself, the same in every test run. */
 function noise(length: number): string {
   let state = 12_345
   let text = ''

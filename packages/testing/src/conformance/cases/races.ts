@@ -12,7 +12,7 @@ import {
 
 const ROUNDS = 12
 
-// In each race both orders of commit are right; what must hold is that the rows agree with one of them.
+// In each race, both orders of commit are allowed. The rows must agree with one of them.
 export const raceCases: Cases = {
   'two parents settled at the same moment make their dependent ready once': withSecond(
     async (given, second) => {
@@ -45,7 +45,7 @@ export const raceCases: Cases = {
     }
   }),
 
-  'a completion and its sibling failing at the same moment leave nothing to run': withSecond(
+  'a completion and the failure of its sibling at the same moment leave nothing to run': withSecond(
     async (given, second) => {
       const graph = await given.graph('siblings', { a: [], b: [], c: ['a'], d: ['b'] })
       for (let round = 0; round < ROUNDS; round += 1) {
@@ -66,7 +66,7 @@ export const raceCases: Cases = {
     },
   ),
 
-  'a hand-back and a cancellation at the same moment never leave a step that nobody knows of': withSecond(
+  'a hand-back and a cancellation at the same moment never leave an unknown leased step': withSecond(
     async (given, second) => {
       const graph = await given.graph('chain', { a: [], b: ['a'] })
       for (let round = 0; round < ROUNDS; round += 1) {
@@ -89,7 +89,7 @@ export const raceCases: Cases = {
     },
   ),
 
-  'a claim and a cancellation at the same moment never leave a step that nobody knows of': withSecond(
+  'a claim and a cancellation at the same moment never leave an unknown leased step': withSecond(
     async (given, second) => {
       const graph = await given.graph('single', { a: [] })
       for (let round = 0; round < ROUNDS; round += 1) {
@@ -105,7 +105,7 @@ export const raceCases: Cases = {
     },
   ),
 
-  'a settlement and a sweep at the same moment agree on who has the step': withSecond(
+  'a settlement and a sweep at the same moment agree on who holds the step': withSecond(
     async (given, second) => {
       const graph = await given.graph('pair', { a: [], b: ['a'] })
       for (let round = 0; round < ROUNDS; round += 1) {
@@ -121,7 +121,7 @@ export const raceCases: Cases = {
         expect(await run.step('a')).toMatchObject(
           settled ? { status: 'completed', losses: 0 } : { status: 'ready', losses: 1 },
         )
-        // Handed back before the worker was declared dead, b is lost with it; else it waits to be claimed.
+        // If b was handed back before the worker was declared dead, it is lost with it; else it waits to be claimed.
         expect((await run.step('b')).status).toBe(settled ? 'ready' : 'pending')
         const heir = await given.worker()
         expect(await heir.take()).toHaveLength(1)
@@ -168,8 +168,8 @@ export const raceCases: Cases = {
     },
   ),
 
-  'wide batches that share their dependents settle at the same moment without getting in each other’s way':
-    withSecond(async (given, second) => {
+  'wide batches that share their dependents settle at the same moment without deadlock': withSecond(
+    async (given, second) => {
       const run = await given.fan(120)
       const [one, two] = [await given.worker(), await given.worker(second)]
       await one.complete(run, 'root')
@@ -185,10 +185,11 @@ export const raceCases: Cases = {
       expect(settled.flatMap(({ results }) => results)).toEqual(Array(120).fill('settled'))
       expect(await run.step('sink')).toMatchObject({ status: 'ready', openDependencies: 0 })
       expect(await one.take()).toHaveLength(1)
-    }),
+    },
+  ),
 }
 
-/** A run whose two roots are held by two workers, each behind its own adapter. */
+/** A run whose two roots are held by two workers, each with its own adapter. */
 async function split(given: Scenario, second: Adapter, graph: Graph) {
   const run = await given.start(graph)
   const [one, two] = [await given.worker(), await given.worker(second)]

@@ -3,7 +3,7 @@ import type { Cases } from '../case.ts'
 import { DIAMOND, PAIR, type Scenario } from '../scenario/index.ts'
 
 export const readingCases: Cases = {
-  'an unknown run is null': async ({ adapter, ids }) => {
+  'reading an unknown run answers null': async ({ adapter, ids }) => {
     expect(await adapter.readRun(ids.runId())).toBeNull()
   },
 
@@ -24,7 +24,7 @@ export const readingCases: Cases = {
     ])
   },
 
-  'statuses are read of several runs, and unknown ones are left out': async (given) => {
+  'statuses of several runs are read, and unknown runs are omitted': async (given) => {
     const graph = await given.graph('single', { a: [] })
     const [one, two] = [await given.start(graph), await given.start(graph)]
     await (await given.worker()).complete(one, 'a')
@@ -44,7 +44,7 @@ export const readingCases: Cases = {
     expect(list.map(({ runId }) => runId)).toEqual([...ids].reverse().slice(0, 3))
   },
 
-  'a list is paged by the last run id of the page before': async (given) => {
+  'a list is paged by the last run id of the previous page': async (given) => {
     const { ids } = await several(given)
     const pages: string[][] = []
     for (let before: string | undefined; pages.length < 10; before = pages.at(-1)!.at(-1)) {
@@ -69,13 +69,13 @@ export const readingCases: Cases = {
     expect(await find({ workflow: ['other'] })).toEqual([])
   },
 
-  'a listed run reads like a run that is read alone': async (given) => {
+  'a listed run is the same as a run read alone': async (given) => {
     const run = await given.start(await given.graph('pair', PAIR), { key: 'k' })
     await (await given.worker()).fail(run, 'a')
     expect(await given.adapter.listRuns({ limit: 1 })).toEqual([await run.record()])
   },
 
-  'what is read keeps saying what it said': async (given) => {
+  'a record that was read does not change later': async (given) => {
     const run = await given.pair()
     const before = await run.read()
     const copy = structuredClone(before)

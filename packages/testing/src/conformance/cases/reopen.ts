@@ -21,9 +21,7 @@ async function endWithoutUndo(given: Scenario, run: CaseRun): Promise<void> {
 }
 
 export const reopenCases: Cases = {
-  'a failed run goes forward again from the step that failed, with everything completed kept': async (
-    given,
-  ) => {
+  'a failed run goes forward again from its failed step, and keeps everything completed': async (given) => {
     const { run, worker } = await failedChain(given)
     await endWithoutUndo(given, run)
 
@@ -40,7 +38,7 @@ export const reopenCases: Cases = {
     ])
   },
 
-  'steps that were cancelled with the run wait for what they depend on again': async (given) => {
+  'steps that were cancelled with the run wait for their dependencies again': async (given) => {
     const run = await given.diamond()
     const worker = await given.worker()
     await worker.complete(run, 'a')
@@ -58,7 +56,7 @@ export const reopenCases: Cases = {
     expect(await run.status()).toBe('completed')
   },
 
-  'a run that was undone runs everything again that was undone, and can be undone again': async (given) => {
+  'a run that was undone runs every undone step again, and can be undone again': async (given) => {
     const { run, worker } = await failedChain(given)
     await given.undo(run)
     await worker.compensate(run, 's1')
@@ -86,9 +84,7 @@ export const reopenCases: Cases = {
     })
   },
 
-  'what builds on a step that was undone is run again too, although nothing of it had to be undone': async (
-    given,
-  ) => {
+  'steps that build on an undone step run again too, even if they had nothing to undo': async (given) => {
     const { run, worker } = await failedChain(given)
     await given.undo(run, { steps: ['s0'] })
     await worker.compensate(run, 's0')
@@ -100,7 +96,7 @@ export const reopenCases: Cases = {
     expect(await run.status()).toBe('completed')
   },
 
-  'a step that was undone begins another round, one that failed goes on with its own': async (given) => {
+  'an undone step begins another round; a failed step continues its round': async (given) => {
     const run = await given.start(await given.graph('two', { a: [], b: [], c: ['a', 'b'] }))
     const worker = await given.worker()
     await worker.complete(run, 'a')
@@ -116,7 +112,7 @@ export const reopenCases: Cases = {
     expect(await run.step('a')).toMatchObject({ round: 2, attempts: 1, undo: null })
   },
 
-  'a late result of an attempt from before the retry is lost': async (given) => {
+  'a late result of an attempt before the retry is lost': async (given) => {
     const run = await given.start(await given.graph('single', { a: [] }))
     const zombie = await given.worker()
     const stale = await zombie.claimOf(run, 'a')
@@ -134,7 +130,7 @@ export const reopenCases: Cases = {
     expect((await worker.settle([completed(claim)])).results).toEqual(['settled'])
   },
 
-  'a plan of an undo that comes after the run was sent forward again begins nothing': async (given) => {
+  'an undo plan that arrives after the run was sent forward again begins nothing': async (given) => {
     const { run, worker } = await failedChain(given)
     const [drained] = await given.drain({ runs: [run] })
     const late = { ...planUndo(drained!, run.graph), fences: drained!.fences }
@@ -151,7 +147,7 @@ export const reopenCases: Cases = {
     expect(await given.adapter.beginUndo([plan])).toMatchObject([{ runId: run.id, status: 'compensating' }])
   },
 
-  'a cancelled run whose effects were left goes on where it was': async (given) => {
+  'a run cancelled without an undo continues where it was': async (given) => {
     const run = await given.chain(3)
     const worker = await given.worker()
     await worker.complete(run, 's0')
@@ -166,7 +162,7 @@ export const reopenCases: Cases = {
     expect(await run.status()).toBe('completed')
   },
 
-  'a run that goes forward, is being undone or has completed is not retried': async (given) => {
+  'a run that goes forward, is being undone or has completed cannot be retried': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const [going, paused, stopping, done] = [
       await given.start(graph),
@@ -198,7 +194,7 @@ export const reopenCases: Cases = {
     expect(await run.status()).toBe('completed')
   },
 
-  'skipping the step that failed sends its run forward again, and may complete it': async (given) => {
+  'skipping the failed step sends its run forward again, and may complete it': async (given) => {
     const { run } = await failedChain(given)
     await endWithoutUndo(given, run)
 
@@ -208,7 +204,7 @@ export const reopenCases: Cases = {
     expect(await run.step('s2')).toMatchObject({ status: 'skipped', output: '7' })
   },
 
-  'a step that failed and was undone all the same is skipped': async (given) => {
+  'a step that failed and was undone anyway can be skipped': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.fail(run, 'a')
@@ -222,7 +218,7 @@ export const reopenCases: Cases = {
     expect(await run.status()).toBe('completed')
   },
 
-  'the step that failed is not skipped when what it depends on was undone': async (given) => {
+  'a failed step cannot be skipped if one of its dependencies was undone': async (given) => {
     const { run, worker } = await failedChain(given)
     await given.undo(run)
     await worker.compensate(run, 's1')

@@ -14,7 +14,7 @@ async function parkedChain(given: Scenario): Promise<{ run: CaseRun; worker: Cas
 }
 
 export const repairCases: Cases = {
-  'a handler that is given up leaves its step failed, with an error, and held by nobody; its late outcome is lost':
+  'giving up a handler leaves its step failed, with an error, and without a worker; a late outcome is lost':
     async (given) => {
       const run = await given.pair()
       const worker = await given.worker()
@@ -34,7 +34,7 @@ export const repairCases: Cases = {
       expect(drained?.steps[0]).toMatchObject({ step: 0, status: 'failed', started: true })
     },
 
-  'a compensation that is given up parks its run': async (given) => {
+  'giving up a compensation parks its run': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.complete(run, 'a')
@@ -50,7 +50,7 @@ export const repairCases: Cases = {
     expect(await run.status()).toBe('cancelled')
   },
 
-  'a parked compensation is called again, and the undo goes on': async (given) => {
+  'a parked compensation can be called again, and the undo continues': async (given) => {
     const { run, worker } = await parkedChain(given)
 
     await given.operate(run).retryCompensation('s1')
@@ -75,7 +75,7 @@ export const repairCases: Cases = {
     expect(await run.status()).toBe('compensation_failed')
   },
 
-  'a skipped compensation counts as done, and what came before it is undone': async (given) => {
+  'a skipped compensation counts as done, and earlier steps are undone': async (given) => {
     const { run, worker } = await parkedChain(given)
 
     await given.operate(run).skipCompensation('s1')
@@ -87,7 +87,7 @@ export const repairCases: Cases = {
     expect((await run.read()).steps.map(({ undo }) => undo?.skipped)).toEqual([false, true, undefined])
   },
 
-  'a step whose undo was skipped, and that is run again, has an undo of its own': async (given) => {
+  'a step whose undo was skipped, and that runs again, has a new undo': async (given) => {
     const { run, worker } = await parkedChain(given)
     await given.operate(run).skipCompensation('s1')
     await worker.compensate(run, 's0')
@@ -127,14 +127,14 @@ export const repairCases: Cases = {
 
     await given.operate(run).retryCompensation('a')
     expect(await run.status()).toBe('compensation_failed')
-    // What was repaired goes on all the same.
+    // The repaired step continues anyway.
     await worker.compensate(run, 'a')
     await given.operate(run).skipCompensation('b')
 
     expect(await run.status()).toBe('compensated')
   },
 
-  'only what has failed for good is repaired': async (given) => {
+  'only a compensation that has failed for good can be repaired': async (given) => {
     const { run, worker } = await parkedChain(given)
     const going = await given.pair()
     const before = await given.snapshot()

@@ -5,7 +5,7 @@ import { completed, errorText, released, retry, type Scenario } from '../scenari
 const A_MONTH_MS = 30 * 86_400_000
 
 export const requeueCases: Cases = {
-  'a retry gives the step back with one failure more, for later': async (given) => {
+  'a retry requeues the step for later, with one more failure': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
 
@@ -20,7 +20,7 @@ export const requeueCases: Cases = {
     expect(await worker.take()).toMatchObject([{ step: 0, fence: 2, failures: 1, losses: 0 }])
   },
 
-  'failures add up, and so do attempts': async (given) => {
+  'failures and attempts add up': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     for (let attempt = 1; attempt <= 4; attempt += 1) {
@@ -50,7 +50,7 @@ export const requeueCases: Cases = {
     expect(await worker.take()).toHaveLength(1)
   },
 
-  'a release gives the step back at once, and counts no failure': async (given) => {
+  'a release requeues the step at once, and counts no failure': async (given) => {
     const run = await given.pair()
     const [worker, other] = [await given.worker(), await given.worker()]
 
@@ -60,7 +60,7 @@ export const requeueCases: Cases = {
     expect(await other.take()).toMatchObject([{ step: 0, fence: 2, failures: 0, losses: 0 }])
   },
 
-  'a retry that is repeated is settled, and counts once': async (given) => {
+  'a retry that is repeated answers settled, and counts once': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     const outcome = retry(await worker.claimOf(run, 'a'), 500)
@@ -76,7 +76,7 @@ export const requeueCases: Cases = {
     expect(await worker.take()).toHaveLength(1)
   },
 
-  'a release that is repeated is settled, and makes the step ready once': async (given) => {
+  'a release that is repeated answers settled, and makes the step ready once': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     const outcome = released(await worker.claimOf(run, 'a'))
@@ -89,7 +89,7 @@ export const requeueCases: Cases = {
     expect(await worker.take()).toEqual([])
   },
 
-  'retries, releases and the rest settle in one batch': async (given) => {
+  'retries, releases and other outcomes settle in one batch': async (given) => {
     const run = await given.loose(3)
     const worker = await given.worker()
     const [first, second, third] = await worker.claimsOf(run, 's0', 's1', 's2')
@@ -105,7 +105,7 @@ export const requeueCases: Cases = {
     expect(await worker.take()).toMatchObject([{ step: 1 }])
   },
 
-  'several retries of a batch each wait for their own time': async (given) => {
+  'several retries of one batch each wait for their own due time': async (given) => {
     const run = await given.loose(3)
     const worker = await given.worker()
     const claims = await worker.claimsOf(run, 's0', 's1', 's2')
@@ -120,7 +120,7 @@ export const requeueCases: Cases = {
     expect(order).toEqual([2, 1, 0])
   },
 
-  'a step that was handed back waits for its time when it is retried': async (given) => {
+  'a handed-back step waits for its due time when it is retried': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     const { claims } = await worker.settle([completed(await worker.claimOf(run, 'a'))], 5)
@@ -134,7 +134,7 @@ export const requeueCases: Cases = {
     expect(await worker.take()).toEqual([])
   },
 
-  'a step of a stopped run that asks for a retry is cancelled instead of run again': async (given) => {
+  'in a stopped run, a step that asks for a retry is cancelled instead': async (given) => {
     const run = await given.loose(2)
     const worker = await given.worker()
     const [first] = await worker.claimsOf(run, 's0', 's1')
@@ -152,7 +152,7 @@ export const requeueCases: Cases = {
     ])
   },
 
-  'an undo that is to be retried waits for its time, and counts its own failures': async (given) => {
+  'an undo that is retried waits for its due time, and counts its own failures': async (given) => {
     const { run, worker } = await undoing(given)
 
     await worker.settle([retry(await worker.claimOf(run, 'a'), 400, 'busy')])
@@ -187,7 +187,7 @@ export const requeueCases: Cases = {
     ])
   },
 
-  'a retry of an undo that is repeated is settled, and counts once': async (given) => {
+  'a retry of an undo that is repeated answers settled, and counts once': async (given) => {
     const { run, worker } = await undoing(given)
     const outcome = retry(await worker.claimOf(run, 'a'), 0)
     await worker.settle([outcome])
@@ -201,7 +201,7 @@ export const requeueCases: Cases = {
   },
 }
 
-/** a of a → b completed at its second attempt; b failed; a is to be undone. */
+/** a → b: a completed at its second attempt, b failed, and a is to be undone. */
 async function undoing(given: Scenario) {
   const run = await given.pair()
   const worker = await given.worker()

@@ -5,7 +5,7 @@ import { type CaseRun, failed, PAIR } from '../scenario/index.ts'
 import { cancelledRun, completedRun, failedRun, find, LATER, parkedRun, prune, single } from './ended-runs.ts'
 
 export const retentionCases: Cases = {
-  'ended runs are found longest ended first; runs that go on are not': async (given) => {
+  'ended runs are found, longest ended first; live runs are not': async (given) => {
     const graph = await single(given)
     const [first, second] = [await given.start(graph), await given.start(graph)]
     await given.start(graph)
@@ -51,7 +51,7 @@ export const retentionCases: Cases = {
     expect((await find(given, { finishedBefore: cutoff - 1_000 })).runIds).toEqual([])
   },
 
-  'a walk over ended runs meets each once, in parts as large as asked for, and ends': async (given) => {
+  'paging through ended runs meets each once, in pages of the requested size, and ends': async (given) => {
     const graph = await single(given)
     const runs: string[] = []
     // Two of them end at the same instant, on purpose.
@@ -72,7 +72,7 @@ export const retentionCases: Cases = {
     expect(met.map(({ length }) => length)).toEqual([2, 2, 1])
   },
 
-  'a walk goes on later where it ended, past what it did not ask for': async (given) => {
+  'paging continues later where it stopped, after runs that did not match': async (given) => {
     const graph = await single(given)
     await failedRun(given, graph)
     const first = await find(given, { statuses: ['completed'] })
@@ -87,12 +87,12 @@ export const retentionCases: Cases = {
     expect(third).toEqual({ runIds: [], cursor: second.cursor, more: false })
   },
 
-  'a store without ended runs has none to find': async (given) => {
+  'a store without ended runs finds none': async (given) => {
     await given.pair()
     expect(await find(given)).toEqual({ runIds: [], cursor: null, more: false })
   },
 
-  'a pruned run is gone, with its steps; the others stay as they were': async (given) => {
+  'a pruned run is gone, with its steps; other runs stay unchanged': async (given) => {
     const graph = await single(given)
     const [gone, kept] = [await completedRun(given, graph), await completedRun(given, graph)]
     const before = await kept.read()
@@ -106,7 +106,7 @@ export const retentionCases: Cases = {
     expect(await kept.read()).toEqual(before)
   },
 
-  'nothing of a pruned run is left in any verb, and nothing brings it back': async (given) => {
+  'no verb shows anything of a pruned run, and nothing brings it back': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await given.signal(run, 'b', { key: 'k' })
@@ -140,7 +140,7 @@ export const retentionCases: Cases = {
     expect(await given.snapshot()).toMatchObject({ runs: [] })
   },
 
-  'runs of every end are pruned': async (given) => {
+  'runs of every final status are pruned': async (given) => {
     const graph = await single(given)
     const compensated = await given.pair()
     const worker = await given.worker()
@@ -190,7 +190,7 @@ export const retentionCases: Cases = {
     expect(await given.adapter.prune({ runIds: [run.id], finishedBefore: endedAt + 1 })).toEqual([run.id])
   },
 
-  'pruning twice, unknown runs, or nothing does no harm': async (given) => {
+  'pruning twice, pruning unknown runs, or pruning nothing is harmless': async (given) => {
     const run = await completedRun(given, await single(given))
     const unknown = given.ids.runId()
 
@@ -229,7 +229,7 @@ export const retentionCases: Cases = {
     expect(await given.adapter.listRuns({ limit: 10 })).toEqual([])
   },
 
-  'what a pruned run left in the queue is never claimed': async (given) => {
+  'queue rows that a pruned run left are never claimed': async (given) => {
     const graph = await single(given)
     const run = await cancelledRun(given, graph)
     await prune(given.adapter, run)
@@ -245,7 +245,7 @@ export const retentionCases: Cases = {
     const pruned = await Promise.all([prune(given.adapter, ...runs), prune(second, ...runs)])
     const rest = await prune(given.adapter, ...runs)
 
-    // What one of them was at, the other may have left out; nothing is deleted twice.
+    // Either process may have skipped runs that the other was deleting. Nothing is deleted twice.
     expect([...pruned.flat(), ...rest].sort()).toEqual(runs.map(({ id }) => id))
     expect(await given.adapter.listRuns({ limit: 100 })).toEqual([])
   }),

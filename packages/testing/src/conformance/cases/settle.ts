@@ -13,7 +13,7 @@ import {
 } from '../scenario/index.ts'
 
 export const settleCases: Cases = {
-  'a completion makes ready the dependents that wait for nothing else': async (given) => {
+  'a completion makes those dependents ready that wait for nothing else': async (given) => {
     const run = await given.diamond()
     const worker = await given.worker()
 
@@ -25,7 +25,7 @@ export const settleCases: Cases = {
     expect((await run.step('d')).openDependencies).toBe(1)
   },
 
-  'a completion records the output, the time and who did it': async (given) => {
+  'a completion records its output, its time and its worker': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     const claim = await worker.claimOf(run, 'a')
@@ -68,7 +68,7 @@ export const settleCases: Cases = {
     expect(await run.step('d')).toMatchObject({ status: 'pending', openDependencies: 1 })
   },
 
-  'a settlement that is repeated is settled, and changes nothing more': async (given) => {
+  'a settlement that is repeated answers settled, and changes nothing more': async (given) => {
     const run = await given.diamond()
     const worker = await given.worker()
     await worker.complete(run, 'a')
@@ -108,7 +108,7 @@ export const settleCases: Cases = {
     expect(await (await given.worker()).take()).toEqual([])
   },
 
-  'what is more than the worker takes back is left for any worker': async (given) => {
+  'steps beyond the worker’s limit are left for any worker': async (given) => {
     const run = await given.fan(10)
     const [worker, other] = [await given.worker(), await given.worker()]
 
@@ -119,7 +119,7 @@ export const settleCases: Cases = {
     expect(await other.take()).toHaveLength(7)
   },
 
-  'the limit of what is taken back covers the whole batch': async (given) => {
+  'the hand-back limit covers the whole batch': async (given) => {
     const { worker, outcomes } = await completedRoots(given, 10)
 
     const { claims } = await worker.settle(outcomes, 4)
@@ -128,7 +128,7 @@ export const settleCases: Cases = {
     expect(await worker.take()).toHaveLength(6)
   },
 
-  'a worker that takes nothing back leaves it all in the queue': async (given) => {
+  'a worker with a hand-back limit of 0 leaves every step in the queue': async (given) => {
     const run = await given.diamond()
     const worker = await given.worker()
 
@@ -139,7 +139,7 @@ export const settleCases: Cases = {
     expect(await worker.take()).toHaveLength(2)
   },
 
-  'claims that were handed back with a lost answer are among what the worker holds': async (given) => {
+  'held returns claims that were handed back in a lost answer': async (given) => {
     const run = await given.diamond()
     const worker = await given.worker()
     const outcomes = [completed(await worker.claimOf(run, 'a'))]
@@ -185,7 +185,9 @@ export const settleCases: Cases = {
     expect(await Promise.all(runs.map((run) => run.status()))).toEqual(['completed', 'running', 'completed'])
   },
 
-  'results come in the order of the outcomes, and a lost one hinders no other': async (given) => {
+  'results come in the order of the outcomes, and a lost outcome does not affect the others': async (
+    given,
+  ) => {
     const run = await given.loose(4)
     const [worker, other] = [await given.worker(), await given.worker()]
     const mine = await worker.take(2)
@@ -203,7 +205,7 @@ export const settleCases: Cases = {
     expect(statuses.filter((status) => status === 'completed')).toHaveLength(2)
   },
 
-  'results keep their order whatever kinds of outcomes a batch mixes': async (given) => {
+  'results keep their order in a batch of mixed outcomes': async (given) => {
     const graph = await given.graph('loose', { a: [], b: [] })
     const runs = [await given.start(graph), await given.start(graph)]
     const worker = await given.worker()
@@ -238,7 +240,7 @@ export const settleCases: Cases = {
     expect(await run.statuses()).toEqual({ a: 'completed', b: 'ready' })
   },
 
-  'an output that the store refuses is told as refused, changes nothing, and the others of its batch do not pay':
+  'an output that the store cannot store answers refused and changes nothing; the rest of its batch is recorded':
     async (given) => {
       const graph = await given.graph('pair', PAIR)
       const runs = [await given.start(graph), await given.start(graph), await given.start(graph)] as const

@@ -10,7 +10,7 @@ import { pairWaitingFor } from './waits.ts'
 const NO = { key: 'k', payload: '{"approved":false}', payloadHash: 'no' } as const
 const YES = { key: 'k', payload: '{"approved":true}', payloadHash: 'yes' } as const
 
-/** A run that failed because of what its first step was told. */
+/** A run that failed because of its first step's signal. */
 async function rejected(given: Scenario): Promise<{ run: CaseRun; worker: CaseWorker }> {
   const { run, worker } = await pairWaitingFor(given, null)
   await given.signal(run, 'a', NO)
@@ -33,7 +33,7 @@ export const signalAnewCases: Cases = {
     expect(await run.step('a')).toMatchObject({ status: 'completed', output: YES.payload })
   },
 
-  'a key that was sent again is recorded once again': async (given) => {
+  'a key that was sent again is recorded only once more': async (given) => {
     const { run } = await rejected(given)
     await given.operate(run).retry()
     await given.signal(run, 'a', YES)
@@ -45,9 +45,7 @@ export const signalAnewCases: Cases = {
     expect(await given.snapshot()).toEqual(before)
   },
 
-  'a key can be sent again as often as its step asks anew, and the history has every signal': async (
-    given,
-  ) => {
+  'a key can be sent again whenever its step asks anew, and the history has every signal': async (given) => {
     const { run, worker } = await rejected(given)
     for (let time = 2; time <= 4; time += 1) {
       await given.operate(run).retry()
@@ -78,7 +76,7 @@ export const signalAnewCases: Cases = {
     })
   },
 
-  'a signal that is refused says the hash of the payload that the step has': async (given) => {
+  'a refused signal is answered with the hash of the recorded payload': async (given) => {
     const { run } = await pairWaitingFor(given, null)
     await given.signal(run, 'a', YES)
 
@@ -90,7 +88,7 @@ export const signalAnewCases: Cases = {
     })
   },
 
-  'a step that was skipped after its signal and runs again later takes the same key again': async (given) => {
+  'a step that was skipped after its signal and runs again takes the same key again': async (given) => {
     const graph = await given.graph('diamond', { a: [], b: ['a'], c: ['b'] })
     const run = await given.start(graph)
     const worker = await given.worker()
@@ -126,7 +124,7 @@ export const signalAnewCases: Cases = {
     ])
   },
 
-  'every signal of a run goes with it when it is pruned, superseded or not': async (given) => {
+  'pruning a run deletes all its signals, superseded or not': async (given) => {
     const { run, worker } = await rejected(given)
     await given.operate(run).retry()
     await given.signal(run, 'a', YES)

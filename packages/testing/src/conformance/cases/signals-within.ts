@@ -4,9 +4,9 @@ import { besideTransaction, type Cases } from '../case.ts'
 import { type CaseRun, PAIR, received, type Scenario } from '../scenario/index.ts'
 import { pairWaitingFor } from './waits.ts'
 
-/** Signals that are sent inside a transaction of the caller's. */
+/** Signals sent inside a caller's transaction. */
 export const signalWithinCases: Cases = {
-  'a signal sent in a transaction is there when it commits, and wakes its step': async (given) => {
+  'a signal sent in a transaction arrives when it commits, and wakes its step': async (given) => {
     const { run, worker } = await pairWaitingFor(given, null)
 
     const delivery = await given.harness.transaction((tx) => send(given, run, { payload: '7' }, tx))
@@ -18,7 +18,7 @@ export const signalWithinCases: Cases = {
     expect(await run.step('a')).toMatchObject({ status: 'completed', output: '7' })
   },
 
-  'a signal sent in a transaction that is rolled back never was': async (given) => {
+  'a signal sent in a transaction that is rolled back never existed': async (given) => {
     const { run } = await pairWaitingFor(given, null)
     const before = await given.snapshot()
 
@@ -32,7 +32,9 @@ export const signalWithinCases: Cases = {
     expect(await given.signal(run, 'a', { key: 'k' })).toEqual({ result: 'delivered' })
   },
 
-  'a signal sent twice in one transaction is recorded once, and another one not at all': async (given) => {
+  'of two signals in one transaction, a repeated key is recorded once and another key not at all': async (
+    given,
+  ) => {
     const { run } = await pairWaitingFor(given, null)
 
     const deliveries = await given.harness.transaction(async (tx) => [
@@ -68,7 +70,7 @@ export const signalWithinCases: Cases = {
     expect(read?.steps[1]).toMatchObject({ status: 'pending', output: '1' })
   },
 
-  'a signal for what there is not says so, and one in no transaction is refused': async (given) => {
+  'a signal with an unknown target answers unknown, and one with a closed tx is refused': async (given) => {
     const { run } = await pairWaitingFor(given, null)
     const unknown = { ...signalFor(run, {}), runId: given.ids.runId() }
 
@@ -86,7 +88,7 @@ export const signalWithinCases: Cases = {
     expect((await run.step('a')).status).toBe('waiting')
   },
 
-  'a signal in an open transaction is waited for by the next one, which comes too late': besideTransaction(
+  'a signal waits for the open transaction of an earlier one, and then comes too late': besideTransaction(
     async (given) => {
       const { run } = await pairWaitingFor(given, null)
       let second: Promise<Delivery> | undefined
@@ -101,7 +103,7 @@ export const signalWithinCases: Cases = {
     },
   ),
 
-  'a signal in a transaction that is rolled back makes room for the next one': besideTransaction(
+  'a signal in a transaction that is rolled back leaves room for the next one': besideTransaction(
     async (given) => {
       const { run } = await pairWaitingFor(given, null)
       let second: Promise<Delivery> | undefined

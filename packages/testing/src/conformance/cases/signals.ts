@@ -18,7 +18,7 @@ export const signalCases: Cases = {
     expect(await run.step('a')).toMatchObject({ status: 'completed', output: '{"tracking":7}' })
   },
 
-  'a signal that comes before its timeout ends the wait, and the timeout wakes nobody': async (given) => {
+  'a signal that comes before the timeout ends the wait, and the timeout has no effect': async (given) => {
     const { run, worker } = await pairWaitingFor(given, { afterMs: 5_000 })
     await given.signal(run, 'a')
     await worker.settle([received(await worker.claimOf(run, 'a'))])
@@ -28,7 +28,7 @@ export const signalCases: Cases = {
     expect(await run.status()).toBe('completed')
   },
 
-  'a signal for a step that has not begun is kept, and the step takes it when it waits': async (given) => {
+  'a signal for a step that has not begun is kept until the step waits': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     expect(await given.signal(run, 'b', { payload: '1' })).toEqual({ result: 'kept' })
@@ -43,7 +43,9 @@ export const signalCases: Cases = {
     expect(await run.step('b')).toMatchObject({ status: 'completed', output: '1' })
   },
 
-  'a signal for a step that is deciding to wait is kept, and the step is ready instead': async (given) => {
+  'a signal for a step that is deciding to wait is kept, and the step becomes ready instead': async (
+    given,
+  ) => {
     const run = await given.pair()
     const worker = await given.worker()
     const claim = await worker.claimOf(run, 'a')
@@ -56,7 +58,7 @@ export const signalCases: Cases = {
     expect(await worker.take()).toMatchObject([{ step: 0, fence: 2 }])
   },
 
-  'a wait that is repeated after its signal came is settled, and changes nothing': async (given) => {
+  'a wait that is repeated after its signal came answers settled, and changes nothing': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     const outcome = waiting(await worker.claimOf(run, 'a'), null)
@@ -86,7 +88,7 @@ export const signalCases: Cases = {
     expect(await given.signal(two, 'a', { key: 'k' })).toEqual({ result: 'kept' })
   },
 
-  'a second signal under another key is ignored: a step takes one': async (given) => {
+  'a second signal with another key is ignored: a step takes one': async (given) => {
     const { run } = await pairWaitingFor(given, null)
     await given.signal(run, 'a', { payload: '1' })
     const before = await given.snapshot()
@@ -97,7 +99,7 @@ export const signalCases: Cases = {
     expect(await given.snapshot()).toEqual(before)
   },
 
-  'a signal for a step that has ended is ignored, and so is one for a run that has': async (given) => {
+  'a signal for an ended step or an ended run is ignored': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.complete(run, 'a')
@@ -108,13 +110,13 @@ export const signalCases: Cases = {
     expect(await given.signal(run, 'b')).toEqual({ result: 'ignored', reason: 'run_over', recorded: null })
   },
 
-  'a signal for a run that is being stopped is ignored': async (given) => {
+  'a signal for a stopped run is ignored': async (given) => {
     const { run } = await pairWaitingFor(given, null)
     await given.cancel(run)
     expect(await given.signal(run, 'a')).toMatchObject({ result: 'ignored', reason: 'run_over' })
   },
 
-  'a signal that comes while the timeout is dealt with is ignored': async (given) => {
+  'a signal that comes while the timeout is being handled is ignored': async (given) => {
     const { run, worker } = await pairWaitingFor(given, { afterMs: 1_000 })
     await given.advance(1_000)
     const claim = await worker.claimOf(run, 'a')
@@ -125,7 +127,7 @@ export const signalCases: Cases = {
     expect(await run.step('a')).toMatchObject({ status: 'completed', output: '"stand-in"' })
   },
 
-  'a signal that comes after the timeout, but before anybody dealt with it, is taken': async (given) => {
+  'a signal that comes after the timeout, but before the step is claimed for it, is taken': async (given) => {
     const { run, worker } = await pairWaitingFor(given, { afterMs: 1_000 })
     await given.advance(1_500)
     expect(await given.signal(run, 'a')).toEqual({ result: 'delivered' })
@@ -134,7 +136,7 @@ export const signalCases: Cases = {
     expect(await run.status()).toBe('running')
   },
 
-  'a rejected decision stays with its step when that fails': async (given) => {
+  'a rejected decision stays with its step when the step fails': async (given) => {
     const { run, worker } = await pairWaitingFor(given, null)
     await given.signal(run, 'a', { payload: '{"approved":false}', actor: 'ann' })
     await worker.settle([failed(await worker.claimOf(run, 'a'))])
@@ -146,7 +148,7 @@ export const signalCases: Cases = {
     })
   },
 
-  'signals of an unknown run, step or definition are unknown': async (given) => {
+  'a signal for an unknown run, step or definition answers unknown': async (given) => {
     const run = await given.pair()
     const signal = given.newSignal(run, 'a')
     const other = await given.graph('other', { a: [] })
@@ -159,7 +161,7 @@ export const signalCases: Cases = {
     expect(await given.adapter.deliverSignals([])).toEqual([])
   },
 
-  'several signals of one call are answered in order, each on its own': async (given) => {
+  'several signals of one call are answered in order, each separately': async (given) => {
     const run = await given.loose(3)
     const worker = await given.worker()
     await worker.settle([waiting(await worker.claimOf(run, 's1'), null)])
@@ -184,14 +186,14 @@ export const signalCases: Cases = {
     ])
   },
 
-  'payloads of signals come back as they went in': async (given) => {
+  'payloads of signals come back unchanged': async (given) => {
     const payloads = ['0', 'false', '""', 'null', null, '{ "a" : "\\u0000" }']
     const run = await given.loose(payloads.length)
     for (const [n, payload] of payloads.entries()) await given.signal(run, `s${n}`, { payload })
     expect((await run.read()).steps.map(({ output }) => output)).toEqual(payloads)
   },
 
-  'a payload that is no JSON records nothing of its call': async (given) => {
+  'if one payload is not JSON, its call records nothing': async (given) => {
     const run = await given.loose(2)
     const signals = [given.newSignal(run, 's0'), given.newSignal(run, 's1', { payload: '{' })]
     const before = await given.snapshot()
@@ -211,7 +213,7 @@ export const signalCases: Cases = {
     expect(await given.adapter.findRun({ runId: 'no uuid' })).toBeNull()
   },
 
-  'of several processes that send one signal, one delivers it': withSecond(async (given, second) => {
+  'when several processes send one signal, one of them delivers it': withSecond(async (given, second) => {
     const { run, worker } = await pairWaitingFor(given, null)
     const signal = given.newSignal(run, 'a', { key: 'webhook' })
     const deliveries = await Promise.all(

@@ -66,7 +66,7 @@ export const sizeCases: Cases = {
     expect((await worker.complete(run, 'sink')).runs).toMatchObject([{ runId: run.id, status: 'completed' }])
   },
 
-  'a failing fan of 2,000 steps cancels what has not started': async (given) => {
+  'a failing fan of 2,000 steps cancels the steps that have not begun': async (given) => {
     const run = await given.fan(2_000)
     const worker = await given.worker()
     await worker.settle([completed(await worker.claimOf(run, 'root'))], 0)

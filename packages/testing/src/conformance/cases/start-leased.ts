@@ -4,7 +4,7 @@ import type { Cases } from '../case.ts'
 import { completed, type Graph, PAIR, type Scenario } from '../scenario/index.ts'
 
 export const startLeasedCases: Cases = {
-  'the first steps of new runs are leased in the same call to the worker that asks': async (given) => {
+  'the first steps of new runs are leased to the asking worker in the same call': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const worker = await given.worker()
     const run = newRun(given, graph)
@@ -40,7 +40,7 @@ export const startLeasedCases: Cases = {
     ])
   },
 
-  'a run whose first steps were leased at its start goes on as any other': async (given) => {
+  'a run whose first steps were leased at its start continues like any other': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const worker = await given.worker()
     const lease = { workerId: worker.id, handBackMax: 5 }
@@ -52,27 +52,28 @@ export const startLeasedCases: Cases = {
     expect(second.runs).toMatchObject([{ runId: started!.runId, status: 'completed' }])
   },
 
-  'runs are leased whole, in the order of their ids, until the next has no room; the others are queued':
-    async (given) => {
-      const wide = await given.graph('wide', { a: [], b: [] })
-      const runs = Array.from({ length: 3 }, () => newRun(given, wide))
-      const worker = await given.worker()
-      const other = await given.worker()
+  'whole runs are leased, in the order of their ids, until the next has no room; the rest are queued': async (
+    given,
+  ) => {
+    const wide = await given.graph('wide', { a: [], b: [] })
+    const runs = Array.from({ length: 3 }, () => newRun(given, wide))
+    const worker = await given.worker()
+    const other = await given.worker()
 
-      const started = await given.adapter.startRuns([...runs].reverse(), {
-        lease: { workerId: worker.id, handBackMax: 3 },
-      })
+    const started = await given.adapter.startRuns([...runs].reverse(), {
+      lease: { workerId: worker.id, handBackMax: 3 },
+    })
 
-      expect(started.map(({ claims }) => claims?.length)).toEqual([0, 0, 2])
-      expect(await worker.held()).toHaveLength(2)
-      const queued = await other.take()
-      expect(queued.map(({ runId }) => runId)).toEqual([
-        runs[1]!.runId,
-        runs[1]!.runId,
-        runs[2]!.runId,
-        runs[2]!.runId,
-      ])
-    },
+    expect(started.map(({ claims }) => claims?.length)).toEqual([0, 0, 2])
+    expect(await worker.held()).toHaveLength(2)
+    const queued = await other.take()
+    expect(queued.map(({ runId }) => runId)).toEqual([
+      runs[1]!.runId,
+      runs[1]!.runId,
+      runs[2]!.runId,
+      runs[2]!.runId,
+    ])
+  },
 
   'without room, runs are started and queued': async (given) => {
     const graph = await given.graph('pair', PAIR)
@@ -102,7 +103,7 @@ export const startLeasedCases: Cases = {
     expect(await worker.take()).toMatchObject([{ runId: later.runId }])
   },
 
-  'a taken key leases nothing': async (given) => {
+  'a run with a taken key leases nothing': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const worker = await given.worker()
     const lease = { workerId: worker.id, handBackMax: 5 }
@@ -115,7 +116,7 @@ export const startLeasedCases: Cases = {
     expect(await given.snapshot()).toEqual(before)
   },
 
-  'of two new runs with one key the first is leased, once': async (given) => {
+  'of two new runs with one key, the first is leased, once': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const worker = await given.worker()
     const lease = { workerId: worker.id, handBackMax: 5 }
@@ -131,9 +132,7 @@ export const startLeasedCases: Cases = {
     expect(await worker.held()).toHaveLength(1)
   },
 
-  'a worker that is unknown or was declared dead starts runs and is leased nothing of them': async (
-    given,
-  ) => {
+  'an unknown or dead worker can start runs, but gets no lease on them': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const dead = await given.worker()
     await given.expireLeases()
@@ -150,7 +149,7 @@ export const startLeasedCases: Cases = {
     expect(await heir.take()).toHaveLength(2)
   },
 
-  'what was leased at the start comes back when the worker dies': async (given) => {
+  'steps that were leased at the start are requeued when the worker dies': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const worker = await given.worker()
     const run = newRun(given, graph)

@@ -3,7 +3,7 @@ import type { Cases } from '../case.ts'
 import { DIAMOND, PAIR } from '../scenario/index.ts'
 
 export const startTimeCases: Cases = {
-  'a run with a delay is scheduled, and begins when it has passed': async (given) => {
+  'a run with a delay is scheduled, and begins when the delay has passed': async (given) => {
     const run = await given.start(await given.graph('pair', PAIR), { startDelayMs: 5_000 })
     const worker = await given.worker()
 
@@ -27,7 +27,7 @@ export const startTimeCases: Cases = {
     expect(await worker.take()).toHaveLength(2)
   },
 
-  'a start time in the past starts at once, from now on': async (given) => {
+  'a start time in the past counts as now': async (given) => {
     const now = await given.adapter.now()
     const graph = await given.graph('diamond', DIAMOND)
     const run = await given.start(graph, { startAt: now - 60_000, deadlineMs: 1_000 })
@@ -65,7 +65,7 @@ export const startTimeCases: Cases = {
     expect(claimInMs).toBeCloseTo(7_000, 0)
   },
 
-  'runs are listed by the status that they show': async (given) => {
+  'runs are listed by the status with which they are shown': async (given) => {
     const graph = await given.graph('loose', { a: [], b: ['a'] })
     const [scheduled, waits, running, ended] = [
       await given.start(graph, { startDelayMs: 9_000 }),

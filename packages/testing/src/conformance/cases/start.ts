@@ -4,7 +4,7 @@ import { type Cases, withSecond } from '../case.ts'
 import { DIAMOND, type Graph, PAIR, type Scenario } from '../scenario/index.ts'
 
 export const startCases: Cases = {
-  'a started run exists with all its steps: roots ready, the others waiting for what they depend on': async (
+  'a started run has all its steps: roots ready, the others waiting for their dependencies': async (
     given,
   ) => {
     const run = await given.diamond()
@@ -46,7 +46,7 @@ export const startCases: Cases = {
     expect(created).toEqual([runs[3]!.runId, runs[2]!.runId, runs[0]!.runId])
   },
 
-  'a taken key makes no second run, and the answer describes the first': async (given) => {
+  'a taken key creates no second run, and the answer describes the first': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const first = await given.start(graph, { key: 'order:1', input: '{"first":true}' })
     const before = await given.snapshot()
@@ -76,7 +76,7 @@ export const startCases: Cases = {
     expect(second).toMatchObject({ runId: first.id, created: false, definitionId: one.id, version: 1 })
   },
 
-  'whoever finds a key taken is told the hash of the input that took it': async (given) => {
+  'the answer for a taken key contains the hash of the first run’s input': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const [hashed, plain] = ['hashed', 'plain'].map((key) => newRun(given, graph, { key }))
     await given.adapter.startRuns([{ ...hashed!, inputHash: 'abc' }, plain!])
@@ -102,7 +102,9 @@ export const startCases: Cases = {
     expect(await given.adapter.listRuns({ limit: 10 })).toHaveLength(1)
   },
 
-  'keys belong to their workflow, an empty key is a key, and runs without one never meet': async (given) => {
+  'a key belongs to its workflow, an empty key is a key, and runs without a key never collide': async (
+    given,
+  ) => {
     const [one, two] = [await given.graph('one', PAIR), await given.graph('two', PAIR)]
     const runs = [
       newRun(given, one, { key: '' }),
@@ -130,7 +132,7 @@ export const startCases: Cases = {
     expect(await run.status()).toBe('completed')
   },
 
-  'a start that is repeated because its answer was lost makes no second run': async (given) => {
+  'a start that is repeated because its answer was lost creates no second run': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const runs = [newRun(given, graph), newRun(given, graph, { key: 'k' })]
     await given.adapter.startRuns(runs)
@@ -144,7 +146,7 @@ export const startCases: Cases = {
     expect(await given.snapshot()).toEqual(before)
   },
 
-  'a run of an unknown definition is refused, and with it its whole batch': async (given) => {
+  'a run of an unknown definition is refused together with its whole batch': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const good = newRun(given, graph)
     const bad = { ...newRun(given, graph), definitionId: graph.id + 1_000 }
@@ -183,7 +185,7 @@ export const startCases: Cases = {
     expect(await given.adapter.listRuns({ limit: 100 })).toHaveLength(10)
   }),
 
-  'two processes starting the same keys in opposite order both end': withSecond(async (given, second) => {
+  'two processes that start the same keys in opposite order both end': withSecond(async (given, second) => {
     const graph = await given.graph('pair', PAIR)
     const keys = Array.from({ length: 50 }, (_, n) => `k${n}`)
     const batch = (order: readonly string[]) => order.map((key) => newRun(given, graph, { key }))

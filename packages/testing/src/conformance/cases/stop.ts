@@ -3,7 +3,7 @@ import type { Cases } from '../case.ts'
 import { CANCELLED, completed, PAIR } from '../scenario/index.ts'
 
 export const stopCases: Cases = {
-  'a cancelled run stops, with its cause, and nothing of it starts any more': async (given) => {
+  'a cancelled run stops, with its cause, and none of its steps begins any more': async (given) => {
     const run = await given.diamond()
     const worker = await given.worker()
     await worker.complete(run, 'a')
@@ -41,7 +41,7 @@ export const stopCases: Cases = {
     expect(await given.snapshot()).toEqual(before)
   },
 
-  'cancelling several runs leaves out the unknown and those that cannot be': async (given) => {
+  'cancelling several runs skips unknown runs and runs that cannot be cancelled': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const [first, second, third] = [
       await given.start(graph),
@@ -97,7 +97,7 @@ export const stopCases: Cases = {
     expect((await given.drain())[0]?.stop).toBe('cancellation')
   },
 
-  'stopping names the runs that no longer go forward': async (given) => {
+  'stopping returns the runs that no longer go forward': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const [failing, cancelled, going] = [
       await given.start(graph),

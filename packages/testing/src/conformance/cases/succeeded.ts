@@ -4,7 +4,7 @@ import { completed, unstorable } from '../scenario/index.ts'
 import type { CaseRun } from '../scenario/run.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 
-/** A pair whose first step took effect, and failed because its output cannot be stored. Not undone yet. */
+/** A pair whose first step took effect, but failed because its output cannot be stored. Not undone yet. */
 async function succeededPair(given: Scenario) {
   const run = await given.pair()
   const worker = await given.worker()
@@ -13,7 +13,7 @@ async function succeededPair(given: Scenario) {
   return { run, worker }
 }
 
-/** What the store says of it wherever it is asked. */
+/** What each verb reports about the step. */
 async function told(given: Scenario, run: CaseRun) {
   const [loaded] = await given.adapter.load([{ runId: run.id, steps: [0, 1] }])
   const [drained] = await given.drain()
@@ -26,7 +26,7 @@ async function told(given: Scenario, run: CaseRun) {
 
 /** Steps whose effect is there although they did not complete. */
 export const succeededCases: Cases = {
-  'a failed step that had succeeded is told as such, and no other is': async (given) => {
+  'a failed step that had succeeded is reported as such, and no other step is': async (given) => {
     const { run } = await succeededPair(given)
     const [plainRun, plainWorker] = [await given.pair(), await given.worker()]
 
@@ -37,7 +37,7 @@ export const succeededCases: Cases = {
     expect(await plainRun.step('a')).toMatchObject({ status: 'failed', succeeded: false })
   },
 
-  'it is claimed for its undo like any other step that failed': async (given) => {
+  'a step that succeeded and failed is claimed for its undo like any failed step': async (given) => {
     const { run, worker } = await succeededPair(given)
 
     await given.adapter.beginUndo([
@@ -51,7 +51,7 @@ export const succeededCases: Cases = {
     expect(await run.step('a')).toMatchObject({ status: 'compensated', succeeded: true })
   },
 
-  'that it succeeded stays with it when it is tried again, also when that try fails': async (given) => {
+  'a retry keeps that the step had succeeded, also if the retry fails': async (given) => {
     const { run, worker } = await succeededPair(given)
     await given.adapter.beginUndo([{ runId: run.id, endsAs: 'failed', undos: [] }])
     await given.operate(run).retry()
@@ -63,7 +63,7 @@ export const succeededCases: Cases = {
     expect((await told(given, run)).drained).toEqual([true, false])
   },
 
-  'it is over with the undo of that effect: a step that runs anew has not succeeded': async (given) => {
+  'the undo of the effect clears it: a step that runs anew has not succeeded': async (given) => {
     const { run, worker } = await succeededPair(given)
     await given.adapter.beginUndo([
       { runId: run.id, endsAs: 'compensated', undos: [{ step: 0, openDependents: 0 }] },
@@ -75,7 +75,7 @@ export const succeededCases: Cases = {
     expect(await run.step('a')).toMatchObject({ status: 'ready', succeeded: false })
   },
 
-  'it stays with a step that an operator skips, which then has an output': async (given) => {
+  'a skip keeps it, and gives the step an output': async (given) => {
     const { run, worker } = await succeededPair(given)
     await given.adapter.beginUndo([{ runId: run.id, endsAs: 'failed', undos: [] }])
     await given.operate(run).skipStep('a', { output: { id: 1 } })
@@ -89,7 +89,7 @@ export const succeededCases: Cases = {
     ])
   },
 
-  'it is part of no step that completes, and changes nothing of its run’s end': async (given) => {
+  'a completed step does not carry it, and it does not change how the run ends': async (given) => {
     const { run, worker } = await succeededPair(given)
     await given.adapter.beginUndo([{ runId: run.id, endsAs: 'failed', undos: [] }])
     await given.operate(run).retry()

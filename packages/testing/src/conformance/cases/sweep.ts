@@ -3,7 +3,7 @@ import { type Cases, withSecond } from '../case.ts'
 import { completed, LEASE_MS, PAIR, retry, type Scenario } from '../scenario/index.ts'
 
 export const sweepCases: Cases = {
-  'the steps of a worker whose lease ran out become ready again, with one more loss': async (given) => {
+  'steps of a worker whose lease expired become ready again, with one more loss': async (given) => {
     const run = await given.loose(2)
     const worker = await given.worker()
     await worker.take()
@@ -64,7 +64,7 @@ export const sweepCases: Cases = {
     expect((await run.read()).steps.reduce((sum, { losses }) => sum + losses, 0)).toBe(2)
   },
 
-  'steps that a settlement handed back are lost with the worker like claimed ones': async (given) => {
+  'steps that a settlement handed back are lost with their worker like claimed ones': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.settle([completed(await worker.claimOf(run, 'a'))], 10)
@@ -76,7 +76,7 @@ export const sweepCases: Cases = {
     expect(await run.statuses()).toEqual({ a: 'completed', b: 'ready' })
   },
 
-  'steps that a dead worker had finished stay as they are': async (given) => {
+  'steps that a dead worker had finished stay unchanged': async (given) => {
     const run = await given.loose(3)
     const worker = await given.worker()
     const [, second] = await worker.claimsOf(run, 's0', 's1', 's2')
@@ -90,7 +90,7 @@ export const sweepCases: Cases = {
     expect(after.steps.slice(0, 2)).toEqual(before.steps.slice(0, 2))
   },
 
-  'losses are counted apart from failures': async (given) => {
+  'losses are counted separately from failures': async (given) => {
     const run = await given.pair()
     const first = await given.worker()
     await first.settle([retry(await first.claimOf(run, 'a'), 0)])
@@ -105,7 +105,7 @@ export const sweepCases: Cases = {
     expect(await run.step('a')).toMatchObject({ fence: 3, failures: 1, losses: 2 })
   },
 
-  'a bounded sweep gives back a part, says that there is more, and ends': async (given) => {
+  'a bounded sweep requeues a part of the steps, says that there are more, and ends': async (given) => {
     const graph = await given.graph('pair', PAIR)
     for (let made = 0; made < 7; made += 1) await given.start(graph)
     const worker = await given.worker()
@@ -121,7 +121,7 @@ export const sweepCases: Cases = {
     expect(await (await given.worker()).take()).toHaveLength(7)
   },
 
-  'a worker is not revived while its steps are being given back': async (given) => {
+  'a worker cannot register again while its steps are being requeued': async (given) => {
     const graph = await given.graph('pair', PAIR)
     for (let made = 0; made < 5; made += 1) await given.start(graph)
     const worker = await given.worker()
@@ -129,7 +129,7 @@ export const sweepCases: Cases = {
     await given.expireLeases()
     await given.adapter.sweep({ limit: 1 })
 
-    // Whether it is refused or ignored is the store's choice.
+    // The store may refuse or ignore it.
     await given.adapter
       .registerWorker({ workerId: worker.id, name: 'worker', leaseMs: LEASE_MS })
       .catch(() => undefined)
@@ -140,7 +140,7 @@ export const sweepCases: Cases = {
     expect(await (await given.worker()).take()).toHaveLength(5)
   },
 
-  'a worker that dies while another one is being swept is swept as well': async (given) => {
+  'a worker that dies during the sweep of another is swept as well': async (given) => {
     const graph = await given.graph('pair', PAIR)
     for (let made = 0; made < 6; made += 1) await given.start(graph)
     const first = await given.worker()
@@ -157,7 +157,7 @@ export const sweepCases: Cases = {
     expect(await (await given.worker()).take()).toHaveLength(6)
   },
 
-  'two processes sweeping at the same moment give every step back once': withSecond(async (given, second) => {
+  'two processes that sweep at the same moment requeue every step once': withSecond(async (given, second) => {
     const run = await given.loose(40)
     const worker = await given.worker()
     await worker.take()
@@ -174,7 +174,7 @@ export const sweepCases: Cases = {
   }),
 }
 
-/** Sweeps with a small limit until nothing is left, and watches how much each call did. */
+/** Sweeps with a small limit until nothing is left, and checks how much each call did. */
 async function sweepInParts(given: Scenario, limit: number) {
   const recovered: string[] = []
   let largest = 0
@@ -184,5 +184,5 @@ async function sweepInParts(given: Scenario, limit: number) {
     largest = Math.max(largest, swept.recovered.length)
     if (!swept.more) return { recovered, largest, rounds }
   }
-  throw new Error('A hundred sweeps in a row said that there was more to do.')
+  throw new Error('A hundred sweeps in a row answered that there was more to do.')
 }

@@ -2,11 +2,11 @@ import { expect } from 'vitest'
 import type { Cases } from '../case.ts'
 import { type Graph, PAIR, type Scenario } from '../scenario/index.ts'
 
-// What an array's text or a JSON text would have to quote.
+// Texts that must be quoted in an SQL array or in JSON.
 const HARD_TO_QUOTE = ['a,b', '{a}', '"', '\\', '\\"', 'NULL', ' ', "it's", 'line\nbreak', 'ünïcödé 🎉', '%_']
 
 export const tagCases: Cases = {
-  'a run keeps its tags in the order they were given, and without any it has none': async (given) => {
+  'a run keeps its tags in the given order, and may have none': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const tagged = await given.start(graph, { tags: ['tenant:7', 'env:prod'], key: 'k' })
     const plain = await given.start(graph)
@@ -26,7 +26,7 @@ export const tagCases: Cases = {
     expect(await given.adapter.findRun({ runId: plain.id })).toMatchObject({ tags: [] })
   },
 
-  'any text is kept as a tag, and found by it alone': async (given) => {
+  'any text can be a tag, and finds only its own run': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const run = await given.start(graph, { tags: HARD_TO_QUOTE })
     const others = await startTagged(
@@ -41,7 +41,7 @@ export const tagCases: Cases = {
     expect(await tagged(given, '{a}x')).toEqual([others[1]])
   },
 
-  'runs of one call have their own tags, and some of them none': async (given) => {
+  'runs of one call have their own tags, and some have none': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const ids = await startTagged(given, graph, [['a', 'b'], undefined, ['b'], undefined])
 
@@ -58,7 +58,7 @@ export const tagCases: Cases = {
     expect(await tagged(given, 'a', 'd')).toEqual([])
   },
 
-  'a taken key keeps the tags that its run was started with': async (given) => {
+  'a taken key keeps the tags with which its run was started': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const run = await given.start(graph, { key: 'k', tags: ['first'] })
 
@@ -82,7 +82,7 @@ export const tagCases: Cases = {
     expect(await tagged(given, 'a')).toEqual([runId])
   },
 
-  'the tags of a run stay when its status changes': async (given) => {
+  'a run keeps its tags when its status changes': async (given) => {
     const run = await given.start(await given.graph('single', { a: [] }), { tags: ['a', 'b'] })
     await (await given.worker()).complete(run, 'a')
 

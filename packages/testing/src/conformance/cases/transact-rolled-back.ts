@@ -4,9 +4,12 @@ import { besideTransaction, type Cases } from '../case.ts'
 import { completed, UNLIMITED } from '../scenario/index.ts'
 import { endedWell, started, transactWith } from './transact.ts'
 
-/** Transactions of steps that leave nothing behind: given up by their work, refused by the store, or of an attempt that is not held any more. */
+/**
+ * Transactions of steps that leave nothing behind: rolled back by their work, refused by the store, or of an attempt that does not hold its step any
+ * more.
+ */
 export const rolledBackCases: Cases = {
-  'work that gives nothing to settle is rolled back, and the step is still held': async (given) => {
+  'work that resolves to no outcome is rolled back, and the step is still held': async (given) => {
     const { run, worker, wrote, write } = await started(given)
     const claim = await worker.claimOf(run, 'a')
 
@@ -24,7 +27,7 @@ export const rolledBackCases: Cases = {
     expect(await worker.held()).toEqual([claim])
   },
 
-  'work that fails is rolled back, and its error comes back': async (given) => {
+  'work that fails is rolled back, and its error is returned': async (given) => {
     const { run, worker, wrote, write } = await started(given)
     const claim = await worker.claimOf(run, 'a')
     const broken = new Error('broken')
@@ -43,7 +46,9 @@ export const rolledBackCases: Cases = {
     expect(await worker.held()).toEqual([claim])
   },
 
-  'work that fails by a conflict says so, also when the error is wrapped in another': async (given) => {
+  'work that fails on a conflict is reported as a conflict, also if the error is wrapped in another': async (
+    given,
+  ) => {
     const { run, worker, wrote, write } = await started(given)
     const claim = await worker.claimOf(run, 'a')
     for (const code of ['40001', '40P01']) {
@@ -64,7 +69,7 @@ export const rolledBackCases: Cases = {
     expect(await worker.held()).toEqual([claim])
   },
 
-  'an attempt whose lease had moved on leaves nothing': async (given) => {
+  'an attempt that no longer holds its step leaves nothing': async (given) => {
     const { run, worker, wrote, transact } = await started(given)
     const claim = await worker.claimOf(run, 'a')
     await given.expireLeases()
@@ -78,7 +83,7 @@ export const rolledBackCases: Cases = {
     expect(await given.snapshot()).toEqual(before)
   },
 
-  'an attempt that was settled already leaves nothing more, even by its own worker': async (given) => {
+  'an attempt that was already settled leaves nothing more, even by its own worker': async (given) => {
     const { run, worker, wrote, transact } = await started(given)
     const claim = await worker.claimOf(run, 'a')
     expect(await transact(claim)).toMatchObject({ type: 'settled' })
@@ -101,7 +106,7 @@ export const rolledBackCases: Cases = {
     expect(await worker.held()).toEqual([claim])
   },
 
-  'nothing of the step is locked while the work goes on': besideTransaction(async (given) => {
+  'nothing of the step is locked while the work runs': besideTransaction(async (given) => {
     const { run, worker, wrote, write } = await started(given)
     const claim = await worker.claimOf(run, 'a')
 
@@ -110,7 +115,7 @@ export const rolledBackCases: Cases = {
       isolation: 'read committed',
       async work(tx) {
         await write(tx)
-        // As a sweep and another worker would.
+        // As a sweep and another worker would do.
         expect((await worker.settle([completed(claim, '"elsewhere"')])).results).toEqual(['settled'])
         expect(await given.adapter.now()).toBeGreaterThan(0)
         return { outcome: endedWell(claim), handBackMax: UNLIMITED }
@@ -122,7 +127,7 @@ export const rolledBackCases: Cases = {
     expect(await wrote()).toBe(0)
   }),
 
-  'two workers that hold a step in turn commit it once': besideTransaction(async (given) => {
+  'two workers that hold a step one after the other commit it once': besideTransaction(async (given) => {
     const { run, worker, wrote, write } = await started(given)
     const zombie = await worker.claimOf(run, 'a')
     let second: Transacted | undefined

@@ -12,7 +12,7 @@ import {
   UNLIMITED,
 } from '../scenario/index.ts'
 
-/** Steps that are settled in the transaction their handler wrote in. What a handler writes stands here for a run that it starts. */
+/** Steps that are settled in their handler's transaction. Here, handlers write by starting a run. */
 export const transactCases: Cases = {
   'the work and the outcome commit together': async (given) => {
     const { run, worker, wrote, transact } = await started(given)
@@ -29,7 +29,7 @@ export const transactCases: Cases = {
     expect(await wrote()).toBe(1)
   },
 
-  'steps that the outcome makes ready are handed back, as many as are asked for': async (given) => {
+  'steps that the outcome makes ready are handed back, up to the limit': async (given) => {
     const run = await given.fan(4)
     const worker = await given.worker()
     const claim = await worker.claimOf(run, 'root')
@@ -46,7 +46,7 @@ export const transactCases: Cases = {
     expect(held).toHaveLength(3)
   },
 
-  'the last step’s end is the run’s, and says so': async (given) => {
+  'the end of the last step ends the run, and the answer reports it': async (given) => {
     const { run, worker, transact } = await started(given)
     await worker.complete(run, 'a')
     const claim = await worker.claimOf(run, 'b')
@@ -59,7 +59,7 @@ export const transactCases: Cases = {
     expect(await run.status()).toBe('completed')
   },
 
-  'every isolation is possible': async (given) => {
+  'every isolation level works': async (given) => {
     const levels: readonly Isolation[] = ['read committed', 'repeatable read', 'serializable']
     const run = await given.loose(levels.length)
     const worker = await given.worker()
@@ -72,7 +72,7 @@ export const transactCases: Cases = {
     expect(await run.status()).toBe('completed')
   },
 
-  'a late success in a run that is stopping counts, and is owed an undo': async (given) => {
+  'a late success in a stopped run counts, and owes an undo': async (given) => {
     const { run, worker, wrote, transact } = await started(given)
     const claim = await worker.claimOf(run, 'a')
     await given.cancel(run)
@@ -87,7 +87,7 @@ export const transactCases: Cases = {
     expect(await given.drain()).toMatchObject([{ runId: run.id }])
   },
 
-  'a compensation commits with what it undoes': async (given) => {
+  'a compensation commits with its own writes': async (given) => {
     const { run, worker, wrote, write } = await started(given)
     await worker.complete(run, 'a')
     await given.cancel(run)
@@ -108,7 +108,7 @@ export const transactCases: Cases = {
     expect(await wrote()).toBe(1)
   },
 
-  'the transaction is over for the work once it was answered': async (given) => {
+  'the work cannot use the transaction once it has been answered': async (given) => {
     const { run, worker, wrote, write } = await started(given)
     const claim = await worker.claimOf(run, 'a')
     let kept: StepTransaction | undefined
@@ -126,7 +126,7 @@ export const transactCases: Cases = {
     expect(await wrote()).toBe(0)
   },
 
-  'what is recorded can be asked, for this very attempt and worker': async (given) => {
+  'recorded answers for one attempt and its worker': async (given) => {
     const { run, worker, transact } = await started(given)
     const other = await given.worker()
     const claim = await worker.claimOf(run, 'a')
@@ -150,7 +150,7 @@ export const transactCases: Cases = {
     expect(await given.adapter.recorded({ workerId: worker.id, outcomes: [] })).toEqual([])
   },
 
-  'many transactions at once all end': besideTransaction(async (given) => {
+  'many concurrent transactions all end': besideTransaction(async (given) => {
     const run = await given.fan(20)
     const worker = await given.worker()
     await worker.complete(run, 'root')
@@ -163,7 +163,7 @@ export const transactCases: Cases = {
   }),
 }
 
-/** A run of a → b, and a graph of which handlers start runs. */
+/** A run of a → b, and a graph whose runs the handlers start. */
 export async function started(given: Scenario) {
   const run = await given.pair()
   const effects = await given.graph('effect', PAIR)
@@ -173,7 +173,7 @@ export async function started(given: Scenario) {
     run,
     worker,
     write,
-    /** How many effects there are. */
+    /** The number of effects. */
     wrote: async () => (await given.adapter.listRuns({ workflow: ['effect'], limit: 100 })).length,
     transact: (claim: Parameters<typeof completed>[0], output?: string) =>
       transactWith(given, worker, claim, write, output),

@@ -3,9 +3,9 @@ import { expect } from 'vitest'
 import { besideTransaction, type Cases } from '../case.ts'
 import { definitionRecord, type Graph, PAIR, type Scenario } from '../scenario/index.ts'
 
-/** Runs that are started inside a transaction of the caller's. */
+/** Runs started inside a caller's transaction. */
 export const transactionCases: Cases = {
-  'a run started in a transaction is there when it commits, and can be claimed': async (given) => {
+  'a run started in a transaction exists when it commits, and can be claimed': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const run = newRun(given, graph, { key: 'k', input: '{"a":1}' })
 
@@ -16,7 +16,7 @@ export const transactionCases: Cases = {
     expect((await (await given.worker()).take()).map(({ runId }) => runId)).toEqual([run.runId])
   },
 
-  'a run started in a transaction that is rolled back never was, and its key is free': async (given) => {
+  'a run started in a transaction that is rolled back never existed, and its key is free': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const before = await given.snapshot()
     const run = newRun(given, graph, { key: 'k' })
@@ -32,7 +32,7 @@ export const transactionCases: Cases = {
     expect(again).toMatchObject({ created: true })
   },
 
-  'a batch started in a transaction is there as a whole': async (given) => {
+  'a batch started in a transaction exists completely or not at all': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const runs = ['1', '2', null, null].map((key) => newRun(given, graph, { key }))
 
@@ -45,7 +45,7 @@ export const transactionCases: Cases = {
     expect(await (await given.worker()).take()).toHaveLength(4)
   },
 
-  'a key started twice in one transaction starts one run, and a taken key none': async (given) => {
+  'a key started twice in one transaction starts one run, and a taken key starts none': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const first = await given.start(graph, { key: 'taken', input: '"first"' })
     const runs = [1, 2].map((input) => newRun(given, graph, { key: 'k', input: String(input) }))
@@ -65,13 +65,13 @@ export const transactionCases: Cases = {
     expect(await given.adapter.listRuns({ limit: 10 })).toHaveLength(2)
   },
 
-  'a definition that is stored already is found in a transaction too': async (given) => {
+  'a stored definition is found in a transaction too': async (given) => {
     const record = definitionRecord('pair', PAIR)
     const graph = await given.graph('pair', PAIR)
     const run = newRun(given, graph)
 
     await given.harness.transaction(async (tx) => {
-      // Only a store with one session is given it: others save definitions beside the transaction.
+      // Only a store with one session gets `tx`: others save definitions outside the transaction.
       const within = given.adapter.singleSession === true ? { tx } : undefined
       expect(await given.adapter.saveDefinitions([record], within)).toEqual([graph.saved])
       await given.adapter.startRuns([run], { tx })
@@ -80,7 +80,7 @@ export const transactionCases: Cases = {
     expect(await given.adapter.readRun(run.runId)).not.toBeNull()
   },
 
-  'what is no open transaction of the store is refused, and starts nothing': async (given) => {
+  'a tx that is not an open transaction of the store is refused, and starts nothing': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const run = newRun(given, graph)
     const past: unknown[] = []
@@ -93,7 +93,7 @@ export const transactionCases: Cases = {
     expect(await given.adapter.listRuns({ limit: 10 })).toEqual([])
   },
 
-  'a run started in a transaction is not seen before that commits': besideTransaction(async (given) => {
+  'a run started in a transaction is invisible before that commits': besideTransaction(async (given) => {
     const graph = await given.graph('pair', PAIR)
     const worker = await given.worker()
     const run = newRun(given, graph)
@@ -107,8 +107,8 @@ export const transactionCases: Cases = {
     expect(await worker.take()).toHaveLength(1)
   }),
 
-  'one key in two transactions, the first of which is rolled back, starts the second’s run':
-    besideTransaction(async (given) => {
+  'one key in two transactions: if the first rolls back, the second starts its run': besideTransaction(
+    async (given) => {
       const graph = await given.graph('pair', PAIR)
       for (let round = 0; round < 10; round += 1) {
         const [first, second] = await collide(given, graph, `k${round}`, 'roll back')
@@ -117,9 +117,10 @@ export const transactionCases: Cases = {
         expect(await given.adapter.readRun(first!.runId)).toBeNull()
         expect(await given.adapter.readRun(second!.runId)).not.toBeNull()
       }
-    }),
+    },
+  ),
 
-  'one key in two transactions, the first of which commits, starts the first’s run': besideTransaction(
+  'one key in two transactions: if the first commits, the second gets its run': besideTransaction(
     async (given) => {
       const graph = await given.graph('pair', PAIR)
       for (let round = 0; round < 10; round += 1) {
@@ -131,8 +132,8 @@ export const transactionCases: Cases = {
     },
   ),
 
-  'a key that an open transaction has taken is waited for outside of transactions too': besideTransaction(
-    async (given) => {
+  'a start outside of transactions also waits for a key that an open transaction has taken':
+    besideTransaction(async (given) => {
       const graph = await given.graph('pair', PAIR)
       const runs = [newRun(given, graph, { key: 'k' }), newRun(given, graph, { key: 'k' })]
       let outside: ReturnType<typeof given.adapter.startRuns> | undefined
@@ -144,11 +145,10 @@ export const transactionCases: Cases = {
       })
 
       expect(await outside).toMatchObject([{ runId: runs[0]!.runId, created: false }])
-    },
-  ),
+    }),
 }
 
-/** Starts one key in two transactions, the second while the first is open; the first then ends as told. Returns what both were answered. */
+/** Starts one key in two transactions, the second while the first is open; then the first commits or rolls back. Returns both answers. */
 async function collide(given: Scenario, graph: Graph, key: string, end: 'commit' | 'roll back') {
   const [one, two] = ['"first"', '"second"'].map((input) => newRun(given, graph, { key, input }))
   let second: Promise<readonly { readonly runId: string }[]> | undefined
@@ -166,7 +166,7 @@ async function collide(given: Scenario, graph: Graph, key: string, end: 'commit'
 
 const LOOK_AFTER_MS = 20
 
-/** Tells whether a promise has not settled a little later: it waits for something. */
+/** Whether a promise is still pending after a moment, because it waits for something. */
 async function isOpen(promise: Promise<unknown>): Promise<boolean> {
   const later = new Promise<'open'>((resolve) => setTimeout(() => resolve('open'), LOOK_AFTER_MS))
   return (await Promise.race([promise, later])) === 'open'

@@ -12,7 +12,7 @@ import {
 } from '../scenario/index.ts'
 
 export const undoOrderCases: Cases = {
-  'a diamond is undone backwards, its branches side by side': async (given) => {
+  'a diamond is undone backwards, its branches in parallel': async (given) => {
     const { run, worker } = await failedAtTheEnd(given, { a: [], b: ['a'], c: ['a'], d: ['b', 'c'] })
     await given.undo(run)
 
@@ -49,7 +49,7 @@ export const undoOrderCases: Cases = {
     expect(finishedAt! - (await run.step('a')).finishedAt!).toBeCloseTo(20, 0)
   },
 
-  'the undo of a cancelled run ends as cancelled': async (given) => {
+  'a cancelled run ends as cancelled after its undo': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.complete(run, 'a')
@@ -62,7 +62,7 @@ export const undoOrderCases: Cases = {
     expect(await run.statuses()).toEqual({ a: 'compensated', b: 'cancelled' })
   },
 
-  'two undos that end in one batch make claimable once what waits for both': async (given) => {
+  'two undos that end in one batch make the step that waits for both claimable once': async (given) => {
     const { run, worker } = await failedAtTheEnd(given, { a: [], b: ['a'], c: ['a'] })
     await given.undo(run)
     const claims = await worker.claimsOf(run, 'b', 'c')
@@ -85,7 +85,7 @@ export const undoOrderCases: Cases = {
     expect(await (await given.worker()).take()).toEqual([])
   },
 
-  'an undo that is settled twice is settled, and counts once': async (given) => {
+  'an undo that is settled twice answers settled, and counts once': async (given) => {
     const { run, worker } = await failedAtTheEnd(given, { a: [], b: ['a'], c: ['a'] })
     await given.undo(run)
     const claim = await worker.claimOf(run, 'b')
@@ -100,7 +100,7 @@ export const undoOrderCases: Cases = {
     expect((await run.step('a')).openDependencies).toBe(1)
   },
 
-  'a relay keeps the order, and its step returns to the status it had': async (given) => {
+  'a relay keeps the order, and its step returns to its earlier status': async (given) => {
     const { run, worker } = await failedAtTheEnd(given, { a: [], b: ['a'], c: ['b'] })
     await given.undo(run)
     await worker.compensate(run, 'c')
@@ -117,7 +117,7 @@ export const undoOrderCases: Cases = {
     expect((await worker.compensate(run, 'a')).runs).toMatchObject([{ runId: run.id, status: 'compensated' }])
   },
 
-  'a run whose undo ends with a relay ends with it': async (given) => {
+  'a run whose last undo is a relay ends with it': async (given) => {
     const { run, worker } = await failedAtTheEnd(given, { a: [], b: ['a'] })
     await given.undo(run)
     await worker.compensate(run, 'b')
@@ -148,7 +148,7 @@ export const undoOrderCases: Cases = {
     expect(await run.status()).toBe('compensated')
   },
 
-  'the order holds among the rest when steps between are not undone': async (given) => {
+  'the order of undos is kept when steps between them are not undone': async (given) => {
     const { run, worker } = await failedAtTheEnd(given, { a: [], b: ['a'], c: [] })
     await given.undo(run, { steps: ['b', 'c'] })
 
@@ -159,7 +159,7 @@ export const undoOrderCases: Cases = {
     expect(await run.status()).toBe('compensated')
   },
 
-  'an undo that fails for good parks the run, and what must wait for it waits': async (given) => {
+  'an undo that fails for good parks the run, and undos that depend on it wait': async (given) => {
     const { run, worker } = await failedAtTheEnd(given, { a: [], b: ['a'] })
     await given.undo(run)
     const claim = await worker.claimOf(run, 'b')
@@ -180,7 +180,7 @@ export const undoOrderCases: Cases = {
     expect(await worker.take()).toEqual([])
   },
 
-  'undos of independent branches go on after one has failed': async (given) => {
+  'undos of independent branches continue after one has failed': async (given) => {
     const { run, worker } = await failedAtTheEnd(given, { a: [], b: ['a'], c: [], d: ['c'] })
     await given.undo(run)
     await worker.claimsOf(run, 'b', 'd')
@@ -200,7 +200,7 @@ export const undoOrderCases: Cases = {
     expect(await run.status()).toBe('compensation_failed')
   },
 
-  'an undo of a parked run that was not leased yet can be claimed': async (given) => {
+  'an undo of a parked run that was not yet leased can be claimed': async (given) => {
     const { run, worker } = await failedAtTheEnd(given, { a: [], b: ['a'], c: [], d: ['c'] })
     await given.undo(run)
     const [b] = await worker.claimsOf(run, 'b')
@@ -222,7 +222,7 @@ export const undoOrderCases: Cases = {
     expect(await run.status()).toBe('compensation_failed')
   },
 
-  'an undo whose worker died is done by another, with one loss': async (given) => {
+  'an undo whose worker died is repeated by another worker, with one loss': async (given) => {
     const { run, worker } = await failedAtTheEnd(given, { a: [], b: ['a'] })
     await given.undo(run)
     await worker.take()
@@ -245,8 +245,8 @@ export const undoOrderCases: Cases = {
     expect(await run.status()).toBe('compensated')
   },
 
-  'two undos ending at the same moment in two processes make claimable once what waits for both': withSecond(
-    async (given, second) => {
+  'two undos that end at the same moment in two processes make the step that waits for both claimable once':
+    withSecond(async (given, second) => {
       const graph = await given.graph('vee', { a: [], b: ['a'], c: ['a'], d: ['b', 'c'] })
       for (let round = 0; round < 5; round += 1) {
         const run = await given.start(graph)
@@ -265,11 +265,10 @@ export const undoOrderCases: Cases = {
           { runId: run.id, status: 'compensated' },
         ])
       }
-    },
-  ),
+    }),
 }
 
-/** Everything in `edges` completed, then a last step that needs it all failed. Nothing is left in flight. */
+/** A run in which everything in `edges` completed, then a last step that depends on all of it failed. Nothing is in flight. */
 async function failedAtTheEnd(given: Scenario, edges: Edges): Promise<{ run: CaseRun; worker: CaseWorker }> {
   const names = Object.keys(edges)
   const run = await given.start(await given.graph('failing', { ...edges, end: names }))
@@ -279,7 +278,7 @@ async function failedAtTheEnd(given: Scenario, edges: Edges): Promise<{ run: Cas
   return { run, worker }
 }
 
-/** Names of what can be claimed now, in order. */
+/** Names of the steps that can be claimed now, in order. */
 async function stepsOf(worker: CaseWorker, run: CaseRun): Promise<readonly string[]> {
   return (await worker.take()).map(({ step }) => run.graph.nameOf(step)).sort()
 }

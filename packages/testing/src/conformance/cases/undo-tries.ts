@@ -2,9 +2,9 @@ import { expect } from 'vitest'
 import type { Cases } from '../case.ts'
 import { retry, undoneBranches, undoneChain } from '../scenario/index.ts'
 
-/** What operators do about an undo between its tries. */
+/** Operators' actions on an undo between its attempts. */
 export const undoTryCases: Cases = {
-  'an undo that is under way is not cancelled without it, and its pause outlasts a cancellation': async (
+  'an undo that has begun cannot be cancelled without it, and its pause outlasts a cancellation': async (
     given,
   ) => {
     const { run } = await undoneChain(given)
@@ -19,7 +19,9 @@ export const undoTryCases: Cases = {
     expect(await run.status()).toBe('paused')
   },
 
-  'an undo that waits for its next try is tried at once, with all its retries before it': async (given) => {
+  'an undo that waits for its next attempt can be tried at once, with a fresh count of failures': async (
+    given,
+  ) => {
     const { run, worker } = await undoneChain(given)
     await worker.settle([retry(await worker.claimOf(run, 's1'), 60_000)])
     expect(await worker.take()).toEqual([])
@@ -30,7 +32,7 @@ export const undoTryCases: Cases = {
     expect(await run.status()).toBe('compensating')
   },
 
-  'an undo that waits for its next try is skipped, and what came before it is undone': async (given) => {
+  'an undo that waits for its next attempt can be skipped, and earlier steps are undone': async (given) => {
     const { run, worker } = await undoneChain(given)
     await worker.settle([retry(await worker.claimOf(run, 's1'), 60_000)])
 
@@ -43,7 +45,9 @@ export const undoTryCases: Cases = {
     expect(await worker.take()).toEqual([])
   },
 
-  'of a paused undo the next try is brought forward to the resumption, or skipped': async (given) => {
+  'in a paused undo, the next attempt can be skipped, or moved up to the moment the run is resumed': async (
+    given,
+  ) => {
     const { run, worker } = await undoneBranches(given)
     const [a, b] = await worker.claimsOf(run, 'a', 'b')
     await worker.settle([retry(a!, 60_000)])
@@ -70,7 +74,7 @@ export const undoTryCases: Cases = {
     expect(await run.status()).toBe('compensated')
   },
 
-  'a compensation that runs, or waits for others, is neither retried nor skipped': async (given) => {
+  'a compensation that runs, or waits for others, can be neither retried nor skipped': async (given) => {
     const { run, worker } = await undoneChain(given)
     await worker.claimOf(run, 's1')
     const before = await given.snapshot()
@@ -90,7 +94,7 @@ export const undoTryCases: Cases = {
     expect(await given.snapshot()).toEqual(before)
   },
 
-  'a compensation that is given up in a paused run leaves it paused': async (given) => {
+  'giving up a compensation in a paused run leaves the run paused': async (given) => {
     const { run, worker } = await undoneChain(given)
     await worker.claimOf(run, 's1')
     await given.operate(run).pause()

@@ -30,7 +30,7 @@ export const undoCases: Cases = {
     expect(await run.status()).toBe('cancelled')
   },
 
-  'an undo begins with the steps that no open undo depends on': async (given) => {
+  'an undo begins with the steps on which no open undo depends': async (given) => {
     const { run, plan } = await stopped(given)
 
     const moved = await given.adapter.beginUndo([plan])
@@ -61,7 +61,7 @@ export const undoCases: Cases = {
     expect(await (await given.worker()).take()).toHaveLength(1)
   },
 
-  'a plan for a run that has ended its undo changes nothing': async (given) => {
+  'a plan for a run whose undo has ended changes nothing': async (given) => {
     const { run, plan } = await stopped(given)
     const worker = await given.worker()
     await given.adapter.beginUndo([plan])
@@ -74,9 +74,7 @@ export const undoCases: Cases = {
     expect(await run.status()).toBe('compensated')
   },
 
-  'a plan for a run that goes forward, that has completed, or that is unknown changes nothing': async (
-    given,
-  ) => {
+  'a plan for a run that goes forward, has completed, or is unknown changes nothing': async (given) => {
     const graph = await given.graph('single', { a: [] })
     const [going, completed] = [await given.start(graph), await given.start(graph)]
     const worker = await given.worker()
@@ -103,7 +101,7 @@ export const undoCases: Cases = {
     expect(await given.snapshot()).toEqual(before)
   },
 
-  'a plan for a run to which a lost step came back since it was drained changes nothing': async (given) => {
+  'a plan changes nothing if a lost step was requeued since the run was drained': async (given) => {
     const run = await given.loose(2)
     const [worker, dying] = [await given.worker(), await given.worker()]
     const [mine] = await worker.take(1)
@@ -114,13 +112,13 @@ export const undoCases: Cases = {
 
     const moved = await given.adapter.beginUndo([{ runId: run.id, endsAs: 'failed', undos: [] }])
 
-    // Ready again, it has to be cancelled by a drain first.
+    // The step is ready again, so a drain must cancel it first.
     expect(moved).toEqual([])
     expect(await run.status()).toBe('compensating')
     expect(await given.drain()).toHaveLength(1)
   },
 
-  'several plans of a call begin, and those that cannot are left out': async (given) => {
+  'several plans of one call begin, and those that cannot are left out': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const runs = [await given.start(graph), await given.start(graph), await given.start(graph)]
     const worker = await given.worker()
@@ -157,7 +155,7 @@ export const undoCases: Cases = {
     expect((await run.step('s1')).workerId).toBe(worker.id)
   },
 
-  'undos that find no room in the worker that begins them are left to be claimed': async (given) => {
+  'undos beyond the worker’s limit are left to be claimed': async (given) => {
     const run = await given.loose(3)
     const worker = await given.worker()
     await worker.complete(run, 's0', 's1')
@@ -173,7 +171,7 @@ export const undoCases: Cases = {
     expect(await worker.take()).toMatchObject([{ step: 1 }])
   },
 
-  'a worker that was declared dead begins an undo and is leased nothing of it': async (given) => {
+  'a worker that was declared dead can begin an undo, but gets no lease on it': async (given) => {
     const { run, plan } = await stopped(given)
     const worker = await given.worker()
     await given.expireLeases()
@@ -231,7 +229,7 @@ export const undoCases: Cases = {
   }),
 }
 
-/** s0 and s1 of s0 → s1 → s2 completed, s2 failed; drained and planned. */
+/** s0 → s1 → s2: s0 and s1 completed, s2 failed. The run is drained and its undo is planned. */
 async function stopped(given: Scenario): Promise<{ run: CaseRun; plan: UndoPlan }> {
   const run = await given.chain(3)
   const worker = await given.worker()

@@ -3,7 +3,7 @@ import { type Cases, withSecond } from '../case.ts'
 import { PAIR } from '../scenario/index.ts'
 
 export const versionCases: Cases = {
-  'two versions of a workflow run side by side, each by its own graph': async (given) => {
+  'two versions of a workflow run at the same time, each by its own graph': async (given) => {
     const [one, two] = [await given.graph('flow', PAIR, 1), await given.graph('flow', { z: [] }, 2)]
     const [older, newer] = [await given.start(one), await given.start(two)]
     const worker = await given.worker()
@@ -18,7 +18,9 @@ export const versionCases: Cases = {
     expect(await newer.statuses()).toEqual({ z: 'completed' })
   },
 
-  'a run whose version nobody has waits as it is, whatever workers of other versions do': async (given) => {
+  'a run whose version no worker has waits unchanged, whatever workers of other versions do': async (
+    given,
+  ) => {
     const [one, two] = [await given.graph('flow', PAIR, 1), await given.graph('flow', PAIR, 2)]
     const waiting = await given.start(one)
     const before = await waiting.read()
@@ -51,7 +53,7 @@ export const versionCases: Cases = {
     expect(await worker.claim(10, [one])).toMatchObject([{ runId: run.id, step: 0, direction: 'undo' }])
   },
 
-  'steps that a dead worker of one version held are recovered by workers of another, and not run by them':
+  'steps held by a dead worker of one version are requeued by workers of another, but not run by them':
     async (given) => {
       const [one, two] = [await given.graph('flow', PAIR, 1), await given.graph('flow', PAIR, 2)]
       const run = await given.start(one)
@@ -66,8 +68,8 @@ export const versionCases: Cases = {
       expect(await other.claim(10, [one])).toMatchObject([{ runId: run.id, fence: 2 }])
     },
 
-  'a completion makes steps of its own version ready, which others don’t claim': withSecond(
-    async (given, second) => {
+  'a completion makes steps of its own version ready, which workers of other versions don’t claim':
+    withSecond(async (given, second) => {
       const [one, two] = [await given.graph('flow', PAIR, 1), await given.graph('flow', PAIR, 2)]
       const run = await given.start(one)
       const worker = await given.worker()
@@ -76,6 +78,5 @@ export const versionCases: Cases = {
 
       expect(await newer.claim(10, [two])).toEqual([])
       expect(await worker.claim(10, [one])).toMatchObject([{ runId: run.id, step: 1 }])
-    },
-  ),
+    }),
 }

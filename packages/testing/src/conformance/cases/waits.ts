@@ -3,7 +3,7 @@ import type { Cases } from '../case.ts'
 import { completed, failed, received, released, retry, type Scenario, waiting } from '../scenario/index.ts'
 
 export const waitCases: Cases = {
-  'a step that waits holds no worker, and its run shows as waiting': async (given) => {
+  'a waiting step holds no worker, and its run is shown as waiting': async (given) => {
     const { run, worker } = await pairWaitingFor(given, { afterMs: 5_000 })
 
     expect(await run.step('a')).toMatchObject({
@@ -20,7 +20,7 @@ export const waitCases: Cases = {
     expect(stored).toMatchObject([{ runId: run.id, status: 'running' }])
   },
 
-  'a run is shown as running while any of its steps is at work or could be': async (given) => {
+  'a run is shown as running while any of its steps is running or claimable': async (given) => {
     const run = await given.loose(2)
     const worker = await given.worker()
     const [s0] = await worker.claimsOf(run, 's0', 's1')
@@ -30,7 +30,7 @@ export const waitCases: Cases = {
     expect(await run.status()).toBe('running')
   },
 
-  'a wait knows when it began and when it is due': async (given) => {
+  'a wait records when it began and when it is due': async (given) => {
     const startedAt = await given.adapter.now()
     const { run } = await pairWaitingFor(given, { afterMs: 5_000 })
     const step = await run.step('a')
@@ -42,7 +42,7 @@ export const waitCases: Cases = {
     expect(loaded!.now).toBeCloseTo(startedAt, 0)
   },
 
-  'a step that waits for a length of time is claimable when it has passed, not before': async (given) => {
+  'a step that waits for a duration is claimable when that has passed, not before': async (given) => {
     const { run, worker } = await pairWaitingFor(given, { afterMs: 5_000 })
     await given.advance(4_999)
     expect(await worker.take()).toEqual([])
@@ -66,14 +66,14 @@ export const waitCases: Cases = {
     expect(await worker.take()).toMatchObject([{ step: 0, fence: 2 }])
   },
 
-  'a step that waits without end is never claimable by time': async (given) => {
+  'a step that waits without a timeout is never claimable by time': async (given) => {
     const { run, worker } = await pairWaitingFor(given, null)
     await given.advance(365 * 86_400_000)
     expect(await worker.claim()).toEqual([])
     expect(await run.step('a')).toMatchObject({ status: 'waiting', availableAt: null })
   },
 
-  'a wait that is over completes its step, and what depends on it goes on': async (given) => {
+  'a wait that is over completes its step, and its dependents continue': async (given) => {
     const { run, worker } = await pairWaitingFor(given, { afterMs: 5_000 })
     await given.advance(5_000)
     const settled = await worker.settle([completed(await worker.claimOf(run, 'a'), null)], 10)
@@ -81,7 +81,7 @@ export const waitCases: Cases = {
     expect(await run.statuses()).toEqual({ a: 'completed', b: 'running' })
   },
 
-  'a step may wait again and again, and keeps the time it first began': async (given) => {
+  'a step may wait again and again, and keeps the time when it first began to wait': async (given) => {
     const { run, worker } = await pairWaitingFor(given, { afterMs: 1_000 })
     const { waitingSince } = await run.step('a')
     await given.advance(1_000)
@@ -91,7 +91,7 @@ export const waitCases: Cases = {
     expect(await worker.take()).toMatchObject([{ step: 0, fence: 3 }])
   },
 
-  'waiting ends the series of failures and losses': async (given) => {
+  'waiting resets the counts of failures and losses': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.settle([retry(await worker.claimOf(run, 'a'), 0)])
@@ -103,7 +103,7 @@ export const waitCases: Cases = {
     expect(await next.take()).toMatchObject([{ step: 0, failures: 0, losses: 0 }])
   },
 
-  'a wait that is repeated is settled, and changes nothing': async (given) => {
+  'a wait that is repeated answers settled, and changes nothing': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     const outcome = waiting(await worker.claimOf(run, 'a'), { afterMs: 1_000 })
@@ -130,7 +130,7 @@ export const waitCases: Cases = {
     expect(await given.snapshot()).toEqual(before)
   },
 
-  'waits settle beside other outcomes of their batch': async (given) => {
+  'waits settle in one batch with other outcomes': async (given) => {
     const run = await given.loose(4)
     const worker = await given.worker()
     const [s0, s1, s2, s3] = await worker.claimsOf(run, 's0', 's1', 's2', 's3')
@@ -168,7 +168,7 @@ export const waitCases: Cases = {
     expect(await run.statuses()).toEqual({ a: 'cancelled', b: 'cancelled' })
   },
 
-  'a waiting step is nobody’s loss: a worker that dies leaves it waiting': async (given) => {
+  'a worker that dies leaves its waiting step waiting, without a loss': async (given) => {
     const { run } = await pairWaitingFor(given, { afterMs: 60_000 })
     await given.expireLeases()
     const swept = await given.sweep()
@@ -188,9 +188,7 @@ export const waitCases: Cases = {
     expect((await run.step('a')).failingSince).toBeCloseTo(startedAt + 700, 0)
   },
 
-  'upcoming tells when the next of these definitions’ steps is due, and nothing when none is': async (
-    given,
-  ) => {
+  'upcoming returns when the next step of these definitions is due, and null if none is': async (given) => {
     const { run, worker } = await pairWaitingFor(given, { afterMs: 5_000 })
     const other = await given.start(await given.graph('other', { a: [] }))
     await worker.settle([waiting(await worker.claimOf(other, 'a'), { afterMs: 3_000 })])
@@ -205,7 +203,7 @@ export const waitCases: Cases = {
     expect(await upcoming()).toEqual({ claimInMs: null, deadlineInMs: null })
   },
 
-  'received without more keeps the output that the signal brought': async (given) => {
+  'received keeps the output that the signal brought': async (given) => {
     const { run, worker } = await pairWaitingFor(given, null)
     await given.signal(run, 'a', { payload: '{"n":1}' })
     await worker.settle([received(await worker.claimOf(run, 'a'))])

@@ -3,7 +3,7 @@ import { type Cases, withSecond } from '../case.ts'
 import { completed, LEASE_MS, PAIR } from '../scenario/index.ts'
 
 export const workerCases: Cases = {
-  'a worker is listed with what it said of itself': async (given) => {
+  'a worker is listed with what it reported about itself': async (given) => {
     const [one, two] = [await given.graph('b', PAIR, 2), await given.graph('a', PAIR)]
     const workerId = given.ids.workerId()
     const startedAt = await given.adapter.now()
@@ -37,7 +37,7 @@ export const workerCases: Cases = {
     ])
   },
 
-  'a worker that says only its name is listed all the same': async (given) => {
+  'a worker that reported only its name is listed too': async (given) => {
     const worker = await given.worker()
 
     const [listed] = await given.adapter.listWorkers({ limit: 10 })
@@ -45,7 +45,10 @@ export const workerCases: Cases = {
     expect(listed).toMatchObject({ workerId: worker.id, slots: null, definitionIds: null, workflows: null })
   },
 
-  'a worker without workflows has none, which is not the same as not saying': async ({ adapter, ids }) => {
+  'a worker that reports no workflows differs from one that does not report them': async ({
+    adapter,
+    ids,
+  }) => {
     await adapter.registerWorker({
       workerId: ids.workerId(),
       name: 'w',
@@ -56,7 +59,7 @@ export const workerCases: Cases = {
     expect((await adapter.listWorkers({ limit: 1 }))[0]).toMatchObject({ definitionIds: [], workflows: [] })
   },
 
-  'a renewal tells how busy the worker is, and when it was last heard of': async (given) => {
+  'a renewal records how busy the worker is, and when it renewed': async (given) => {
     const worker = await given.worker()
     const startedAt = await given.adapter.now()
     await given.advance(1_000)
@@ -71,7 +74,7 @@ export const workerCases: Cases = {
     expect(silent).toMatchObject({ busy: 7 })
   },
 
-  'registering again says the newest, and keeps since when the worker is there': async (given) => {
+  'registering again updates what the worker reports, and keeps when it first registered': async (given) => {
     const worker = await given.worker()
     const startedAt = await given.adapter.now()
     await given.advance(500)
@@ -83,7 +86,7 @@ export const workerCases: Cases = {
     ])
   },
 
-  'workers are listed the longest registered first, up to the limit': async (given) => {
+  'workers are listed longest registered first, up to the limit': async (given) => {
     const workers: string[] = []
     for (let n = 0; n < 3; n += 1) {
       workers.push((await given.worker()).id)
@@ -95,7 +98,7 @@ export const workerCases: Cases = {
     )
   },
 
-  'a worker that left, or whose steps were given back, is not listed any more': async (given) => {
+  'a worker that left, or whose steps were requeued, is not listed any more': async (given) => {
     await given.pair()
     const [leaving, dying, staying] = [await given.worker(), await given.worker(), await given.worker()]
     await dying.take()
@@ -128,7 +131,7 @@ export const workerCases: Cases = {
     ])
   },
 
-  'what a worker holds is read by name, with the attempt and since when': async (given) => {
+  'the steps a worker holds are listed by name, with their attempt and since when': async (given) => {
     const run = await given.pair()
     const worker = await given.worker()
     await worker.settle([completed(await worker.claimOf(run, 'a'))], 10)
@@ -151,7 +154,7 @@ export const workerCases: Cases = {
     ])
   },
 
-  'undos are held too, and other workers’ steps are not': async (given) => {
+  'held undos are listed too; other workers’ steps are not': async (given) => {
     const run = await given.pair()
     const [worker, other] = [await given.worker(), await given.worker()]
     await worker.complete(run, 'a')
@@ -166,7 +169,7 @@ export const workerCases: Cases = {
     expect(await given.adapter.listHeld({ workerId: given.ids.workerId(), limit: 10 })).toEqual([])
   },
 
-  'no more of what a worker holds is read than asked for': async (given) => {
+  'no more held steps are listed than asked for': async (given) => {
     await given.loose(5)
     const worker = await given.worker()
     await worker.take()
@@ -176,7 +179,7 @@ export const workerCases: Cases = {
     expect(held.map(({ name }) => name)).toEqual(['s0', 's1', 's2'])
   },
 
-  'workers of two processes are seen by both': withSecond(async (given, second) => {
+  'workers of two processes see each other': withSecond(async (given, second) => {
     const [one, two] = [await given.worker(), await given.worker(second)]
 
     const seen = await Promise.all(
