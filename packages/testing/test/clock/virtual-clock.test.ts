@@ -14,7 +14,7 @@ describe('virtual clock', () => {
     expect(new VirtualClock(new Date('2030-05-06T00:00:00Z')).now()).toBe(Date.UTC(2030, 4, 6))
   })
 
-  test('fires due timers in order of time, then of insertion, each at its own instant', async () => {
+  test('fires due timers in order of time, then in the order they were set, each at its own instant', async () => {
     const clock = new VirtualClock(0)
     const fired: string[] = []
     const note = (name: string) => () => fired.push(`${name}@${clock.now()}`)
@@ -62,13 +62,13 @@ describe('virtual clock', () => {
     expect(fired).toEqual(['kept', 'later'])
   })
 
-  test('advancing to the past leaves the time as it is', async () => {
+  test('advancing to a past instant leaves the time unchanged', async () => {
     const clock = new VirtualClock(1_000)
     await clock.advanceTo(500)
     expect(clock.now()).toBe(1_000)
   })
 
-  test('refuses what is not a duration', async () => {
+  test('refuses a value that is not a duration', async () => {
     const clock = new VirtualClock(0)
     await expect(clock.advance(-1)).rejects.toThrow(
       /advance\(\): the duration is -1, which is not a duration/,
@@ -76,7 +76,7 @@ describe('virtual clock', () => {
     await expect(clock.advance('soon' as '1s')).rejects.toThrow(/advance\(\): the duration is "soon"/)
   })
 
-  test('runs until a promise settles, with its value or its error, and no further', async () => {
+  test('runs until a promise settles, returns its value or error, and goes no further', async () => {
     const clock = new VirtualClock(0)
     clock.after(1_000, () => {})
     const value = sleep(clock, 50).then(() => 'done')
@@ -88,7 +88,7 @@ describe('virtual clock', () => {
     expect(clock.now()).toBe(60)
   })
 
-  test('gives up at the limit and names what is pending', async () => {
+  test('gives up at the limit and names the pending timers', async () => {
     const clock = new VirtualClock(0)
     const never = new Promise<void>(() => {})
     const tick = (): void => {
@@ -101,7 +101,7 @@ describe('virtual clock', () => {
     )
   })
 
-  test('waits for real work when no timer is left', async () => {
+  test('waits for real I/O when no timer is left', async () => {
     const clock = new VirtualClock(0)
     // biome-ignore lint/style/noRestrictedGlobals: real work is what the clock waits for here.
     const realWork = new Promise<string>((resolve) => setTimeout(resolve, 5, 'done'))

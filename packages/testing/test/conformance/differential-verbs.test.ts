@@ -4,14 +4,14 @@ import { compareAdapters, memoryHarness } from '../../src/conformance/index.ts'
 import { memory } from '../../src/index.ts'
 import { verbsOf } from '../../src/simulation/index.ts'
 
-/** Called by the harness before there is anything to compare. */
+/** The harness calls these before there is anything to compare. */
 const NOT_COMPARED = ['open']
 
 const WAYS = ['startRuns', 'deliverSignals', 'findRun', 'saveDefinitions', 'now'].map(
   (verb) => `${verb} with tx`,
 )
 
-test('random commands call every verb of the port, and those that take a transaction in one', async () => {
+test('random commands call every verb of the port, also in a transaction where a verb takes one', async () => {
   const called = new Set<string>()
   for (const seed of [1, 2]) await compareAdapters(seed, heardBy(called), memoryHarness(), 500)
 
@@ -24,7 +24,7 @@ function heardBy(called: Set<string>) {
   return { ...harness, adapter: listening(harness.adapter, called) }
 }
 
-/** The adapter; `called` hears of every verb that somebody calls. */
+/** The adapter; adds every verb that somebody calls to `called`. */
 function listening(adapter: Adapter, called: Set<string>): Adapter {
   return new Proxy(adapter, {
     get(target, name) {

@@ -9,12 +9,12 @@ describe('differential test', () => {
     await expect(compareAdapters(seed, memoryHarness(), memoryHarness(), STEPS)).resolves.toBeUndefined()
   })
 
-  test('its commands bring runs to every end, and leave some on their way', async () => {
+  test('its commands bring runs to every end, and leave some unfinished', async () => {
     const reached = new Set<RunStatus>()
-    // Two seeds that do: when the generator changes, others may have to be found.
+    // Two seeds for which this holds. If the generator changes, others may have to be found.
     for (const seed of [2, 10]) {
       const watched = altered((adapter) => ({
-        // The last thing that is done.
+        // `prune` is called last.
         prune: async (request) => {
           for (const { status } of await adapter.listRuns({ limit: 1_000 })) reached.add(status)
           return adapter.prune(request)
@@ -37,7 +37,7 @@ describe('differential test', () => {
   })
 
   test.each(Object.entries(breakages()))('finds an adapter that %s', async (_, broken) => {
-    // Not every mistake shows under every seed, but it must under one of a few.
+    // Not every defect shows with every seed, but each must show with one of a few.
     const compare = async () => {
       for (let seed = 1; seed <= 5; seed += 1) {
         await compareAdapters(seed, memoryHarness(), broken(), STEPS)
@@ -60,7 +60,7 @@ describe('differential test', () => {
   })
 })
 
-/** Adapters that are wrong in one way each. */
+/** Adapters with one defect each. */
 function breakages(): Readonly<Record<string, () => Harness>> {
   return {
     'lets any attempt settle': () =>
@@ -101,7 +101,7 @@ function breakages(): Readonly<Record<string, () => Harness>> {
     'finds no approvals': () =>
       altered(() => ({ findApprovals: async () => ({ approvals: [], cursor: null, more: false }) })),
     'lets every deadline pass': () => altered(() => ({ expireRuns: async () => [] })),
-    'wakes what waits at once': () =>
+    'wakes waiting steps at once': () =>
       altered((adapter) => ({
         settle: (settlement) =>
           adapter.settle({
@@ -124,7 +124,7 @@ function breakages(): Readonly<Record<string, () => Harness>> {
           readHistory: async (request) => past.get(request.runId) ?? adapter.readHistory(request),
         }
       }),
-    'throws now and then': () =>
+    'throws sometimes': () =>
       altered((adapter) => {
         let loads = 0
         return {

@@ -21,7 +21,7 @@ describe('an approval', () => {
     return { clock, engine, run }
   }
 
-  it('says who approved, when, with which comment and payload', async () => {
+  it('records who approved, when, with which comment and payload', async () => {
     const { clock, run } = await waiting()
     const at = new Date(clock.now()).toISOString()
 
@@ -53,7 +53,7 @@ describe('an approval', () => {
     })
   })
 
-  it('takes the same decision twice as once, by whomever', async () => {
+  it('accepts the same decision again, from anybody, and records it once', async () => {
     const { clock, run } = await waiting()
     await run.approve('manager', { by: 'ann', key: 'k' })
     expect((await run.approve('manager', { by: 'ann', key: 'k' })).result).toBe('duplicate')
@@ -88,7 +88,7 @@ describe('an approval', () => {
     expect(await clock.runUntil(run.result())).toMatchObject({ pay: { by: 'ann' } })
   })
 
-  it('may be given up on after a while', async () => {
+  it('may time out', async () => {
     const { clock, worker } = engines()
     const workflow = define('lapse', { version: 1 }).approval('gate', {
       timeout: '1m',
@@ -104,7 +104,12 @@ describe('an approval', () => {
   it.each<[string, unknown, string, BelayError['code']]>([
     ['nobody', {}, 'approve(): by must be given: a string of 1 to 512 characters', 'invalid_option'],
     ['an empty name', { by: '' }, 'approve(): by must be a string of 1 to 512', 'invalid_option'],
-    ['a comment that is no string', { by: 'ann', comment: 7 }, 'comment must be a string', 'invalid_option'],
+    [
+      'a comment that is not a string',
+      { by: 'ann', comment: 7 },
+      'comment must be a string',
+      'invalid_option',
+    ],
     ['an unknown option', { by: 'ann', why: 'x' }, 'approve() has no option "why"', 'invalid_option'],
     ['nothing', undefined, 'approve(): the options must be an object with by', 'invalid_option'],
     ['a payload that is not valid', { by: 'ann', payload: 7 }, 'is not valid', 'invalid_input'],

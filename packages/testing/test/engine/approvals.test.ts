@@ -9,7 +9,7 @@ const expense = define('expense', { version: 1 })
 const quiet = define('quiet', { version: 1 }).waitForSignal('go')
 
 describe('approvals.pending()', () => {
-  it('tells which runs wait for a decision, since when, and when that times out', async () => {
+  it('lists the runs that wait for a decision, since when, and when they time out', async () => {
     const { clock, worker } = engines()
     const engine = await worker({ workflows: [expense, quiet] })
     const run = await engine.run(expense, undefined, { key: 'e1' })
@@ -44,7 +44,7 @@ describe('approvals.pending()', () => {
     await clock.runUntil(run.result())
   })
 
-  it('pages through all of them, past any number of runs that wait for nothing', async () => {
+  it('pages through all of them, across any number of runs that wait for nothing', async () => {
     const { clock, engine, worker } = engines()
     const starter = engine({ workflows: [expense] })
     const later = { delay: '1d' } as const

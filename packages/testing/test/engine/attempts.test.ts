@@ -5,7 +5,7 @@ import { engines } from './bench-of-engines.ts'
 const never = { attempts: 1 } as const
 const thrice = { attempts: 3, initial: '1s', jitter: false } as const
 
-/** What handlers were called with, as `key attempt`, without the run's id. */
+/** The calls of handlers, as `key attempt`, without the run's id. */
 class Calls {
   readonly told: string[] = []
 
@@ -26,7 +26,7 @@ describe('idempotency keys', () => {
       calls.note(context)
       throw new Error('no answer')
     }
-    // In version 2 the step has the number of one whose effect was undone and made again: their keys must not mix.
+    // In version 2, the step has the number of a step whose effect was undone and made again. Their keys must not mix.
     const one = define('kept', { version: 1 })
       .step('a', { run: () => 'A', compensate: () => {} })
       .step('b', { retry: never, run })
@@ -70,7 +70,7 @@ describe('idempotency keys', () => {
     await clock.runUntil(settled(handle))
 
     expect(calls.told).toEqual(['make:undo 1', 'make:2:undo 1', 'make:3:undo 1'])
-    // What began another round is told in the history, since the step's row begins anew.
+    // The history says what began another round, since the step's row begins anew.
     const [retried] = await handle.history()
     expect(retried!.change).toMatchObject({
       steps: expect.arrayContaining([{ name: 'make', from: 'compensated', to: 'ready', round: 2 }]),
@@ -78,7 +78,7 @@ describe('idempotency keys', () => {
   })
 })
 
-describe('an attempt as people count it', () => {
+describe('an attempt’s number as users see it', () => {
   it('is 1, 2, 3 in the handler, in events, errors, snapshots and explanations, through undo, redo and migration', async () => {
     const { clock, worker } = engines()
     const calls = new Calls()
@@ -125,7 +125,7 @@ describe('an attempt as people count it', () => {
     await handle.retry()
     await clock.runUntil(handle.result())
 
-    // "pay" builds on what was undone: it is another effect in its second round.
+    // "pay" builds on a step that was undone, so its second round is another effect.
     expect(calls.told).toEqual(['pay 1', 'pay 2', 'pay 3', 'pay:2 1'])
     expect(undos.told).toEqual(['make:undo 1', 'make:undo 2'])
     expect(error).toMatchObject({ attempt: 3, message: expect.stringContaining('gave up after 3 attempts') })
@@ -156,7 +156,7 @@ describe('an attempt as people count it', () => {
     ])
   })
 
-  it('is above 1 in a handler that may have run before under the same key, after a loss and after a hand-back', async () => {
+  it('is above 1 in a handler that may have run before with the same key, after a loss and after a release', async () => {
     const { clock, worker, sleep } = engines()
     const calls = new Calls()
     const workflow = define('interrupted', { version: 1 }).step('slow', {
@@ -180,7 +180,7 @@ describe('an attempt as people count it', () => {
 })
 
 describe('the snapshot of a run that was undone', () => {
-  it('has both directions: what happened on the way forward stays, and relays add nothing', async () => {
+  it('has both directions: the forward facts stay, and relays add nothing', async () => {
     const { clock, worker, sleep } = engines()
     const workflow = define('both', { version: 1 })
       .step('a', { run: () => sleep(300), compensate: () => sleep(7) })
@@ -208,7 +208,7 @@ describe('the snapshot of a run that was undone', () => {
 })
 
 describe('an engine that keeps attempts', () => {
-  it('shows each of them, of both directions, with how it ended', async () => {
+  it('shows each attempt, in both directions, with how it ended', async () => {
     const { clock, worker, sleep } = engines()
     const workflow = define('kept', { version: 1 })
       .step('make', {
@@ -248,7 +248,7 @@ describe('an engine that keeps attempts', () => {
     expect(await engine.runs.attempts(handle.id, { limit: 1 })).toEqual(attempts.slice(-1))
   })
 
-  it('is asked for in so many words; without it nothing is kept', async () => {
+  it('has to be told to: by default nothing is kept', async () => {
     const { clock, worker, engine } = engines()
     expect(() => engine({ attempts: true as never })).toThrow(/attempts must be 'keep'; got true/)
     const workflow = define('unkept', { version: 1 }).step('a', { run: () => 1 })

@@ -2,7 +2,7 @@ import { define, type Engine } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
 import { engines, gate, statuses } from './bench-of-engines.ts'
 
-/** Two steps that begin together, if there is room for both; each is undone as soon as its handler has begun. */
+/** Two steps that begin together if there is room for both. Each owes its undo once its handler has begun. */
 function workflowWith(undone: string[], passed: Promise<void>) {
   const undo = (name: string) => () => {
     undone.push(name)
@@ -13,8 +13,8 @@ function workflowWith(undone: string[], passed: Promise<void>) {
     .step('next', { ...policy, run: () => passed, compensate: undo('next') })
 }
 
-describe('a step that is undone once it has started', () => {
-  it('is not undone when it was queued in the worker as its run stopped', async () => {
+describe('a step with compensateOn: started', () => {
+  it('is not undone if it was still queued in the worker when its run stopped', async () => {
     const { clock, worker, sleep } = engines()
     const [undone, slow] = [[] as string[], gate()]
     const workflow = workflowWith(undone, slow.passed)
@@ -32,7 +32,7 @@ describe('a step that is undone once it has started', () => {
     expect(statuses(await run.status())[first === 'slow' ? 'next' : 'slow']).toBe('cancelled')
   })
 
-  it('is not undone when its worker left before its handler began, and is when its handler had', async () => {
+  it('is undone only if its handler began before the worker left', async () => {
     const { clock, worker, sleep } = engines()
     const [undone, slow] = [[] as string[], gate()]
     const workflow = workflowWith(undone, slow.passed)

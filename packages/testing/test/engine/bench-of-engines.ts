@@ -3,7 +3,7 @@ import type { Adapter } from '@belay/workflow/adapter'
 import { onTestFinished } from 'vitest'
 import { memory, VirtualClock } from '../../src/index.ts'
 
-/** A clock that can be stopped: an engine on it is a process that hangs. Handlers' own waits go on. */
+/** A clock that can be stopped: an engine on it is a process that hangs. Handlers' own timers continue. */
 export class StoppableClock {
   readonly #clock: VirtualClock
   #stopped = false
@@ -30,7 +30,7 @@ export function engines() {
   const sleep = (ms: number): Promise<void> => new Promise((resolve) => clock.after(ms, resolve))
   const engine = (options: Partial<EngineOptions> = {}): Engine => {
     const made = createEngine({ adapter, random: () => 0.5, ...options })
-    // An engine on a clock of its own is a process that hangs: it never stops.
+    // An engine with its own clock is a process that hangs: it never stops.
     if (options.clock !== undefined) return made
     onTestFinished(async () => {
       await clock.runUntil(made.stop({ timeout: 0 }), { limit: '1h' })
@@ -51,7 +51,7 @@ export function statuses(run: RunSnapshot | undefined): Record<string, string> {
   return Object.fromEntries((run?.steps ?? []).map((step) => [step.name, step.status]))
 }
 
-/** A promise to be resolved from outside, and a note whether somebody waits for it. */
+/** A promise that `open` resolves. */
 export function gate(): { readonly passed: Promise<void>; open(): void } {
   let open = () => {}
   const passed = new Promise<void>((resolve) => {
@@ -60,7 +60,7 @@ export function gate(): { readonly passed: Promise<void>; open(): void } {
   return { passed, open }
 }
 
-/** A store that does some things otherwise. */
+/** A store with some verbs replaced. */
 export function changed(store: Adapter, verbs: Partial<Adapter>): Adapter {
   return {
     ...store,

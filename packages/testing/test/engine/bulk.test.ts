@@ -16,7 +16,7 @@ async function started(count: number) {
 }
 
 describe('acting on many runs', () => {
-  it('a dry run tells what would be done, and does nothing', async () => {
+  it('a dry run reports what would be done, and does nothing', async () => {
     const { engine, runs } = await started(3)
 
     const result = await engine.runs.pauseMany({ workflow: 'bulk' }, { dryRun: true, by: 'ann' })
@@ -35,7 +35,7 @@ describe('acting on many runs', () => {
     }
   })
 
-  it('pauses, resumes and cancels what fits the filter, over more than a page, and notes it in each history', async () => {
+  it('pauses, resumes and cancels the runs that fit the filter, over several pages, and records it in each history', async () => {
     const { engine, runs } = await started(450)
     const apart = await engine.run(other, undefined)
 
@@ -54,7 +54,7 @@ describe('acting on many runs', () => {
     ])
   })
 
-  it('stops at its limit, newest first, and says that there is more', async () => {
+  it('stops at its limit, newest first, and reports that there are more', async () => {
     const { engine, runs } = await started(250)
 
     const first = await engine.runs.pauseMany({ all: true }, { limit: 230 })
@@ -65,7 +65,7 @@ describe('acting on many runs', () => {
     expect(rest).toMatchObject({ matched: 20, changed: 20, more: false })
   })
 
-  it('says of each run that was named and doesn’t fit why it was left', async () => {
+  it('reports for each named run that doesn’t fit why it was skipped', async () => {
     const { engine, runs } = await started(2)
     await runs[0]!.cancel()
 
@@ -85,7 +85,7 @@ describe('acting on many runs', () => {
     ])
   })
 
-  it('moves runs to another version, a dry run first, and says which it cannot move', async () => {
+  it('moves runs to another version, first in a dry run, and reports those it cannot move', async () => {
     const { engine, runs } = await started(3)
     const second = define('bulk', { version: 2 }).step('a', { run: () => 2 })
     const renamed = define('bulk', { version: 3 }).step('b', { run: () => 3 })
@@ -110,7 +110,7 @@ describe('acting on many runs', () => {
     })
   })
 
-  it('repairs the parked compensations of many runs, by another try or by hand', async () => {
+  it('repairs the parked compensations of many runs, by a retry or by a skip', async () => {
     const { clock, worker } = engines()
     let broken = true
     const parking = define('parking', { version: 1 })
@@ -229,7 +229,7 @@ describe('acting on many runs', () => {
     await expect(engine.runs.list({ workflow: [] } as never)).rejects.toThrow('workflow must be a string')
   })
 
-  it('acts on the runs that a list names, by handle, id or key, each once, in its order', async () => {
+  it('acts on the runs of a list, by handle, id or key, each once, in the order of the list', async () => {
     const { engine, runs } = await started(3)
     const keyed = await engine.run(other, undefined, { key: 'k' })
     const missing = '01920000-0000-7000-8000-000000000000'
@@ -251,7 +251,7 @@ describe('acting on many runs', () => {
     expect(again).toMatchObject({ changed: 0, refused: [{ runId: keyed.id }], unknown: [] })
   })
 
-  it('acts on nothing when a list is empty, and on no more than the limit of a longer one', async () => {
+  it('acts on nothing if a list is empty, and on no more than the limit of a longer list', async () => {
     const { engine, runs } = await started(3)
 
     const none = await engine.runs.cancelMany([])

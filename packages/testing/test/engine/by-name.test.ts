@@ -15,7 +15,7 @@ const parcel = define('parcel', {
 const PATIENT = { tick: '1m', lease: '1d' } as const
 
 describe('a run that is started by the name of its workflow', () => {
-  it('is checked where the engine has the definition', async () => {
+  it('is checked if the engine has the definition', async () => {
     const { clock, worker } = engines()
     const engine = await worker({ workflows: [parcel], ...PATIENT })
 
@@ -28,7 +28,7 @@ describe('a run that is started by the name of its workflow', () => {
     await expect(engine.run('parcel', { pieces: 'two' })).rejects.toMatchObject({ code: 'invalid_input' })
   })
 
-  it('is stored as it is, and says so, where only the store has the definition', async () => {
+  it('is stored unchecked, and says so, if only the store has the definition', async () => {
     const { clock, worker, engine } = engines()
     await worker({ workflows: [parcel], ...PATIENT })
     const cli = engine()
@@ -48,7 +48,7 @@ describe('a run that is started by the name of its workflow', () => {
     expect(started).toEqual([expect.objectContaining({ runId: run.id, workflow: 'parcel', version: 1 })])
   })
 
-  it('has the highest version of the engine, else the highest that is stored, or the one that is asked for', async () => {
+  it('has the engine’s highest version, else the highest stored version, or the requested one', async () => {
     const { engine } = engines()
     const version = (number: number) =>
       define('parcel', { version: number, input: unchecked<unknown>() }).step('pack', { run: () => number })
@@ -66,7 +66,7 @@ describe('a run that is started by the name of its workflow', () => {
     expect(await versionOf(await none.run('parcel', undefined, { version: 2 }))).toBe(2)
   })
 
-  it('is found by its key, whoever started it and how', async () => {
+  it('is found by its key, however it was started, and by whom', async () => {
     const { worker, engine } = engines()
     const engineWithIt = await worker({ workflows: [parcel], ...PATIENT })
     const first = await engineWithIt.run(parcel, { pieces: 2 }, { key: 'p1' })
@@ -92,7 +92,7 @@ describe('a run that is started by the name of its workflow', () => {
     for (const run of runs) expect(await run.status()).toMatchObject({ workflow: 'parcel', version: 1 })
   })
 
-  it('is refused when nobody knows the name or the version, with the nearest name', async () => {
+  it('is refused if nobody knows the name or the version, with the nearest name', async () => {
     const { worker } = engines()
     const engine = await worker({ workflows: [parcel], ...PATIENT })
 
@@ -112,7 +112,7 @@ describe('a run that is started by the name of its workflow', () => {
 })
 
 describe('a signal or a decision for a run whose definition only the store knows', () => {
-  it('is taken as it is, and the receipt says so', async () => {
+  it('is accepted unchecked, and the receipt says so', async () => {
     const { clock, worker, engine } = engines()
     const owner = await worker({ workflows: [parcel], ...PATIENT })
     const run = await owner.run(parcel, { pieces: 1 }, { key: 'p1' })
@@ -131,7 +131,7 @@ describe('a signal or a decision for a run whose definition only the store knows
     })
   })
 
-  it('is checked where the engine has the definition', async () => {
+  it('is checked if the engine has the definition', async () => {
     const { clock, worker } = engines()
     const engine = await worker({ workflows: [parcel], ...PATIENT })
     const run = await engine.run('parcel', { pieces: 1 }, { key: 'p1' })

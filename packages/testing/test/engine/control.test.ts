@@ -5,7 +5,7 @@ import { engines, statuses } from './bench-of-engines.ts'
 const never = { attempts: 1 } as const
 
 describe('pausing a run', () => {
-  it('lets handlers in flight end, begins nothing more, and goes on when it is resumed', async () => {
+  it('lets handlers in flight end, begins nothing more, and continues when it is resumed', async () => {
     const { clock, worker, sleep } = engines()
     const workflow = define('pausable', { version: 1 })
       .step('a', { run: () => sleep(1_000).then(() => 'A') })
@@ -28,7 +28,7 @@ describe('pausing a run', () => {
     expect(changes).toEqual(['pause by ann', 'paused', 'resume by bob', 'resumed'])
   })
 
-  it('whoever awaits the run waits through the pause', async () => {
+  it('a caller that awaits the run also waits through the pause', async () => {
     const { clock, worker, engine } = engines()
     const workflow = define('awaited', { version: 1 }).step('a', { run: () => 1 })
     const starter = engine()
@@ -45,7 +45,7 @@ describe('pausing a run', () => {
 })
 
 describe('retrying and skipping steps', () => {
-  it('a step that waits for its next try is tried at once', async () => {
+  it('a step that waits for its next attempt is tried at once', async () => {
     const { clock, worker } = engines()
     let broken = true
     const workflow = define('impatient', { version: 1 }).step('a', {
@@ -67,7 +67,7 @@ describe('retrying and skipping steps', () => {
     expect(clock.now() - before).toBeLessThan(1_000)
   })
 
-  it('the stand-in of a skipped step is what depends on it gets', async () => {
+  it('dependents receive the stand-in of a skipped step', async () => {
     const { clock, worker } = engines()
     const workflow = define('skipping', { version: 1 })
       .step('rate', {
@@ -89,7 +89,7 @@ describe('retrying and skipping steps', () => {
     expect(await clock.runUntil(run.result())).toEqual({ rate: { rate: 21 }, use: 42 })
   })
 
-  it('a running step is not skipped, and says what to do', async () => {
+  it('a running step cannot be skipped, and the error says what to do', async () => {
     const { clock, worker, sleep } = engines()
     const workflow = define('busy', { version: 1 }).step('a', { run: () => sleep(1_000) })
     const engine = await worker({ workflows: [workflow] })
@@ -105,7 +105,7 @@ describe('retrying and skipping steps', () => {
 })
 
 describe('a parked undo', () => {
-  it('goes on once its compensation is retried, and once another is skipped', async () => {
+  it('continues once one compensation is retried and another is skipped', async () => {
     const { clock, worker } = engines()
     let broken = true
     const undone: string[] = []
@@ -149,7 +149,7 @@ describe('a parked undo', () => {
 })
 
 describe('cancelling', () => {
-  it('leaves everything as it is when asked to, and says so once', async () => {
+  it('can be cancelled without an undo, and the history records it once', async () => {
     const { clock, worker, sleep } = engines()
     const undone: string[] = []
     const workflow = define('abandoned', { version: 1 })
@@ -168,7 +168,7 @@ describe('cancelling', () => {
     expect(await run.history()).toMatchObject([{ action: 'cancel', by: 'ann', reason: 'keep it' }])
   })
 
-  it('once more while it is being undone changes nothing', async () => {
+  it('cancelling again during the undo changes nothing', async () => {
     const { clock, worker, sleep } = engines()
     const workflow = define('twice', { version: 1 })
       .step('a', { run: () => 1, compensate: () => sleep(1_000) })

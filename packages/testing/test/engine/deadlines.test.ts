@@ -2,7 +2,7 @@ import { define, RunFailedError } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
 import { engines, statuses } from './bench-of-engines.ts'
 
-/** A worker that may wait for days of virtual time: it looks seldom, and timers wake it all the same. */
+/** A worker for tests in which days of virtual time pass: it looks rarely, and timers wake it. */
 const _PATIENT = { tick: '1m', lease: '1d' } as const
 
 describe('deadlines', () => {
@@ -16,7 +16,7 @@ describe('deadlines', () => {
     })
     .sleep('long', { dependsOn: ['book'], for: '2h' })
 
-  it('a run that has not ended by its deadline fails with that as its cause, and is undone', async () => {
+  it('a run that has not ended by its deadline fails with the deadline as its cause, and is undone', async () => {
     const { clock, worker } = engines()
     undone.length = 0
     const engine = await worker({ workflows: [workflow] })
@@ -46,7 +46,7 @@ describe('deadlines', () => {
     expect((await run.status()).status).toBe('completed')
   })
 
-  it('a short deadline is met within a tick, though the engine looks for deadlines seldom', async () => {
+  it('a short deadline is met within a tick, even if the engine rarely looks for deadlines', async () => {
     const { clock, worker, sleep } = engines()
     const slow = define('slow', { version: 1 }).step('slow', { run: () => sleep(60_000) })
     const engine = await worker({ workflows: [slow] })
@@ -62,7 +62,7 @@ describe('deadlines', () => {
     await clock.runUntil(run.result().catch(() => {}))
   })
 
-  it('signals the handlers that are in flight', async () => {
+  it('fires the signals of handlers in flight', async () => {
     const { clock, worker } = engines()
     const slow = define('slow', { version: 1 }).step('slow', {
       run: ({ signal }) =>

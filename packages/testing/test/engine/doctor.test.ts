@@ -7,7 +7,7 @@ const old = define('order', { version: 1 }).step('a', { run: () => 1 })
 const current = define('order', { version: 2 }).step('b', { run: () => 2 })
 
 describe('the doctor', () => {
-  it('finds nothing wrong with a store at work', async () => {
+  it('finds no problem in a working store', async () => {
     const { clock, worker } = engines()
     const held = gate()
     const workflow = define('slow', { version: 1 }).step('a', { run: () => held.passed })
@@ -22,7 +22,7 @@ describe('the doctor', () => {
     await clock.runUntil(run.result())
   })
 
-  it('says which version nobody can run, until a worker has it or its runs are over', async () => {
+  it('names a version without a worker, until a worker has it or its runs have ended', async () => {
     const { clock, worker, engine } = engines()
     const trigger = engine()
     const run = await trigger.run(old)
@@ -71,7 +71,7 @@ describe('the doctor', () => {
     expect((await engine().doctor()).findings).toEqual([])
   })
 
-  it('tells a lack of slots', async () => {
+  it('reports a lack of slots', async () => {
     const { clock, worker } = engines()
     const held = gate()
     const workflow = define('slow', { version: 1 })
@@ -87,7 +87,7 @@ describe('the doctor', () => {
     await clock.runUntil(run.result())
   })
 
-  it('takes a store that is not fit for use as a finding, and one that is away as an error', async () => {
+  it('reports a store that is not fit for use as a finding, and throws if the store is unavailable', async () => {
     const { engine } = engines()
     const broken = (code: 'schema_outdated' | 'store_unavailable') => {
       const adapter = memory()

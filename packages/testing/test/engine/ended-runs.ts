@@ -8,11 +8,11 @@ export const failing = define('failing', { version: 1 }).step('a', {
   run: () => Promise.reject(new Error('no')),
 })
 
-/** A worker, and runs that have ended in it. */
+/** A worker, and runs that have ended on it. */
 export async function endedRuns() {
   const bench = engines()
   const { clock } = bench
-  // Days pass here: the loops that are not looked at come round seldom.
+  // Days pass here, so the loops that no test looks at run rarely.
   const worker: typeof bench.worker = (options) => bench.worker({ tick: '1m', lease: '1d', ...options })
   const engine = await worker({ workflows: [workflow, other, failing] })
   const ended = async (count: number, of: typeof workflow | typeof other | typeof failing = workflow) => {

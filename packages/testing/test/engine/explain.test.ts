@@ -37,7 +37,7 @@ describe('explaining a run', () => {
     held.open()
   })
 
-  it('tells that no worker is live, and that a paused run waits for its resumption', async () => {
+  it('says that no worker is live, and that a paused run waits to be resumed', async () => {
     const { engine } = engines()
     const workflow = define('alone', { version: 1 }).step('a', { run: () => 1 })
     const made = engine()
@@ -51,7 +51,7 @@ describe('explaining a run', () => {
     expect(paused.sentence).toMatch(/was paused by an operator/)
   })
 
-  it('tells what an undo waits for, and what an operator has to do', async () => {
+  it('says what an undo waits for, and what an operator has to do', async () => {
     const { clock, worker } = engines()
     const workflow = define('undoing', { version: 1 })
       .step('a', { run: () => 1, compensate: () => {} })
@@ -76,7 +76,7 @@ describe('explaining a run', () => {
     })
   })
 
-  it('has nothing to say of the steps of a run that is over', async () => {
+  it('says nothing about the steps of an ended run', async () => {
     const { clock, worker } = engines()
     const workflow = define('over', { version: 1 }).step('a', { run: () => 1 })
     const engine = await worker({ workflows: [workflow] })

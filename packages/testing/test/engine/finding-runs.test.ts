@@ -5,7 +5,7 @@ import { engines } from './bench-of-engines.ts'
 const one = define('one', { version: 1 }).step('a', { run: () => 1 })
 const two = define('two', { version: 1 }).step('a', { run: () => 1 })
 
-/** Four runs of two workflows, by turns, each a minute after the one before; the first two have completed, ten seconds after their start. */
+/** Four runs of two workflows, alternating, each created a minute after the one before. The first two completed, ten seconds after their start. */
 async function fourRuns() {
   const { clock, engine, worker } = engines()
   const working = await worker({ workflows: [one, two] })
@@ -48,7 +48,7 @@ describe('finding runs', () => {
     expect(await find({ workflow: ['one', 'none'], status: 'completed' })).toEqual([0])
   })
 
-  it('lets a bulk action touch only those of a range', async () => {
+  it('limits a bulk action to the runs of a time range', async () => {
     const { made, ids, createdAt } = await fourRuns()
 
     const cancelled = await made.runs.cancelMany({ createdBefore: createdAt[3], workflow: ['one', 'two'] })
@@ -112,7 +112,7 @@ describe('finding runs', () => {
       /workflow must be a string.*; got a string with NUL in it at index 0/,
     ],
     ['a workflow that is a number', { workflow: 7 }, /workflow must be a string.*; got 7/],
-  ])('refuses a filter that may be meant otherwise, whoever takes it: %s', async (_what, filter, why) => {
+  ])('refuses a filter that may be a mistake, in every method: %s', async (_what, filter, why) => {
     const { engine } = engines()
     const { runs } = engine()
     const asked = [
@@ -136,7 +136,7 @@ describe('finding runs', () => {
     [{ tags: undefined }, /tags is undefined/],
     [{ tags: [] }, /tags must be an array of 1 to 20 .*; got an empty array/],
     [{ workflow: [] }, /workflow must be .*; got an empty array/],
-  ])('refuses to prune or to release keys by %j, which could mean every run', async (condition, why) => {
+  ])('refuses to prune or to release keys with %j, which could mean every run', async (condition, why) => {
     const { engine } = engines()
     const made = engine()
     const options = { olderThan: '1d', ...condition } as PruneOptions
@@ -148,7 +148,7 @@ describe('finding runs', () => {
     }
   })
 
-  it('takes a list of runs to act on, but none to list or count', async () => {
+  it('accepts a list of runs to act on, but not to list or count', async () => {
     const { engine } = engines()
     const { runs } = engine()
     const list = [] as unknown as RunsFilter

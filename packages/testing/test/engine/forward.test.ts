@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { engines } from './bench-of-engines.ts'
 
 describe('going forward', () => {
-  it('gives a step the outputs of the steps it depends on, and the run the outputs of all', async () => {
+  it('gives a step the outputs of its dependencies, and the run the outputs of all steps', async () => {
     const { clock, worker } = engines()
     const workflow = define('sum', { version: 1 })
       .step('two', { run: () => 2 })
@@ -16,7 +16,7 @@ describe('going forward', () => {
     expect(await clock.runUntil(run.result())).toEqual({ two: 2, three: 3, sum: 5 })
   })
 
-  it('runs ready steps side by side: two roots of 700 ms end together in under a second, in one worker', async () => {
+  it('runs ready steps in parallel: two roots of 700 ms end together in under a second, on one worker', async () => {
     const { clock, worker, sleep } = engines()
     const workflow = define('parallel', { version: 1 })
       .step('a', { run: () => sleep(700) })
@@ -60,7 +60,7 @@ describe('going forward', () => {
     expect(clock.now() - startedAt).toBeLessThan(200)
   })
 
-  it('runs no more handlers at once than its concurrency, and leases no more either', async () => {
+  it('runs and leases no more steps at once than its concurrency', async () => {
     const { clock, worker, sleep, adapter } = engines()
     let running = 0
     let most = 0
@@ -88,7 +88,7 @@ describe('going forward', () => {
     expect(leased).toHaveLength(3)
   })
 
-  it('runs a step of three leases’ length once', async () => {
+  it('runs a step that takes three times its lease only once', async () => {
     const { clock, worker, sleep } = engines()
     let calls = 0
     const workflow = define('long', { version: 1 }).step('long', {
@@ -128,7 +128,7 @@ describe('going forward', () => {
     expect('give' in result).toBe(true)
   })
 
-  it('gives every attempt its own copy of what it was given', async () => {
+  it('gives every attempt its own copy of input and outputs', async () => {
     const { clock, worker } = engines()
     const seen: unknown[] = []
     const workflow = define('copies', { version: 1 })

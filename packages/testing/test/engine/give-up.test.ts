@@ -4,8 +4,8 @@ import { engines } from './bench-of-engines.ts'
 
 const never = () => new Promise(() => {})
 
-describe('giving up a handler that neither ends nor heeds its signal', () => {
-  it('lets its run be undone, and says in the report that what it did is unknown', async () => {
+describe('giving up a handler that neither ends nor reacts to its signal', () => {
+  it('lets its run be undone, and the report says that its effect is unknown', async () => {
     const { clock, worker } = engines()
     const undone: string[] = []
     const workflow = define('deaf', { version: 1 })
@@ -39,7 +39,7 @@ describe('giving up a handler that neither ends nor heeds its signal', () => {
     ])
   })
 
-  it('has it undone all the same under compensateOn: started', async () => {
+  it('undoes its step too if compensateOn is started', async () => {
     const { clock, worker } = engines()
     const undone: string[] = []
     const workflow = define('deaf', { version: 1 }).step('charge', {
@@ -57,7 +57,7 @@ describe('giving up a handler that neither ends nor heeds its signal', () => {
     expect(undone).toEqual(['outcome_unknown'])
   })
 
-  it('parks the undo when it is a compensation that hangs, to be retried or skipped', async () => {
+  it('parks the undo if a compensation hangs; it can then be retried or skipped', async () => {
     const { clock, worker } = engines()
     let hangs = true
     const workflow = define('deaf', { version: 1 })
@@ -88,7 +88,7 @@ describe('giving up a handler that neither ends nor heeds its signal', () => {
     expect((await run.status()).status).toBe('compensated')
   })
 
-  it('is refused for a run that goes forward, for a step that no handler runs, and without a reason', async () => {
+  it('is refused for a run that goes forward, for a step whose handler is not running, and without a reason', async () => {
     const { clock, worker } = engines()
     const workflow = define('busy', { version: 1 })
       .step('works', { run: never })

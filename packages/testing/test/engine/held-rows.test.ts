@@ -5,8 +5,8 @@ import { changed, engines } from './bench-of-engines.ts'
 
 const held = () => new StoreContendedError('somebody holds a row')
 
-describe('while somebody else’s transaction holds a row', () => {
-  it('only the outcome that needs the row waits; the others of its batch are recorded', async () => {
+describe('while another transaction holds a row', () => {
+  it('only the outcome that needs the row waits; the other outcomes of its batch are recorded', async () => {
     const { clock, adapter, engine, worker } = engines()
     const runIds: string[] = []
     let isHeld = true
@@ -40,7 +40,7 @@ describe('while somebody else’s transaction holds a row', () => {
     await clock.runUntil(runs[7]!.result(), { limit: '2s' })
   })
 
-  it('only the start whose key is held waits, and then it is refused with an error that names the key', async () => {
+  it('only the start with the held key waits, and then fails with an error that names the key', async () => {
     const { clock, adapter, engine } = engines()
     const starter = engine({ adapter: keyHeld(adapter, 'order:7') })
     const workflow = define('order', { version: 1 }).step('work', { run: () => 'done' })
@@ -57,7 +57,7 @@ describe('while somebody else’s transaction holds a row', () => {
     })
   })
 
-  it('a start whose key becomes free while it waits is started', async () => {
+  it('a start whose key becomes free while it waits succeeds', async () => {
     const { clock, adapter, engine } = engines()
     const keys = { held: true }
     const starter = engine({ adapter: keyHeld(adapter, 'order:7', keys) })
@@ -69,7 +69,7 @@ describe('while somebody else’s transaction holds a row', () => {
     expect(await clock.runUntil(starting, { limit: '2s' })).toMatchObject({ created: true })
   })
 
-  it('only the run whose row is held waits for its undo', async () => {
+  it('only the run with the held row waits for its undo', async () => {
     const { clock, adapter, engine, worker } = engines()
     const runIds: string[] = []
     let isHeld = true
@@ -105,7 +105,7 @@ describe('while somebody else’s transaction holds a row', () => {
 })
 
 describe('a store that does not answer at all', () => {
-  it('keeps close() no longer than its timeout and some seconds', async () => {
+  it('close() takes at most its timeout and a few seconds', async () => {
     const { clock, adapter, engine } = engines()
     let isSilent = false
     const silent = silenced(adapter, () => isSilent)
@@ -122,7 +122,7 @@ describe('a store that does not answer at all', () => {
     expect(clock.now() - before).toBeLessThanOrEqual(7_000)
   })
 
-  it('costs a worker nothing that it had done: the outcome is recorded once the store answers', async () => {
+  it('a worker loses nothing: the outcome is recorded once the store answers', async () => {
     const { clock, adapter, worker } = engines()
     let isDown = false
     let calls = 0
@@ -158,7 +158,7 @@ function keyHeld(adapter: Adapter, key: string, keys = { held: true }): Adapter 
   })
 }
 
-/** A store whose answers stop coming. */
+/** A store that stops answering. */
 function silenced(adapter: Adapter, isSilent: () => boolean): Adapter {
   const verbs = Object.entries(adapter).filter(([, verb]) => typeof verb === 'function')
   const silent = verbs.map(([name, verb]) => [

@@ -18,7 +18,7 @@ function errorWith(name: string): Error {
   return Object.defineProperty(new Error('the error itself'), name, { get: refuse })
 }
 
-/** Values that throw when they are looked at, and what they are recorded as. */
+/** Values that throw when they are read, and how they are recorded. */
 const hostile: readonly (readonly [string, () => unknown, RegExp])[] = [
   ['a revoked Proxy', revoked, /cannot be shown/],
   ['a Proxy that throws on `get`', () => new Proxy({}, { get: refuse }), /cannot be shown/],
@@ -33,9 +33,9 @@ const hostile: readonly (readonly [string, () => unknown, RegExp])[] = [
   ['an object with a throwing toJSON', () => ({ toJSON: refuse, toString: refuse }), /cannot be shown/],
 ]
 
-describe('a handler that ends with a hostile value', () => {
+describe('a handler that throws or returns a hostile value', () => {
   it.each(hostile)(
-    '(%s) fails its step with something readable, thrown or rejected',
+    '(%s) fails its step with a readable error, thrown or rejected',
     async (_, make, shown) => {
       const { clock, worker } = engines()
       const workflow = define('throws', { version: 1 })
@@ -63,7 +63,7 @@ describe('a handler that ends with a hostile value', () => {
     },
   )
 
-  it.each(hostile)('(%s) fails its compensation, and the engine goes on', async (_, make, shown) => {
+  it.each(hostile)('(%s) fails its compensation, and the engine continues', async (_, make, shown) => {
     const { clock, worker } = engines()
     const undone = (name: string, run: () => unknown) =>
       define(name, { version: 1 })
@@ -91,7 +91,7 @@ describe('a handler that ends with a hostile value', () => {
     }
   })
 
-  it.each(hostile)('(%s) as what it returns ends its attempt', async (_, make) => {
+  it.each(hostile)('(%s) as its result ends the attempt', async (_, make) => {
     const { clock, worker } = engines()
     const workflow = define('returns', { version: 1 })
       .step('returns', { retry: false, run: make })
@@ -104,7 +104,7 @@ describe('a handler that ends with a hostile value', () => {
     expect(['failed', 'completed']).toContain((await run.status()).status)
   })
 
-  it('a promise that throws when it is asked what it is fails its step', async () => {
+  it('a promise whose `then` throws when read fails its step', async () => {
     const { clock, worker } = engines()
     const workflow = define('odd-promise', { version: 1 }).step('odd', {
       retry: false,
@@ -118,7 +118,7 @@ describe('a handler that ends with a hostile value', () => {
     expect((await run.status()).steps[0]!.error!.message).toBe('trap')
   })
 
-  it('and so does a schema that throws one: the caller gets a sentence', async () => {
+  it('a schema that throws one gives the caller a readable error', async () => {
     const { engine } = engines()
     const workflow = define('odd-schema', {
       version: 1,
@@ -141,12 +141,12 @@ describe('a handler that ends with a hostile value', () => {
 })
 
 describe('the errors of Belay', () => {
-  it.each(hostile)('are not mistaken for %s', (_, make) => {
+  it.each(hostile)('are not confused with %s', (_, make) => {
     expect(BelayError.is(make())).toBe(false)
     expect(RetryLaterError.is(make())).toBe(false)
   })
 
-  it('are known as theirs', () => {
+  it('are recognised', () => {
     expect(BelayError.is(new PermanentError('no'))).toBe(true)
   })
 })

@@ -9,7 +9,7 @@ const order = define('order', { version: 1, input: unchecked<{ id: number }>() }
   run: ({ input }) => `charged ${input.id}`,
 })
 
-describe('a run started in a transaction of the caller’s', () => {
+describe('a run started in a caller’s transaction', () => {
   it('runs once that commits', async () => {
     const { clock, adapter, worker } = engines()
     const engine = await worker({ workflows: [order] })
@@ -25,7 +25,7 @@ describe('a run started in a transaction of the caller’s', () => {
     expect(await clock.runUntil(run.result())).toEqual({ charge: 'charged 7' })
   })
 
-  it('is rolled back with it: no run, no event, no input kept in mind', async () => {
+  it('is rolled back with it: no run, no event, no cached input', async () => {
     const { clock, adapter, worker } = engines()
     const engine = await worker({ workflows: [order] })
     const events: unknown[] = []
@@ -41,14 +41,14 @@ describe('a run started in a transaction of the caller’s', () => {
 
     expect(adapter.dump().runs).toEqual([])
     expect(events).toEqual([])
-    // The definition is of the process, not of the transaction.
+    // The definition belongs to the process, not to the transaction.
     expect(adapter.dump().definitions).toHaveLength(1)
     await expect(engine.runs.handle(ids[0]!).status()).rejects.toMatchObject({ code: 'unknown_run' })
-    // The key is free for an order that is another one.
+    // The key is free for another order.
     expect(await engine.run(order, { id: 8 }, { key: 'order:7' })).toMatchObject({ created: true })
   })
 
-  it('finds the run that has its key, and refuses another input under it', async () => {
+  it('finds the run that has its key, and refuses another input with that key', async () => {
     const { adapter, engine: make } = engines()
     const engine = make()
     const first = await engine.run(order, { id: 7 }, { key: 'order:7' })
@@ -63,7 +63,7 @@ describe('a run started in a transaction of the caller’s', () => {
     expect(adapter.dump().runs).toHaveLength(1)
   })
 
-  it('may be one of many, all or none', async () => {
+  it('may be one of many, all of them or none', async () => {
     const { clock, adapter, worker } = engines()
     const engine = await worker({ workflows: [order] })
     const many = Array.from({ length: 2_500 }, (_, id) => ({ input: { id }, key: `order:${id}` }))
@@ -102,7 +102,7 @@ describe('a run started in a transaction of the caller’s', () => {
     expect(await engine.runs.list({ workflow: 'order' })).toHaveLength(1)
   })
 
-  it('is never started again when the store’s answer is lost: only the caller can repeat the transaction', async () => {
+  it('is never retried if the store’s answer is lost: only the caller can repeat the transaction', async () => {
     const { adapter, engine: make } = engines()
     let calls = 0
     const losing = Object.assign(Object.create(adapter) as typeof adapter, {
@@ -119,7 +119,7 @@ describe('a run started in a transaction of the caller’s', () => {
     expect(calls).toBe(1)
   })
 
-  it('is refused with what is no open transaction of the engine’s store', async () => {
+  it('is refused if tx is not an open transaction of the engine’s store', async () => {
     const { adapter, engine: make } = engines()
     const engine = make()
     let past: unknown
@@ -136,7 +136,7 @@ describe('a run started in a transaction of the caller’s', () => {
     expect(adapter.dump().runs).toEqual([])
   })
 
-  it('takes tx for all runs of runMany() at once, not for each', async () => {
+  it('with runMany(), takes one tx for all runs, not one for each', async () => {
     const { adapter, engine: make } = engines()
     const engine = make()
 
@@ -147,7 +147,7 @@ describe('a run started in a transaction of the caller’s', () => {
     expect(adapter.dump().runs).toEqual([])
   })
 
-  it('holds its key until the transaction ends, and two that want each other’s keys don’t wait for ever', async () => {
+  it('holds its key until the transaction ends, and two starts that want each other’s keys don’t wait forever', async () => {
     const { adapter, engine: make } = engines()
     const engine = make()
     const start = (key: string, tx: unknown) => engine.run(order, { id: 1 }, { key, tx })
@@ -169,12 +169,12 @@ describe('a run started in a transaction of the caller’s', () => {
   })
 })
 
-describe('a signal or decision sent in a transaction of the caller’s', () => {
+describe('a signal or decision sent in a caller’s transaction', () => {
   const shipped = define('shipped', { version: 1 })
     .waitForSignal('parcel', { schema: z.object({ tracking: z.string() }) })
     .approval('release', { dependsOn: ['parcel'] })
 
-  it('is taken once that commits', async () => {
+  it('is taken when that commits', async () => {
     const { clock, adapter, worker } = engines()
     const engine = await worker({ workflows: [shipped] })
     const run = await engine.run(shipped)
@@ -196,7 +196,7 @@ describe('a signal or decision sent in a transaction of the caller’s', () => {
     })
   })
 
-  it('is rolled back with it, and can be sent again under its key', async () => {
+  it('is rolled back with it, and can be sent again with its key', async () => {
     const { clock, adapter, worker } = engines()
     const engine = await worker({ workflows: [shipped] })
     const run = await engine.run(shipped)
@@ -215,7 +215,7 @@ describe('a signal or decision sent in a transaction of the caller’s', () => {
     })
   })
 
-  it('may be for a run of the same transaction', async () => {
+  it('may be sent to a run of the same transaction', async () => {
     const { clock, adapter, worker } = engines()
     const engine = await worker({ workflows: [shipped] })
 
@@ -233,7 +233,7 @@ describe('a signal or decision sent in a transaction of the caller’s', () => {
     expect(await clock.runUntil(run.result())).toMatchObject({ parcel: { tracking: 'T1' } })
   })
 
-  it('is a conflict when its step moves on before the commit: nothing of the transaction is kept', async () => {
+  it('is a conflict if its step changes before the commit: nothing of the transaction is kept', async () => {
     const { clock, adapter, worker } = engines()
     const engine = await worker({ workflows: [shipped] })
     const run = await engine.run(shipped)

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { changed, engines, gate, StoppableClock, statuses } from './bench-of-engines.ts'
 
 describe('workers that die or stall', () => {
-  it('a zombie’s late result changes nothing, is told to it, and its worker goes on under a new id', async () => {
+  it('a zombie’s late result changes nothing, the zombie learns that, and its worker continues under a new id', async () => {
     const { clock, adapter, worker } = engines()
     const stall = gate()
     const told: unknown[] = []
@@ -40,7 +40,7 @@ describe('workers that die or stall', () => {
     expect(told).toEqual(['lease_lost'])
   })
 
-  it('a step that keeps killing its workers fails after its losses, and is not tried for ever', async () => {
+  it('a step that keeps killing its workers fails after lossesMax losses, and is not tried forever', async () => {
     const { clock, adapter, worker, engine } = engines()
     let calls = 0
     const workflow = define('poison', { version: 1 }).step('poison', {
@@ -56,7 +56,7 @@ describe('workers that die or stall', () => {
       await worker({ workflows: [workflow], clock: stopped, lease: '1s' })
       await clock.advance('500ms')
       stopped.stop()
-      // Nobody else sweeps: the next worker does.
+      // No other worker sweeps: the next one does.
       await clock.advance('5s')
     }
 
@@ -73,7 +73,7 @@ describe('workers that die or stall', () => {
     expect(adapter.dump().runs).toHaveLength(1)
   })
 
-  it('stops without waiting for ever: handlers end, then are signalled, then their steps are given back unspent', async () => {
+  it('stops within bounds: handlers end, then are signalled, then their steps are released without a failure', async () => {
     const { clock, worker, engine } = engines()
     const signalled: unknown[] = []
     const workflow = define('stop', { version: 1 })
@@ -103,7 +103,7 @@ describe('workers that die or stall', () => {
     ])
   })
 
-  it('what a stopped worker gave back, the next one runs', async () => {
+  it('a step that a stopped worker released runs on the next worker', async () => {
     const { clock, worker, sleep } = engines()
     let calls = 0
     const workflow = define('handover', { version: 1 }).step('work', {
@@ -126,7 +126,7 @@ describe('workers that die or stall', () => {
     expect(statuses(await run.status())).toEqual({ work: 'completed' })
   })
 
-  it('stops within bounds while the store is away, and the lease’s end gives back what it could not record', async () => {
+  it('stops within bounds while the store is away, and the end of its lease requeues what it could not record', async () => {
     const { adapter, clock, worker, sleep } = engines()
     let calls = 0
     const workflow = define('away', { version: 1 }).step('work', {
@@ -152,7 +152,7 @@ describe('workers that die or stall', () => {
     expect(await clock.runUntil(next.runs.handle(run.id).result())).toEqual({ work: 2 })
   })
 
-  it('an outcome that the store refuses for ever costs the worker its identity, and holds up no run', async () => {
+  it('an outcome that the store refuses forever costs the worker its identity, and delays no run', async () => {
     const { adapter, clock, worker } = engines()
     const lost: number[] = []
     const errors: string[] = []
@@ -178,7 +178,7 @@ describe('workers that die or stall', () => {
     expect(errors).toContain('settling')
   })
 
-  it('a worker that stood still for longer than its lease renews it before it begins another handler', async () => {
+  it('a worker frozen for longer than its lease renews the lease before it begins another handler', async () => {
     const { clock, adapter, worker } = engines()
     const happened: string[] = []
     const own = {
@@ -208,7 +208,7 @@ describe('workers that die or stall', () => {
     expect(happened.slice(0, 3)).toEqual(['first', 'renewed', 'second'])
   })
 
-  it('a worker that lost its lease while it stood still begins no handler under it', async () => {
+  it('a worker that lost its lease while frozen begins no handler with it', async () => {
     const { clock, adapter, worker } = engines()
     const begun: { readonly step: string; readonly workerId: string }[] = []
     const own = {
@@ -222,7 +222,7 @@ describe('workers that die or stall', () => {
       return own.stoodStillMs > 0 && workerId === first
     }
     const lost = changed(adapter, {
-      // Somebody has declared it dead meanwhile.
+      // Another worker has declared it dead meanwhile.
       renew: async (renewal) => (isDead(renewal) ? 'lost' : adapter.renew(renewal)),
       claim: async (request) => (isDead(request) ? 'lost' : adapter.claim(request)),
     })
@@ -243,7 +243,7 @@ describe('workers that die or stall', () => {
     ])
   })
 
-  it('a step that was leased without the worker’s hearing of it is found within a lease, though no call had failed', async () => {
+  it('a step that was leased without the worker’s knowledge is found within a lease, though no call had failed', async () => {
     const { clock, adapter, worker, engine } = engines()
     const workflow = define('orphan', { version: 1 }).step('work', { run: () => 'done' })
     const starter = engine()
@@ -258,7 +258,7 @@ describe('workers that die or stall', () => {
   })
 })
 
-/** As if the client had given the call up, and it took effect all the same. */
+/** As if the client had given the call up, but it took effect anyway. */
 async function startUnheard(
   adapter: Adapter,
   lease: { readonly workerId: string; readonly definitionId: number },

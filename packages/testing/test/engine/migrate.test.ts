@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { engines } from './bench-of-engines.ts'
 
 describe('moving a run to another version', () => {
-  it('goes on by the new handlers, with the outputs of what has ended', async () => {
+  it('continues with the new handlers, and with the outputs of ended steps', async () => {
     const { clock, worker, engine } = engines()
     const one = define('moved', { version: 1 })
       .step('a', { run: () => 'A' })
@@ -32,7 +32,7 @@ describe('moving a run to another version', () => {
     ])
   })
 
-  it('a worker that remembers outputs by their old numbers gives the new version the right ones', async () => {
+  it('a worker that cached outputs by their old numbers gives the new version the right ones', async () => {
     const { clock, worker } = engines()
     const one = define('numbers', { version: 1 })
       .step('a', { run: () => 'A' })
@@ -60,7 +60,7 @@ describe('moving a run to another version', () => {
     expect(await clock.runUntil(run.result())).toEqual({ a: 'A', aa: 'AA', b: 'B', c: 'C', z: 'AB' })
   })
 
-  it('says why it cannot, and what is no definition', async () => {
+  it('says why a run cannot move, and refuses a value that is not a definition', async () => {
     const { clock, engine, worker, sleep } = engines()
     const one = define('stuck', { version: 1 }).step('a', { run: () => sleep(10_000) })
     const two = define('stuck', { version: 2 }).step('b', { run: () => 1 })

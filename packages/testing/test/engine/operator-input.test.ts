@@ -2,22 +2,22 @@ import { define } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
 import { engines, statuses } from './bench-of-engines.ts'
 
-describe('bad input of an operator', () => {
+describe('invalid arguments of an operator’s action', () => {
   const workflow = define('strict', { version: 1 }).step('charge', { run: () => 1 })
 
   it.each([
     [
-      'an option that is not one',
+      'an unknown option',
       (run: never) => call(run, 'pause', { who: 'ann' }),
       /pause\(\) has no option "who"/,
     ],
     [
-      'a name that is no text',
+      'a name that is not a string',
       (run: never) => call(run, 'resume', { by: 7 }),
       /by must be a string of up to 200/,
     ],
     [
-      'a reason without end',
+      'a reason that is too long',
       (run: never) => call(run, 'cancel', { reason: 'x'.repeat(2_001) }),
       /2001 characters/,
     ],
@@ -27,12 +27,12 @@ describe('bad input of an operator', () => {
       /compensate must be true or false/,
     ],
     [
-      'a step that is not there',
+      'a step that does not exist',
       (run: never) => call(run, 'skipStep', 'chargd'),
       /has no step "chargd"\. Did you mean "charge"\?/,
     ],
     [
-      'an output that is no JSON',
+      'an output that is not JSON',
       (run: never) => call(run, 'skipStep', 'charge', { output: 1n }),
       /Stand-in output of step "charge"/,
     ],
@@ -52,7 +52,7 @@ describe('bad input of an operator', () => {
     expect(await run.history()).toEqual([])
   })
 
-  it('a run that is not there is unknown to every action', async () => {
+  it('every action reports an unknown run as unknown', async () => {
     const { engine } = engines()
     const made = engine()
     const run = made.runs.handle('01920000-0000-7000-8000-000000000000')
@@ -74,7 +74,7 @@ describe('bad input of an operator', () => {
     for (const action of actions) await expect(action).rejects.toMatchObject({ code: 'unknown_run' })
   })
 
-  it('nothing is done by an engine that was closed', async () => {
+  it('a closed engine refuses every action', async () => {
     const { engine } = engines()
     const made = engine()
     const run = await made.run(workflow, undefined)

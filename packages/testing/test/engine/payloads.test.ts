@@ -22,7 +22,7 @@ describe('outputs that cannot be stored', () => {
       'payload_too_large',
       /is 2097154 bytes as JSON; the limit is 1048576/,
     ],
-  ])('%s fails the step at once, with what and how much', async (_, make, code, message) => {
+  ])('%s fails the step at once, and the error says why', async (_, make, code, message) => {
     const { clock, worker } = engines()
     let calls = 0
     const workflow = define('bad', { version: 1 }).step('bad', {

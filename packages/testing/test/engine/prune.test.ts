@@ -4,7 +4,7 @@ import { engines } from './bench-of-engines.ts'
 import { endedRuns, failing, other, workflow } from './ended-runs.ts'
 
 describe('prune()', () => {
-  it('deletes what ended long enough ago, in batches, and tells how much', async () => {
+  it('deletes runs that ended long enough ago, in batches, and returns how many', async () => {
     const { clock, engine, ended, left } = await endedRuns()
     await ended(5)
     await clock.advance('2d')
@@ -29,7 +29,7 @@ describe('prune()', () => {
     expect(await left()).toEqual(fresh)
   })
 
-  it('never deletes a run that goes on or is parked, however old', async () => {
+  it('never deletes a run that is live or parked, however old', async () => {
     const { clock, engine, worker, sleep } = await endedRuns()
     const slow = define('slow', { version: 1 }).step('a', { run: () => sleep(3 * 86_400_000) })
     const parked = define('parked', { version: 1 })
@@ -46,7 +46,7 @@ describe('prune()', () => {
     await clock.runUntil(running.result(), { limit: '2d' })
   })
 
-  it('keeps to the workflow and the ends it is asked for', async () => {
+  it('deletes only runs of the requested workflow and final statuses', async () => {
     const { clock, engine, ended, left } = await endedRuns()
     const [one] = await ended(1)
     const [elsewhere] = await ended(1, other)
@@ -62,7 +62,7 @@ describe('prune()', () => {
     expect(await left()).toEqual([one])
   })
 
-  it('stops at its limit and says that there is more; the next call goes on', async () => {
+  it('stops at its limit and reports that there are more; the next call continues', async () => {
     const { clock, engine, ended } = await endedRuns()
     await ended(5)
     await clock.advance(1)
@@ -120,7 +120,7 @@ describe('prune()', () => {
     expect(present).toEqual([true, true, true])
   })
 
-  it('gives an archive what operators did to a run, and every signal it received', async () => {
+  it('gives an archive operators’ actions on a run, and every signal it received', async () => {
     const { clock, engine, worker } = await endedRuns()
     const asking = define('asking', { version: 1 })
       .waitForSignal('go')
@@ -153,7 +153,7 @@ describe('prune()', () => {
     ])
   })
 
-  it('deletes nothing of a batch whose archive throws, and keeps what earlier batches did', async () => {
+  it('deletes nothing of a batch whose archive throws; earlier batches stay deleted', async () => {
     const { clock, engine, ended, left } = await endedRuns()
     const ids = await ended(5)
     await clock.advance(1)
@@ -169,13 +169,13 @@ describe('prune()', () => {
     expect(await engine.prune({ olderThan: 0, archive })).toMatchObject({ pruned: 3 })
   })
 
-  it('does not delete a run that went on between its archiving and its deletion', async () => {
+  it('does not delete a run that went forward again between its archiving and its deletion', async () => {
     const { clock, adapter, engine, ended, left } = await endedRuns()
     const [first, second] = await ended(2)
     await clock.advance(1)
     const archived: string[] = []
     const prune = adapter.prune.bind(adapter)
-    // Stands for a store that finds one of them changed.
+    // Stands for a store in which one of the runs has changed.
     adapter.prune = (request) => prune({ ...request, runIds: request.runIds.filter((id) => id !== first) })
 
     const report = await engine.prune({
@@ -188,7 +188,7 @@ describe('prune()', () => {
     expect(await left()).toEqual([first])
   })
 
-  it('leaves whoever awaits a pruned run an error that says so', async () => {
+  it('a caller that awaits a pruned run gets an error that says so', async () => {
     const { clock, engine, ended } = await endedRuns()
     const [id] = await ended(1)
     await clock.advance(1)
@@ -229,7 +229,7 @@ describe('prune()', () => {
 })
 
 describe('runs.releaseKeys()', () => {
-  it('lets a key start a new run, once the run that had it ended long enough ago', async () => {
+  it('frees a key for a new run once the run that had it ended long enough ago', async () => {
     const { clock, engine } = await endedRuns()
     const first = await engine.run(workflow, { n: 1 }, { key: 'order:1' })
     await clock.runUntil(first.result())
@@ -247,7 +247,7 @@ describe('runs.releaseKeys()', () => {
     expect(await clock.runUntil(again.result())).toEqual({ a: { n: 9 } })
   })
 
-  it('keeps to the workflow and the limit it is given', async () => {
+  it('releases only keys of the requested workflow, up to the limit', async () => {
     const { clock, engine } = await endedRuns()
     for (const of of [workflow, other]) {
       for (const key of ['1', '2']) await clock.runUntil((await engine.run(of, undefined, { key })).result())

@@ -7,7 +7,7 @@ const order = define('order', { version: 1, input: unchecked<{ id: string }>() }
   .waitForSignal('paid', { dependsOn: ['reserve'], schema: unchecked<{ amount: number }>() })
   .approval('packing', { dependsOn: ['paid'] })
 
-/** An order that waits for its payment, and every way to name it. */
+/** An order that waits for its payment, and every way to refer to it. */
 async function waitingOrder() {
   const { clock, worker } = engines()
   const engine = await worker({ workflows: [order], tick: '1m', lease: '1d' })
@@ -25,8 +25,8 @@ async function waitingOrder() {
   return { clock, engine, run, references }
 }
 
-describe('a run is named by a handle, an id, or its workflow and key', () => {
-  it('to be read, explained, paused, resumed and told of its history', async () => {
+describe('a run can be named by a handle, an id, or its workflow and key', () => {
+  it('to read, explain, pause and resume it, and to read its history', async () => {
     const { engine, run, references } = await waitingOrder()
 
     for (const [how, reference] of references) {
@@ -39,7 +39,7 @@ describe('a run is named by a handle, an id, or its workflow and key', () => {
     }
   })
 
-  it('to get signals and decisions, and to be awaited', async () => {
+  it('to send it signals and decisions, and to await it', async () => {
     const { clock, engine, run, references } = await waitingOrder()
 
     for (const [how, reference] of references) {
@@ -59,7 +59,7 @@ describe('a run is named by a handle, an id, or its workflow and key', () => {
     }
   })
 
-  it('to be rejected, retried, cancelled and moved to another version', async () => {
+  it('to reject, retry, cancel and move it to another version', async () => {
     const { clock, engine, run } = await waitingOrder()
     const byKey = { workflow: order, key: 'o1' }
     await engine.signal(byKey, 'paid', { amount: 7 })
@@ -81,7 +81,7 @@ describe('a run is named by a handle, an id, or its workflow and key', () => {
     )
   })
 
-  it('to have its steps and its undo repaired', async () => {
+  it('to repair its steps and its undo', async () => {
     const { clock, worker } = engines()
     let fails = true
     const fragile = define('fragile', { version: 1 })
@@ -127,7 +127,7 @@ describe('a run is named by a handle, an id, or its workflow and key', () => {
 describe('a reference that names no run', () => {
   const missing = '01920000-0000-7000-8000-000000000000'
 
-  it('is told with the workflow and key, or with the id, by every verb', async () => {
+  it('is reported with the workflow and key, or with the id, by every verb', async () => {
     const { engine: make } = engines()
     const engine = make()
     const byKey = { workflow: order, key: 'o9' }
@@ -163,7 +163,7 @@ describe('a reference that names no run', () => {
     expect(await engine.runs.get(missing)).toBeUndefined()
   })
 
-  it('is refused with the ways to name one when it could never name any', async () => {
+  it('is refused, with the valid ways to name a run, if it can never name one', async () => {
     const { engine: make } = engines()
     const engine = make()
     const wrong = [7, null, undefined, {}, [], 'run 7', { id: 7 }, { key: 'k' }, { workflow: 'order' }]
@@ -186,7 +186,7 @@ describe('a reference that names no run', () => {
 })
 
 describe('a handle on a run that was started elsewhere', () => {
-  it('by id and definition is for runs of that workflow only', async () => {
+  it('by id and definition accepts only runs of that workflow', async () => {
     const { engine, run } = await waitingOrder()
     const other = define('refund', { version: 1 }).step('pay', { run: () => 1 })
 
@@ -208,7 +208,7 @@ describe('a handle on a run that was started elsewhere', () => {
     expect((await run.status()).status).toBe('waiting')
   })
 
-  it('by key stays with the run that it found, whoever has the key later', async () => {
+  it('by key stays with the run that it found, even if another run gets the key later', async () => {
     const { clock, engine, run } = await waitingOrder()
     const handle = engine.runs.handle(order, { key: 'o1' })
     await handle.cancel()
@@ -222,7 +222,7 @@ describe('a handle on a run that was started elsewhere', () => {
     expect((await engine.runs.get({ workflow: order, key: 'o1' }))?.id).not.toBe(run.id)
   })
 
-  it('by key may be had before the run is there', async () => {
+  it('by key can be created before the run exists', async () => {
     const { engine: make } = engines()
     const engine = make()
     const handle = engine.runs.handle(order, { key: 'o1' })

@@ -13,7 +13,7 @@ async function waitingRun() {
 }
 
 describe('a wait for a result', () => {
-  it('ends at its timeout, says that the run goes on, and can be repeated', async () => {
+  it('ends at its timeout, says that the run continues, and can be repeated', async () => {
     const { clock, engine, run } = await waitingRun()
     const handles = [run, engine.runs.handle(run.id), engine.runs.handle(patient, run.id)]
     const waits = [...handles, engine.runs.handle(patient, { key: 'p1' })].map((handle) => {
@@ -35,9 +35,9 @@ describe('a wait for a result', () => {
     expect(await clock.runUntil(again)).toEqual({ go: 'gone' })
   })
 
-  it('takes timeouts longer than a timer of the process can be', async () => {
+  it('accepts timeouts longer than the longest timer of a process', async () => {
     const { clock, engine } = engines()
-    // As a process's timers do.
+    // Like a process's timers.
     const after = (delayMs: number, fire: () => void) => clock.after(Math.min(delayMs, 2_147_483_647), fire)
     const web = engine({ clock: { now: () => clock.now(), after }, tick: '1m' })
     const run = await web.run(patient)
@@ -50,7 +50,7 @@ describe('a wait for a result', () => {
     await web.close()
   })
 
-  it('ends when its signal is aborted, before it begins or while it lasts', async () => {
+  it('ends if its signal is aborted, before it begins or while it lasts', async () => {
     const { run } = await waitingRun()
     const abort = new AbortController()
     const wait = run.result({ signal: abort.signal })
@@ -63,7 +63,7 @@ describe('a wait for a result', () => {
     expect((await run.status()).status).toBe('waiting')
   })
 
-  it('that ends early leaves the waits of others as they are', async () => {
+  it('that ends early does not affect the waits of others', async () => {
     const { clock, run } = await waitingRun()
     const other = run.result()
     await expect(clock.runUntil(run.result({ timeout: '1s' }))).rejects.toMatchObject({
@@ -75,7 +75,7 @@ describe('a wait for a result', () => {
     expect(await clock.runUntil(other)).toEqual({ go: 1 })
   })
 
-  it('refuses what is no timeout and no signal', async () => {
+  it('refuses an invalid timeout and an invalid signal', async () => {
     const { run } = await waitingRun()
     const wrong = [{ timeout: 0 }, { timeout: -1 }, { timeout: 'soon' }, { timeout: null }, { signal: 1 }]
 

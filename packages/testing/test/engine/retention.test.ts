@@ -4,7 +4,7 @@ import { engines } from './bench-of-engines.ts'
 import { endedRuns, failing, workflow } from './ended-runs.ts'
 
 describe('retention by policy', () => {
-  it('prunes by itself what is older than its end’s age, and releases keys', async () => {
+  it('prunes runs older than the age for their final status, and releases keys', async () => {
     const { clock, engine, worker, left } = await endedRuns()
     const completed = await engine.run(workflow, 1, { key: 'k' })
     const failed = await engine.run(failing)
@@ -26,14 +26,14 @@ describe('retention by policy', () => {
     expect(events).toEqual([{ released: 1 }, { pruned: 1, statuses: ['completed'] }])
   })
 
-  it('prunes nothing unless asked to', async () => {
+  it('prunes nothing unless configured', async () => {
     const { clock, ended, left } = await endedRuns()
     const ids = await ended(3)
     await clock.advance('10d')
     expect(await left()).toEqual(ids)
   })
 
-  it('looks at a long history once, and later only at what has ended since', async () => {
+  it('reads a long history once, and later only the runs that have ended since', async () => {
     const { clock, adapter, ended, worker } = await endedRuns()
     await ended(20, failing)
     const looked: (string | null)[] = []
@@ -53,7 +53,7 @@ describe('retention by policy', () => {
     expect(looked.filter((after) => after === null)).toHaveLength(2)
   })
 
-  it('tells of an archive that fails, keeps its runs, and tries again', async () => {
+  it('reports an archive that fails, keeps its runs, and tries again', async () => {
     const { clock, ended, left, worker } = await endedRuns()
     const ids = await ended(2)
     const errors: unknown[] = []
@@ -79,7 +79,7 @@ describe('retention by policy', () => {
     expect(await left()).toEqual([])
   })
 
-  it('a batch that takes for ever holds up neither claims nor renewals, nor the stop', async () => {
+  it('a batch that never ends delays no claims and renewals, and does not delay the stop', async () => {
     const { clock, adapter, ended, worker } = await endedRuns()
     await ended(1)
     await clock.advance('2m')
@@ -108,7 +108,7 @@ describe('retention by policy', () => {
     expect(clock.now() - startedAt).toBeLessThan(10_000)
   })
 
-  it('ends with the worker', async () => {
+  it('stops with the worker', async () => {
     const { clock, ended, left, worker } = await endedRuns()
     const keeper = await worker({ retention: { completed: '1h', every: '1m' } })
     const ids = await ended(1)

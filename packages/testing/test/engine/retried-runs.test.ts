@@ -5,7 +5,7 @@ import { engines, gate } from './bench-of-engines.ts'
 const never = { attempts: 1 } as const
 
 describe('retrying a run', () => {
-  it('runs what was undone and what failed again, with fresh outputs and another idempotency key for what was undone', async () => {
+  it('runs failed and undone steps again, with fresh outputs, and with another idempotency key for undone steps', async () => {
     const { clock, worker } = engines()
     let broken = true
     let reservations = 0
@@ -32,7 +32,7 @@ describe('retrying a run', () => {
         },
       })
     const one = await worker({ workflows: [workflow], concurrency: 1 })
-    // Another process, which remembers outputs of before.
+    // Another process, whose cached outputs are stale.
     await worker({ workflows: [workflow], concurrency: 1 })
     const run = await one.run(workflow, undefined)
     const failure = await clock.runUntil(run.result().catch((error: unknown) => error))
@@ -46,7 +46,7 @@ describe('retrying a run', () => {
     expect(undone).toEqual([[{ id: 1 }, `${run.id}:reserve:undo`]])
   })
 
-  it('a process that remembers outputs of before gives nobody stale ones', async () => {
+  it('a process with stale cached outputs never uses them', async () => {
     const { clock, worker } = engines()
     let broken = true
     let made = 0
@@ -62,7 +62,7 @@ describe('retrying a run', () => {
         dependsOn: ['make'],
         retry: never,
         run: ({ deps }) => {
-          // It leaves before the run is undone, so that it never hears of its end.
+          // It leaves before the run is undone, so that it never learns how the run ended.
           if (broken) void first.stop()
           if (broken) throw new Error('no')
           return deps.make
@@ -87,7 +87,7 @@ describe('retrying a run', () => {
     expect(await clock.runUntil(run.result())).toEqual({ make: 2, use: 2 })
   })
 
-  it('is undone again when it fails again, with the newest outputs', async () => {
+  it('undoes it again if it fails again, with the newest outputs', async () => {
     const { clock, worker } = engines()
     let made = 0
     const undone: unknown[] = []
@@ -118,7 +118,7 @@ describe('retrying a run', () => {
     expect((await run.history()).map(({ action }) => action)).toEqual(['retry', 'retry'])
   })
 
-  it('a failed step keeps its idempotency key when nothing it depends on was undone', async () => {
+  it('a failed step keeps its idempotency key if none of its dependencies was undone', async () => {
     const { clock, worker } = engines()
     let broken = true
     const keys: string[] = []
@@ -156,7 +156,7 @@ describe('retrying a run', () => {
           return 'yes'
         },
       })
-    // Both workers have a step in flight when the run stops, and remember it.
+    // Both workers have a step in flight when the run stops, and remember that.
     await worker({ workflows: [workflow], concurrency: 1 })
     await worker({ workflows: [workflow], concurrency: 1 })
     const operator = engine()
@@ -169,7 +169,7 @@ describe('retrying a run', () => {
     expect(await clock.runUntil(run.result(), { limit: '1m' })).toEqual({ slow: 'slow', no: 'yes' })
   })
 
-  it('says why it cannot', async () => {
+  it('says why it is refused', async () => {
     const { clock, worker } = engines()
     const held = gate()
     const workflow = define('refused', { version: 1 }).step('a', { run: () => held.passed })

@@ -85,7 +85,7 @@ describe('retries', () => {
     expect(signals).toEqual([true])
   })
 
-  it('begins no undo while a handler that timed out still heeds its signal', async () => {
+  it('begins no undo while a timed-out handler still reacts to its signal', async () => {
     const { clock, worker, sleep } = engines()
     const happened: string[] = []
     const workflow = define('tidy', { version: 1 })
@@ -111,7 +111,7 @@ describe('retries', () => {
     expect(happened).toEqual(['stopped charging', 'released'])
   })
 
-  it('waits for a deaf handler only for a while, and says in the report that what it did is unknown', async () => {
+  it('waits a limited time for a handler that ignores its signal, and the report says that its effect is unknown', async () => {
     const { clock, worker } = engines()
     const workflow = define('deaf', { version: 1 }).step('charge', {
       timeout: '10s',
@@ -133,7 +133,7 @@ describe('retries', () => {
     })
   })
 
-  it('times an attempt out, signals it, tries again, and discards what comes late', async () => {
+  it('times an attempt out, fires its signal, tries again, and discards a late result', async () => {
     const { clock, worker } = engines()
     const late = gate()
     const signals: unknown[] = []
@@ -160,7 +160,7 @@ describe('retries', () => {
     expect(discarded).toEqual(['timed_out'])
   })
 
-  it('bounds the attempt under way by what is left of `retry.for`', async () => {
+  it('limits the attempt under way to what is left of `retry.for`', async () => {
     const { clock, worker, sleep } = engines()
     const signalledAt: number[] = []
     const calls: number[] = []
@@ -192,7 +192,7 @@ describe('retries', () => {
     })
   })
 
-  it('bounds a first attempt by `retry.for` alone', async () => {
+  it('limits a first attempt with `retry.for` alone', async () => {
     const { clock, worker } = engines()
     const workflow = define('first', { version: 1 }).step('slow', {
       retry: { for: '30s' },
@@ -206,7 +206,7 @@ describe('retries', () => {
     expect(error).toMatchObject({ reason: { attempt: 1, error: { code: 'step_timeout' } } })
   })
 
-  it('begins no retry that a worker takes after `retry.for`', async () => {
+  it('begins no retry that a worker claims after `retry.for`', async () => {
     const { clock, worker } = engines()
     let calls = 0
     const workflow = define('late', { version: 1 }).step('flaky', {
@@ -268,7 +268,7 @@ describe('retries', () => {
     expect(undos).toBe(4)
   })
 
-  it('calls a compensation once where it says so', async () => {
+  it('calls a compensation only once if its policy says so', async () => {
     const { clock, worker } = engines()
     let undos = 0
     const workflow = define('once', { version: 1 })

@@ -2,7 +2,7 @@ import { define } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
 import { engines } from './bench-of-engines.ts'
 
-/** A worker that may wait for days of virtual time: it looks seldom, and timers wake it all the same. */
+/** A worker for tests in which days of virtual time pass: it looks rarely, and timers wake it. */
 const _PATIENT = { tick: '1m', lease: '1d' } as const
 
 describe('a window for retries', () => {
@@ -15,7 +15,7 @@ describe('a window for retries', () => {
       },
     })
 
-  it('goes on for its time, and begins no attempt later than that after the first that failed', async () => {
+  it('lasts for its time after the first failed attempt, and no attempt begins later', async () => {
     const { clock, worker } = engines()
     const calls: number[] = []
     const workflow = failing(calls, () => clock.now(), { for: '45s' })
@@ -27,7 +27,7 @@ describe('a window for retries', () => {
     expect(error).toMatchObject({ attempt: 5 })
   })
 
-  it('ends with whichever comes first, the window or the attempts', async () => {
+  it('ends retries when the window or the number of attempts is used up, whichever comes first', async () => {
     const { clock, worker } = engines()
     const calls: number[] = []
     const workflow = failing(calls, () => clock.now(), { for: '45s', attempts: 2 })

@@ -16,7 +16,7 @@ const RUN_EVENTS = [
   'run.resumed',
 ] as const satisfies readonly (keyof EngineEvents)[]
 
-/** What an engine tells of runs: the events' names, and the events. */
+/** The events that an engine emits about runs, with their names. */
 function told(engine: Engine) {
   const names: string[] = []
   const events: EngineEvents[(typeof RUN_EVENTS)[number]][] = []
@@ -133,7 +133,7 @@ describe('events of runs carry workflow, version, key, tags and duration', () =>
     for (const event of events) expect(event).toMatchObject({ workflow: 'order', version: 3, key: 'o1' })
   })
 
-  it('when its last step commits with a transaction, and when it has nothing to undo', async () => {
+  it('when its last step commits in a transaction, and when it has nothing to undo', async () => {
     const { clock, worker } = engines()
     const booked = define('booked', { version: 1, input: unchecked<boolean>() }).step('book', {
       transaction: memoryTransaction(),
@@ -173,7 +173,7 @@ describe('events of runs carry workflow, version, key, tags and duration', () =>
     }
   })
 
-  it('and an end is told once, also of a run that is moved to another version after it', async () => {
+  it('and an end is reported once, also if the run is moved to another version afterwards', async () => {
     const { clock, worker } = engines()
     const engine = await worker({ workflows: [order], ...PATIENT })
     const run = await engine.run(order, 'broken')
@@ -190,8 +190,8 @@ describe('events of runs carry workflow, version, key, tags and duration', () =>
   })
 })
 
-describe('a step that is taken back from a dead worker', () => {
-  it('is told by name, also by a worker that does not have its definition', async () => {
+describe('a step that is recovered from a dead worker', () => {
+  it('is reported by name, even by a worker without its definition', async () => {
     const { clock, worker, sleep } = engines()
     const slow = define('slow', { version: 2 })
       .step('first', { run: () => 1 })

@@ -4,7 +4,7 @@ import { engines, gate, StoppableClock, statuses } from './bench-of-engines.ts'
 
 const never = { attempts: 1 } as const
 
-/** a → b → c, and d beside them; e after c and d fails. Notes what was undone. */
+/** a → b → c, with d beside them; e, after c and d, fails. Records the undos. */
 function failing(
   undone: string[],
   fail: () => unknown = () => {
@@ -23,7 +23,7 @@ function failing(
 }
 
 describe('undoing a failed run', () => {
-  it('undoes every completed step once, after everything that depended on it', async () => {
+  it('undoes every completed step once, after all steps that depended on it', async () => {
     const { clock, worker } = engines()
     const undone: string[] = []
     const workflow = failing(undone)
@@ -43,7 +43,7 @@ describe('undoing a failed run', () => {
     expect(statuses(await run.status())).toMatchObject({ a: 'compensated', e: 'failed' })
   })
 
-  it('gives a compensation the output, the cause and a key of its own', async () => {
+  it('gives a compensation the output, the cause and its own key', async () => {
     const { clock, worker } = engines()
     const seen: unknown[] = []
     const workflow = define('context', { version: 1 })
@@ -71,7 +71,7 @@ describe('undoing a failed run', () => {
     ])
   })
 
-  it('ends as failed when nothing had to be undone', async () => {
+  it('ends as failed if nothing had to be undone', async () => {
     const { clock, worker } = engines()
     const workflow = define('plain', { version: 1 })
       .step('a', { run: () => 1 })
@@ -85,7 +85,7 @@ describe('undoing a failed run', () => {
     expect(statuses(await run.status())).toEqual({ a: 'completed', no: 'failed' })
   })
 
-  it('waits for in-flight siblings, signals them, and undoes what they did after all', async () => {
+  it('waits for steps in flight, fires their signals, and undoes their late successes', async () => {
     const { clock, worker, sleep } = engines()
     const happened: string[] = []
     const workflow = define('siblings', { version: 1 })
@@ -111,7 +111,7 @@ describe('undoing a failed run', () => {
     expect(statuses(await run.status())).toEqual({ slow: 'compensated', no: 'failed', after: 'cancelled' })
   })
 
-  it('retries a compensation that throws, and parks the run when it gives up; independent branches go on', async () => {
+  it('retries a compensation that throws, and parks the run when it gives up; independent branches continue', async () => {
     const { clock, worker } = engines()
     const undone: string[] = []
     let tries = 0
@@ -201,13 +201,13 @@ describe('undoing a failed run', () => {
     })
   })
 
-  it('goes on after a crash in the middle of a compensation, and two workers undo nothing twice', async () => {
+  it('continues after a crash in the middle of a compensation, and two workers undo nothing twice', async () => {
     const { clock, adapter, engine, worker } = engines()
     const undone: string[] = []
     const crash = gate()
     const stopped = new StoppableClock(clock)
     const workflow = failing(undone)
-    // The first worker dies inside its first compensation: its handler never returns, and its timers never fire again.
+    // The first worker dies inside its first compensation: the handler never returns, and the worker's timers never fire again.
     const dying = define('saga', { version: 1 })
       .step('a', { run: () => 'A', compensate: () => crash.passed })
       .step('b', { dependsOn: ['a'], run: () => 'B', compensate: () => crash.passed })

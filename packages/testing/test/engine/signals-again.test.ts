@@ -27,7 +27,7 @@ describe('an approval that was rejected and retried', () => {
     return { clock, engine, run }
   }
 
-  it('asks anew, and takes a new decision under the same key', async () => {
+  it('asks anew, and takes a new decision with the same key', async () => {
     const { clock, run } = await rejectedAndRetried()
     expect(statuses(await run.status())).toMatchObject({ manager: 'waiting' })
 
@@ -52,8 +52,8 @@ describe('an approval that was rejected and retried', () => {
 
 describe('an approval that was decided', () => {
   it.each([
-    ['under the same key', { key: 'k' }],
-    ['under another key', { key: 'other' }],
+    ['with the same key', { key: 'k' }],
+    ['with another key', { key: 'other' }],
     ['without a key', {}],
   ])('refuses an approval with another payload %s, and says who decided', async (_, sent) => {
     const { run } = await asked()
@@ -69,7 +69,7 @@ describe('an approval that was decided', () => {
     expect(await run.history()).toEqual(before)
   })
 
-  it('takes the same decision with the same payload for a duplicate, whoever sends it', async () => {
+  it('treats the same decision with the same payload as a duplicate, whoever sends it', async () => {
     const { run } = await asked()
     await run.approve('manager', { by: 'ann', payload: { limit: 9 } })
     expect(await run.approve('manager', { by: 'bob', payload: { limit: 9 } })).toMatchObject({
@@ -77,7 +77,7 @@ describe('an approval that was decided', () => {
     })
   })
 
-  it('refuses the other decision under the same key', async () => {
+  it('refuses the opposite decision with the same key', async () => {
     const { run } = await asked()
     await run.approve('manager', { by: 'ann', key: 'k' })
     await expect(run.reject('manager', { by: 'ann', key: 'k' })).rejects.toMatchObject({
@@ -87,11 +87,11 @@ describe('an approval that was decided', () => {
   })
 })
 
-describe('a signal that is sent again under its key', () => {
+describe('a signal that is sent again with its key', () => {
   let received = 0
   const shipment = define('shipment', { version: 1 })
     .waitForSignal('shipped', {
-      // What it gives differs each time, and it leaves out what a sender counts.
+      // The schema's result differs each time, and omits a number that the sender counts up.
       schema: z.object({ tracking: z.string() }).transform((value) => ({ ...value, number: ++received })),
     })
     .waitForSignal('paid', { schema: z.object({ sum: z.number() }) })
@@ -105,7 +105,7 @@ describe('a signal that is sent again under its key', () => {
     return run
   }
 
-  it('is a duplicate when its sender gives the same, whatever its schema makes of it', async () => {
+  it('is a duplicate if the sender’s payload is the same, whatever the schema makes of it', async () => {
     const run = await given()
     await run.signal('shipped', { tracking: 'T1' }, { key: 'k' })
     expect(await run.signal('shipped', { tracking: 'T1' }, { key: 'k' })).toMatchObject({
@@ -113,7 +113,7 @@ describe('a signal that is sent again under its key', () => {
     })
   })
 
-  it('is a duplicate when its schema gives the same, whatever else its sender gives', async () => {
+  it('is a duplicate if the schema’s result is the same, whatever else the payload contains', async () => {
     const run = await given()
     const body = { sum: 7, tries: 1 }
     await run.signal('paid', body, { key: 'k' })

@@ -18,7 +18,7 @@ const shipment = define('order', { version: 1 })
   })
 
 describe('a step that waits for a signal', () => {
-  it('completes with the payload as its schema gives it, and at once', async () => {
+  it('completes at once, with the payload as its schema returns it', async () => {
     const { clock, worker } = engines()
     const engine = await worker({ workflows: [shipment] })
     const run = await engine.run(shipment)
@@ -41,7 +41,7 @@ describe('a step that waits for a signal', () => {
     expect(clock.now() - signalledAt).toBeLessThan(50)
   })
 
-  it('is woken in another process by a signal from a process that only knows the definition', async () => {
+  it('is woken in another process by a signal from a process that only has the definition', async () => {
     const { clock, adapter, engine, worker } = engines()
     const { steps, dag } = {
       steps: { pay: { handler: 'pay' }, shipped: { signal: true } },
@@ -57,12 +57,12 @@ describe('a step that waits for a signal', () => {
     const result = await clock.runUntil(web.runs.handle(run.id).result())
 
     expect(result).toEqual({ pay: 1, shipped: [1, 2] })
-    // Woken at once; the watching process looks once a tick.
+    // A hint woke it at once; the watching process looks only once a tick.
     const ended = (await run.status()).finishedAt!
     expect(Number(ended) - sentAt).toBeLessThan(50)
   })
 
-  it('takes a signal that came before it waited, or before anything', async () => {
+  it('takes a signal that came before the step waited, or before the run began', async () => {
     const { clock, worker, sleep } = engines()
     const workflow = define('early', { version: 1 })
       .step('slow', { run: () => sleep(10_000) })
@@ -86,7 +86,7 @@ describe('a step that waits for a signal', () => {
     expect(await clock.runUntil(run.result())).toEqual({ go: payload })
   })
 
-  it('is sent a signal once, however often and by whomever the same key is sent', async () => {
+  it('gets a signal once, however often and by whomever it is sent with the same key', async () => {
     const { clock, engine, worker } = engines()
     const first = await worker({ workflows: [shipment] })
     const other = engine({ workflows: [shipment] })
@@ -149,7 +149,7 @@ describe('a step that waits for a signal', () => {
     expect((await run.status()).status).toBe('completed')
   })
 
-  it('waits on for its timeout after a process died in the middle', async () => {
+  it('keeps its timeout after a process died in the middle', async () => {
     const { clock, worker } = engines()
     const first = await worker({ workflows: [shipment] })
     const run = await first.run(shipment)
@@ -186,32 +186,36 @@ describe('a signal that cannot be taken', () => {
 
   it.each([
     [
-      'a step that is not there',
+      'a step that does not exist',
       'shiped',
       /has no step "shiped".*Did you mean "shipped"\? These do: shipped\./,
     ],
-    ['a step that works', 'work', /has a step "work" that does not wait for a signal\. These do: shipped\./],
+    [
+      'a step with a handler',
+      'work',
+      /has a step "work" that does not wait for a signal\. These do: shipped\./,
+    ],
     ['a step that sleeps', 'rest', /has a step "rest" that does not wait for a signal/],
     [
       'an approval',
       'review',
       /has a step "review" that waits for an approval: use approve\(\) or reject\(\)/,
     ],
-  ])('for %s is refused, with the nearest name and those that take signals', async (_, name, message) => {
+  ])('for %s is refused, with the nearest name and the steps that take signals', async (_, name, message) => {
     const { handle } = await given()
     const sending = handle.signal(name, {})
     await expect(sending).rejects.toMatchObject({ code: 'invalid_option', step: name })
     await expect(sending).rejects.toThrow(message)
   })
 
-  it('as a decision for a step that waits for a signal is refused', async () => {
+  it('is refused if it is a decision, but the step waits for a signal', async () => {
     const { handle } = await given()
     await expect(handle.approve('shipped', { by: 'ann' })).rejects.toThrow(
       /waits for a signal: use signal\(\)/,
     )
   })
 
-  it('is refused before anything is recorded when its payload is not valid', async () => {
+  it('is refused before anything is recorded if its payload is not valid', async () => {
     const { run, handle } = await given()
     const before = await run.status()
     const sending = handle.signal('shipped', { tracking: 7 }, { key: 'k' })
@@ -225,7 +229,7 @@ describe('a signal that cannot be taken', () => {
     })
   })
 
-  it('is refused when its payload cannot be stored or is too large', async () => {
+  it('is refused if its payload cannot be stored or is too large', async () => {
     const { engine } = engines()
     const any = define('any', { version: 1 }).waitForSignal('go')
     const made = engine({ workflows: [any], payloadMaxBytes: 20 })
@@ -234,7 +238,7 @@ describe('a signal that cannot be taken', () => {
     await expect(run.signal('go', 'x'.repeat(30))).rejects.toMatchObject({ code: 'payload_too_large' })
   })
 
-  it('is refused for a run that is not there', async () => {
+  it('is refused for a run that does not exist', async () => {
     const { made } = await given()
     const sending = made.signal('01920000-0000-7000-8000-000000000000', 'shipped', { tracking: 'T' })
     await expect(sending).rejects.toMatchObject({ code: 'unknown_run' })
@@ -244,7 +248,7 @@ describe('a signal that cannot be taken', () => {
     )
   })
 
-  it('is refused for a step that takes none also where only the store knows the definition', async () => {
+  it('is also refused for a step that takes none if only the store has the definition', async () => {
     const { engine, run } = await given()
     const stranger = engine()
     await expect(stranger.signal(run.id, 'shiped', {})).rejects.toMatchObject({
@@ -276,7 +280,7 @@ describe('a signal that cannot be taken', () => {
     await expect(sending).rejects.toThrow(message)
   })
 
-  it('to a run that is over is a no-op that says so', async () => {
+  it('to an ended run does nothing, and says so', async () => {
     const { clock, handle } = await given()
     await handle.cancel()
     await clock.runUntil(handle.result().catch(() => {}))

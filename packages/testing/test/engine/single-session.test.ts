@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { memoryTransaction } from '../../src/index.ts'
 import { changed, engines } from './bench-of-engines.ts'
 
-/** A store in which a renewal waits while a transaction is open, as everything does in PGlite. `begins` is called as one begins. */
+/** A store in which a renewal waits while a transaction is open, like everything in PGlite. Calls `begins` when a transaction begins. */
 function withOneSession(store: Adapter, begins: () => void): Adapter {
   let open: Promise<unknown> = Promise.resolve()
   return changed(store, {
@@ -22,7 +22,7 @@ function withOneSession(store: Adapter, begins: () => void): Adapter {
   })
 }
 
-it('a worker that stood still as its transaction began ends that before it renews its lease, in a store with one session', async () => {
+it('in a store with one session, a worker that froze while its transaction began ends it before it renews its lease', async () => {
   const { clock, adapter, worker } = engines()
   const own = {
     stoodStillMs: 0,

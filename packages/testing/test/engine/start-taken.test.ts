@@ -8,8 +8,8 @@ const two = define('two', { version: 1 })
   .step('a', { run: () => 1 })
   .step('b', { run: () => 2 })
 
-describe('a run that is started in the process of a worker', () => {
-  it('is taken on in the same call: nothing is claimed for it, and nobody else is woken', async () => {
+describe('a run that is started in a worker’s process', () => {
+  it('is taken on in the same call: without a claim, and without waking another worker', async () => {
     const { adapter, clock, worker } = engines()
     const made = await worker({ workflows: [two] })
     await clock.advance('10ms')
@@ -22,7 +22,7 @@ describe('a run that is started in the process of a worker', () => {
     expect(wake).not.toHaveBeenCalled()
   })
 
-  it('does not overtake what waits in the queue', async () => {
+  it('does not overtake steps that wait in the queue', async () => {
     const { clock, engine, worker } = engines()
     const order: number[] = []
     const stall = gate()
@@ -44,7 +44,7 @@ describe('a run that is started in the process of a worker', () => {
     expect(order).toEqual([1, 2, 3])
   })
 
-  it('is left to the queue when the worker has no room, or leaves', async () => {
+  it('is queued if the worker has no room, or leaves', async () => {
     const { adapter, clock, worker } = engines()
     const made = await worker({ workflows: [two], concurrency: 1 })
     await clock.advance('10ms')
@@ -58,7 +58,7 @@ describe('a run that is started in the process of a worker', () => {
     expect(adapter.dump().runs).toHaveLength(2)
   })
 
-  it('is left to others when the worker doesn’t know its version', async () => {
+  it('is left to others if the worker doesn’t have its version', async () => {
     const { clock, worker } = engines()
     const made = await worker({ workflows: [one] })
     await clock.advance('10ms')
@@ -69,7 +69,7 @@ describe('a run that is started in the process of a worker', () => {
     expect((await run.status()).steps.map(({ status }) => status)).toEqual(['ready', 'ready'])
   })
 
-  it('begins later if it is to, and its deadline is kept', async () => {
+  it('begins later if it has a start time, and its deadline is kept', async () => {
     const { clock, worker } = engines()
     const never = define('never', { version: 1 }).step('a', { run: () => new Promise(() => {}) })
     const made = await worker({ workflows: [one, never] })
@@ -85,7 +85,7 @@ describe('a run that is started in the process of a worker', () => {
     expect((await later.status()).status).toBe('completed')
   })
 
-  it('whose answer is lost is one run, and its steps are run once', async () => {
+  it('is one run even if the answer is lost, and its steps run once', async () => {
     const { adapter, clock, worker } = engines()
     let calls = 0
     const counted = define('counted', { version: 1 }).step('a', { run: () => (calls += 1) })
@@ -109,7 +109,7 @@ describe('a run that is started in the process of a worker', () => {
     expect((await run.status()).steps[0]).toMatchObject({ attempts: 1, losses: 0 })
   })
 
-  it('while the worker leaves is given back: the worker waits for the answer before it signs off', async () => {
+  it('is released if the worker leaves: the worker waits for the answer before it deregisters', async () => {
     const { adapter, clock, engine, worker } = engines()
     const stall = gate()
     const slow = changed(adapter, {

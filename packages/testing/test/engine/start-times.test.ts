@@ -2,7 +2,7 @@ import { define } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
 import { engines } from './bench-of-engines.ts'
 
-/** A worker that may wait for days of virtual time: it looks seldom, and timers wake it all the same. */
+/** A worker for tests in which days of virtual time pass: it looks rarely, and timers wake it. */
 const _PATIENT = { tick: '1m', lease: '1d' } as const
 
 describe('start times', () => {
@@ -44,7 +44,7 @@ describe('start times', () => {
     expect(await clock.runUntil(run.result(), { limit: '1s' })).toEqual({ a: 'ran' })
   })
 
-  it('runMany() takes times for each run', async () => {
+  it('runMany() accepts times for each run', async () => {
     const { clock, worker } = engines()
     const engine = await worker({ workflows: [workflow] })
     const [now, later] = await engine.runMany(workflow, [{}, { delay: '1h' }])
@@ -54,14 +54,14 @@ describe('start times', () => {
 
   it.each([
     ['a negative delay', { delay: -1 }, 'run(): delay must be a duration from 0 to 3650d'],
-    ['a delay of ages', { delay: '99999d' }, 'run(): delay must be a duration from 0 to 3650d'],
+    ['a delay that is too long', { delay: '99999d' }, 'run(): delay must be a duration from 0 to 3650d'],
     ['a day that does not exist', { startAt: '2026-02-30' }, 'startAt must be an instant'],
-    ['a date before any store', { startAt: new Date(-8.64e15) }, 'startAt must be an instant from year 1'],
+    ['a date before year 1', { startAt: new Date(-8.64e15) }, 'startAt must be an instant from year 1'],
     ['no date', { startAt: 'tomorrow' }, 'run(): startAt must be an instant from year 1 to 9999'],
-    ['a date without its offset', { startAt: '2025-01-01T09:00:00' }, 'with an offset'],
+    ['a date without an offset', { startAt: '2025-01-01T09:00:00' }, 'with an offset'],
     ['an invalid date', { startAt: new Date(Number.NaN) }, 'an invalid Date'],
     ['both', { startAt: new Date(), delay: 1 }, 'startAt and delay are both given'],
-    ['no time to a deadline', { deadline: 0 }, 'deadline must be false or a duration greater than 0'],
+    ['a deadline of zero', { deadline: 0 }, 'deadline must be false or a duration greater than 0'],
     ['a negative deadline', { deadline: '-1h' }, 'deadline must be false or a duration'],
     ['an unknown option', { dealy: 1 }, 'no option "dealy". Did you mean "delay"?'],
   ] as const)('refuses %s, and starts nothing', async (_, options, message) => {

@@ -6,7 +6,7 @@ import { engines, statuses } from './bench-of-engines.ts'
 describe('starting', () => {
   const workflow = define('keyed', { version: 1 }).step('a', { run: () => 1 })
 
-  it('the same key and input give the first run; another input is refused', async () => {
+  it('the same key and input return the first run; another input is refused', async () => {
     const { engine } = engines()
     const made = engine()
 
@@ -22,7 +22,7 @@ describe('starting', () => {
     expect(await made.runs.list()).toHaveLength(1)
   })
 
-  it('the same key is compared by what the caller gave, whatever the schema makes of it', async () => {
+  it('with the same key, the caller’s inputs are compared, whatever the schema makes of them', async () => {
     const { engine } = engines()
     const made = engine()
     const computed = define('computed', {
@@ -43,7 +43,7 @@ describe('starting', () => {
     expect(await made.runs.list()).toHaveLength(1)
   })
 
-  it('a key that finds a run of an earlier version says so, and does not give its outputs as those of this one', async () => {
+  it('a key that finds a run of an earlier version says so, and does not return its outputs as those of this version', async () => {
     const { clock, engine, worker } = engines()
     const newer = define('keyed', { version: 2 }).step('z', { run: () => 26 })
     const older = await engine().run(workflow, { a: 1 }, { key: 'k' })
@@ -92,7 +92,7 @@ describe('starting', () => {
     })
   })
 
-  it('runs in flight go on by the version they started with when a newer one is registered', async () => {
+  it('live runs continue with the version they started with when a newer one is registered', async () => {
     const { clock, engine, worker } = engines()
     const run = await engine().run(workflow, undefined)
     const newer = define('keyed', { version: 2 }).step('z', { run: () => 26 })
@@ -104,7 +104,7 @@ describe('starting', () => {
     expect(await clock.runUntil(other.result())).toEqual({ z: 26 })
   })
 
-  it('a version nobody can run is left alone, not failed', async () => {
+  it('a run whose version no worker has is left alone, not failed', async () => {
     const { clock, engine, worker } = engines()
     const run = await engine().run(workflow, undefined)
     await worker({ workflows: [define('keyed', { version: 2 }).step('z', { run: () => 26 })] })
@@ -132,7 +132,7 @@ describe('starting many', () => {
     run: ({ input }) => input.n * 2,
   })
 
-  it('runMany() gives handles in order, and each run its own input', async () => {
+  it('runMany() returns handles in order, and each run gets its own input', async () => {
     const { clock, worker } = engines()
     const engine = await worker({ workflows: [workflow] })
 
@@ -145,7 +145,7 @@ describe('starting many', () => {
     expect(results).toEqual(Array.from({ length: 1_500 }, (_, n) => ({ a: n * 2 })))
   })
 
-  it('a thousand runs, and single starts of one moment, are one call to the store', async () => {
+  it('a thousand runs, or single starts at the same moment, are one call to the store', async () => {
     const { adapter, engine } = engines()
     const made = engine()
     const startRuns = vi.spyOn(adapter, 'startRuns')
@@ -159,7 +159,7 @@ describe('starting many', () => {
     expect(startRuns.mock.calls.map(([runs]) => runs.length)).toEqual([1_000, 3])
   })
 
-  it('one bad input keeps all from starting', async () => {
+  it('one invalid input prevents all starts', async () => {
     const { engine } = engines()
     const made = engine()
 
@@ -191,7 +191,7 @@ describe('starting many', () => {
 describe('a start whose answer is lost', () => {
   const workflow = define('lost', { version: 1 }).step('a', { run: () => 1 })
 
-  it('is made again, and is one run', async () => {
+  it('is repeated, and is one run', async () => {
     const { adapter, clock, engine } = engines()
     const startRuns = adapter.startRuns.bind(adapter)
     vi.spyOn(adapter, 'startRuns').mockImplementationOnce(async (runs) => {
@@ -206,7 +206,7 @@ describe('a start whose answer is lost', () => {
     expect((await made.runs.list()).map(({ id }) => id)).toEqual([run.id])
   })
 
-  it('is told to the caller when the store stays away', async () => {
+  it('is reported to the caller if the store stays away', async () => {
     const { adapter, clock, engine } = engines()
     const told: string[] = []
     vi.spyOn(adapter, 'startRuns').mockRejectedValue(new StoreUnavailableError('gone'))

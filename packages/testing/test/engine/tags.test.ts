@@ -7,7 +7,7 @@ const workflow = define('tagged', { version: 1 }).step('a', { run: () => 1 })
 const TWENTY_ONE = Array.from({ length: 21 }, (_, n) => `t${n}`)
 
 describe('tags of runs', () => {
-  it('are shown wherever a run is shown, also of runs that are started together', async () => {
+  it('are shown wherever a run is shown, also for runs that are started together', async () => {
     const { engine } = engines()
     const made = engine()
     const run = await made.run(workflow, undefined, { tags: ['tenant:7', 'env:prod'] })
@@ -23,7 +23,7 @@ describe('tags of runs', () => {
     ])
   })
 
-  it('find runs that have all of them, and bulk actions touch no others', async () => {
+  it('find runs that have all of them, and limit bulk actions to those', async () => {
     const { engine } = engines()
     const made = engine()
     const start = async (...tags: readonly string[]) => (await made.run(workflow, undefined, { tags })).id
@@ -37,7 +37,7 @@ describe('tags of runs', () => {
     expect((await made.runs.get(none))?.status).toBe('running')
   })
 
-  it('stay with a run that is retried, and are part of what an archive is given', async () => {
+  it('stay with a run that is retried, and are given to an archive', async () => {
     const { engine, worker, clock } = engines()
     let broken = true
     const failing = define('failing', { version: 1 }).step('a', {
@@ -83,7 +83,7 @@ describe('tags of runs', () => {
     )
   })
 
-  it('tell of which runs the keys are released', async () => {
+  it('select the runs whose keys are released', async () => {
     const { worker, clock } = engines()
     const made = await worker({ workflows: [workflow] })
     const run = await made.run(workflow, undefined, { key: 'k1', tags: ['a'] })
@@ -99,7 +99,7 @@ describe('tags of runs', () => {
     expect((await other.status()).key).toBe('k2')
   })
 
-  it('belong to the first start with a key: a later one changes none of them', async () => {
+  it('belong to the first start with a key: a later start does not change them', async () => {
     const { engine } = engines()
     const made = engine()
     const run = await made.run(workflow, undefined, { key: 'k', tags: ['first'] })
@@ -135,7 +135,7 @@ describe('tags of runs', () => {
     expect(await made.runs.list()).toEqual([])
   })
 
-  it('may be as many and as long as is said, and of any characters but these', async () => {
+  it('may be many, long, and of almost any characters', async () => {
     const { engine } = engines()
     const made = engine()
     const tags = [...TWENTY_ONE.slice(0, 18), '🎉'.repeat(100), 'a "b" {c}, \\d']

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { memoryTransaction } from '../../src/index.ts'
 import { changed, engines, gate, StoppableClock, statuses } from './bench-of-engines.ts'
 
-/** A step that notes what it did in a ledger, through its transaction. */
+/** A step that records in a ledger what it did, through its transaction. */
 function ledgerOf(entries: string[]) {
   return define('ledger', { version: 1 }).step('debit', {
     transaction: memoryTransaction(),
@@ -20,7 +20,7 @@ function conflict(): Error {
   return Object.assign(new Error('could not serialize access'), { code: '40001' })
 }
 
-/** A store whose `transact` answers otherwise a few times: with a loss of the connection before, or after it took effect. */
+/** A store whose `transact` fails a few times: the connection is lost before it, or after it took effect. */
 function unreliable(store: Adapter, fates: ('before' | 'after' | 'conflict')[]): Adapter {
   const transact: Adapter['transact'] = async (request) => {
     const fate = fates.shift()
@@ -42,7 +42,7 @@ function unreliable(store: Adapter, fates: ('before' | 'after' | 'conflict')[]):
 }
 
 describe('transactional steps', () => {
-  it('commit what they did with their settlement, and hand back what they made ready', async () => {
+  it('commit their writes with their settlement, and hand back the steps they made ready', async () => {
     const { clock, worker } = engines()
     const entries: string[] = []
     const workflow = ledgerOf(entries).step('mail', {
@@ -58,7 +58,7 @@ describe('transactional steps', () => {
     expect(entries).toEqual([`${run.id}:debit`])
   })
 
-  it('leave nothing behind when they fail, whatever they did before, and are retried as ever', async () => {
+  it('leave nothing behind when they fail, whatever they wrote before, and are retried as usual', async () => {
     const { clock, worker } = engines()
     const entries: string[] = []
     const attempts: number[] = []
@@ -79,7 +79,7 @@ describe('transactional steps', () => {
     expect(entries).toEqual(['attempt 3'])
   })
 
-  it('are repeated without spending an attempt when the store gives them up for others, and not for ever', async () => {
+  it('are repeated without counting an attempt if the store rolls them back for others, but not forever', async () => {
     const { clock, worker } = engines()
     const calls: number[] = []
     const workflow = define('conflicts', { version: 1 }).step('debit', {
@@ -87,7 +87,7 @@ describe('transactional steps', () => {
       retry: { retries: 1, initial: '1s', jitter: false },
       run: ({ attempt }) => {
         calls.push(attempt)
-        // Once more than is repeated for free.
+        // Once more than may be repeated without counting.
         if (calls.length <= 11) throw new Error('query failed', { cause: conflict() })
       },
     })
@@ -100,7 +100,7 @@ describe('transactional steps', () => {
     expect((await run.status()).steps[0]).toMatchObject({ failures: 1, losses: 0 })
   })
 
-  it('repeat a conflict at their end too, with nothing of the first try left', async () => {
+  it('also repeat a conflict at COMMIT, with nothing of the first run left', async () => {
     const { clock, adapter: store, worker } = engines()
     const entries: string[] = []
     const workflow = ledgerOf(entries)
@@ -116,7 +116,7 @@ describe('transactional steps', () => {
     expect((await run.status()).steps[0]).toMatchObject({ failures: 0, losses: 0 })
   })
 
-  it('whose COMMIT was not answered are asked about: recorded, they are not run again', async () => {
+  it('whose COMMIT was not answered are looked up: if recorded, they do not run again', async () => {
     const { clock, adapter: store, worker } = engines()
     const entries: string[] = []
     let calls = 0
@@ -135,7 +135,7 @@ describe('transactional steps', () => {
     })
     const run = await engine.run(workflow)
 
-    // The claim of `mail` was handed back in the answer that was lost: the worker finds it by asking what it holds.
+    // The claim of `mail` was handed back in the lost answer: the worker finds it with `held`.
     const outputs = await clock.runUntil(run.result(), { limit: '20s' })
 
     expect(outputs).toMatchObject({ mail: 'sent' })
@@ -143,7 +143,7 @@ describe('transactional steps', () => {
     expect(entries).toEqual(['debited'])
   })
 
-  it('roll back when they time out, and what their handlers do later reaches nothing', async () => {
+  it('roll back when they time out, and later queries of their handlers reach nothing', async () => {
     const { clock, worker, sleep } = engines()
     const entries: string[] = []
     const late: unknown[] = []
@@ -205,7 +205,7 @@ describe('transactional steps', () => {
     expect(told).toEqual(['lease_lost'])
   })
 
-  it('can be undone in a transaction of their own, once, while their neighbours fail', async () => {
+  it('can be undone once, in their own transaction, while their neighbours fail', async () => {
     const { clock, worker } = engines()
     const entries: string[] = []
     let undos = 0
@@ -240,7 +240,7 @@ describe('transactional steps', () => {
     expect(undos).toBe(3)
   })
 
-  it('that a leaving worker cannot wait for are rolled back, and given back unspent', async () => {
+  it('for which a leaving worker cannot wait are rolled back, and released without counting an attempt', async () => {
     const { clock, worker, engine } = engines()
     const entries: string[] = []
     const workflow = define('leaving', { version: 1 }).step('debit', {
@@ -279,7 +279,7 @@ describe('transactional steps', () => {
     expect(entries).toEqual([])
   })
 
-  it('whose output the store refuses fail at once with what the store said, with nothing written', async () => {
+  it('whose output the store refuses fail at once with the store’s reason, with nothing written', async () => {
     const { clock, worker, adapter } = engines()
     const entries: string[] = []
     const refusing = changed(adapter, {
@@ -318,7 +318,7 @@ describe('transactional steps', () => {
     expect(entries).toEqual([])
   })
 
-  it('do not hold up the adoption of claims whose answer was lost', async () => {
+  it('do not delay the adoption of claims whose answer was lost', async () => {
     const { clock, engine, worker, adapter } = engines()
     const starter = engine()
     const stall = gate()
@@ -337,7 +337,7 @@ describe('transactional steps', () => {
     })
     const quick = define('quick', { version: 1 }).step('quick', { run: () => 'done' })
     await worker({ adapter: losing, workflows: [slow, quick] })
-    // Through the queue, so that they are claimed.
+    // Started elsewhere, so that they are claimed through the queue.
     const held = await starter.run(slow)
     await clock.advance('500ms')
     const run = await starter.run(quick)

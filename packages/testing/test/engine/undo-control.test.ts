@@ -2,7 +2,7 @@ import { define, type Explanation, PermanentError, type RunSnapshot } from '@bel
 import { describe, expect, it } from 'vitest'
 import { engines } from './bench-of-engines.ts'
 
-/** reserve → charge → ship, which fails; the compensation of charge throws as long as `broken` says. */
+/** reserve → charge → ship, which fails. The compensation of charge throws while `broken` returns true. */
 function failing(undone: string[], broken: () => boolean) {
   return define('failing', { version: 1 })
     .step('reserve', { run: () => 'r1', compensate: () => undone.push('reserve') })
@@ -44,8 +44,8 @@ function statuses({ steps }: RunSnapshot) {
   return Object.fromEntries(steps.map(({ name, status }) => [name, status]))
 }
 
-describe('an undo that waits for its next try', () => {
-  it('is told of by explain(), with what may be done', async () => {
+describe('an undo that waits for its next attempt', () => {
+  it('is shown by explain(), with the possible actions', async () => {
     const { run } = await waitingForItsNextTry()
 
     const explained = await run.explain()
@@ -59,7 +59,7 @@ describe('an undo that waits for its next try', () => {
     })
   })
 
-  it('is tried now when an operator says so', async () => {
+  it('is tried now if an operator says so', async () => {
     const { clock, run, undone, state } = await waitingForItsNextTry()
     state.broken = false
 
@@ -73,7 +73,7 @@ describe('an undo that waits for its next try', () => {
     expect(undone).toEqual(['charge', 'reserve'])
   })
 
-  it('is skipped when an operator says so, and has a result of its own in the report', async () => {
+  it('is skipped if an operator says so, and has its own result in the report', async () => {
     const { clock, run, undone } = await waitingForItsNextTry()
 
     await run.skipCompensation('charge', { by: 'ann', reason: 'refunded by hand' })
@@ -117,7 +117,7 @@ describe('an undo that waits for its next try', () => {
     expect(undone).toEqual(['charge', 'reserve'])
   })
 
-  it('goes on when somebody cancels the run, and is told so when the undo is to be left out', async () => {
+  it('continues if somebody cancels the run; a cancellation without an undo is refused', async () => {
     const { run } = await waitingForItsNextTry()
 
     expect(await run.cancel()).toBe(false)
@@ -171,7 +171,7 @@ describe('a run that fails while it is paused', () => {
     expect(changes).toEqual(['run.compensating'])
   })
 
-  it('is cancelled by an operator, who leaves its effects', async () => {
+  it('can be cancelled by an operator who leaves its effects', async () => {
     const { clock, run, undone } = await failedWhilePaused()
 
     expect(await run.cancel({ compensate: false, reason: 'kept' })).toBe(true)

@@ -9,7 +9,7 @@ const circular = () => {
   return value
 }
 
-/** Outputs that cannot be stored, and what the error of their step says. */
+/** Outputs that cannot be stored, and the error of their step. */
 const unstorable: readonly (readonly [string, () => unknown, RegExp])[] = [
   ['2 MiB', () => 'x'.repeat(2 * 1024 * 1024), /the limit is 1048576/],
   ['a bigint', () => ({ id: 1n }), /cannot be stored as JSON/],
@@ -23,7 +23,7 @@ const unstorable: readonly (readonly [string, () => unknown, RegExp])[] = [
   ],
 ]
 
-/** charge → ship: what the charge returns is given, and its refunds are noted. */
+/** charge → ship: the charge returns the given output, and its refunds are recorded. */
 function charging(output: () => unknown, refunds: unknown[]) {
   return define('charging', { version: 1 })
     .step('charge', {
@@ -35,7 +35,7 @@ function charging(output: () => unknown, refunds: unknown[]) {
     .step('ship', { dependsOn: ['charge'], run: () => 'shipped' })
 }
 
-/** A run that was cancelled without an undo while its first handler ran, which waits for that. */
+/** A run that was cancelled without an undo while its first handler ran; the handler waits for the cancellation. */
 async function abandoned(make: (cancelled: Promise<void>) => WorkflowDefinition) {
   const { clock, worker } = engines()
   const cancelled = gate()
@@ -85,7 +85,7 @@ describe('a step whose output cannot be stored', () => {
     },
   )
 
-  it('says that it succeeded, and why it failed, while it is not undone', async () => {
+  it('reports that it succeeded, and why it failed, until it is undone', async () => {
     const { clock, worker } = engines()
     const workflow = define('charging', { version: 1 }).step('charge', { run: (): unknown => 1n })
     const engine = await worker({ workflows: [workflow] })
@@ -104,7 +104,7 @@ describe('a step whose output cannot be stored', () => {
     expect(String(error)).toContain('What "charge" did took effect, and was not undone.')
   })
 
-  it('is undone too when the store refuses what the engine took for storable', async () => {
+  it('is also undone if the store refuses an output that the engine considered storable', async () => {
     const { clock, adapter, worker } = engines()
     const refunds: unknown[] = []
     const told: string[] = []
@@ -131,7 +131,7 @@ describe('a step whose output cannot be stored', () => {
     expect(statuses(await run.status())).toEqual({ charge: 'compensated', ship: 'cancelled' })
   })
 
-  it('is undone too when its run is cancelled while its handler runs', async () => {
+  it('is also undone if its run is cancelled while its handler runs', async () => {
     const { clock, worker } = engines()
     const refunds: unknown[] = []
     const [begun, mayEnd] = [gate(), gate()]
@@ -152,7 +152,7 @@ describe('a step whose output cannot be stored', () => {
     expect((await run.status()).status).toBe('cancelled')
   })
 
-  it('keeps that it succeeded when it is tried again, and is undone when that try fails', async () => {
+  it('still counts as succeeded when it is tried again, and is undone if that attempt fails', async () => {
     const refunds: unknown[] = []
     const ends = [(): unknown => 1n, () => Promise.reject(new PermanentError('second try'))]
     const { clock, run } = await abandoned((cancelled) =>
@@ -168,7 +168,7 @@ describe('a step whose output cannot be stored', () => {
     expect((await run.status()).status).toBe('compensated')
   })
 
-  it('is undone with the output that an operator gave it, when it was skipped and the run fails later', async () => {
+  it('is undone with the output that an operator gave it, if it was skipped and the run fails later', async () => {
     const refunds: unknown[] = []
     const { clock, run } = await abandoned((cancelled) =>
       charging(() => cancelled.then(() => 1n), refunds).step('post', {
@@ -186,7 +186,7 @@ describe('a step whose output cannot be stored', () => {
     expect(statuses(await run.status())).toMatchObject({ charge: 'compensated', post: 'failed' })
   })
 
-  it('fails like any other when its transaction was rolled back with it', async () => {
+  it('fails like any other if its transaction was rolled back with it', async () => {
     const { clock, worker } = engines()
     const refunds: unknown[] = []
     const workflow = define('transacts', { version: 1 }).step('write', {
@@ -205,7 +205,7 @@ describe('a step whose output cannot be stored', () => {
     expect(refunds).toEqual([])
   })
 
-  it('counts when it ends in the grace after its timeout', async () => {
+  it('counts if it ends in the grace period after its timeout', async () => {
     const { clock, worker } = engines()
     const refunds: unknown[] = []
     const workflow = define('late', { version: 1 }).step('charge', {
@@ -242,7 +242,7 @@ describe('an input or a payload that cannot be stored', () => {
   })
 })
 
-describe('an output that JSON keeps only in part', () => {
+describe('an output that JSON stores only in part', () => {
   const losses: readonly (readonly [string, () => unknown, RegExp])[] = [
     [
       'NaN',
@@ -254,7 +254,7 @@ describe('an output that JSON keeps only in part', () => {
     ['an Error', () => [new TypeError('no')], /holds a TypeError at \[0\].*stored as \{\}/],
   ]
 
-  it.each(losses)('(%s) is told in a warning, once for each step', async (_, make, warning) => {
+  it.each(losses)('(%s) causes a warning, once for each step', async (_, make, warning) => {
     const { clock, worker } = engines()
     const warn = vi.fn()
     const workflow = define('lossy', { version: 1 }).step('a', { run: (): unknown => make() })
@@ -271,7 +271,7 @@ describe('an output that JSON keeps only in part', () => {
     expect(warn).toHaveBeenCalledWith(expect.stringMatching(warning), expect.objectContaining({ step: 'a' }))
   })
 
-  it('is not suspected where null, an empty object or a date is what was meant', async () => {
+  it('causes no warning for null, an empty object or a date', async () => {
     const { clock, worker } = engines()
     const warn = vi.fn()
     const workflow = define('whole', { version: 1 }).step('a', {

@@ -22,7 +22,7 @@ describe('versions over the life of a workflow', () => {
     const after = await forgetful.run(two)
     const shipped = await clock.runUntil(after.result())
     const forgotten = await waiting()
-    // The next one has both, until there are no more runs of version 1.
+    // The next deploy has both, until no runs of version 1 are left.
     const both = await worker({ workflows: [one, two] })
     const packed = await clock.runUntil(before.result())
     await clock.runUntil(both.stop())
@@ -33,7 +33,7 @@ describe('versions over the life of a workflow', () => {
     expect(await waiting()).toEqual([])
   })
 
-  it('a process that only triggers needs no handlers, and runs nothing', async () => {
+  it('a process that only starts runs needs no handlers, and runs nothing', async () => {
     const { clock, worker, engine } = engines()
     const graph = { steps: { pack: { handler: 'pack' }, ship: { handler: 'ship' } }, dag: { ship: ['pack'] } }
     const named = defineGraph('parcel', { version: 1, ...graph })

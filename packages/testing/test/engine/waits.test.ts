@@ -2,11 +2,11 @@ import { define, RunFailedError } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
 import { engines, statuses } from './bench-of-engines.ts'
 
-/** A worker that may wait for days of virtual time: it looks seldom, and timers wake it all the same. */
+/** A worker for tests in which days of virtual time pass: it looks rarely, and timers wake it. */
 const PATIENT = { tick: '1m', lease: '1d' } as const
 
 describe('sleeping', () => {
-  it('sleeps for its time, to the millisecond, and hands on', async () => {
+  it('sleeps for its time, to the millisecond, and then continues', async () => {
     const { clock, worker } = engines()
     const workflow = define('nap', { version: 1 })
       .step('before', { run: () => 'x' })
@@ -43,7 +43,7 @@ describe('sleeping', () => {
     })
   })
 
-  it('survives every process: what sleeps is a row', async () => {
+  it('survives every process: a sleeping step is only a row', async () => {
     const { clock, adapter, engine, worker } = engines()
     const workflow = define('nap', { version: 1 })
       .sleep('nap', { for: '30d' })
@@ -62,7 +62,7 @@ describe('sleeping', () => {
     expect(adapter.dump().queue).toEqual([])
   })
 
-  it('sleeps as long, or until when, a function of input and deps says', async () => {
+  it('sleeps for a duration, or until an instant, that a function computes from input and deps', async () => {
     const { clock, worker } = engines()
     const workflow = define('computed', { version: 1 })
       .step('term', { run: () => ({ days: 2 }) })
@@ -83,10 +83,10 @@ describe('sleeping', () => {
   })
 
   it.each([
-    ['no time at all', { for: 0 }],
+    ['a duration of zero', { for: 0 }],
     ['an instant that has passed', { until: new Date(0) }],
     ['a computed instant that has passed', { until: () => '2001-01-01T00:00:00Z' }],
-  ] as const)('goes on at once after %s', async (_, options) => {
+  ] as const)('continues at once after %s', async (_, options) => {
     const { clock, worker } = engines()
     const workflow = define('none', { version: 1 }).sleep('none', options as { for: 0 })
     const engine = await worker({ workflows: [workflow] })
@@ -109,20 +109,17 @@ describe('sleeping', () => {
       /is an invalid Date, which is not an instant/,
     ],
     ['ages', { for: (): string => '40000d' }, /the longest duration is 3650d/],
-  ] as const)(
-    'fails at once, without retries, when its function gives back %s',
-    async (_, options, message) => {
-      const { clock, worker } = engines()
-      const workflow = define('bad', { version: 1 }).sleep('nap', options as never)
-      const engine = await worker({ workflows: [workflow] })
-      const run = await engine.run(workflow)
-      const error = await clock.runUntil(run.result().catch((e: unknown) => e))
-      expect(error).toMatchObject({ code: 'run_failed', step: 'nap', attempt: 1 })
-      expect((error as Error).message).toMatch(message)
-    },
-  )
+  ] as const)('fails at once, without retries, if its function returns %s', async (_, options, message) => {
+    const { clock, worker } = engines()
+    const workflow = define('bad', { version: 1 }).sleep('nap', options as never)
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow)
+    const error = await clock.runUntil(run.result().catch((e: unknown) => e))
+    expect(error).toMatchObject({ code: 'run_failed', step: 'nap', attempt: 1 })
+    expect((error as Error).message).toMatch(message)
+  })
 
-  it('tries a function that throws again, as a step', async () => {
+  it('retries a function that throws, like a step', async () => {
     const { clock, worker } = engines()
     let calls = 0
     const workflow = define('flaky', { version: 1 }).sleep('nap', {
@@ -138,7 +135,7 @@ describe('sleeping', () => {
     expect(calls).toBe(3)
   })
 
-  it('takes no slot: two thousand runs sleep beside one that works', async () => {
+  it('takes no slot: two thousand runs sleep while one works', async () => {
     const { clock, worker } = engines()
     const sleeping = define('sleeping', { version: 1 }).sleep('nap', { for: '1h' })
     const busy = define('busy', { version: 1 }).step('work', { run: () => 'done' })
@@ -153,7 +150,7 @@ describe('sleeping', () => {
     expect(await clock.runUntil(run.result(), { limit: '1s' })).toEqual({ work: 'done' })
   })
 
-  it('tells its listeners that it waits', async () => {
+  it('reports to its listeners that it waits', async () => {
     const { clock, worker } = engines()
     const workflow = define('told', { version: 1 }).sleep('nap', { for: '5s' })
     const engine = await worker({ workflows: [workflow] })
@@ -176,7 +173,7 @@ describe('polling', () => {
       .poll('ready', { dependsOn: ['begin'], every: '10m', until, ...options })
       .step('use', { dependsOn: ['ready'], run: ({ deps }) => deps.ready })
 
-  it('asks every so often until there is an answer, and gives that on', async () => {
+  it('checks at its interval until there is an answer, and passes that on', async () => {
     const { clock, worker } = engines()
     const asked: number[] = []
     const answers = [undefined, false, null, { url: 'https://files' }]
@@ -194,7 +191,7 @@ describe('polling', () => {
     expect(asked.map((at) => at - startedAt)).toEqual([0, 600_000, 1_200_000, 1_800_000])
   })
 
-  it.each([0, '', true])('takes %j for an answer', async (answer) => {
+  it.each([0, '', true])('accepts %j as an answer', async (answer) => {
     const { clock, worker } = engines()
     const workflow = polling(() => answer)
     const engine = await worker({ workflows: [workflow] })
@@ -202,7 +199,7 @@ describe('polling', () => {
     expect(await clock.runUntil(run.result())).toMatchObject({ use: answer })
   })
 
-  it('asks a last time when its timeout has passed, and then fails for good', async () => {
+  it('checks a last time when its timeout has passed, and then fails for good', async () => {
     const { clock, worker } = engines()
     let asked = 0
     const workflow = polling(
@@ -226,10 +223,10 @@ describe('polling', () => {
     expect(clock.now() - startedAt).toBeLessThan(25 * 60_000 + 2_000)
   })
 
-  it('tries a check that throws again by its policy, and an answer begins the count anew', async () => {
+  it('retries a check that throws by its policy, and an answer resets the count', async () => {
     const { clock, worker } = engines()
     let asked = 0
-    // Every other check throws: with two attempts each, that could go on for ever.
+    // Every other check throws. With two attempts for each check, that could go on forever.
     const workflow = polling(
       () => {
         asked += 1
@@ -243,7 +240,7 @@ describe('polling', () => {
     expect(await clock.runUntil(run.result())).toMatchObject({ use: 'done' })
   })
 
-  it('fails when its check goes on throwing', async () => {
+  it('fails if its check keeps throwing', async () => {
     const { clock, worker } = engines()
     const workflow = polling(() => Promise.reject(new Error('503')), { retry: { attempts: 3 } })
     const engine = await worker({ workflows: [workflow] })

@@ -65,7 +65,7 @@ describe('the registry of workers', () => {
     expect(await observer.workers.holds(id)).toEqual([])
   })
 
-  it('shows a stopped worker no more, and a silent one as expired within its lease', async () => {
+  it('does not show a stopped worker any more, and shows a silent one as expired within its lease', async () => {
     const { clock, worker, engine } = engines()
     const workflow = define('idle', { version: 1 }).step('a', { run: () => 1 })
     const stopped = new StoppableClock(clock)
@@ -83,7 +83,7 @@ describe('the registry of workers', () => {
     expect(await names()).toEqual(['silent expired'])
   })
 
-  it('a worker that goes on under a new id is registered with all it said before', async () => {
+  it('a worker that continues under a new id is registered with everything it reported before', async () => {
     const { clock, adapter, worker, engine } = engines()
     const workflow = define('idle', { version: 1 }).step('a', { run: () => 1 })
     await worker({ workflows: [workflow], name: 'again', host: 'h', concurrency: 3, lease: '3s' })
@@ -113,7 +113,7 @@ describe('the registry of workers', () => {
     ).rejects.toThrow(message)
   })
 
-  it('refuses what is no worker’s id, and knows that an unknown worker holds nothing', async () => {
+  it('refuses an invalid worker id, and lists nothing for an unknown worker', async () => {
     const { engine } = engines()
 
     await expect(engine().workers.holds('me')).rejects.toMatchObject({ code: 'invalid_option' })

@@ -11,7 +11,7 @@ import {
   readDump,
 } from '../../src/index.ts'
 
-/** Three runs of a → b, c → d: one half-way forward, one half-way back, one completed; and a worker that holds c of the first. */
+/** Three runs of a → b, c → d: one half-way forward, one half-way back, one completed. A worker holds c of the first. */
 async function dumpOfThree(): Promise<{ adapter: ReturnType<typeof memory>; dump: Dump }> {
   const adapter = memory()
   const given = new Scenario(memoryHarness(adapter))
@@ -142,7 +142,7 @@ describe('invariants', () => {
     dump = made.dump
   })
 
-  test('hold in a store that did as it was told', async () => {
+  test('hold in a store that works correctly', async () => {
     const { definitions } = dump
     expect(checkInvariants(dump)).toEqual([])
     expect(checkInvariants(adapter)).toEqual([])
@@ -163,13 +163,13 @@ describe('invariants', () => {
     )
   })
 
-  test('what a dump does not show is not looked at', () => {
+  test('facts that a dump does not show are not checked', () => {
     const { queue: _, workers: __, ...shown } = dump
     expect(checkInvariants(shown)).toEqual([])
   })
 })
 
-/** The undo of c is leased in the dump; given back, it is what the queue is about. */
+/** The undo of c is leased in the dump. Once requeued, it is claimable. */
 function claimableBack(dump: Dump): Dump {
   const at = { runId: dump.runs[UNDOING]!.run.runId, step: C }
   const released = step(UNDOING, C, { workerId: null })(dump)

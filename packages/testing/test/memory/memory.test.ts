@@ -40,7 +40,7 @@ describe('memory adapter', () => {
     expect(Math.abs(real - Date.now())).toBeLessThan(5_000)
   })
 
-  test('what goes in and what comes out is a copy', async () => {
+  test('arguments and answers are copies', async () => {
     const { adapter } = await started()
     const read = await adapter.readRun(RUN)
     Object.assign(read!.run, { status: 'completed' })
@@ -58,7 +58,7 @@ describe('memory adapter', () => {
     ])
   })
 
-  test('a second connection shares the rows and the wake-ups, and outlives the first', async () => {
+  test('a second connection shares rows and hints, and outlives the first', async () => {
     const { adapter } = await started()
     const second = adapter.connect()
     const woken = new Promise<void>((resolve) => second.onWake(resolve))
@@ -70,7 +70,7 @@ describe('memory adapter', () => {
     expect((await second.readRun(RUN))?.run.status).toBe('running')
   })
 
-  test('every verb of a closed adapter is refused', async () => {
+  test('a closed adapter refuses every verb', async () => {
     const { adapter } = await started()
     await adapter.close()
     await adapter.close()

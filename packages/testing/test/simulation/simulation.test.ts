@@ -4,10 +4,10 @@ import { type MemoryAdapter, memory } from '../../src/index.ts'
 import { simulate, verbsOf } from '../../src/simulation/index.ts'
 
 const SEEDS = 150
-/** A broken store must be found out within this many worlds. */
+/** A broken store must be noticed within this many worlds. */
 const SEEDS_TO_NOTICE = 40
 
-/** A verb of the port that does something else with an option is called with and without. */
+/** A verb that behaves differently with an option must be called with and without it. */
 const WAYS = [
   'startRuns leased',
   'startRuns in a transaction',
@@ -67,7 +67,7 @@ async function firstBrokenSeed(sabotage: (store: Adapter) => Adapter): Promise<r
   return []
 }
 
-// Thousands of turns of the event loop a world: the time is work, not waiting, and grows with the machine's other work.
+// A world takes thousands of turns of the event loop. That time is work, not waiting, and grows with the machine's load.
 describe('simulated worlds', () => {
   const calls = new Set<string>()
 
@@ -87,7 +87,7 @@ describe('simulated worlds', () => {
     expect(missing).toEqual([])
   })
 
-  it('their operators do everything that operators can do', () => {
+  it('their operators take every action that operators have', () => {
     const missing = OPERATIONS.filter((name) => !calls.has(`operator: ${name}`))
     expect(missing).toEqual([])
   })
@@ -134,7 +134,7 @@ describe('the oracle notices a store', () => {
     expect(violations).not.toEqual([])
   })
 
-  it('that commits what a handler wrote without its outcome', async () => {
+  it('that commits a handler’s writes without its outcome', async () => {
     const violations = await firstBrokenSeed((store) =>
       withVerbs(store, {
         transact: ({ workerId, work }) =>
@@ -163,7 +163,7 @@ describe('the oracle notices a store', () => {
     expect(violations.join()).toMatch(/took a settlement of fence/)
   })
 
-  it('that wakes what waits before its time', async () => {
+  it('that wakes waiting steps before their time', async () => {
     const violations = await firstBrokenSeed((store) =>
       withVerbs(store, {
         settle: (settlement) => store.settle({ ...settlement, outcomes: settlement.outcomes.map(inHaste) }),
@@ -172,14 +172,14 @@ describe('the oracle notices a store', () => {
     expect(violations.join()).toMatch(/waited \d+ ms, not \d+/)
   })
 
-  it('that says it took a signal and did not', async () => {
+  it('that confirms a signal without taking it', async () => {
     const violations = await firstBrokenSeed((store) =>
       withVerbs(store, { deliverSignals: async (signals) => signals.map(() => ({ result: 'kept' })) }),
     )
     expect(violations.join()).toMatch(/took two signals|is stuck in|output of/)
   })
 
-  it('that forgets of a step that it succeeded, since its output cannot be stored', async () => {
+  it('that forgets that a step succeeded whose output cannot be stored', async () => {
     const violations = await firstBrokenSeed((store) =>
       withVerbs(store, {
         settle: (settlement) => store.settle({ ...settlement, outcomes: settlement.outcomes.map(asNotDone) }),
@@ -188,7 +188,7 @@ describe('the oracle notices a store', () => {
     expect(violations.join()).toMatch(/the effect \S+ of step \S+ \(failed\) is there/)
   })
 
-  it('that takes an undo for done that nobody did', async () => {
+  it('that counts an undo as done that nobody did', async () => {
     const violations = await firstBrokenSeed((store) =>
       withVerbs(store, {
         settle: (settlement) => store.settle({ ...settlement, outcomes: settlement.outcomes.map(asUndone) }),
@@ -203,7 +203,7 @@ describe('the oracle notices a store', () => {
   })
 })
 
-/** Takes an undo whose handler threw for done. */
+/** Records an undo whose handler threw as done. */
 function asUndone(outcome: Outcome): Outcome {
   if (outcome.type !== 'retry' || outcome.direction !== 'undo') return outcome
   const { runId, step, fence, direction, definitionId } = outcome
@@ -221,7 +221,7 @@ function inHaste(outcome: Outcome): Outcome {
   return hasty ? { ...outcome, wake: { afterMs: 0 } } : outcome
 }
 
-/** Writes every outcome under the attempt that holds the step now, whoever sent it. */
+/** Records every outcome for the attempt that holds the step now, whoever sent it. */
 function unfenced(store: MemoryAdapter): Adapter['settle'] {
   return async ({ workerId, outcomes, handBackMax }) => {
     const answers: Settlement[] = []
