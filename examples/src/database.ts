@@ -1,6 +1,6 @@
-/** The one thing the shop and the atlas ask of a database. PGlite and a `pg` pool both are one, once wrapped. */
+/** What the shop and the atlas need from a database. Both PGlite and a `pg` pool can be wrapped as one. */
 export interface Database {
-  /** Runs one statement, which is one transaction, and gives its rows. */
+  /** Runs one statement in its own transaction, and returns its rows. */
   query<Row = unknown>(sql: string, parameters?: readonly unknown[]): Promise<readonly Row[]>
 }
 
@@ -18,7 +18,7 @@ export function databaseOver(source: Queryable): Database {
   }
 }
 
-/** The same database at the other end of a slow line: each statement takes at least `latencyMs`. */
+/** The same database behind a slow connection: each statement takes at least `latencyMs`. */
 export function slowed(database: Database, latencyMs: number): Database {
   if (latencyMs === 0) return database
   return {

@@ -1,7 +1,7 @@
 import { memory } from '@belay/testing'
 import { createEngine, defineGraph } from '@belay/workflow'
 
-// As it may come from a file, a database or an editor in a browser.
+// This could come from a file, a database or an editor in a browser.
 const graph = JSON.parse(`{
   "steps": {
     "resize":    { "handler": "resizeImage", "retries": 1, "compensate": "deleteImages" },

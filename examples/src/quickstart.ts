@@ -10,7 +10,7 @@ const greet = define('greet', { version: 1, input: unchecked<{ name: string }>()
     compensate: ({ output }) => console.log(`Taking back: ${output}`),
   })
 
-// Real programs give `postgres(process.env.DATABASE_URL)` or `pglite('./data')`: nothing else changes.
+// A real program uses `postgres(process.env.DATABASE_URL)` or `pglite('./data')`. Nothing else changes.
 const engine = createEngine({ adapter: memory({ clock: 'real' }), workflows: [greet] })
 await engine.start()
 

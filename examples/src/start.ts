@@ -24,7 +24,7 @@ async function main(screen: Screen): Promise<number> {
     return flags.help ? 0 : await demonstrate(flags, screen, interrupted)
   } catch (error) {
     if (interrupted.aborted) {
-      screen.print('', 'Stopped half-way. Run the same command again to go on from here.')
+      screen.print('', 'Stopped half-way. Run the same command again to continue from here.')
       return 130
     }
     return complain(error)
@@ -34,16 +34,13 @@ async function main(screen: Screen): Promise<number> {
 async function demonstrate(flags: Flags, screen: Screen, interrupted: AbortSignal): Promise<number> {
   const store = await openStore(flags)
   try {
-    screen.print(`Belay works on ${store.description}.`)
+    screen.print(`Belay uses ${store.description}.`)
     const { adapter, database } = store
     const stage = { adapter, database, screen, interrupted, paceMs: flags.paceMs }
     const names = flags.only === undefined ? PARTS : [flags.only]
     const parts = names.map((name) => OPEN[name](stage))
     const kept = await perform(stage, parts)
-    screen.print(
-      '',
-      kept ? 'All that was promised happened.' : 'Not all that was promised happened: see ✘ above.',
-    )
+    screen.print('', kept ? 'Every promise was kept.' : 'Not every promise was kept: see ✘ above.')
     return kept ? 0 : 1
   } finally {
     await store.close()
@@ -55,18 +52,18 @@ function openStore({ fresh, folder }: Flags): Promise<Store> {
   if (url === undefined || url === '') return openEmbedded(folder, { fresh })
   if (!fresh) return openPostgres(url)
   throw new UsageError(
-    '--fresh throws away the embedded database only. On the PostgreSQL of DATABASE_URL, drop the schemas belay, shop and atlas yourself.',
+    '--fresh deletes only the embedded database. On the PostgreSQL of DATABASE_URL, drop the schemas belay, shop and atlas yourself.',
   )
 }
 
-/** The first Ctrl-C asks to stop, the second one doesn't ask. */
+/** The first Ctrl-C stops gracefully, the second one at once. */
 function hearInterrupts(screen: Screen): AbortSignal {
   const controller = new AbortController()
   const interrupt = () => {
     if (controller.signal.aborted) process.exit(130)
     screen.print(
       '',
-      'Stopping: steps that are running may end, up to 5 seconds. Ctrl-C again leaves at once.',
+      'Stopping: running steps may end, for up to 5 seconds. Press Ctrl-C again to leave at once.',
     )
     controller.abort()
   }
@@ -75,7 +72,7 @@ function hearInterrupts(screen: Screen): AbortSignal {
   return controller.signal
 }
 
-/** Says what is wrong, in the words of the error; a stack only for what nobody foresaw. Gives the exit code. */
+/** Prints what is wrong; a stack only for unexpected errors. Returns the exit code. */
 function complain(error: unknown): number {
   if (error instanceof UsageError) {
     console.error(`${error.message}\nTry --help.`)

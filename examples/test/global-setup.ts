@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Some tests start the examples as a newcomer does, as processes: those run what is built, so build what is written. */
+/** Some tests start the examples as processes, like a newcomer. Those run the built files, so build them first. */
 export default function setup(): void {
   const root = fileURLToPath(new URL('../..', import.meta.url))
   const compiler = createRequire(import.meta.url).resolve('typescript/package.json')

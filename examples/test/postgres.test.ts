@@ -9,17 +9,17 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-test('on PostgreSQL, too, a killed import goes on and keeps all promises', async () => {
+test('on PostgreSQL, too, a killed import continues and keeps every promise', async () => {
   const start = () => new Program('start.js', ['--only', 'import'], { DATABASE_URL: server.url })
   const killed = start()
   await killed.says('load:PH-RE: failed for good')
   await killed.kill('SIGKILL')
 
-  // Its lease runs out first: a server shared by many cannot know that its process is gone.
+  // Its lease expires first: a server shared by many cannot know that the process is gone.
   const { code, out, err } = await start().ended
 
   expect(code, out + err).toBe(0)
-  expect(out).toContain('edition-1 to its end already: completed. It is not run again.')
+  expect(out).toContain('earlier start already finished edition-1: completed. It is not run again.')
   expect(out).toContain('Resuming edition-2, which an earlier start left')
-  expect(out).toContain('All that was promised happened.')
+  expect(out).toContain('Every promise was kept.')
 })

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 const WAIT_MAX_MS = 30_000
 
-/** How a process ended, and all it said. */
+/** How a process ended, and its output. */
 export interface Ended {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -11,7 +11,7 @@ export interface Ended {
   readonly err: string
 }
 
-/** An example as a process of its own, which a test can listen to and kill. */
+/** An example in its own process, which a test can read and kill. */
 export class Program {
   readonly ended: Promise<Ended>
   readonly #child: ChildProcess
@@ -45,7 +45,7 @@ export class Program {
     })
   }
 
-  /** Waits until the process has said this. Rejects when it ends before, or says nothing of the kind in time. */
+  /** Waits until the process has printed this text. Rejects if the process ends first, or does not print it in time. */
   async says(text: string): Promise<void> {
     const heard = new Promise<void>((resolve, reject) => {
       const listener = () => {

@@ -6,7 +6,7 @@ import { Program } from './program.ts'
 
 const TIMEOUT = { timeout: 40_000 }
 
-// One story, told in order: each test goes on where the one before left the folder.
+// One story, told in order: each test continues with the folder that the previous one left.
 describe('a start that is killed', () => {
   let folder: string
 
@@ -20,7 +20,7 @@ describe('a start that is killed', () => {
     return new Program('start.js', flags)
   }
 
-  test('goes on after kill -9 without running again what was done', TIMEOUT, async () => {
+  test('continues after kill -9 without running completed steps again', TIMEOUT, async () => {
     const killed = start('order', 100)
     await killed.says('chargeCard: completed')
     expect((await killed.kill('SIGKILL')).signal).toBe('SIGKILL')
@@ -34,16 +34,16 @@ describe('a start that is killed', () => {
     const [first] = out.split('Order 2 of 2')
     expect(first).not.toMatch(/(checkFraud|reserveStock|chargeCard): started/)
     expect(first).toContain('run: completed')
-    // And Ctrl-C ends it kindly, half-way through the second order.
+    // Ctrl-C ends it gracefully, half-way through the second order.
     expect(code, out).toBe(130)
-    expect(out).toContain('Run the same command again to go on from here.')
+    expect(out).toContain('Run the same command again to continue from here.')
   })
 
-  test('goes on after Ctrl-C, and keeps all promises', TIMEOUT, async () => {
+  test('continues after Ctrl-C, and keeps every promise', TIMEOUT, async () => {
     const { code, out, err } = await start('order', 0).ended
 
     expect(code, out + err).toBe(0)
-    expect(out).toContain('order-1-a to its end already: completed. It is not run again.')
+    expect(out).toContain('earlier start already finished order-1-a: completed. It is not run again.')
     expect(out).toContain('Resuming order-1-b')
     expect(out).not.toContain('✘')
   })
@@ -60,7 +60,7 @@ describe('a start that is killed', () => {
       /Resuming edition-2, which an earlier start left (compensating|compensated)|edition-2 to its end/,
     )
     expect(out).not.toContain('load:AD-BH: undo started')
-    expect(out).toContain('All that was promised happened.')
+    expect(out).toContain('Every promise was kept.')
     expect(out).not.toContain('\u001b')
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { readFlags } from '../src/demonstration/flags.ts'
 import { Program } from './program.ts'
 
-// Processes are slow to start on a busy machine; a test waits for one or two of them.
+// Processes start slowly on a busy machine, and a test waits for one or two of them.
 const TIMEOUT = { timeout: 30_000 }
 
 describe('flags', () => {
@@ -35,13 +35,13 @@ test('an unknown flag ends with exit code 2 and one clear line', TIMEOUT, async 
   expect(out).toBe('')
 })
 
-test('--help tells every option and does nothing else', TIMEOUT, async () => {
+test('--help explains every option and does nothing else', TIMEOUT, async () => {
   const { code, out } = await new Program('start.js', ['--help']).ended
   expect(code).toBe(0)
   for (const flag of ['--only', '--fresh', '--folder', '--pace', 'DATABASE_URL']) expect(out).toContain(flag)
 })
 
-test('--fresh is refused on somebody’s PostgreSQL', TIMEOUT, async () => {
+test('--fresh is refused on a PostgreSQL server', TIMEOUT, async () => {
   const environment = { DATABASE_URL: 'postgres://localhost/shop' }
   const { code, err } = await new Program('start.js', ['--fresh'], environment).ended
   expect(code).toBe(2)

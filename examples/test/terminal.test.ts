@@ -10,7 +10,7 @@ import { Paper } from './paper.ts'
 const colours = picocolors.createColors(false)
 
 describe('the live graph', () => {
-  test('sets steps side by side that may run at once, and points the way the run goes', () => {
+  test('puts steps side by side that may run at once, and arrows show the run’s direction', () => {
     const forward = view('running', { a: ['done'], b: ['running'], c: ['waiting', 'a', 'b'] })
     const backward = view('compensating', { a: ['undoing'], b: ['undone'], c: ['failed', 'a', 'b'] })
 
@@ -26,7 +26,7 @@ describe('the live graph', () => {
 })
 
 describe('the screen', () => {
-  test('draws over what it drew, and never over what it printed', () => {
+  test('draws over its own lines, and never over printed ones', () => {
     const paper = new Paper({ isTTY: true })
     const screen = new Screen(paper as unknown as OutputStream)
 
@@ -39,13 +39,13 @@ describe('the screen', () => {
     expect(paper.text).toBe('stays\none\ntwo\n\u001b[2A\u001b[0Jthree\nfour\n')
   })
 
-  test('cuts lines that would wrap, since those could not be drawn over', () => {
+  test('cuts lines that would wrap, since those could not be erased', () => {
     const paper = new Paper({ isTTY: true })
     new Screen(paper as unknown as OutputStream).draw(['x'.repeat(500)])
     expect(stripVTControlCharacters(paper.text).trimEnd()).toHaveLength(paper.columns - 1)
   })
 
-  test('draws nothing and uses no colours when it is no terminal', () => {
+  test('draws nothing and uses no colours without a terminal', () => {
     const paper = new Paper()
     const screen = new Screen(paper as unknown as OutputStream)
     screen.draw(['one'])
@@ -54,7 +54,7 @@ describe('the screen', () => {
   })
 })
 
-test('a table sets numbers to the right and leaves out what is null', () => {
+test('a table right-aligns numbers and leaves null empty', () => {
   expect(
     table([
       { step: 'a', ms: 5 },

@@ -7,13 +7,13 @@ import type { Stage } from '../src/demonstration/stage.ts'
 import { type OutputStream, Screen } from '../src/terminal/screen.ts'
 import { Paper } from './paper.ts'
 
-/** A database in memory on which parts can be performed, again and again, before an audience that reads. */
+/** A database in memory on which parts can be performed repeatedly, with an audience that reads. */
 export async function openTheatre() {
   const db = await PGlite.create()
   const database = databaseOver(db)
   return {
     database,
-    /** `through` stands between the part and its database. */
+    /** `through` wraps the part's database. */
     async perform(
       open: (stage: Stage) => Part,
       through: (database: Database) => Database = (given) => given,
@@ -32,7 +32,7 @@ export async function openTheatre() {
   }
 }
 
-/** The database as it is, but for one statement, which is lost on the way. */
+/** The same database, except that one statement is lost on the way. */
 export function losing(database: Database, statement: RegExp): Database {
   return {
     query: (sql, parameters) => (statement.test(sql) ? Promise.resolve([]) : database.query(sql, parameters)),

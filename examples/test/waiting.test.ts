@@ -11,7 +11,7 @@ import { Program } from './program.ts'
 
 const DAY = 86_400_000
 
-/** What happened outside, and a store whose processes come and go while days pass. */
+/** The outside world's effects, and a store whose processes come and go while days pass. */
 function office() {
   const adapter = memory()
   const { clock } = adapter
@@ -20,7 +20,7 @@ function office() {
     happened.push(what)
   }
   const engine = (workflow: WorkflowDefinition) => createEngine({ adapter, workflows: [workflow] })
-  /** A process that works until there is nothing to do but wait, and is gone. */
+  /** A process that works until it can only wait, and then ends. */
   const work = async (workflow: WorkflowDefinition) => {
     const worker: Engine = engine(workflow)
     await worker.start()
@@ -33,7 +33,7 @@ function office() {
 describe('an expense claim, by a clock that tests move', () => {
   const input = { employee: 'ada', amountCents: 12_000, for: 'a train journey' }
 
-  test('is paid when the manager approves it nine days later, and says by whom', async () => {
+  test('is paid when the manager approves it nine days later, and records who approved', async () => {
     const { clock, happened, effects, engine, work } = office()
     const claim = expenseClaim(effects)
     const run = await engine(claim).run(claim, input, { key: 'c1' })
@@ -68,7 +68,7 @@ describe('an expense claim, by a clock that tests move', () => {
   test.each([
     ['rejected', 'approval_rejected'],
     ['forgotten', 'signal_timeout'],
-  ])('gives the budget back when it is %s', async (how, code) => {
+  ])('releases the budget when it is %s', async (how, code) => {
     const { clock, happened, effects, engine, work } = office()
     const claim = expenseClaim(effects)
     const run = await engine(claim).run(claim, input)
@@ -110,7 +110,7 @@ describe('an order that waits for its shipment, by a clock that tests move', () 
     expect(happened.at(-1)).toBe('mail: how do you like it?')
   })
 
-  test('pays the money back when no webhook comes in a week', async () => {
+  test('refunds the money when no webhook comes in a week', async () => {
     const { clock, happened, effects, engine, work } = office()
     const order = shippedOrder(effects)
     const run = await engine(order).run(order, input)
@@ -128,7 +128,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-// One story for each database, told in order, and every process of it is killed with kill -9 as soon as it has done its part.
+// One story for each database, told in order. Every process is killed with kill -9 as soon as it has done its part.
 describe.each([
   ['in an embedded database', () => ({})],
   ['on PostgreSQL', () => ({ DATABASE_URL: server.url })],
@@ -139,7 +139,7 @@ describe.each([
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  /** Starts a process, waits until it says this, and kills it. */
+  /** Starts a process, waits until it prints this, and kills it. */
   async function killedOnce(said: string | readonly string[], ...command: readonly string[]): Promise<void> {
     const flags = ['--folder', folder, '--unpacking', '1500ms', '--stay']
     const program = new Program('waiting/desk.js', [...command, ...flags], environment())
@@ -147,13 +147,13 @@ describe.each([
     expect((await program.kill('SIGKILL')).signal).toBe('SIGKILL')
   }
 
-  /** What happened outside, by step. */
+  /** The outside world's effects, by step. */
   async function effects(): Promise<readonly string[]> {
     const lines = (await readFile(join(folder, 'effects.txt'), 'utf8')).trimEnd().split('\n')
     return lines.map((line) => line.split('\t')[1]!)
   }
 
-  test('an expense claim is approved, paid once and done', async () => {
+  test('an expense claim is approved, paid once and completed', async () => {
     await killedOnce('claim c1 is run', 'claim', 'c1')
     await killedOnce('manager: waiting', 'work')
     await killedOnce('approval of c1: delivered', 'approve', 'c1', 'grace', '8000')
@@ -167,7 +167,7 @@ describe.each([
     ])
   })
 
-  test('another is rejected, and its budget released', async () => {
+  test('another is rejected, and its budget is released', async () => {
     await killedOnce('claim c2 is run', 'claim', 'c2')
     await killedOnce('rejection of c2: kept', 'reject', 'c2', 'grace', 'walk')
     await killedOnce('run: compensated', 'work')
@@ -175,7 +175,7 @@ describe.each([
     expect((await effects()).at(-1)).toBe('released the budget')
   })
 
-  test('an order waits for its webhook, sleeps, and is done', async () => {
+  test('an order waits for its webhook, sleeps, and completes', async () => {
     await killedOnce('order o1 is run', 'order', 'o1')
     await killedOnce('shipped: waiting', 'work')
     await killedOnce('shipment of o1: delivered', 'ship', 'o1', 'T1')

@@ -8,7 +8,7 @@ export interface Flags {
   readonly help: boolean
   readonly only: PartName | undefined
   readonly fresh: boolean
-  /** Where the embedded database lives. */
+  /** The folder of the embedded database. */
   readonly folder: string
   /** How long each service of the shop takes to answer. */
   readonly paceMs: number
@@ -17,20 +17,20 @@ export interface Flags {
 export const HELP = `Usage: npm start -- [options]
 
 Runs two demonstrations, one after the other, and checks what they promise:
-  order    an order in six steps: once to success, once with a failing step and its undo
-  import   135,233 cities loaded by parallel steps: once whole, once with a damaged chunk and its undo
+  order    an order in six steps: once with success, once with a failing step and its undo
+  import   135,233 cities loaded by parallel steps: once completely, once with a damaged chunk and its undo
 
 Options:
   --only order|import   run one of them
-  --fresh               throw the embedded database away first
-  --folder <path>       where the embedded database lives (default: .belay/database in the repository)
+  --fresh               delete the embedded database first
+  --folder <path>       folder of the embedded database (default: .belay/database in the repository)
   --pace <ms>           how long each service of the shop takes to answer (default: 350)
   --help                show this
 
 The database is embedded (PGlite), or the PostgreSQL that DATABASE_URL names.
-Stop it at any moment, with Ctrl-C or kill -9, and start it again: it goes on where it was.`
+Stop it at any moment, with Ctrl-C or kill -9, and start it again: it continues where it stopped.`
 
-/** What the user typed is wrong: the message says what, and how it is right. */
+/** The command line is wrong. The message says what is wrong, and what is right. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

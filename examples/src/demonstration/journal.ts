@@ -19,7 +19,7 @@ const TOLD: readonly (keyof EngineEvents)[] = [
   'step.recovered',
 ]
 
-/** Keeps what an engine tells of each run, so that a reader who comes a moment late misses nothing. */
+/** Keeps what an engine reports about each run, so that a late reader misses nothing. */
 export class Journal {
   readonly #startedAtMs = performance.now()
   readonly #happenings = new Map<string, Happening[]>()
@@ -33,7 +33,7 @@ export class Journal {
     }
   }
 
-  /** Reads a run's events to a reader, from the first one on. Returns how to stop it. */
+  /** Passes a run's events to a reader, from the first one on. Returns a function that stops it. */
   read(runId: string, reader: (happening: Happening) => void): () => void {
     for (const happening of this.#happenings.get(runId) ?? []) reader(happening)
     this.#readers.set(runId, reader)

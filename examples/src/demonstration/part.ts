@@ -1,7 +1,7 @@
 import type { Engine, WorkflowDefinition } from '@belay/workflow'
 import type { Player } from './player.ts'
 
-/** One of the things that `npm start` shows. */
+/** One of the parts that `npm start` shows. */
 export interface Part {
   readonly workflow: WorkflowDefinition
   show(players: Players): Promise<Outcome>
@@ -13,8 +13,8 @@ export interface Players {
 }
 
 export interface Outcome {
-  /** Whether everything that was promised happened. */
+  /** Whether every promise was kept. */
   readonly kept: boolean
-  /** Ends the showing: the next start begins another. */
+  /** Ends the showing: the next start begins a new one. */
   finish(): Promise<void>
 }

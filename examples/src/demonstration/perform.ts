@@ -5,16 +5,16 @@ import type { Stage } from './stage.ts'
 
 const STOP_TIMEOUT = '5s'
 
-/** Shows parts one after the other, on one engine. Tells whether they kept all their promises. Closes the adapter. */
+/** Shows parts one after the other, on one engine. Returns whether they kept every promise. Closes the adapter. */
 export async function perform(stage: Stage, parts: readonly Part[]): Promise<boolean> {
   const { adapter, screen, interrupted } = stage
   interrupted.throwIfAborted()
   const engine = createEngine({
     adapter,
     workflows: parts.map(({ workflow }) => workflow),
-    // Fewer than an import has chunks, so that its failure meets all kinds: loaded, loading and not yet begun.
+    // Fewer than an import has chunks, so that a failure meets chunks of all kinds: loaded, loading and not yet begun.
     concurrency: 4,
-    // Where processes share a database, the steps of one that was killed are taken up this soon.
+    // How soon another process takes over the steps of a killed one, if they share a database.
     lease: '5s',
   })
   interrupted.addEventListener('abort', () => void engine.close({ timeout: STOP_TIMEOUT }))
@@ -22,7 +22,7 @@ export async function perform(stage: Stage, parts: readonly Part[]): Promise<boo
     const player = new Player(engine, screen)
     const outcomes: Outcome[] = []
     for (const part of parts) outcomes.push(await part.show({ engine, player }))
-    // Together, at the very end: a start that is killed before finds what all parts have shown.
+    // All together, at the very end: if this start is killed earlier, the next one still finds what all parts have shown.
     for (const outcome of outcomes) await outcome.finish()
     return outcomes.every(({ kept }) => kept)
   } finally {

@@ -11,7 +11,7 @@ import { type Happening, type RunView, viewAfter, viewOf, viewRefreshed } from '
 import type { Screen } from '../terminal/screen.ts'
 import { Journal } from './journal.ts'
 
-/** Shows a run while it goes on. */
+/** Shows a run while it runs. */
 export interface RunDisplay {
   show(view: RunView): void
   end(view: RunView): void
@@ -19,7 +19,7 @@ export interface RunDisplay {
 
 export type OpenDisplay = (screen: Screen, view: RunView) => RunDisplay
 
-/** Shows runs until they end: those that were just started, and those that an earlier process left half-way. */
+/** Shows runs until they end: new ones, and those that an earlier process left unfinished. */
 export class Player {
   readonly #engine: Engine
   readonly #screen: Screen
@@ -31,7 +31,7 @@ export class Player {
     this.#journal = new Journal(engine)
   }
 
-  /** Follows a run to its end and tells how it ended. `display` replaces the live graph on a terminal. */
+  /** Follows a run to its end and returns how it ended. `display` replaces the live graph on a terminal. */
   async follow(
     run: RunHandle<unknown>,
     workflow: WorkflowDefinition,
@@ -39,7 +39,7 @@ export class Player {
   ): Promise<RunSnapshot> {
     const found = await run.status()
     if (!run.created) this.#announceResumption(found)
-    // Not before: an engine that works already could have moved on what the reader was just told.
+    // Not earlier: a working engine could already have changed what the reader was just shown.
     if (found.finishedAt === undefined) await this.#engine.start()
     await this.#show(run, workflow, { view: viewOf(workflow, found), display })
     return run.status()
@@ -73,9 +73,7 @@ export class Player {
 
   #announceResumption({ key, status, steps, finishedAt }: RunSnapshot): void {
     if (finishedAt !== undefined) {
-      this.#screen.print(
-        `  An earlier start has brought ${key} to its end already: ${status}. It is not run again.`,
-      )
+      this.#screen.print(`  An earlier start already finished ${key}: ${status}. It is not run again.`)
       return
     }
     const done = steps.filter((step) => step.status === 'completed' || step.status === 'compensated')
@@ -85,7 +83,7 @@ export class Player {
     this.#screen.print(
       `  Resuming ${key}, which an earlier start left ${status}.`,
       `  Already done, and not run again: ${list(done)}.`,
-      `  In flight when it was left, and taken up again: ${list(inFlight)}.`,
+      `  In flight when that start ended, and run again: ${list(inFlight)}.`,
     )
   }
 }
@@ -94,7 +92,7 @@ async function endOf(run: RunHandle<unknown>): Promise<void> {
   try {
     await run.result()
   } catch (error) {
-    // A run that failed and was undone is what some demonstrations want to see.
+    // Some demonstrations want to see a run that failed and was undone.
     if (!RunFailedError.is(error)) throw error
   }
 }

@@ -1,17 +1,17 @@
 import type { Database } from '../database.ts'
 
-/** One showing of a part, from its first start to its end, however often the process is killed between. */
+/** One showing of a part, from its first start to its end, however often the process is killed meanwhile. */
 export interface Showing {
   readonly id: number
-  /** What `measure` found the first time it was asked for under this name; later, and after a restart, the same again. */
+  /** Calls `measure` the first time, and stores its result under this name. Later calls, also after a restart, return the stored result. */
   remember<T>(name: string, measure: () => Promise<T>): Promise<T>
-  /** Ends it: the next start begins another. */
+  /** Ends the showing: the next start begins a new one. */
   finish(): Promise<void>
 }
 
 /**
- * Finds the showing that is under way, or begins one. Its id goes into the keys of its runs: so a second start meets the runs of the first.
- * `prepare` makes the tables ready for a new one.
+ * Finds the showing under way, or begins one. The keys of its runs contain its id, so a second start finds the runs of the first. `prepare` prepares
+ * the tables for a new showing.
  */
 export async function currentShowing(
   database: Database,
@@ -41,7 +41,7 @@ function showing(database: Database, schema: string, id: number): Showing {
       }
       const known = await read()
       if (known !== undefined) return known.value
-      // On the left of ||, so that what was remembered first stays.
+      // On the left of ||, so that the first stored value stays.
       await database.query(
         `update ${schema}.showings set facts = jsonb_build_object($2::text, $3::jsonb) || facts where id = $1`,
         [id, name, JSON.stringify({ value: await measure() })],

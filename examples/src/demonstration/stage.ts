@@ -2,7 +2,7 @@ import type { Adapter } from '@belay/workflow/adapter'
 import type { Database } from '../database.ts'
 import type { Screen } from '../terminal/screen.ts'
 
-/** What a demonstration is given. */
+/** What a demonstration receives. */
 export interface Stage {
   readonly adapter: Adapter
   readonly database: Database

@@ -1,6 +1,6 @@
 import type { Database } from '../database.ts'
 
-/** The query that shows a run's steps to anybody with a SQL prompt; given the run's id. */
+/** The query that shows a run's steps at any SQL prompt. Its parameter is the run's id. */
 export const STEP_ROWS_SQL = `select name, status, undo_of, attempt, failures,
        round(extract(epoch from duration) * 1000)::int as ms, left(output::text, 36) as output
 from belay.workflow_step_overview where run_id = $1 order by step`

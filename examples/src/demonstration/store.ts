@@ -5,7 +5,7 @@ import { pglite } from '@belay/workflow-postgres/pglite'
 import pg from 'pg'
 import { type Database, databaseOver } from '../database.ts'
 
-/** One database, seen twice: by Belay as an adapter, by the shop and the atlas as a place for their own tables. */
+/** One database with two uses: an adapter for Belay, and tables for the shop and the atlas. */
 export interface Store {
   readonly adapter: Adapter
   readonly database: Database
@@ -14,12 +14,12 @@ export interface Store {
   close(): Promise<void>
 }
 
-/** Opens a PostgreSQL server. Throws Belay's errors for a wrong url, password or database. */
+/** Opens a PostgreSQL server. Throws Belay's errors for a wrong URL, password or database. */
 export async function openPostgres(url: string): Promise<Store> {
   const adapter = postgres(url, { autoMigrate: true })
   await adapter.open()
   const pool = new pg.Pool({ connectionString: url, max: 8, application_name: 'belay examples' })
-  // Without a listener, a dropped idle connection would end the process. The pool replaces it by itself.
+  // Without a listener, a dropped idle connection would end the process. The pool replaces the connection itself.
   pool.on('error', () => {})
   let ended: Promise<void> | undefined
   return {
@@ -33,7 +33,7 @@ export async function openPostgres(url: string): Promise<Store> {
   }
 }
 
-/** Opens the embedded database in a folder. A folder that another process has open is an error, also when `fresh`. */
+/** Opens the embedded database in a folder. Throws if another process has the folder open, also when `fresh`. */
 export async function openEmbedded(folder: string, { fresh }: { readonly fresh: boolean }): Promise<Store> {
   if (fresh) await discard(folder)
   const adapter = pglite(folder)
@@ -46,13 +46,13 @@ export async function openEmbedded(folder: string, { fresh }: { readonly fresh: 
   }
 }
 
-/** Throws away what is in a folder, unless another process works on it. */
+/** Deletes the database in a folder, unless another process uses it. */
 async function discard(folder: string): Promise<void> {
   const former = pglite(folder, { autoMigrate: false })
   try {
     await former.open()
   } catch (error) {
-    // Whatever else is wrong with it, it is to be thrown away.
+    // Whatever else is wrong with it, it will be deleted.
     if (BelayError.is(error) && error.code === 'directory_in_use') throw error
   }
   await former.close()

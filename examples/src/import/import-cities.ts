@@ -2,11 +2,11 @@ import { define, PermanentError, type Workflow } from '@belay/workflow'
 import * as z from 'zod'
 import { type Atlas, BadRecordsError, CHUNKS, type Chunk, type ChunkDigest, SOURCES } from './atlas/index.ts'
 
-// Rows never travel through a workflow's inputs and outputs: they name an edition and its source, and tell counts and digests.
+// Rows never travel through a workflow's inputs and outputs. Those contain only an edition, its source, counts and digests.
 const importSchema = z.object({ edition: z.int().positive(), source: z.enum(SOURCES) })
 type ImportInput = z.infer<typeof importSchema>
 
-/** Steps that are defined in a loop are known by their pattern only: any of them may tell what it loaded. */
+/** Steps defined in a loop are known only by their pattern, so any of them may have loaded something. */
 type Loads = Readonly<Record<string, ChunkDigest | undefined>>
 
 /**
@@ -56,7 +56,7 @@ function loadOf(chunk: Chunk) {
   return `load:${chunk}` as const
 }
 
-/** Bad records stay bad: a load that meets them is not worth another try. */
+/** Bad records stay bad, so a load that finds some must not be retried. */
 async function withoutRetryingBadRecords<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load()

@@ -19,7 +19,7 @@ import {
 import { importCities } from './import-cities.ts'
 import { LoadProgress, RowCounter } from './load-progress.ts'
 
-/** Imports the world's cities, then another edition that turns out to be damaged and is undone. */
+/** Imports the world's cities, then a damaged edition that is undone. */
 export function importPart(stage: Stage): Part {
   const counter = new RowCounter()
   const workflow = importCities(openAtlas(stage.database, (rows) => counter.add(rows)))

@@ -17,7 +17,7 @@ const MARKS: Readonly<Record<StepState, string>> = {
 
 const FRAME_MS = 50
 
-/** How many rows the table holds of the edition that is being imported. */
+/** The number of rows that the table holds of the edition under way. */
 export class RowCounter {
   stored = 0
   total = 0
@@ -28,14 +28,14 @@ export class RowCounter {
     this.total = total
   }
 
-  /** Negative when rows were removed. */
+  /** Negative if rows were removed. */
   add(rows: number): void {
     this.stored += rows
     this.onChange()
   }
 }
 
-/** One line for a run of many loads: a mark for each chunk, and the rows. */
+/** One line for a run of many loads: a mark for each chunk, and the row count. */
 export class LoadProgress implements RunDisplay {
   #view: RunView
   #drawnAtMs = 0
@@ -63,7 +63,7 @@ export class LoadProgress implements RunDisplay {
   }
 
   #drawSoon(): void {
-    // The embedded database leaves little time between two batches: don't spend it on drawing each of them.
+    // The embedded database leaves little time between two batches. So not every batch is drawn.
     if (performance.now() - this.#drawnAtMs >= FRAME_MS) this.#draw()
   }
 

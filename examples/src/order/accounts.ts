@@ -1,6 +1,6 @@
 import type { Database } from '../database.ts'
 
-/** What each article's shelf holds. */
+/** The stock of each article's shelf. */
 export async function readShelves(database: Database): Promise<Readonly<Record<string, number>>> {
   const rows = await database.query<{ sku: string; available: number }>(
     'select sku, available from shop.stock order by sku',
@@ -8,7 +8,7 @@ export async function readShelves(database: Database): Promise<Readonly<Record<s
   return Object.fromEntries(rows.map(({ sku, available }) => [sku, available]))
 }
 
-/** All that the shop's tables say of one order, in one row. */
+/** Everything that the shop's tables contain about one order, in one row. */
 export interface OrderAccount {
   readonly reserved: number
   readonly released: number

@@ -18,7 +18,7 @@ export function fulfilOrder(shop: Shop) {
     .step('checkFraud', {
       run: async ({ input }) => {
         const { score, suspicious } = await shop.fraud.check(input)
-        // Asking again would give the same answer, so no retries.
+        // A second check would give the same answer, so there is no retry.
         if (suspicious) throw new PermanentError(`Order ${input.id} looks like fraud (score ${score}).`)
         return { score }
       },
@@ -32,7 +32,7 @@ export function fulfilOrder(shop: Shop) {
           { orderId: input.id, card: input.card, amountCents: deps.reserveStock.totalCents },
           idempotencyKey,
         ),
-      // A charge that seems to have failed may have been made, with only its answer lost: so it is undone in either case.
+      // A charge that seems to have failed may have been made, with only its answer lost. So it is undone in either case.
       compensateOn: 'started',
       compensate: ({ input, idempotencyKey }) => shop.payments.refund(input.id, idempotencyKey),
     })

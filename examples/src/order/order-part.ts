@@ -11,7 +11,7 @@ import { fulfilOrder } from './fulfil-order.ts'
 import { goodOrder, undeliverableOrder } from './orders.ts'
 import { createShopTables, type Order, openShop, restock } from './shop/index.ts'
 
-/** Fulfils one order, then another one that fails at its last step and is undone. */
+/** Fulfils one order, then another that fails at its last step and is undone. */
 export function orderPart(stage: Stage): Part {
   const workflow = fulfilOrder(openShop(slowed(stage.database, stage.paceMs)))
   return { workflow, show: (players) => showOrders(stage, workflow, players) }
@@ -36,7 +36,7 @@ async function showOrders(
   await showRows(stage, completed)
   await checkCompleted(stage, checklist, { run: completed, order: good })
 
-  screen.heading('Order 2 of 2: its mail cannot be delivered, so all that was done is undone, backwards')
+  screen.heading('Order 2 of 2: its mail cannot be delivered, so everything is undone, backwards')
   const second = await engine.run(workflow, undeliverable, { key: undeliverable.id })
   const undone = await player.follow(second, workflow)
   await showRows(stage, undone)
@@ -91,7 +91,7 @@ async function checkUndone(
     actual: undoOrderOf(run),
     expected: ['updateAnalytics', 'issueInvoice', 'chargeCard', 'reserveStock'],
   })
-  checklist.check('all that was reserved is released', {
+  checklist.check('all reserved articles are released', {
     actual: account.released,
     expected: account.reserved,
   })
@@ -110,7 +110,7 @@ function attemptsOf(run: RunSnapshot, name: string): number {
 }
 
 function undoOrderOf(run: RunSnapshot): readonly string[] {
-  // Reversed first: two undos that ended in one millisecond can't be told apart by their times.
+  // Reversed before sorting: two undos that ended in the same millisecond cannot be ordered by their times.
   return [...run.steps]
     .reverse()
     .filter(({ status }) => status === 'compensated')

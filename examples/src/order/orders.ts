@@ -2,7 +2,7 @@ import type { Order } from './shop/index.ts'
 
 const customer = { name: 'Ada Lovelace', email: 'ada@example.com' }
 
-/** Goes through, though the card network's answer to the first charge is lost. */
+/** Succeeds, although the card network's answer to the first charge is lost. */
 export function goodOrder(id: string): Order {
   return {
     id,
@@ -15,7 +15,7 @@ export function goodOrder(id: string): Order {
   }
 }
 
-/** Can never be confirmed: nobody takes mail for its customer. */
+/** Can never be confirmed: no server takes mail for its customer. */
 export function undeliverableOrder(id: string): Order {
   return {
     id,

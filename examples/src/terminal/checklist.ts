@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Screen } from './screen.ts'
 
-/** What was promised, checked one by one in front of the reader. */
+/** The promises, checked one by one before the reader's eyes. */
 export class Checklist {
   #broken = 0
   readonly #screen: Screen

@@ -4,7 +4,7 @@ import type { Colours, Screen } from './screen.ts'
 const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 const FRAME_MS = 100
 
-/** Draws a run's graph on the terminal, over and over, until it is told to stop. */
+/** Redraws a run's graph on the terminal until it is told to stop. */
 export class LiveGraph {
   #view: RunView
   #frame = 0
@@ -36,7 +36,7 @@ export class LiveGraph {
   }
 }
 
-/** The graph as lines: steps that can run side by side stand together, and arrows between them show which way the run goes. */
+/** The graph as lines: steps that can run in parallel stand together, and arrows between them show the run's direction. */
 export function graphLines(
   view: RunView,
   { colours, frame }: { readonly colours: Colours; readonly frame: number },
@@ -90,11 +90,11 @@ function look(state: StepState, { dim, cyan, green, red, yellow }: Colours) {
   }
 }
 
-/** Steps by how deep they lie: a step stands one rank below the deepest of those it depends on. */
+/** Steps by depth: a step is one rank below the deepest of its dependencies. */
 function ranksOf(steps: readonly StepView[]): readonly (readonly StepView[])[] {
   const rankOf = new Map<string, number>()
   const ranks: StepView[][] = []
-  // Steps come in topological order, so what a step depends on has its rank already.
+  // Steps come in topological order, so a step's dependencies already have their ranks.
   for (const step of steps) {
     const rank = Math.max(-1, ...step.dependsOn.map((name) => rankOf.get(name)!)) + 1
     rankOf.set(step.name, rank)

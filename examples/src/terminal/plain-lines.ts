@@ -1,6 +1,6 @@
 import type { Happening } from './run-view.ts'
 
-/** What happened, as one line of text; undefined for what only the engine cares about. */
+/** An event as one line of text; undefined for events that don't interest a reader. */
 export function plainLine(happening: Happening): string | undefined {
   const text = describe(happening)
   return text === undefined ? undefined : `  ${(happening.atMs / 1000).toFixed(2).padStart(6)} s  ${text}`
@@ -15,7 +15,7 @@ function describe({ name, event }: Happening): string | undefined {
     case 'step.compensated':
       return `${event.step}: undone after ${ms(event.durationMs)}${ordinal(event.attempt)}`
     case 'step.retrying':
-      // Told to stop, its handler did: there is no next attempt in a run that is to be undone.
+      // Its handler reacted to its signal: a run that will be undone has no next attempt.
       if (event.error.code === 'run_stopping') return `${event.step}: stopped, not done`
       return `${event.step}: attempt ${event.attempt} failed (${event.error.message}); next one in ${ms(event.delayMs)}`
     case 'step.failed':
@@ -27,9 +27,9 @@ function describe({ name, event }: Happening): string | undefined {
     case 'step.discarded':
       return `${event.step}: late result discarded`
     case 'step.recovered':
-      return `${event.step}: taken back from a worker that died`
+      return `${event.step}: recovered from a worker that died`
     case 'run.compensating':
-      return 'run: stopped; what was done will be undone'
+      return 'run: stopped; completed steps will be undone'
     case 'run.completed':
     case 'run.failed':
     case 'run.compensated':

@@ -1,6 +1,6 @@
 import type { EngineEvents, RunSnapshot, WorkflowDefinition } from '@belay/workflow'
 
-/** Where a step stands, in the words of a reader who watches it. */
+/** A step's state, in a reader's words. */
 export type StepState =
   | 'waiting'
   | 'running'
@@ -17,9 +17,9 @@ export interface StepView {
   readonly name: string
   readonly dependsOn: readonly string[]
   readonly state: StepState
-  /** Tries made, forward or, in an undo, of the undo. */
+  /** The number of attempts, forward or, in an undo, of the undo. */
   readonly attempt: number
-  /** Of the try that ended last. */
+  /** The duration of the newest attempt that ended. */
   readonly durationMs: number | undefined
   readonly error: string | undefined
 }
@@ -29,12 +29,12 @@ export interface RunView {
   readonly steps: readonly StepView[]
 }
 
-/** Tells whether a run goes backwards, or has. */
+/** Whether a run is being undone, or was. */
 export function isBackwards({ status }: RunView): boolean {
   return status !== 'running' && status !== 'completed'
 }
 
-/** What happened to a run, as the engine told it. */
+/** An event of a run, as the engine emitted it. */
 export type Happening = {
   [Name in keyof EngineEvents]: {
     readonly name: Name
@@ -43,12 +43,12 @@ export type Happening = {
   }
 }[keyof EngineEvents]
 
-/** The view of a run as it was read from the store. */
+/** The view of a run as read from the store. */
 export function viewOf(workflow: WorkflowDefinition, snapshot: RunSnapshot): RunView {
   return {
     status: snapshot.status,
     steps: snapshot.steps.map((step, number) => {
-      // Of a step that is undone the undo is the newest there is to show.
+      // For a step that is undone, the undo is the newest to show.
       const { attempts, startedAt, finishedAt, error } = step.undo ?? step
       return {
         name: step.name,
@@ -76,7 +76,7 @@ const STATES: Readonly<Record<RunSnapshot['steps'][number]['status'], StepState>
   compensation_failed: 'undo failed',
 }
 
-/** The view once the store was asked again. Other processes may have made tries that this one never heard of. */
+/** The view after the store was read again. Other processes may have made attempts that this one did not see. */
 export function viewRefreshed(view: RunView, stored: RunView): RunView {
   const steps = stored.steps.map((step, number) => {
     const seen = view.steps[number]!
@@ -89,7 +89,7 @@ export function viewRefreshed(view: RunView, stored: RunView): RunView {
   return { ...stored, steps }
 }
 
-/** The view after something happened: a pure function. */
+/** The view after an event: a pure function. */
 export function viewAfter(view: RunView, { name, event }: Happening): RunView {
   switch (name) {
     case 'run.compensating':

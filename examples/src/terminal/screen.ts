@@ -10,9 +10,9 @@ export interface OutputStream extends NodeJS.WritableStream {
 
 export type Colours = ReturnType<typeof picocolors.createColors>
 
-/** Where the examples speak. On a terminal some lines can be drawn over; anywhere else there are only plain lines. */
+/** The output of the examples. A terminal can redraw some lines; anything else gets only plain lines. */
 export class Screen {
-  /** Whether lines can be drawn over. */
+  /** Whether lines can be redrawn. */
   readonly live: boolean
   readonly colours: Colours
   readonly #stream: OutputStream
@@ -24,7 +24,7 @@ export class Screen {
     this.#stream = stream
   }
 
-  /** Writes lines that stay, above those that are drawn over. */
+  /** Writes permanent lines, above those that are redrawn. */
   print(...lines: readonly string[]): void {
     this.#erase()
     this.#stream.write(`${lines.join('\n')}\n`)
@@ -34,18 +34,18 @@ export class Screen {
     this.print('', this.colours.bold(text))
   }
 
-  /** Draws lines over the ones drawn before. Without a terminal, nothing. */
+  /** Draws lines over the ones drawn before. Does nothing without a terminal. */
   draw(lines: readonly string[]): void {
     if (!this.live) return
     const { columns = 80, rows = 24 } = this.#stream
-    // A line that wraps, or a drawing taller than the screen, could not be erased again.
+    // A line that wraps, or a drawing taller than the screen, could not be erased.
     const shown = lines.slice(0, rows - 1).map((line) => cut(line, columns - 1))
     this.#erase()
     this.#stream.write(`${shown.join('\n')}\n`)
     this.#drawnRows = shown.length
   }
 
-  /** Leaves what is drawn where it is. */
+  /** Leaves the drawing as it is. */
   keep(): void {
     this.#drawnRows = 0
   }

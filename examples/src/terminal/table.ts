@@ -1,4 +1,4 @@
-/** Lines of a table as `psql` draws it. Numbers stand to the right. */
+/** Lines of a table as `psql` draws it. Numbers are right-aligned. */
 export function table<Row extends object>(rows: readonly Row[], indent = '  '): readonly string[] {
   const columns = Object.keys(rows[0] ?? {}) as (keyof Row & string)[]
   const widths = columns.map((column) =>

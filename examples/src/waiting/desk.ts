@@ -15,13 +15,13 @@ Each command is a process of its own, and may be killed at any moment:
   reject <key> <who> <why>         … or no
   order <key>                      somebody orders
   ship <key> <tracking>            the carrier's webhook
-  show                             every run and where it stands
+  show                             every run and its status
   work                             a worker, until it is killed
 
 Options:
-  --folder <path>    where the effects are noted, and the embedded database lives; with DATABASE_URL the database is that
+  --folder <path>    folder of the recorded effects, and of the database unless DATABASE_URL names a server
   --unpacking <time> how long a customer takes to unpack (default: 3d)
-  --stay             don't end after the command, to be killed`
+  --stay             keep running after the command, to be killed`
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

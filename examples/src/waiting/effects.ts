@@ -1,11 +1,11 @@
 import { appendFile, readFile } from 'node:fs/promises'
 
-/** The outside world of these examples: it can be told to do something, once for each key however often it is asked. */
+/** The outside world of these examples. It does something once for each key, however often it is asked. */
 export interface Effects {
   act(what: string, idempotencyKey: string): Promise<void>
 }
 
-/** Effects that are kept as lines of a file, so that a killed process takes none of them with it. */
+/** Effects as lines of a file, so that they survive a killed process. */
 export function effectsIn(file: string): Effects {
   return {
     async act(what, idempotencyKey) {

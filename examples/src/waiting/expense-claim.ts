@@ -8,7 +8,7 @@ const claimSchema = z.object({
   for: z.string(),
 })
 
-/** A manager may approve less than was asked for. */
+/** A manager may approve less than was claimed. */
 const decisionSchema = z.object({ limitCents: z.number().int().positive().optional() })
 
 /**

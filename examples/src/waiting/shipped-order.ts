@@ -4,7 +4,7 @@ import type { Effects } from './effects.ts'
 
 const orderSchema = z.object({ customer: z.string(), totalCents: z.number().int().positive() })
 
-/** What the carrier's webhook sends, once the parcel is on its way. */
+/** What the carrier's webhook sends once the parcel is on its way. */
 const shipmentSchema = z.object({ tracking: z.string().min(1) })
 
 /**

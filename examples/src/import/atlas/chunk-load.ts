@@ -12,8 +12,8 @@ export interface ChunkLoad {
 }
 
 /**
- * Checks and inserts the cities of one chunk, a batch at a time. Repeating it after a crash inserts what is missing.
- * Throws `BadRecordsError`, possibly after having inserted earlier batches, and the signal's reason.
+ * Checks and inserts the cities of one chunk, a batch at a time. Repeating it after a crash inserts what is missing. Throws `BadRecordsError`,
+ * possibly after earlier batches were inserted, and the signal's reason.
  */
 export async function loadChunk(
   database: Database,
@@ -30,7 +30,7 @@ export async function loadChunk(
   return { chunk, rows: records.length, digest: digestOf(records) }
 }
 
-/** Deletes exactly the rows of one chunk, and tells how many. */
+/** Deletes exactly the rows of one chunk, and returns how many. */
 export async function unloadChunk(
   database: Database,
   { edition, chunk }: { readonly edition: number; readonly chunk: Chunk },
@@ -54,7 +54,7 @@ async function insertBatch(
   database: Database,
   { edition, chunk, batch }: { edition: number; chunk: Chunk; batch: readonly City[] },
 ): Promise<number> {
-  // The rows and the diary's count of them in one statement: a crash leaves both or neither.
+  // One statement inserts the rows and logs their count: a crash leaves both or neither.
   const [loaded] = await database.query<{ count: number }>(
     `with loaded as (
        insert into atlas.cities (edition, chunk, city_id, name, country, population, latitude, longitude)

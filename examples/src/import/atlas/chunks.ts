@@ -1,6 +1,6 @@
 /**
- * The world in sixteen ranges of country codes, of about 9,000 cities each. They are spelled out, because they name the steps of a
- * workflow: a version's graph must not change because a new edition of the data moved a boundary.
+ * The world in sixteen ranges of country codes, of about 9,000 cities each. They are constants because they name the steps of a workflow: a version's
+ * graph must not change because a new edition of the data moved a boundary.
  */
 export const CHUNKS = [
   'AD-BH',
@@ -23,7 +23,7 @@ export const CHUNKS = [
 
 export type Chunk = (typeof CHUNKS)[number]
 
-/** The chunk a country belongs to: the last one that doesn't begin after it. */
+/** A country's chunk: the last one that doesn't begin after it. */
 export function chunkOf(country: string): Chunk {
   return CHUNKS.findLast((chunk) => chunk.slice(0, 2) <= country) ?? CHUNKS[0]
 }

@@ -13,12 +13,12 @@ const citySchema = z.object({
 
 export type City = z.infer<typeof citySchema>
 
-/** Records that are not cities. Trying again gives the same. */
+/** Records that are not cities. A retry would find the same. */
 export class BadRecordsError extends Error {
   override readonly name = 'BadRecordsError'
 }
 
-/** Checks records; `seen` holds the ids that came before and takes up theirs. Throws {@link BadRecordsError} naming every bad one. */
+/** Checks records. `seen` holds the ids of earlier records and receives the new ones. Throws {@link BadRecordsError} that names every bad record. */
 export function checkCities(records: readonly RawCity[], seen: Set<number>): readonly City[] {
   const faults = records.flatMap((record) => {
     const parsed = citySchema.safeParse(record)
@@ -32,14 +32,14 @@ export function checkCities(records: readonly RawCity[], seen: Set<number>): rea
   return records
 }
 
-/** What one chunk amounts to: equal digests mean equal rows. */
+/** A chunk's count and digest: equal digests mean equal rows. */
 export interface ChunkDigest {
   readonly chunk: string
   readonly rows: number
   readonly digest: string
 }
 
-/** A digest of cities in the order of their ids: the same one that {@link digestSql} makes of rows. */
+/** A digest of cities in the order of their ids. {@link digestSql} computes the same digest from rows. */
 export function digestOf(cities: readonly City[]): string {
   const lines = cities.map(
     ({ id, name, population, latitude, longitude }) =>
@@ -48,6 +48,6 @@ export function digestOf(cities: readonly City[]): string {
   return createHash('md5').update(lines.join('\n')).digest('hex')
 }
 
-// Coordinates as whole numbers, because JavaScript and PostgreSQL don't write every float alike.
+// Coordinates as whole numbers, because JavaScript and PostgreSQL don't format every float alike.
 export const digestSql = `md5(string_agg(concat_ws(' ', city_id, name, population,
   round(latitude * 1e5)::int, round(longitude * 1e5)::int), E'\\n' order by city_id))`

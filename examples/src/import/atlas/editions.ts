@@ -10,12 +10,12 @@ export async function openEdition(database: Database, edition: number, source: S
   )
 }
 
-/** Takes the announcement back. */
+/** Withdraws the announcement. */
 export async function closeEdition(database: Database, edition: number): Promise<void> {
   await database.query('delete from atlas.editions where edition = $1', [edition])
 }
 
-/** Indexes a loaded edition for its readers; the unique one also proves that no city is in two chunks. */
+/** Indexes a loaded edition for its readers. The unique index also proves that no city is in two chunks. */
 export async function indexEdition(database: Database, edition: number): Promise<void> {
   const { byId, byName } = indexNames(edition)
   await database.query(
@@ -31,7 +31,7 @@ export async function dropIndexes(database: Database, edition: number): Promise<
   await database.query(`drop index if exists atlas.${byId}, atlas.${byName}`)
 }
 
-/** What the table holds of an edition, chunk by chunk. */
+/** Digests of an edition's rows in the table, chunk by chunk. */
 export function readDigests(database: Database, edition: number): Promise<readonly ChunkDigest[]> {
   return database.query<ChunkDigest>(
     `select chunk, count(*)::int as rows, ${digestSql} as digest
@@ -40,7 +40,7 @@ export function readDigests(database: Database, edition: number): Promise<readon
   )
 }
 
-// Names cannot be parameters in DDL: the edition is part of the text, so it must be a number and nothing else.
+// DDL takes no parameters, so the edition becomes part of the text. It must be a number and nothing else.
 function indexNames(edition: number) {
   if (!Number.isSafeInteger(edition)) throw new TypeError(`An edition is a whole number, got ${edition}.`)
   return { byId: `cities_${edition}_by_id`, byName: `cities_${edition}_by_name` }

@@ -17,7 +17,7 @@ export {
 
 export type Atlas = ReturnType<typeof openAtlas>
 
-/** The atlas: a table of the world's cities, in editions. It has not heard of Belay; every operation may be repeated. */
+/** The atlas: a table of the world's cities, in editions. It does not know Belay. Every operation may be repeated. */
 export function openAtlas(database: Database, onRows: (rows: number) => void = () => {}) {
   return {
     openEdition: (edition: number, source: Source) => editions.openEdition(database, edition, source),

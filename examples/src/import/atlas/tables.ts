@@ -7,7 +7,7 @@ const TABLES = [
      source text not null,
      opened_at timestamptz not null default now()
    )`,
-  // The primary key serves loading, repeating and undoing one chunk; what readers need is indexed once an edition is complete.
+  // The primary key serves loading, repeating and undoing one chunk. The readers' indexes are created once an edition is complete.
   `create table if not exists atlas.cities (
      edition int not null,
      chunk text not null,
@@ -19,7 +19,7 @@ const TABLES = [
      longitude double precision not null,
      primary key (edition, chunk, city_id)
    )`,
-  // The import's own diary: it outlives an undo, and so can tell of it.
+  // The import's own log: it survives an undo, so it can report on it.
   `create table if not exists atlas.load_log (
      edition int not null,
      chunk text not null,
@@ -29,12 +29,12 @@ const TABLES = [
    )`,
 ]
 
-/** Creates what is missing; changes nothing that is there. */
+/** Creates missing tables; changes nothing that exists. */
 export async function createAtlasTables(database: Database): Promise<void> {
   for (const statement of TABLES) await database.query(statement)
 }
 
-/** Makes the atlas as new. */
+/** Drops the atlas's tables. */
 export async function dropAtlasTables(database: Database): Promise<void> {
   await database.query('drop table if exists atlas.editions, atlas.cities, atlas.load_log')
 }

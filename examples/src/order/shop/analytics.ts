@@ -8,7 +8,7 @@ export async function recordSale(database: Database, orderId: string, revenueCen
   )
 }
 
-/** Takes a sale out of the figures. */
+/** Removes a sale from the figures. */
 export async function removeSale(database: Database, orderId: string): Promise<void> {
   await database.query('delete from shop.analytics where order_id = $1', [orderId])
 }

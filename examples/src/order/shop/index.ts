@@ -12,7 +12,7 @@ export { CATALOGUE, createShopTables, restock } from './tables.ts'
 
 export type Shop = ReturnType<typeof openShop>
 
-/** The shop's services. None of them has heard of Belay; each may be called twice with one id and acts once. */
+/** The shop's services. None of them knows Belay. Each may be called twice with one id, and acts once. */
 export function openShop(database: Database) {
   return {
     stock: {

@@ -1,6 +1,6 @@
 import type { Database } from '../../database.ts'
 
-/** Issues an invoice under the next number. The same `idempotencyKey` gives the same invoice. */
+/** Issues an invoice with the next number. The same `idempotencyKey` returns the same invoice. */
 export async function issue(
   database: Database,
   invoice: { readonly orderId: string; readonly totalCents: number },
@@ -15,7 +15,7 @@ export async function issue(
   return { number: issued!.number, totalCents: invoice.totalCents }
 }
 
-/** Cancels an invoice. It is kept, under its number: books don't forget. */
+/** Cancels an invoice. Its row stays, with its number, as bookkeeping demands. */
 export async function cancel(database: Database, number: number): Promise<void> {
   await database.query(
     'update shop.invoices set cancelled_at = coalesce(cancelled_at, now()) where number = $1',

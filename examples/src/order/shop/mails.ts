@@ -6,7 +6,7 @@ export interface Mail {
   readonly subject: string
 }
 
-/** Sends a mail, once per `mailId`. Domains that end in `.invalid` have no mail server, here as in the world. */
+/** Sends a mail, once per `mailId`. Domains that end in `.invalid` have no mail server, here as in reality. */
 export async function send(database: Database, { orderId, recipient, subject }: Mail, mailId: string) {
   if (recipient.endsWith('.invalid')) {
     throw new Error(`451: no mail server answers for ${recipient.split('@').at(-1)}`)

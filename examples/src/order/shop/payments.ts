@@ -14,14 +14,14 @@ export async function charge(database: Database, { orderId, card, amountCents }:
      returning payment_id`,
     [chargeId, orderId, amountCents],
   )
-  // The classic of payments: the money has moved, but the answer is lost. Whoever asks again with the same id learns that it is done.
+  // The classic failure of payments: the money has moved, but the answer is lost. A retry with the same id learns that.
   if (made.length === 1 && card.endsWith('lossy-line')) {
     throw new Error('504: the card network did not answer in time')
   }
   return { chargeId, amountCents }
 }
 
-/** Gives back whatever was charged for an order. The same `refundId` refunds once. */
+/** Refunds whatever was charged for an order. The same `refundId` refunds once. */
 export async function refund(database: Database, orderId: string, refundId: string): Promise<void> {
   await database.query(
     `insert into shop.payments (payment_id, order_id, kind, amount_cents)

@@ -3,7 +3,7 @@ import type { Order } from './order.ts'
 
 /** Sets goods aside for an order. The same `reservationId` reserves once. */
 export async function reserve(database: Database, order: Order, reservationId: string) {
-  // One statement, so that the reservation and the shelf change together or not at all; a repetition inserts no row and so takes nothing.
+  // One statement, so that the reservation and the shelf change together. A repetition inserts no row, and so takes nothing.
   await database.query(
     `with reserved as (
        insert into shop.reservations (reservation_id, order_id, sku, quantity)
@@ -23,7 +23,7 @@ export async function reserve(database: Database, order: Order, reservationId: s
   return { reservationId, totalCents: total!.cents }
 }
 
-/** Puts the goods of a reservation back on the shelf, once. */
+/** Returns the goods of a reservation to the shelf, once. */
 export async function release(database: Database, reservationId: string): Promise<void> {
   await database.query(
     `with released as (

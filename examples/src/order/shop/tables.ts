@@ -41,14 +41,14 @@ const TABLES = [
    )`,
 ]
 
-/** What the shop sells, and how many of each it has when it opens. */
+/** The shop's articles, and how many of each it has when it opens. */
 export const CATALOGUE = [
   { sku: 'rope-60m', title: 'Climbing rope, 60 m', priceCents: 18_900, available: 12 },
   { sku: 'belay-device', title: 'Belay device', priceCents: 3_450, available: 40 },
   { sku: 'carabiner', title: 'Locking carabiner', priceCents: 1_290, available: 200 },
 ] as const
 
-/** Creates what is missing; changes nothing that is there. */
+/** Creates missing tables; changes nothing that exists. */
 export async function createShopTables(database: Database): Promise<void> {
   for (const statement of TABLES) await database.query(statement)
 }
