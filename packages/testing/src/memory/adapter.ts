@@ -43,8 +43,8 @@ import { Wakeup } from './wakeup.ts'
 import { deregisterWorker, listHeld, listWorkers, registerWorker, renew } from './workers.ts'
 
 /**
- * A store in the process's memory: the reference implementation of the port. `clock` is the time of the store and the engine. Default: a {@link
- * VirtualClock} that starts at 2025-01-01 UTC.
+ * A store in the process's memory: the reference implementation of the port. `clock` is the time of the store and the engine; `'real'` is real time.
+ * Default: a {@link VirtualClock} that starts at 2025-01-01 UTC.
  */
 export function memory(): MemoryAdapter<VirtualClock>
 export function memory(options: { readonly clock: 'real' }): MemoryAdapter<Clock>

@@ -121,11 +121,12 @@ export function givenTransaction(rows: Rows, tx: unknown): MemoryTransaction {
   if (found === undefined) {
     throw refused(
       'is not a transaction of a memory store',
-      'Give the one that transaction() of the adapter, or a transactional step, provides',
+      "Pass the tx of the adapter's transaction() or of a transactional step",
     )
   }
-  if (found.rows !== rows) throw refused('belongs to another memory store', 'Use one of the same store')
-  if (!found.isOpen) throw refused('is over', 'Use it before the function it was given to returns')
+  if (found.rows !== rows)
+    throw refused('belongs to another memory store', 'Use a transaction of the same store')
+  if (!found.isOpen) throw refused('has ended', 'Use it before the function that received it returns')
   return found
 }
 

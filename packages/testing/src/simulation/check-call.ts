@@ -36,14 +36,14 @@ export function checkCall(call: Call, broken: Report): void {
 function checkLease({ event: { runId, step, workerId }, workers, now }: Call, broken: Report): void {
   const worker = workers?.find((row) => row.workerId === workerId)
   if (worker?.status === 'live' && worker.leaseExpiresAt > now) return
-  broken(`${runId}/${step} was called by worker ${workerId}, whose lease is over`)
+  broken(`${runId}/${step} was called by worker ${workerId}, whose lease had expired`)
 }
 
 /** No step of a paused run is claimed. What its workers hold was claimed before the pause. */
 function checkPause({ event, pausedAt }: Call, claimedAt: number | null, broken: Report): void {
   if (pausedAt === undefined || claimedAt === null || claimedAt <= pausedAt) return
   broken(
-    `${event.runId}/${event.step} ${event.direction} was claimed at ${claimedAt}; its run is paused since ${pausedAt}`,
+    `${event.runId}/${event.step} ${event.direction} was claimed at ${claimedAt}; its run has been paused since ${pausedAt}`,
   )
 }
 

@@ -42,7 +42,7 @@ export class Clients {
     const work = async (tx: unknown) => {
       await untilDeath(process, this.#within(living, tx))
       await untilDeath(process, process.turn(random.integer(0, 500)))
-      if (changesItsMind) throw new Error('simulated: thinks better of it')
+      if (changesItsMind) throw new Error('simulated: rolls back')
     }
     this.#stage.trace(() => `transaction of ${process.name}${changesItsMind ? ', to be rolled back' : ''}`)
     const turn = () => process.turn()

@@ -253,7 +253,7 @@ export class Oracle {
     const { workers } = await shared.dump()
     const found = await this.#find(event.runId)
     if (found === undefined) {
-      if (!this.#pruned.has(event.runId)) this.#broken(`a handler was called for no run: ${event.runId}`)
+      if (!this.#pruned.has(event.runId)) this.#broken(`a handler ran for an unknown run: ${event.runId}`)
       return
     }
     const definition = definitions.of(found.run)

@@ -100,8 +100,8 @@ export interface Adapter {
   registerWorker(worker: NewWorker): Promise<void>
 
   /**
-   * Extends the worker's lease, and with it every step it holds. Returns the idle workers with which it shares definitions. `lost`: the worker was
-   * declared dead and may hold nothing any more. Never waits for other verbs of the same worker.
+   * Extends the worker's lease, and with it every step it holds. Returns how many live workers with a free slot share each of its definitions.
+   * `lost`: the worker was declared dead and may hold nothing any more. Never waits for other verbs of the same worker.
    */
   renew(renewal: Renewal): Promise<Renewed | 'lost'>
 

@@ -56,7 +56,7 @@ export type StepStatus =
 /** Every allowed change of a run's stored status. The single source: adapters repeat it as guards, tests assert it. */
 export const RUN_TRANSITIONS: Readonly<Record<StoredRunStatus, readonly StoredRunStatus[]>> = {
   running: ['paused', 'completed', 'compensating'],
-  // A run that was stopped while paused also resumes to its undo's status, or ends at once if its last open undo ended during the pause.
+  // A stopped run resumes to the status of its undo. It ends while paused if its last open undo ends.
   paused: ['running', 'completed', 'compensating', 'compensation_failed', 'compensated', 'cancelled'],
   compensating: ['paused', 'failed', 'compensated', 'cancelled', 'compensation_failed'],
   compensation_failed: ['paused', 'compensating', 'compensated', 'cancelled'],

@@ -235,7 +235,7 @@ export interface StepRecord {
   readonly round: number
   /** Forward attempts of this round; for a poll, of its newest check. `startedAt`, `finishedAt` and `error` are about the forward direction too. */
   readonly attempts: number
-  /** Failed attempts and lost workers of the current series, which the retry policy counts. A wait or an operator's retry begins a new series. */
+  /** Failed attempts, which the retry policy counts, and lost workers. A wait resets both, and so does sending the run forward again. */
   readonly failures: number
   readonly losses: number
   readonly openDependencies: number

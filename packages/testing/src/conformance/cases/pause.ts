@@ -59,7 +59,7 @@ export const pauseCases: Cases = {
 
       await given.operate(run).pause()
       expect(await openDependencies()).toEqual([0, 1, 0, 3])
-      // Only the pause holds a step back that is requeued meanwhile.
+      // A step that is requeued meanwhile is held back by its run's status alone.
       await worker.settle([retry(running, 0)])
       expect(await worker.take()).toEqual([])
       await given.operate(run).resume()

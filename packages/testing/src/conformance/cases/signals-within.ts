@@ -70,7 +70,9 @@ export const signalWithinCases: Cases = {
     expect(read?.steps[1]).toMatchObject({ status: 'pending', output: '1' })
   },
 
-  'a signal with an unknown target answers unknown, and one with a closed tx is refused': async (given) => {
+  'a signal for an unknown run answers unknown, and a tx that is no transaction is refused': async (
+    given,
+  ) => {
     const { run } = await pairWaitingFor(given, null)
     const unknown = { ...signalFor(run, {}), runId: given.ids.runId() }
 

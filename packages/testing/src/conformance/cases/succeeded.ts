@@ -63,7 +63,7 @@ export const succeededCases: Cases = {
     expect((await told(given, run)).drained).toEqual([true, false])
   },
 
-  'the undo of the effect clears it: a step that runs anew has not succeeded': async (given) => {
+  'the undo clears the success: a step that runs anew has not succeeded': async (given) => {
     const { run, worker } = await succeededPair(given)
     await given.adapter.beginUndo([
       { runId: run.id, endsAs: 'compensated', undos: [{ step: 0, openDependents: 0 }] },
@@ -75,7 +75,7 @@ export const succeededCases: Cases = {
     expect(await run.step('a')).toMatchObject({ status: 'ready', succeeded: false })
   },
 
-  'a skip keeps it, and gives the step an output': async (given) => {
+  'a skipped step keeps its success, and has an output': async (given) => {
     const { run, worker } = await succeededPair(given)
     await given.adapter.beginUndo([{ runId: run.id, endsAs: 'failed', undos: [] }])
     await given.operate(run).skipStep('a', { output: { id: 1 } })
@@ -89,7 +89,7 @@ export const succeededCases: Cases = {
     ])
   },
 
-  'a completed step does not carry it, and it does not change how the run ends': async (given) => {
+  'a completed step has no such mark, and its run ends as usual': async (given) => {
     const { run, worker } = await succeededPair(given)
     await given.adapter.beginUndo([{ runId: run.id, endsAs: 'failed', undos: [] }])
     await given.operate(run).retry()
