@@ -17,7 +17,7 @@ const OPEN: Readonly<Record<PartName, (stage: Stage) => Part>> = { order: orderP
 process.exitCode = await main(new Screen(process.stdout, process.env))
 
 async function main(screen: Screen): Promise<number> {
-  const interrupted = hearInterrupts(screen)
+  const interrupted = watchInterrupts(screen)
   try {
     const flags = readFlags(process.argv.slice(2), join(REPOSITORY, '.belay', 'database'))
     if (flags.help) screen.print(HELP)
@@ -27,7 +27,7 @@ async function main(screen: Screen): Promise<number> {
       screen.print('', 'Stopped half-way. Run the same command again to continue from here.')
       return 130
     }
-    return complain(error)
+    return printProblem(error)
   }
 }
 
@@ -57,7 +57,7 @@ function openStore({ fresh, folder }: Flags): Promise<Store> {
 }
 
 /** The first Ctrl-C stops gracefully, the second one at once. */
-function hearInterrupts(screen: Screen): AbortSignal {
+function watchInterrupts(screen: Screen): AbortSignal {
   const controller = new AbortController()
   const interrupt = () => {
     if (controller.signal.aborted) process.exit(130)
@@ -73,7 +73,7 @@ function hearInterrupts(screen: Screen): AbortSignal {
 }
 
 /** Prints what is wrong; a stack only for unexpected errors. Returns the exit code. */
-function complain(error: unknown): number {
+function printProblem(error: unknown): number {
   if (error instanceof UsageError) {
     console.error(`${error.message}\nTry --help.`)
     return 2

@@ -54,13 +54,13 @@ export class Program {
       this.#listeners.add(listener)
       listener()
       // biome-ignore lint/style/noRestrictedGlobals: bounds a wait.
-      const timer = setTimeout(() => reject(this.#unheard(text, 'in time')), WAIT_MAX_MS)
+      const timer = setTimeout(() => reject(this.#missingText(text, 'in time')), WAIT_MAX_MS)
       timer.unref()
     })
     await Promise.race([
       heard,
       this.ended.then(() => {
-        if (!this.#out.includes(text)) throw this.#unheard(text, 'before it ended')
+        if (!this.#out.includes(text)) throw this.#missingText(text, 'before it ended')
       }),
     ])
   }
@@ -70,7 +70,7 @@ export class Program {
     return this.ended
   }
 
-  #unheard(text: string, when: string): Error {
+  #missingText(text: string, when: string): Error {
     return new Error(`The process did not say "${text}" ${when}. It said:\n${this.#out}\n${this.#err}`)
   }
 }

@@ -12,7 +12,7 @@ import { Program } from './program.ts'
 const DAY = 86_400_000
 
 /** The outside world's effects, and a store whose processes come and go while days pass. */
-function office() {
+function setUp() {
   const adapter = memory()
   const { clock } = adapter
   const happened: string[] = []
@@ -34,7 +34,7 @@ describe('an expense claim, by a clock that tests move', () => {
   const input = { employee: 'ada', amountCents: 12_000, for: 'a train journey' }
 
   test('is paid when the manager approves it nine days later, and records who approved', async () => {
-    const { clock, happened, effects, engine, work } = office()
+    const { clock, happened, effects, engine, work } = setUp()
     const claim = expenseClaim(effects)
     const run = await engine(claim).run(claim, input, { key: 'c1' })
     await work(claim)
@@ -69,7 +69,7 @@ describe('an expense claim, by a clock that tests move', () => {
     ['rejected', 'approval_rejected'],
     ['forgotten', 'signal_timeout'],
   ])('releases the budget when it is %s', async (how, code) => {
-    const { clock, happened, effects, engine, work } = office()
+    const { clock, happened, effects, engine, work } = setUp()
     const claim = expenseClaim(effects)
     const run = await engine(claim).run(claim, input)
     await work(claim)
@@ -89,7 +89,7 @@ describe('an order that waits for its shipment, by a clock that tests move', () 
   const input = { customer: 'grace', totalCents: 4_500 }
 
   test('waits four days for the webhook and three for the unpacking', async () => {
-    const { clock, happened, effects, engine, work } = office()
+    const { clock, happened, effects, engine, work } = setUp()
     const order = shippedOrder(effects)
     const run = await engine(order).run(order, input, { key: 'o1' })
     await work(order)
@@ -111,7 +111,7 @@ describe('an order that waits for its shipment, by a clock that tests move', () 
   })
 
   test('refunds the money when no webhook comes in a week', async () => {
-    const { clock, happened, effects, engine, work } = office()
+    const { clock, happened, effects, engine, work } = setUp()
     const order = shippedOrder(effects)
     const run = await engine(order).run(order, input)
     await work(order)

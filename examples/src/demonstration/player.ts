@@ -38,7 +38,7 @@ export class Player {
     display: OpenDisplay = (screen, view) => new LiveGraph(screen, view),
   ): Promise<RunSnapshot> {
     const found = await run.status()
-    if (!run.created) this.#announceResumption(found)
+    if (!run.created) this.#announceEarlierRun(found)
     // Not earlier: a working engine could already have changed what the reader was just shown.
     if (found.finishedAt === undefined) await this.#engine.start()
     await this.#show(run, workflow, { view: viewOf(workflow, found), display })
@@ -71,7 +71,7 @@ export class Player {
     if (line !== undefined) this.#screen.print(line)
   }
 
-  #announceResumption({ key, status, steps, finishedAt }: RunSnapshot): void {
+  #announceEarlierRun({ key, status, steps, finishedAt }: RunSnapshot): void {
     if (finishedAt !== undefined) {
       this.#screen.print(`  An earlier start already finished ${key}: ${status}. It is not run again.`)
       return

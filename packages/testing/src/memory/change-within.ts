@@ -24,7 +24,7 @@ export function applyChanges(rows: Rows, tx: MemoryTransaction): void {
 }
 
 /** The first run whose changes would have a different result now. */
-export function movedRun(rows: Rows, tx: MemoryTransaction): string | undefined {
+export function outdatedRun(rows: Rows, tx: MemoryTransaction): string | undefined {
   return [...new Set(tx.changes.map(({ request }) => request.runId))].find((runId) => {
     try {
       seenBy(rows, tx, runId)

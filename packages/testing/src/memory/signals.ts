@@ -79,7 +79,7 @@ function deliveryOf(rows: Rows, signal: NewSignal): Delivery {
   const present = presentSignal(rows, signal)
   const payloadHash = present?.payloadHash
   if (present?.key === signal.key) return { result: 'duplicate', recorded, payloadHash }
-  const reason = reasonAgainst(rows, run, step)
+  const reason = reasonToIgnore(rows, run, step)
   if (reason !== undefined) {
     const wasRecorded = present === undefined && hadSignal(rows, signal)
     return wasRecorded
@@ -109,7 +109,7 @@ function deliver(rows: Rows, signal: NewSignal): Delivery {
 
 type Reason = Extract<Delivery, { result: 'ignored' }>['reason']
 
-function reasonAgainst(rows: Rows, run: RunRow, step: StepRow): Reason | undefined {
+function reasonToIgnore(rows: Rows, run: RunRow, step: StepRow): Reason | undefined {
   if (step.signalledAt !== null) return 'signalled'
   if (!goesForward(run) || run.stop !== null) return 'run_over'
   switch (step.status) {

@@ -9,7 +9,7 @@ import type {
   Transacted,
   TransactRequest,
 } from '@belay/workflow/adapter'
-import { applyChanges, changeWithin, movedRun, nameOfRun } from './change-within.ts'
+import { applyChanges, changeWithin, nameOfRun, outdatedRun } from './change-within.ts'
 import { changeRun } from './control.ts'
 import { refusalOfAny } from './refusal.ts'
 import type { NameHolder, Rows } from './rows.ts'
@@ -48,7 +48,7 @@ export function settleWithin(
     tx.rollBack()
     return { type: 'refused', reason: refusal }
   }
-  const error = inTheWay(rows, tx)
+  const error = conflictOf(rows, tx)
   if (error !== undefined) return { type: 'conflict', error }
   // The transaction's own changes come first: a run that it has paused hands nothing back.
   commit(rows, tx)
@@ -58,8 +58,8 @@ export function settleWithin(
 
 /** Throws a conflict, and changes nothing, if the target of a change or signal was changed by somebody else meanwhile. */
 export function commit(rows: Rows, tx: MemoryTransaction): void {
-  const isInTheWay = inTheWay(rows, tx)
-  if (isInTheWay !== undefined) throw isInTheWay
+  const conflict = conflictOf(rows, tx)
+  if (conflict !== undefined) throw conflict
   tx.commit(() => {
     for (const run of tx.runs.values()) createRun(rows, run)
     deliverSignals(rows, tx.signals)
@@ -67,14 +67,14 @@ export function commit(rows: Rows, tx: MemoryTransaction): void {
   })
 }
 
-function inTheWay(rows: Rows, tx: MemoryTransaction): Error | undefined {
-  const moved = tx.signals.find((signal) => !tx.runs.has(signal.runId) && !isTaken(rows, signal))
-  const movedRunId = movedRun(rows, tx)
-  if (moved === undefined && movedRunId === undefined) return undefined
+function conflictOf(rows: Rows, tx: MemoryTransaction): Error | undefined {
+  const signal = tx.signals.find((sent) => !tx.runs.has(sent.runId) && !isTaken(rows, sent))
+  const outdatedRunId = outdatedRun(rows, tx)
+  if (signal === undefined && outdatedRunId === undefined) return undefined
   const what =
-    moved === undefined
-      ? `run ${movedRunId} was changed by somebody else meanwhile`
-      : `step ${moved.step} of run ${moved.runId} was changed by somebody else since it was signalled`
+    signal === undefined
+      ? `run ${outdatedRunId} was changed by somebody else meanwhile`
+      : `step ${signal.step} of run ${signal.runId} was changed by somebody else since it was signalled`
   const message = `could not serialize access: ${what}`
   return Object.assign(new Error(message), { code: '40001' })
 }

@@ -97,17 +97,17 @@ export class MemoryTransaction implements NameHolder {
 
   /** @internal `store` stores the transaction's changes. They and the effects happen within one turn. */
   commit(store: () => void): void {
-    this.#over()
+    this.#finish()
     store()
     for (const effect of this.#effects) effect()
   }
 
   /** @internal */
   rollBack(): void {
-    if (this.#isOpen) this.#over()
+    if (this.#isOpen) this.#finish()
   }
 
-  #over(): void {
+  #finish(): void {
     this.assertOpen()
     this.#isOpen = false
     for (const [name, holder] of this.rows.heldNames) if (holder === this) this.rows.heldNames.delete(name)

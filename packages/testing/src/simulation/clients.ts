@@ -38,13 +38,13 @@ export class Clients {
     if (living === undefined) return
     const { shared, random } = this.#stage
     const { process } = living
-    const changesItsMind = random.chance(0.3)
+    const rollsBack = random.chance(0.3)
     const work = async (tx: unknown) => {
       await untilDeath(process, this.#within(living, tx))
       await untilDeath(process, process.turn(random.integer(0, 500)))
-      if (changesItsMind) throw new Error('simulated: rolls back')
+      if (rollsBack) throw new Error('simulated: rolls back')
     }
-    this.#stage.trace(() => `transaction of ${process.name}${changesItsMind ? ', to be rolled back' : ''}`)
+    this.#stage.trace(() => `transaction of ${process.name}${rollsBack ? ', to be rolled back' : ''}`)
     const turn = () => process.turn()
     void turn()
       .then(() => shared.free(turn))

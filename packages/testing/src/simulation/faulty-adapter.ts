@@ -75,7 +75,7 @@ function faultyVerb(store: Adapter, verb: string, parts: FaultyParts) {
   }
   return async (...args: unknown[]) => {
     const within = isWithin(args)
-    await process.turn(slowness(parts))
+    await process.turn(randomDelayMs(parts))
     if (!within) await shared.free(() => process.turn())
     if (random.chance(rates().failsBefore)) throw lostConnection(verb)
     if (CONTENDED.has(verb) && random.chance(rates().contended)) throw contended(verb)
@@ -89,7 +89,7 @@ function faultyVerb(store: Adapter, verb: string, parts: FaultyParts) {
       throw lostConnection(verb)
     }
     const answer = await ask(args)
-    await process.turn(slowness(parts))
+    await process.turn(randomDelayMs(parts))
     if (random.chance(rates().failsAfter)) throw lostConnection(verb)
     return answer
   }
@@ -99,7 +99,7 @@ function faultyVerb(store: Adapter, verb: string, parts: FaultyParts) {
 function faultyTransact(store: Adapter, parts: FaultyParts): Adapter['transact'] {
   const { process, shared, random, rates, onAnswer } = parts
   return async (request) => {
-    await process.turn(slowness(parts))
+    await process.turn(randomDelayMs(parts))
     await shared.free(() => process.turn())
     if (random.chance(rates().failsBefore)) throw lostConnection('transact')
     let submitted: Outcome | undefined
@@ -107,7 +107,7 @@ function faultyTransact(store: Adapter, parts: FaultyParts): Adapter['transact']
     const work: TransactRequest['work'] = async (tx) => {
       within = tx
       const wanted = await untilDeath(process, request.work(tx))
-      await untilDeath(process, process.turn(slowness(parts)))
+      await untilDeath(process, process.turn(randomDelayMs(parts)))
       if (random.chance(rates().failsAfter)) throw conflict()
       submitted = wanted?.outcome
       return wanted
@@ -120,7 +120,7 @@ function faultyTransact(store: Adapter, parts: FaultyParts): Adapter['transact']
     if (submitted !== undefined && transacted.type === 'settled') {
       await onAnswer('transact', [request.workerId, submitted, within], transacted.settlement)
     }
-    await process.turn(slowness(parts))
+    await process.turn(randomDelayMs(parts))
     if (submitted !== undefined && random.chance(rates().failsAfter)) throw lostConnection('COMMIT')
     return transacted
   }
@@ -134,7 +134,7 @@ export function untilDeath<Result>(process: Process, work: Promise<Result>): Pro
   return Promise.race([work, gone])
 }
 
-function slowness({ random, rates }: FaultyParts): number {
+function randomDelayMs({ random, rates }: FaultyParts): number {
   return random.chance(rates().slow) ? random.integer(1, 2_000) : 0
 }
 

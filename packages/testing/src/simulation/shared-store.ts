@@ -147,13 +147,13 @@ export class SharedStore {
         }
       })
     } finally {
-      this.#closed()
+      this.#endTransaction()
       end()
       ended()
     }
   }
 
-  #closed(): void {
+  #endTransaction(): void {
     // The only session may roll back the time that it was told.
     if (this.#session !== undefined) this.#shownAt = undefined
     this.#session = undefined

@@ -250,7 +250,10 @@ describe('workers that die or stall', () => {
     const owner = await worker({ workflows: [workflow], concurrency: 1, lease: '6s' })
     const [registered] = await owner.workers.list()
     const [definition] = await adapter.saveDefinitions([workflow.record])
-    const runId = await startUnheard(adapter, { workerId: registered!.id, definitionId: definition!.id })
+    const runId = await startWithoutAnswer(adapter, {
+      workerId: registered!.id,
+      definitionId: definition!.id,
+    })
 
     await clock.runUntil(starter.runs.handle(runId).result(), { limit: '7s' })
 
@@ -259,7 +262,7 @@ describe('workers that die or stall', () => {
 })
 
 /** As if the client had given the call up, but it took effect anyway. */
-async function startUnheard(
+async function startWithoutAnswer(
   adapter: Adapter,
   lease: { readonly workerId: string; readonly definitionId: number },
 ): Promise<string> {

@@ -166,7 +166,8 @@ describe('the oracle notices a store', () => {
   it('that wakes waiting steps before their time', async () => {
     const violations = await firstBrokenSeed((store) =>
       withVerbs(store, {
-        settle: (settlement) => store.settle({ ...settlement, outcomes: settlement.outcomes.map(inHaste) }),
+        settle: (settlement) =>
+          store.settle({ ...settlement, outcomes: settlement.outcomes.map(withoutWaiting) }),
       }),
     )
     expect(violations.join()).toMatch(/waited \d+ ms, not \d+/)
@@ -216,7 +217,7 @@ function asNotDone(outcome: Outcome): Outcome {
   return failed
 }
 
-function inHaste(outcome: Outcome): Outcome {
+function withoutWaiting(outcome: Outcome): Outcome {
   const hasty = outcome.type === 'waiting' && outcome.wake !== null && 'afterMs' in outcome.wake
   return hasty ? { ...outcome, wake: { afterMs: 0 } } : outcome
 }

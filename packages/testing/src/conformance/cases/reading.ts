@@ -39,13 +39,13 @@ export const readingCases: Cases = {
   },
 
   'runs are listed newest first, up to the limit': async (given) => {
-    const { ids } = await several(given)
+    const { ids } = await fiveRuns(given)
     const list = await given.adapter.listRuns({ limit: 3 })
     expect(list.map(({ runId }) => runId)).toEqual([...ids].reverse().slice(0, 3))
   },
 
   'a list is paged by the last run id of the previous page': async (given) => {
-    const { ids } = await several(given)
+    const { ids } = await fiveRuns(given)
     const pages: string[][] = []
     for (let before: string | undefined; pages.length < 10; before = pages.at(-1)!.at(-1)) {
       const page = await given.adapter.listRuns({ limit: 2, before })
@@ -56,7 +56,7 @@ export const readingCases: Cases = {
   },
 
   'a list is narrowed by workflow, status and key, one by one and together': async (given) => {
-    const { ids } = await several(given)
+    const { ids } = await fiveRuns(given)
     const find = async (filter: Omit<Parameters<typeof given.adapter.listRuns>[0], 'limit'>) =>
       (await given.adapter.listRuns({ ...filter, limit: 10 })).map(({ runId }) => ids.indexOf(runId))
 
@@ -85,7 +85,7 @@ export const readingCases: Cases = {
 }
 
 /** Five runs of two workflows, oldest first: two completed, one stopped, two running under one key. */
-async function several(given: Scenario): Promise<{ readonly ids: readonly string[] }> {
+async function fiveRuns(given: Scenario): Promise<{ readonly ids: readonly string[] }> {
   const [one, two] = [await given.graph('one', { a: [] }), await given.graph('two', { a: [] })]
   const runs = [await given.start(one), await given.start(two), await given.start(one)]
   const worker = await given.worker()

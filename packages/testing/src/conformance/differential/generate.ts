@@ -192,7 +192,7 @@ function settlement(world: World, random: Random, worker: string): Command {
   const attempts = random.sample(candidates, 1 + random.below(6))
   // A late worker settles under its own id, which may be a dead worker's.
   const workerId = late && attempts[0] !== undefined ? attempts[0].workerId : worker
-  const outcomes = withoutCompany(attempts.map((attempt) => outcomeOf(attempt, world, random)))
+  const outcomes = onePerRun(attempts.map((attempt) => outcomeOf(attempt, world, random)))
   const repeated = random.chance(0.1) ? outcomes.slice(0, 1) : []
   const handBackMax = random.chance(0.6) ? UNLIMITED : 0
   return { do: 'settle', workerId, outcomes: [...outcomes, ...repeated], handBackMax }
@@ -231,7 +231,7 @@ function undoOutcome(claim: Claim, random: Random): Outcome {
 /**
  * Keeps one outcome per run: the port leaves open in which order a batch's outcomes for one run are recorded, and that matters to a run that fails.
  */
-function withoutCompany(outcomes: readonly Outcome[]): readonly Outcome[] {
+function onePerRun(outcomes: readonly Outcome[]): readonly Outcome[] {
   const alone = new Map<string, Outcome>()
   for (const outcome of outcomes) if (outcome.type === 'failed') alone.set(outcome.runId, outcome)
   return outcomes.filter((outcome) => (alone.get(outcome.runId) ?? outcome) === outcome)

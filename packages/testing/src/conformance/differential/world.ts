@@ -75,7 +75,7 @@ export class World {
         this.workerIds[this.workerIds.indexOf(undefined)] = command.workerId
         break
       case 'claim':
-        if (answer === 'lost') this.#lose(command.workerId)
+        if (answer === 'lost') this.#dropWorker(command.workerId)
         else this.#remember(command.workerId, answer as readonly Claim[])
         break
       case 'settle':
@@ -91,10 +91,10 @@ export class World {
         for (const runId of answer as readonly string[]) this.#forget(runId)
         break
       case 'leave':
-        this.#lose(command.workerId)
+        this.#dropWorker(command.workerId)
         break
       case 'sweep':
-        for (const workerId of (answer as { lostWorkers: string[] }).lostWorkers) this.#outlive(workerId)
+        for (const workerId of (answer as { lostWorkers: string[] }).lostWorkers) this.#markLate(workerId)
         break
       case 'operate':
         // The run may go forward again.
@@ -145,14 +145,14 @@ export class World {
     if (known !== undefined) known.settled ??= outcome
   }
 
-  /** Marks a worker's attempts as late, like settled ones but without an outcome. */
-  #outlive(workerId: string): void {
+  /** Marks a worker's attempts as late. Their outcomes are not known, so a release stands for them. */
+  #markLate(workerId: string): void {
     for (const known of this.#attempts) {
       if (known.workerId === workerId) known.settled ??= { ...known.claim, type: 'released' }
     }
   }
 
-  #lose(workerId: string): void {
+  #dropWorker(workerId: string): void {
     const place = this.workerIds.indexOf(workerId)
     if (place >= 0) this.workerIds[place] = undefined
   }
