@@ -113,7 +113,7 @@ export class Control {
     const stoppedIds = stopped.map(({ runId }) => runId)
     onRunsChanged(stopped)
     for (const runId of stoppedIds)
-      events.emit('operator.acted', { runId, action: 'cancel', step: undefined, ...actorOf(by) })
+      events.emit('operator.acted', { runId, action: 'cancel', step: undefined, ...eventFields(by) })
     if (stoppedIds.length > 0) onStopped(stoppedIds)
     return stoppedIds
   }
@@ -201,7 +201,7 @@ export class Control {
   #report(runId: string, action: Action, by: Actor, { from, run, queued, drains }: ActionResult): void {
     const { events, onRunsChanged, onMoved, onQueued, onStopped } = this.#parts
     const step = 'step' in action ? action.step : undefined
-    events.emit('operator.acted', { runId, action: action.type, step, ...actorOf(by) })
+    events.emit('operator.acted', { runId, action: action.type, step, ...eventFields(by) })
     if (from !== run.status) onRunsChanged([run])
     // The steps of an ended run were replaced: cached payloads are stale.
     else if (isTerminal(from)) onMoved(runId)
@@ -210,7 +210,7 @@ export class Control {
   }
 }
 
-function actorOf({ actor, reason }: Actor): {
+function eventFields({ actor, reason }: Actor): {
   readonly by: string | undefined
   readonly reason: string | undefined
 } {
