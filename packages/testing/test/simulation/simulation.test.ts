@@ -186,7 +186,7 @@ describe('the oracle notices a store', () => {
         settle: (settlement) => store.settle({ ...settlement, outcomes: settlement.outcomes.map(asNotDone) }),
       }),
     )
-    expect(violations.join()).toMatch(/the effect \S+ of step \S+ \(failed\) is there/)
+    expect(violations.join()).toMatch(/the effect \S+ of step \S+ \(failed\) exists/)
   })
 
   it('that counts an undo as done that nobody did', async () => {
@@ -195,7 +195,7 @@ describe('the oracle notices a store', () => {
         settle: (settlement) => store.settle({ ...settlement, outcomes: settlement.outcomes.map(asUndone) }),
       }),
     )
-    expect(violations.join()).toMatch(/the effect \S+ of step \S+ \(compensated\) is there/)
+    expect(violations.join()).toMatch(/the effect \S+ of step \S+ \(compensated\) exists/)
   })
 
   it('that forgets the claims of a lost answer', async () => {
