@@ -42,8 +42,9 @@ stopped_runs as (
 ),
 noted_runs as (
   insert into belay.workflow_history (run_id, at, action, actor, reason, change)
-  select s.id, belay.store_now(), 'cancel', $4::text, $5::text, $6::text::json
+  select s.id, belay.store_now(), $4::text, $5::text, $6::text, $8::text::json
   from stopped_runs s
+  where $4::text is not null
 )
 select s.id as run_id, s.definition_id, s.key, s.tags, s.duration_ms from stopped_runs s`,
 }
@@ -88,12 +89,12 @@ async function cancelEach(
 
 async function cancel(
   connection: Connection,
-  { cause, stop = 'cancellation', by }: CancelRequest,
+  { cause, stop = 'cancellation', entry }: CancelRequest,
   runIds: readonly string[],
   waits: string,
 ): Promise<readonly ChangedRun[]> {
-  const change = JSON.stringify({ compensate: stop === 'cancellation' })
-  const values = [runIds, cause, stop, by?.actor ?? null, by?.reason ?? null, change, waits]
+  const { action = null, actor = null, reason = null, change = null } = entry ?? {}
+  const values = [runIds, cause, stop, action, actor, reason, waits, change]
   const rows = await connection.query(cancelRunsStatement, values)
   return rows.map((row) => decodeChangedRun(row, 'compensating'))
 }

@@ -1,4 +1,4 @@
-import type { ChangedRun } from '@belay/workflow/adapter'
+import { type ChangedRun, deadlineCause } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from '../rows/changed-run.ts'
@@ -53,7 +53,7 @@ cancelled_steps as (
 stopped_runs as (
   update belay.workflow_runs r
   set status = case l.status when 'paused' then l.status else 'compensating' end, stop = 'failure',
-    cause = format('{"type":"deadline","deadlineAt":"%s"}',
+    cause = format('${deadlineCause('%s')}',
       to_char(r.deadline_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::json
   from locked_runs l
   where r.id = any (array[l.id])

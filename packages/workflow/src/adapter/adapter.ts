@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { ApprovalsRequest, FoundApprovals } from './approvals.ts'
 import type { ChangedRun } from './changed-run.ts'
-import type { HistoryRecord, RunChange, RunToChange } from './control.ts'
+import type { HistoryEntry, HistoryRecord, RunChange, RunToChange } from './control.ts'
 import type { RunStatus } from './lifecycle.ts'
 import type {
   Claim,
@@ -201,8 +201,8 @@ export interface Adapter {
     readonly cause: string
     /** `abandonment` leaves every effect as it is. Default `cancellation`. */
     readonly stop?: 'cancellation' | 'abandonment' | undefined
-    /** Who cancels and why, for the history of the runs that this stops. */
-    readonly by?: { readonly actor: string | null; readonly reason: string | null } | undefined
+    /** Becomes part of the history of each run that this stops. Left out, the history says nothing of it. */
+    readonly entry?: Omit<HistoryEntry, 'step'> | undefined
   }): Promise<readonly ChangedRun[]>
 
   /**
@@ -262,7 +262,8 @@ export interface Adapter {
   ): Promise<FoundRun | null>
 
   /**
-   * Stops runs whose deadline has passed, with that as their cause, and cancels what has not started in them; the longest overdue first.
+   * Stops runs whose deadline has passed, with that as their cause (`deadlineCause`), and cancels what has not started in them; the longest
+   * overdue first.
    * Paused ones stay paused.
    * Returns the runs stopped.
    */
