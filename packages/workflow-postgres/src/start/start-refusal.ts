@@ -1,11 +1,30 @@
-import { type NewRun, refusedStart, StoreContendedError, shown } from '@belay/workflow/adapter'
+import {
+  type BelayError,
+  missingDefinition,
+  type NewRun,
+  refusedStart,
+  StoreContendedError,
+  shown,
+} from '@belay/workflow/adapter'
 import { refusalOf } from '../base/errors.ts'
 import { isLockTimeout } from '../base/lock-wait.ts'
+import type { Connection } from '../connection/connection.ts'
+import { readDefinitions } from '../rows/read-definitions.ts'
 
 /** The error of a start whose values the database refused, or that waited too long for a key. Other errors stay as they are. */
 export function startError(error: unknown, runs: readonly NewRun[]): unknown {
   const refusal = refusalOf(error)
   return refusal === null ? keyHeld(error, runs) : refusedStart(runs, refusal, error)
+}
+
+/** The error of runs that were not created because the store does not have the definition of one of them: names that one. */
+export async function undefinedAmong(connection: Connection, runs: readonly NewRun[]): Promise<BelayError> {
+  const definitions = await readDefinitions(
+    connection,
+    runs.map(({ definitionId }) => definitionId),
+  )
+  const known = new Set(definitions.map(({ id }) => id))
+  return missingDefinition(runs.find(({ definitionId }) => !known.has(definitionId)) ?? runs[0]!)
 }
 
 function keyHeld(error: unknown, runs: readonly NewRun[]): unknown {

@@ -1,10 +1,4 @@
-import {
-  type Claim,
-  type Lease,
-  missingDefinition,
-  type NewRun,
-  type StartedRun,
-} from '@belay/workflow/adapter'
+import type { Claim, Lease, NewRun, StartedRun } from '@belay/workflow/adapter'
 import { batchesBySize } from '../base/batches.ts'
 import { passingLockWait, restoredLockWait, sharedLockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
@@ -12,7 +6,7 @@ import { listText } from '../connection/list-text.ts'
 import type { Statement } from '../connection/statement.ts'
 import { firstAttempt } from '../rows/claim-row.ts'
 import type { LeaseJournal } from '../rows/lease-journal.ts'
-import { startError } from './start-refusal.ts'
+import { startError, undefinedAmong } from './start-refusal.ts'
 
 /**
  * Creates runs with all their step rows, and queues their roots or leases them to the worker that asks. Guarantee: a run is never seen
@@ -210,7 +204,7 @@ async function startBatch(
     }
     open = open.filter((run) => !started.has(run.runId))
   }
-  if (open[0] !== undefined) throw missingDefinition(open[0])
+  if (open.length > 0) throw await undefinedAmong(connection, open)
   return runs.map((run) => started.get(run.runId)!)
 }
 
