@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { ApprovalsRequest, FoundApprovals } from './approvals.ts'
 import type { ChangedRun } from './changed-run.ts'
-import type { HistoryRecord, RunChange, RunToChange } from './control.ts'
+import type { HistoryEntry, HistoryRecord, RunChange, RunToChange } from './control.ts'
 import type { RunStatus } from './lifecycle.ts'
 import type {
   Claim,
@@ -83,7 +83,8 @@ export interface Adapter {
 
   /**
    * Creates runs with all their steps; their roots are ready. If a run's (workflow, key) is taken, the run that has the key is returned instead, even
-   * if another transaction committed it during the call. Results are in order.
+   * if another transaction committed it during the call. Results are in order. Throws `missingDefinition()` for a run of an unknown definition, and
+   * `refusedStart()` for an input or key that the store can never store.
    *
    * With `tx`, the runs are part of that transaction: they exist once it commits. If another open transaction has taken a key, the call waits for it.
    * The adapter wakes workers when the transaction commits, if it can. Throws `invalid_option` if `tx` is not an open transaction of this store.
@@ -128,8 +129,8 @@ export interface Adapter {
    * Records finished attempts, each guarded by (worker, fence). Each outcome commits atomically with its effects on dependents and on the run;
    * different outcomes of one call may commit separately. Up to `handBackMax` of the steps that become ready are leased to this worker and returned;
    * the rest are queued. If a call is repeated because its answer was lost, outcomes that it had recorded answer `settled`, but the claims are not
-   * repeated: ask `held`. If the store refuses an outcome, that one answers `refused` and the others are still recorded; the engine decides what to
-   * record instead.
+   * repeated: ask `held`. An outcome with a value that the store can never store answers `refused`, and the others are still recorded; the engine
+   * decides what to record instead. A defect of the adapter is no refusal: it throws.
    */
   settle(
     settlement: KeepsAttempts & {
@@ -195,8 +196,8 @@ export interface Adapter {
     readonly cause: string
     /** `abandonment` skips the undo: every effect stays. Default `cancellation`. */
     readonly stop?: 'cancellation' | 'abandonment' | undefined
-    /** Who cancels and why, for the history of each run that this stops. */
-    readonly by?: { readonly actor: string | null; readonly reason: string | null } | undefined
+    /** Becomes part of the history of each run that this stops. Omitted, the history has no entry. */
+    readonly entry?: Omit<HistoryEntry, 'step'> | undefined
   }): Promise<readonly ChangedRun[]>
 
   /**
@@ -239,7 +240,7 @@ export interface Adapter {
    * come again. Results are in order.
    *
    * With `tx`, the signals are part of that transaction, which keeps the steps locked until it ends. Workers are woken when it commits. Throws
-   * `invalid_option` if `tx` is not an open transaction of this store.
+   * `invalid_option` if `tx` is not an open transaction of this store, and `refusedSignals()` for a payload or key that the store can never store.
    */
   deliverSignals(signals: readonly NewSignal[], options?: WithinTransaction): Promise<readonly Delivery[]>
 
@@ -256,8 +257,8 @@ export interface Adapter {
   ): Promise<FoundRun | null>
 
   /**
-   * Stops runs whose deadline has passed, with the deadline as their cause, and cancels their steps that have not begun. Takes the longest overdue
-   * first. Paused runs stay paused. Returns the runs it stopped.
+   * Stops runs whose deadline has passed, with the deadline as their cause (`deadlineCause`), and cancels their steps that have not begun. Takes the
+   * longest overdue first. Paused runs stay paused. Returns the runs it stopped.
    */
   expireRuns(request: { readonly limit: number }): Promise<readonly ChangedRun[]>
 
