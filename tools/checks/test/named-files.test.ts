@@ -6,6 +6,7 @@ import { expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const PAGES = [
+  'ARCHITECTURE.md',
   'CONTRIBUTING.md',
   'docs/extending/add-a-step-kind.md',
   'docs/extending/add-a-verb.md',
