@@ -22,7 +22,7 @@ function step(name: string, status: string, more: Partial<StepFacts> = {}): Step
 
 function run(
   id: string,
-  status: string,
+  status: RunFacts['status'],
   steps: readonly StepFacts[],
   more: Partial<RunFacts> = {},
 ): RunFacts {

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
+// biome-ignore lint/correctness/useImportExtensions: the rule takes the declarations beside this module for the module.
 import { startPostgres } from '../src/index.mjs'
 
 const SCRIPT = fileURLToPath(new URL('keep-running.mjs', import.meta.url))

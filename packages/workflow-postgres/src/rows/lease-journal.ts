@@ -1,4 +1,4 @@
-import { isTerminal, type RunStatus } from '@belay/workflow/adapter'
+import { isTerminal, type StoredRunStatus } from '@belay/workflow/adapter'
 
 /** Rows that one claim removes at most. */
 const TRIMMED_MAX = 1_000
@@ -37,7 +37,7 @@ export class LeaseJournal {
    */
   ended(
     workerId: string,
-    runs: readonly { readonly runId: string; readonly status: RunStatus }[],
+    runs: readonly { readonly runId: string; readonly status: StoredRunStatus }[],
     moment: number,
   ): void {
     const journal = this.#workers.get(workerId)

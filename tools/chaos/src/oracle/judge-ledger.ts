@@ -1,3 +1,4 @@
+import { isTerminal } from '@belay/workflow/adapter'
 import type { EntryFacts, Facts, RunFacts, StepFacts } from './facts.ts'
 import type { Rules } from './judge.ts'
 import { summarised, type Violation } from './violation.ts'
@@ -41,8 +42,7 @@ function wrongEntries(
       )
   }
   const sum = entries.reduce((total, { cents }) => total + cents, 0)
-  const isOver = ['completed', 'compensated', 'cancelled', 'failed'].includes(run.status)
-  if (isOver && sum !== 0 && run.stop !== 'abandonment')
+  if (isTerminal(run.status) && sum !== 0 && run.stop !== 'abandonment')
     wrong.push(`The entries of run ${run.id}, which is ${run.status}, sum up to ${sum} cents instead of 0.`)
   return wrong
 }
