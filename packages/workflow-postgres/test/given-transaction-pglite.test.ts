@@ -64,7 +64,7 @@ describe('a run started in the caller’s transaction in PGlite', () => {
     await db.transaction(async (tx) => {
       past = tx
     })
-    await expect(run(past)).rejects.toThrow(/is a transaction that is over/)
+    await expect(run(past)).rejects.toThrow(/is a transaction that has ended/)
     await expect(run(new pg.Client())).rejects.toThrow(/is a pg client/)
     const other = await PGlite.create()
     await other.transaction(async (tx) => {
