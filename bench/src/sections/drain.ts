@@ -16,7 +16,7 @@ const CASES: readonly Case[] = [
     workload,
     startedBy: 'itself' as const,
   })),
-  // What another process started, the worker has to read before it can run it.
+  // The worker must read runs that another process started before it can run them.
   { name: 'chain of 3, started by another process', workload: 'chain', startedBy: 'another' },
   { name: 'chain of 3, attempts kept', workload: 'chain', startedBy: 'itself', keepsAttempts: true },
 ]

@@ -29,7 +29,7 @@ export function latencyRuns({ quick }: { quick: boolean }): number {
   return quick ? 50 : 500
 }
 
-/** Latencies of single runs in a database where nothing else moves. Answers the median. */
+/** Measures latencies of single runs in an otherwise idle database. Resolves to the median. */
 export function measureIdleLatency(
   url: string,
   given: { runs: number; record: Recorder; where?: string },

@@ -42,7 +42,7 @@ async function measureOnce(given: {
 }): Promise<void> {
   const { url, serverUrl, runs, meter } = given
   const database = databaseOf(url)
-  // Connected to another database, so that it counts for nothing in the measured one.
+  // Connects to another database, so that it does not count in the measured one.
   await withClient(serverUrl, async (client) => {
     const look = async (): Promise<Costs> => ({
       logBytes: await logPosition(client),

@@ -111,7 +111,7 @@ async function measureSweep(
   bench.progress(
     `round ${round}: ${DEAD_WORKERS} dead workers with ${steps} steps each swept in ${ms.toFixed(1)} ms`,
   )
-  // What they held runs out, so that the next round begins as this one did.
+  // Completes the recovered steps, so that the next round begins in the same state.
   const heir = await workerWith(store, chain, { steps: 0, leaseMs: LEASE_MS })
   const claimed = await store.claim({ workerId: heir, definitionIds: [chain.id], limit: 10_000 })
   if (claimed === 'lost') throw new Error('The worker was lost.')

@@ -82,7 +82,7 @@ async function measureWith(
   })
 }
 
-/** Remembers for each worker the most connections it was seen with. */
+/** Notes the highest number of connections seen for each worker. */
 async function countConnections(given: {
   serverUrl: string
   url: string
@@ -104,7 +104,7 @@ async function countConnections(given: {
   })
 }
 
-/** Which part of all steps each worker has run, by the rows they left. */
+/** The share of all steps that each worker has run, by the rows it left. */
 async function sharesOf(url: string): Promise<number[]> {
   const { rows } = await withClient(url, (client) =>
     client.query<{ share: number }>(
