@@ -86,9 +86,7 @@ function makeDefinitionSteps(schema: Schema) {
   )
 }
 
-/**
- * One row per run. No foreign key references this table, and it has none: if many transactions share the lock on one row, Postgres makes MultiXacts.
- */
+/** One row per run. No foreign key here or to here: if many transactions share the lock on one row, Postgres makes MultiXacts. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table, with its columns, indexes and checks.
 function makeRuns(schema: Schema) {
   return schema.table(
@@ -140,8 +138,7 @@ function makeRuns(schema: Schema) {
         .where(
           sql`${table.deadlineAt} is not null and ${table.stop} is null and ${oneOf(table.status, FORWARD_STATUSES)}`,
         ),
-      // GIN collects new entries in a pending list, and the session that fills it merges it. Keep it short, because that session and every reader
-      // scan it.
+      // GIN collects new entries in a list that one starter merges. Keep it short, because that starter and every reader scan it.
       index('workflow_runs_tags_idx')
         .using('gin', table.tags)
         .with({ gin_pending_list_limit: '256' })

@@ -160,7 +160,11 @@ describe.each(servers)('recovery and pruning in every order, on $name', ({ url }
   })
   afterAll(() => world.close())
 
-  itHolds('a late settlement counts, or the step is returned to the queue: not both', sweepAndSettle, () => world)
+  itHolds(
+    'a late settlement counts, or the step is returned to the queue: not both',
+    sweepAndSettle,
+    () => world,
+  )
   itHolds('a worker that is declared dead holds nothing', sweepAndClaim, () => world)
   itHolds('a run that a dead worker starts is left to the queue', startAndSweep, () => world)
   itHolds('a run is deleted entirely, or it goes forward', pruneAndReopen, () => world)

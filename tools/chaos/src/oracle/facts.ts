@@ -1,4 +1,4 @@
-/** What the oracle judges by: rows of the engine's views, of the application's tables, and of the world. Instants are epoch milliseconds. */
+/** What the oracle judges: rows of the engine's views, of the application's tables, and of the world. Instants are epoch milliseconds. */
 export interface Facts {
   readonly runs: readonly RunFacts[]
   readonly intents: readonly IntentFacts[]
@@ -12,7 +12,7 @@ export interface Facts {
   readonly pauses: readonly PauseFacts[]
   /** By the name of the process. */
   readonly freezes: ReadonlyMap<string, readonly Span[]>
-  /** While something was upon somebody, by which a worker could be lost. */
+  /** The times during which a fault could cause the loss of a worker. */
   readonly troubles: readonly Span[]
 }
 
