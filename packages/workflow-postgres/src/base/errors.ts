@@ -111,7 +111,7 @@ const LOCK_NOT_AVAILABLE = '55P03'
 export function contended(cause: unknown, lockTimeoutMs?: number): StoreContendedError {
   const limit = lockTimeoutMs === undefined ? 'its limit' : `${lockTimeoutMs} ms`
   return new StoreContendedError(
-    `Another transaction has held a row or a table that Belay needs for longer than ${limit}. Nothing was written, and Belay tries again. Find the transaction with pg_blocking_pids(), and end it or make it shorter.`,
+    `Another transaction has held a row or a table that Belay needs for longer than ${limit}. Nothing was written, and Belay tries again. Find the transaction with pg_blocking_pids(), then end it or shorten it.`,
     { cause },
   )
 }
@@ -136,9 +136,9 @@ const MISCONFIGURATIONS: Readonly<Record<string, (address: DatabaseAddress) => s
   '28000': ({ user }) => `Check that user "${user}" exists and that pg_hba.conf lets it in.`,
   '3D000': ({ database }) => `Create it (createdb ${database}) or correct the connection string.`,
   '42501': ({ user }) =>
-    `Grant user "${user}" the right to use Belay's schema, and to create in it for migrations.`,
+    `Grant user "${user}" the rights that Belay needs on its schema and tables; migrations also need CREATE on the schema.`,
   '26000': () =>
-    'Prepared statements are lost on the way to the server: with a pooler in transaction mode, set `prepare: false`.',
+    'The server has lost the prepared statements of this connection: with a pooler in transaction mode, set `prepare: false`.',
   '42P05': () =>
     'Another client has prepared statements under the same names: with a pooler in transaction mode, set `prepare: false`.',
   ENOTFOUND: ({ host }) => `The host name "${host}" is unknown: correct the connection string.`,

@@ -60,7 +60,7 @@ export function contended(
   const [runId] = runIds
   const seconds = waitedMs / 1_000
   const remedy =
-    'Find that transaction with pg_blocking_pids() and pg_stat_activity. Keep transactions short that call Belay or lock its rows.'
+    'Find that transaction with pg_blocking_pids() and pg_stat_activity. Keep transactions that call Belay or lock its rows short.'
   if (runIds.length === 1) {
     const message = `Run ${runId} could not be changed: another transaction has held one of its rows for more than ${seconds} s. ${remedy}`
     return new StoreContendedError(message, { runId, cause: error })

@@ -83,7 +83,7 @@ function exhausted(
 ) {
   const inUse = pool.totalCount - pool.idleCount
   return new StoreUnavailableError(
-    `Belay waited ${waitedMs} ms for a connection to ${nameOf(address)}: of the ${counted(pool.options.max, 'connection')} in the pool, ${inUse} ${inUse === 1 ? 'is' : 'are'} in use, and ${counted(pool.waitingCount, 'call')} wait. Nothing was written. Look for statements and transactions that take long, or raise ${sizeOption}.`,
+    `Belay waited ${waitedMs} ms for a connection to ${nameOf(address)}: of the ${counted(pool.options.max, 'connection')} in the pool, ${inUse} ${inUse === 1 ? 'is' : 'are'} in use, and ${counted(pool.waitingCount, 'call')} wait. Nothing was written. Look for slow statements and long transactions, or raise ${sizeOption}.`,
   )
 }
 
@@ -156,7 +156,7 @@ class Lent implements LentClient {
     if (statement.isEnded) return
     this.#isParked = true
     const error = unanswered(this.#parts, limitMs)
-    const message = `${error.message} Its connection is kept out of use until the server has ended its session.`
+    const message = `${error.message} Its connection is not used until the server has ended its session.`
     this.#parts.notices.tell({ level: 'warn', code: 'statement_abandoned', message, error })
     reject(error)
   }

@@ -68,7 +68,7 @@ async function inTime<Result>(
     notices.tell({
       level: 'warn',
       code: 'pool_exhausted',
-      message: `The renewal of a worker's lease waits for a connection: the pool has ${counted(pool.options.max, 'connection')}, none is free, and ${counted(pool.waitingCount, 'call')} wait. When the lease ends before one is free, the worker's steps run again elsewhere. Raise the pool's size, or give Belay a pool of its own.`,
+      message: `The renewal of a worker's lease waits for a connection: the pool has ${counted(pool.options.max, 'connection')}, none is free, and ${counted(pool.waitingCount, 'call')} wait. If the lease expires first, the worker's steps run again elsewhere. Raise the pool's size, or give Belay a pool of its own.`,
     })
   }, noticeMs)
   let limit: ReturnType<typeof setTimeout> | undefined

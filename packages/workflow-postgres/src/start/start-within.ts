@@ -57,7 +57,7 @@ async function isTooNew(
 function tooNew(cause: unknown): Error {
   return Object.assign(
     new Error(
-      'could not serialize access: the workflow was stored for the first time after the snapshot of this transaction was taken. Repeat the transaction; or start the engine, or a run, before transactions of this isolation.',
+      'could not serialize access: the workflow was first stored after this transaction took its snapshot. Repeat the transaction, or start the engine before transactions with this isolation level.',
       { cause },
     ),
     { code: '40001' },

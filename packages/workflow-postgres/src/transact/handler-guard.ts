@@ -37,7 +37,7 @@ export class HandlerGuard {
     if (this.#isOpen) return
     throw new BelayError(
       'transaction_ended',
-      'The step’s transaction is over: its handler had returned, or taken too long. Await everything that uses `tx` before the handler returns.',
+      'The step’s transaction is over: its handler has returned or timed out. Await everything that uses `tx` before the handler returns.',
     )
   }
 
@@ -45,7 +45,7 @@ export class HandlerGuard {
   refuse(what: string): never {
     this.#misuse = new BelayError(
       'transaction_ended',
-      `${what} was refused: the step’s transaction is Belay’s, which commits it with the step’s settlement. Throw to roll it back; for a part that may fail, use a savepoint (\`tx.drizzle.transaction\`).`,
+      `${what} was refused: Belay owns the step’s transaction and commits it with the step’s settlement. Throw to roll it back; for a part that may fail, use a savepoint (\`tx.drizzle.transaction\`).`,
     )
     throw this.#misuse
   }

@@ -144,7 +144,7 @@ export function notCommitted(error: unknown): Transacted {
 export function failedBefore(cause?: unknown): Transacted {
   const error = new BelayError(
     'transaction_failed',
-    'A statement of the step’s transaction had failed, and the handler went on: nothing it did was kept. Let the error out of the handler, or put what may fail in a savepoint (`tx.drizzle.transaction`).',
+    'A statement in the step’s transaction failed, but the handler continued: its writes were rolled back. Let the handler throw the error, or run what may fail in a savepoint (`tx.drizzle.transaction`).',
     { cause },
   )
   return { type: 'rolled_back', error }
@@ -174,13 +174,13 @@ function refused(error: unknown): Transacted {
 function madeReadOnly(): BelayError {
   return new BelayError(
     'transaction_failed',
-    'The handler made the step’s transaction read only (SET TRANSACTION READ ONLY), so that its outcome cannot be recorded: nothing it did was kept. Leave that out of the handler.',
+    'The handler made the step’s transaction read only (SET TRANSACTION READ ONLY), so its outcome cannot be recorded: its writes were rolled back. Remove that statement from the handler.',
   )
 }
 
 function endedByHandler(): BelayError {
   return new BelayError(
     'transaction_ended',
-    'The handler ended the step’s transaction itself. What it committed stands, and the step is not run again: undo it by hand. Belay commits the transaction with the step’s settlement; leave COMMIT and ROLLBACK out of the handler.',
+    'The handler ended the step’s transaction itself. What it committed stays committed, and the step does not run again: undo it by hand. Belay commits the transaction with the step’s settlement; remove COMMIT and ROLLBACK from the handler.',
   )
 }
