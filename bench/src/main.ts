@@ -9,7 +9,7 @@ import { SECTIONS, WITHOUT_ASKING } from './sections/all.ts'
 import type { Recorder, Section } from './sections/section.ts'
 import { openServer } from './server.ts'
 
-const HELP = `Measures Belay on PostgreSQL, next to single-row updates on the same server in the same run.
+const HELP = `Measures Belay on PostgreSQL, compared with single-row updates on the same server in the same run.
 
   npm run bench                       everything, three rounds of each; 35 minutes
   npm run bench -- --quick            one short round of everything but the peers, under 90 s: shows that it works, not how fast it is

@@ -31,7 +31,7 @@ export const drainSection: Section = {
       }
     })
     record.note(
-      'A drain starts all runs first, in the process of the worker unless stated, then the worker, and ends when the last run has ended in the database; handlers do nothing, with concurrency 1,000, unless stated: “2 ms, 4 KB, 200 at once” awaits 2 ms, returns 4 KB of text that hardly compresses, concurrency 200; a fifth as many runs are drained before, elsewhere, so that Node has compiled the code (not with --quick).',
+      'A drain first starts all runs, in the worker’s process unless stated, then the worker. It ends when the last run has ended in the database. Handlers do nothing, with concurrency 1,000, unless stated: “2 ms, 4 KB, 200 at once” awaits 2 ms, returns 4 KB of text that hardly compresses, concurrency 200; before that, a fifth as many runs are drained in another store, so that Node has compiled the code (not with --quick).',
     )
   },
 }

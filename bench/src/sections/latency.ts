@@ -20,7 +20,7 @@ export const latencySection: Section = {
       })
     })
     record.note(
-      `Latency: ${latencyRuns(bench)} runs one after the other in each round, from the call of \`run()\` until its worker knows that the completion is committed; \`result()\`: how much later it answered.`,
+      `Latency: ${latencyRuns(bench)} runs one after another in each round, from the call of \`run()\` until its worker knows that the completion is committed; \`result()\`: how much later it resolved.`,
     )
   },
 }

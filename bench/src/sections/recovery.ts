@@ -13,7 +13,7 @@ const LEASE_MS = 600_000
 export const recoverySection: Section = {
   name: 'recovery',
   about:
-    'beside 1,000,000 runs that wait (20,000 with --quick, else --runs): finding what a worker holds whose answer was lost, and sweeping dead workers',
+    'beside 1,000,000 waiting runs (20,000 with --quick, or --runs): finding a worker’s steps after a lost answer, and sweeping dead workers',
   async measure(bench, record) {
     await bench.reference()
     await bench.server.freshDatabase(async (url) => {

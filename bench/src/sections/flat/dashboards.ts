@@ -68,7 +68,7 @@ async function knownRuns(client: pg.Client, historyRuns: number): Promise<readon
      join belay.workflow_runs r on r.workflow = d.name and r.key = 'order:' || n`,
     [numbers],
   )
-  if (rows.length === 0) throw new Error('The history has no run to ask for.')
+  if (rows.length === 0) throw new Error('The history has no run to query.')
   return rows
 }
 

@@ -76,7 +76,7 @@ async function drainAndFeed(given: {
     reportAt += REPORT_EVERY_MS
     bench.progress(`flat: snapshot held: ${worker.ended.runs.toLocaleString('en-US')} runs drained`)
     if (await isSpaceShort(bench)) {
-      bench.progress('flat: the disk is nearly full; the snapshot is let go of early')
+      bench.progress('flat: the disk is nearly full; the snapshot is released early')
       break
     }
   }
@@ -98,7 +98,7 @@ function recordRates(
   record.add(`${condition}: last against first`, { unit: '%', value: (end / start) * 100 })
   record.add(`${condition}: fewest runs waiting for the worker`, { unit: 'runs', value: backlogMin })
   record.note(
-    'The snapshot is held once, not in every round, while a worker drains and another process starts runs, all the time.',
+    'The snapshot is held once, not in every round, while a worker continuously drains runs and another process starts them.',
   )
   bench.progress(`flat: snapshot held: ${Math.round(start)} steps/s at first, ${Math.round(end)} at last`)
 }
