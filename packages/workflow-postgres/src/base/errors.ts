@@ -56,8 +56,8 @@ function isDatabaseError(error: unknown): boolean {
 }
 
 /**
- * The database's message if it refused a statement because of a value in it, else null. Classes 22 (data), 23 (constraints) and 54 (too deep, too
- * large).
+ * What the database says when it refuses a statement for the values in it, else null. Classes 22 (data) and 23 (constraints), and 54
+ * (too deep, too large).
  */
 export function refusalOf(error: unknown): string | null {
   const code = codeOf(error)

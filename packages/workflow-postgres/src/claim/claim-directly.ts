@@ -56,7 +56,8 @@ hinted_steps as materialized (
 ),
 due_steps as materialized (
   select h.run_id, h.step, h.fence, h.definition_id, h.available_at, 0 as no_dependencies,
-    -- The drain cancels the steps of a run that is stopping. Resuming a paused run queues its steps again.
+    -- The steps of a run that is stopping are left to the drain, which cancels them; those of a paused one are queued again when it
+    -- is resumed.
     case when r.status = 'running' then array['ready', 'waiting']
       when r.status in ('compensating', 'compensation_failed') then array['compensating'] end as claimable_statuses,
     r.has_input, case when r.has_input then r.input::text end as input

@@ -2,7 +2,7 @@ import { BelayError, type NewRun, StoreContendedError, sentence, shown } from '@
 import { refusalOf } from '../base/errors.ts'
 import { isLockTimeout } from '../base/lock-wait.ts'
 
-/** The error of a start that the database refused for its values, or that waited too long for a key. Other errors are returned unchanged. */
+/** What a start came to that the database refused for its values, or that waited too long for a key. Other errors stay as they are. */
 export function refusedStart(error: unknown, runs: readonly NewRun[]): unknown {
   return refusedInput(keyHeld(error, runs), runs)
 }
@@ -11,7 +11,7 @@ export function refusedStart(error: unknown, runs: readonly NewRun[]): unknown {
 export function notStartable(run: NewRun): BelayError {
   return new BelayError(
     'unknown_workflow',
-    `Run ${run.runId} of workflow "${run.workflow}" was not started: the store has no definition ${run.definitionId}. Save the workflow's definition first; if it was saved, the database has been reset since then: restart this process.`,
+    `Run ${run.runId} of workflow "${run.workflow}" was not started: the store has no definition ${run.definitionId}. Save the workflow's definition first; if it was saved, the database was reset since, and the process must be started again.`,
     { runId: run.runId },
   )
 }
@@ -21,7 +21,7 @@ function keyHeld(error: unknown, runs: readonly NewRun[]): unknown {
   if (!isLockTimeout(error)) return error
   const what =
     runs.length === 1
-      ? `Run ${run!.runId} of workflow "${run!.workflow}" was not started: another transaction has taken its key ${shown(run!.key)}, and has not ended within some seconds.`
+      ? `Run ${run!.runId} of workflow "${run!.workflow}" was not started: another transaction has taken its key ${shown(run!.key)}, and has not ended for some seconds.`
       : `None of ${runs.length} runs was started: another transaction holds the key of one of them, and has not ended.`
   const message = `${what} Start the run again once that transaction has ended; keep transactions that start runs short.`
   return new StoreContendedError(message, { runId: runs.length === 1 ? run!.runId : undefined, cause: error })
