@@ -29,7 +29,7 @@ due_definitions as materialized (
   ) oldest
   order by oldest.available_at
 ),
--- Queue rows are never updated, so the ctid of a locked row stays valid until this statement ends.
+-- Queue rows are never updated, so the place of a locked row is its own until this statement ends.
 due_rows as materialized (
   select due.row_at, due.run_id, due.step, due.fence, due.definition_id, due.available_at
   from due_definitions
