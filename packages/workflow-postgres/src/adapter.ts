@@ -41,9 +41,9 @@ import { sweep } from './workers/sweep-workers.ts'
 /** What the two adapters of this package share: everything except how they connect. */
 export interface SqlAdapter extends Adapter {
   readonly schema: string
-  /** Brings the schema up to this version of Belay. Any number of processes may call it at once. */
+  /** Brings the schema up to this version of Belay. Safe when any number of processes call it at once. */
   migrate(patience?: MigrationPatience): Promise<MigrationReport>
-  /** Tells what `migrate` would do. Writes nothing. */
+  /** Tells what `migrate` would do, and writes nothing. */
   planMigration(): Promise<MigrationPlan>
 }
 

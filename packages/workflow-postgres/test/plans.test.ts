@@ -101,7 +101,7 @@ const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [countLiveRuns, '100000'],
 ]
 
-/** Statements that read the whole queue, which is as small as the pending work. They look up only runs and steps. */
+/** What reads the queue as a whole, which is as small as what is to be done: of these only runs and steps are looked up. */
 const READING_THE_QUEUE: typeof HOT = [[readStrandedSteps, '10000, 100']]
 
 const STEPS = 200_000

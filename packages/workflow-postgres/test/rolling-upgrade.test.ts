@@ -7,7 +7,7 @@ import { connectionTo } from './setup/connection.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
 import { INDEX, NEWEST, nextMigration } from './setup/next-release.ts'
 
-// What a future release may do: add columns, a table, a check that is validated separately, an index.
+// What a release to come may do: columns, a table, a check apart from its validation, an index.
 const NEXT_RELEASE = [
   `ALTER TABLE "belay"."workflow_runs" ADD COLUMN "region" text;
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "weight" integer DEFAULT 1 NOT NULL;

@@ -1,4 +1,4 @@
-// Starts a server, prints its address, and stays until it is killed.
+// Starts a server, says where it is, and stays until it is killed.
 import { startPostgres } from '../src/index.mjs'
 
 const server = await startPostgres()

@@ -1,4 +1,4 @@
-/** What the oracle judges: rows of the engine's views, of the application's tables, and of the world. Instants are epoch milliseconds. */
+/** What the oracle judges by: rows of the engine's views, of the application's tables, and of the world. Instants are epoch milliseconds. */
 export interface Facts {
   readonly runs: readonly RunFacts[]
   readonly intents: readonly IntentFacts[]
