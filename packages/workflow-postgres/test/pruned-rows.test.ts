@@ -40,6 +40,6 @@ describe.each(servers)('pruning on $name', ({ url }) => {
     await query(EVERYTHING.replaceAll('into workflow_', `into ${schema}.workflow_`))
     await query(`delete from ${schema}.workflow_runs`)
 
-    await expect(assertNoOrphans(query, schema)).rejects.toThrow(/5 rows are of runs that are gone/)
+    await expect(assertNoOrphans(query, schema)).rejects.toThrow(/5 rows belong to runs that are gone/)
   })
 })
