@@ -64,7 +64,7 @@ export function refusalOf(error: unknown): string | null {
   return code !== null && /^(22|54)/.test(code) ? messageOf(error) : null
 }
 
-/** Tells whether the database refused a statement for what it would store: also for a violated constraint. Sent again, it is refused again. */
+/** Whether the database refused a statement's values, or they violate a constraint. A repetition would be refused again. */
 function isRefused(error: unknown): boolean {
   return refusalOf(error) !== null || codeOf(error)?.startsWith('23') === true
 }

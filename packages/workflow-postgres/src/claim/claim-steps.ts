@@ -17,7 +17,7 @@ with live_worker as materialized (
   select w.id from belay.workflow_workers w where w.id = $1::uuid and w.status = 'live' for key share
 ),
 ${dueDefinitions},
--- Queue rows are never updated, so the place of a locked row is its own until this statement ends.
+-- Queue rows are never updated, so the ctid of a locked row stays valid until this statement ends.
 due_rows as materialized (
   select due.row_at, due.run_id, due.step, due.fence, due.definition_id, due.available_at
   from due_definitions
