@@ -33,7 +33,7 @@ export interface SettlerOptions<Item> {
   /** Another open transaction has delayed this outcome for a while. Called once for each such outcome. */
   readonly onHeldUp: (entry: SettlerEntry<Item>, error: unknown) => void
   /** The replacement for an outcome that the store can never record, for the given reason; undefined if there is none. */
-  readonly insteadOf: (entry: SettlerEntry<Item>, reason: string) => Outcome | undefined
+  readonly replacement: (entry: SettlerEntry<Item>, reason: string) => Outcome | undefined
   /** The store keeps refusing an outcome that it should accept. */
   readonly onRefused: (error: unknown) => void
 }
@@ -172,7 +172,7 @@ export class Settler<Item> {
 
   /** Sends the replacement like any outcome. Without one, the step stays leased until the lease ends. */
   #refused(entry: SettlerEntry<Item>, reason: string): void {
-    const outcome = this.#options.insteadOf(entry, reason)
+    const outcome = this.#options.replacement(entry, reason)
     if (outcome !== undefined) return this.settle({ item: entry.item, outcome })
     this.#options.onRefused(new Error(reason))
     this.#options.onResult(entry, 'abandoned')
