@@ -18,7 +18,7 @@ describe.each(servers)('plans on $name', ({ url }) => {
   })
   afterAll(() => database.drop())
 
-  /** A schema with a history, gathered with statistics at the given moment. */
+  /** A schema with a history, analysed at the given moment. */
   async function storeWithHistory(analysed: 'never' | 'when empty' | 'when full'): Promise<string> {
     const { schema } = await createStore(database)
     const run = (text: string) => database.pool.query(inSchema(text, schema))
@@ -43,7 +43,7 @@ insert into belay.workflow_ready (available_at, definition_id, step, fence, run_
     return schema
   }
 
-  /** What of each hot statement's plan reads a table as a whole, or joins by anything but a look-up. */
+  /** The parts of each hot statement's plan that scan a whole table, or join by anything but a lookup. */
   async function flawsOfPlans(schema: string, settings: string): Promise<readonly string[]> {
     const client = await database.pool.connect()
     try {
@@ -63,7 +63,7 @@ insert into belay.workflow_ready (available_at, definition_id, step, fence, run_
     }
   }
 
-  // Of a given pool both: what it plans at first, for the values it sees, and what it keeps from then on.
+  // For a given pool, both plans: the first ones, for the values they see, and the generic one that it keeps.
   const SESSIONS = {
     'its own pool': SESSION_SETTINGS,
     'a given pool': 'set plan_cache_mode = force_custom_plan',
@@ -82,7 +82,7 @@ insert into belay.workflow_ready (available_at, definition_id, step, fence, run_
   )
 
   it.each(['never', 'when full'] as const)(
-    'list the runs asked for, and walk over no others, analysed %s',
+    'list the runs asked for without scanning others, analysed %s',
     async (analysed) => {
       const schema = await storeWithHistory(analysed)
       const seen: string[] = []
@@ -109,13 +109,13 @@ insert into belay.workflow_ready (available_at, definition_id, step, fence, run_
   })
 
   it.each(['when empty', 'when full'] as const)(
-    'look rows up in every statement there is, analysed %s',
+    'look rows up in every statement, analysed %s',
     async (analysed) => {
       const isFull = analysed === 'when full'
       const { schema } = isFull ? { schema: await storeWithHistory(analysed) } : await createStore(database)
       await database.pool.query('analyze')
       const client = await database.pool.connect()
-      // What a given pool plans while everything is empty is left to its owner.
+      // Plans that a given pool makes while everything is empty are its owner's concern.
       const sessions = isFull ? [SESSION_SETTINGS, SESSIONS['a given pool, later']] : [SESSION_SETTINGS]
       const flaws: string[] = []
       try {
@@ -176,7 +176,7 @@ function flawsOf(plan: string, tables: string): readonly string[] {
   return [...scansOfAll(plan, tables), ...linesOf(plan).filter((line) => /(Hash|Merge) Join/.test(line))]
 }
 
-/** Where a table is read as a whole. So is an index, where nothing is looked up in it. */
+/** Where a whole table is scanned, or a whole index without a lookup. */
 function scansOfAll(plan: string, tables: string): readonly string[] {
   const lines = linesOf(plan)
   return lines.filter((line, number) =>
@@ -190,7 +190,7 @@ function linesOf(plan: string): readonly string[] {
   return plan.split('\n').map((line) => line.trim())
 }
 
-/** For a generic plan, which doesn't look at them. */
+/** For a generic plan, which does not look at them. */
 function nullsFor(text: string): string {
   const count = Math.max(0, ...Array.from(text.matchAll(/\$(\d+)/g), ([, number]) => Number(number)))
   return Array.from({ length: count }, () => 'null').join()

@@ -14,7 +14,7 @@ export interface Facts {
   readonly pauses: readonly PauseFacts[]
   /** By the name of the process. */
   readonly freezes: ReadonlyMap<string, readonly Span[]>
-  /** While something was upon somebody, by which a worker could be lost. */
+  /** The times during which a fault could cause the loss of a worker. */
   readonly troubles: readonly Span[]
 }
 

@@ -3,7 +3,7 @@ import type { EntryFacts, Facts, RunFacts, StepFacts } from './facts.ts'
 import type { Rules } from './judge.ts'
 import { summarised, type Violation } from './violation.ts'
 
-/** The ledger, to the cent: entries once for what the rows say was done, none for what was not, and balances that add up. */
+/** The ledger, to the cent: one entry for everything that the rows say was done, none for the rest, and balances that add up. */
 export function judgeLedger(
   facts: Facts,
   rules: Pick<Rules, 'ledgerSteps' | 'openingCents'>,
@@ -48,7 +48,7 @@ function wrongEntries(
 }
 
 function expectedOf({ status, undoOf }: StepFacts): { readonly forward: number; readonly undo: number } {
-  // Of a run that was pruned nobody knows what the undo was of; steps of the ledger are undone only when they had completed.
+  // Nobody knows what state a pruned run's undo began in. But steps of the ledger are undone only if they had completed.
   const wasDone = status === 'completed' || undoOf === 'completed' || undoOf === 'unknown'
   return { forward: wasDone ? 1 : 0, undo: status === 'compensated' && wasDone ? 1 : 0 }
 }
