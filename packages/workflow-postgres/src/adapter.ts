@@ -38,7 +38,7 @@ import { RegisteredWorkers } from './workers/registered-workers.ts'
 import { deregister, register, renew } from './workers/registration.ts'
 import { sweep } from './workers/sweep-workers.ts'
 
-/** What the two adapters of this package have in common: everything but how they connect. */
+/** What the two adapters of this package share: everything except how they connect. */
 export interface SqlAdapter extends Adapter {
   readonly schema: string
   /** Brings the schema up to this version of Belay. Safe when any number of processes call it at once. */
@@ -47,7 +47,7 @@ export interface SqlAdapter extends Adapter {
   planMigration(): Promise<MigrationPlan>
 }
 
-/** The verbs of the port over a connection. Each is one statement, or says why it is not. */
+/** The verbs of the port over a connection. Each verb is one statement, or its comment says why it is not. */
 export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
   const store = new OpenStore(parts)
   return {

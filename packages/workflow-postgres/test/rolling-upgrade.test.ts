@@ -33,14 +33,14 @@ const saga = define('saga', { version: 1 })
     },
   })
 
-describe.each(servers)('workers of this release, while a later one migrates, on $name', ({ url }) => {
+describe.each(servers)('workers of this release, while a later release migrates, on $name', ({ url }) => {
   let database: TestDatabase
   beforeAll(async () => {
     database = await createDatabase(url)
   })
   afterAll(() => database.drop())
 
-  it('go on with their runs and their undos, and are restarted on the newer schema', async () => {
+  it('continue their runs and their undos, and restart on the newer schema', async () => {
     const { schema } = await createStore(database)
     const warnings: unknown[] = []
     const told: string[] = []
@@ -61,7 +61,7 @@ describe.each(servers)('workers of this release, while a later one migrates, on 
     const runs: RunHandle[] = []
     let started = 0
     let isMigrated = false
-    /** Starts runs one after the other until the migration is over, and some more. */
+    /** Starts runs one after another until the migration has ended, and some more. */
     const load = async (): Promise<void> => {
       for (let more = RUNS_AFTER; more > 0; more -= isMigrated ? 1 : 0) {
         started += 1

@@ -53,7 +53,7 @@ describe('the import check', () => {
     expect(violations).toContain(`${file}:2 imports "../${target}": ${sentence}`)
   })
 
-  it('refuses that a file at the bottom of the core imports a room', () => {
+  it('refuses an import of a room by a file at the bottom of the core', () => {
     const { violations } = check({ 'packages/workflow/src/clock.ts': "import './adapter/index.ts'" })
 
     expect(violations).toContain(
@@ -71,7 +71,7 @@ describe('the import check', () => {
     'drizzle-orm',
     '@electric-sql/pglite',
     '@belay/testing',
-  ])('refuses that the core imports %s', (module) => {
+  ])('refuses the import of %s by the core', (module) => {
     const file = 'packages/workflow/src/engine/io.ts'
 
     const { violations } = check({ [file]: `import * as io from '${module}'` })
@@ -118,7 +118,7 @@ describe('the import check', () => {
     expect(violations[0]).toContain(`packages/${name}/src/wrong.ts:1 imports`)
   })
 
-  it('allows an adapter the types of the engine, which load nothing', () => {
+  it('allows an adapter to import the engine’s types, which load nothing', () => {
     const { violations } = check({
       'packages/workflow-postgres/src/fine.ts': "import { type Duration } from '@belay/workflow'",
     })
@@ -138,7 +138,7 @@ describe('the import check', () => {
     expect(violations[0]).toContain('invariants/check.ts:1')
   })
 
-  it('refuses an arrow between two rooms of the engine that points up', () => {
+  it('refuses an import that points upwards between two rooms of the engine', () => {
     const file = 'packages/workflow/src/engine/decisions/decide.ts'
 
     const { violations } = check({ [file]: "import { Session } from '../worker/session.ts'" })
@@ -169,7 +169,7 @@ afterEach(() => {
   for (const tree of trees.splice(0)) rmSync(tree, { recursive: true })
 })
 
-/** Checks the clean tree with these files added; null removes a path. */
+/** Checks the clean tree with these files added; null removes a file. */
 function check(changes: Record<string, string | null>) {
   const root = mkdtempSync(join(tmpdir(), 'belay-imports-'))
   trees.push(root)

@@ -3,9 +3,9 @@ import { sentence } from '../words.ts'
 import type { NewRun } from './records.ts'
 import type { NewSignal } from './signals.ts'
 
-// Adapters throw these, so that the same refusal reads alike from every store.
+// Adapters throw these, so that a refusal reads the same from every store.
 
-/** For `startRuns`: the store can never keep an input or a key of these runs, for this reason. */
+/** For `startRuns`: the store can never store an input or a key of these runs, for this reason. */
 export function refusedStart(runs: readonly NewRun[], reason: string, cause?: unknown): BelayError {
   const [run] = runs
   const what =
@@ -24,7 +24,7 @@ export function missingDefinition({ runId, workflow, definitionId }: NewRun): Be
   )
 }
 
-/** For `deliverSignals`: the store can never keep a payload or a key of these signals, for this reason. */
+/** For `deliverSignals`: the store can never store a payload or a key of these signals, for this reason. */
 export function refusedSignals(signals: readonly NewSignal[], reason: string, cause?: unknown): BelayError {
   const what = "Nothing was recorded: the store refused a signal's payload or key"
   return invalid(what, reason, { runId: signals.length === 1 ? signals[0]!.runId : undefined, cause })

@@ -8,18 +8,18 @@ import type { Violation } from './violation.ts'
 
 export interface Judgement {
   readonly violations: readonly Violation[]
-  /** What is allowed, and counted so that nobody overlooks it. */
+  /** Allowed exceptions, counted so that nobody overlooks them. */
   readonly exceptions: Readonly<Record<string, number>>
 }
 
 export interface Rules extends EffectRules {
-  /** Steps whose entries are in the ledger. */
+  /** Steps with entries in the ledger. */
   readonly ledgerSteps: readonly string[]
   /** What every account held before the first run, in cents. */
   readonly openingCents: number
 }
 
-/** Judges everything that has happened: a pure function of what is there at the end. */
+/** Judges all that has happened: a pure function of the final state. */
 export function judge(facts: Facts, rules: Rules): Judgement {
   const effects = judgeEffects(facts, rules)
   const pauses = judgePauses(facts)

@@ -78,7 +78,7 @@ function externalProblem(found, rules) {
 }
 
 /**
- * Rooms that need each other are one room with two names, and so are files. Types count: a reader follows them too.
+ * Rooms that import each other are really one room with two names; the same goes for files. Types count, because a reader follows them too.
  * @param {readonly FoundImport[]} imports
  * @param {PackageRules} rules
  */

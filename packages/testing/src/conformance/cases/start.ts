@@ -162,7 +162,7 @@ export const startCases: Cases = {
     expect(await given.adapter.listRuns({ limit: 10 })).toEqual([])
   },
 
-  'an input that is no JSON starts nothing of its call': async (given) => {
+  'if one input is not JSON, its call starts nothing': async (given) => {
     const graph = await given.graph('pair', PAIR)
     const good = newRun(given, graph)
     const bad = { ...newRun(given, graph), input: '{' }
