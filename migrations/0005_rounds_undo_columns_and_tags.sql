@@ -30,9 +30,9 @@ UPDATE "belay"."workflow_definition_steps" ds SET "kind" = step.shape->>'kind'
 CREATE INDEX "workflow_definition_steps_approval_idx" ON "belay"."workflow_definition_steps" USING btree ("definition_id","step") WHERE "belay"."workflow_definition_steps"."kind" = 'approval';--> statement-breakpoint
 ALTER TABLE "belay"."workflow_signals" ADD COLUMN "superseded" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_signals" ADD COLUMN "payload_hash" text;--> statement-breakpoint
--- Of steps that an operator had asked anew: their keys may be sent again.
+-- Of steps that an operator had asked anew: their keys may be sent again. Steps are looked up by key: a join would read all there are.
 UPDATE "belay"."workflow_signals" g SET "superseded" = 1 FROM "belay"."workflow_steps" s
-  WHERE s."run_id" = g."run_id" AND s."step" = g."step" AND s."signalled_at" IS NULL;--> statement-breakpoint
+  WHERE s."run_id" = ANY (ARRAY[g."run_id"]) AND s."step" = ANY (ARRAY[g."step"]) AND s."signalled_at" IS NULL;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "succeeded" boolean;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "round" integer DEFAULT 1 NOT NULL;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "attempts" integer;--> statement-breakpoint
