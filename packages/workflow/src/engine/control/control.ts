@@ -85,7 +85,7 @@ export class Control {
     const result = await adapter.changeRun({ runId, keepAttempts, decide }, { tx })
     if (result === null) throw unknownRun({ runId })
     // Changes within a transaction take effect at its commit: the adapter then wakes workers.
-    if (result.changed && tx === undefined) this.#tell(runId, action, by, result)
+    if (result.changed && tx === undefined) this.#report(runId, action, by, result)
     return result
   }
 
@@ -113,7 +113,7 @@ export class Control {
     const stoppedIds = stopped.map(({ runId }) => runId)
     onRunsChanged(stopped)
     for (const runId of stoppedIds)
-      events.emit('operator.acted', { runId, action: 'cancel', step: undefined, ...told(by) })
+      events.emit('operator.acted', { runId, action: 'cancel', step: undefined, ...eventFields(by) })
     if (stoppedIds.length > 0) onStopped(stoppedIds)
     return stoppedIds
   }
@@ -198,10 +198,10 @@ export class Control {
     return explainRun({ ...found, shape: definition!.shape, workers, now })
   }
 
-  #tell(runId: string, action: Action, by: Actor, { from, run, queued, drains }: ActionResult): void {
+  #report(runId: string, action: Action, by: Actor, { from, run, queued, drains }: ActionResult): void {
     const { events, onRunsChanged, onMoved, onQueued, onStopped } = this.#parts
     const step = 'step' in action ? action.step : undefined
-    events.emit('operator.acted', { runId, action: action.type, step, ...told(by) })
+    events.emit('operator.acted', { runId, action: action.type, step, ...eventFields(by) })
     if (from !== run.status) onRunsChanged([run])
     // The steps of an ended run were replaced: cached payloads are stale.
     else if (isTerminal(from)) onMoved(runId)
@@ -210,7 +210,7 @@ export class Control {
   }
 }
 
-function told({ actor, reason }: Actor): {
+function eventFields({ actor, reason }: Actor): {
   readonly by: string | undefined
   readonly reason: string | undefined
 } {
