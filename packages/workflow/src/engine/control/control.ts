@@ -5,7 +5,6 @@ import {
   type RunToChange,
   type SavedDefinition,
 } from '../../adapter/index.ts'
-import type { RunCause } from '../../cause.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
 import { anything, checkOptions, type OptionTable, wholeNumber, yesOrNo } from '../../options/index.ts'
@@ -17,6 +16,7 @@ import { explainRun } from '../diagnosis/explain/explain.ts'
 import type { Explanation } from '../diagnosis/explain/explanation.ts'
 import { unknownRun } from '../runs/run-reference.ts'
 import { type Action, type ActionResult, decideAction } from './action.ts'
+import { cancellation } from './cancel.ts'
 import type { Actor } from './change-of.ts'
 import { historyEntry, type RunHistoryEntry } from './history.ts'
 import {
@@ -107,9 +107,7 @@ export class Control {
     const { adapter, events, onRunsChanged, onStopped } = this.#parts
     this.#parts.assertOpen()
     await adapter.open()
-    const cause: RunCause = { type: 'cancelled', reason: by.reason ?? undefined }
-    const stop = compensate ? 'cancellation' : 'abandonment'
-    const stopped = await adapter.cancelRuns({ runIds, cause: JSON.stringify(cause), stop, by })
+    const stopped = await adapter.cancelRuns({ runIds, ...cancellation(by, compensate) })
     const stoppedIds = stopped.map(({ runId }) => runId)
     onRunsChanged(stopped)
     for (const runId of stoppedIds)

@@ -223,7 +223,7 @@ export class Attempts {
       onSettled: (settlement, entries) => this.#settled(settlement, entries),
       onUnsure: () => capacity.doubt(),
       onHeldUp: ({ item }, error) => this.#reports.heldUp(item, error),
-      insteadOf: ({ item, outcome }, reason) => replacementFor(item, outcome, reason),
+      replacement: ({ item, outcome }, reason) => replacementFor(item, outcome, reason),
     }
   }
 

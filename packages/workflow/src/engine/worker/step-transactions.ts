@@ -6,7 +6,7 @@ import type { Lease } from './lease.ts'
 import { transact } from './perform-in-transaction.ts'
 import type { SettlerOptions } from './settler.ts'
 
-export interface TransactionsOptions extends Omit<SettlerOptions<Attempt>, 'onRefused' | 'insteadOf'> {
+export interface TransactionsOptions extends Omit<SettlerOptions<Attempt>, 'onRefused' | 'replacement'> {
   readonly log: Logger
   /** True when the session no longer waits for the store's answers. */
   readonly isAbandoned: () => boolean
