@@ -1,7 +1,7 @@
 import type { Adapter, StoreNotice, WithinTransaction } from '@belay/workflow/adapter'
 import type { Connection } from './connection/connection.ts'
 import { closedError, openUntil } from './connection/open-connection.ts'
-import { type MigrationPatience, type MigrationReport, migrateSchema } from './migrate/migrate.ts'
+import { type MigrationReport, type MigrationSettings, migrateSchema } from './migrate/migrate.ts'
 import { type MigrationPlan, planMigration } from './migrate/plan.ts'
 import { checkSchemaVersion, newerSchemaNotice } from './migrate/schema-version.ts'
 import { LeaseJournal } from './rows/lease-journal.ts'
@@ -78,16 +78,23 @@ export class OpenStore implements OpenState {
   async #openOnce(): Promise<void> {
     const { schema, remedy } = this.parts
     await this.parts.connect()
-    if (this.parts.autoMigrate) await migrateSchema(this.connection, schema)
+    if (this.parts.autoMigrate) await this.#migrateSchema()
     const unknown = await checkSchemaVersion(this.connection, { schema, remedy })
     if (unknown.length > 0) this.parts.tell(newerSchemaNotice(schema, unknown))
     await this.parts.onOpen?.()
     this.#isOpen = true
   }
 
-  async migrate(patience?: MigrationPatience): Promise<MigrationReport> {
+  async migrate(settings?: MigrationSettings): Promise<MigrationReport> {
     await this.parts.connect()
-    return migrateSchema(this.connection, this.parts.schema, patience)
+    return this.#migrateSchema(settings)
+  }
+
+  #migrateSchema(settings?: MigrationSettings): Promise<MigrationReport> {
+    // A single session lives in one process, whose workers are of this code, or left over from a process that was killed.
+    const { schema, singleSession = false } = this.parts
+    const evenIfWorkersRun = settings?.evenIfWorkersRun ?? singleSession
+    return migrateSchema(this.connection, schema, { ...settings, evenIfWorkersRun })
   }
 
   async planMigration(): Promise<MigrationPlan> {

@@ -5,18 +5,7 @@ import { migrateSchema } from '../src/migrate/migrate.ts'
 import { MIGRATIONS } from '../src/migrate/migrations.generated.ts'
 import { connectionTo } from './setup/connection.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
-import { INDEX, NEWEST, nextMigration } from './setup/next-release.ts'
-
-// What a release to come may do: columns, a table, a check apart from its validation, an index.
-const NEXT_RELEASE = [
-  `ALTER TABLE "belay"."workflow_runs" ADD COLUMN "region" text;
-ALTER TABLE "belay"."workflow_steps" ADD COLUMN "weight" integer DEFAULT 1 NOT NULL;
-ALTER TABLE "belay"."workflow_steps" ADD CONSTRAINT "weight_counts" CHECK ("weight" > 0) NOT VALID;
-CREATE TABLE "belay"."workflow_regions" ("name" text PRIMARY KEY);`,
-  INDEX,
-  `-- Outside a transaction: it reads all rows.
-ALTER TABLE "belay"."workflow_steps" VALIDATE CONSTRAINT "weight_counts";`,
-].map((sql, index) => nextMigration(NEWEST + 1 + index, sql))
+import { NEXT_RELEASE } from './setup/next-release.ts'
 
 const LANES = 4
 const RUNS_BEFORE = 100
