@@ -17,16 +17,27 @@ const CLEAN = {
     "import pLimit from 'p-limit'\nimport '../definition/index.ts'\nexport { pLimit }",
   'packages/workflow-postgres/src/index.ts':
     "import { Pool } from 'pg'\nimport { BelayError } from '@belay/workflow/adapter'",
+  'bench/src/a.ts': "import './b.ts'",
+  'tools/chaos/src/a.ts': "import './b.ts'",
+  'tools/simulation/src/a.ts': "import './b.ts'",
   'packages/testing/src/index.ts': "import { BelayError } from '@belay/workflow/adapter'",
   'packages/testing/src/simulation/index.ts': "import { createEngine } from '@belay/workflow'",
 }
 
 describe('the import check', () => {
+  it('refuses a circle among files that stand beside the packages', () => {
+    const { violations } = check({ 'bench/src/b.ts': "import type { A } from './a.ts'" })
+
+    expect(violations).toEqual([
+      'bench/src: the files a.ts → b.ts → a.ts go round in a circle (a.ts:1, b.ts:1)',
+    ])
+  })
+
   it('accepts a tree whose imports all go one way', () => {
     const { violations, checkedImports } = check({})
 
     expect(violations).toEqual([])
-    expect(checkedImports).toBe(10)
+    expect(checkedImports).toBe(13)
   })
 
   it('accepts this repository', () => {

@@ -1,13 +1,16 @@
 import { isTerminal } from '@belay/workflow/adapter'
 import type { EntryFacts, Facts, RunFacts, StepFacts } from './facts.ts'
-import type { Rules } from './judge.ts'
 import { summarised, type Violation } from './violation.ts'
 
+export interface LedgerRules {
+  /** Steps whose entries are in the ledger. */
+  readonly ledgerSteps: readonly string[]
+  /** What every account held before the first run, in cents. */
+  readonly openingCents: number
+}
+
 /** The ledger, to the cent: one entry for everything that the rows say was done, none for the rest, and balances that add up. */
-export function judgeLedger(
-  facts: Facts,
-  rules: Pick<Rules, 'ledgerSteps' | 'openingCents'>,
-): readonly Violation[] {
+export function judgeLedger(facts: Facts, rules: LedgerRules): readonly Violation[] {
   const byRun = new Map<string, EntryFacts[]>()
   for (const entry of facts.entries) {
     const found = byRun.get(entry.runId)

@@ -1,7 +1,7 @@
 import type { Facts } from './facts.ts'
 import type { EffectRules } from './judge-effects.ts'
 import { judgeEffects } from './judge-effects.ts'
-import { judgeLedger } from './judge-ledger.ts'
+import { judgeLedger, type LedgerRules } from './judge-ledger.ts'
 import { judgePauses } from './judge-pauses.ts'
 import { judgeRuns } from './judge-runs.ts'
 import type { Violation } from './violation.ts'
@@ -12,12 +12,7 @@ export interface Judgement {
   readonly exceptions: Readonly<Record<string, number>>
 }
 
-export interface Rules extends EffectRules {
-  /** Steps with entries in the ledger. */
-  readonly ledgerSteps: readonly string[]
-  /** What every account held before the first run, in cents. */
-  readonly openingCents: number
-}
+export interface Rules extends EffectRules, LedgerRules {}
 
 /** Judges all that has happened: a pure function of the final state. */
 export function judge(facts: Facts, rules: Rules): Judgement {
