@@ -3,8 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { engines } from './bench-of-engines.ts'
 
-const _PATIENT = { tick: '1m', lease: '1d' } as const
-
 describe('an approval', () => {
   const undone: string[] = []
   const claim = define('expense', { version: 1 })

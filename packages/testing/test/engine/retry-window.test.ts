@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { engines } from './bench-of-engines.ts'
 
 /** A worker for tests in which days of virtual time pass: it looks rarely, and timers wake it. */
-const _PATIENT = { tick: '1m', lease: '1d' } as const
 
 describe('a window for retries', () => {
   const failing = (calls: number[], now: () => number, retry: object) =>
