@@ -27,11 +27,11 @@ describe.each(servers)('a start that the database refuses, on $name', ({ url }) 
     await expect(store.startRuns([run('{')])).rejects.toMatchObject({
       code: 'invalid_input',
       message: expect.stringMatching(
-        /^Run \S+ of workflow "chain" was not started: the database refused its input or key: .*\. Give a value/,
+        /^Run \S+ of workflow "chain" was not started: the store refused its input or key: .*\. Give a value/,
       ),
     })
     await expect(store.startRuns([run('1'), run('{')])).rejects.toThrow(
-      /^None of 2 runs was started: the database refused an input or key of one of them: /,
+      /^None of 2 runs was started: the store refused an input or key of one of them: /,
     )
     expect(await store.listRuns({ limit: 10 })).toEqual([])
   })

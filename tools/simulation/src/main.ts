@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { simulate } from '@belay/testing/simulation'
-import { openStores, STORE_NAMES, type StoreName, type Stores } from './stores.ts'
+import { openStores } from './open-stores.ts'
+import { STORE_NAMES, type StoreName, type Stores } from './stores.ts'
 
 const HELP = `Runs the engine in simulated worlds of crashes, freezes, lost answers, delays and operators, and checks the guarantees.
 

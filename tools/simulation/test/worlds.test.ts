@@ -1,7 +1,8 @@
 import { simulate } from '@belay/testing/simulation'
 import type { Adapter, Outcome } from '@belay/workflow/adapter'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openStores, type Stores } from '../src/stores.ts'
+import { openStores } from '../src/open-stores.ts'
+import type { Stores } from '../src/stores.ts'
 
 const SEEDS = { postgres: 6, pglite: 4 } as const
 

@@ -1,4 +1,4 @@
-import type { ChangedRun } from '@belay/workflow/adapter'
+import { type ChangedRun, deadlineCause } from '@belay/workflow/adapter'
 import { changedRun } from './change.ts'
 import type { Rows, RunRow } from './rows.ts'
 import { goesForward, stopRun } from './stop.ts'
@@ -6,8 +6,7 @@ import { goesForward, stopRun } from './stop.ts'
 export function expireRuns(rows: Rows, { limit }: { limit: number }): readonly ChangedRun[] {
   const overdue = byDeadline(rows).filter(({ deadlineAt }) => deadlineAt! <= rows.now)
   return overdue.slice(0, limit).map((run) => {
-    const deadlineAt = new Date(run.deadlineAt!).toISOString()
-    stopRun(rows, run, 'failure', JSON.stringify({ type: 'deadline', deadlineAt }))
+    stopRun(rows, run, 'failure', deadlineCause(new Date(run.deadlineAt!).toISOString()))
     return changedRun(rows, run)
   })
 }

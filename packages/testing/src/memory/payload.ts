@@ -7,6 +7,6 @@ export function refusalOf(payload: JsonText): string | undefined {
     JSON.parse(payload)
     return undefined
   } catch (error) {
-    return `The store refused a payload that is not JSON: ${sentence(error instanceof Error ? error.message : String(error))}`
+    return `a payload is not JSON: ${sentence(error instanceof Error ? error.message : String(error))}`
   }
 }

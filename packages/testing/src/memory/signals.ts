@@ -1,9 +1,9 @@
 import {
-  BelayError,
   type Delivery,
   type FoundRun,
   type NewRun,
   type NewSignal,
+  refusedSignals,
 } from '@belay/workflow/adapter'
 import { changeStep } from './change.ts'
 import { enqueue } from './lease.ts'
@@ -58,7 +58,7 @@ export function nameOfStep({ runId, step }: NewSignal): string {
 function checkPayloads(signals: readonly NewSignal[]): void {
   for (const { payload } of signals) {
     const refusal = refusalOf(payload)
-    if (refusal !== undefined) throw new BelayError('invalid_input', refusal)
+    if (refusal !== undefined) throw refusedSignals(signals, refusal)
   }
 }
 

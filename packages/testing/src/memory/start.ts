@@ -1,4 +1,11 @@
-import { BelayError, type Claim, type Lease, type NewRun, type StartedRun } from '@belay/workflow/adapter'
+import {
+  type Claim,
+  type Lease,
+  missingDefinition,
+  type NewRun,
+  refusedStart,
+  type StartedRun,
+} from '@belay/workflow/adapter'
 import { definitionOf } from './definitions.ts'
 import { lease as leaseStep } from './lease.ts'
 import { refusalOf } from './payload.ts'
@@ -8,7 +15,7 @@ import { isLive } from './workers.ts'
 
 export function startRuns(rows: Rows, runs: readonly NewRun[], lease?: Lease): readonly StartedRun[] {
   // Everything that can be refused is checked first: a call creates all of its runs or none.
-  for (const run of runs) checkStartable(rows, run)
+  checkStartable(rows, runs)
   const created: RunRow[] = []
   const started = runs.map((run) => {
     const holder = holderOf(rows, run)
@@ -57,7 +64,7 @@ export function startRunsWithin(
   tx: MemoryTransaction,
 ): readonly StartedRun[] {
   tx.assertOpen()
-  for (const run of runs) checkStartable(rows, run)
+  checkStartable(rows, runs)
   return runs.map((run) => {
     const holder = holderOf(rows, run)
     if (holder !== undefined) return describe(holder, false)
@@ -80,10 +87,12 @@ export function namesOf(runs: readonly NewRun[]): readonly string[] {
   return runs.flatMap(({ workflow, key }) => (key === null ? [] : [`key ${keyOf(workflow, key)}`]))
 }
 
-function checkStartable(rows: Rows, run: NewRun): void {
-  definitionOf(rows, run.definitionId)
-  const refusal = refusalOf(run.input)
-  if (refusal !== undefined) throw new BelayError('invalid_input', refusal, { runId: run.runId })
+function checkStartable(rows: Rows, runs: readonly NewRun[]): void {
+  for (const run of runs) {
+    if (!rows.definitions.has(run.definitionId)) throw missingDefinition(run)
+    const refusal = refusalOf(run.input)
+    if (refusal !== undefined) throw refusedStart(runs, refusal)
+  }
 }
 
 /** The run that stands in the new one's place: the one with its key, or itself when the call is a repetition. */

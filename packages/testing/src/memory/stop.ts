@@ -38,12 +38,11 @@ export function cancelUnstarted(rows: Rows, run: RunRow): void {
 }
 
 export function cancelRuns(rows: Rows, request: Parameters<Adapter['cancelRuns']>[0]): readonly ChangedRun[] {
-  const { runIds, cause, stop = 'cancellation', by } = request
+  const { runIds, cause, stop = 'cancellation', entry } = request
   return [...new Set(runIds)].flatMap((runId) => {
     const run = rows.runs.get(runId)
     if (run === undefined || !stopRun(rows, run, stop, cause)) return []
-    const change = JSON.stringify({ compensate: stop === 'cancellation' })
-    note(rows, runId, { action: 'cancel', actor: by?.actor ?? null, reason: by?.reason ?? null, change })
+    if (entry !== undefined) note(rows, runId, entry)
     return [changedRun(rows, run)]
   })
 }

@@ -56,12 +56,17 @@ function isDatabaseError(error: unknown): boolean {
 }
 
 /**
- * What the database says when it refuses a statement for the values in it, else null. Classes 22 (data) and 23 (constraints), and 54
- * (too deep, too large).
+ * The database's reason for refusing a value in one of Belay's statements, else null. Classes 22 (data) and 54 (too deep, too large). Not class 23: no
+ * value that a user gives violates a constraint of Belay's tables, so such a violation is a defect of Belay.
  */
 export function refusalOf(error: unknown): string | null {
   const code = codeOf(error)
-  return code !== null && /^(22|23|54)/.test(code) ? messageOf(error) : null
+  return code !== null && /^(22|54)/.test(code) ? messageOf(error) : null
+}
+
+/** Tells whether the database refused a statement for what it would store: also for a violated constraint. Sent again, it is refused again. */
+function isRefused(error: unknown): boolean {
+  return refusalOf(error) !== null || codeOf(error)?.startsWith('23') === true
 }
 
 /** Turns what the driver throws into Belay's errors; what it doesn't know, and what already is one, stays as it is. */
@@ -86,8 +91,7 @@ export function classified(error: unknown, address: DatabaseAddress, lockTimeout
  */
 export function outageOf(error: unknown, address: DatabaseAddress, lockTimeoutMs?: number): unknown {
   const known = classified(error, address, lockTimeoutMs)
-  const isOutage =
-    known === error && address.wasOpen === true && isOfDriver(error) && refusalOf(error) === null
+  const isOutage = known === error && address.wasOpen === true && isOfDriver(error) && !isRefused(error)
   return isOutage ? unavailable(error, address) : known
 }
 

@@ -1,6 +1,7 @@
 import { boundedLockWait } from '../base/lock-wait.ts'
 import type { Statement } from '../connection/statement.ts'
 import { begunAttempt, type ClaimAnswer, claimedColumns } from '../rows/claim-row.ts'
+import { claimableSteps, claimRow, dueDefinitions, headColumns, trimmedLeases } from './claim-parts.ts'
 
 /**
  * The same as {@link claimSteps}, in fewer writes: it locks no step before it changes it, and so waits for one that somebody has locked, for
@@ -15,20 +16,7 @@ live_worker as materialized (
   -- Declaring a worker dead needs this row exclusively: it comes wholly before this claim, or wholly after.
   select w.id from bounded_wait cross join belay.workflow_workers w where w.id = $1::uuid and w.status = 'live' for key share of w
 ),
-due_definitions as materialized (
-  select wanted.definition_id, wanted.since, oldest.available_at
-  from live_worker
-  cross join (
-    select w.definition_id, to_timestamp(w.mark) as since from unnest($2::int[], $4::float8[]) as w (definition_id, mark)
-  ) wanted
-  cross join lateral (
-    select r.available_at from belay.workflow_ready r
-    where r.definition_id = wanted.definition_id and r.available_at <= belay.store_now() and r.available_at >= wanted.since
-    order by r.available_at
-    limit 1
-  ) oldest
-  order by oldest.available_at
-),
+${dueDefinitions},
 due_rows as materialized (
   select due.row_at
   from due_definitions
@@ -55,17 +43,7 @@ hinted_steps as materialized (
   order by q.run_id, q.step
 ),
 due_steps as materialized (
-  select h.run_id, h.step, h.fence, h.definition_id, h.available_at, 0 as no_dependencies,
-    -- The steps of a run that is stopping are left to the drain, which cancels them; those of a paused one are queued again when it
-    -- is resumed.
-    case when r.status = 'running' then array['ready', 'waiting']
-      when r.status in ('compensating', 'compensation_failed') then array['compensating'] end as claimable_statuses,
-    r.has_input, case when r.has_input then r.input::text end as input
-  from hinted_steps h
-  cross join lateral (
-    select run.status, run.input, run.input is null or pg_column_size(run.input) <= 2000 as has_input
-    from belay.workflow_runs run where run.id = any (array[h.run_id])
-  ) r
+  select h.run_id, h.step, h.fence, h.definition_id, h.available_at, ${claimableSteps('hinted_steps h')}
 ),
 claimed_steps as (
   update belay.workflow_steps s
@@ -84,19 +62,9 @@ journaled_runs as (
   select $1::uuid, array_agg(c.run_id) from claimed_steps c having count(*) > 0
   returning id
 ),
-trimmed_leases as (
-  delete from belay.workflow_leases l
-  where l.ctid = any (array(
-    select ended.ctid from belay.workflow_leases ended
-    where ended.worker_id = $1::uuid and ended.id = any ($5::bigint[])
-    for update skip locked
-  ))
-)
+${trimmedLeases('$5')}
 select 'head' as kind, exists (select from live_worker) as live, (select count(*)::int from dequeued_rows) as looked, 0 as kept,
-  (select count(*)::int from claimed_steps) as leased, (select j.id::text from journaled_runs j) as journal_id, m.definition_ids, m.marks,
-  (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::float8 as took_ms, null::uuid as run_id, null::int as step,
-  null::int as fence, null::int as definition_id, null::int as round, null::int as attempt, null::int as failures, null::int as losses,
-  null as undo_of, null::bool as has_input, null as input
+  ${headColumns}
 from (
   select array_agg(newest.definition_id) as definition_ids, array_agg(newest.mark) as marks
   from (
@@ -106,7 +74,6 @@ from (
   ) newest
 ) m
 union all
-select 'claim', null, null, null, null, null, null, null, null, c.run_id, c.step, c.fence, c.definition_id, c.round, c.attempt,
-  c.failures, c.losses, c.undo_of, c.has_input, c.input
+${claimRow}
 from (select * from claimed_steps order by available_at, run_id, step) c`,
 }

@@ -1,5 +1,6 @@
 import type { Statement } from '../connection/statement.ts'
 import { begunAttempt, type ClaimAnswer, claimedColumns } from '../rows/claim-row.ts'
+import { claimableSteps, claimRow, dueDefinitions, headColumns, trimmedLeases } from './claim-parts.ts'
 
 /**
  * Leases due steps to a live worker, and removes what is stale of the hints it looked at. Guarantee: a step is leased once, never to a worker
@@ -15,20 +16,7 @@ with live_worker as materialized (
   -- Declaring a worker dead needs this row exclusively: it comes wholly before this claim, or wholly after.
   select w.id from belay.workflow_workers w where w.id = $1::uuid and w.status = 'live' for key share
 ),
-due_definitions as materialized (
-  select wanted.definition_id, wanted.since, oldest.available_at
-  from live_worker
-  cross join (
-    select w.definition_id, to_timestamp(w.mark) as since from unnest($2::int[], $4::float8[]) as w (definition_id, mark)
-  ) wanted
-  cross join lateral (
-    select r.available_at from belay.workflow_ready r
-    where r.definition_id = wanted.definition_id and r.available_at <= belay.store_now() and r.available_at >= wanted.since
-    order by r.available_at
-    limit 1
-  ) oldest
-  order by oldest.available_at
-),
+${dueDefinitions},
 -- Queue rows are never updated, so the place of a locked row is its own until this statement ends.
 due_rows as materialized (
   select due.row_at, due.run_id, due.step, due.fence, due.definition_id, due.available_at
@@ -44,17 +32,7 @@ due_rows as materialized (
   limit $5::int
 ),
 due_steps as materialized (
-  select h.row_at, h.run_id, h.step, h.fence, h.definition_id, h.available_at, 0 as no_dependencies,
-    -- The steps of a run that is stopping are left to the drain, which cancels them; those of a paused one are queued again when it
-    -- is resumed.
-    case when r.status = 'running' then array['ready', 'waiting']
-      when r.status in ('compensating', 'compensation_failed') then array['compensating'] end as claimable_statuses,
-    r.has_input, case when r.has_input then r.input::text end as input
-  from due_rows h
-  cross join lateral (
-    select run.status, run.input, run.input is null or pg_column_size(run.input) <= 2000 as has_input
-    from belay.workflow_runs run where run.id = any (array[h.run_id])
-  ) r
+  select h.row_at, h.run_id, h.step, h.fence, h.definition_id, h.available_at, ${claimableSteps('due_rows h')}
 ),
 -- Everything is checked on the row as it is once it is locked: of a run that was paused meanwhile, each step has one more open dependency.
 locked_steps as materialized (
@@ -103,20 +81,10 @@ journaled_runs as (
   select $1::uuid, array_agg(t.run_id) from taken_steps t having count(*) > 0
   returning id
 ),
-trimmed_leases as (
-  delete from belay.workflow_leases l
-  where l.ctid = any (array(
-    select ended.ctid from belay.workflow_leases ended
-    where ended.worker_id = $1::uuid and ended.id = any ($6::bigint[])
-    for update skip locked
-  ))
-)
+${trimmedLeases('$6')}
 select 'head' as kind, exists (select from live_worker) as live, (select count(*)::int from due_rows) as looked,
   (select count(*)::int from kept_rows) as kept,
-  (select count(*)::int from claimed_steps) as leased, (select j.id::text from journaled_runs j) as journal_id, m.definition_ids, m.marks,
-  (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::float8 as took_ms, null::uuid as run_id, null::int as step,
-  null::int as fence, null::int as definition_id, null::int as round, null::int as attempt, null::int as failures, null::int as losses,
-  null as undo_of, null::bool as has_input, null as input
+  ${headColumns}
 from (
   select array_agg(newest.definition_id) as definition_ids, array_agg(newest.mark) as marks
   from (
@@ -128,7 +96,6 @@ from (
   ) newest
 ) m
 union all
-select 'claim', null, null, null, null, null, null, null, null, c.run_id, c.step, c.fence, c.definition_id, c.round, c.attempt,
-  c.failures, c.losses, c.undo_of, c.has_input, c.input
+${claimRow}
 from (select * from taken_steps order by available_at, run_id, step) c`,
 }

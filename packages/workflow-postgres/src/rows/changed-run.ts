@@ -1,4 +1,5 @@
 import type { ChangedRun, StoredRunStatus } from '@belay/workflow/adapter'
+import { tagsOf } from './run-tags.ts'
 
 /** What tells of `workflow_runs r` when its status was changed. */
 export const changedRunColumns = `r.definition_id, r.key, array_to_json(r.tags)::text as tags,
@@ -18,7 +19,7 @@ export function decodeChangedRun(row: ChangedRunRow, status: StoredRunStatus): C
     definitionId: row.definition_id,
     status,
     key: row.key,
-    tags: row.tags === null ? [] : JSON.parse(row.tags),
+    tags: tagsOf(row.tags),
     durationMs: wholeMs(row.duration_ms),
   }
 }

@@ -1,10 +1,12 @@
-import type { ChangedRun, KeepsAttempts, Outcome, StoredRunStatus } from '@belay/workflow/adapter'
+import type { KeepsAttempts, Outcome } from '@belay/workflow/adapter'
 import { boundedLockWait, sharedLockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from '../rows/changed-run.ts'
+import { changedRunColumns } from '../rows/changed-run.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
+import { cancelSteps, lockedOpenSteps, openStatuses } from '../rows/open-steps.ts'
 import { forwardStatuses } from '../rows/run-statuses.ts'
+import { decodeSettled, type Settled, type SettledRow, settledRows } from './settled-rows.ts'
 
 /**
  * Records attempts that failed for good, cancels what has not started in their runs, and stops the runs; a paused one stays paused until it is
@@ -12,19 +14,13 @@ import { forwardStatuses } from '../rows/run-statuses.ts'
  * leased before and is in flight, which the drain waits for. Index: primary keys only. Locks: own steps, other steps, runs, each by
  * (run, step).
  */
-export const failAttempts: Statement<
-  | { readonly kind: 'settled'; readonly position: number }
-  | (ChangedRunRow & { readonly kind: 'run'; readonly status: StoredRunStatus })
-> = {
+export const failAttempts: Statement<SettledRow> = {
   name: 'fail_attempts',
   text: failText(NOT_KEPT),
 }
 
 /** The same, and keeps the attempts. */
-export const keptFailAttempts: Statement<
-  | { readonly kind: 'settled'; readonly position: number }
-  | (ChangedRunRow & { readonly kind: 'run'; readonly status: StoredRunStatus })
-> = {
+export const keptFailAttempts: Statement<SettledRow> = {
   name: 'fail_attempts_kept',
   text: failText({
     columns: `${keptColumns()}, a.error as kept_error`,
@@ -52,25 +48,14 @@ failed_steps as (
   returning a.run_id, a.cause, a.position${keeping.columns}
 ),
 failed_runs as materialized (
-  select distinct on (f.run_id) f.run_id, f.cause, array['pending', 'ready', 'waiting'] as open_statuses,
+  select distinct on (f.run_id) f.run_id, f.cause, ${openStatuses} as open_statuses,
     array[${forwardStatuses}] as forward_statuses
   from failed_steps f
   order by f.run_id, f.position
 ),
-locked_steps as materialized (
-  select s.run_id, s.step
-  from failed_runs f
-  join belay.workflow_steps s on s.run_id = any (array[f.run_id])
-  where s.status = any (f.open_statuses)
-  order by f.run_id, s.step
-  for update of s
-),
--- Their queue rows stay: a claim that meets one removes it.
+${lockedOpenSteps({ runs: 'failed_runs', id: 'run_id' })},
 cancelled_steps as (
-  update belay.workflow_steps s
-  set status = 'cancelled'
-  from locked_steps l
-  where s.run_id = any (array[l.run_id]) and s.step = any (array[l.step])
+  ${cancelSteps()}
   returning 1
 ),
 stopped_runs as (
@@ -86,11 +71,7 @@ stopped_runs as (
   where r.id = any (array[f.run_id]) and r.status = any (f.forward_statuses) and r.stop is null
   returning r.id as run_id, r.status, ${changedRunColumns}
 )${keeping.rows}
-select 'settled' as kind, f.position::int as position, null::uuid as run_id, null as status,
-  null::int as definition_id, null as key, null as tags, null::float8 as duration_ms
-from failed_steps f
-union all
-select 'run', null, r.run_id, r.status, r.definition_id, r.key, r.tags, r.duration_ms from stopped_runs r where r.status = 'compensating'`
+${settledRows({ steps: 'failed_steps', runs: "stopped_runs r where r.status = 'compensating'" })}`
 }
 
 export type FailedOutcome = Extract<Outcome, { type: 'failed' }>
@@ -98,10 +79,7 @@ export type FailedOutcome = Extract<Outcome, { type: 'failed' }>
 export async function fail(
   connection: Connection,
   request: KeepsAttempts & { workerId: string; outcomes: readonly FailedOutcome[] },
-): Promise<{
-  readonly settled: readonly number[]
-  readonly runs: readonly ChangedRun[]
-}> {
+): Promise<Settled> {
   const { workerId, outcomes } = request
   const rows = await connection.query(request.keepAttempts ? keptFailAttempts : failAttempts, [
     workerId,
@@ -113,8 +91,5 @@ export async function fail(
     sharedLockWait,
     outcomes.map((outcome) => outcome.succeeded === true),
   ])
-  return {
-    settled: rows.flatMap((row) => (row.kind === 'settled' ? [row.position - 1] : [])),
-    runs: rows.flatMap((row) => (row.kind === 'run' ? [decodeChangedRun(row, row.status)] : [])),
-  }
+  return decodeSettled(rows)
 }

@@ -1,27 +1,22 @@
-import type { ChangedRun, KeepsAttempts, Outcome, StoredRunStatus } from '@belay/workflow/adapter'
+import type { KeepsAttempts, Outcome } from '@belay/workflow/adapter'
 import { boundedLockWait, sharedLockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from '../rows/changed-run.ts'
+import { changedRunColumns } from '../rows/changed-run.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
+import { decodeSettled, type Settled, type SettledRow, settledRows } from './settled-rows.ts'
 
 /**
  * Records undos that failed for good and parks their runs for an operator, a paused one when it is resumed; undos of independent branches go
  * on. Guarantee: step and run change together, wherever an operator has moved the run while this waited for the step. Index: primary keys. Locks: own steps, then runs, each by (run, step).
  */
-export const parkUndos: Statement<
-  | { readonly kind: 'settled'; readonly position: number }
-  | (ChangedRunRow & { readonly kind: 'run'; readonly status: StoredRunStatus })
-> = {
+export const parkUndos: Statement<SettledRow> = {
   name: 'park_undos',
   text: parkText(NOT_KEPT),
 }
 
 /** The same, and keeps the attempts. */
-export const keptParkUndos: Statement<
-  | { readonly kind: 'settled'; readonly position: number }
-  | (ChangedRunRow & { readonly kind: 'run'; readonly status: StoredRunStatus })
-> = {
+export const keptParkUndos: Statement<SettledRow> = {
   name: 'park_undos_kept',
   text: parkText({
     columns: `${keptColumns()}, a.error as kept_error`,
@@ -65,11 +60,7 @@ parked_runs as (
   where r.id = any (array[undoing.id])
   returning r.id as run_id, r.status, ${changedRunColumns}
 )${keeping.rows}
-select 'settled' as kind, p.position::int as position, null::uuid as run_id, null as status,
-  null::int as definition_id, null as key, null as tags, null::float8 as duration_ms
-from parked_steps p
-union all
-select 'run', null, r.run_id, r.status, r.definition_id, r.key, r.tags, r.duration_ms from parked_runs r`
+${settledRows({ steps: 'parked_steps', runs: 'parked_runs r' })}`
 }
 
 export type ParkedOutcome = Extract<Outcome, { type: 'compensation_failed' }>
@@ -77,10 +68,7 @@ export type ParkedOutcome = Extract<Outcome, { type: 'compensation_failed' }>
 export async function park(
   connection: Connection,
   request: KeepsAttempts & { workerId: string; outcomes: readonly ParkedOutcome[] },
-): Promise<{
-  readonly settled: readonly number[]
-  readonly runs: readonly ChangedRun[]
-}> {
+): Promise<Settled> {
   const { workerId, outcomes } = request
   const rows = await connection.query(request.keepAttempts ? keptParkUndos : parkUndos, [
     workerId,
@@ -90,8 +78,5 @@ export async function park(
     outcomes.map((outcome) => outcome.error),
     sharedLockWait,
   ])
-  return {
-    settled: rows.flatMap((row) => (row.kind === 'settled' ? [row.position - 1] : [])),
-    runs: rows.flatMap((row) => (row.kind === 'run' ? [decodeChangedRun(row, row.status)] : [])),
-  }
+  return decodeSettled(rows)
 }

@@ -104,7 +104,11 @@ function payloadOf(outcome: Outcome): number {
   }
 }
 
-/** Records a batch; when the database refuses it for what it contains, halves it until the bad outcome stands alone. */
+/**
+ * Records a batch. If the database refuses a value in it, records it in halves until the bad outcome is alone. The engine splits the batches that
+ * a call refuses as a whole (`sendApart`). Here the call goes on: a refusal is part of its answer, every other error ends it, and the claims of one
+ * half leave less room for those of the next.
+ */
 async function recordEach(
   connection: Connection,
   kind: Kind,

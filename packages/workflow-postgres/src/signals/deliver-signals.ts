@@ -1,4 +1,4 @@
-import { BelayError, type Delivery, type JsonText, type NewSignal, sentence } from '@belay/workflow/adapter'
+import { type Delivery, type JsonText, type NewSignal, refusedSignals } from '@belay/workflow/adapter'
 import { refusalOf } from '../base/errors.ts'
 import { contended, lockWait, passingLockWait, restoredLockWait } from '../base/lock-wait.ts'
 import { isUuid } from '../base/uuid.ts'
@@ -155,8 +155,7 @@ async function take(connection: Connection, signals: readonly NewSignal[], index
     .catch((cause: unknown) => {
       const refusal = refusalOf(cause)
       if (refusal === null) throw contended(cause, [...new Set(sent.map(({ runId }) => runId))])
-      const message = `Nothing was recorded: the database refused a signal's payload or key: ${sentence(refusal)}`
-      throw new BelayError('invalid_input', message, { cause })
+      throw refusedSignals(sent, refusal, cause)
     })
   return rows.map(({ position, result }) => ({ index: indexes[position - 1]!, result }))
 }

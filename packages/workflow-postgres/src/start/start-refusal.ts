@@ -1,19 +1,30 @@
-import { BelayError, type NewRun, StoreContendedError, sentence, shown } from '@belay/workflow/adapter'
+import {
+  type BelayError,
+  missingDefinition,
+  type NewRun,
+  refusedStart,
+  StoreContendedError,
+  shown,
+} from '@belay/workflow/adapter'
 import { refusalOf } from '../base/errors.ts'
 import { isLockTimeout } from '../base/lock-wait.ts'
+import type { Connection } from '../connection/connection.ts'
+import { readDefinitions } from '../rows/read-definitions.ts'
 
-/** What a start came to that the database refused for its values, or that waited too long for a key. Other errors stay as they are. */
-export function refusedStart(error: unknown, runs: readonly NewRun[]): unknown {
-  return refusedInput(keyHeld(error, runs), runs)
+/** The error of a start whose values the database refused, or that waited too long for a key. Other errors stay as they are. */
+export function startError(error: unknown, runs: readonly NewRun[]): unknown {
+  const refusal = refusalOf(error)
+  return refusal === null ? keyHeld(error, runs) : refusedStart(runs, refusal, error)
 }
 
-/** The store has no such definition. */
-export function notStartable(run: NewRun): BelayError {
-  return new BelayError(
-    'unknown_workflow',
-    `Run ${run.runId} of workflow "${run.workflow}" was not started: the store has no definition ${run.definitionId}. Save the workflow's definition first; if it was saved, the database was reset since, and the process must be started again.`,
-    { runId: run.runId },
+/** The error of runs that were not created because the store does not have the definition of one of them: names that one. */
+export async function undefinedAmong(connection: Connection, runs: readonly NewRun[]): Promise<BelayError> {
+  const definitions = await readDefinitions(
+    connection,
+    runs.map(({ definitionId }) => definitionId),
   )
+  const known = new Set(definitions.map(({ id }) => id))
+  return missingDefinition(runs.find(({ definitionId }) => !known.has(definitionId)) ?? runs[0]!)
 }
 
 function keyHeld(error: unknown, runs: readonly NewRun[]): unknown {
@@ -25,16 +36,4 @@ function keyHeld(error: unknown, runs: readonly NewRun[]): unknown {
       : `None of ${runs.length} runs was started: another transaction holds the key of one of them, and has not ended.`
   const message = `${what} Start the run again once that transaction has ended; keep transactions that start runs short.`
   return new StoreContendedError(message, { runId: runs.length === 1 ? run!.runId : undefined, cause: error })
-}
-
-function refusedInput(error: unknown, runs: readonly NewRun[]): unknown {
-  const refusal = refusalOf(error)
-  if (refusal === null) return error
-  const [run] = runs
-  const what =
-    runs.length === 1
-      ? `Run ${run!.runId} of workflow "${run!.workflow}" was not started: the database refused its input or key`
-      : `None of ${runs.length} runs was started: the database refused an input or key of one of them`
-  const remedy = 'Give a value that PostgreSQL can store.'
-  return new BelayError('invalid_input', `${what}: ${sentence(refusal)} ${remedy}`, { cause: error })
 }

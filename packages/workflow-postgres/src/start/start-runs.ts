@@ -6,7 +6,7 @@ import { listText } from '../connection/list-text.ts'
 import type { Statement } from '../connection/statement.ts'
 import { firstAttempt } from '../rows/claim-row.ts'
 import type { LeaseJournal } from '../rows/lease-journal.ts'
-import { notStartable, refusedStart } from './start-refusal.ts'
+import { startError, undefinedAmong } from './start-refusal.ts'
 
 /**
  * Creates runs with all their step rows, and queues their roots or leases them to the worker that asks. Guarantee: a run is never seen
@@ -204,7 +204,7 @@ async function startBatch(
     }
     open = open.filter((run) => !started.has(run.runId))
   }
-  if (open[0] !== undefined) throw notStartable(open[0])
+  if (open.length > 0) throw await undefinedAmong(connection, open)
   return runs.map((run) => started.get(run.runId)!)
 }
 
@@ -245,7 +245,7 @@ async function insert(
       unlessAllNull(runs.map(({ tags }) => (tags === undefined ? null : listText(tags)))),
     ])
     .catch((error: unknown) => {
-      throw refusedStart(error, runs)
+      throw startError(error, runs)
     })
   const claims = new Map<string, readonly Claim[]>()
   if (rows.length === 0) return { created: runs, claims }

@@ -4,6 +4,7 @@ import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from '../rows/changed-run.ts'
+import { cancelSteps, lockedOpenSteps, openStatuses } from '../rows/open-steps.ts'
 import { forwardStatuses } from '../rows/run-statuses.ts'
 
 /**
@@ -15,25 +16,15 @@ export const cancelRunsStatement: Statement<ChangedRunRow> = {
   text: `
 with ${boundedLockWait('$7')},
 asked_runs as materialized (
-  select r.id, array['pending', 'ready', 'waiting'] as open_statuses
+  select r.id, ${openStatuses} as open_statuses
   from belay.workflow_runs r
   cross join (select count(*) from bounded_wait) as wait_was_bounded
   where r.id = any ($1::uuid[]) and r.status in (${forwardStatuses}) and r.stop is null
   order by r.id
 ),
-locked_steps as materialized (
-  select s.run_id, s.step
-  from asked_runs
-  join belay.workflow_steps s on s.run_id = any (array[asked_runs.id])
-  where s.status = any (asked_runs.open_statuses)
-  order by asked_runs.id, s.step
-  for update of s
-),
+${lockedOpenSteps({ runs: 'asked_runs', id: 'id' })},
 cancelled_steps as (
-  update belay.workflow_steps s
-  set status = 'cancelled'
-  from locked_steps l
-  where s.run_id = any (array[l.run_id]) and s.step = any (array[l.step])
+  ${cancelSteps()}
   returning 1
 ),
 stopped_runs as (
@@ -51,8 +42,9 @@ stopped_runs as (
 ),
 noted_runs as (
   insert into belay.workflow_history (run_id, at, action, actor, reason, change)
-  select s.id, belay.store_now(), 'cancel', $4::text, $5::text, $6::text::json
+  select s.id, belay.store_now(), $4::text, $5::text, $6::text, $8::text::json
   from stopped_runs s
+  where $4::text is not null
 )
 select s.id as run_id, s.definition_id, s.key, s.tags, s.duration_ms from stopped_runs s`,
 }
@@ -97,12 +89,12 @@ async function cancelEach(
 
 async function cancel(
   connection: Connection,
-  { cause, stop = 'cancellation', by }: CancelRequest,
+  { cause, stop = 'cancellation', entry }: CancelRequest,
   runIds: readonly string[],
   waits: string,
 ): Promise<readonly ChangedRun[]> {
-  const change = JSON.stringify({ compensate: stop === 'cancellation' })
-  const values = [runIds, cause, stop, by?.actor ?? null, by?.reason ?? null, change, waits]
+  const { action = null, actor = null, reason = null, change = null } = entry ?? {}
+  const values = [runIds, cause, stop, action, actor, reason, waits, change]
   const rows = await connection.query(cancelRunsStatement, values)
   return rows.map((row) => decodeChangedRun(row, 'compensating'))
 }

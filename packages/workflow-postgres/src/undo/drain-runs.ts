@@ -1,6 +1,7 @@
 import type { DrainedRun, StepStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { cancelSteps, lockedOpenSteps, openStatuses } from '../rows/open-steps.ts'
 
 interface DrainedRow {
   readonly run_id: string
@@ -49,22 +50,12 @@ export const cancelLeftovers: Statement<{ readonly run_id: string }> = {
   name: 'cancel_leftovers',
   text: `
 with stopped_runs as materialized (
-  select r.id, array['pending', 'ready', 'waiting'] as open_statuses
+  select r.id, ${openStatuses} as open_statuses
   from belay.workflow_runs r
   where r.id = any ($1::uuid[]) and r.status = 'compensating' and r.ends_as is null
 ),
-locked_steps as materialized (
-  select s.run_id, s.step
-  from stopped_runs
-  join belay.workflow_steps s on s.run_id = any (array[stopped_runs.id])
-  where s.status = any (stopped_runs.open_statuses)
-  order by stopped_runs.id, s.step
-  for update of s skip locked
-)
-update belay.workflow_steps s
-set status = 'cancelled'
-from locked_steps l
-where s.run_id = any (array[l.run_id]) and s.step = any (array[l.step])
+${lockedOpenSteps({ runs: 'stopped_runs', id: 'id', skipLocked: true })}
+${cancelSteps()}
 returning s.run_id`,
 }
 

@@ -1,7 +1,8 @@
-import type { ChangedRun } from '@belay/workflow/adapter'
+import { type ChangedRun, deadlineCause } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from '../rows/changed-run.ts'
+import { cancelSteps, lockedOpenSteps, openStatuses } from '../rows/open-steps.ts'
 import { forwardStatuses } from '../rows/run-statuses.ts'
 
 /**
@@ -15,20 +16,13 @@ export const expireRunsStatement: Statement<
   name: 'expire_runs',
   text: `
 with overdue_runs as materialized (
-  select r.id, array['pending', 'ready', 'waiting'] as open_statuses, array[${forwardStatuses}] as forward_statuses
+  select r.id, ${openStatuses} as open_statuses, array[${forwardStatuses}] as forward_statuses
   from belay.workflow_runs r
   where r.deadline_at <= belay.store_now() and r.stop is null and r.status in (${forwardStatuses}) and r.id <> all ($2::uuid[])
   order by r.deadline_at
   limit $1::int
 ),
-locked_steps as materialized (
-  select s.run_id, s.step
-  from overdue_runs o
-  join belay.workflow_steps s on s.run_id = any (array[o.id])
-  where s.status = any (o.open_statuses)
-  order by o.id, s.step
-  for update of s skip locked
-),
+${lockedOpenSteps({ runs: 'overdue_runs', id: 'id', skipLocked: true })},
 locked_counts as materialized (
   select l.run_id, count(*) as steps from locked_steps l group by l.run_id
 ),
@@ -49,21 +43,17 @@ locked_runs as materialized (
   order by f.id
   for update of r skip locked
 ),
--- Their queue rows stay: a claim that meets one removes it.
 cancelled_steps as (
-  update belay.workflow_steps s
-  set status = 'cancelled'
-  from (
+  ${cancelSteps(`(
     select l.run_id, l.step
     from locked_steps l
     where case when l.run_id is not null then l.run_id in (select r.id from locked_runs r) end
-  ) l
-  where s.run_id = any (array[l.run_id]) and s.step = any (array[l.step])
+  ) l`)}
 ),
 stopped_runs as (
   update belay.workflow_runs r
   set status = case l.status when 'paused' then l.status else 'compensating' end, stop = 'failure',
-    cause = format('{"type":"deadline","deadlineAt":"%s"}',
+    cause = format('${deadlineCause('%s')}',
       to_char(r.deadline_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::json
   from locked_runs l
   where r.id = any (array[l.id])

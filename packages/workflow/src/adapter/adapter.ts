@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { ApprovalsRequest, FoundApprovals } from './approvals.ts'
 import type { ChangedRun } from './changed-run.ts'
-import type { HistoryRecord, RunChange, RunToChange } from './control.ts'
+import type { HistoryEntry, HistoryRecord, RunChange, RunToChange } from './control.ts'
 import type { RunStatus } from './lifecycle.ts'
 import type {
   Claim,
@@ -83,7 +83,8 @@ export interface Adapter {
 
   /**
    * Creates each run with all its step rows, roots ready. A run whose (workflow, key) is taken is not created; the holder is returned in
-   * its place, also when the holder was committed by another transaction during the call. Results are in order.
+   * its place, also when the holder was committed by another transaction during the call. Results are in order. Throws `missingDefinition()` for a
+   * run of an unknown definition, and `refusedStart()` for an input or key that it can never store.
    *
    * With `tx` the runs are part of that transaction: there once it is committed, and never when it is rolled back. A key that an open
    * transaction has taken is waited for. The adapter itself wakes workers when such a transaction commits, if it can.
@@ -130,8 +131,8 @@ export interface Adapter {
    * Records finished attempts, each guarded by (worker, fence). For each outcome its effects on dependents and on the run commit
    * together with it; different outcomes of one call may commit apart. Of the steps that become ready, up to `handBackMax` are leased to
    * this worker and returned; the rest are left to be claimed. Repeating a call whose answer was lost returns `settled` for what it had
-   * recorded, but not the claims: ask `held`. An outcome that the store refuses does not hinder the others: it
-   * answers `refused` for that one, and the engine decides what to record in its stead.
+   * recorded, but not the claims: ask `held`. An outcome with a value that the store can never keep does not hinder the
+   * others: it answers `refused` for that one, and the engine decides what to record in its stead. A defect of the adapter is no refusal: it throws.
    */
   settle(
     settlement: KeepsAttempts & {
@@ -201,8 +202,8 @@ export interface Adapter {
     readonly cause: string
     /** `abandonment` leaves every effect as it is. Default `cancellation`. */
     readonly stop?: 'cancellation' | 'abandonment' | undefined
-    /** Who cancels and why, for the history of the runs that this stops. */
-    readonly by?: { readonly actor: string | null; readonly reason: string | null } | undefined
+    /** Becomes part of the history of each run that this stops. Left out, the history says nothing of it. */
+    readonly entry?: Omit<HistoryEntry, 'step'> | undefined
   }): Promise<readonly ChangedRun[]>
 
   /**
@@ -245,7 +246,7 @@ export interface Adapter {
    * and the same key may come again. Results are in order.
    *
    * With `tx` they are part of that transaction, which holds the steps until it ends; workers are woken when it commits. Throws
-   * `invalid_option` for what is no open transaction of this store.
+   * `invalid_option` for what is no open transaction of this store. Throws `refusedSignals()` for a payload or key that it can never store.
    */
   deliverSignals(signals: readonly NewSignal[], options?: WithinTransaction): Promise<readonly Delivery[]>
 
@@ -262,7 +263,8 @@ export interface Adapter {
   ): Promise<FoundRun | null>
 
   /**
-   * Stops runs whose deadline has passed, with that as their cause, and cancels what has not started in them; the longest overdue first.
+   * Stops runs whose deadline has passed, with that as their cause (`deadlineCause`), and cancels what has not started in them; the longest
+   * overdue first.
    * Paused ones stay paused.
    * Returns the runs stopped.
    */

@@ -195,7 +195,16 @@ export const signalCases: Cases = {
     const run = await given.loose(2)
     const signals = [given.newSignal(run, 's0'), given.newSignal(run, 's1', { payload: '{' })]
     const before = await given.snapshot()
-    await expect(given.adapter.deliverSignals(signals)).rejects.toMatchObject({ code: 'invalid_input' })
+    const message = expect.stringMatching(
+      /^Nothing was recorded: the store refused a signal's payload or key: .+ Give a value that the store can keep\.$/,
+    )
+    const refused = { code: 'invalid_input', message }
+    await expect(given.adapter.deliverSignals(signals)).rejects.toMatchObject({
+      ...refused,
+      runId: undefined,
+    })
+    const [, alone] = signals
+    await expect(given.adapter.deliverSignals([alone!])).rejects.toMatchObject({ ...refused, runId: run.id })
     expect(await given.snapshot()).toEqual(before)
   },
 

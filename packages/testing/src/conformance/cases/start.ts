@@ -149,8 +149,36 @@ export const startCases: Cases = {
     const good = newRun(given, graph)
     const bad = { ...newRun(given, graph), definitionId: graph.id + 1_000 }
 
-    await expect(given.adapter.startRuns([good, bad])).rejects.toThrow()
+    await expect(given.adapter.startRuns([good, bad])).rejects.toMatchObject({
+      code: 'unknown_workflow',
+      runId: bad.runId,
+      message: expect.stringContaining(
+        `Run ${bad.runId} of workflow "pair" was not started: the store has no definition ${bad.definitionId}. Save`,
+      ),
+    })
 
+    expect(await given.adapter.listRuns({ limit: 10 })).toEqual([])
+  },
+
+  'an input that is no JSON starts nothing of its call': async (given) => {
+    const graph = await given.graph('pair', PAIR)
+    const good = newRun(given, graph)
+    const bad = { ...newRun(given, graph), input: '{' }
+
+    await expect(given.adapter.startRuns([bad])).rejects.toMatchObject({
+      code: 'invalid_input',
+      runId: bad.runId,
+      message: expect.stringMatching(
+        /^Run \S+ of workflow "pair" was not started: the store refused its input or key: .+ Give a value that the store can keep\.$/,
+      ),
+    })
+    await expect(given.adapter.startRuns([good, bad])).rejects.toMatchObject({
+      code: 'invalid_input',
+      runId: undefined,
+      message: expect.stringMatching(
+        /^None of 2 runs was started: the store refused an input or key of one of them: .+ Give a value that the store can keep\.$/,
+      ),
+    })
     expect(await given.adapter.listRuns({ limit: 10 })).toEqual([])
   },
 

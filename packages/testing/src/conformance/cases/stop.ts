@@ -29,6 +29,21 @@ export const stopCases: Cases = {
     expect(await given.snapshot()).toEqual(before)
   },
 
+  'a cancellation adds the entry it is given to the history of the runs that it stops, and to no other':
+    async (given) => {
+      const graph = await given.graph('pair', PAIR)
+      const [stopped, silently] = [await given.start(graph), await given.start(graph)]
+      await given.cancel(silently)
+      const entry = { action: 'cancel', actor: 'cy', reason: null, change: '{"compensate":true}' }
+      const runIds = [stopped.id, silently.id]
+
+      await given.adapter.cancelRuns({ runIds, cause: CANCELLED, entry })
+
+      const historyOf = (runId: string) => given.adapter.readHistory({ runId, limit: 10 })
+      expect(await historyOf(stopped.id)).toMatchObject([{ ...entry, step: null, name: null, key: null }])
+      expect(await historyOf(silently.id)).toEqual([])
+    },
+
   'cancelling a run that has failed or completed changes nothing': async (given) => {
     const graph = await given.graph('single', { a: [] })
     const [failing, completing] = [await given.start(graph), await given.start(graph)]

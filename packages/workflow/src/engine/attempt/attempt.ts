@@ -37,9 +37,6 @@ export type ClaimOrigin = 'queue' | 'handed back' | 'undo begun' | 'found'
 /** `queued` until its handler is about to be called; `settling` once its outcome is decided. */
 export type AttemptPhase = 'queued' | 'running' | 'settling'
 
-/** `relay`: the step has nothing to undo and only keeps the order. */
-export type Performance = AttemptEnd | { readonly type: 'relay' }
-
 /**
  * One attempt of one step, from claim to outcome: read its payloads, refuse poison, call its handler under a timeout and a signal, serialise what
  * it returned. The session decides and records the outcome.
@@ -135,7 +132,7 @@ export class Attempt {
   }
 
   /** Calls the handler, unless there is a reason not to. Only after prepare(). Returns a promise only if there is something to await. */
-  perform(tx?: StepTransaction): Performance | Promise<Performance> {
+  perform(tx?: StepTransaction): AttemptEnd | Promise<AttemptEnd> {
     this.#phase = 'running'
     this.startedAt = this.#parts.runtime.clock.now()
     // Interrupted before its turn came: the handler is not called at all.
@@ -151,7 +148,7 @@ export class Attempt {
   }
 
   /** Performs the attempt in an open transaction; may be called again. Ends when the attempt is cut off, even if its handler continues. */
-  performWithin(tx: StepTransaction): Promise<Performance> {
+  performWithin(tx: StepTransaction): Promise<AttemptEnd> {
     return new Promise((resolve) => {
       this.#cut = () => resolve({ type: 'given_up' })
       void Promise.resolve(this.perform(tx)).then(resolve)

@@ -1,5 +1,6 @@
-import type { RunToChange, StoredRun } from '../../adapter/index.ts'
+import type { Adapter, RunToChange, StoredRun } from '../../adapter/index.ts'
 import type { RunCause } from '../../cause.ts'
+import type { Actor } from './change-of.ts'
 import { hasNotBegun, type Plan } from './plan.ts'
 import { isForward, runRefusal } from './refusal.ts'
 
@@ -14,15 +15,9 @@ export function planCancel(
   { compensate, reason }: { readonly compensate: boolean; readonly reason: string | null },
 ): Plan | null {
   if (isForward(run) || failedWhilePaused(run)) {
-    const cause: RunCause = { type: 'cancelled', reason: reason ?? undefined }
     const earlier = run.cause === null ? {} : { cause: JSON.parse(run.cause) }
     return {
-      run: {
-        ...run,
-        status: 'compensating',
-        stop: compensate ? 'cancellation' : 'abandonment',
-        cause: JSON.stringify(cause),
-      },
+      run: { ...run, status: 'compensating', ...stopOf(reason, compensate) },
       steps: steps.filter(hasNotBegun).map((step) => ({ ...step, status: 'cancelled' })),
       queue: [],
       note: { compensate, ...earlier },
@@ -35,6 +30,20 @@ export function planCancel(
     'cancelled without its undo',
     'cancel() stops no undo. pause() does; skipCompensation() marks a single step as undone.',
   )
+}
+
+/** The same for runs that are stopped without looking at them first, as the store takes it. */
+export function cancellation(
+  by: Actor,
+  compensate: boolean,
+): Omit<Parameters<Adapter['cancelRuns']>[0], 'runIds'> {
+  const change = JSON.stringify({ compensate })
+  return { ...stopOf(by.reason, compensate), entry: { action: 'cancel', ...by, change } }
+}
+
+function stopOf(reason: string | null, compensate: boolean) {
+  const cause: RunCause = { type: 'cancelled', reason: reason ?? undefined }
+  return { stop: compensate ? 'cancellation' : 'abandonment', cause: JSON.stringify(cause) } as const
 }
 
 function failedWhilePaused({ status, stop, endsAs }: StoredRun): boolean {

@@ -22,7 +22,7 @@ export function changeOf(
     step,
     actor,
     reason,
-    change: JSON.stringify(told(found, plan, step)),
+    change: JSON.stringify(detailsOf(found, plan, step)),
   }
   return {
     run: plan.run,
@@ -33,7 +33,7 @@ export function changeOf(
   }
 }
 
-function told(found: RunToChange, plan: Plan, step: number | null): Readonly<Record<string, unknown>> {
+function detailsOf(found: RunToChange, plan: Plan, step: number | null): Readonly<Record<string, unknown>> {
   const { run } = found
   const status = run.status === plan.run.status ? {} : { status: { from: run.status, to: plan.run.status } }
   const steps = plan.migration === undefined ? changedSteps(found, plan) : {}

@@ -5,7 +5,6 @@ import {
   type RunToChange,
   type SavedDefinition,
 } from '../../adapter/index.ts'
-import type { RunCause } from '../../cause.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
 import { anything, checkOptions, type OptionTable, wholeNumber, yesOrNo } from '../../options/index.ts'
@@ -17,6 +16,7 @@ import { explainRun } from '../diagnosis/explain/explain.ts'
 import type { Explanation } from '../diagnosis/explain/explanation.ts'
 import { unknownRun } from '../runs/run-reference.ts'
 import { type Action, type ActionResult, decideAction } from './action.ts'
+import { cancellation } from './cancel.ts'
 import type { Actor } from './change-of.ts'
 import { historyEntry, type RunHistoryEntry } from './history.ts'
 import {
@@ -85,7 +85,7 @@ export class Control {
     const result = await adapter.changeRun({ runId, keepAttempts, decide }, { tx })
     if (result === null) throw unknownRun({ runId })
     // Changes within a transaction take effect at its commit: the adapter then wakes workers.
-    if (result.changed && tx === undefined) this.#tell(runId, action, by, result)
+    if (result.changed && tx === undefined) this.#report(runId, action, by, result)
     return result
   }
 
@@ -107,13 +107,11 @@ export class Control {
     const { adapter, events, onRunsChanged, onStopped } = this.#parts
     this.#parts.assertOpen()
     await adapter.open()
-    const cause: RunCause = { type: 'cancelled', reason: by.reason ?? undefined }
-    const stop = compensate ? 'cancellation' : 'abandonment'
-    const stopped = await adapter.cancelRuns({ runIds, cause: JSON.stringify(cause), stop, by })
+    const stopped = await adapter.cancelRuns({ runIds, ...cancellation(by, compensate) })
     const stoppedIds = stopped.map(({ runId }) => runId)
     onRunsChanged(stopped)
     for (const runId of stoppedIds)
-      events.emit('operator.acted', { runId, action: 'cancel', step: undefined, ...told(by) })
+      events.emit('operator.acted', { runId, action: 'cancel', step: undefined, ...eventFields(by) })
     if (stoppedIds.length > 0) onStopped(stoppedIds)
     return stoppedIds
   }
@@ -198,10 +196,10 @@ export class Control {
     return explainRun({ ...found, shape: definition!.shape, workers, now })
   }
 
-  #tell(runId: string, action: Action, by: Actor, { from, run, queued, drains }: ActionResult): void {
+  #report(runId: string, action: Action, by: Actor, { from, run, queued, drains }: ActionResult): void {
     const { events, onRunsChanged, onMoved, onQueued, onStopped } = this.#parts
     const step = 'step' in action ? action.step : undefined
-    events.emit('operator.acted', { runId, action: action.type, step, ...told(by) })
+    events.emit('operator.acted', { runId, action: action.type, step, ...eventFields(by) })
     if (from !== run.status) onRunsChanged([run])
     // The steps of an ended run were replaced: cached payloads are stale.
     else if (isTerminal(from)) onMoved(runId)
@@ -210,7 +208,7 @@ export class Control {
   }
 }
 
-function told({ actor, reason }: Actor): {
+function eventFields({ actor, reason }: Actor): {
   readonly by: string | undefined
   readonly reason: string | undefined
 } {

@@ -1,4 +1,4 @@
-import type { Claim, JsonText, Outcome, Wake } from '../../adapter/records.ts'
+import type { AttemptRef, Claim, JsonText, Outcome, Wake } from '../../adapter/records.ts'
 import type { EndedWell } from '../../adapter/transaction.ts'
 import type { RunCause } from '../../cause.ts'
 import type { RetryPolicy, StepDefinition } from '../../definition/step.ts'
@@ -19,6 +19,8 @@ export type AttemptEnd =
   | { readonly type: 'unstorable'; readonly error: unknown }
   /** `interrupted`: the handler's signal had fired before it threw, for this reason. */
   | { readonly type: 'threw'; readonly error: unknown; readonly interrupted?: Interruption | undefined }
+  /** An undo: the step has nothing to undo, and only keeps the order. */
+  | { readonly type: 'relay' }
   /** The attempt was abandoned before its handler was called, or its handler did not end before the worker had to stop. */
   | { readonly type: 'given_up' }
 
@@ -49,8 +51,8 @@ export function decideOutcome(
   failingMs = 0,
 ): Outcome {
   if (end.type === 'returned') return endedWell(claim, end.output)
-  const { runId, step: number, fence, direction, definitionId } = claim
-  const ref = { runId, step: number, fence, direction, definitionId }
+  const ref = refOf(claim)
+  if (end.type === 'relay') return { ...ref, type: 'relayed', undoOf: claim.undoOf ?? 'completed' }
   if (end.type === 'given_up') return { ...ref, type: 'released' }
   if (end.type === 'received') return { ...ref, type: 'received' }
   if (end.type === 'waits') return { ...ref, type: 'waiting', wake: end.wake }
@@ -62,30 +64,34 @@ export function decideOutcome(
   // Not recorded as failed: the step becomes ready with its error, and the run's drain cancels it.
   if (end.interrupted === 'run_stopping') return { ...ref, type: 'retry', error: errorText, delayMs: 0 }
 
-  const policy = direction === 'undo' ? (step.compensation?.retry ?? step.retry) : step.retry
+  const isUndo = claim.direction === 'undo'
+  const policy = isUndo ? (step.compensation?.retry ?? step.retry) : step.retry
   const delayMs = nextDelayMs(policy, claim.failures + 1, end.error, random)
   const inTime = policy.forMs === null || failingMs + (delayMs ?? 0) <= policy.forMs
   if (delayMs !== undefined && inTime) return { ...ref, type: 'retry', error: errorText, delayMs }
-  if (direction === 'undo') return { ...ref, type: 'compensation_failed', error: errorText }
+  if (isUndo) return { ...ref, type: 'compensation_failed', error: errorText }
   return failedForGood(claim, step, end.error)
 }
 
 function failedForGood(claim: Claim, step: StepDefinition, thrown: unknown) {
-  const { runId, step: number, fence, direction, definitionId } = claim
   const error = serialiseError(thrown)
   const cause: RunCause = { type: 'step_failed', step: step.name, attempt: claim.attempt, error }
   return {
-    ...{ runId, step: number, fence, direction, definitionId, type: 'failed' as const },
+    ...refOf(claim),
+    type: 'failed' as const,
     error: JSON.stringify(error),
     cause: JSON.stringify(cause),
   }
 }
 
 export function endedWell(claim: Claim, output: JsonText): EndedWell {
-  const { runId, step, fence, direction, definitionId } = claim
-  return direction === 'undo'
-    ? { runId, step, fence, direction, definitionId, type: 'compensated' }
-    : { runId, step, fence, direction, definitionId, type: 'completed', output }
+  const ref = refOf(claim)
+  return claim.direction === 'undo' ? { ...ref, type: 'compensated' } : { ...ref, type: 'completed', output }
+}
+
+/** What identifies the attempt of a claim in the store. */
+export function refOf({ runId, step, fence, direction, definitionId }: Claim): AttemptRef {
+  return { runId, step, fence, direction, definitionId }
 }
 
 /** The error of a step that has lost its worker `lossesMax` times: it fails instead of running again. Undefined below that. */

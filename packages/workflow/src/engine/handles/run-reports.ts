@@ -17,7 +17,7 @@ export class RunReports {
   /** The statuses of these runs have changed. */
   changed(runs: readonly ChangedRun[]): void {
     if (!RUN_EVENTS.some((name) => this.#events.has(name))) return
-    this.#named(runs, (run, definition) => this.#tell(run.status, runEvent(run, definition)))
+    this.#named(runs, (run, definition) => this.#emit(run.status, runEvent(run, definition)))
   }
 
   /** These steps were taken back from workers that died. */
@@ -32,20 +32,20 @@ export class RunReports {
   /** Reports items of known definitions at once, the others after reading their definitions from the store. */
   #named<Item extends { readonly definitionId: number }>(
     items: readonly Item[],
-    tell: (item: Item, definition: DefinitionRecord) => void,
+    report: (item: Item, definition: DefinitionRecord) => void,
   ): void {
     const unresolved: Item[] = []
     for (const item of items) {
       const definition = this.#registry.recordOf(item.definitionId)
       if (definition === undefined) unresolved.push(item)
-      else tell(item, definition)
+      else report(item, definition)
     }
-    if (unresolved.length > 0) void this.#tellLater(unresolved, tell)
+    if (unresolved.length > 0) void this.#reportLater(unresolved, report)
   }
 
-  async #tellLater<Item extends { readonly definitionId: number }>(
+  async #reportLater<Item extends { readonly definitionId: number }>(
     items: readonly Item[],
-    tell: (item: Item, definition: DefinitionRecord) => void,
+    report: (item: Item, definition: DefinitionRecord) => void,
   ): Promise<void> {
     try {
       await this.#registry.learn(items.map(({ definitionId }) => definitionId))
@@ -57,12 +57,12 @@ export class RunReports {
     }
     for (const item of items) {
       const definition = this.#registry.recordOf(item.definitionId)
-      if (definition !== undefined) tell(item, definition)
+      if (definition !== undefined) report(item, definition)
     }
   }
 
   /** Not every status has an event. */
-  #tell(status: ChangedRun['status'], event: RunEvent): void {
+  #emit(status: ChangedRun['status'], event: RunEvent): void {
     switch (status) {
       case 'completed':
       case 'compensating':

@@ -188,9 +188,9 @@ async function archiveAndPrune(
   for (const runId of batch.runIds) {
     const found = await adapter.readRun(runId)
     if (found === null || !isEndedBefore(found.run, finishedBefore)) continue
-    const told = await adapter.readHistory({ runId, limit: HISTORY_MAX })
-    runs.push({ ...runSnapshot(found), history: told.map(historyEntry) })
-    chars += payloadChars(found) + historyChars(told)
+    const history = await adapter.readHistory({ runId, limit: HISTORY_MAX })
+    runs.push({ ...runSnapshot(found), history: history.map(historyEntry) })
+    chars += payloadChars(found) + historyChars(history)
     if (chars >= ARCHIVE_CHARS_MAX) await takeOver()
   }
   await takeOver()
@@ -201,8 +201,8 @@ function isEndedBefore({ finishedAt }: RunRecord, instant: number): boolean {
   return finishedAt !== null && finishedAt < instant
 }
 
-function historyChars(told: readonly HistoryRecord[]): number {
-  return told.reduce((sum, { change }) => sum + (change?.length ?? 0), 0)
+function historyChars(history: readonly HistoryRecord[]): number {
+  return history.reduce((sum, { change }) => sum + (change?.length ?? 0), 0)
 }
 
 function payloadChars({ run, steps }: { run: RunRecord; steps: readonly StepRecord[] }): number {

@@ -29,7 +29,7 @@ export class RunWatch {
   readonly #tickMs: number
   readonly #waiters = new Map<string, Waiter[]>()
   /** Runs whose status this process has just seen: they need no query. */
-  readonly #told = new Map<string, RunStatus>()
+  readonly #reported = new Map<string, RunStatus>()
   /** Runs awaited since the last round. */
   readonly #unasked = new Set<string>()
   #asksAllAt = 0
@@ -72,9 +72,9 @@ export class RunWatch {
   /** Takes statuses that this process has just seen. */
   changed(runs: readonly { readonly runId: string; readonly status: RunStatus }[]): void {
     for (const { runId, status } of runs) {
-      if (mayBeOver(status) && this.#waiters.has(runId)) this.#told.set(runId, status)
+      if (mayBeOver(status) && this.#waiters.has(runId)) this.#reported.set(runId, status)
     }
-    if (this.#told.size > 0) this.#loop.wake()
+    if (this.#reported.size > 0) this.#loop.wake()
   }
 
   async close(): Promise<void> {
@@ -87,9 +87,9 @@ export class RunWatch {
 
   /** Reads the runs that are known to have ended. Queries newly awaited runs now, and all others once a tick. */
   async #round(): Promise<void> {
-    const told = [...this.#told]
-    this.#told.clear()
-    await Promise.all(told.map(([runId, status]) => this.#look(runId, status)))
+    const reported = [...this.#reported]
+    this.#reported.clear()
+    await Promise.all(reported.map(([runId, status]) => this.#look(runId, status)))
     const now = this.#runtime.clock.now()
     const all = now >= this.#asksAllAt
     if (all) this.#asksAllAt = now + this.#tickMs

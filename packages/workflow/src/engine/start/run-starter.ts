@@ -1,9 +1,10 @@
 import type { NewRun, StartedRun } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
 import { shown } from '../../shown.ts'
-import { HeldUp, partsOf } from '../base/held-up.ts'
-import { isContended, isUnavailable, type OutageWatch } from '../base/outage.ts'
+import { HeldUp } from '../base/held-up.ts'
+import { isUnavailable, type OutageWatch } from '../base/outage.ts'
 import { pause, type Runtime } from '../base/runtime.ts'
+import { sendApart } from '../base/send-apart.ts'
 
 /** The most runs that one call to the store starts. */
 export const STARTS_MAX = 1_000
@@ -110,36 +111,28 @@ export class RunStarter {
   }
 
   /** Never rejects. `until` is the instant at which a start that is held up gives up. */
-  async #startEach(places: readonly Place[], until?: number): Promise<void> {
-    try {
-      const started = await this.#startAll(places.map(({ entry, index }) => entry.runs[index]!))
-      places.forEach((place, at) => {
-        resolvePlace(place, started[at]!)
-      })
-    } catch (error) {
-      if (isContended(error)) return this.#apart(places, error, until)
-      if (places.length === 1 || isUnavailable(error)) {
-        for (const place of places) resolvePlace(place, { refused: true, error })
-        return
-      }
-      // A run that the store refuses must not prevent the rest of its batch: halve the batch.
-      const middle = places.length >> 1
-      await this.#startEach(places.slice(0, middle))
-      await this.#startEach(places.slice(middle))
-    }
+  #startEach(places: readonly Place[], until?: number): Promise<void> {
+    return sendApart(places, {
+      send: async (part) => {
+        const started = await this.#startAll(part.map(({ entry, index }) => entry.runs[index]!))
+        part.forEach((place, at) => {
+          resolvePlace(place, started[at]!)
+        })
+      },
+      refused: (place, error) => resolvePlace(place, { refused: true, error }),
+      heldUp: (place, error) => this.#wait(place, error, until),
+      unanswered: (part, error) => {
+        for (const place of part) resolvePlace(place, { refused: true, error })
+      },
+    })
   }
 
-  /** Splits the batch, so that only the run whose key is held waits, up to a limit. */
-  async #apart(places: readonly Place[], error: unknown, until?: number): Promise<void> {
-    const [place, ...others] = places
-    if (others.length > 0) {
-      for (const part of partsOf(places)) await this.#startEach(part)
-      return
-    }
+  /** Only the run whose key is held waits, up to a limit. */
+  #wait(place: Place, error: unknown, until?: number): void {
     const now = this.#runtime.clock.now()
     const limit = until ?? now + KEY_WAIT_MS
-    if (now < limit) this.#heldUp.add({ place: place!, until: limit })
-    else resolvePlace(place!, { refused: true, error: keyHeld(place!, error) })
+    if (now < limit) this.#heldUp.add({ place, until: limit })
+    else resolvePlace(place, { refused: true, error: keyHeld(place, error) })
   }
 
   async #startAll(

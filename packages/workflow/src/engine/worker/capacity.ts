@@ -1,4 +1,17 @@
+import { isAnswered } from '../base/outage.ts'
 import { ClaimWindow } from './claim-window.ts'
+
+/** The most outcomes that may wait for the store before the session takes on no more work: three calls of 500, and 2,000 behind them. */
+const UNRECORDED_MAX = 3_500
+
+export interface CapacityOptions {
+  /** How many handlers may run at once. */
+  readonly concurrency: number
+  /** Something was freed. Called once for everything that is freed at one moment, and after it. */
+  readonly onRoom: () => void
+  /** The answer of a call was lost: the store may have leased steps to this worker that the session does not know. */
+  readonly onDoubt: () => void
+}
 
 /** Slots kept free for the steps that one call to the store may lease to this worker. */
 export interface Reservation {
@@ -9,30 +22,77 @@ export interface Reservation {
 }
 
 /**
- * Counts how many steps a session can take on, and tracks the calls under way that may lease it some. Comparing with the store needs the latter: a
- * step that the session does not know may be in the answer to such a call.
+ * The one account of how many steps a session can take on: slots taken, slots reserved for calls under way, outcomes not yet recorded, and the
+ * claim window. It also knows which calls may still lease steps to this worker, and whether the answer of one was lost. Comparing with the store
+ * needs that: a step that the session does not know may be in an answer on its way.
  */
 export class Capacity {
   readonly window = new ClaimWindow()
-  readonly #free: () => number
+  readonly #options: CapacityOptions
   /** The reservation of each call under way, by call number, in the order the calls began. */
   readonly #underWay = new Map<number, number>()
+  #taken = 0
   #reserved = 0
+  #unrecorded = 0
   #calls = 0
+  #closed = false
+  #doubted = false
+  #announced = false
 
-  /** `free` returns the number of free slots, without regard to calls under way. */
-  constructor(free: () => number) {
-    this.#free = free
+  constructor(options: CapacityOptions) {
+    this.#options = options
   }
 
   /** How many more steps the session can take on. */
   get room(): number {
-    return Math.max(0, this.#free() - this.#reserved)
+    if (this.#closed || this.#unrecorded > UNRECORDED_MAX) return 0
+    return Math.max(0, this.#options.concurrency - this.#taken - this.#reserved)
+  }
+
+  /** Slots taken, by running handlers and by those about to run. */
+  get busy(): number {
+    return Math.min(this.#options.concurrency, this.#taken)
+  }
+
+  /** The session takes on no more work: a claim that still arrives is given up. */
+  get isClosed(): boolean {
+    return this.#closed
   }
 
   /** Whether a call is under way that may lease steps to this worker. */
   get isLeasing(): boolean {
     return this.#underWay.size > 0
+  }
+
+  /** Whether an answer was lost since the last comparison that found no difference. */
+  get isDoubted(): boolean {
+    return this.#doubted
+  }
+
+  close(): void {
+    this.#closed = true
+  }
+
+  /** An attempt needs a slot, now or as soon as one is free. */
+  take(): void {
+    this.#taken += 1
+  }
+
+  /** An attempt needs its slot no more. */
+  free(): void {
+    this.#taken -= 1
+    this.#announce()
+  }
+
+  /** An outcome waits to be recorded. */
+  decided(): void {
+    this.#unrecorded += 1
+  }
+
+  /** An outcome was recorded, or never will be. */
+  recorded(): void {
+    this.#unrecorded -= 1
+    this.#announce()
   }
 
   /** Reserves slots for a call, at most `wanted`. */
@@ -51,6 +111,37 @@ export class Capacity {
     }
   }
 
+  /** Makes a call that may lease as many steps as it is told, at most `wanted`. Slots stay reserved until `call` has taken the steps on. */
+  async leasing<Answer>(wanted: number, call: (max: number) => Promise<Answer>): Promise<Answer> {
+    const room = this.reserve(wanted)
+    try {
+      return await call(room.max)
+    } catch (error) {
+      if (room.max > 0 && !isAnswered(error)) this.doubt()
+      throw error
+    } finally {
+      room.end()
+    }
+  }
+
+  /** The answer of a call that may have leased steps was lost. */
+  doubt(): void {
+    this.#doubted = true
+    this.#options.onDoubt()
+  }
+
+  /** Begins a comparison: clears the doubt and returns whether there was one. */
+  takeDoubt(): boolean {
+    const doubted = this.#doubted
+    this.#doubted = false
+    return doubted
+  }
+
+  /** The comparison failed, or found a difference that another must confirm. */
+  keepDoubt(doubted: boolean): void {
+    this.#doubted ||= doubted
+  }
+
   /** A mark in the order of calls: every later call comes after it. */
   mark(): number {
     return this.#calls
@@ -60,6 +151,16 @@ export class Capacity {
   haveEndedBefore(mark: number): boolean {
     const [oldest] = this.#underWay.keys()
     return oldest === undefined || oldest >= mark
+  }
+
+  /** One microtask later: otherwise the first of many freed slots would be filled alone. */
+  #announce(): void {
+    if (this.#announced) return
+    this.#announced = true
+    queueMicrotask(() => {
+      this.#announced = false
+      this.#options.onRoom()
+    })
   }
 }
 

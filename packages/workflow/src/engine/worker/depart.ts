@@ -4,6 +4,7 @@ import type { Logger } from '../../logger.ts'
 import type { EventHub } from '../base/events.ts'
 import type { Loop } from '../base/loop.ts'
 import { pause, type Runtime, within } from '../base/runtime.ts'
+import type { DueWatch } from './due-watch.ts'
 import type { Session } from './session.ts'
 
 /** How long handlers may take to react to their signal before the worker stops without them. */
@@ -19,7 +20,7 @@ export interface WorkerLoops {
   readonly claim: Loop
   readonly saga: Loop
   readonly housekeeping: Loop
-  readonly due: Pick<Loop, 'wake' | 'stop'>
+  readonly due: DueWatch
 }
 
 export interface DepartParts {
@@ -46,9 +47,9 @@ export async function depart(parts: DepartParts): Promise<void> {
   const loopsEnded = Promise.all([claim, saga, housekeeping, due].map((loop) => loop.stop()))
   const settled = () => session.isEmpty
   if (!(await until(settled, timeoutMs, clock))) {
-    session.interruptAll()
+    session.attempts.interrupt()
     await until(settled, GRACE_MS, clock)
-    session.releaseAll()
+    session.release()
   }
   const flushEndsAt = clock.now() + FLUSH_MS
   const left = () => Math.max(0, flushEndsAt - clock.now())
@@ -62,7 +63,7 @@ export async function depart(parts: DepartParts): Promise<void> {
 
 /** Finds and releases steps leased by calls whose answers were lost, if the store answers in time. */
 async function letGoOfUnknown({ session, loops, runtime }: DepartParts, left: () => number): Promise<void> {
-  while (session.reconciler.isDoubted && left() > 0) {
+  while (session.capacity.isDoubted && left() > 0) {
     loops.reconcile.wake()
     await pause(runtime.clock, LOOK_MS)
   }
@@ -77,12 +78,12 @@ async function until(condition: () => boolean, limitMs: number, clock: Clock): P
 }
 
 async function signOff({ adapter, session, log, events }: DepartParts): Promise<void> {
-  if (!session.isEmpty || session.reconciler.isDoubted) {
+  if (!session.isEmpty || session.capacity.isDoubted) {
     session.abandon()
     log.warn(
       'The worker stopped before every outcome was recorded; other workers get its steps when its lease ends.',
       {
-        steps: session.size,
+        steps: session.attempts.size,
       },
     )
     return

@@ -1,8 +1,7 @@
 import type { Adapter, BegunUndo, Claim, NewRun, StartedRun, UndoPlan } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { ClaimOrigin } from '../attempt/attempt.ts'
-import { isAnswered } from '../base/outage.ts'
-import type { Capacity, Reservation } from './capacity.ts'
+import type { Capacity } from './capacity.ts'
 import { dueUndos } from './outcome-of.ts'
 
 export interface IntakeParts {
@@ -10,12 +9,14 @@ export interface IntakeParts {
   readonly workerId: string
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   readonly capacity: Capacity
+  /** Takes on claims. */
   readonly accept: (claims: readonly Claim[], origin: ClaimOrigin) => void
-  /** A call was not answered: it may have leased steps that the session has not heard of. */
-  readonly onUnsure: () => void
 }
 
-/** The calls by which a session comes to its work: claims, undos that it begins, and runs that its process starts. */
+/** How a claim was answered. `full`: there was no room, so the store was not asked. */
+export type ClaimAnswer = 'more' | 'empty' | 'full' | 'lost'
+
+/** The calls that bring a session its work: claims, undos that it begins, and runs that its process starts. */
 export class Intake {
   readonly #parts: IntakeParts
 
@@ -23,29 +24,24 @@ export class Intake {
     this.#parts = parts
   }
 
-  /** Leases ready steps for as many slots as are free. Tells whether there may be more of them; `full`: they were not asked for. */
-  async claim(
-    definitionIds: readonly number[],
-    limitMax: number,
-  ): Promise<'more' | 'full' | 'drained' | 'lost'> {
+  /** Leases ready steps for the free slots, at most `limitMax`. Resolves to whether the queue may hold more. */
+  async claim(definitionIds: readonly number[], limitMax: number): Promise<ClaimAnswer> {
     const { adapter, workerId, capacity, accept } = this.#parts
-    const room = capacity.reserve(Math.min(capacity.window.room, limitMax))
-    if (room.max === 0) return 'full'
-    return this.#calling(room, async () => {
-      const claimed = await adapter.claim({ workerId, definitionIds, limit: room.max })
+    return capacity.leasing(Math.min(capacity.window.room, limitMax), async (limit) => {
+      if (limit === 0) return 'full'
+      const claimed = await adapter.claim({ workerId, definitionIds, limit })
       if (claimed === 'lost') return 'lost'
       capacity.window.claimed(claimed.claims.length)
       accept(claimed.claims, 'queue')
-      return claimed.more ? 'more' : 'drained'
+      return claimed.more ? 'more' : 'empty'
     })
   }
 
   /** Begins undos, and takes on those that wait for nothing as far as there is room. */
   async beginUndo(plans: readonly UndoPlan[]): Promise<readonly BegunUndo[]> {
     const { adapter, workerId, capacity, accept } = this.#parts
-    const room = capacity.reserve(dueUndos(plans))
-    return this.#calling(room, async () => {
-      const lease = room.max === 0 ? undefined : { workerId, handBackMax: room.max }
+    return capacity.leasing(dueUndos(plans), async (handBackMax) => {
+      const lease = handBackMax === 0 ? undefined : { workerId, handBackMax }
       const begun = await adapter.beginUndo(plans, lease)
       for (const { claims = [] } of begun) accept(claims, 'undo begun')
       return begun
@@ -56,10 +52,9 @@ export class Intake {
   async startRuns(runs: readonly NewRun[]): Promise<readonly StartedRun[]> {
     const { adapter, workerId, capacity, accept } = this.#parts
     const roots = runs.reduce((sum, run) => sum + this.#rootsOf(run), 0)
-    const room = capacity.reserve(Math.min(roots, capacity.window.room))
-    return this.#calling(room, async () => {
-      if (room.max === 0) return adapter.startRuns(runs)
-      const started = await adapter.startRuns(runs, { lease: { workerId, handBackMax: room.max } })
+    return capacity.leasing(Math.min(roots, capacity.window.room), async (handBackMax) => {
+      if (handBackMax === 0) return adapter.startRuns(runs)
+      const started = await adapter.startRuns(runs, { lease: { workerId, handBackMax } })
       for (const { claims = [], input } of started) {
         capacity.window.claimed(claims.length)
         accept(
@@ -73,16 +68,5 @@ export class Intake {
 
   #rootsOf({ definitionId }: NewRun): number {
     return this.#parts.definitions.get(definitionId)?.graph.roots.length ?? 0
-  }
-
-  async #calling<Answer>(room: Reservation, call: () => Promise<Answer>): Promise<Answer> {
-    try {
-      return await call()
-    } catch (error) {
-      if (room.max > 0 && !isAnswered(error)) this.#parts.onUnsure()
-      throw error
-    } finally {
-      room.end()
-    }
   }
 }

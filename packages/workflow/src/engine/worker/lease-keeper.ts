@@ -43,7 +43,7 @@ export class LeaseKeeper {
    * leased it steps.
    */
   get comparingMs(): number {
-    return this.#parts.session().size > 0 ? this.renewalMs : this.#parts.leaseMs
+    return this.#parts.session().attempts.size > 0 ? this.renewalMs : this.#parts.leaseMs
   }
 
   async register({ workerId, lease }: Session): Promise<void> {
@@ -57,9 +57,14 @@ export class LeaseKeeper {
   async renew(): Promise<void> {
     const { adapter, leaseMs, runtime, crowd, onLost, onFewer } = this.#parts
     const session = this.#parts.session()
-    const { workerId, busy } = session
+    const { workerId, capacity, attempts } = session
     const sentAt = runtime.clock.now()
-    const renewed = await adapter.renew({ workerId, leaseMs, busy, known: session.knownFor(leaseMs) })
+    const renewed = await adapter.renew({
+      workerId,
+      leaseMs,
+      busy: capacity.busy,
+      known: attempts.knownFor(leaseMs),
+    })
     if (session !== this.#parts.session()) return
     if (renewed === 'lost') return onLost()
     session.lease.extended(sentAt)

@@ -8,13 +8,16 @@ import type { Clock } from '../../clock.ts'
 export class Lease {
   readonly #clock: Clock
   readonly #leaseMs: number
+  readonly #onDoubted: () => void
   #holdsUntil: number
   #isOver = false
   #waiting: (() => void)[] = []
 
-  constructor(clock: Clock, leaseMs: number) {
+  /** `onDoubted`: something waits until the store confirms the lease. */
+  constructor(clock: Clock, leaseMs: number, onDoubted: () => void) {
     this.#clock = clock
     this.#leaseMs = leaseMs
+    this.#onDoubted = onDoubted
     this.#holdsUntil = clock.now() + leaseMs
   }
 
@@ -26,22 +29,23 @@ export class Lease {
   /** The store has extended the lease. `sentAt` is when the call was sent, by the engine's clock. */
   extended(sentAt: number): void {
     this.#holdsUntil = Math.max(this.#holdsUntil, sentAt + this.#leaseMs)
-    this.#tell()
+    this.#answerWaits()
   }
 
   /** The lease is lost or given up: ends all waits for it. */
   end(): void {
     this.#isOver = true
-    this.#tell()
+    this.#answerWaits()
   }
 
   /** Resolves when the lease is known to hold or to have ended. */
   known(): Promise<void> {
     if (this.holds || this.#isOver) return Promise.resolve()
+    this.#onDoubted()
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
-  #tell(): void {
+  #answerWaits(): void {
     if (!this.holds && !this.#isOver) return
     for (const resolve of this.#waiting.splice(0)) resolve()
   }

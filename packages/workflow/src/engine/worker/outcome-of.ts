@@ -1,26 +1,25 @@
-import type { AttemptRef, Claim, Outcome, UndoPlan } from '../../adapter/index.ts'
+import type { Outcome, UndoPlan } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
 import { sentence } from '../../words.ts'
-import type { Attempt, Performance } from '../attempt/attempt.ts'
-import { decideOutcome } from '../decisions/decide.ts'
+import type { Attempt } from '../attempt/attempt.ts'
+import { type AttemptEnd, decideOutcome, refOf } from '../decisions/decide.ts'
 import type { SettlerEntry } from './settler.ts'
 
 /** The outcome to record for the end of an attempt. */
-export function outcomeOf(attempt: Attempt, end: Performance, random: () => number): Outcome {
+export function outcomeOf(attempt: Attempt, end: AttemptEnd, random: () => number): Outcome {
   if (end.type === 'threw') return decideOutcome(attempt.claim, attempt.step, end, random, attempt.failingMs)
   if (end.type === 'given_up' && !attempt.isBegun) {
     // The handler was not called, so there is nothing to undo.
     return { ...refOf(attempt.claim), type: 'released', begun: false }
   }
-  if (end.type !== 'relay') return decideOutcome(attempt.claim, attempt.step, end, random)
-  return { ...refOf(attempt.claim), type: 'relayed', undoOf: attempt.claim.undoOf ?? 'completed' }
+  return decideOutcome(attempt.claim, attempt.step, end, random)
 }
 
 /**
  * The replacement for an outcome whose output the store refuses: the handler succeeded, but its output is lost. Other outcomes have no replacement,
  * because they hold only values that the engine made, which can be stored.
  */
-export function insteadOf(attempt: Attempt, refused: Outcome, reason: string): Outcome | undefined {
+export function replacementFor(attempt: Attempt, refused: Outcome, reason: string): Outcome | undefined {
   if (refused.type !== 'completed') return undefined
   const { claim, step } = attempt
   const type = step.wait === null ? 'unstorable' : 'threw'
@@ -34,10 +33,6 @@ export function refusedOutput({ claim, step }: Pick<Attempt, 'claim' | 'step'>, 
     `Output of step "${step.name}" of run ${claim.runId} cannot be stored: ${sentence(reason)} Return plain data: objects, arrays, strings, numbers, booleans, null.`,
     { runId: claim.runId, step: step.name },
   )
-}
-
-function refOf({ runId, step, fence, direction, definitionId }: Claim): AttemptRef {
-  return { runId, step, fence, direction, definitionId }
 }
 
 /** How many steps these outcomes could make ready. A step that several of them share counts once. */

@@ -1,12 +1,13 @@
 import type { Adapter, Outcome, Settlement, StepTransaction, TransactRequest } from '../../adapter/index.ts'
 import type { TransactionPolicy } from '../../definition/step.ts'
 import type { Logger } from '../../logger.ts'
-import type { Attempt, Performance } from '../attempt/attempt.ts'
+import type { Attempt } from '../attempt/attempt.ts'
 import { conflictDelayMs } from '../base/backoff.ts'
 import { isUnavailable, type OutageWatch } from '../base/outage.ts'
 import { pause, type Runtime } from '../base/runtime.ts'
-import { endedWell } from '../decisions/decide.ts'
+import { type AttemptEnd, endedWell } from '../decisions/decide.ts'
 import type { Reservation } from './capacity.ts'
+import type { Lease } from './lease.ts'
 import { refusedOutput } from './outcome-of.ts'
 
 /** How often one attempt is repeated, after a conflict or a rollback without an answer, before it fails. */
@@ -23,10 +24,7 @@ export interface TransactParts {
   readonly reserve: (outcome: Outcome) => Reservation
   /** True when the session no longer waits for the store's answers. */
   readonly isAbandoned: () => boolean
-  /** Resolves when the worker's lease is known to hold or to have ended. */
-  readonly leaseKnown: () => Promise<void>
-  /** Whether the lease is known to hold. */
-  readonly leaseHolds: () => boolean
+  readonly lease: Lease
 }
 
 /** How a transactional attempt ended: committed with its transaction, or rolled back and still to be settled like any other attempt. */
@@ -35,7 +33,7 @@ export type TransactEnd =
   | { readonly type: 'committed'; readonly outcome: Outcome; readonly settlement: Settlement | null }
   | { readonly type: 'fenced'; readonly outcome: Outcome }
   | { readonly type: 'abandoned'; readonly outcome: Outcome }
-  | Performance
+  | AttemptEnd
 
 /** The end, and a function to call once its consequences are handled. */
 export interface TransactEnded {
@@ -72,7 +70,7 @@ class Transaction {
   readonly #attempt: Attempt
   readonly #policy: TransactionPolicy
   readonly #parts: TransactParts
-  #end: Performance | undefined
+  #end: AttemptEnd | undefined
   #outcome: Outcome | undefined
   #done: () => void = nothing
   /** The transaction was rolled back before its handler was called, because a renewal of the lease would wait for it. */
@@ -94,9 +92,9 @@ class Transaction {
         const result = await adapter.transact({ workerId, isolation, signal, work, keepAttempts })
         if (this.#isLeaseDoubted) {
           this.#isLeaseDoubted = false
-          await this.#parts.leaseKnown()
+          await this.#parts.lease.known()
           // The lease has ended, and the attempt with it.
-          if (!this.#parts.leaseHolds()) return this.#ended(this.#endBefore())
+          if (!this.#parts.lease.holds) return this.#ended(this.#endBefore())
           continue
         }
         if (this.#outcome === undefined) {
@@ -118,11 +116,11 @@ class Transaction {
   async #work(tx: StepTransaction) {
     const attempt = this.#attempt
     // The wait for a turn may have outlasted the lease. In the only session of a store a renewal waits for this transaction to end.
-    if (this.#parts.adapter.singleSession === true && !this.#parts.leaseHolds()) {
+    if (this.#parts.adapter.singleSession === true && !this.#parts.lease.holds) {
       this.#isLeaseDoubted = true
       return null
     }
-    await this.#parts.leaseKnown()
+    await this.#parts.lease.known()
     // The attempt may have been abandoned while it waited.
     if (attempt.phase === 'settling') return null
     const end = rolledBack(await attempt.performWithin(tx))
@@ -184,7 +182,7 @@ class Transaction {
   }
 
   /** How the attempt ended without a recorded outcome: as the handler did, or before the handler was called. */
-  #endBefore(): Performance | undefined {
+  #endBefore(): AttemptEnd | undefined {
     if (this.#end !== undefined) return this.#end
     return this.#attempt.phase === 'settling' ? undefined : { type: 'given_up' }
   }
@@ -200,7 +198,7 @@ class Transaction {
 }
 
 /** The handler's effect was rolled back, so an output that cannot be stored is an ordinary failure. */
-function rolledBack(end: Performance): Performance {
+function rolledBack(end: AttemptEnd): AttemptEnd {
   return end.type === 'unstorable' ? { type: 'threw', error: end.error } : end
 }
 

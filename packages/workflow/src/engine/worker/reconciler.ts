@@ -1,5 +1,6 @@
 import { type Adapter, attemptKey, type Claim } from '../../adapter/index.ts'
 import type { Attempt } from '../attempt/attempt.ts'
+import type { Attempts } from './attempts.ts'
 import type { Capacity } from './capacity.ts'
 
 export interface ReconcilerParts {
@@ -7,13 +8,9 @@ export interface ReconcilerParts {
   readonly workerId: string
   readonly capacity: Capacity
   /** Everything the session knows that it holds. */
-  readonly attempts: () => Iterable<Attempt>
+  readonly attempts: Attempts
   /** Whether this process has the definition of the claim. */
   readonly canRun: (claim: Claim) => boolean
-  /** Takes on claims that the store had leased to this worker but the session did not know. */
-  readonly adopt: (claims: readonly Claim[]) => void
-  /** Drops attempts that the store no longer holds for this worker. */
-  readonly drop: (attempts: readonly Attempt[]) => void
 }
 
 /**
@@ -34,20 +31,9 @@ export class Reconciler {
   #missing = new Set<string>()
   /** Every attempt known at any moment of the current look; null between looks. */
   #seen: Set<string> | null = null
-  #doubted = false
 
   constructor(parts: ReconcilerParts) {
     this.#parts = parts
-  }
-
-  /** Whether an answer was lost since the last look that found no difference. */
-  get isDoubted(): boolean {
-    return this.#doubted
-  }
-
-  /** The answer of a call that may have leased steps was lost. */
-  doubt(): void {
-    this.#doubted = true
   }
 
   /** A claim was taken on. */
@@ -57,28 +43,27 @@ export class Reconciler {
 
   /** Compares once. Resolves to the number of differences that another look must confirm. */
   async compare(): Promise<number> {
-    const { adapter, workerId } = this.#parts
-    const before = [...this.#parts.attempts()]
+    const { adapter, workerId, capacity, attempts } = this.#parts
+    const before = [...attempts]
     this.#seen = new Set(before.map(({ claim }) => attemptKey(claim)))
-    const wasDoubted = this.#doubted
-    this.#doubted = false
+    const wasDoubted = capacity.takeDoubt()
     try {
       const held = await adapter.held({ workerId })
       this.#mendUnknown(held, this.#seen)
       this.#mendMissing(held, before)
     } catch (error) {
-      this.#doubted ||= wasDoubted
+      capacity.keepDoubt(wasDoubted)
       throw error
     } finally {
       this.#seen = null
     }
     const open = this.#unknown.size + this.#missing.size
-    if (wasDoubted && open > 0) this.#doubted = true
+    capacity.keepDoubt(wasDoubted && open > 0)
     return open
   }
 
   #mendUnknown(held: readonly Claim[], seen: ReadonlySet<string>): void {
-    const { capacity, canRun, adopt } = this.#parts
+    const { capacity, canRun, attempts } = this.#parts
     const mark = capacity.mark()
     const unknown = new Map<string, number>()
     const adopted: Claim[] = []
@@ -91,12 +76,12 @@ export class Reconciler {
       else unknown.set(key, firstSeen ?? mark)
     }
     this.#unknown = unknown
-    if (adopted.length > 0) adopt(adopted)
+    if (adopted.length > 0) attempts.adopt(adopted)
   }
 
   #mendMissing(held: readonly Claim[], before: readonly Attempt[]): void {
     const heldKeys = new Set(held.map(attemptKey))
-    const known = new Set(this.#parts.attempts())
+    const known = new Set(this.#parts.attempts)
     const missing = new Set<string>()
     const dropped: Attempt[] = []
     for (const attempt of before) {
@@ -107,6 +92,6 @@ export class Reconciler {
       else missing.add(key)
     }
     this.#missing = missing
-    if (dropped.length > 0) this.#parts.drop(dropped)
+    if (dropped.length > 0) this.#parts.attempts.drop(dropped)
   }
 }

@@ -2,16 +2,60 @@ import type { Adapter, BegunUndo, ChangedRun, UndoPlan } from '../../adapter/ind
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { partsOf } from '../base/held-up.ts'
 import { isContended } from '../base/outage.ts'
+import type { Runtime } from '../base/runtime.ts'
 import { planUndo } from '../decisions/plan-undo.ts'
+import type { Session } from './session.ts'
 
 /** The most runs that one round plans. */
 const ROUND_MAX = 100
+/** The longest interval between two looks at all runs. */
+const LOOK_AT_ALL_MS = 1_000
+
+export interface SagasParts {
+  readonly adapter: Adapter
+  readonly runtime: Runtime
+  readonly definitions: ReadonlyMap<number, WorkflowDefinition>
+}
+
+/** Begins the undo of stopped runs: of those it was told of at once, and at intervals of any, since the worker that knew of them may have died. */
+export class Sagas {
+  readonly #parts: SagasParts
+  readonly #stopping = new Set<string>()
+  #looksAtAllAt = 0
+
+  constructor(parts: SagasParts) {
+    this.#parts = parts
+  }
+
+  /** The undo of this run may be due. */
+  note(runId: string): void {
+    this.#stopping.add(runId)
+  }
+
+  /** Begins every undo that is due. Resolves to the runs that changed status. */
+  async advance({ intake }: Session): Promise<readonly ChangedRun[]> {
+    const { adapter, definitions } = this.#parts
+    if (definitions.size === 0) return []
+    const runIds = this.#runsToLookAt()
+    return beginDueUndos({ adapter, definitions, runIds, begin: (plans) => intake.beginUndo(plans) })
+  }
+
+  /** Undefined means any. */
+  #runsToLookAt(): readonly string[] | undefined {
+    const known = [...this.#stopping]
+    this.#stopping.clear()
+    const now = this.#parts.runtime.clock.now()
+    if (known.length > 0 && now < this.#looksAtAllAt) return known
+    this.#looksAtAllAt = now + LOOK_AT_ALL_MS
+    return undefined
+  }
+}
 
 /**
  * Begins the undos of stopped runs: once nothing is in flight in a run, plans its undo and begins it. Any worker may do this at any time, because
  * the store begins a run's undo only once. The end of the last attempt triggers nothing: the next look finds the run drained.
  */
-export async function beginDueUndos(parts: {
+async function beginDueUndos(parts: {
   readonly adapter: Adapter
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   /** Only these runs; undefined means any. */

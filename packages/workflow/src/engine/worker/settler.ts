@@ -1,7 +1,8 @@
 import type { Adapter, Outcome, Settlement } from '../../adapter/index.ts'
-import { HeldUp, partsOf } from '../base/held-up.ts'
-import { isContended, isUnavailable, type OutageWatch } from '../base/outage.ts'
+import { HeldUp } from '../base/held-up.ts'
+import type { OutageWatch } from '../base/outage.ts'
 import { pause, type Runtime } from '../base/runtime.ts'
+import { sendApart } from '../base/send-apart.ts'
 import type { Reservation } from './capacity.ts'
 
 /** The most outcomes that one call to the store settles. */
@@ -32,7 +33,7 @@ export interface SettlerOptions<Item> {
   /** Another open transaction has delayed this outcome for a while. Called once for each such outcome. */
   readonly onHeldUp: (entry: SettlerEntry<Item>, error: unknown) => void
   /** The replacement for an outcome that the store can never record, for the given reason; undefined if there is none. */
-  readonly insteadOf: (entry: SettlerEntry<Item>, reason: string) => Outcome | undefined
+  readonly replacement: (entry: SettlerEntry<Item>, reason: string) => Outcome | undefined
   /** The store keeps refusing an outcome that it should accept. */
   readonly onRefused: (error: unknown) => void
 }
@@ -65,7 +66,7 @@ export class Settler<Item> {
     this.#options = options
     this.#heldUp = new HeldUp({
       clock: options.runtime.clock,
-      retry: ({ entry, tries }) => this.#again([entry], { heldUp: tries }),
+      retry: ({ entry, tries }) => this.#send([entry], { heldUp: tries }),
     })
   }
 
@@ -115,8 +116,37 @@ export class Settler<Item> {
     }
   }
 
-  async #send(batch: readonly SettlerEntry<Item>[], before: Tries = {}): Promise<void> {
-    const { adapter, workerId, keepAttempts, outage, reserve, onResult, onSettled } = this.#options
+  /** `before` tells how often a single outcome was tried before. */
+  #send(batch: readonly SettlerEntry<Item>[], before: Tries = {}): Promise<void> {
+    const { runtime, outage, onHeldUp, onRefused, onResult } = this.#options
+    return sendApart(batch, {
+      send: (part) => this.#call(part),
+      onHalved: (error) => outage.failed(error),
+      refused: async (entry, error) => {
+        await pause(runtime.clock, outage.failed(error))
+        const refusals = (before.refusals ?? 0) + 1
+        if (refusals < REFUSALS_MAX) return this.#send([entry], { refusals })
+        onRefused(error)
+        onResult(entry, 'abandoned')
+      },
+      heldUp: (entry, error) => {
+        const tries = (before.heldUp ?? 0) + 1
+        if (tries === HELD_UP_TRIES) onHeldUp(entry, error)
+        this.#heldUp.add({ entry, tries })
+      },
+      unanswered: async (part, error) => {
+        await pause(runtime.clock, outage.failed(error))
+        return this.#send(part)
+      },
+    })
+  }
+
+  async #call(batch: readonly SettlerEntry<Item>[]): Promise<void> {
+    const { adapter, workerId, keepAttempts, outage, reserve, onResult, onSettled, onUnsure } = this.#options
+    if (this.#abandoned) {
+      for (const entry of batch) onResult(entry, 'abandoned')
+      return
+    }
     const room = reserve(batch)
     try {
       const outcomes = batch.map((entry) => entry.outcome)
@@ -133,9 +163,8 @@ export class Settler<Item> {
       for (const { entry, reason } of refused) this.#refused(entry, reason)
     } catch (error) {
       // Part of the call may have been recorded, and may have leased steps.
-      this.#options.onUnsure()
-      room.end()
-      return isContended(error) ? this.#apart(batch, before, error) : this.#failed(batch, before, error)
+      onUnsure()
+      throw error
     } finally {
       room.end()
     }
@@ -143,47 +172,10 @@ export class Settler<Item> {
 
   /** Sends the replacement like any outcome. Without one, the step stays leased until the lease ends. */
   #refused(entry: SettlerEntry<Item>, reason: string): void {
-    const outcome = this.#options.insteadOf(entry, reason)
+    const outcome = this.#options.replacement(entry, reason)
     if (outcome !== undefined) return this.settle({ item: entry.item, outcome })
     this.#options.onRefused(new Error(reason))
     this.#options.onResult(entry, 'abandoned')
-  }
-
-  async #failed(batch: readonly SettlerEntry<Item>[], before: Tries, error: unknown): Promise<void> {
-    const { runtime, outage, onRefused, onResult } = this.#options
-    const delayMs = outage.failed(error)
-    if (isUnavailable(error)) {
-      await pause(runtime.clock, delayMs)
-      return this.#again(batch)
-    }
-    // One refused outcome must not hold up its batch: halve the batch until it is alone.
-    if (batch.length > 1) {
-      const middle = batch.length >> 1
-      await this.#again(batch.slice(0, middle))
-      return this.#again(batch.slice(middle))
-    }
-    await pause(runtime.clock, delayMs)
-    const refusals = (before.refusals ?? 0) + 1
-    if (refusals < REFUSALS_MAX) return this.#again(batch, { refusals })
-    onRefused(error)
-    for (const entry of batch) onResult(entry, 'abandoned')
-  }
-
-  /** Splits the batch, so that only the outcome that needs the locked row waits. */
-  async #apart(batch: readonly SettlerEntry<Item>[], before: Tries, error: unknown): Promise<void> {
-    const [entry, ...others] = batch
-    if (others.length > 0) {
-      for (const part of partsOf(batch)) await this.#again(part)
-      return
-    }
-    const tries = (before.heldUp ?? 0) + 1
-    if (tries === HELD_UP_TRIES) this.#options.onHeldUp(entry!, error)
-    this.#heldUp.add({ entry: entry!, tries })
-  }
-
-  async #again(batch: readonly SettlerEntry<Item>[], before: Tries = {}): Promise<void> {
-    if (!this.#abandoned) return this.#send(batch, before)
-    for (const entry of batch) this.#options.onResult(entry, 'abandoned')
   }
 }
 

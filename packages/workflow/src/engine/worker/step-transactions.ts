@@ -1,17 +1,16 @@
 import type { TransactionPolicy } from '../../definition/step.ts'
 import type { Logger } from '../../logger.ts'
-import type { Attempt, Performance } from '../attempt/attempt.ts'
+import type { Attempt } from '../attempt/attempt.ts'
+import type { AttemptEnd } from '../decisions/decide.ts'
+import type { Lease } from './lease.ts'
 import { transact } from './perform-in-transaction.ts'
 import type { SettlerOptions } from './settler.ts'
 
-export interface TransactionsOptions extends Omit<SettlerOptions<Attempt>, 'onRefused' | 'insteadOf'> {
+export interface TransactionsOptions extends Omit<SettlerOptions<Attempt>, 'onRefused' | 'replacement'> {
   readonly log: Logger
   /** True when the session no longer waits for the store's answers. */
   readonly isAbandoned: () => boolean
-  /** Resolves when the worker's lease is known to hold or to have ended. */
-  readonly leaseKnown: () => Promise<void>
-  /** Whether the lease is known to hold. */
-  readonly leaseHolds: () => boolean
+  readonly lease: Lease
 }
 
 /**
@@ -26,7 +25,7 @@ export class Transactions {
   }
 
   /** Resolves to the end of an attempt that must still be settled; undefined if it was settled, or was abandoned before its turn. */
-  async perform(attempt: Attempt, policy: TransactionPolicy): Promise<Performance | undefined> {
+  async perform(attempt: Attempt, policy: TransactionPolicy): Promise<AttemptEnd | undefined> {
     const { onResult, onSettled, onUnsure } = this.#options
     const { end, done } = await transact(attempt, policy, {
       ...this.#options,

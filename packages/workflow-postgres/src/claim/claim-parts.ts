@@ -1,0 +1,54 @@
+// What both ways of claiming have in common. Both texts are hot: a change here changes two plans.
+
+/** The CTE of the definitions that a worker asks for and that have something due since their mark, the longest due first. */
+export const dueDefinitions = `due_definitions as materialized (
+  select wanted.definition_id, wanted.since, oldest.available_at
+  from live_worker
+  cross join (
+    select w.definition_id, to_timestamp(w.mark) as since from unnest($2::int[], $4::float8[]) as w (definition_id, mark)
+  ) wanted
+  cross join lateral (
+    select r.available_at from belay.workflow_ready r
+    where r.definition_id = wanted.definition_id and r.available_at <= belay.store_now() and r.available_at >= wanted.since
+    order by r.available_at
+    limit 1
+  ) oldest
+  order by oldest.available_at
+)`
+
+/** The end of the CTE `due_steps`, after the queue rows' columns: what their runs say of the steps. `hints` yields the queue rows as `h`. */
+export function claimableSteps(hints: string): string {
+  return `0 as no_dependencies,
+    -- The steps of a run that is stopping are left to the drain, which cancels them; those of a paused one are queued again when it
+    -- is resumed.
+    case when r.status = 'running' then array['ready', 'waiting']
+      when r.status in ('compensating', 'compensation_failed') then array['compensating'] end as claimable_statuses,
+    r.has_input, case when r.has_input then r.input::text end as input
+  from ${hints}
+  cross join lateral (
+    select run.status, run.input, run.input is null or pg_column_size(run.input) <= 2000 as has_input
+    from belay.workflow_runs run where run.id = any (array[h.run_id])
+  ) r`
+}
+
+/** The CTE that removes rows of the worker's journal that have served; `parameter` holds their ids. */
+export function trimmedLeases(parameter: string): string {
+  return `trimmed_leases as (
+  delete from belay.workflow_leases l
+  where l.ctid = any (array(
+    select ended.ctid from belay.workflow_leases ended
+    where ended.worker_id = $1::uuid and ended.id = any (${parameter}::bigint[])
+    for update skip locked
+  ))
+)`
+}
+
+/** Columns of the answer's first row, after what was looked at and kept. `m` yields the marks. */
+export const headColumns = `(select count(*)::int from claimed_steps) as leased, (select j.id::text from journaled_runs j) as journal_id, m.definition_ids, m.marks,
+  (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::float8 as took_ms, null::uuid as run_id, null::int as step,
+  null::int as fence, null::int as definition_id, null::int as round, null::int as attempt, null::int as failures, null::int as losses,
+  null as undo_of, null::bool as has_input, null as input`
+
+/** The answer's row for each claim. To be followed by what yields the claims as `c`. */
+export const claimRow = `select 'claim', null, null, null, null, null, null, null, null, c.run_id, c.step, c.fence, c.definition_id, c.round, c.attempt,
+  c.failures, c.losses, c.undo_of, c.has_input, c.input`

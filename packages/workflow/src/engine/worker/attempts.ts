@@ -1,0 +1,254 @@
+import type { Adapter, Claim, Settlement } from '../../adapter/index.ts'
+import type { WorkflowDefinition } from '../../definition/workflow.ts'
+import type { BelayError } from '../../errors.ts'
+import { Attempt, type AttemptParts, type ClaimOrigin } from '../attempt/attempt.ts'
+import { AttemptReports } from '../attempt/attempt-reports.ts'
+import { leaseLost, runStopping, stepTaken, workerStopping } from '../attempt/interruption.ts'
+import type { EventHub } from '../base/events.ts'
+import type { OutageWatch } from '../base/outage.ts'
+import type { AttemptEnd } from '../decisions/decide.ts'
+import type { Capacity } from './capacity.ts'
+import type { Lease } from './lease.ts'
+import { dependentsOf, outcomeOf, replacementFor } from './outcome-of.ts'
+import { Performer } from './performer.ts'
+import { type SettleResult, Settler, type SettlerEntry, type SettlerOptions } from './settler.ts'
+import { Transactions } from './step-transactions.ts'
+
+/** Runs known to be stopping that a session remembers; older ones are noticed again by asking the store. */
+const STOPPING_MAX = 10_000
+
+export interface AttemptsParts extends Omit<AttemptParts, 'onCall' | 'onLateResult'> {
+  readonly adapter: Adapter
+  readonly events: EventHub
+  readonly outage: OutageWatch
+  readonly workerId: string
+  readonly concurrency: number
+  readonly keepAttempts: boolean
+  readonly definitions: ReadonlyMap<number, WorkflowDefinition>
+  readonly capacity: Capacity
+  readonly lease: Lease
+  /** An attempt for this claim begins. */
+  readonly onBegin: (claim: Claim) => void
+  /** The store recorded outcomes. `definitionIds`: the workflows of the steps, if the settlement queued others. */
+  readonly onSettled: (settlement: Settlement, definitionIds: readonly number[]) => void
+  /** An attempt of a stopping run has ended: its undo may be due. */
+  readonly onStoppingRunMoved: (runId: string) => void
+  /** The store keeps refusing an outcome. */
+  readonly onRefused: (error: unknown) => void
+}
+
+/**
+ * The attempts of one worker identity, each from its claim to its recorded outcome: `accept` takes a claim on, the performer brings it to its end,
+ * and the settler records the outcome. What a settlement hands back is accepted in turn.
+ */
+export class Attempts {
+  readonly #parts: AttemptsParts
+  readonly #attemptParts: AttemptParts
+  readonly #performer: Performer
+  readonly #settler: Settler<Attempt>
+  readonly #reports: AttemptReports
+  readonly #all = new Set<Attempt>()
+  readonly #stoppingRuns = new Set<string>()
+  /** Steps from the queue that the settlement being answered has ended. */
+  #endedFromQueue = 0
+
+  constructor(parts: AttemptsParts) {
+    this.#parts = parts
+    this.#reports = new AttemptReports(parts)
+    this.#attemptParts = {
+      ...parts,
+      onCall: (attempt) => this.#reports.begun(attempt),
+      onLateResult: (attempt) => this.#reports.discarded(attempt, 'timed_out'),
+    }
+    const settling = this.#settlerOptions(parts)
+    this.#settler = new Settler({
+      ...settling,
+      onResult: (entry, result) => {
+        parts.capacity.recorded()
+        settling.onResult(entry, result)
+      },
+    })
+    const isAbandoned = () => this.#settler.isAbandoned
+    this.#performer = new Performer({
+      ...parts,
+      transactions: new Transactions({ ...settling, log: parts.log, lease: parts.lease, isAbandoned }),
+      onEnd: (attempt, end) => this.#end(attempt, end),
+    })
+  }
+
+  /** Attempts whose outcome is not recorded yet. */
+  get size(): number {
+    return this.#all.size
+  }
+
+  [Symbol.iterator](): Iterator<Attempt> {
+    return this.#all.values()
+  }
+
+  /** The number of attempts that began longer ago than this, or have yet to begin. */
+  knownFor(ms: number): number {
+    const before = this.#parts.runtime.clock.now() - ms
+    let known = 0
+    for (const { startedAt } of this.#all) if (startedAt < before) known += 1
+    return known
+  }
+
+  /** Runs with a forward attempt in flight that began before `instant` of the engine's clock. */
+  forwardRuns(instant: number): string[] {
+    const runs = new Set<string>()
+    for (const { claim, phase, startedAt } of this.#all) {
+      if (claim.direction === 'forward' && phase === 'running' && startedAt < instant) runs.add(claim.runId)
+    }
+    return [...runs]
+  }
+
+  /** Takes claims on. Gives them up at once if the session is closed. */
+  accept(claims: readonly Claim[], origin: ClaimOrigin): void {
+    for (const claim of claims) this.#accept(claim, origin)
+  }
+
+  /** Takes on steps that the store leased to this worker although the answer was lost. */
+  adopt(claims: readonly Claim[]): void {
+    this.#reports.adopted(claims.length)
+    this.accept(claims, 'found')
+  }
+
+  /** The run does not go forward any more: signals its forward handlers, and gives up its attempts that have not begun. */
+  stopRun(runId: string): void {
+    if (this.#stoppingRuns.size >= STOPPING_MAX) this.#stoppingRuns.clear()
+    this.#stoppingRuns.add(runId)
+    for (const attempt of this.#all) {
+      if (attempt.claim.runId !== runId || attempt.claim.direction !== 'forward') continue
+      attempt.interrupt(runStopping(runId))
+      this.#giveUpQueued(attempt)
+    }
+  }
+
+  /** Gives up every attempt that has not begun. */
+  giveUpQueued(): void {
+    for (const attempt of this.#all) this.#giveUpQueued(attempt)
+  }
+
+  /** The worker stops: signals every running handler. */
+  interrupt(): void {
+    for (const attempt of this.#all) attempt.interrupt(workerStopping())
+  }
+
+  /** Gives back every step whose handler still runs. This counts as no failure of the step. */
+  release(): void {
+    for (const attempt of this.#all) {
+      if (attempt.phase === 'settling') continue
+      this.#end(attempt, { type: 'given_up' })
+      attempt.cutOff()
+    }
+  }
+
+  /** The worker lost its lease: signals every handler, and rolls transactions back. Results are still sent, and the store discards them. */
+  lose(): void {
+    for (const attempt of this.#all) this.#cutOff(attempt, leaseLost(attempt))
+  }
+
+  /** Other workers have these steps now. Results are still sent, and the store discards them. */
+  drop(attempts: readonly Attempt[]): void {
+    for (const attempt of attempts) {
+      this.#cutOff(attempt, stepTaken(attempt))
+      this.#giveUpQueued(attempt)
+    }
+  }
+
+  /** Stops sending outcomes: the steps of those that are not recorded stay leased until the lease ends. */
+  abandon(): void {
+    this.#settler.abandon()
+  }
+
+  #accept(claim: Claim, origin: ClaimOrigin): void {
+    const { definitions, payloads, capacity, onBegin } = this.#parts
+    const definition = definitions.get(claim.definitionId)
+    // The worker only asks for claims of its definitions, so this claim was not leased by its calls: ignore it.
+    if (definition === undefined) return
+    const attempt = new Attempt(claim, definition, this.#attemptParts, origin)
+    this.#all.add(attempt)
+    onBegin(claim)
+    if (claim.input !== undefined) payloads.rememberInput(claim.runId, claim.input)
+    if (capacity.isClosed) this.#end(attempt, { type: 'given_up' })
+    else if (claim.direction === 'forward' && this.#stoppingRuns.has(claim.runId))
+      void this.#performIfForward(attempt)
+    else this.#performer.perform(attempt)
+  }
+
+  /** Its run was stopping when this session last heard of it. But the claim may be older, or an operator may have sent the run forward again. */
+  async #performIfForward(attempt: Attempt): Promise<void> {
+    const { adapter, capacity } = this.#parts
+    const { runId } = attempt.claim
+    const stopping = await adapter.stopping({ runIds: [runId] }).catch(() => [runId])
+    // It may have been given up meanwhile.
+    if (attempt.phase !== 'queued') return
+    if (capacity.isClosed || stopping.length > 0) {
+      this.#giveUpQueued(attempt)
+      return
+    }
+    this.#stoppingRuns.delete(runId)
+    this.#performer.perform(attempt)
+  }
+
+  #giveUpQueued(attempt: Attempt): void {
+    if (attempt.phase === 'queued') this.#end(attempt, { type: 'given_up' })
+  }
+
+  /** Ends its transaction too: the fence would roll it back anyway, but until then it holds locks that the step's new worker may need. */
+  #cutOff(attempt: Attempt, reason: BelayError): void {
+    attempt.interrupt(reason)
+    attempt.cutOff()
+  }
+
+  #end(attempt: Attempt, end: AttemptEnd): void {
+    if (attempt.phase === 'settling') {
+      // Its handler ended after the step was given back.
+      this.#reports.discarded(attempt, 'released')
+      return
+    }
+    // It may wait for the turn of its transaction.
+    if (attempt.phase === 'queued') attempt.cutOff()
+    attempt.decided()
+    this.#parts.capacity.decided()
+    this.#settler.settle({ item: attempt, outcome: outcomeOf(attempt, end, this.#parts.runtime.random) })
+  }
+
+  #settlerOptions(parts: AttemptsParts): SettlerOptions<Attempt> {
+    const { capacity } = parts
+    return {
+      ...parts,
+      reserve: (entries) => capacity.reserve(dependentsOf(entries)),
+      onResult: (entry, result) => this.#recorded(entry, result),
+      onSettled: (settlement, entries) => this.#settled(settlement, entries),
+      onUnsure: () => capacity.doubt(),
+      onHeldUp: ({ item }, error) => this.#reports.heldUp(item, error),
+      replacement: ({ item, outcome }, reason) => replacementFor(item, outcome, reason),
+    }
+  }
+
+  #recorded({ item: attempt, outcome }: SettlerEntry<Attempt>, result: SettleResult): void {
+    const { payloads, onStoppingRunMoved } = this.#parts
+    this.#all.delete(attempt)
+    if (attempt.origin === 'queue') this.#endedFromQueue += 1
+    if (result === 'lost') this.#reports.discarded(attempt, 'lease_lost')
+    if (result === 'settled') {
+      if (outcome.type === 'completed' && attempt.dependents.length > 0) {
+        payloads.rememberOutput(outcome.runId, outcome.step, outcome.output)
+      }
+      this.#reports.settled(attempt, outcome)
+    }
+    if (this.#stoppingRuns.has(outcome.runId)) onStoppingRunMoved(outcome.runId)
+  }
+
+  #settled(settlement: Settlement, entries: readonly SettlerEntry<Attempt>[]): void {
+    this.#parts.capacity.window.ended(this.#endedFromQueue, settlement.queued)
+    this.#endedFromQueue = 0
+    this.accept(settlement.claims, 'handed back')
+    this.#parts.onSettled(settlement, settlement.queued ? definitionsOf(entries) : [])
+  }
+}
+
+function definitionsOf(entries: readonly SettlerEntry<Attempt>[]): readonly number[] {
+  return [...new Set(entries.map(({ outcome }) => outcome.definitionId))]
+}

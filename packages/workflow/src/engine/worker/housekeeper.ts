@@ -1,0 +1,57 @@
+import type { Adapter } from '../../adapter/index.ts'
+import type { EventHub } from '../base/events.ts'
+import type { Runtime } from '../base/runtime.ts'
+import type { Crowd } from './peers.ts'
+import type { Session } from './session.ts'
+
+/** The most steps that one sweep returns to the queue. */
+const SWEEP_MAX = 1_000
+/** The longest interval between two sweeps for dead workers. A tenth of the lease if that is shorter, so that they are noticed within a lease. */
+const SWEEP_MS = 3_000
+/** A handler that runs for longer than this may belong to a run that another process has stopped. */
+const LONG_MS = 500
+
+export interface HousekeeperParts {
+  readonly adapter: Adapter
+  readonly runtime: Runtime
+  readonly events: EventHub
+  readonly crowd: Crowd
+  readonly leaseMs: number
+  readonly keepAttempts: boolean
+  /** Other processes stopped these runs. */
+  readonly onStopped: (runIds: readonly string[]) => void
+  /** Steps of dead workers went back to the queue. */
+  readonly onRecovered: (steps: Awaited<ReturnType<Adapter['sweep']>>['recovered']) => void
+  /** Whether the worker stops. */
+  readonly isStopping: () => boolean
+}
+
+/** Notices what other processes did: runs they stopped, and workers that died. */
+export class Housekeeper {
+  readonly #parts: HousekeeperParts
+  #sweepsAt = 0
+
+  constructor(parts: HousekeeperParts) {
+    this.#parts = parts
+  }
+
+  async look({ attempts }: Session): Promise<void> {
+    const { adapter, runtime, onStopped } = this.#parts
+    const runIds = attempts.forwardRuns(runtime.clock.now() - LONG_MS)
+    if (runIds.length > 0) onStopped(await adapter.stopping({ runIds }))
+    await this.#sweep()
+  }
+
+  async #sweep(): Promise<void> {
+    const { adapter, runtime, events, crowd, leaseMs, keepAttempts, onRecovered, isStopping } = this.#parts
+    const now = runtime.clock.now()
+    if (now < this.#sweepsAt) return
+    this.#sweepsAt = now + Math.min(leaseMs / 2, crowd.shared(Math.min(SWEEP_MS, leaseMs / 10)))
+    for (;;) {
+      const swept = await adapter.sweep({ limit: SWEEP_MAX, keepAttempts })
+      for (const workerId of swept.lostWorkers) events.emit('worker.lost', { workerId })
+      if (swept.recovered.length > 0) onRecovered(swept.recovered)
+      if (!swept.more || isStopping()) return
+    }
+  }
+}

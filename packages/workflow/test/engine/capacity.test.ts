@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest'
+import { Capacity } from '../../src/engine/worker/capacity.ts'
+import { StoreUnavailableError } from '../../src/errors.ts'
+
+function capacityOf(concurrency: number) {
+  const heard: string[] = []
+  const capacity = new Capacity({
+    concurrency,
+    onRoom: () => heard.push(`room for ${capacity.room}`),
+    onDoubt: () => heard.push('doubt'),
+  })
+  return { capacity, heard }
+}
+
+const moment = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+describe('capacity', () => {
+  it('has room for what is neither taken nor reserved', () => {
+    const { capacity } = capacityOf(4)
+
+    capacity.take()
+    const reservation = capacity.reserve(2)
+
+    expect(reservation.max).toBe(2)
+    expect(capacity.room).toBe(1)
+    expect(capacity.busy).toBe(1)
+  })
+
+  it('reserves no more than there is room for, and nothing when there is none', () => {
+    const { capacity } = capacityOf(2)
+
+    expect(capacity.reserve(5).max).toBe(2)
+    expect(capacity.reserve(1).max).toBe(0)
+    expect(capacity.room).toBe(0)
+  })
+
+  it('gives a reservation back once, however often it is ended', () => {
+    const { capacity } = capacityOf(3)
+    const [first, second] = [capacity.reserve(2), capacity.reserve(1)]
+
+    first.end()
+    first.end()
+
+    expect(capacity.room).toBe(2)
+    second.end()
+    expect(capacity.room).toBe(3)
+  })
+
+  it('has no room while too many outcomes wait to be recorded, however many slots are free', () => {
+    const { capacity } = capacityOf(10)
+
+    for (let decided = 0; decided <= 3_500; decided += 1) capacity.decided()
+    const whileTooMany = capacity.room
+    capacity.recorded()
+
+    expect(whileTooMany).toBe(0)
+    expect(capacity.room).toBe(10)
+  })
+
+  it('has no room once it is closed', () => {
+    const { capacity } = capacityOf(2)
+
+    capacity.close()
+
+    expect(capacity.room).toBe(0)
+    expect(capacity.reserve(1).max).toBe(0)
+  })
+
+  it('tells of room once for all that is freed at one moment, and after it', async () => {
+    const { capacity, heard } = capacityOf(3)
+    for (const _ of [1, 2, 3]) capacity.take()
+
+    capacity.free()
+    capacity.free()
+    expect(heard).toEqual([])
+    await moment()
+
+    expect(heard).toEqual(['room for 2'])
+  })
+
+  it('counts more attempts than slots as busy slots only', () => {
+    const { capacity } = capacityOf(1)
+
+    capacity.take()
+    capacity.take()
+
+    expect(capacity.busy).toBe(1)
+    expect(capacity.room).toBe(0)
+  })
+})
+
+describe('a call that may lease steps', () => {
+  it('keeps its slots until the steps are taken on', async () => {
+    const { capacity } = capacityOf(5)
+
+    const leased = await capacity.leasing(3, async (max) => {
+      expect([max, capacity.room, capacity.isLeasing]).toEqual([3, 2, true])
+      for (let step = 0; step < max; step += 1) capacity.take()
+      return max
+    })
+
+    expect([leased, capacity.room, capacity.isLeasing]).toEqual([3, 2, false])
+  })
+
+  it('leaves a doubt when its answer is lost', async () => {
+    const { capacity, heard } = capacityOf(5)
+    const lost = new StoreUnavailableError('the connection was cut')
+
+    await expect(capacity.leasing(1, () => Promise.reject(lost))).rejects.toBe(lost)
+
+    expect(heard).toEqual(['doubt'])
+    expect(capacity.isDoubted).toBe(true)
+    expect(capacity.room).toBe(5)
+  })
+
+  it('leaves no doubt when it could lease nothing', async () => {
+    const { capacity } = capacityOf(0)
+    const lost = new StoreUnavailableError('the connection was cut')
+
+    await expect(capacity.leasing(1, () => Promise.reject(lost))).rejects.toBe(lost)
+
+    expect(capacity.isDoubted).toBe(false)
+  })
+
+  it('is waited for by a mark that was set while it was under way, and not by an earlier one', () => {
+    const { capacity } = capacityOf(5)
+    const before = capacity.mark()
+    const call = capacity.reserve(1)
+    const during = capacity.mark()
+
+    expect(capacity.haveEndedBefore(before)).toBe(true)
+    expect(capacity.haveEndedBefore(during)).toBe(false)
+    call.end()
+    expect(capacity.haveEndedBefore(during)).toBe(true)
+  })
+})
+
+describe('a doubt', () => {
+  it('is taken by the comparison, which puts it back when it settles nothing', () => {
+    const { capacity } = capacityOf(1)
+    capacity.doubt()
+
+    const taken = capacity.takeDoubt()
+    const during = capacity.isDoubted
+    capacity.keepDoubt(taken)
+
+    expect([taken, during, capacity.isDoubted]).toEqual([true, false, true])
+  })
+
+  it('that comes during a comparison outlasts it', () => {
+    const { capacity } = capacityOf(1)
+    capacity.takeDoubt()
+
+    capacity.doubt()
+    capacity.keepDoubt(false)
+
+    expect(capacity.isDoubted).toBe(true)
+  })
+})
