@@ -30,9 +30,11 @@ UPDATE "belay"."workflow_definition_steps" ds SET "kind" = step.shape->>'kind'
 CREATE INDEX "workflow_definition_steps_approval_idx" ON "belay"."workflow_definition_steps" USING btree ("definition_id","step") WHERE "belay"."workflow_definition_steps"."kind" = 'approval';--> statement-breakpoint
 ALTER TABLE "belay"."workflow_signals" ADD COLUMN "superseded" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_signals" ADD COLUMN "payload_hash" text;--> statement-breakpoint
--- Of steps that an operator had asked anew: their keys may be sent again.
-UPDATE "belay"."workflow_signals" g SET "superseded" = 1 FROM "belay"."workflow_steps" s
-  WHERE s."run_id" = g."run_id" AND s."step" = g."step" AND s."signalled_at" IS NULL;--> statement-breakpoint
+-- Of steps that an operator had asked anew: their keys may be sent again. Operators leave a history, so nothing else is read.
+UPDATE "belay"."workflow_signals" g SET "superseded" = 1
+  FROM (SELECT DISTINCT h."run_id" FROM "belay"."workflow_history" h) acted, "belay"."workflow_steps" s
+  WHERE g."run_id" = acted."run_id" AND s."run_id" = ANY (ARRAY[g."run_id"]) AND s."step" = ANY (ARRAY[g."step"])
+    AND s."signalled_at" IS NULL;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "succeeded" boolean;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "round" integer DEFAULT 1 NOT NULL;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "attempts" integer;--> statement-breakpoint

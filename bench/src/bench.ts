@@ -1,7 +1,7 @@
 import { type MeasureLength, measureReference, type Reference } from './reference.ts'
 import type { BenchServer } from './server.ts'
 
-/** What every section works with. */
+/** What every section gets. */
 export interface Bench {
   readonly server: BenchServer
   readonly quick: boolean
@@ -9,11 +9,11 @@ export interface Bench {
   readonly historyRuns: number
   readonly holdMs: number
   readonly waitingRuns: number
-  /** All references so far, in the order they were taken. */
+  /** All references so far, in order. */
   readonly references: readonly Reference[]
-  /** Measures the reference now. Taken right before what is to be compared with it: the machine's speed changes. */
+  /** Measures the reference now. Call it right before the figure to compare, because the machine's speed changes. */
   reference(): Promise<number>
-  /** One line on standard error, so that long work is seen to go on. */
+  /** Writes one line to standard error, to show that long work continues. */
   progress(line: string): void
 }
 

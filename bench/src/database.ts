@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 
-/** Gives `work` a database of its own on the server of `url`, and removes it. */
+/** Creates a database on the server of `url` for `work`, and drops it afterwards. */
 export async function withFreshDatabase<T>(url: string, work: (url: string) => Promise<T>): Promise<T> {
   const fresh = await createDatabase(url)
   try {
@@ -11,7 +11,7 @@ export async function withFreshDatabase<T>(url: string, work: (url: string) => P
   }
 }
 
-/** Makes a database on the server of `url`, and answers its url. */
+/** Creates a database on the server of `url`, and returns its url. */
 export async function createDatabase(url: string): Promise<string> {
   const name = `bench_${randomBytes(6).toString('hex')}`
   await execute(url, `create database ${name} template template0`)
@@ -24,10 +24,10 @@ export async function dropDatabase(url: string, fresh: string): Promise<void> {
   await execute(url, `drop database ${databaseOf(fresh)} with (force)`)
 }
 
-/** Gives `work` a connection of its own. */
+/** Opens a connection for `work`, and closes it afterwards. */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client(url)
-  // A server that goes away is reported by the query that needed it.
+  // If the server goes away, the query that needs it fails.
   client.on('error', () => {})
   await client.connect()
   try {
@@ -41,7 +41,7 @@ export function execute(url: string, sql: string): Promise<unknown> {
   return withClient(url, (client) => client.query(sql))
 }
 
-/** The name of the database that a url leads to. */
+/** The name of a url's database. */
 export function databaseOf(url: string): string {
   return decodeURIComponent(new URL(url).pathname.slice(1))
 }

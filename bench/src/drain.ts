@@ -8,7 +8,7 @@ export interface Drain {
   readonly runs: number
   /** Worker processes. Default 1. */
   readonly workers?: number
-  /** `itself`: the one worker's process, as in a small application; default: another process, gone when the drain begins. */
+  /** `itself`: the one worker's process, as in a small application. Default: another process, which is gone when the drain begins. */
   readonly startedBy?: 'itself' | 'another'
   readonly warmUpRuns: number
   readonly keepsAttempts?: boolean
@@ -16,11 +16,11 @@ export interface Drain {
   readonly timeoutMs?: number
 }
 
-/** What else happens around a drain. */
+/** Functions to call around a drain. */
 export interface Around {
-  /** The runs wait, the workers are open, nothing moves yet. */
+  /** The runs wait and the workers are open, but nothing moves yet. */
   ready?(workers: readonly WorkerProcess[]): Promise<void>
-  /** Goes on beside the drain, until the signal says that the drain has ended. */
+  /** Runs during the drain, until the signal says that the drain has ended. */
   during?(signal: AbortSignal): Promise<void>
   /** All runs have ended; the workers are still there. */
   drained?(): Promise<void>
@@ -31,13 +31,13 @@ export interface Drained {
   readonly stepsPerSecond: number
   readonly runsPerSecond: number
   readonly seconds: number
-  /** Of each worker: what it used between the start of the drain and its end, and its largest size so far. */
+  /** For each worker: its usage from the start of the drain to its end, and its largest size so far. */
   readonly usages: readonly WorkerUsage[]
 }
 
 const TIMEOUT_MS = 180_000
 
-/** Starts all runs first, then the workers, and takes the time until the last run has ended. Throws when that takes too long. */
+/** Starts all runs, then the workers, and measures the time until the last run has ended. Throws if that takes too long. */
 export async function drain(given: Drain, around: Around = {}): Promise<Drained> {
   const workers: WorkerProcess[] = []
   try {
@@ -76,7 +76,7 @@ async function startRuns(given: Drain, worker: WorkerProcess): Promise<number> {
 async function drainWith(workers: readonly WorkerProcess[], given: Drain, around: Around): Promise<number> {
   const over = new AbortController()
   const beside = around.during?.(over.signal)
-  // Awaited below; a failure before that must not end the process.
+  // Awaited below. A failure before that must not end the process.
   beside?.catch(() => {})
   try {
     const ended = allEnded(workers, given)

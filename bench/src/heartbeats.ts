@@ -7,7 +7,7 @@ const RENEW_EVERY_MS = LEASE_MS / 3
 const TURN_MS = 20
 
 export interface Heartbeats {
-  /** Renews the lease of each worker every 10 s, evenly spread, one statement each as real ones do. Answers how many were renewed. */
+  /** Renews the lease of each worker every 10 s, evenly spread, with one statement each, as real workers do. Resolves to the number of renewals. */
   renewUntil(signal: AbortSignal): Promise<number>
   close(): Promise<void>
 }
@@ -35,7 +35,7 @@ async function renewInTurn(
   let renewed = 0
   while (!given.signal.aborted) {
     const due = Math.floor(((performance.now() - since) / RENEW_EVERY_MS) * ids.length)
-    // Behind a busy database no more at once than there are workers.
+    // If a busy database delays them, never sends more at once than there are workers.
     const batch = Math.min(due - renewed, ids.length)
     await Promise.all(Array.from({ length: batch }, (_, n) => given.renew(ids[(renewed + n) % ids.length]!)))
     renewed += batch

@@ -1,7 +1,7 @@
 import { cpus, totalmem } from 'node:os'
 import { withClient } from './database.ts'
 
-/** Where and on what figures were made: they mean little without. */
+/** Where and with which versions the figures were measured: they mean little without. */
 export interface Machine {
   readonly machine: string
   readonly versions: string

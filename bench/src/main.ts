@@ -9,7 +9,7 @@ import { SECTIONS, WITHOUT_ASKING } from './sections/all.ts'
 import type { Recorder, Section } from './sections/section.ts'
 import { openServer } from './server.ts'
 
-const HELP = `Measures Belay on PostgreSQL, next to single-row updates on the same server in the same run.
+const HELP = `Measures Belay on PostgreSQL, compared with single-row updates on the same server in the same run.
 
   npm run bench                       everything, three rounds of each; 35 minutes
   npm run bench -- --quick            one short round of everything but the peers, under 90 s: shows that it works, not how fast it is
@@ -56,7 +56,7 @@ async function main(options: BenchOptions): Promise<void> {
       if (!options.sections.includes(section.name)) continue
       bench.progress(`section ${section.name}`)
       await measure(section, { bench, ledger })
-      // After each section: what has been measured survives what comes.
+      // After each section, so that measured figures survive a later failure.
       if (options.out !== undefined) await writeReport(options.out, ledger, { bench, machine })
     }
     console.log(`\n${renderReport(ledger, { bench, machine })}`)
@@ -67,7 +67,7 @@ async function main(options: BenchOptions): Promise<void> {
   }
 }
 
-/** A section that fails says so in the report, and hinders no other. */
+/** A failing section is noted in the report, and the others still run. */
 async function measure(section: Section, { bench, ledger }: { bench: Bench; ledger: Ledger }): Promise<void> {
   const attempt = async (what: string, part: () => Promise<unknown>) => {
     try {

@@ -1,4 +1,4 @@
-/** The candidate that takes the fewest typed characters to become `name`; undefined when all are far from it. */
+/** The candidate that needs the fewest edits to become `name`; undefined if all are far from it. */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))

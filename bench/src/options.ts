@@ -4,19 +4,19 @@ import { nearest } from './nearest.ts'
 
 export interface BenchOptions {
   readonly quick: boolean
-  /** Names of sections, in the order they run. */
+  /** Names of sections, in the order in which they run. */
   readonly sections: readonly string[]
-  /** Where the report goes as files; undefined for standard output alone. */
+  /** The directory for the report; undefined for standard output only. */
   readonly out: string | undefined
   /** Finished runs in the tables of the section `flat`. */
   readonly historyRuns: number
-  /** How long that section holds a snapshot open. */
+  /** How long that section holds a snapshot open, in milliseconds. */
   readonly holdMs: number
   /** Runs that wait while the section `recovery` measures. */
   readonly waitingRuns: number
 }
 
-/** What was typed cannot be meant; the message says what can. */
+/** An option is invalid; the message says what is accepted. */
 export class OptionError extends Error {}
 
 const OPTIONS = {
@@ -33,7 +33,7 @@ const OPTIONS = {
 const HISTORY_MAX = 1_000_000_000
 const HOLD_MAX_MS = 86_400_000
 
-/** Reads the command line. Answers `'help'` when that was asked for. Throws {@link OptionError}. */
+/** Reads the command line. Returns `'help'` if help was asked for. Throws {@link OptionError}. */
 export function readOptions(
   args: readonly string[],
   known: { readonly sections: readonly string[]; readonly withoutAsking: readonly string[] },

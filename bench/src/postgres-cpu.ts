@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { withClient } from './database.ts'
 
-// The unit of /proc's times in every distribution of Linux.
+// The unit of the times in /proc, in every distribution of Linux.
 const TICKS_PER_SECOND = 100
 
-/** Answers the time that all processes of a server have used so far, milliseconds; what has ended counts too. */
+/** Returns the CPU time of all processes of a server so far, in milliseconds, including ended ones. */
 export type CpuMeter = () => Promise<number>
 
-/** A meter for our own server; undefined where its processes cannot be looked at. */
+/** A meter for our own server; undefined if its processes cannot be read. */
 export async function openCpuMeter(server: { url: string; isOwn: boolean }): Promise<CpuMeter | undefined> {
   if (!server.isOwn || process.platform !== 'linux') return undefined
   try {
@@ -31,7 +31,7 @@ async function findPostmaster(url: string): Promise<number> {
 async function cpuOf(postmaster: number): Promise<number> {
   const folders = await readdir('/proc')
   const pids = folders.map(Number).filter((pid) => pid > 0)
-  // A process may be gone before it is read; its time is then in its parent's.
+  // A process may be gone before it is read. Then its time is included in its parent's.
   const living = await Promise.all(pids.map((pid) => readProcess(pid).catch(() => undefined)))
   const parent = await readProcess(postmaster)
   const ticks = living
@@ -42,7 +42,7 @@ async function cpuOf(postmaster: number): Promise<number> {
 
 async function readProcess(pid: number): Promise<{ parent: number; ticks: number; childrenTicks: number }> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1')
-  // The name comes first, in parentheses, and may hold anything; the state is the first field after it.
+  // The name comes first, in parentheses, and may contain anything. The state is the first field after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [user, system, childrenUser, childrenSystem] = fields.slice(11, 15).map(Number)
   return {

@@ -24,10 +24,10 @@ export async function prepareReference(url: string): Promise<void> {
   await client.end()
 }
 
-/** How much is measured: for so long, or so many updates. */
+/** How much to measure: for a time, or a number of updates. */
 export type MeasureLength = { readonly seconds: number } | { readonly updatesPerClient: number }
 
-/** Single-row updates by primary key a second, four clients: what one commit per row costs on this server, right now. */
+/** Single-row updates by primary key per second, with four clients: the cost of one commit per row on this server, right now. */
 export async function measureReference(url: string, length: MeasureLength): Promise<Reference> {
   return measureWithPgbench(url, length) ?? (await measureWithNode(url, length))
 }
@@ -61,7 +61,7 @@ function measureWithPgbench(url: string, length: MeasureLength): Reference | und
   }
 }
 
-/** Where pgbench is not installed. Slower than pgbench, because Node does the clients' work: never compare the two. */
+/** For machines without pgbench. Slower than pgbench, because Node does the clients' work: never compare the two. */
 async function measureWithNode(url: string, length: MeasureLength): Promise<Reference> {
   const startedAt = performance.now()
   const endsAt = 'seconds' in length ? startedAt + length.seconds * 1_000 : Number.POSITIVE_INFINITY

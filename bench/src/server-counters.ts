@@ -10,7 +10,7 @@ export interface Writes {
   readonly deletes: number
   /** Dead rows that have not been vacuumed. */
   readonly dead: number
-  /** Size of tables and indexes. */
+  /** Size of tables and indexes, in bytes. */
   readonly bytes: number
 }
 
@@ -27,7 +27,7 @@ export async function writesOf(url: string): Promise<Writes> {
   return rows[0]!
 }
 
-/** Bytes of write-ahead log that the server has written since it was made. */
+/** Bytes of write-ahead log that the server has written since it was created. */
 export async function logPosition(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ bytes: number }>(
     `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as bytes`,
@@ -35,7 +35,7 @@ export async function logPosition(client: pg.Client): Promise<number> {
   return rows[0]!.bytes
 }
 
-/** Commits in a database so far. Connections still open may not have reported theirs. */
+/** Commits in a database so far. Open connections may not have reported theirs yet. */
 export async function transactionsOf(client: pg.Client, database: string): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
     'select xact_commit::float8 as count from pg_stat_database where datname = $1',
@@ -44,7 +44,7 @@ export async function transactionsOf(client: pg.Client, database: string): Promi
   return rows[0]!.count
 }
 
-/** Waits until nobody is connected to a database, but those who call themselves `except`. */
+/** Waits until a database has no connections except those with the application name `except`. */
 export async function untilDisconnected(
   client: pg.Client,
   { database, except = '' }: { database: string; except?: string },

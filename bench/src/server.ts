@@ -2,16 +2,16 @@ import { startPostgres } from '@belay/postgres-server'
 import { createDatabase, dropDatabase, withFreshDatabase } from './database.ts'
 
 export interface BenchServer {
-  /** The database where the reference rows live. */
+  /** The database with the reference rows. */
   readonly url: string
-  /** Whether we started it: then its processes are on this machine and ours to look at. */
+  /** Whether we started it. Then its processes run on this machine and we may read them. */
   readonly isOwn: boolean
-  /** Gives `work` a database of its own, and removes it. */
+  /** Creates a database for `work`, and drops it afterwards. */
   freshDatabase<T>(work: (url: string) => Promise<T>): Promise<T>
   stop(): Promise<void>
 }
 
-// What people set on a small production server; durability is left as it is by default: on.
+// Usual settings of a small production server. Durability keeps its default: on.
 const SETTINGS = { shared_buffers: '1GB', max_wal_size: '4GB', checkpoint_timeout: '30min' }
 
 /** A PostgreSQL from npm with durable settings, or the server of DATABASE_URL. */
@@ -31,7 +31,7 @@ async function openOwn(): Promise<BenchServer> {
   }
 }
 
-/** Somebody else's server: nothing is left on it, and the database that its url names is only passed through. */
+/** Another owner's server: nothing is left on it, and the database in its url is used only to connect. */
 async function openGiven(given: string): Promise<BenchServer> {
   const url = await createDatabase(given)
   return {

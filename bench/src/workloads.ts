@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { define, PermanentError, type Workflow, type WorkflowDefinition } from '@belay/workflow'
 import { sleeper } from './worker/patience.ts'
 
-/** Graphs of one output type, so that steps can be added in a loop. */
+/** Graphs with one output type, so that steps can be added in a loop. */
 type Loose = Workflow<string, unknown, Readonly<Record<string, unknown>>>
 
 export interface Workload {
@@ -11,9 +11,9 @@ export interface Workload {
   readonly what: 'steps' | 'steps and undos'
   readonly workflow: WorkflowDefinition
   readonly runs: number
-  /** Steps run, and undone, in one run. */
+  /** How many steps one run executes, and undoes. */
   readonly stepsPerRun: number
-  /** The event that tells that a run has ended. */
+  /** The event that reports the end of a run. */
   readonly ends: 'run.completed' | 'run.compensated'
   /** Handlers running at once in one worker. */
   readonly concurrency: number
@@ -34,13 +34,13 @@ const realistic = define('realistic', { version: 1 })
   .step('b', { dependsOn: ['a'], run: work })
   .step('c', { dependsOn: ['b'], run: work })
 
-/** What a call to another service is like: some waiting, and an answer to keep. */
+/** Like a call to another service: some waiting, and an answer to store. */
 async function work(): Promise<{ readonly answer: string }> {
   await delay(WORK_MS)
   return { answer: randomText(OUTPUT_CHARACTERS) }
 }
 
-// Text that compression gains little on, made once: its making is not what is measured.
+// Text that hardly compresses. Made once, because making it must not be measured.
 const TEXT = Array.from({ length: 20_000 }, () => Math.random().toString(36).slice(2, 12)).join('')
 
 function randomText(characters: number): string {
@@ -100,7 +100,7 @@ export const WORKLOADS = {
 
 export type WorkloadName = keyof typeof WORKLOADS
 
-/** How many runs of a workload are made: a tenth shows that it works. */
+/** How many runs of a workload are made. A quick look makes a tenth. */
 export function runsOf(workload: WorkloadName, { quick }: { quick: boolean }): number {
   const { runs } = WORKLOADS[workload]
   return quick ? runs / 10 : runs

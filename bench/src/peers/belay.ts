@@ -19,7 +19,7 @@ export function createPeer(): Peer {
       lastStepRan = setup.lastStepRan
       const adapter = postgres(setup.url, { autoMigrate: true })
       engine = createEngine({ adapter, workflows: [chain], concurrency: 1_000 })
-      // The first run migrates and saves the definition: that isn't to be counted as starting runs.
+      // Migrates the schema now: that must not count as starting runs.
       await engine.runs.list({ limit: 1 })
     },
     startWorker: () => engine.start(),

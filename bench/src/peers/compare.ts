@@ -8,8 +8,8 @@ import { installPeers } from './install.ts'
 import type { Row } from './table.ts'
 
 /**
- * Runs Belay and its peers by turns on one server, each workload in a fresh database and a process of its own. What can't be installed,
- * crashes or doesn't finish says so in its row and stops nobody.
+ * Runs Belay and its peers in turn on one server, each workload in a fresh database and its own process. If a peer cannot be installed, crashes or
+ * does not finish, its row says so and the others still run.
  */
 export async function comparePeers(bench: Bench): Promise<readonly Row[]> {
   const notInstalled = installPeers()

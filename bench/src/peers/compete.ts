@@ -4,7 +4,7 @@ import type { Report, Workload } from './contender.ts'
 
 const program = fileURLToPath(new URL('./contender.js', import.meta.url))
 
-/** Runs one workload in a process of its own: none warms up, leaks into or crashes another. Never throws. */
+/** Runs one workload in its own process, so that none warms up, leaks into or crashes another. Never throws. */
 export function compete(workload: Workload, { timeoutMs }: { timeoutMs: number }): Promise<Report> {
   const child = fork(program, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
   let stderr = ''

@@ -7,15 +7,15 @@ export interface Workload {
   readonly module: string
   /** An empty database. */
   readonly url: string
-  /** Runs made before the worker starts, then drained. */
+  /** Runs created before the worker starts, then drained. */
   readonly drainRuns: number
   /** Single runs on an idle system. */
   readonly latencyRuns: number
-  /** No further single run is begun after this time. */
+  /** No further single run begins after this time. */
   readonly latencyBudgetMs: number
 }
 
-/** What one workload measured. A peer that measures only a part in its time leaves the rest empty. */
+/** What one workload measured. If a peer's time was too short for a part, that part is empty. */
 export interface Measured {
   readonly settings: string
   readonly stepsPerRun: 1 | 3
@@ -25,7 +25,7 @@ export interface Measured {
 }
 
 const WARM_UP_RUNS = 10
-// Where one run takes seconds, ten of them would leave no time to measure any.
+// If one run takes seconds, ten for warming up would leave no time to measure.
 const WARM_UP_SHARE = 0.3
 const IN_FLIGHT = 200
 const BULK = 1_000
@@ -42,7 +42,7 @@ if (process.send !== undefined) {
 
 export type Report = { readonly measured: Measured } | { readonly reason: string }
 
-// Peers keep timers and connections after close(): the process ends here, not when they let it.
+// Peers keep timers and connections after close(), so the process ends here.
 function report(message: Report): void {
   process.send?.(message, () => process.exit())
 }
@@ -60,7 +60,7 @@ async function measure(workload: Workload): Promise<Measured> {
   let stepsPerSecond = 0
   if (workload.drainRuns > 0) {
     startedPerSecond = workload.drainRuns / (await seconds(() => startRuns(peer, workload.drainRuns)))
-    // What autovacuum does within a minute: without it the planner guesses at tables that were empty a moment ago.
+    // Autovacuum does this within a minute. Until then, the planner guesses at tables that were empty a moment ago.
     await database.query('analyze')
     const drained = await seconds(async () => {
       await peer.startWorker()
@@ -104,7 +104,7 @@ async function measureLatencies(given: {
       await given.peer.startRun()
       await given.completed(started)
     })
-    // So that none of the peers' polls falls into step with these runs.
+    // A random delay, so that these runs do not synchronise with a peer's polling.
     await delay(Math.random() * 20)
     return took * 1_000
   }
@@ -118,7 +118,7 @@ async function measureLatencies(given: {
   return latencies
 }
 
-/** Resolves when the last step of this many runs has run and the database holds no open run: completed work, not handlers called. */
+/** Resolves when the last step of this many runs has run and the database holds no open run: it measures completed work, not called handlers. */
 async function untilCompleted(given: {
   peer: Peer
   completions: Completions
@@ -138,7 +138,7 @@ interface Completions {
   readonly reached: (count: number) => Promise<void>
 }
 
-/** Counts in memory while the work goes on, so that the counting costs the database nothing. */
+/** Counts in memory during the work, so that counting costs the database nothing. */
 function countCompletions(): Completions {
   let count = 0
   let waiting: { target: number; resolve: () => void } | undefined

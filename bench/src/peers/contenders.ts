@@ -5,13 +5,13 @@ export interface Contender {
   readonly version: string
   /** The module that exports `createPeer`. */
   readonly module: string
-  /** Runs waiting when its worker starts: about ten seconds of work, and for pg-boss flows what its one pass a second needs to be at its best. */
+  /** Runs that wait when its worker starts: about ten seconds of work. For pg-boss flows, as many as its one pass a second needs to do best. */
   readonly drainRuns: number
-  /** Whether it is one of ours, which needs no installation. */
+  /** Whether it is one of ours and needs no installation. */
   readonly isBelay: boolean
 }
 
-/** Where the peers are installed: outside the workspace, so that nobody pays for them who doesn't ask. */
+/** Where the peers are installed: outside the workspace, so that only those who ask for them install them. */
 export const PEERS_FOLDER = new URL('../../peers/', import.meta.url)
 
 export function contenders({ quick }: { quick: boolean }): readonly Contender[] {

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { PEERS_FOLDER } from './contenders.ts'
 
-// Without network npm would wait over a minute before it says so.
+// Without a network, npm would otherwise wait over a minute before it fails.
 const QUICK_TO_GIVE_UP = [
   '--prefer-offline',
   '--fetch-retry-mintimeout=1000',
@@ -15,13 +15,13 @@ const folder = fileURLToPath(PEERS_FOLDER)
 const stamp = new URL('node_modules/.belay-installed', PEERS_FOLDER)
 const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', PEERS_FOLDER))
 
-/** Installs and builds the peers, unless exactly these are installed. Answers why it can't, undefined when they are there. */
+/** Installs and builds the peers, unless exactly these versions are installed. Returns why it cannot, or undefined. */
 export function installPeers(): string | undefined {
   const lock = readFileSync(new URL('package-lock.json', PEERS_FOLDER))
   const wanted = createHash('sha256').update(lock).digest('hex')
   if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
     console.error('installing the peers (once, about 35 MB in bench/peers/node_modules)…')
-    // They say what Node they want: whether they run on this one is seen below, and told.
+    // Ignores the Node versions that they demand: the report shows whether they run on this one.
     const failure = run('npm', [
       'ci',
       '--ignore-scripts',
@@ -36,7 +36,7 @@ export function installPeers(): string | undefined {
   return failure === undefined ? undefined : `not built: ${failure}`
 }
 
-/** Answers the first line of what went wrong. */
+/** Returns the first line of the error. */
 function run(command: string, args: readonly string[]): string | undefined {
   const options: SpawnSyncOptions = { cwd: folder, shell: process.platform === 'win32' && command === 'npm' }
   const { status, stdout, stderr, error } = spawnSync(command, args, { ...options, encoding: 'utf8' })

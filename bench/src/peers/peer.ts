@@ -1,25 +1,25 @@
-/** A system under comparison: how it is set up, how a run is started and what counts as done. The measuring is the same code for all. */
+/** A system to compare: how to set it up, how to start a run, and what counts as done. The same code measures all systems. */
 export interface Peer {
-  /** 3: a run is a chain of three durable steps. 1: it is a single job of a plain queue, the ceiling of what queues reach. */
+  /** 3: a run is a chain of three durable steps. 1: a run is a single job of a plain queue, the upper limit for queues. */
   readonly stepsPerRun: 1 | 3
-  /** What was set apart from the defaults, for the report. */
+  /** The settings that differ from the defaults, for the report. */
   readonly settings: string
-  /** Makes tables and connections in an empty database; starts no worker. */
+  /** Creates tables and connections in an empty database; starts no worker. */
   prepare(setup: PeerSetup): Promise<void>
   /** Starts the one worker of this process. */
   startWorker(): Promise<void>
   /** Starts one run; resolves once it is stored. */
   startRun(): Promise<void>
-  /** Starts many at once, where the system offers a bulk call. */
+  /** Starts many runs at once, if the system has a bulk call. */
   startRuns?(count: number): Promise<void>
-  /** SQL that answers `count`, the number of runs (or steps of runs) that aren't completed in the database. */
+  /** SQL that returns `count`, the number of runs (or steps of runs) that are not completed in the database. */
   readonly countOpen: string
   close(): Promise<void>
 }
 
 export interface PeerSetup {
   readonly url: string
-  /** To be called by the handler of a run's last step. */
+  /** The handler of a run's last step must call it. */
   lastStepRan(): void
 }
 

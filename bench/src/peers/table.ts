@@ -7,13 +7,13 @@ export interface Row {
   readonly contender: Contender
   readonly drains: Drain[]
   readonly latencies: number[]
-  /** Why it wasn't, or wasn't fully, measured. */
+  /** Why it was not measured, or not completely. */
   reason: string | undefined
 }
 
 export type Drain = Measured & { readonly round: number; readonly reference: Reference }
 
-/** A Markdown table of all rows, and below it what each of them was set to. */
+/** A Markdown table of all rows, with each row's settings below it. */
 export function table(rows: readonly Row[], given: { rounds: number }): string {
   const belay = rows.find((row) => row.contender.isBelay)?.drains ?? []
   const references = rows.flatMap((row) => row.drains.map((drain) => drain.reference))

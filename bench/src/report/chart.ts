@@ -15,7 +15,7 @@ const TEXT = '#767c85'
 const BELAY = '#2f8f83'
 const OTHERS = '#9a8f80'
 
-/** Horizontal bars, steps a second as multiples of the reference; the thin line is the range of the rounds. */
+/** Horizontal bars: steps per second as multiples of the reference. The thin line is the range of the rounds. */
 export function renderChart(bars: readonly Bar[], caption: readonly string[]): string {
   const groups = grouped(bars)
   const longest = Math.max(...bars.flatMap((bar) => bar.ratios), Number.MIN_VALUE)

@@ -1,4 +1,4 @@
-/** The value below which a share (0 to 1) of the sample lies; the nearest rank. */
+/** The value below which a share (0 to 1) of the sample lies, by nearest rank. */
 export function quantile(sample: readonly number[], share: number): number {
   const sorted = [...sample].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
@@ -17,7 +17,7 @@ export function whole(value: number): string {
   return Math.round(value).toLocaleString('en-US')
 }
 
-/** As many digits as tell something: `12,345`, `45.6`, `4.56`, `0.0045`. */
+/** As many digits as are meaningful: `12,345`, `45.6`, `4.56`, `0.0045`. */
 export function digits(value: number): string {
   if (!Number.isFinite(value)) return 'none'
   const size = Math.abs(value)

@@ -1,14 +1,14 @@
-/** What one row of the report holds: one value for each round, or more where that is said. */
+/** One row of the report: one value for each round, or more where the row says so. */
 export interface Figure {
   readonly section: string
   readonly name: string
   readonly unit: string
   readonly values: readonly number[]
-  /** The values as multiples of the reference taken right before each; empty where that has no meaning. */
+  /** The values as multiples of the reference measured right before each; empty where that is meaningless. */
   readonly ratios: readonly number[]
 }
 
-/** A bar of the chart: steps a second as multiples of the reference. */
+/** A bar of the chart: steps per second as multiples of the reference. */
 export interface Bar {
   readonly group: string
   readonly label: string
@@ -19,9 +19,9 @@ export interface Bar {
 export interface NewFigure {
   readonly unit: string
   readonly value: number
-  /** The reference that was taken right before, updates a second. */
+  /** The reference measured right before, in updates per second. */
   readonly reference?: number
-  /** Shows it in the chart too, under this group. */
+  /** Also shows the figure in the chart, under this group. */
   readonly bar?: string
 }
 
@@ -59,7 +59,7 @@ export class Ledger {
     bar.ratios.push(ratio)
   }
 
-  /** A sentence below the table, once. */
+  /** Adds a sentence below the table, once. */
   note(sentence: string): void {
     if (!this.notes.includes(sentence)) this.notes.push(sentence)
   }

@@ -40,7 +40,7 @@ function figureTable(ledger: Ledger, { references }: Bench): string {
           `| | reference: single-row updates (${by}, 4 clients), ${updates.length} times | ${digits(median(updates))} updates/s | ${range(updates)} | |`,
         ]
   return [
-    'Medians of the rounds, unless a row says of what; the reference is taken right before each figure that is compared with it.',
+    'Medians of the rounds, unless a row says otherwise; the reference is measured right before each figure that is compared with it.',
     '',
     '| section | measured | median | min to max | × reference: median (min to max) |',
     '|---|---|---|---|---|',

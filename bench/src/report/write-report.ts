@@ -8,7 +8,7 @@ import { renderReport } from './markdown.ts'
 
 const CHART = 'chart.svg'
 
-/** Writes `results.md` and, when there is a bar to draw, `chart.svg`. */
+/** Writes `results.md`, and `chart.svg` if there is a bar to draw. */
 export async function writeReport(
   directory: string,
   ledger: Ledger,

@@ -13,7 +13,7 @@ import { scaleSection } from './scale.ts'
 import type { Section } from './section.ts'
 import { sleepingSection } from './sleeping.ts'
 
-/** In the order they run. */
+/** In the order in which they run. */
 export const SECTIONS: readonly Section[] = [
   drainSection,
   peersSection,
@@ -30,7 +30,7 @@ export const SECTIONS: readonly Section[] = [
   flatSection,
 ]
 
-/** What a quick look runs unless it is told more: the peers would have to be installed from the network. */
+/** The sections of a quick look by default: all but the peers, which would have to be installed from the network. */
 export const WITHOUT_ASKING: readonly string[] = SECTIONS.filter((section) => section !== peersSection).map(
   ({ name }) => name,
 )

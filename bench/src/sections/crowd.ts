@@ -6,7 +6,7 @@ import { quantile } from '../report/figures.ts'
 import { transactionsOf } from '../server-counters.ts'
 import type { Recorder, Section } from './section.ts'
 
-/** Workers learn of each other when they renew: every ten seconds. */
+/** Long enough for two renewals: workers learn of each other when they renew, every ten seconds. */
 const RENEWED_TWICE_MS = 21_000
 const LATENCY_RUNS = 100
 
@@ -15,7 +15,7 @@ const workflow = define('crowd', { version: 1 })
   .step('b', { dependsOn: ['a'], run: () => 2 })
   .step('c', { dependsOn: ['b'], run: () => 3 })
 
-/** The engines share one adapter, so that hundreds of them need no hundreds of connections; each renews, looks and claims as ever. */
+/** The engines share one adapter, so that hundreds of engines do not need hundreds of connections. Each renews, looks and claims as usual. */
 export const crowdSection: Section = {
   name: 'crowd',
   about:
@@ -71,7 +71,7 @@ async function statementsPerSecond(url: string, ms: number): Promise<number> {
   })
 }
 
-/** Answers the median. */
+/** Resolves to the median. */
 async function startLatency(
   url: string,
   given: {
@@ -92,7 +92,7 @@ async function startLatency(
     const isOver = async () => (await trigger.runs.get(id))?.status === 'completed'
     await new Promise<void>((resolve) => {
       ended.set(id, resolve)
-      // It may have ended before the start was answered.
+      // The run may have ended before the call of `run()` returned.
       void isOver().then((over) => over && resolve())
     })
     latencies.push(performance.now() - startedAt)

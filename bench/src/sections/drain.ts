@@ -16,7 +16,7 @@ const CASES: readonly Case[] = [
     workload,
     startedBy: 'itself' as const,
   })),
-  // What another process started, the worker has to read before it can run it.
+  // The worker must read runs that another process started before it can run them.
   { name: 'chain of 3, started by another process', workload: 'chain', startedBy: 'another' },
   { name: 'chain of 3, attempts kept', workload: 'chain', startedBy: 'itself', keepsAttempts: true },
 ]
@@ -31,7 +31,7 @@ export const drainSection: Section = {
       }
     })
     record.note(
-      'A drain starts all runs first, in the process of the worker unless stated, then the worker, and ends when the last run has ended in the database; handlers do nothing, with concurrency 1,000, unless stated: “2 ms, 4 KB, 200 at once” awaits 2 ms, returns 4 KB of text that hardly compresses, concurrency 200; a fifth as many runs are drained before, elsewhere, so that Node has compiled the code (not with --quick).',
+      'A drain first starts all runs, in the worker’s process unless stated, then the worker. It ends when the last run has ended in the database. Handlers do nothing, with concurrency 1,000, unless stated: “2 ms, 4 KB, 200 at once” awaits 2 ms, returns 4 KB of text that hardly compresses, concurrency 200; before that, a fifth as many runs are drained in another store, so that Node has compiled the code (not with --quick).',
     )
   },
 }

@@ -10,7 +10,7 @@ import { eachRound, type Section } from './section.ts'
 interface Place {
   readonly name: string
   readonly runs: number
-  /** Gives `work` the store, and removes it. */
+  /** Creates the store for `work`, and removes it afterwards. */
   with(bench: Bench, work: (store: Store) => Promise<Drained>): Promise<Drained>
 }
 

@@ -9,7 +9,7 @@ const WAYS = [
 
 export const enqueueSection: Section = {
   name: 'enqueue',
-  about: 'runs started per second, in bulk and by concurrent single calls, nobody working',
+  about: 'runs started per second, in bulk and by concurrent single calls, without workers',
   async measure(bench, record) {
     await eachRound(bench, async (round) => {
       for (const way of WAYS) {

@@ -20,7 +20,7 @@ export const latencySection: Section = {
       })
     })
     record.note(
-      `Latency: ${latencyRuns(bench)} runs one after the other in each round, from the call of \`run()\` until its worker knows that the completion is committed; \`result()\`: how much later it answered.`,
+      `Latency: ${latencyRuns(bench)} runs one after another in each round, from the call of \`run()\` until its worker knows that the completion is committed; \`result()\`: how much later it resolved.`,
     )
   },
 }
@@ -29,7 +29,7 @@ export function latencyRuns({ quick }: { quick: boolean }): number {
   return quick ? 50 : 500
 }
 
-/** Latencies of single runs in a database where nothing else moves. Answers the median. */
+/** Measures latencies of single runs in an otherwise idle database. Resolves to the median. */
 export function measureIdleLatency(
   url: string,
   given: { runs: number; record: Recorder; where?: string },

@@ -5,7 +5,7 @@ const MIB = 1024 ** 2
 
 export const memorySection: Section = {
   name: 'memory',
-  about: 'the largest a worker process gets while it drains 200,000 runs (10,000 with --quick)',
+  about: 'the largest size of a worker process while it drains 200,000 runs (10,000 with --quick)',
   async measure(bench, record) {
     const runs = bench.quick ? 10_000 : 200_000
     await eachRound(bench, async (round) => {

@@ -5,7 +5,7 @@ import type { Section } from './section.ts'
 
 export const peersSection: Section = {
   name: 'peers',
-  about: 'Belay and other systems by turns: a chain of 3, starts, idle latency; single jobs of queues',
+  about: 'Belay and other systems in turn: a chain of 3, starts, idle latency; single jobs of queues',
   async measure(bench, record) {
     const rows = await comparePeers(bench)
     for (const row of rows) {

@@ -22,7 +22,7 @@ export const perStepSection: Section = {
       bench.progress(`round ${round}: costs per step`)
     })
     record.note(
-      "Per step: one worker drains a chain of 3 that another process started, all that the server does meanwhile counted, autovacuum included; round trips are counted in the worker, commits and rows are PostgreSQL's own counts.",
+      "Per step: one worker drains a chain of 3 that another process started; everything that the server does meanwhile counts, including autovacuum; round trips are counted in the worker, commits and rows are PostgreSQL's own counts.",
     )
   },
 }
@@ -42,7 +42,7 @@ async function measureOnce(given: {
 }): Promise<void> {
   const { url, serverUrl, runs, meter } = given
   const database = databaseOf(url)
-  // Connected to another database, so that it counts for nothing in the measured one.
+  // Connects to another database, so that it does not count in the measured one.
   await withClient(serverUrl, async (client) => {
     const look = async (): Promise<Costs> => ({
       logBytes: await logPosition(client),

@@ -13,7 +13,7 @@ const LEASE_MS = 600_000
 export const recoverySection: Section = {
   name: 'recovery',
   about:
-    'beside 1,000,000 runs that wait (20,000 with --quick, else --runs): finding what a worker holds whose answer was lost, and sweeping dead workers',
+    'beside 1,000,000 waiting runs (20,000 with --quick, or --runs): finding a worker’s steps after a lost answer, and sweeping dead workers',
   async measure(bench, record) {
     await bench.reference()
     await bench.server.freshDatabase(async (url) => {
@@ -111,7 +111,7 @@ async function measureSweep(
   bench.progress(
     `round ${round}: ${DEAD_WORKERS} dead workers with ${steps} steps each swept in ${ms.toFixed(1)} ms`,
   )
-  // What they held runs out, so that the next round begins as this one did.
+  // Completes the recovered steps, so that the next round begins in the same state.
   const heir = await workerWith(store, chain, { steps: 0, leaseMs: LEASE_MS })
   const claimed = await store.claim({ workerId: heir, definitionIds: [chain.id], limit: 10_000 })
   if (claimed === 'lost') throw new Error('The worker was lost.')

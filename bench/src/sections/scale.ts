@@ -31,7 +31,7 @@ export const scaleSection: Section = {
       }
     })
     record.note(
-      `Scale-out: each worker is a process with an adapter and a pool of its own, all on this machine's cores; the runs are started by another process. ${SIMULATED_WORKERS.toLocaleString('en-US')} registered workers renew their leases meanwhile, each every 10 s. Bound of connections per worker by default: ${CONNECTIONS_MAX}, the one that listens included.`,
+      `Scale-out: each worker is a process with its own adapter and pool, all on this machine's cores; another process starts the runs. ${SIMULATED_WORKERS.toLocaleString('en-US')} registered workers renew their leases meanwhile, each every 10 s. Default limit of connections per worker: ${CONNECTIONS_MAX}, including the one that listens.`,
     )
   },
 }
@@ -82,7 +82,7 @@ async function measureWith(
   })
 }
 
-/** Remembers for each worker the most connections it was seen with. */
+/** Notes the highest number of connections seen for each worker. */
 async function countConnections(given: {
   serverUrl: string
   url: string
@@ -104,7 +104,7 @@ async function countConnections(given: {
   })
 }
 
-/** Which part of all steps each worker has run, by the rows they left. */
+/** The share of all steps that each worker has run, by the rows it left. */
 async function sharesOf(url: string): Promise<number[]> {
   const { rows } = await withClient(url, (client) =>
     client.query<{ share: number }>(

@@ -4,18 +4,18 @@ import type { NewFigure } from '../report/ledger.ts'
 /** One part of the benchmark. */
 export interface Section {
   readonly name: string
-  /** For --help: what it measures, in one line. */
+  /** What it measures, in one line, for --help. */
   readonly about: string
   measure(bench: Bench, record: Recorder): Promise<void>
 }
 
-/** What a section measured goes here. */
+/** Takes a section's results. */
 export interface Recorder {
   add(name: string, figure: NewFigure): void
   note(sentence: string): void
-  /** Does a part; when it throws, that is reported, and the parts after it go on. Answers whether it was done. */
+  /** Does one part. If it throws, reports that and goes on with the next parts. Resolves to whether it succeeded. */
   attempt(what: string, part: () => Promise<unknown>): Promise<boolean>
-  /** Something to show as it is, below the table. */
+  /** Adds Markdown below the table, unchanged. */
   append(markdown: string): void
   bar(bar: {
     readonly group: string

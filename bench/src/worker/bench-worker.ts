@@ -15,7 +15,7 @@ const IN_FLIGHT = 200
 const WARM_UP_LATENCIES = 20
 const TELL_EVERY_MS = 10
 
-/** One engine with its store, doing what it is told; counts the runs that end in it. */
+/** One engine with its store that executes commands, and counts the runs that end in it. */
 export class BenchWorker implements Readonly<{ [Name in keyof Commands]: Verb<Name> }> {
   readonly #tell: (ended: { runs: number; atMs: number }) => void
   #workload: Workload = WORKLOADS.chain
@@ -59,7 +59,7 @@ export class BenchWorker implements Readonly<{ [Name in keyof Commands]: Verb<Na
     const latencies = { completedMs: [] as number[], resultAfterMs: [] as number[] }
     for (let n = -WARM_UP_LATENCIES; n < runs; n += 1) {
       const { completedMs, resultMs } = await runOnce(engine, this.#workload)
-      // So that no poll falls into step with these runs.
+      // A random delay, so that these runs do not synchronise with polling.
       await delay(Math.random() * 5)
       if (n < 0) continue
       latencies.completedMs.push(completedMs)
@@ -95,7 +95,7 @@ export class BenchWorker implements Readonly<{ [Name in keyof Commands]: Verb<Na
     return this.#engine
   }
 
-  /** Tells of many ends at once: a message for each would cost more than the run. */
+  /** Reports many ends at once: a message for each would cost more than the run. */
   #runEnded(): void {
     this.#ended += 1
     this.#endedAtMs = sharedNow()
@@ -117,7 +117,7 @@ function engineOn(store: OpenedStore, workload: Workload, { keepsAttempts }: Wor
 
 async function warmUp(setup: WorkerSetup, workload: Workload): Promise<void> {
   const { store, warmUpRuns } = setup
-  // A directory is for what is measured alone.
+  // A directory is for the measured runs only.
   const place = store.kind === 'pglite' ? ({ kind: 'memory' } as const) : store
   const engine = engineOn(
     openStore(place, { schema: `warm_up_${process.pid}`, name: 'warm-up' }),

@@ -1,7 +1,7 @@
 import type { WorkloadName } from '../workloads.ts'
 import type { WakeLatencies } from './patience.ts'
 
-/** Where a worker's runs are. The last two live in the worker's own process. */
+/** Where a worker's runs are. The last two are in the worker's own process. */
 export type Store =
   | { readonly kind: 'postgres'; readonly url: string }
   | { readonly kind: 'pglite'; readonly directory?: string }
@@ -10,40 +10,40 @@ export type Store =
 export interface WorkerSetup {
   readonly store: Store
   readonly workload: WorkloadName
-  /** Runs drained first in a place of their own, so that what is measured is code that has been compiled. */
+  /** Runs drained first in a separate store, so that the measured code is compiled. */
   readonly warmUpRuns: number
-  /** Each attempt is kept as a row of its own. */
+  /** Each attempt is kept as a row. */
   readonly keepsAttempts?: boolean
-  /** How its connections call themselves, to be told apart. */
+  /** The application name of its connections, to identify them. */
   readonly name?: string
 }
 
 export interface WorkerUsage {
-  /** User and system time of the process so far. */
+  /** User and system time of the process so far, in milliseconds. */
   readonly cpuMs: number
-  /** The largest the process has been. */
+  /** The largest resident size of the process so far, in bytes. */
   readonly rssMaxBytes: number
-  /** Statements sent by the measured engine so far, `begin` and `commit` included; 0 where there is no connection. */
+  /** Statements that the measured engine has sent so far, including `begin` and `commit`; 0 if there is no connection. */
   readonly statements: number
 }
 
 export interface Latencies {
   /** From the call of `run()` until its worker knows that the run's completion is committed. */
   readonly completedMs: readonly number[]
-  /** How much later `result()` answered. */
+  /** How much later `result()` resolved. */
   readonly resultAfterMs: readonly number[]
 }
 
-/** What a worker process can be told: the argument and the answer of each command. */
+/** The commands for a worker process: the argument and the answer of each. */
 export interface Commands {
   open: { argument: WorkerSetup; answer: null }
   /** Starts runs: `bulk` by runMany(), `single` by concurrent calls of run(). */
   startRuns: { argument: { count: number; by: 'bulk' | 'single' }; answer: { seconds: number } }
-  /** Begins to work. `atMs` is when, on a clock that all processes of a machine share. */
+  /** Begins to work. `atMs` is the time of that, on a clock that all processes of a machine share. */
   work: { argument: null; answer: { atMs: number } }
-  /** Starts runs that wait, half of them for a time and half for a signal; answers once all do. */
+  /** Starts runs that wait, half of them for a time and half for a signal. Answers once all wait. */
   putToSleep: { argument: { count: number }; answer: null }
-  /** Wakes some of them; each round others. */
+  /** Wakes some of them; other ones each round. */
   measureWakes: { argument: { times: number; round: number }; answer: WakeLatencies }
   measureLatencies: { argument: { runs: number }; answer: Latencies }
   usage: { argument: null; answer: WorkerUsage }
@@ -58,7 +58,7 @@ export interface Request<Name extends CommandName = CommandName> {
   readonly argument: Commands[Name]['argument']
 }
 
-/** What a worker process says: answers, and now and then how many runs have ended and when the last of them did. */
+/** What a worker process sends: answers and, now and then, how many runs have ended and when the last one did. */
 export type Message =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: unknown }
   | { readonly kind: 'error'; readonly id: number; readonly message: string }

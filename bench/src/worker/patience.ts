@@ -17,13 +17,13 @@ const LOOK_MS = 100
 const NAP_MS = 300
 
 export interface WakeLatencies {
-  /** From the time a sleep was to end until its run's completion was committed. */
+  /** From the planned end of a sleep until the commit of its run's completion. */
   readonly timerMs: readonly number[]
-  /** From the call of `signal()` until the run's completion was committed. */
+  /** From the call of `signal()` until the commit of the run's completion. */
   readonly signalMs: readonly number[]
 }
 
-/** Starts runs that wait, and resolves once all of them do. */
+/** Starts runs that wait. Resolves once all of them wait. */
 export async function putToSleep(engine: Engine, count: number): Promise<null> {
   let waiting = 0
   const off = engine.on('step.waiting', () => {
@@ -44,7 +44,7 @@ export async function putToSleep(engine: Engine, count: number): Promise<null> {
   return null
 }
 
-/** Wakes single runs among all that wait, one after the other: by a timer of their own, and by a signal. */
+/** Wakes single runs among all waiting ones, one after another: by a timer, and by a signal. */
 export async function measureWakes(
   engine: Engine,
   { times, from }: { times: number; from: number },

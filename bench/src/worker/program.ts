@@ -1,7 +1,7 @@
 import { BenchWorker, type Verb } from './bench-worker.ts'
 import type { CommandName, Commands, Message, Request } from './messages.ts'
 
-// A process of its own for each worker that is measured: none warms up, crowds or outlives another.
+// One process for each measured worker, so that none warms up, crowds or outlives another.
 
 const worker = new BenchWorker((ended) => send({ kind: 'ended', ...ended }))
 

@@ -26,7 +26,7 @@ function openPostgres(address: string, { schema, name }: { schema: string; name:
   url.searchParams.set('application_name', name)
   const adapter = postgres(url.href, { autoMigrate: true, schema })
   let statements = 0
-  // Each query of a client is one round trip: its messages leave together.
+  // Each query of a client is one round trip: its messages are sent together.
   adapter.pool.on('connect', (client) => {
     client.query = new Proxy(client.query, {
       apply(query, self, given) {

@@ -1,7 +1,7 @@
 import type { WorkerSetup } from './messages.ts'
 import { WorkerProcess } from './worker-process.ts'
 
-/** Gives `work` a worker process that is set up but does not work yet, and ends it. */
+/** Opens a worker process for `work` that is set up but does not work yet, and ends it afterwards. */
 export async function withWorker<T>(
   setup: WorkerSetup,
   work: (worker: WorkerProcess) => Promise<T>,

@@ -4,11 +4,11 @@ import type { CommandName, Commands, Message, Request, WorkerSetup } from './mes
 
 const program = fileURLToPath(new URL('./program.js', import.meta.url))
 
-// Beyond what any command may take: a worker that hangs must not hang the benchmark.
+// Longer than any command may take: a worker that hangs must not hang the benchmark.
 const COMMAND_TIMEOUT_MS = 600_000
 const CLOSE_TIMEOUT_MS = 20_000
 
-/** A worker in a process of its own, which ends with this process. */
+/** A worker in its own process, which ends with this process. */
 export class WorkerProcess {
   readonly #child: ChildProcess
   readonly #open = new Map<number, { resolve(answer: unknown): void; reject(error: Error): void }>()
@@ -42,12 +42,12 @@ export class WorkerProcess {
     )
   }
 
-  /** Runs that have ended in this worker so far, and when the last of them did, on the shared clock. */
+  /** How many runs have ended in this worker so far, and when the last one did, on the shared clock. */
   get ended(): { readonly runs: number; readonly atMs: number } {
     return this.#ended
   }
 
-  /** Why it is gone, when it is. */
+  /** Why it is gone, if it is. */
   get failure(): Error | undefined {
     return this.#failure
   }
@@ -85,7 +85,7 @@ export class WorkerProcess {
     })
   }
 
-  /** Closes its engine, then ends the process. Never throws: what was to be measured has been. */
+  /** Closes its engine, then ends the process. Never throws: the measurements are done. */
   async close(): Promise<void> {
     await this.tell('close', null, CLOSE_TIMEOUT_MS).catch(() => {})
     this.kill()

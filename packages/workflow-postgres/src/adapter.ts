@@ -4,7 +4,7 @@ import { ClaimMarks } from './claim/claim-marks.ts'
 import { changeRun } from './control/change-run.ts'
 import { changeWithin } from './control/change-within.ts'
 import { readHistory } from './control/read-history.ts'
-import type { MigrationPatience, MigrationReport } from './migrate/migrate.ts'
+import type { MigrationReport, MigrationSettings } from './migrate/migrate.ts'
 import type { MigrationPlan } from './migrate/plan.ts'
 import { OpenStore, type SqlAdapterParts } from './open-store.ts'
 import { countRuns } from './read/count-runs.ts'
@@ -38,16 +38,16 @@ import { RegisteredWorkers } from './workers/registered-workers.ts'
 import { deregister, register, renew } from './workers/registration.ts'
 import { sweep } from './workers/sweep-workers.ts'
 
-/** What the two adapters of this package have in common: everything but how they connect. */
+/** What the two adapters of this package share: everything except how they connect. */
 export interface SqlAdapter extends Adapter {
   readonly schema: string
   /** Brings the schema up to this version of Belay. Safe when any number of processes call it at once. */
-  migrate(patience?: MigrationPatience): Promise<MigrationReport>
+  migrate(settings?: MigrationSettings): Promise<MigrationReport>
   /** Tells what `migrate` would do, and writes nothing. */
   planMigration(): Promise<MigrationPlan>
 }
 
-/** The verbs of the port over a connection. Each is one statement, or says why it is not. */
+/** The verbs of the port over a connection. Each verb is one statement, or its comment says why it is not. */
 export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
   const store = new OpenStore(parts)
   return {
@@ -69,7 +69,7 @@ function connectionVerbs(store: OpenStore) {
     schema,
     ...(singleSession === undefined ? {} : { singleSession }),
     open: () => store.open(),
-    migrate: (patience) => store.migrate(patience),
+    migrate: (settings) => store.migrate(settings),
     planMigration: () => store.planMigration(),
     onWake: (listener) => wakeup.onWake(listener),
     wake: (definitionIds) => wakeup.wake(definitionIds),

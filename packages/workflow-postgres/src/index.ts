@@ -1,5 +1,5 @@
 export type { SqlAdapter } from './adapter.ts'
-export type { MigrationPatience, MigrationReport } from './migrate/migrate.ts'
+export type { MigrationReport, MigrationSettings } from './migrate/migrate.ts'
 export type { MigrationPlan } from './migrate/plan.ts'
 export { type MigrateOptions, migrate } from './postgres/migrate.ts'
 export {

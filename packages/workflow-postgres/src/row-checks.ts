@@ -7,10 +7,10 @@ interface RunColumns {
   readonly finishedAt: unknown
 }
 
-/** How a run ends that was stopped. */
+/** How a stopped run can end. */
 export const STOPPED_ENDS = ENDS.filter((end) => end !== 'completed')
 
-/** What the status of a run says of its other columns. */
+/** What the status of a run requires of its other columns. */
 export function runFitsStatus({ status, stop, finishedAt }: RunColumns): SQL {
   return sql`case
     when ${finishedAt} is null and ${stop} is null then ${oneOf(status, FORWARD_STATUSES)}
@@ -31,10 +31,10 @@ interface StepColumns {
 }
 
 /**
- * What the status of a step says of its other columns. A step that is ready or waits has an open dependency while its run is paused.
+ * What the status of a step requires of its other columns. A ready or waiting step has an open dependency while its run is paused.
  *
- * No CHECK orders times, here or of runs: they come from the server's clock, which may be set back, also by a failover to another server. A
- * CHECK would then refuse the end of every attempt that began before, and its work would be lost. The invariants of `@belay/testing` do order
+ * No CHECK compares times, neither here nor of runs: they come from the server's clock, which may be set back, also by a failover to another server.
+ * A CHECK would then reject the end of every attempt that began before, and its work would be lost. The invariants of `@belay/testing` do compare
  * them, on clocks that only go forward.
  */
 export function stepFitsStatus(step: StepColumns): SQL {

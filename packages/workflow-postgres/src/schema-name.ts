@@ -1,9 +1,9 @@
 import { type Kind, Refusal, shown } from '@belay/workflow/adapter'
 
-// Postgres cuts longer names off silently, and reserves those that start with pg_.
+// Postgres truncates longer names silently, and reserves those that start with pg_.
 const ALLOWED = /^(?!pg_)[A-Za-z_][A-Za-z0-9_-]{0,62}$/
 
-/** The name of the Postgres schema that is to hold Belay's tables. */
+/** The name of the Postgres schema for Belay's tables. */
 export const schemaName: Kind<string> = {
   words:
     'a name for a Postgres schema: at most 63 letters, digits, "_" and "-", starting with a letter or "_" and not with "pg_"',

@@ -17,14 +17,14 @@ import {
 } from 'drizzle-orm/pg-core'
 import { oneOf, runFitsStatus, STOPPED_ENDS, stepFitsStatus } from './row-checks.ts'
 
-/** The Postgres schema Belay's tables live in unless the user chooses another. Also the name the migrations are written with. */
+/** The default Postgres schema of Belay's tables. The migrations are written with this name. */
 export const DEFAULT_SCHEMA = 'belay'
 
 /**
- * Belay's tables in the given Postgres schema, for drizzle queries on them.
+ * Belay's tables in the given Postgres schema, for drizzle queries.
  *
- * Payloads are `json`, not `jsonb`: stored as they came, cheaper to write, and `\u0000` in a string survives.
- * Fixed, narrow columns come first, so that reading a hot one never walks over a payload.
+ * Payloads are `json`, not `jsonb`: they are stored unchanged, are cheaper to write, and keep `\u0000` in strings. Fixed, narrow columns come first,
+ * so that reading a hot one never skips over a payload.
  */
 export function makeTables(schemaName: string) {
   const schema = pgSchema(schemaName)
@@ -64,7 +64,7 @@ function makeDefinitions(schema: Schema) {
   )
 }
 
-/** The edges of each definition, in both directions, so that SQL joins the graph instead of interpreting it. */
+/** The edges of each definition, in both directions, so that SQL can join the graph instead of interpreting it. */
 function makeDefinitionSteps(schema: Schema) {
   return schema.table(
     'workflow_definition_steps',
@@ -74,7 +74,7 @@ function makeDefinitionSteps(schema: Schema) {
       name: text().notNull(),
       dependencies: integer().array().notNull(),
       dependents: integer().array().notNull(),
-      /** What the step waits for, like `approval`; null for one that works. */
+      /** What the step waits for, like `approval`; null for a step that only works. */
       kind: text(),
     },
     (table) => [
@@ -86,7 +86,7 @@ function makeDefinitionSteps(schema: Schema) {
   )
 }
 
-/** One row per run. No foreign key points here or from here: many sharers of one row make MultiXacts. */
+/** One row per run. No foreign key here or to here: if many transactions share the lock on one row, Postgres makes MultiXacts. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table, with its columns, indexes and checks.
 function makeRuns(schema: Schema) {
   return schema.table(
@@ -94,28 +94,28 @@ function makeRuns(schema: Schema) {
     {
       id: uuid().primaryKey(),
       definitionId: integer('definition_id').notNull(),
-      /** Going forward the sinks that are open; in an undo the undos that are open. The run ends at zero. */
+      /** Forward: the number of open sinks. In an undo: the number of open undos. The run ends at zero. */
       openSteps: integer('open_steps').notNull(),
       createdAt: instant('created_at').notNull(),
       finishedAt: instant('finished_at'),
       status: text().notNull(),
-      /** When it may begin; null for at once. Its first steps are queued for this time. */
+      /** When the run may begin; null for at once. Its first steps are queued for this time. */
       startAt: instant('start_at'),
-      /** When it fails unless it has ended by then. */
+      /** When the run fails unless it has ended before. */
       deadlineAt: instant('deadline_at'),
-      /** Why the run stopped going forward: `failure`, `cancellation`, or `abandonment`, which is a cancellation that undoes nothing. */
+      /** Why the run stopped going forward: `failure`, `cancellation`, or `abandonment`, a cancellation that undoes nothing. */
       stop: text(),
-      /** How the run ends once its undo is done; null until the undo begins, so a stopped run without it is draining. */
+      /** How the run ends after its undo. Null until the undo begins, so a stopped run without it is draining. */
       endsAs: text('ends_as'),
       workflow: text().notNull(),
       key: text(),
-      /** Of a run with a key: a hash of the input as its caller gave it, before its schema changed anything. */
+      /** For a run with a key: a hash of the input as its caller gave it, before its schema changed anything. */
       inputHash: text('input_hash'),
-      /** What it is found by, beside its key; null for none. */
+      /** Labels to find the run by, besides its key; null for none. */
       tags: text().array(),
       /**
-       * The time in its id is minutes away from `created_at`, by a starter's clock or since the id is no time-ordered one. Null for no: such runs
-       * are found by their time of creation without an index for it, by id.
+       * True if the time in the run's id is minutes away from `created_at`: the starter's clock was wrong, or the id is not time-ordered. Null
+       * otherwise: such runs are found by creation time through their id, without a separate index.
        */
       stray: boolean(),
       input: json(),
@@ -138,7 +138,7 @@ function makeRuns(schema: Schema) {
         .where(
           sql`${table.deadlineAt} is not null and ${table.stop} is null and ${oneOf(table.status, FORWARD_STATUSES)}`,
         ),
-      // What is new waits in a list that is merged by whoever fills it: a short one, since that starter and every reader have to go through it.
+      // GIN collects new entries in a list that one starter merges. Keep it short, because that starter and every reader scan it.
       index('workflow_runs_tags_idx')
         .using('gin', table.tags)
         .with({ gin_pending_list_limit: '256' })
@@ -155,8 +155,8 @@ function makeRuns(schema: Schema) {
 }
 
 /**
- * One row per step per run, and no index but the primary key: a hot write then touches one page and can stay on it.
- * What may be claimed is in `workflow_ready`; a status index here would also mislead the planner.
+ * One row per step per run, and no index but the primary key: a hot write then changes one page and can stay on it. `workflow_ready` holds what may
+ * be claimed. A status index here would also mislead the planner.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table, with its columns and checks.
 function makeSteps(schema: Schema) {
@@ -166,7 +166,7 @@ function makeSteps(schema: Schema) {
       runId: uuid('run_id').notNull(),
       step: integer().notNull(),
       openDependencies: integer('open_dependencies').notNull(),
-      /** Fences what is late: grows with every claim, forward and undo, and every move. Nothing else is read from it. */
+      /** Fences late writes: it grows with every claim, forward or undo, and with every move. It means nothing else. */
       fence: integer().notNull().default(0),
       failures: integer().notNull().default(0),
       losses: integer().notNull().default(0),
@@ -177,32 +177,32 @@ function makeSteps(schema: Schema) {
       undoOf: text('undo_of'),
       output: json(),
       error: json(),
-      /** Of a step that is ready or waiting: when it is due, by a retry's delay or a timer. Null for at once, or for a wait without end. */
+      /** For a ready or waiting step: when it is due, by a retry's delay or a timer. Null for at once, or for a wait without end. */
       availableAt: instant('available_at'),
       /** When the step first began to wait. */
       waitingSince: instant('waiting_since'),
-      /** When the signal came that this step waits for, or will wait for; its payload is in `output`. */
+      /** When the signal arrived that this step waits for, or will wait for. The signal's payload is in `output`. */
       signalledAt: instant('signalled_at'),
-      /** When the first of the newest series of failed attempts began; kept when the series has ended. */
+      /** When the first of the latest series of failed attempts began; kept after the series has ended. */
       failingSince: instant('failing_since'),
       /**
-       * Whether a handler of an attempt that did not complete has begun. Null when nobody recorded it: then a step that was claimed counts as
-       * begun. Written only when an attempt is given back, fails or is lost.
+       * Whether the handler of an attempt that did not complete has begun. Null if nobody recorded it: then a claimed step counts as begun. Written
+       * only when an attempt is released, fails or is lost.
        */
       begun: boolean(),
-      /** Its handler returned, and what it returned cannot be stored: its effect is there, although it failed. */
+      /** The handler returned a value that cannot be stored: its effect is there, although the step failed. */
       succeeded: boolean(),
-      /** Which effect of the step this is, from 1: it grows when a step that was undone is run again, and is part of its idempotency key. */
+      /** Which effect of the step this is, from 1. It grows when an undone step runs again, and is part of the idempotency key. */
       round: integer().notNull().default(1),
-      /** Attempts of this round, forward. Null of rows from before they were counted. */
+      /** Forward attempts of this round. Null in rows written before attempts were counted. */
       attempts: integer().default(0),
-      /** The same as of the forward attempts, of its undo; null until that begins. */
+      /** The same for its undo; null until that begins. */
       undoAttempts: integer('undo_attempts'),
       undoFailures: integer('undo_failures'),
       undoLosses: integer('undo_losses'),
       undoStartedAt: instant('undo_started_at'),
       undoFinishedAt: instant('undo_finished_at'),
-      /** An operator took the undo for done. */
+      /** An operator declared the undo done. */
       undoSkipped: boolean('undo_skipped'),
       undoError: json('undo_error'),
     },
@@ -212,15 +212,15 @@ function makeSteps(schema: Schema) {
         'workflow_steps_counters_counted',
         sql`least(${table.openDependencies}, ${table.fence}, ${table.failures}, ${table.losses}) >= 0`,
       ),
-      // One expression for all, the most frequent first: every write of a step pays for it.
+      // One expression for all statuses, the most frequent first: every write of a step evaluates it.
       check('workflow_steps_fits_status', stepFitsStatus(table)),
     ],
   )
 }
 
 /**
- * The ready queue: hints of what may be claimed, now or from `available_at` on. The step's row is the truth; a row whose `fence` is
- * not the step's any more is stale, and the claim that meets it removes it. Rows are only inserted and deleted.
+ * The ready queue: hints of steps that may be claimed, now or from `available_at` on. The step's own row decides. A row whose `fence` is not the
+ * step's is stale, and the claim that meets it removes it. Rows are only inserted and deleted.
  */
 function makeReady(schema: Schema) {
   return schema.table(
@@ -233,13 +233,13 @@ function makeReady(schema: Schema) {
       runId: uuid('run_id').notNull(),
     },
     (table) => [
-      // Not a primary key: nothing looks a row up by its step, and a second hint for one step does no harm.
+      // Not a primary key: nothing finds a row by its step, and a second hint for one step does no harm.
       index('workflow_ready_due_idx').on(table.definitionId, table.availableAt, table.runId, table.step),
     ],
   )
 }
 
-/** Signals and decisions that runs have received, by the sender's key: what makes sending one twice harmless. */
+/** Signals and decisions that runs have received, by the sender's key, which makes sending one twice harmless. */
 function makeSignals(schema: Schema) {
   return schema.table(
     'workflow_signals',
@@ -247,15 +247,15 @@ function makeSignals(schema: Schema) {
       runId: uuid('run_id').notNull(),
       step: integer().notNull(),
       /**
-       * 0 for the signal that the step has. A step that asks anew gives its signal up: then it is superseded, and numbered from 1 by step. The
-       * same key may be sent again from then on.
+       * 0 for the signal that the step has. A step that asks anew gives its signal up: then the signal is superseded, and numbered from 1 within the
+       * step. From then on the same key may be sent again.
        */
       superseded: integer().notNull().default(0),
       receivedAt: instant('received_at').notNull(),
       key: text().notNull(),
-      /** A hash of the payload as its sender gave it, before its schema changed anything. Null of rows from before there was one. */
+      /** A hash of the payload as its sender gave it, before its schema changed anything. Null in rows written before this column existed. */
       payloadHash: text('payload_hash'),
-      /** Who decided, for a gate that people decide. */
+      /** Who decided, for an approval. */
       actor: text(),
       payload: json(),
     },
@@ -268,7 +268,7 @@ function makeSignals(schema: Schema) {
   )
 }
 
-/** What operators did to runs: who, when, why, and what changed by it. Rows are only inserted, and pruned with their run. */
+/** What operators did to runs: who, when, why, and what changed. Rows are only inserted, and pruned with their run. */
 function makeHistory(schema: Schema) {
   return schema.table(
     'workflow_history',
@@ -286,7 +286,7 @@ function makeHistory(schema: Schema) {
   )
 }
 
-/** One row per attempt that has ended, where attempts are kept. Rows are only inserted, and pruned with their run. */
+/** One row per ended attempt, if attempts are kept. Rows are only inserted, and pruned with their run. */
 function makeAttempts(schema: Schema) {
   return schema.table(
     'workflow_attempts',
@@ -323,17 +323,17 @@ function makeWorkers(schema: Schema) {
       status: text().notNull(),
       name: text().notNull(),
       renewedAt: instant('renewed_at'),
-      /** Handlers it runs at once at most, and how many ran when it last renewed. */
+      /** How many handlers it runs at once at most, and how many ran at its last renewal. */
       slots: integer(),
       busy: integer(),
-      /** Of the steps it knew that it held, at its last renewal, how many it had held for longer than one lease. */
+      /** At its last renewal: how many of the steps that it knew of it had held for longer than one lease. */
       known: integer(),
       host: text(),
-      /** What it has handlers for. */
+      /** The definitions for which it has handlers. */
       definitionIds: integer('definition_ids').array(),
-      /** Every lease it got is in `workflow_leases`. False of workers that registered before there was such a journal. */
+      /** Whether `workflow_leases` has all its leases. False for workers that registered before this journal existed. */
       journaled: boolean().notNull().default(false),
-      /** How far the runs that a dead worker without a journal holds have been written into one; null before that begins. */
+      /** For a dead worker without a journal: how far writing one for it has come; null before that begins. */
       journaledThrough: uuid('journaled_through'),
     },
     (table) => [check('workflow_workers_status_allowed', oneOf(table.status, ['live', 'dead']))],
@@ -341,8 +341,8 @@ function makeWorkers(schema: Schema) {
 }
 
 /**
- * In which runs a worker may hold steps: the journal of its leases. Each statement by which a run comes to a worker writes one row, so that
- * what the worker holds is found without reading every live run. Rows are only inserted and deleted.
+ * The journal of leases: the runs in which a worker may hold steps. Each statement that first leases a step of a run to a worker writes one row. So
+ * the worker's steps are found without reading every live run. Rows are only inserted and deleted.
  */
 function makeLeases(schema: Schema) {
   return schema.table(
@@ -362,7 +362,7 @@ function instant(name: string) {
 
 const defaultTables = makeTables(DEFAULT_SCHEMA)
 
-// drizzle-kit generates the migrations from what this module exports.
+// drizzle-kit generates the migrations from this module's exports.
 export const belay = defaultTables.schema
 export const workflowDefinitions = defaultTables.definitions
 export const workflowDefinitionSteps = defaultTables.definitionSteps

@@ -10,7 +10,7 @@ const SESSIONS = {
   'a given pool, later': 'set plan_cache_mode = force_generic_plan',
 }
 
-// Of 41,000 runs a thousand are live, and ten of those belong to the workflow that has an approval.
+// Of 41,000 runs, a thousand are live, and ten of those belong to the workflow with an approval.
 const ASKING = 10
 const LIVE = 1_000
 
@@ -47,7 +47,7 @@ describe.each(servers)('looking for pending approvals on $name', ({ url }) => {
     },
   )
 
-  /** How many rows of each table the statement reads, whether or not it uses them. */
+  /** How many rows of each table the statement reads, used or not. */
   async function rowsRead(schema: string, settings: string) {
     const client = await database.pool.connect()
     try {

@@ -10,7 +10,7 @@ import { definitionOf } from './setup/graphs.ts'
 
 const WHOLE = Number.NEGATIVE_INFINITY
 
-/** Marks whose looks take as long as they are told. */
+/** Marks, and a function that simulates looks of a given duration. */
 function timedMarks() {
   let now = 0
   const marks = new ClaimMarks(() => now)
@@ -34,17 +34,17 @@ function timedMarks() {
   return { look, pass: (ms: number) => (now += ms) }
 }
 
-describe('marks of what was claimed', () => {
-  it('are not looked from while looks at the whole queue are quick', () => {
+describe('claim marks', () => {
+  it('are not used while looks at the whole queue are quick', () => {
     const { look } = timedMarks()
 
     expect(look([1], 5, { 1: 100 })).toEqual([WHOLE])
-    // Slow, but for what it found.
+    // A slow look, but it found so many rows that its time is justified.
     expect(look([1], 60, { 1: 200 }, 500)).toEqual([WHOLE])
     expect(look([1], 5)).toEqual([WHOLE])
   })
 
-  it('are looked from after a slow look, each definition from its own and a little before it, for ten times as long', () => {
+  it('are used after a slow look for ten times its duration, each definition from slightly before its own mark', () => {
     const { look, pass } = timedMarks()
     look([1, 2], 5, { 1: 100 })
     look([1, 2], 100, { 2: 300 })
@@ -66,7 +66,7 @@ describe.each(servers)('claims from a mark on $name', ({ url }) => {
   })
   afterAll(() => database.drop())
 
-  it('pass over what was due before it, and a look at the whole finds that too', async () => {
+  it('skip rows due before the mark, and the next look at the whole queue finds them', async () => {
     const [definition] = await store.saveDefinitions([definitionOf('marked', { a: [] })])
     const workerId = randomUUID()
     await store.registerWorker({ workerId, name: 'marked', leaseMs: 60_000 })
@@ -97,7 +97,7 @@ describe.each(servers)('claims from a mark on $name', ({ url }) => {
 
     const first = await start(60)
     expect(await claimed()).toEqual([first])
-    // As if the server had walked for a second.
+    // As if the server had scanned for a second.
     marks.begin(definitionIds).end({ dequeued: 0, definition_ids: null, marks: null, took_ms: 1_000 })
     const late = await start(120)
     const next = await start(30)

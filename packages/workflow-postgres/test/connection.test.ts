@@ -39,7 +39,7 @@ describe('connecting', () => {
     }
   })
 
-  it('with what is no url says so, and keeps the password to itself', async () => {
+  it('with an invalid url says so and does not reveal the password', async () => {
     for (const url of [
       'mysql://u:secret@host/db',
       'just text secret',
@@ -51,7 +51,7 @@ describe('connecting', () => {
     }
   })
 
-  it('to a database that is not there names it, and how to make it', async () => {
+  it('to a database that does not exist names it and says how to create it', async () => {
     const error = await failureOf(openWith((url) => (url.pathname = '/nowhere')))
     expect(error).toMatchObject({ code: 'store_misconfigured' })
     expect(error.message).toMatch(/"nowhere" at .+:\d+.*createdb nowhere/)
@@ -59,18 +59,18 @@ describe('connecting', () => {
 
   it('to a host that does not exist names it', async () => {
     const error = await failureOf(openWith((url) => (url.hostname = 'no-such-host.invalid')))
-    // A resolver that is out of reach itself says "try again".
+    // An unreachable resolver itself says "try again".
     expect(['store_misconfigured', 'store_unavailable']).toContain(error.code)
     expect(error.message).toContain('no-such-host.invalid')
   })
 
-  it('to a port where nobody listens is a matter of time', async () => {
+  it('to a port where nobody listens is reported as a temporary failure', async () => {
     const error = await failureOf(openWith((url) => (url.port = '1')))
     expect(error).toBeInstanceOf(StoreUnavailableError)
     expect(error.message).toMatch(/:1: .*ECONNREFUSED/)
   })
 
-  it('as a user that does not exist names the user, and not the password', async () => {
+  it('as a user that does not exist names the user, but not the password', async () => {
     const error = await failureOf(
       openWith((url) => {
         url.username = 'nobody_here'
@@ -99,7 +99,7 @@ describe('connecting', () => {
     await database.pool.query(`drop role ${role}`)
   })
 
-  it('that was open once waits for what it may do no more, and says which right to grant', async () => {
+  it('to an open store without a right any more is a temporary failure, and says which right to grant', async () => {
     const role = `limited_${randomUUID().slice(0, 8)}`
     const store = await createStore(database)
     await database.pool.query(`create role ${role} login; grant usage on schema ${store.schema} to ${role};
@@ -120,7 +120,7 @@ describe('connecting', () => {
     await database.pool.query(`drop owned by ${role}; drop role ${role}`)
   })
 
-  it('leaves the data errors of a statement as they are', async () => {
+  it('leaves the data errors of a statement unchanged', async () => {
     const store = await createStore(database)
     const payload = { runId: 'not-a-uuid', steps: [] }
     await expect(store.load([payload])).rejects.toMatchObject({ code: '22P02' })
@@ -138,14 +138,14 @@ describe('options', () => {
     return expect.fail('was expected to be refused')
   }
 
-  it('that do not exist are refused with the nearest that does', () => {
+  it('that do not exist are refused, naming the most similar one', () => {
     const error = invalid({ automigrate: true })
     expect(error).toMatchObject({ code: 'invalid_option' })
     expect(error.message).toContain('Did you mean "autoMigrate"?')
     expect(invalid({ colour: 'red' }).message).toContain('It takes schema, autoMigrate')
   })
 
-  it('that do not fit are refused with what does', () => {
+  it('with unsuitable values are refused, naming what is accepted', () => {
     expect(invalid({ connectionsMax: 0 }).message).toMatch(
       /connectionsMax must be a whole number from 1 to 1000; got 0\./,
     )

@@ -7,7 +7,7 @@ import { createDatabase, createStore, servers, type TestDatabase } from './setup
 import { definitionOf } from './setup/graphs.ts'
 import { completed, failed } from './setup/outcomes.ts'
 
-// Operators against workers, on real connections. Each race is run often enough to meet both of its ends; what is checked is the rows.
+// Operators against workers, on real connections. Each race runs often enough to meet both outcomes; the test checks the rows.
 const ROUNDS = 60
 
 interface Process {
@@ -31,7 +31,7 @@ describe.each(servers)('races of operators on $name', ({ url }) => {
     await database.drop()
   })
 
-  /** A worker with its own pool, as another process has it. */
+  /** A worker with its own pool, as in another process. */
   async function open(): Promise<Process> {
     const adapter = postgres(database.url, { schema: store.schema, listen: false, connectionsMax: 3 })
     const workerId = randomUUID()
@@ -53,7 +53,7 @@ describe.each(servers)('races of operators on $name', ({ url }) => {
     return claimed === 'lost' ? expect.fail('The worker was lost.') : claimed.claims
   }
 
-  /** Now, or a moment later: who comes first changes with the round, and often nobody knows. */
+  /** Now, or a moment later: the round decides who comes first, and often nobody knows. */
   async function about(round: number, pauses = 4): Promise<void> {
     for (let pause = round % pauses; pause > 0; pause -= 1) await one.adapter.now()
   }
@@ -80,7 +80,7 @@ describe.each(servers)('races of operators on $name', ({ url }) => {
     }
   }
 
-  it('a pause against the settlement of a parent: either it hands its dependents out before, or not at all', async () => {
+  it('a pause against the settlement of a parent: the dependents are handed out before the pause, or not at all', async () => {
     const definition = await save('fork', { a: [], b: ['a'], c: ['a'] })
     const ends = new Set<string>()
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -124,7 +124,7 @@ describe.each(servers)('races of operators on $name', ({ url }) => {
     }
   })
 
-  it('of many who retry a run at once one does, and the others are told', async () => {
+  it('of many retries of a run at once one succeeds, and the others are refused', async () => {
     const definition = await save('retried', { a: [], b: ['a'] })
     for (let round = 0; round < ROUNDS / 3; round += 1) {
       const runId = await start(definition)
@@ -145,7 +145,7 @@ describe.each(servers)('races of operators on $name', ({ url }) => {
     }
   })
 
-  it('a skip against a claim: one of them has the step, and the run goes on', async () => {
+  it('a skip against a claim: one of them gets the step, and the run goes on', async () => {
     const definition = await save('skipped', { a: [], b: ['a'] })
     const ends = new Set<string>()
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -163,7 +163,7 @@ describe.each(servers)('races of operators on $name', ({ url }) => {
 
       const { steps } = await statusesOf(runId)
       ends.add(steps[0]!)
-      // What the claim finds once the step was skipped is the next one.
+      // If the step was skipped first, the claim gets the next step.
       expect(claims).toMatchObject(skipped && claims.length === 0 ? [] : [{ step: skipped ? 1 : 0 }])
       expect(steps[0]).toBe(skipped ? 'skipped' : 'running')
       await complete(one, claims)
@@ -192,7 +192,7 @@ describe.each(servers)('races of operators on $name', ({ url }) => {
     }
   })
 
-  it('a parked compensation retried or skipped against the last undo beside it: the run ends once all are undone', async () => {
+  it('retrying or skipping a parked compensation against the last other undo: the run ends once all are undone', async () => {
     const definition = await save('undone', { a: [], b: [], c: ['a', 'b'] })
     for (let round = 0; round < ROUNDS; round += 1) {
       const runId = await start(definition)
@@ -224,7 +224,7 @@ describe.each(servers)('races of operators on $name', ({ url }) => {
     }
   })
 
-  it('a move to another version against a claim: the step is run by the version that has it', async () => {
+  it('a move to another version against a claim: the version that holds the step runs it', async () => {
     const before = await save('moved', { a: [], b: ['a'] })
     const [after] = await store.saveDefinitions([
       { ...definitionOf('moved', { x: [], a: [], b: ['a', 'x'] }), version: 2 },
@@ -236,7 +236,7 @@ describe.each(servers)('races of operators on $name', ({ url }) => {
       const runId = await start(before)
 
       const [claims, moved] = await Promise.all([
-        // A move finds the run and saves the version first.
+        // A move first finds the run and saves the version.
         about(round, 15).then(() => claim(one, before)),
         createEngine({ adapter: two.adapter })
           .migrateRun(runId, workflow)
@@ -253,7 +253,7 @@ describe.each(servers)('races of operators on $name', ({ url }) => {
     expect(ends.size).toBe(2)
   })
 
-  it('pauses and resumptions in the middle of a wide fan neither strand a step nor end in an error', async () => {
+  it('pauses and resumptions in the middle of a wide fan strand no step and raise no error', async () => {
     const width = 80
     const roots = Array.from({ length: width }, (_, n) => `r${n}`)
     const mids = Array.from({ length: 8 }, (_, n) => `m${n}`)

@@ -46,7 +46,7 @@ describe.each(servers)('actions on runs in callers’ transactions on $name', ({
     expect(await run.result()).toEqual({ pack: 'packed' })
   })
 
-  it('leave the transaction’s own settings, also when they are refused', async () => {
+  it('keep the transaction’s own settings, even when they are refused', async () => {
     const run = await engine.run(ship)
     await client.query(`begin; set local lock_timeout = '7s'`)
 
@@ -66,7 +66,7 @@ describe.each(servers)('actions on runs in callers’ transactions on $name', ({
     expect((await run.status()).status).toBe('compensating')
   })
 
-  it('tell no events, since the transaction may yet be rolled back', async () => {
+  it('emit no events, because the transaction may still be rolled back', async () => {
     const run = await engine.run(ship)
     const told: string[] = []
     engine.on('operator.acted', ({ action }) => told.push(action))

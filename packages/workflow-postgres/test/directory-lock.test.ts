@@ -59,7 +59,7 @@ describe('the lock of a directory', () => {
     expect(existsSync(file)).toBe(false)
   })
 
-  it('is met by whatever path leads to the directory', () => {
+  it('is the same for every path to the directory', () => {
     const lock = lockDirectory(directory)
     const other = join(home, 'link')
     symlinkSync(directory, other)
@@ -67,7 +67,7 @@ describe('the lock of a directory', () => {
     lock.release()
   })
 
-  it('goes with its process, killed or ended', async () => {
+  it('ends with its process, killed or ended', async () => {
     for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
       const { child, answer } = await lockInProcess()
       expect(answer).toBe('locked')
@@ -82,15 +82,15 @@ describe('the lock of a directory', () => {
     lock.release()
     writeFileSync(file, JSON.stringify({ ...holder, processStartedAt: '1' }))
 
-    // Without /proc there is no telling, and the holder gets the benefit of the doubt.
+    // Without /proc nobody can tell, so the holder keeps the lock.
     if (holder.processStartedAt === null) expect(refusal().code).toBe('directory_in_use')
     else lockDirectory(directory).release()
   })
 
   it.runIf(existsSync('/proc/self/stat'))(
-    'is not held by a killed process whose parent has not noticed',
+    'is not held by a killed process whose parent has not reaped it',
     async () => {
-      // A program takes the shell's place as the parent of what the shell began, and never asks for its end.
+      // A program replaces the shell as the parent of the shell's child, and never reaps it.
       const script = fileURLToPath(new URL('./processes/lock-directory.mjs', import.meta.url))
       const negligent = spawn(
         'sh',
@@ -112,7 +112,7 @@ describe('the lock of a directory', () => {
     },
   )
 
-  it('of a process that is gone goes to one of those who want it at once', async () => {
+  it('of a process that is gone is taken over by exactly one of several that want it at once', async () => {
     for (let round = 0; round < 3; round += 1) {
       const { child } = await lockInProcess()
       await child.kill('SIGKILL')

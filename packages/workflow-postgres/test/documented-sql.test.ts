@@ -7,7 +7,7 @@ import { chain } from './setup/graphs.ts'
 
 const PAGES = ['operations.md', 'versions.md']
 
-/** The SQL of a page, with the line it begins at. */
+/** The SQL of a page, and the line where it begins. */
 function statementsOf(page: string): readonly (readonly [string, string])[] {
   const text = readFileSync(new URL(`../../../docs/${page}`, import.meta.url), 'utf8')
   return [...text.matchAll(/^```sql\n(.*?)^```$/gms)].map((block) => [
@@ -29,7 +29,7 @@ describe.each(servers)('the SQL in the documentation, on $name', ({ url }) => {
   })
   afterAll(() => database.drop())
 
-  it.each(PAGES.flatMap(statementsOf))('%s runs as it stands', async (_place, statement) => {
+  it.each(PAGES.flatMap(statementsOf))('%s runs unchanged', async (_place, statement) => {
     const client = await database.pool.connect()
     try {
       await client.query('begin')
@@ -40,7 +40,7 @@ describe.each(servers)('the SQL in the documentation, on $name', ({ url }) => {
     }
   })
 
-  it('reads every JSON column of every row, as json and as jsonb, whatever texts came in', async () => {
+  it('reads every JSON column of every row, as json and as jsonb, whatever texts it contains', async () => {
     const { rows: columns } = await database.pool.query(
       `select table_name, column_name from information_schema.columns
        where table_schema = 'belay' and data_type = 'json' and table_name like 'workflow%'`,
@@ -64,7 +64,7 @@ describe.each(servers)('the SQL in the documentation, on $name', ({ url }) => {
     })
   })
 
-  it('prunes by hand what the page says: old completed runs, with all that is theirs', async () => {
+  it('prunes by hand what the page says: old completed runs, with all that belongs to them', async () => {
     const prune = statementsOf('operations.md').find(([, text]) => text.includes('delete from'))![1]
     const client = await database.pool.connect()
     try {
@@ -89,11 +89,11 @@ describe.each(servers)('the SQL in the documentation, on $name', ({ url }) => {
 })
 
 const NUL_AND_HALVES = 'a\0b \ud83d c \ude00'
-// 4,000 characters of it end in the middle of a pair.
+// Cut at 4,000 characters, it ends in the middle of a surrogate pair.
 const CUT_IN_A_PAIR = `x${'👩'.repeat(3_000)}`
 const LOOKS_HOSTILE = { '👩 \\u0000': ['\\ud800', '\u0001\u007f\u2028', "'; drop table x; --", '$1', '%s'] }
 
-/** Runs that ended in every way, with the worst texts that can come in: errors, causes, reasons, actors and payloads. */
+/** Runs that ended in every way, with hostile texts in errors, causes, reasons, actors and payloads. */
 async function leaveHostileTexts(adapter: ReturnType<typeof postgres>): Promise<void> {
   const fail = (text: string) => () => {
     throw Object.assign(new PermanentError(text, { cause: text }), { name: text })

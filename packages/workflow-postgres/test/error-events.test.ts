@@ -17,7 +17,7 @@ const workflowBehind = (gate: Promise<void>) =>
       },
     })
 
-/** An error event that nobody listens for ends the process; here it ends up there. */
+/** An error event without a listener ends the process. Here it is collected instead. */
 function uncaught(): unknown[] {
   const errors: unknown[] = []
   const note = (error: unknown) => errors.push(error)
@@ -27,7 +27,7 @@ function uncaught(): unknown[] {
 }
 
 describe.each(['Belay’s own pools', 'a Pool of the application’s'])(
-  'a connection that the server ends in the same breath as it answers, in %s',
+  'a connection that the server closes together with its answer, in %s',
   (whose) => {
     it.each([1, 2, 3, 4])('does not end the process after answer %i', async (answers) => {
       const database = await createDatabase(servers[0]!.url)
@@ -49,7 +49,7 @@ describe.each(['Belay’s own pools', 'a Pool of the application’s'])(
         Array.from({ length: 8 }, () => ({})),
       )
 
-      // The engine's own statements, those of steps and the lifeline all connect anew.
+      // New connections for the engine's own statements, those of steps, and the lifeline.
       way.begin(20)
       await database.pool.query(
         'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
@@ -75,7 +75,7 @@ const FATAL = (() => {
   return message
 })()
 
-/** Once it begins, so many connections end in the chunk that holds their nth answer. */
+/** Once it begins, this many connections end in the chunk that contains their nth answer. */
 async function endingProxy(url: string, answers: number) {
   const target = new URL(url)
   let left = 0

@@ -11,31 +11,31 @@ import { createDatabase, createStore, servers, type TestDatabase } from './setup
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const RUNS = 40_000
-/** The newest run was made then; the one before it ten seconds before, and so on. */
+/** When the newest run was created. The one before it is ten seconds older, and so on. */
 const NEWEST_AT = Date.UTC(2026, 2, 1)
 const agoMs = (ms: number) => NEWEST_AT - ms
 
-/** What is asked for, and how many rows of runs may be read for a list of 50: each of these lists reads 50 by their ids at the end. */
+/** The conditions, and how many rows of runs may be read for a list of 50. Each list finally reads 50 runs by id. */
 const LISTS: readonly (readonly [RunConditions, number])[] = [
-  // 100 runs have it; once to count them, once to put them in order.
+  // 100 runs have it; they are read once to count them and once to sort them.
   [{ tags: ['rare:7'] }, 250],
   [{ tags: ['rare:7', 'common'] }, 250],
   [{ tags: ['rare:7'], workflow: ['w'], status: ['failed'], createdAfter: agoMs(12 * HOUR) }, 250],
   [{ tags: ['none'], finishedAfter: agoMs(12 * HOUR) }, 0],
-  // Every other run has it: the newest of them are soon met.
+  // Every other run has it: a walk soon finds the newest.
   [{ tags: ['common'] }, 10_001 + 150],
   [{ tags: ['common'], workflow: ['w'], status: ['completed'] }, 10_001 + 200],
-  // At either end of a range of ids up to three minutes of runs are looked at.
+  // At either end of a range of ids, up to three minutes of runs are read.
   [{ createdAfter: agoMs(20 * MINUTE) }, 200],
   [{ createdBefore: agoMs(50 * HOUR) }, 150],
   [{ createdAfter: agoMs(50 * HOUR), createdBefore: agoMs(50 * HOUR - 5 * MINUTE) }, 150],
   [{ createdBefore: agoMs(50 * HOUR), workflow: ['w'], status: ['failed', 'completed'] }, 250],
   [{ createdBefore: agoMs(50 * HOUR), workflow: ['w', 'none'] }, 250],
   [{ finishedBefore: agoMs(50 * HOUR) }, 150],
-  // Six in a minute; once to count them, once to put them in order.
+  // Six in a minute; they are read once to count them and once to sort them.
   [{ finishedAfter: agoMs(50 * HOUR), finishedBefore: agoMs(50 * HOUR - MINUTE), workflow: ['w'] }, 20],
   [{ finishedAfter: agoMs(10 * MINUTE) }, 200],
-  // Most of the history: the newest are soon met.
+  // Most of the history: a walk soon finds the newest.
   [{ finishedAfter: agoMs(100 * HOUR) }, 10_001 + 250],
 ]
 
@@ -50,14 +50,14 @@ const COUNTS: readonly (readonly [RunConditions, number])[] = [
   [{ workflow: ['w'], status: ['failed'], createdBefore: agoMs(50 * HOUR) }, 1_100],
 ]
 
-describe.each(servers)('looking for runs on $name', ({ url }) => {
+describe.each(servers)('finding runs on $name', ({ url }) => {
   let database: TestDatabase
   beforeAll(async () => {
     database = await createDatabase(url)
   })
   afterAll(() => database.drop())
 
-  /** A schema with a history whose runs have time-ordered ids, gathered with statistics or not. */
+  /** A schema with a history whose runs have time-ordered ids, with or without statistics. */
   async function storeWithHistory(analysed: boolean): Promise<string> {
     const { schema } = await createStore(database)
     const run = (text: string) => database.pool.query(inSchema(text, schema))
@@ -107,7 +107,7 @@ cross join lateral (select ${NEWEST_AT} - 10000::bigint * (${RUNS - 1} - n) as m
   })
 })
 
-/** A connection that adds up how many rows of the runs' table its statements read. */
+/** A connection that counts the rows of the runs' table that its statements read. */
 function countingReads(client: PoolClient, schema: string) {
   let read = 0
   const connection = {

@@ -33,7 +33,7 @@ describe.each(servers)('the first calls of a process, in callers’ transactions
     for (const opened of open.splice(0).reverse()) await opened.end()
   })
 
-  /** An application's process as it has just been started: its engine is not. */
+  /** A freshly started process of an application, whose engine is not started. */
   function application(max: number, options: PostgresOptions & Partial<EngineOptions> = {}) {
     const { workflows = [], ...adapterOptions } = options
     const pool = new pg.Pool({ connectionString: database.url, max })
@@ -42,7 +42,7 @@ describe.each(servers)('the first calls of a process, in callers’ transactions
     return { pool, engine }
   }
 
-  /** What docs/transactions.md tells applications to write. */
+  /** The code that docs/transactions.md tells applications to write. */
   async function plainly<Result>(pool: pg.Pool, work: (tx: unknown) => Promise<Result>): Promise<Result> {
     const client = await pool.connect()
     try {
@@ -115,7 +115,7 @@ describe.each(servers)('the first calls of a process, in callers’ transactions
     const { pool, engine } = application(1)
     const failing = plainly(pool, async (tx) => {
       await place(engine, 1)(tx)
-      // The second call of a transaction finds what the first one stored there, and must not remember it either.
+      // The transaction's second call finds what the first one stored, and must not remember it either.
       await place(engine, 2)(tx)
       throw new Error('sold out')
     })
@@ -127,9 +127,9 @@ describe.each(servers)('the first calls of a process, in callers’ transactions
     expect(await counts()).toEqual({ orders: 1, runs: 1 })
   })
 
-  it('wait for nobody’s open transaction but one that stores the same workflow, and go on when it ends', async () => {
+  it('wait only for an open transaction that stores the same workflow, and go on when it ends', async () => {
     const { pool, engine } = application(1)
-    // Connections of the caller's own; the pool's only one is taken, so that nothing can be stored beside.
+    // The caller's own connections. The pool's only connection is taken, so nothing can be stored beside the transaction.
     const taken = await pool.connect()
     const [first, second, third] = await Promise.all(
       numbers(3).map(async () => {
@@ -161,7 +161,7 @@ describe.each(servers)('the first calls of a process, in callers’ transactions
     taken.release()
   })
 
-  it('ask for a repetition under a stricter isolation, also where no connection is free to look beside', async () => {
+  it('ask for a repetition under a stricter isolation, even if no connection is free to look beside', async () => {
     const { pool, engine } = application(1)
     const strict = (work: () => Promise<unknown>) =>
       drizzle(pool).transaction(

@@ -24,7 +24,7 @@ describe('a run started in the caller’s transaction in PGlite', () => {
     ['PGlite', (work: (tx: unknown) => Promise<void>) => db.transaction(work)],
     ['drizzle', (work: (tx: unknown) => Promise<void>) => drizzlePglite(db).transaction(work)],
   ])(
-    'of %s is there with the caller’s rows, or neither is, also the first of its workflow',
+    'of %s commits with the caller’s rows, or rolls back with them, even the first of its workflow',
     async (kind, begin) => {
       const schema = `belay_${kind.toLowerCase()}`
       const engine = createEngine({ adapter: pglite(db, { schema }), workflows: [] })
@@ -51,7 +51,7 @@ describe('a run started in the caller’s transaction in PGlite', () => {
     },
   )
 
-  it('is refused before the adapter is open, in another database, and with what is no transaction', async () => {
+  it('is refused before the adapter is open, in another database, and with anything but a transaction', async () => {
     const adapter = pglite(db)
     const engine = createEngine({ adapter })
     const run = (tx: unknown) => engine.run(fulfil, { order: 1 }, { tx })
@@ -64,7 +64,7 @@ describe('a run started in the caller’s transaction in PGlite', () => {
     await db.transaction(async (tx) => {
       past = tx
     })
-    await expect(run(past)).rejects.toThrow(/is a transaction that is over/)
+    await expect(run(past)).rejects.toThrow(/is a transaction that has ended/)
     await expect(run(new pg.Client())).rejects.toThrow(/is a pg client/)
     const other = await PGlite.create()
     await other.transaction(async (tx) => {

@@ -37,7 +37,7 @@ describe.each(servers)('a run started in the caller’s transaction on $name', (
   const started = async () =>
     (await store.listRuns({ limit: 10 })).map(({ input }) => JSON.parse(input!).order)
 
-  /** Opens a transaction of each kind, and gives what the engine is to be given. */
+  /** Opens a transaction of each kind, and passes on what the engine gets. */
   const kinds: Record<string, (work: (tx: unknown, id: number) => Promise<unknown>) => Promise<unknown>> = {
     'a pg client of a pool': async (work) => {
       const client = await database.pool.connect()
@@ -98,7 +98,7 @@ describe.each(servers)('a run started in the caller’s transaction on $name', (
   }
 
   it.each(Object.entries(kinds))(
-    'of %s is there with the caller’s rows, or neither is',
+    'of %s commits with the caller’s rows, or rolls back with them',
     async (_kind, begin) => {
       await engine.start()
       let runId: string | undefined
@@ -120,7 +120,7 @@ describe.each(servers)('a run started in the caller’s transaction on $name', (
     },
   )
 
-  it('wakes other processes when that commits, and not before', async () => {
+  it('wakes other processes when the transaction commits, and not before', async () => {
     const [definition] = await store.saveDefinitions([fulfil.record])
     const other = postgres(database.url, { schema: store.schema })
     await other.open()
@@ -148,7 +148,7 @@ describe.each(servers)('a run started in the caller’s transaction on $name', (
     await other.close()
   })
 
-  it('may be signalled in one too, and goes on when that commits', async () => {
+  it('may be signalled in a transaction too, and goes on when that commits', async () => {
     const parcel = define('parcel', { version: 1 }).waitForSignal('shipped', {
       schema: unchecked<{ tracking: string }>(),
     })
@@ -172,7 +172,7 @@ describe.each(servers)('a run started in the caller’s transaction on $name', (
     await worker.stop()
   })
 
-  it('leaves nothing in the caller’s session: no prepared statements, no settings, the types as they were', async () => {
+  it('leaves nothing in the caller’s session: no prepared statements or settings, and the type parsers unchanged', async () => {
     const client = new pg.Client({ connectionString: database.url })
     await client.connect()
     const settings = async () => (await client.query('show all')).rows
@@ -189,7 +189,7 @@ describe.each(servers)('a run started in the caller’s transaction on $name', (
     await client.end()
   })
 
-  it('is refused with what is no open transaction, naming what was given', async () => {
+  it('is refused with anything but an open transaction, naming what was given', async () => {
     const idle = await database.pool.connect()
     const closed = new pg.Client({ connectionString: database.url })
     await closed.connect()
@@ -226,7 +226,7 @@ describe.each(servers)('a run started in the caller’s transaction on $name', (
     const inDatabase = (other: TestDatabase) =>
       drizzle(other.pool).transaction(async (tx) => {
         const refused = await engine.run(fulfil, { order: 1 }, { tx }).catch((error: Error) => error.message)
-        // The refusal leaves the transaction as it was: the caller may go on with it.
+        // The refusal leaves the transaction intact: the caller may go on with it.
         await tx.execute(sql`create table kept (id int)`)
         return refused
       })
@@ -240,7 +240,7 @@ describe.each(servers)('a run started in the caller’s transaction on $name', (
     await Promise.all([foreign.drop(), empty.drop()])
   })
 
-  it('gives the caller conflicts as the database says them, to repeat the transaction for', async () => {
+  it('reports conflicts as the database’s own errors, so that the caller repeats the transaction', async () => {
     await store.saveDefinitions([fulfil.record])
     const first = await database.pool.connect()
     await first.query('begin isolation level repeatable read')
@@ -255,7 +255,7 @@ describe.each(servers)('a run started in the caller’s transaction on $name', (
     await expect(end).rejects.toMatchObject({ code: '40001' })
   })
 
-  it('asks for a repetition where its workflow was stored after the snapshot', async () => {
+  it('asks for a repetition if its workflow was stored after the snapshot', async () => {
     const inSnapshot = () =>
       drizzle(database.pool).transaction(
         async (tx) => {
@@ -274,7 +274,7 @@ describe.each(servers)('a run started in the caller’s transaction on $name', (
     expect([await ordered(), await started()]).toEqual([[{ id: 1 }], [1]])
   })
 
-  it('of a batch is undone alone when the batch cannot be stored whole', async () => {
+  it('of a batch is undone alone when the batch cannot be stored as a whole', async () => {
     const [definition] = await store.saveDefinitions([fulfil.record])
     const large = JSON.stringify('x'.repeat(9 * 1024 * 1024))
     const run = (n: number, definitionId = definition!.id) => ({
@@ -286,7 +286,7 @@ describe.each(servers)('a run started in the caller’s transaction on $name', (
     })
 
     await drizzle(database.pool).transaction(async (tx) => {
-      // Too large for one statement: the second would be another one.
+      // Too large for one statement, so it becomes two.
       const batch = [run(1), run(2, definition!.id + 1_000)]
       await expect(store.startRuns(batch, { tx })).rejects.toMatchObject({ code: 'unknown_workflow' })
       await store.startRuns([run(3)], { tx })
@@ -295,7 +295,7 @@ describe.each(servers)('a run started in the caller’s transaction on $name', (
     expect((await store.listRuns({ limit: 10 })).map(({ runId }) => runId)).toEqual([run(3).runId])
   })
 
-  it('races for one key with others, whichever of them roll back: one run in the end (question 6)', async () => {
+  it('races for one key with others, whichever of them roll back: one run in the end', async () => {
     const [definition] = await store.saveDefinitions([fulfil.record])
     for (let round = 0; round < 40; round += 1) {
       const key = `race:${round}`
@@ -315,7 +315,7 @@ describe.each(servers)('a run started in the caller’s transaction on $name', (
       await Promise.all([0, 1, 2, 3].map(contend))
 
       const holders = await store.listRuns({ key, limit: 10 })
-      // Everybody who committed was told the one run that there is; unless its own maker rolled back before anybody else took the key.
+      // Every committed caller got the run that exists, unless its creator rolled back before anybody else took the key.
       expect(holders.map(({ runId }) => runId)).toEqual([...new Set(answers)])
       expect(holders).toHaveLength(1)
     }

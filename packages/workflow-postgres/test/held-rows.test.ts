@@ -8,8 +8,8 @@ import { createDatabase, createStore, servers, type TestDatabase } from './setup
 import { definitionOf } from './setup/graphs.ts'
 import { completed } from './setup/outcomes.ts'
 
-// Somebody's transaction holds a row that Belay wants: nobody else may be kept waiting for it, and nobody for ever.
-describe.each(servers)('a row that somebody holds, on $name', ({ url }) => {
+// Another transaction holds a row that Belay needs: no other call may wait for it, and none may wait for ever.
+describe.each(servers)('a row locked by another transaction, on $name', ({ url }) => {
   let database: TestDatabase
   let store: PostgresAdapter
   beforeAll(async () => {
@@ -46,7 +46,7 @@ describe.each(servers)('a row that somebody holds, on $name', ({ url }) => {
     return claimed === 'lost' ? expect.fail('The worker was lost.') : claimed.claims
   }
 
-  /** Does work while another session holds what a statement of its locks. */
+  /** Does work while another session holds the locks of the given statement. */
   async function whileHolding<Result>(
     text: string,
     values: readonly unknown[],
@@ -65,7 +65,7 @@ describe.each(servers)('a row that somebody holds, on $name', ({ url }) => {
 
   const STEPS_OF = 'select from belay.workflow_steps where run_id = any ($1::uuid[]) for update'
 
-  it('a claim passes over a locked step, and a later one takes it', async () => {
+  it('a claim skips a locked step, and a later one takes it', async () => {
     const definition = await save('passed', { a: [] })
     const workerId = await register()
     const [held, free] = [await start(definition), await start(definition)]
@@ -76,7 +76,7 @@ describe.each(servers)('a row that somebody holds, on $name', ({ url }) => {
     expect((await claim(workerId, definition, 2)).map(({ runId }) => runId)).toEqual([held])
   })
 
-  it('a claim finds what is behind more locked steps than it may take', async () => {
+  it('a claim finds steps behind more locked steps than it may take', async () => {
     const definition = await save('behind', { a: [] })
     const workerId = await register()
     const held: string[] = []
@@ -89,7 +89,7 @@ describe.each(servers)('a row that somebody holds, on $name', ({ url }) => {
     expect(await claim(workerId, definition, 10)).toHaveLength(5)
   })
 
-  it('one new run behind 5,000 cancelled ones is found by one claim of five', async () => {
+  it('a claim with limit 5 finds one new run behind 5,000 cancelled ones', async () => {
     const definition = await save('stale', { a: [] })
     const workerId = await register()
     const runs = Array.from({ length: 5_000 }, () => newRun(definition))
@@ -106,11 +106,11 @@ describe.each(servers)('a row that somebody holds, on $name', ({ url }) => {
     }
 
     expect(found).toEqual([runId])
-    // A slow machine may need several calls, each of which says at once that there is more.
+    // A slow machine may need several calls. Each returns at once that there is more.
     expect(calls).toBeLessThan(10)
   })
 
-  it('once a pause has resolved, a claim that had begun before it begins no step', async () => {
+  it('once a pause has resolved, a claim that began before it starts no step', async () => {
     const definition = await save('paused', { a: [], b: [], c: ['a'] })
     const engine = createEngine({ adapter: store as Adapter })
     for (const round of ['ready', 'waiting'] as const) {
@@ -126,7 +126,7 @@ describe.each(servers)('a row that somebody holds, on $name', ({ url }) => {
         'select from belay.workflow_workers where id = $1::uuid for update',
         [workerId],
         async (holder) => {
-          // Its snapshot is taken: it waits for the row of its worker, the first that it locks.
+          // Its snapshot is taken: it waits for the row of its worker, the first row that it locks.
           const claiming = claim(workerId, definition, 10)
           await expect.poll(() => isBlocking(holder)).toBe(true)
           await engine.runs.handle(runId).pause()
@@ -143,7 +143,7 @@ describe.each(servers)('a row that somebody holds, on $name', ({ url }) => {
     }
   })
 
-  it('a signal to a step of a paused run keeps it from no resumption', async () => {
+  it('a signal to a step of a paused run does not block a resumption', async () => {
     const record = definitionOf('signalled', { a: [], b: ['a'] })
     const steps = record.shape.steps.map((step) => ({ ...step, kind: 'signal' as const }))
     const [definition] = await store.saveDefinitions([{ ...record, shape: { steps } }])
@@ -209,7 +209,7 @@ describe.each(servers)('a row that somebody holds, on $name', ({ url }) => {
       expect(error).toMatchObject({ runId, message: expect.stringContaining(runId) })
   })
 
-  it('one held run keeps no other of a list from being cancelled', async () => {
+  it('one held run does not keep the others of a list from being cancelled', async () => {
     const definition = await save('list', { a: [] })
     const runIds = [await start(definition), await start(definition), await start(definition)]
 
@@ -223,7 +223,7 @@ describe.each(servers)('a row that somebody holds, on $name', ({ url }) => {
     expect(runIds.map((id) => byId.get(id))).toEqual(['compensating', 'running', 'compensating'])
   })
 
-  it('a caller’s own limit for locks is what it was after a start and a signal in its transaction', async () => {
+  it('a caller’s own lock_timeout is restored after a start and a signal in its transaction', async () => {
     const definition = await save('own-limit', { a: [] })
     const runId = await start(definition)
     const client = await database.pool.connect()
@@ -241,7 +241,7 @@ describe.each(servers)('a row that somebody holds, on $name', ({ url }) => {
     expect(rows).toEqual([{ lock_timeout: '1234ms' }])
   })
 
-  it('the deadline of one run that somebody holds hides no other', async () => {
+  it('the deadline of one held run does not hide others', async () => {
     const definition = await save('overdue', { a: [] })
     const runs = [0, 1, 2].map(() => ({ ...newRun(definition), deadlineMs: 0 }))
     for (const run of runs) await store.startRuns([run])
@@ -275,14 +275,14 @@ describe.each(servers)('a row that somebody holds, on $name', ({ url }) => {
     expect(idsOf(late)).toEqual([held])
   })
 
-  it('a dead worker whose statement still waits is swept while the row it wants is held', async () => {
+  it('a dead worker whose statement still waits is swept while the row that it waits for is held', async () => {
     const definition = await save('waits', { a: [], b: ['a'] })
     const workerId = await register(1_000)
     const runIds = [await start(definition), await start(definition)]
     const claims = await claim(workerId, definition, 2)
 
     await whileHolding(STEPS_OF, [[runIds[0]]], async (holder) => {
-      // Nobody listens to its answer any more. Until it ends it shares the worker's row.
+      // Nobody waits for its answer any more. Until it ends, it shares the lock on the worker's row.
       void store.settle({ workerId, outcomes: claims.map(completed), handBackMax: 2 }).catch(() => {})
       await expect.poll(() => isBlocking(holder)).toBe(true)
       const recovered: string[] = []
@@ -299,7 +299,7 @@ describe.each(servers)('a row that somebody holds, on $name', ({ url }) => {
     expect((await store.sweep({ limit: 100 })).recovered).toMatchObject([{ runId: runIds[0] }])
   })
 
-  /** Tells whether somebody waits for this session. */
+  /** Whether another session waits for this one. */
   async function isBlocking(holder: PoolClient): Promise<boolean> {
     const { processID } = holder as unknown as { readonly processID: number }
     const { rows } = await database.pool.query(

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** An adapter on a Pool of the application's. */
+/** An adapter on an application's Pool. */
 function onPool(max: number, options: PostgresOptions = {}) {
   const pool = new pg.Pool({ connectionString: database.url, max })
   const adapter = postgres(pool, options)
@@ -27,7 +27,7 @@ function onPool(max: number, options: PostgresOptions = {}) {
   return { pool, adapter }
 }
 
-/** Takes every connection that is left in a pool, or is given back to it, for a while. */
+/** Takes every connection that is free in a pool, or is given back to it, for a while. */
 async function takeAll(pool: pg.Pool, count: number) {
   const clients = await Promise.all(Array.from({ length: count }, () => pool.connect()))
   return () => {
@@ -36,7 +36,7 @@ async function takeAll(pool: pg.Pool, count: number) {
 }
 
 describe('an application’s Pool whose connections are all in use', () => {
-  it('does not lose a lease to those who use it: one connection is kept for renewals', async () => {
+  it('does not cost a lease: one connection is kept for renewals', async () => {
     const { pool, adapter } = onPool(3)
     const workerId = randomUUID()
     await adapter.registerWorker({ workerId, name: 'worker', leaseMs: 1_000 })
@@ -69,7 +69,7 @@ describe('an application’s Pool whose connections are all in use', () => {
     await vi.waitFor(() => expect(pool.totalCount - pool.idleCount).toBe(0), 5_000)
   })
 
-  it('is told of when a renewal has to wait for one', async () => {
+  it('is reported when a renewal has to wait for a connection', async () => {
     const { pool, adapter } = onPool(1)
     const notices: string[] = []
     adapter.onNotice?.(({ code, message }) => notices.push(`${code}: ${message}`))
@@ -85,7 +85,7 @@ describe('an application’s Pool whose connections are all in use', () => {
     expect(await renewed).not.toBe('lost')
   })
 
-  it('fails calls in a bounded time, and passes on what comes too late', async () => {
+  it('makes calls fail within a bounded time, and gives late connections back', async () => {
     const { pool, adapter } = onPool(1)
     await adapter.now()
     const release = await takeAll(pool, 1)
@@ -124,7 +124,7 @@ describe('the lifeline', () => {
     await vi.waitFor(async () => expect(await sessions.sessions(database.pool)).toHaveLength(3), 5_000)
   })
 
-  it('is replaced when the network has swallowed it, and the session it had is ended', async () => {
+  it('is replaced when the network has silently lost it, and its old session is terminated', async () => {
     const sessions = named(database.url)
     const way = await swallowing(sessions.url)
     const adapter = postgres(way.url, { connectionsMax: 2, queryTimeoutMs: 300 })
@@ -134,7 +134,7 @@ describe('the lifeline', () => {
     await vi.waitFor(async () => expect(await sessions.sessions(database.pool)).toHaveLength(2), 5_000)
     const before = (await sessions.sessions(database.pool)).map(({ pid }) => pid)
 
-    // What was open is dead, both ways; what is opened now gets through: another route.
+    // Open connections are dead in both directions. New ones work, as by another route.
     way.swallow()
     await Promise.allSettled([adapter.renew({ workerId, leaseMs: 2_000 }), adapter.now()])
 
@@ -149,7 +149,7 @@ describe('the lifeline', () => {
 })
 
 describe('closing', () => {
-  it('does not wait for ever for connections that are in use, or gone without a word', async () => {
+  it('does not wait for ever for connections that are in use or silently lost', async () => {
     const sessions = named(database.url)
     const way = await swallowing(sessions.url)
     const adapter = postgres(way.url, { queryTimeoutMs: 60_000 })
@@ -185,7 +185,7 @@ describe('hints between processes', () => {
     return heard
   }
 
-  it('say which definitions they are about, and draw a number', async () => {
+  it('name the definitions they are about, and draw a number', async () => {
     const heard = await listening()
     const sender = postgres(database.url)
     onTestFinished(() => sender.close())
@@ -198,7 +198,7 @@ describe('hints between processes', () => {
     expect(heard[0]?.draw).toBeLessThan(1)
   })
 
-  it('of one moment are sent as one: for all they name, or for any if one names none', async () => {
+  it('sent within a moment are merged into one, for all they name, or for any if one names none', async () => {
     const heard = await listening()
     const sender = postgres(database.url)
     onTestFinished(() => sender.close())
@@ -215,7 +215,7 @@ describe('hints between processes', () => {
     expect(heard.map((hint) => hint?.definitionIds)).toEqual([[1], [2, 3], [1], undefined])
   })
 
-  it('that older versions or others send are about anything', async () => {
+  it('from older versions or other senders are about any definition', async () => {
     const heard = await listening()
     for (const payload of ['', 'hello', '{"a":1}', '2 7', '0.5 x']) {
       await database.pool.query(`select pg_notify('belay:belay', $1)`, [payload])
@@ -224,7 +224,7 @@ describe('hints between processes', () => {
     expect(heard).toEqual(Array.from({ length: 5 }, () => undefined))
   })
 
-  it('about more definitions than fit are about anything', async () => {
+  it('about too many definitions for one payload are about any definition', async () => {
     const heard = await listening()
     const sender = postgres(database.url)
     onTestFinished(() => sender.close())
@@ -233,7 +233,7 @@ describe('hints between processes', () => {
   })
 })
 
-/** A way to a database that can be told to swallow all that is open, as a firewall does; what is opened later gets through. */
+/** A proxy to a database that on command swallows all open connections, as a firewall does. Later connections get through. */
 async function swallowing(url: string) {
   const target = new URL(url)
   const open = new Set<{ isSwallowed: boolean; client: Socket; upstream: Socket }>()

@@ -38,12 +38,12 @@ describe.each(servers)('a list as text, on $name', ({ url }) => {
     return rows[0].list
   }
 
-  it('is read as the words that it was made of', async () => {
+  it('is read as the words from which it was made', async () => {
     expect(await read(listText(WORDS), 'text')).toEqual(WORDS)
     for (const word of WORDS) expect(await read(listText([word]), 'text'), String(word)).toEqual([word])
   })
 
-  it('is read as the same that pg makes of it', async () => {
+  it('is read the same as pg’s own text for it', async () => {
     const { rows } = await database.pool.query('select $1::text[] = $2::text[] as same', [
       WORDS,
       listText(WORDS),
@@ -51,7 +51,7 @@ describe.each(servers)('a list as text, on $name', ({ url }) => {
     expect(rows).toEqual([{ same: true }])
   })
 
-  it('may be empty, of numbers or of booleans', async () => {
+  it('may be empty, or consist of numbers or booleans', async () => {
     expect(await read(listText([]), 'text')).toEqual([])
     expect(await read(listText([1, -2, 1.5, 1e21, null]), 'float8')).toEqual([1, -2, 1.5, 1e21, null])
     expect(await read(listText([true, false, undefined]), 'bool')).toEqual([true, false, null])

@@ -119,7 +119,8 @@ insert into belay.workflow_definition_steps (definition_id, step, name, dependen
 insert into belay.workflow_steps (run_id, step, open_dependencies, attempt, waiting_since, status, signalled_at) values
   ('${retried}', 1, 0, 3, now(), 'waiting', null), ('${waiting}', 1, 1, 0, null, 'pending', now());
 insert into belay.workflow_signals (run_id, step, received_at, key) values
-  ('${retried}', 1, now(), 'k'), ('${waiting}', 1, now(), 'k')`)
+  ('${retried}', 1, now(), 'k'), ('${waiting}', 1, now(), 'k');
+insert into belay.workflow_history (run_id, at, action) values ('${retried}', now(), 'retry'), ('${waiting}', now(), 'pause')`)
 
     await migrate(old.pool)
 

@@ -5,14 +5,14 @@ import { MIGRATIONS } from '../src/migrate/migrations.generated.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
 import { NEWEST, nextMigration } from './setup/next-release.ts'
 
-describe.each(servers)('code that is older than its schema, on $name', ({ url }) => {
+describe.each(servers)('code older than its schema, on $name', ({ url }) => {
   let database: TestDatabase
   beforeAll(async () => {
     database = await createDatabase(url)
   })
   afterAll(() => database.drop())
 
-  /** A schema that later releases have migrated: each number is the oldest code that one of their migrations allows. */
+  /** A schema that later releases have migrated. Each number is the oldest code that one of their migrations allows. */
   async function migratedLater(...oldestCodes: readonly (number | null)[]): Promise<string> {
     const { schema } = await createStore(database)
     for (const [index, oldest] of oldestCodes.entries()) {
@@ -49,7 +49,7 @@ describe.each(servers)('code that is older than its schema, on $name', ({ url })
     expect(notices[0]!.message).toContain(nextMigration(NEWEST + 2, '').tag)
   })
 
-  it('leaves such a schema as it is when it migrates, by a deployment step or by itself', async () => {
+  it('leaves such a schema unchanged when it migrates, in a deployment step or on its own', async () => {
     const schema = await migratedLater(NEWEST)
 
     expect(await migrate(database.pool, { schema })).toEqual({ applied: [] })
@@ -78,7 +78,7 @@ describe.each(servers)('code that is older than its schema, on $name', ({ url })
   it.each([
     ['one later migration needs newer code', [NEWEST, NEWEST + 1], NEWEST + 1],
     ['the first of them does', [NEWEST + 1, NEWEST], NEWEST + 1],
-    ['one of them says nothing, as before there was a rule', [NEWEST, null, NEWEST], NEWEST + 2],
+    ['one of them has no such number, as before the rule existed', [NEWEST, null, NEWEST], NEWEST + 2],
   ] as const)('is refused when %s, and told what to update to', async (_, oldestCodes, needed) => {
     const schema = await migratedLater(...oldestCodes)
 
@@ -93,14 +93,14 @@ describe.each(servers)('code that is older than its schema, on $name', ({ url })
     }
   })
 
-  it('is refused when a migration that it knows was edited, though the later ones allow it', async () => {
+  it('is refused if a migration that it knows was edited, even if the later ones allow it', async () => {
     const schema = await migratedLater(NEWEST)
     await database.pool.query(`update ${schema}.workflow_migrations set hash = 'other' where id = 1`)
 
     expect(await refusal(adapterOn(schema).open())).toMatchObject({ code: 'store_misconfigured' })
   })
 
-  it('reads a schema from before there was a rule', async () => {
+  it('reads a schema from before the rule existed', async () => {
     const old = await createDatabase(url)
     for (const { sql } of MIGRATIONS.slice(0, 5)) await old.pool.query(sql)
     const adapter = postgres(old.pool)

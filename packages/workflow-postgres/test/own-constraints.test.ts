@@ -7,7 +7,7 @@ import { chain } from './setup/graphs.ts'
 
 const VIOLATION = { code: '23514', constraint: 'refused_by_test' }
 
-// A violation of a constraint of Belay's own tables is a defect of Belay, and never the fault of the value that a user gave.
+// A violation of a constraint of Belay's own tables is a defect of Belay, never a fault of the user's value.
 describe.each(servers)('a constraint of Belay’s tables that refuses a write, on $name', ({ url }) => {
   let database: TestDatabase
   beforeAll(async () => {
@@ -54,7 +54,7 @@ describe.each(servers)('a constraint of Belay’s tables that refuses a write, o
     expect(undone).toEqual([])
   })
 
-  it('is not told to who starts a run or sends a signal as if the input or the payload were bad', async () => {
+  it('does not blame the input or the payload when a run is started or a signal is sent', async () => {
     const { store, refuse } = await refusing(database)
     const [definition] = await store.saveDefinitions([chain.record])
     const run = (runId: string, key: string) => {
@@ -98,7 +98,7 @@ describe.each(servers)('a constraint of Belay’s tables that refuses a write, o
   })
 })
 
-/** A store to whose tables the test adds CHECKs, as if the code did not obey the schema. */
+/** A store with additional CHECKs on its tables, as if the code violated the schema. */
 async function refusing(database: TestDatabase): Promise<{
   readonly store: PostgresAdapter
   readonly refuse: (table: string, check: string) => Promise<() => Promise<void>>

@@ -18,7 +18,7 @@ describe.each(servers)('pauses under a busy worker on $name', ({ url }) => {
   })
   afterAll(() => database.drop())
 
-  it('are true once they have resolved: no run begins a step that was paused while none was running', async () => {
+  it('hold once resolved: a run that was paused while no step was running begins none', async () => {
     const edges = { a: [], b: [], c: ['a'], d: ['b', 'c'], e: ['d'] }
     const [definition] = await store.saveDefinitions([definitionOf('busy', edges)])
     const { id: definitionId, name: workflow } = definition!

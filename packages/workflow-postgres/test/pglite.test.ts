@@ -11,7 +11,7 @@ import { chain } from './setup/graphs.ts'
 
 describe('PGlite', () => {
   let home: string
-  // One database for all tests: to make one takes seconds.
+  // One database for all tests, because creating one takes seconds.
   let directory: string
   let db: PGlite
   beforeAll(async () => {
@@ -25,7 +25,7 @@ describe('PGlite', () => {
     rmSync(home, { recursive: true })
   })
 
-  it('recovers at once what a killed process held in a directory', async () => {
+  it('recovers at once the steps that a killed process held in a directory', async () => {
     const doomed = spawnScript('hold-step.mjs', directory)
     const { runId, workerId } = (await doomed.line()) as { runId: string; workerId: string }
     await doomed.kill('SIGKILL')
@@ -59,7 +59,7 @@ describe('PGlite', () => {
     await expect(second.now()).rejects.toMatchObject({ code: 'engine_closed' })
   })
 
-  it('says what is wrong with a directory that holds something else, and lets go of it', async () => {
+  it('says what is wrong with a directory that holds something else, and releases it', async () => {
     const file = join(home, 'other')
     writeFileSync(file, 'not a directory')
     const error = await pglite(file)
@@ -83,7 +83,7 @@ describe('PGlite', () => {
 
     expect((await db.query('select id from mine')).rows).toEqual([{ id: 1 }])
 
-    // A second adapter on it must not take the first one's workers for those of a process that is gone.
+    // A second adapter on it must not take the first one's workers for workers of a process that is gone.
     const [one, two] = [pglite(db), pglite(db)]
     await one.open()
     await one.registerWorker({
@@ -110,7 +110,7 @@ describe('PGlite', () => {
     })
     const engineOn = (instance: PGlite) =>
       createEngine({ adapter: pglite(instance, { schema: 'two_instances' }), workflows: [workflow] })
-    // As two tabs have: each an object of its own, for one database.
+    // Like two tabs: each has its own object for the one database.
     const [first, second] = [engineOn(wrapped(db)), engineOn(wrapped(db))]
     await first.start()
     const run = await first.run(workflow)
@@ -127,7 +127,7 @@ describe('PGlite', () => {
     await Promise.all([first.close(), second.close()])
   })
 
-  it('declares earlier workers dead in an instance that it is told to have to itself', async () => {
+  it('declares earlier workers dead in an instance with the option shared: false', async () => {
     const schema = 'not_shared'
     const before = pglite(db, { schema })
     await before.open()
@@ -140,7 +140,7 @@ describe('PGlite', () => {
     expect(await adapter.sweep({ limit: 10 })).toMatchObject({ lostWorkers: [workerId] })
   })
 
-  it('is not loaded by an import of the adapter, nor for an instance that runs elsewhere', async () => {
+  it('is not loaded by importing the adapter, nor for an instance that runs elsewhere', async () => {
     const child = spawnScript('without-pglite.mjs')
 
     const [elsewhere, own] = (await child.line()) as string[]

@@ -1,108 +1,13 @@
 import type { RunFilter } from '@belay/workflow/adapter'
 import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { claimStepsDirectly } from '../src/claim/claim-directly.ts'
-import { claimSteps } from '../src/claim/claim-steps.ts'
 import type { Connection } from '../src/connection/connection.ts'
 import { inSchema, type Statement } from '../src/connection/statement.ts'
 import { SESSION_SETTINGS } from '../src/postgres/session.ts'
-import { findRunById, findRunByKey } from '../src/read/find-run.ts'
 import { listRuns } from '../src/read/list-runs.ts'
-import { findEndedRuns } from '../src/retention/find-ended.ts'
-import { pruneEndedRuns } from '../src/retention/prune-runs.ts'
-import { releaseRunKeys } from '../src/retention/release-keys.ts'
-import { readKeptAttempts } from '../src/rows/kept-attempts.ts'
-import { failAttempts, keptFailAttempts } from '../src/settle/fail-attempts.ts'
-import { finishAttempts, keptFinishAttempts } from '../src/settle/finish-attempts.ts'
-import { keptRequeueAttempts, requeueAttempts } from '../src/settle/requeue-attempts.ts'
-import { keptWaitAttempts, waitAttempts } from '../src/settle/wait-attempts.ts'
-import { deliverSignalsStatement, readRefusedSignals } from '../src/signals/deliver-signals.ts'
-import { findPendingApprovals } from '../src/signals/find-approvals.ts'
-import { readDrainedRuns } from '../src/undo/drain-runs.ts'
-import { expireRunsStatement, readUpcoming } from '../src/undo/expire-runs.ts'
-import { countLiveRuns, readStrandedSteps } from '../src/workers/diagnose.ts'
-import { readHeldByWorker } from '../src/workers/list-held.ts'
-import { readHeldSteps, readStatusesStatement } from '../src/workers/read-state.ts'
-import { journalDeadWorker, keptRecoverSteps, recoverSteps } from '../src/workers/sweep-workers.ts'
-import { trimLeases } from '../src/workers/trim-leases.ts'
+import { HOT, READING_THE_QUEUE, WORKER } from './plans-hot.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
 import { exportedStatements } from './setup/statements.ts'
-
-const WORKER = '00000000-0000-7000-8000-00000000000a'
-const NO_ID = '00000000-0000-0000-0000-000000000000'
-
-// A batch as a busy worker sends it: the planner of a custom plan sees its size.
-const BATCH = 500
-const RUN_IDS = list((index) => index.toString(16).padStart(32, '0'))
-const many = (element: string) => list(() => element)
-
-function list(element: (index: number) => string): string {
-  return `'{${Array.from({ length: BATCH }, (_, index) => `"${element(index + 1)}"`).join()}}'`
-}
-
-/** The statements that run all day, with arguments as SQL. */
-const HOT: readonly (readonly [Statement<unknown>, string])[] = [
-  [claimSteps, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', ${BATCH}, '{1,2}'`],
-  [claimStepsDirectly, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', '{1,2}', '20ms'`],
-  [readHeldSteps, `'${WORKER}'`],
-  [trimLeases, `'${WORKER}', 1000`],
-  [
-    finishAttempts,
-    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('completed')}, ${many('{}')}, ${BATCH}, '500ms'`,
-  ],
-  [
-    keptFinishAttempts,
-    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('completed')}, ${many('{}')}, ${BATCH}, '500ms'`,
-  ],
-  [
-    failAttempts,
-    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, ${many('{}')}, '500ms', ${many('false')}`,
-  ],
-  [
-    keptFailAttempts,
-    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, ${many('{}')}, '500ms', ${many('false')}`,
-  ],
-  [
-    requeueAttempts,
-    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('true')}, ${many('{}')}, ${many('1')}, ${many('true')}, '500ms'`,
-  ],
-  [
-    keptRequeueAttempts,
-    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('true')}, ${many('{}')}, ${many('1')}, ${many('true')}, '500ms'`,
-  ],
-  [
-    waitAttempts,
-    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, '500ms'`,
-  ],
-  [
-    keptWaitAttempts,
-    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, '500ms'`,
-  ],
-  [
-    deliverSignalsStatement,
-    `${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('k')}, ${many('a')}, ${many('{}')}, '500ms', ${many('h')}`,
-  ],
-  [readRefusedSignals, `${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('k')}`],
-  [findRunById, `'${WORKER}'`],
-  [findRunByKey, `'w', 'k'`],
-  [expireRunsStatement, `500, '{}'`],
-  [readUpcoming, `'{1,2}'`],
-  [readStatusesStatement, `${RUN_IDS}, false`],
-  [recoverSteps, `50, 1000, '${NO_ID}', 0, '${NO_ID}'`],
-  [keptRecoverSteps, `50, 1000, '${NO_ID}', 0, '${NO_ID}'`],
-  [readKeptAttempts, `'${NO_ID}', 200`],
-  [journalDeadWorker, '500'],
-  [readDrainedRuns, `'{1,2}', null, 100, '{}'`],
-  [findEndedRuns, `4e12, '{completed,failed}', null, false, 0, '${'0'.repeat(32)}', 10000, ${BATCH}, null`],
-  [findPendingApprovals, `null, null, '${'f'.repeat(32)}', null, 1000, 100`],
-  [pruneEndedRuns, `${RUN_IDS}, 4e12`],
-  [releaseRunKeys, `${RUN_IDS}, 4e12`],
-  [readHeldByWorker, `'${WORKER}', 100`],
-  [countLiveRuns, '100000'],
-]
-
-/** What reads the queue as a whole, which is as small as what is to be done: of these only runs and steps are looked up. */
-const READING_THE_QUEUE: typeof HOT = [[readStrandedSteps, '10000, 100']]
 
 const STEPS = 200_000
 
@@ -113,7 +18,7 @@ describe.each(servers)('plans on $name', ({ url }) => {
   })
   afterAll(() => database.drop())
 
-  /** A schema with a history, gathered with statistics at the given moment. */
+  /** A schema with a history, analysed at the given moment. */
   async function storeWithHistory(analysed: 'never' | 'when empty' | 'when full'): Promise<string> {
     const { schema } = await createStore(database)
     const run = (text: string) => database.pool.query(inSchema(text, schema))
@@ -138,7 +43,7 @@ insert into belay.workflow_ready (available_at, definition_id, step, fence, run_
     return schema
   }
 
-  /** What of each hot statement's plan reads a table as a whole, or joins by anything but a look-up. */
+  /** The parts of each hot statement's plan that scan a whole table, or join by anything but a lookup. */
   async function flawsOfPlans(schema: string, settings: string): Promise<readonly string[]> {
     const client = await database.pool.connect()
     try {
@@ -158,7 +63,7 @@ insert into belay.workflow_ready (available_at, definition_id, step, fence, run_
     }
   }
 
-  // Of a given pool both: what it plans at first, for the values it sees, and what it keeps from then on.
+  // For a given pool, both plans: the first ones, for the values they see, and the generic one that it keeps.
   const SESSIONS = {
     'its own pool': SESSION_SETTINGS,
     'a given pool': 'set plan_cache_mode = force_custom_plan',
@@ -177,7 +82,7 @@ insert into belay.workflow_ready (available_at, definition_id, step, fence, run_
   )
 
   it.each(['never', 'when full'] as const)(
-    'list the runs asked for, and walk over no others, analysed %s',
+    'list the runs asked for without scanning others, analysed %s',
     async (analysed) => {
       const schema = await storeWithHistory(analysed)
       const seen: string[] = []
@@ -204,13 +109,13 @@ insert into belay.workflow_ready (available_at, definition_id, step, fence, run_
   })
 
   it.each(['when empty', 'when full'] as const)(
-    'look rows up in every statement there is, analysed %s',
+    'look rows up in every statement, analysed %s',
     async (analysed) => {
       const isFull = analysed === 'when full'
       const { schema } = isFull ? { schema: await storeWithHistory(analysed) } : await createStore(database)
       await database.pool.query('analyze')
       const client = await database.pool.connect()
-      // What a given pool plans while everything is empty is left to its owner.
+      // Plans that a given pool makes while everything is empty are its owner's concern.
       const sessions = isFull ? [SESSION_SETTINGS, SESSIONS['a given pool, later']] : [SESSION_SETTINGS]
       const flaws: string[] = []
       try {
@@ -271,7 +176,7 @@ function flawsOf(plan: string, tables: string): readonly string[] {
   return [...scansOfAll(plan, tables), ...linesOf(plan).filter((line) => /(Hash|Merge) Join/.test(line))]
 }
 
-/** Where a table is read as a whole. So is an index, where nothing is looked up in it. */
+/** Where a whole table is scanned, or a whole index without a lookup. */
 function scansOfAll(plan: string, tables: string): readonly string[] {
   const lines = linesOf(plan)
   return lines.filter((line, number) =>
@@ -285,7 +190,7 @@ function linesOf(plan: string): readonly string[] {
   return plan.split('\n').map((line) => line.trim())
 }
 
-/** For a generic plan, which doesn't look at them. */
+/** For a generic plan, which does not look at them. */
 function nullsFor(text: string): string {
   const count = Math.max(0, ...Array.from(text.matchAll(/\$(\d+)/g), ([, number]) => Number(number)))
   return Array.from({ length: count }, () => 'null').join()

@@ -17,11 +17,11 @@ describe('the pool', () => {
   })
   afterAll(() => database.drop())
 
-  it('of the application is used, shown and left open', async () => {
+  it('of the application is used, exposed and left open', async () => {
     const pool = new pg.Pool({ connectionString: database.url, max: 1 })
     const adapter = postgres(pool, { schema: 'given', autoMigrate: true })
     await adapter.open()
-    // A listener must not take the only connection there is.
+    // A listener must not take the only connection.
     const stop = adapter.onWake(() => {})
 
     expect(adapter.pool).toBe(pool)
@@ -59,7 +59,7 @@ describe('the pool', () => {
     await adapter.close()
   })
 
-  it('is not disturbed by what an application does to pg’s type parsers', async () => {
+  it('is not affected by an application’s changes to pg’s type parsers', async () => {
     const original = pg.types.getTypeParser(23)
     pg.types.setTypeParser(23, (text) => `int ${text}`)
     try {
@@ -69,7 +69,7 @@ describe('the pool', () => {
     }
   })
 
-  it('repeats what the database gave up for a deadlock', async () => {
+  it('repeats transactions that the database aborted for a deadlock', async () => {
     const store = await createStore(database)
     const query = vi.spyOn(pg.Client.prototype, 'query')
     query.mockImplementationOnce((...[, answer]: unknown[]) => {
@@ -101,7 +101,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
       await own.restart()
       woken = 0
 
-      // Whichever statement meets a connection that was cut is told so; the next ones work again.
+      // A statement on a cut connection fails; the next ones work again.
       for (const each of [adapter, onGivenPool]) {
         await vi.waitFor(
           () =>
@@ -113,7 +113,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
         )
       }
       await chain.runThrough(adapter)
-      // A hint that is sent before the listener is back goes unheard, which is allowed; those after it must not.
+      // A hint sent before the listener is back may go unheard; later hints must not.
       await vi.waitFor(() => {
         adapter.wake()
         expect(woken).toBeGreaterThan(0)
@@ -125,8 +125,8 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
   },
 )
 
-describe('a connection that died without a word', () => {
-  /** Passes everything on until told to swallow it, as a firewall does. */
+describe('a connection that died silently', () => {
+  /** A proxy that on command swallows everything, as a firewall does. */
   async function halfOpenProxy(target: URL): Promise<{ port: number; swallow(): void; server: Server }> {
     const { connect } = await import('node:net')
     let swallowing = false
@@ -155,7 +155,7 @@ describe('a connection that died without a word', () => {
     }
   }
 
-  it('fails its statement after the time a statement may take, instead of never', async () => {
+  it('fails its statement after the statement’s time limit, instead of never', async () => {
     const database = await createDatabase(server!.url)
     const proxy = await halfOpenProxy(new URL(database.url))
     const url = new URL(database.url)

@@ -53,11 +53,11 @@ describe.skipIf(pgbouncerBinary === undefined).each(['transaction', 'session'] a
       return engine
     }
 
-    /** Another application, on every session that the pooler has. */
+    /** The settings that another application sees, in every session of the pooler. */
     async function othersSee() {
       const clients = Array.from({ length: 6 }, () => new pg.Client({ connectionString: bouncer.url }))
       await Promise.all(clients.map((client) => client.connect()))
-      // Each keeps its session, so that they are different ones.
+      // Each keeps its session, so they are different sessions.
       await Promise.all(clients.map((client) => client.query('begin')))
       const read = async (client: pg.Client) => {
         const seen: Record<string, string> = {}
@@ -74,7 +74,7 @@ describe.skipIf(pgbouncerBinary === undefined).each(['transaction', 'session'] a
       return all
     }
 
-    it('a worker and a trigger work with default options, and other applications see nothing of them', async () => {
+    it('a worker and a trigger work with default options, and other applications see no changes', async () => {
       const notices: string[] = []
       const adapter = postgres(bouncer.url, { connectionsMax: 3 })
       adapter.onNotice?.(({ code }) => notices.push(code))
@@ -94,7 +94,7 @@ describe.skipIf(pgbouncerBinary === undefined).each(['transaction', 'session'] a
       expect(await othersSee()).toEqual(untouched)
     })
 
-    it('so does one on a Pool of the application’s', async () => {
+    it('a worker and a trigger also work on a Pool of the application’s', async () => {
       const pool = new pg.Pool({ connectionString: bouncer.url, max: 4 })
       const adapter = postgres(pool)
       onTestFinished(async () => {
@@ -110,7 +110,7 @@ describe.skipIf(pgbouncerBinary === undefined).each(['transaction', 'session'] a
       expect(during).toEqual(Array.from({ length: 6 }, () => ({ seen: SETTINGS, left: [] })))
     })
 
-    it('a statement that is stuck is cancelled in the server, whose session the pooler alone knows', async () => {
+    it('a stuck statement is cancelled in the server, in a session that only the pooler knows', async () => {
       const adapter = postgres(bouncer.url, { connectionsMax: 2, queryTimeoutMs: 300 })
       onTestFinished(() => adapter.close())
       await adapter.open()

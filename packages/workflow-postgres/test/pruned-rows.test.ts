@@ -4,7 +4,7 @@ import { assertNoOrphans } from './setup/orphans.ts'
 
 const RUN = '00000000-0000-7000-8000-000000000001'
 
-/** A run that has ended, with a row in every table that has rows of runs. */
+/** An ended run, with a row in every table that has rows of runs. */
 const EVERYTHING = `
 insert into workflow_runs (id, definition_id, open_steps, created_at, finished_at, status, workflow)
   values ('${RUN}', 1, 0, now(), now(), 'completed', 'w');
@@ -34,12 +34,12 @@ describe.each(servers)('pruning on $name', ({ url }) => {
     await assertNoOrphans(query, schema)
   })
 
-  it('is not taken for complete by this test when it is not', async () => {
+  it('fails this test when it leaves rows behind', async () => {
     const { schema } = await createStore(database)
     const query = (text: string) => database.pool.query(text)
     await query(EVERYTHING.replaceAll('into workflow_', `into ${schema}.workflow_`))
     await query(`delete from ${schema}.workflow_runs`)
 
-    await expect(assertNoOrphans(query, schema)).rejects.toThrow(/5 rows are of runs that are gone/)
+    await expect(assertNoOrphans(query, schema)).rejects.toThrow(/5 rows belong to runs that are gone/)
   })
 })

@@ -6,7 +6,7 @@ import { createDatabase, createStore, servers, type TestDatabase } from './setup
 import { definitionOf } from './setup/graphs.ts'
 import { completed, failed } from './setup/outcomes.ts'
 
-// DESIGN.md §8, on real connections. Each race is run often enough to meet both of its ends; what is checked is the rows.
+// Races of workers and clients, on real connections. Each race runs often enough to meet both outcomes; the test checks the rows.
 const ROUNDS = 150
 
 describe.each(servers)('races on $name', ({ url }) => {
@@ -19,7 +19,7 @@ describe.each(servers)('races on $name', ({ url }) => {
   })
   afterAll(() => database.drop())
 
-  /** Two workers, each with its own pool, as two processes have them. */
+  /** Two workers with a pool each, as in two processes. */
   async function twoProcesses() {
     const processes = await Promise.all(
       ['one', 'two'].map(async (name) => {
@@ -57,7 +57,7 @@ describe.each(servers)('races on $name', ({ url }) => {
     return { run: read!.run.status, steps: read!.steps.map(({ status }) => status), read: read! }
   }
 
-  it('two parents of one step settled at once, and one of them twice, make it ready once (question 1)', async () => {
+  it('two parents of one step settled at once, and one of them twice, make it ready once', async () => {
     const definition = await save('join', { a: [], b: [], c: ['a', 'b'] })
     const { processes, close } = await twoProcesses()
     const [one, two] = processes as [(typeof processes)[0], (typeof processes)[0]]
@@ -82,7 +82,7 @@ describe.each(servers)('races on $name', ({ url }) => {
     await close()
   })
 
-  it('a completion against the failure of its sibling: nothing that it made ready runs on (question 2)', async () => {
+  it('a completion against the failure of its sibling: nothing that it made ready continues', async () => {
     const definition = await save('fork', { a: [], b: [], c: ['a'], d: ['a', 'b'], e: ['c', 'd'] })
     const { processes, close } = await twoProcesses()
     const [one, two] = processes as [(typeof processes)[0], (typeof processes)[0]]
@@ -111,7 +111,7 @@ describe.each(servers)('races on $name', ({ url }) => {
       expect(await claim(one, definition, 10)).toEqual([])
       ends.add(steps[2]!)
 
-      // It drains once what is in flight has ended, and not before.
+      // The run drains once its steps in flight have ended, and not before.
       const drained = () => store.drain({ definitionIds: [definition.id], runIds: [runId], limit: 10 })
       for (const inFlight of completion.claims) {
         expect(await drained()).toEqual([])
@@ -123,7 +123,7 @@ describe.each(servers)('races on $name', ({ url }) => {
     await close()
   })
 
-  it('of several who see that a run is drained, one begins its undo (question 3)', async () => {
+  it('of several callers that see a drained run, one begins its undo', async () => {
     const definition = await save('pairs', { a: [], b: [], c: ['a'] })
     const { processes, close } = await twoProcesses()
     const [one, two] = processes as [(typeof processes)[0], (typeof processes)[0]]
@@ -158,7 +158,7 @@ describe.each(servers)('races on $name', ({ url }) => {
     await close()
   })
 
-  it('one key in two transactions, of which one rolls back: the other starts (question 6)', async () => {
+  it('one key in two transactions, one of which rolls back: the other starts', async () => {
     const definition = await save('keyed', { a: [] })
     const { schema } = store
     for (const end of ['rollback', 'commit'] as const) {
@@ -190,7 +190,7 @@ describe.each(servers)('races on $name', ({ url }) => {
     }
   })
 
-  it('a start that waits for a key keeps nobody from declaring its worker dead, and leases it nothing then', async () => {
+  it('a start that waits for a key does not block its worker from being declared dead, and then leases it nothing', async () => {
     const definition = await save('waiting-for-key', { a: [] })
     const { schema } = store
     const key = randomUUID()
@@ -204,7 +204,7 @@ describe.each(servers)('races on $name', ({ url }) => {
        values ($1, $2, 1, now(), 'running', 'waiting-for-key', $3)`,
       [randomUUID(), definition.id, key],
     )
-    // The first of them is stored before the second waits.
+    // The first one is stored before the second one waits.
     const runs = ['', key].map((key) => ({
       runId: randomUUID(),
       definitionId: definition.id,
@@ -226,7 +226,7 @@ describe.each(servers)('races on $name', ({ url }) => {
     }
   })
 
-  it('a start that leases and the sweep of its worker: the step is taken on and given back, or queued', async () => {
+  it('a start that leases and the sweep of its worker: the step is leased and returned, or queued', async () => {
     const definition = await save('start-and-sweep', { a: [] })
     const { processes, close } = await twoProcesses()
     const [one, heir] = processes as [(typeof processes)[0], (typeof processes)[0]]
@@ -253,7 +253,7 @@ describe.each(servers)('races on $name', ({ url }) => {
     await close()
   })
 
-  it('many processes start the same keys in any order: each key has one run (question 6)', async () => {
+  it('many processes start the same keys in any order: each key has one run', async () => {
     const definition = await save('crowd', { a: [] })
     const keys = Array.from({ length: 40 }, () => randomUUID())
     const batches = Array.from({ length: 8 }, (_, batch) =>
@@ -273,7 +273,7 @@ describe.each(servers)('races on $name', ({ url }) => {
     expect(holders.size).toBe(keys.length)
   })
 
-  it('a claim handed back in an answer that was lost is held, and drains, when the run fails (question 7)', async () => {
+  it('a claim handed back in a lost answer is held, and drains when the run fails', async () => {
     const definition = await save('lost-answer', { a: [], b: [], c: ['a'] })
     const { processes, close } = await twoProcesses()
     const [one, two] = processes as [(typeof processes)[0], (typeof processes)[0]]
@@ -303,7 +303,7 @@ describe.each(servers)('races on $name', ({ url }) => {
     await close()
   })
 
-  it('settles of one wide fan-in by many workers end in one completion, and no deadlock shows (questions 1, 3)', async () => {
+  it('settles of one wide fan-in by many workers end in one completion without a deadlock', async () => {
     const width = 120
     const roots = Array.from({ length: width }, (_, index) => `r${index}`)
     const mids = Array.from({ length: 12 }, (_, index) => `m${index}`)
@@ -320,7 +320,7 @@ describe.each(servers)('races on $name', ({ url }) => {
     const work = async (process: (typeof processes)[0]) => {
       for (let idle = 0; ended < runIds.length && idle < 2_000; idle += 1) {
         const claims = await claim(process, definition, 7)
-        // Backwards, so that only the store's own order keeps two batches from waiting for each other.
+        // Backwards, so that only the store's own order keeps two batches from deadlocking.
         for (let open: readonly Claim[] = [...claims].reverse(); open.length > 0; ) {
           const { workerId, adapter } = process
           const settlement = await adapter.settle({ workerId, outcomes: open.map(completed), handBackMax: 5 })
@@ -341,14 +341,14 @@ describe.each(servers)('races on $name', ({ url }) => {
     await close()
   })
 
-  it('no race met a deadlock that its lock order should have kept away', async () => {
+  it('no race met a deadlock that its lock order should have prevented', async () => {
     const { rows } = await database.pool.query<{ deadlocks: string }>(
       'select deadlocks from pg_stat_database where datname = current_database()',
     )
     expect(Number(rows[0]!.deadlocks)).toBe(0)
   })
 
-  /** Tells whether somebody waits for the server process with this id. Asked from outside its transaction, which sees one moment only. */
+  /** Whether any session waits for the server process with this id. Asked outside its transaction, which sees only one snapshot. */
   async function isBlocking(pid: number): Promise<boolean> {
     const { rows } = await database.pool.query(
       'select 1 from pg_stat_activity where $1::int = any (pg_blocking_pids(pid))',

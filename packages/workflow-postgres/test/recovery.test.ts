@@ -7,7 +7,7 @@ import { definitionOf } from './setup/graphs.ts'
 import { assertJournaled } from './setup/journal.ts'
 import { completed } from './setup/outcomes.ts'
 
-describe.each(servers)('finding what a worker holds, on $name', ({ url }) => {
+describe.each(servers)('finding the steps that a worker holds, on $name', ({ url }) => {
   let database: TestDatabase
   let store: PostgresAdapter
   beforeAll(async () => {
@@ -50,9 +50,9 @@ describe.each(servers)('finding what a worker holds, on $name', ({ url }) => {
     return rows.map((row) => row.run_ids)
   }
 
-  it('every leased step is in a journal, whatever its worker does while held is asked over and over', async () => {
+  it('every leased step is in a journal, whatever its worker does while held runs over and over', async () => {
     const definition = await save('storm', { a: [], b: ['a'], c: ['a'], d: ['b', 'c'] })
-    // A pool of its own, as another process has it: what it remembers of the journal is its own too.
+    // A separate pool, as in another process: it also remembers the journal separately.
     const other = postgres(database.url, { schema: store.schema, listen: false })
     const workers = [await register(), await register()]
     let working = true
@@ -103,7 +103,7 @@ describe.each(servers)('finding what a worker holds, on $name', ({ url }) => {
     }
   })
 
-  it('rows of runs that have ended are removed by the next claim, and held leaves one row of what is held', async () => {
+  it('the next claim removes journal rows of ended runs, and held leaves one row for the steps held', async () => {
     const definition = await save('trimmed', { a: [], b: ['a'] })
     const workerId = await register()
     await start(definition, 4)
@@ -124,7 +124,7 @@ describe.each(servers)('finding what a worker holds, on $name', ({ url }) => {
     expect(more).toEqual([])
   })
 
-  it('a run that was sent forward again stays in the journal when the end of before is told late', async () => {
+  it('a run that was sent forward again stays in the journal when its earlier end is reported late', async () => {
     const definition = await save('reopened', { a: [] })
     const workerId = await register()
     await start(definition, 1)
@@ -145,7 +145,7 @@ describe.each(servers)('finding what a worker holds, on $name', ({ url }) => {
     expect(await store.held({ workerId })).toMatchObject([{ runId: first!.runId, fence: 2 }])
   })
 
-  it('what a worker of before the journal held is found when it dies, in bounded parts', async () => {
+  it('the steps of a worker older than the journal are found when it dies, in bounded parts', async () => {
     const definition = await save('before', { a: [] })
     const workerId = await register(0)
     const runIds = await start(definition, 600)
@@ -167,7 +167,7 @@ describe.each(servers)('finding what a worker holds, on $name', ({ url }) => {
     expect(await journalOf(workerId)).toEqual([])
   })
 
-  it('a journal that code of before left behind is removed when a worker registers', async () => {
+  it('a journal left behind by older code is removed when a worker registers', async () => {
     const definition = await save('orphaned', { a: [] })
     const gone = await register()
     await start(definition, 1)
@@ -180,7 +180,7 @@ describe.each(servers)('finding what a worker holds, on $name', ({ url }) => {
     expect(await journalOf(gone)).toEqual([])
   })
 
-  it('a worker that leaves while a claim of it is under way is left to the sweep', async () => {
+  it('a worker that leaves while one of its claims is under way is left to the sweep', async () => {
     const definition = await save('leaving', { a: [] })
     const workerId = await register()
     const holder = await database.pool.connect()

@@ -8,7 +8,7 @@ import { createDatabase, servers, type TestDatabase } from './setup/database.ts'
 
 const PAGE = new URL('../../../docs/database.md', import.meta.url)
 
-/** The grants that the page tells people to make, for a role of another name. */
+/** The grants that the page recommends, for a role of another name. */
 function documentedGrants(role: string): string {
   const [, sql] = /```sql\n(create role belay_worker[\s\S]*?)```/.exec(readFileSync(PAGE, 'utf8')) ?? []
   if (sql === undefined) throw new Error('docs/database.md has no grants any more.')
@@ -31,7 +31,7 @@ const workflow = define('rightful', { version: 1 })
     },
   })
 
-describe.each(servers)('a role with the rights that the docs name, on $name', ({ url }) => {
+describe.each(servers)('a role with the documented rights, on $name', ({ url }) => {
   const role = `belay_test_${randomBytes(6).toString('hex')}`
   let database: TestDatabase
   let asRole: string
@@ -70,7 +70,7 @@ describe.each(servers)('a role with the rights that the docs name, on $name', ({
     expect(await engine.prune({ olderThan: 0 })).toMatchObject({ pruned: 3 })
   })
 
-  it('starts runs in a transaction of its own', async () => {
+  it('starts runs in its own transaction', async () => {
     const pool = new pg.Pool({ connectionString: asRole, max: 3 })
     const engine = createEngine({ adapter: postgres(pool) })
     const client = await pool.connect()

@@ -5,18 +5,7 @@ import { migrateSchema } from '../src/migrate/migrate.ts'
 import { MIGRATIONS } from '../src/migrate/migrations.generated.ts'
 import { connectionTo } from './setup/connection.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
-import { INDEX, NEWEST, nextMigration } from './setup/next-release.ts'
-
-// What a release to come may do: columns, a table, a check apart from its validation, an index.
-const NEXT_RELEASE = [
-  `ALTER TABLE "belay"."workflow_runs" ADD COLUMN "region" text;
-ALTER TABLE "belay"."workflow_steps" ADD COLUMN "weight" integer DEFAULT 1 NOT NULL;
-ALTER TABLE "belay"."workflow_steps" ADD CONSTRAINT "weight_counts" CHECK ("weight" > 0) NOT VALID;
-CREATE TABLE "belay"."workflow_regions" ("name" text PRIMARY KEY);`,
-  INDEX,
-  `-- Outside a transaction: it reads all rows.
-ALTER TABLE "belay"."workflow_steps" VALIDATE CONSTRAINT "weight_counts";`,
-].map((sql, index) => nextMigration(NEWEST + 1 + index, sql))
+import { NEXT_RELEASE } from './setup/next-release.ts'
 
 const LANES = 4
 const RUNS_BEFORE = 100
@@ -33,14 +22,14 @@ const saga = define('saga', { version: 1 })
     },
   })
 
-describe.each(servers)('workers of this release, while a later one migrates, on $name', ({ url }) => {
+describe.each(servers)('workers of this release, while a later release migrates, on $name', ({ url }) => {
   let database: TestDatabase
   beforeAll(async () => {
     database = await createDatabase(url)
   })
   afterAll(() => database.drop())
 
-  it('go on with their runs and their undos, and are restarted on the newer schema', async () => {
+  it('continue their runs and their undos, and restart on the newer schema', async () => {
     const { schema } = await createStore(database)
     const warnings: unknown[] = []
     const told: string[] = []
@@ -61,7 +50,7 @@ describe.each(servers)('workers of this release, while a later one migrates, on 
     const runs: RunHandle[] = []
     let started = 0
     let isMigrated = false
-    /** Starts runs one after the other until the migration is over, and some more. */
+    /** Starts runs one after another until the migration has ended, and some more. */
     const load = async (): Promise<void> => {
       for (let more = RUNS_AFTER; more > 0; more -= isMigrated ? 1 : 0) {
         started += 1

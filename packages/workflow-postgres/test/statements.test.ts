@@ -4,7 +4,7 @@ import { createDatabase, createStore, servers, type TestDatabase } from './setup
 import { exportedStatements } from './setup/statements.ts'
 
 describe('the statements', () => {
-  it('have names that are theirs alone and fit what Postgres keeps of a name', async () => {
+  it('have unique names that Postgres does not truncate', async () => {
     const names = (await exportedStatements()).map(({ name }) => name)
 
     expect(names.length).toBeGreaterThan(20)
@@ -20,7 +20,7 @@ describe('the statements', () => {
     }
   })
 
-  it('look for no status of a run that is only shown', async () => {
+  it('never filter on a status that a run is only shown with', async () => {
     for (const { name, text } of await exportedStatements()) {
       expect(text, `statement ${name}`).not.toMatch(
         /'scheduled'|\b(r|live)\.status (not )?in \([^)]*'waiting'/,

@@ -48,7 +48,7 @@ describe.each(servers)('a statement that waits for a lock on $name', ({ url }) =
   })
   afterAll(() => database.drop())
 
-  /** Holds a table of Belay's, as a migration or VACUUM FULL does. */
+  /** Locks one of Belay's tables, as a migration or VACUUM FULL does. */
   async function lock(table = 'workflow_ready'): Promise<() => Promise<void>> {
     const client = await database.pool.connect()
     await client.query(`begin; lock table belay.${table} in access exclusive mode`)
@@ -70,7 +70,7 @@ describe.each(servers)('a statement that waits for a lock on $name', ({ url }) =
     return { adapter, sessions }
   }
 
-  it('ends with a definite error, and a claim that did leases nothing later', async () => {
+  it('ends with a definite error, and such a claim leases nothing later', async () => {
     const { adapter, sessions } = opened()
     const { claim, workerId } = await workFor(adapter)
     const unlock = await lock()
@@ -103,7 +103,7 @@ describe.each(servers)('a statement that waits for a lock on $name', ({ url }) =
     expect(most).toBeLessThanOrEqual(3)
   })
 
-  it('does not keep a lease from being renewed, though every other connection is stuck', async () => {
+  it('does not block the renewal of a lease, even if every other connection is stuck', async () => {
     const { adapter } = opened({ connectionsMax: 2 })
     const { claim, workerId } = await workFor(adapter)
     await lock()
@@ -119,7 +119,7 @@ describe.each(servers)('a statement that waits for a lock on $name', ({ url }) =
 
     expect(await renewals).toEqual([])
     await stuck
-    // On the pool each would have waited for its turn behind six calls: a lock's limit each.
+    // On the pool, each renewal would have waited behind six calls, each for its lock limit.
     expect(Math.max(...lateBy)).toBeLessThan(3 * QUERY_TIMEOUT_MS)
     expect(lateBy.length).toBeGreaterThan(5)
   })
@@ -148,7 +148,7 @@ describe.each(servers)('a statement that waits for a lock on $name', ({ url }) =
 describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
   'a server (skipped on a given server: it is not ours to stop)',
   () => {
-    /** A server to be maltreated, an adapter on it, and somebody who looks on. */
+    /** A server to be maltreated, an adapter on it, and an observer. */
     async function maltreated(settings: Record<string, string> = {}) {
       const server = await startPostgres({ major: 18, settings })
       const sessions = named(server.url)
@@ -167,14 +167,14 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
       return { server, adapter, observer, sessions: () => sessions.sessions(observer) }
     }
 
-    it('that is frozen fails calls in time, and has no session too many when it goes on', async () => {
+    it('that is frozen fails calls in time, and has no session too many when it continues', async () => {
       const { server, adapter, sessions } = await maltreated()
       const { claim, workerId } = await workFor(adapter)
       await Promise.all([adapter.now(), adapter.now()])
       onTestFinished(() => server.thaw())
       server.freeze()
 
-      // Two connections are lent and never come back; nobody gets a third.
+      // Two connections are lent and never come back; no caller gets a third.
       const first = await Promise.all([claim(), claim()].map((call) => call.catch((error: unknown) => error)))
       for (const error of first) expect(error).toBeInstanceOf(StoreUnavailableError)
       const waiting = many(QUERY_TIMEOUT_MS, claim)
@@ -188,7 +188,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
       expect((await sessions()).length).toBeLessThanOrEqual(3)
     })
 
-    it('whose sessions hang one after the other has no session too many, and those are gone when they go on', async () => {
+    it('whose sessions hang one after another has no session too many, and those are gone when they continue', async () => {
       const { adapter, observer, sessions } = await maltreated()
       const { claim } = await workFor(adapter)
       const hung = new Set<number>()
@@ -196,7 +196,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
         for (const pid of hung) if (isThere(pid)) process.kill(pid, 'SIGCONT')
       }
       onTestFinished(goOn)
-      // All but the lifeline, which listens or has renewed a lease last, and the one that looks on.
+      // All except the lifeline, which last listened or renewed a lease, and the observer.
       const hang = async () => {
         const all = await sessions()
         for (const { pid, query } of all) {
@@ -207,7 +207,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
         return all.length
       }
 
-      // Long enough for what is parked to be cancelled, and then ended.
+      // Long enough for parked sessions to be cancelled and then terminated.
       const calls = many(4_000, claim)
       // biome-ignore lint/style/noRestrictedGlobals: a second longer than the calls, for sessions that come late.
       const most = await mostWhile(new Promise((resolve) => setTimeout(resolve, 5_000)), hang)
@@ -223,7 +223,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
       expect((await observer.query('select 1')).rows).toHaveLength(1)
     })
 
-    it('whose commits wait for a standby that is not there has no session too many and acknowledges nothing, and all goes on with the standby', async () => {
+    it('whose commits wait for a missing standby has no session too many and acknowledges nothing, and continues with the standby', async () => {
       const { server, adapter, observer, sessions } = await maltreated({ synchronous_commit: 'on' })
       const { workerId, start } = await workFor(adapter)
       await Promise.all([adapter.now(), adapter.now()])
@@ -242,7 +242,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
       const calls = Promise.all(
         [start(), start(), start()].map((call) => call.catch((error: unknown) => error)),
       )
-      // Long enough for what is parked to be asked about, cancelled and ended, if it were.
+      // Long enough for parked sessions to be checked, cancelled and terminated, if that happened.
       const looks = repeatFor(5_000, async () => {
         expect(await adapter.renew({ workerId, leaseMs: 60_000 })).not.toBe('lost')
         // biome-ignore lint/style/noRestrictedGlobals: a pause between two renewals.
@@ -265,7 +265,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
   },
 )
 
-/** The server takes its new settings in when it gets to it: a commit of somebody else's shows when. */
+/** The server applies its new settings asynchronously: another commit shows when. */
 async function commitsHang(url: string, observer: Pick<pg.Client, 'query'>): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => {})

@@ -14,7 +14,7 @@ describe.each(servers)('times of a run on $name', ({ url }) => {
   })
   afterAll(() => database.drop())
 
-  it('a join starts, and a run ends, no earlier than the dependency that a younger statement settled', async () => {
+  it('a join starts, and a run ends, no earlier than the dependency that a later statement settled', async () => {
     const [join, loose] = await store.saveDefinitions([
       definitionOf('join', { a: [], b: [], c: ['a', 'b'] }),
       definitionOf('loose', { a: [], b: [] }),
@@ -33,7 +33,7 @@ describe.each(servers)('times of a run on $name', ({ url }) => {
       return store.settle({ workerId, outcomes, handBackMax: 10 })
     }
 
-    // The statement that settles b has begun, and waits for its row, while a is settled.
+    // The statement that settles b has begun and waits for the row of b, while a is settled.
     const holder = await database.pool.connect()
     await holder.query('begin')
     await holder.query(

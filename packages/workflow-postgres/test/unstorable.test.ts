@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PostgresAdapter } from '../src/index.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
 
-/** Deeper than the server's parser of JSON goes, and not too deep for this process to write. */
+/** Nested too deeply for the server's JSON parser, but not for this process to write. */
 function deeplyNested(): unknown {
   let value: unknown = 0
   for (let depth = 0; depth < DEPTH; depth += 1) value = [value]
@@ -13,7 +13,7 @@ function deeplyNested(): unknown {
 
 const DEPTH = 3_000
 
-/** For sessions from now on. */
+/** For new sessions. */
 async function lowerStackDepth({ url }: TestDatabase): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -31,7 +31,7 @@ describe.each(servers)('an output that only the database refuses, on $name', ({ 
   })
   afterAll(() => database.drop())
 
-  it('fails its step, which is undone without an output; the others of its moment complete', async () => {
+  it('fails its step, which is undone without an output; the others of its batch complete', async () => {
     const refunds: unknown[] = []
     const workflow = define('refused', { version: 1 }).step('charge', {
       run: ({ input }): unknown => (input === 'deep' ? deeplyNested() : 'flat'),

@@ -14,7 +14,7 @@ import { completed } from './setup/outcomes.ts'
 
 const LATER = Date.UTC(2100, 0, 1)
 
-/** Runs of one chain in a store, and who works on them. */
+/** Runs of one chain in a store, and the worker that works on them. */
 async function given(adapter: Adapter) {
   const [definition] = await adapter.saveDefinitions([definitionOf('chain', { a: [], b: ['a'] })])
   const definitionId = definition!.id
@@ -52,7 +52,7 @@ describe.each(servers)('upkeep on $name', ({ url }) => {
   })
   afterAll(() => database.drop())
 
-  /** A store of its own, and a second adapter on it that waits for no lock longer than a moment. */
+  /** A store of its own, and a second adapter on it with a very short lock timeout. */
   async function impatient({ onTestFinished }: Pick<TestContext, 'onTestFinished'>) {
     store = await createStore(database)
     const pool = new pg.Pool({ connectionString: database.url, options: '-c lock_timeout=200' })
@@ -68,7 +68,7 @@ describe.each(servers)('upkeep on $name', ({ url }) => {
     return { adapter, client }
   }
 
-  it('pruning holds up nobody who starts, claims, settles, renews or sweeps', async (context) => {
+  it('pruning does not block starts, claims, settlements, renewals or sweeps', async (context) => {
     const { adapter, client } = await impatient(context)
     const { workerId, definitionId, start, claim, settle, ended } = await given(store)
     const old = [await ended(), await ended()]
@@ -100,7 +100,7 @@ describe.each(servers)('upkeep on $name', ({ url }) => {
     expect(await store.readStatuses([live])).toEqual([{ runId: live, status: 'compensating' }])
   })
 
-  it('pruning waits for nobody who works on live runs', async (context) => {
+  it('pruning does not wait for work on live runs', async (context) => {
     const { adapter, client } = await impatient(context)
     const { start, ended } = await given(store)
     const old = await ended()
@@ -121,7 +121,7 @@ describe.each(servers)('upkeep on $name', ({ url }) => {
     ['its steps', 'select from belay.workflow_steps where run_id = $1 order by step for update'],
     ['its row', 'select from belay.workflow_runs where id = $1 for update'],
   ] as const)(
-    'a run of which somebody has locked %s is left out, whole, and pruned later',
+    'a run of which another transaction has locked %s is left out entirely, and pruned later',
     async ([, lock], context) => {
       const { adapter, client } = await impatient(context)
       const { ended } = await given(store)
@@ -140,11 +140,11 @@ describe.each(servers)('upkeep on $name', ({ url }) => {
     },
   )
 
-  it('a run that is sent forward while it is pruned goes wholly or stays wholly', async (context) => {
+  it('a run that is sent forward while it is pruned is deleted entirely or kept entirely', async (context) => {
     const { adapter, client } = await impatient(context)
     const { ended } = await given(store)
     const met = { pruned: 0, sentForward: 0 }
-    /** As the port's verb does it: the steps first, then the run, and only if it has ended. */
+    /** As the port's verb does it: first the steps, then the run, and only if it has ended. */
     const sendForward = async (run: string) => {
       await client.query('begin')
       await client.query(
@@ -174,7 +174,7 @@ describe.each(servers)('upkeep on $name', ({ url }) => {
     expect(met.pruned + met.sentForward).toBe(60)
   })
 
-  it('signals and history of a pruned run go with it; those of others stay', async (context) => {
+  it('signals and history of a pruned run are deleted with it; those of other runs stay', async (context) => {
     const { adapter } = await impatient(context)
     const { start, ended } = await given(store)
     const runs = [await ended(), await start()]
@@ -226,7 +226,7 @@ describe.each(servers)('upkeep on $name', ({ url }) => {
     expect((await store.listWorkers({ limit: 10 })).map(({ host }) => host)).toEqual([hostname(), 'pod-7'])
   })
 
-  it('a step that was taken out of the queue by hand is found, and so is one whose worker was deleted', async (context) => {
+  it('a step removed from the queue by hand is found, and so is one whose worker was deleted', async (context) => {
     await impatient(context)
     const { start, claim, settle } = await given(store)
     const [unqueued, unheld] = [await start(), await start()]
@@ -252,7 +252,7 @@ describe.each(servers)('upkeep on $name', ({ url }) => {
     ])
   })
 
-  it('a paused run is as old as what an operator last did to it', async (context) => {
+  it('a paused run’s age counts from the last thing that an operator did to it', async (context) => {
     await impatient(context)
     const { start } = await given(store)
     const run = await start()

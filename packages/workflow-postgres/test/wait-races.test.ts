@@ -6,7 +6,7 @@ import { createDatabase, createStore, servers, type TestDatabase } from './setup
 import { definitionOf } from './setup/graphs.ts'
 import { completed } from './setup/outcomes.ts'
 
-// Waits against what ends them, on real connections. Each race is run often enough to meet both of its ends; what is checked is the rows.
+// Waits against what ends them, on real connections. Each race runs often enough to meet both outcomes; the test checks the rows.
 const ROUNDS = 120
 
 describe.each(servers)('races of waits on $name', ({ url }) => {
@@ -75,7 +75,7 @@ describe.each(servers)('races of waits on $name', ({ url }) => {
     return runId
   }
 
-  /** Ends a run, so that its next steps are in nobody's way. */
+  /** Ends a run, so that its next steps disturb no other test. */
   const cancel = (runId: string) => store.cancelRuns({ runIds: [runId], cause: '{"type":"cancelled"}' })
 
   it('a signal against the settlement of the wait: the step is ready with it, once', async () => {
@@ -89,7 +89,7 @@ describe.each(servers)('races of waits on $name', ({ url }) => {
 
       expect(settlement.results).toEqual(['settled'])
       ends.add(delivery.result)
-      // Kept: the settlement found the signal, and says so. Delivered: the signal found the wait.
+      // Kept: the settlement found the signal and says so. Delivered: the signal found the wait.
       expect(settlement.queued).toBe(delivery.result === 'kept')
       const { steps } = await read(runId)
       expect(steps[0]).toMatchObject({ status: 'ready', output: signal.payload, workerId: null })
@@ -100,7 +100,7 @@ describe.each(servers)('races of waits on $name', ({ url }) => {
     expect([...ends].sort()).toEqual(['delivered', 'kept'])
   })
 
-  it('two signals at once: the step takes one, and the other is told so', async () => {
+  it('two signals at once: the step takes one, and the other sender is told so', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const runId = await givenWaiting(null)
       const [first, second] = [signalOf(runId), signalOf(runId)]
@@ -116,7 +116,7 @@ describe.each(servers)('races of waits on $name', ({ url }) => {
     }
   })
 
-  it('one signal sent by two at once is recorded once, and the other is told that it was', async () => {
+  it('one signal sent twice at once is recorded once, and the other sender is told that it was', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const runId = await givenWaiting(null)
       const signal = signalOf(runId)
@@ -129,7 +129,7 @@ describe.each(servers)('races of waits on $name', ({ url }) => {
     }
   })
 
-  it('a signal against the claim of its timeout: who holds the step knows whether it came', async () => {
+  it('a signal against the claim of its timeout: the worker that holds the step knows whether it came', async () => {
     const ends = new Set<string>()
     for (let round = 0; round < ROUNDS; round += 1) {
       const runId = await givenWaiting(0)
@@ -137,7 +137,7 @@ describe.each(servers)('races of waits on $name', ({ url }) => {
 
       const [first, delivery] = await Promise.all([claim(), send(signal)])
 
-      // A delivery that came first left a hint of its own.
+      // If the delivery came first, it left its own hint.
       const claims = first.length > 0 ? first : await claim()
       expect(claims).toMatchObject([{ runId, step: 0, fence: 2 }])
       const [loaded] = await store.load([{ runId, steps: [0] }])
@@ -176,7 +176,7 @@ describe.each(servers)('races of waits on $name', ({ url }) => {
     for (const reason of reasons) expect(['timed_out', 'step_over']).toContain(reason)
   })
 
-  it('a signal against a cancellation: the run is stopped either way, and nothing of it starts', async () => {
+  it('a signal against a cancellation: the run is stopped either way, and none of its steps starts', async () => {
     const ends = new Set<string>()
     for (let round = 0; round < ROUNDS; round += 1) {
       const runId = await givenWaiting(null)

@@ -12,7 +12,7 @@ describe('wake-ups', () => {
   })
   afterAll(() => database.drop())
 
-  it('go on after the listening connection was cut, and one is sent for what was missed', async () => {
+  it('continue after the listening connection was cut, and one is sent for hints that were missed', async () => {
     const adapter = postgres(database.url)
     let calls = 0
     const called = (count: number) => vi.waitFor(() => expect(calls).toBeGreaterThanOrEqual(count), 5_000)

@@ -31,6 +31,7 @@ export type BelayErrorCode =
   | 'schema_missing'
   | 'schema_outdated'
   | 'schema_too_new'
+  | 'workers_running'
   | 'store_unavailable'
   | 'store_contended'
   | 'store_misconfigured'

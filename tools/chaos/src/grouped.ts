@@ -1,4 +1,4 @@
-/** The items by what `keyOf` says of each, in their order. */
+/** Groups the items by their key. Keeps their order. */
 export function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
   const groups = new Map<string, Item[]>()
   for (const item of items) {

@@ -19,7 +19,7 @@ try {
   process.exitCode = 2
 }
 
-/** What to type to have the same choices again; the seed is put at its end. */
+/** The command that repeats these choices; the caller appends the seed. */
 function commandOf(args: readonly string[]): string {
   const kept = args.filter((arg, index) => !arg.startsWith('--seed') && args[index - 1] !== '--seed')
   return ['npm run chaos --', ...kept].join(' ')

@@ -3,7 +3,7 @@ import { FAULT_CLASSES, type FaultClass } from './faults/fault.ts'
 
 export interface ChaosOptions {
   readonly seed: number
-  /** For how long faults happen. */
+  /** How long faults happen, in milliseconds. */
   readonly faultsMs: number
   readonly restMs: number
   readonly classes: readonly FaultClass[]
@@ -14,7 +14,7 @@ export interface ChaosOptions {
   readonly timelineMax: number
 }
 
-/** What was typed cannot be meant; the message says what can. */
+/** An option is invalid; the message says what is accepted. */
 export class OptionError extends Error {}
 
 export const HELP = `Runs worker processes on a real PostgreSQL while processes, the server, the network and pools misbehave at random, and checks
@@ -51,7 +51,7 @@ const OPTIONS = {
 const QUICK_MS = 28_000
 const MINUTES = 3
 
-/** Reads the command line. Answers `'help'` when that was asked for. Throws {@link OptionError}. */
+/** Reads the command line. Returns `'help'` if help was asked for. Throws {@link OptionError}. */
 export function readOptions(args: readonly string[]): ChaosOptions | 'help' {
   const values = parsed(args)
   if (values.help === true) return 'help'

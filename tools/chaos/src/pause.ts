@@ -1,9 +1,9 @@
-/** Resolves after so many milliseconds. */
+/** Resolves after this many milliseconds. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-/** Whether the promise settled in time. It goes on afterwards; a rejection counts as settled. */
+/** Whether the promise settled in time. It continues afterwards; a rejection counts as settled. */
 export async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<false>((resolve) => {
@@ -16,7 +16,7 @@ export async function settlesWithin(promise: Promise<unknown>, ms: number): Prom
   return Promise.race([settled, late]).finally(() => clearTimeout(timer))
 }
 
-/** Asks until the answer is yes, or the time is over. */
+/** Polls until the answer is true, or the time is over. */
 export async function until(
   ms: number,
   everyMs: number,

@@ -19,7 +19,7 @@ export class Random {
     return this.next() < probability
   }
 
-  /** A whole number, both ends included. */
+  /** An integer, both ends included. */
   between(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1))
   }
@@ -28,7 +28,7 @@ export class Random {
     return items[Math.floor(this.next() * items.length)]!
   }
 
-  /** One of the items, each as likely as its weight says. */
+  /** One of the items, with a probability by weight. */
   weighted<Item extends { readonly weight: number }>(items: readonly Item[]): Item {
     let left = this.next() * items.reduce((sum, { weight }) => sum + weight, 0)
     for (const item of items) {
@@ -38,7 +38,7 @@ export class Random {
     return items.at(-1)!
   }
 
-  /** Waiting times of events that don't know of each other, cut off at five times their mean. */
+  /** Waiting times of independent events, cut off at five times their mean. */
   pauseMs(meanMs: number): number {
     return Math.min(-Math.log(1 - this.next()) * meanMs, 5 * meanMs)
   }
@@ -48,7 +48,7 @@ export class Random {
   }
 }
 
-/** Decides something by a name instead of by its turn: the same for the same seed and name, whatever happened before. From 0 to below 1. */
+/** A number from 0 to below 1 that depends only on the seed and a name, not on earlier draws. */
 export function drawn(seed: number, name: string): number {
   let hash = seed >>> 0
   for (let index = 0; index < name.length; index += 1)

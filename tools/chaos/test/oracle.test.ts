@@ -22,7 +22,7 @@ function step(name: string, status: string, more: Partial<StepFacts> = {}): Step
 
 function run(
   id: string,
-  status: string,
+  status: RunFacts['status'],
   steps: readonly StepFacts[],
   more: Partial<RunFacts> = {},
 ): RunFacts {
@@ -66,7 +66,7 @@ function facts(given: Partial<Facts>): Facts {
   }
 }
 
-/** A run whose charge was made and undone, as it should be. */
+/** A run whose charge was made and undone correctly. */
 const UNDONE: Partial<Facts> = {
   runs: [run('r', 'compensated', [step('charge', 'compensated', { undoOf: 'completed' })])],
   calls: [call('1', false, 10), call('2', true, 30)],
@@ -78,17 +78,17 @@ function kindsOf(given: Partial<Facts>): readonly string[] {
 }
 
 describe('the oracle of effects', () => {
-  it('finds nothing wrong with an effect that was undone after it', () => {
+  it('accepts an effect that was undone after it', () => {
     expect(kindsOf(UNDONE)).toEqual([])
   })
 
-  it('notices an effect after its undo', () => {
+  it('reports an effect after its undo', () => {
     expect(kindsOf({ ...UNDONE, effects: [effect(false, 50), effect(true, 40)] })).toEqual([
       'effect_after_undo',
     ])
   })
 
-  it('allows, and counts, an effect after its undo when its process was stopped inside of the handler', () => {
+  it('allows, and counts, an effect after its undo if its process was stopped inside the handler', () => {
     const late = { ...UNDONE, effects: [effect(false, 50), effect(true, 40)] }
     const freezes = new Map([['w1.1', [{ from: 15, to: 45 }]]])
 
@@ -98,14 +98,14 @@ describe('the oracle of effects', () => {
     expect(exceptions).toEqual({ 'effects after their undo, of handlers that were stopped inside': 1 })
   })
 
-  it('notices a handler that begins after its undo has begun, even in a process that was stopped before', () => {
+  it('reports a handler that begins after its undo has begun, even in a process that was stopped before', () => {
     const calls = [call('1', false, 10), call('2', true, 30), call('3', false, 60)]
     const freezes = new Map([['w1.1', [{ from: 15, to: 59 }]]])
 
     expect(kindsOf({ ...UNDONE, calls, freezes })).toEqual(['effect_after_undo'])
   })
 
-  it('notices an attempt that begins after a newer one has begun', () => {
+  it('reports an attempt that begins after a newer one has begun', () => {
     const runs = [run('r', 'completed', [step('charge', 'completed', { losses: 1 })])]
     const effects = [effect(false, 70)]
 
@@ -115,12 +115,12 @@ describe('the oracle of effects', () => {
     expect(kindsOf({ runs, effects, calls: [call('1', false, 50), call('2', false, 60, 2)] })).toEqual([])
   })
 
-  it('notices a completed step without its effect, and an undo without its own', () => {
+  it('reports a completed step without its effect, and an undo without its own', () => {
     expect(kindsOf({ runs: [run('r', 'completed', [step('charge', 'completed')])] })).toEqual(['effect_lost'])
     expect(kindsOf({ ...UNDONE, effects: [effect(false, 20)] })).toEqual(['effect_lost'])
   })
 
-  it('notices an effect of a step that never began, and allows one whose outcome the row calls unknown', () => {
+  it('reports an effect of a step that never began, and allows one whose outcome the row calls unknown', () => {
     const cancelled = (more: Partial<StepFacts>) => ({
       runs: [run('r', 'cancelled', [step('charge', 'cancelled', more)])],
       effects: [effect(false, 20)],
@@ -130,7 +130,7 @@ describe('the oracle of effects', () => {
     expect(kindsOf(cancelled({ losses: 1 }))).toEqual([])
   })
 
-  it('notices an undo of a step whose handler never began', () => {
+  it('reports an undo of a step whose handler never began', () => {
     const undone = [run('r', 'compensated', [step('charge', 'compensated', { undoOf: 'cancelled' })])]
 
     const given = { runs: undone, calls: [call('2', true, 30)], effects: [effect(true, 40)] }
@@ -151,24 +151,24 @@ describe('the oracle of the ledger', () => {
     { id: 2, cents: 105 },
   ]
 
-  it('finds nothing wrong with a ledger that adds up', () => {
+  it('accepts a ledger that adds up', () => {
     expect(kindsOf({ runs: [done], entries, accounts })).toEqual([])
   })
 
-  it('notices a cent too much on an account', () => {
+  it('reports a cent too much on an account', () => {
     expect(kindsOf({ runs: [done], entries, accounts: [accounts[0]!, { id: 2, cents: 106 }] })).toEqual([
       'ledger',
     ])
   })
 
-  it('notices an entry that is there twice, and one that is missing', () => {
+  it('reports a duplicate entry, and a missing one', () => {
     const twice = { runs: [done], entries: [...entries, entries[0]!], accounts: [] }
 
     expect(kindsOf(twice)).toContain('ledger')
     expect(kindsOf({ runs: [done], entries: [entries[0]!], accounts: [] })).toContain('ledger')
   })
 
-  it('notices an entry of a step that did not complete', () => {
+  it('reports an entry of a step that did not complete', () => {
     const failed = run('r', 'failed', [step('debit', 'failed', { error: {} }), step('credit', 'cancelled')])
 
     expect(kindsOf({ runs: [failed], entries: [entries[0]!], accounts: [] })).toContain('ledger')
@@ -178,7 +178,7 @@ describe('the oracle of the ledger', () => {
 describe('the oracle of runs', () => {
   const intent = { key: 'key-r', kind: 'run', state: 'started', runId: 'r' }
 
-  it('notices a run that was acknowledged and is not there, and one that is there twice', () => {
+  it('reports an acknowledged run that does not exist, and a duplicate run', () => {
     expect(kindsOf({ intents: [intent] })).toEqual(['run_lost'])
     expect(
       kindsOf({
@@ -188,7 +188,7 @@ describe('the oracle of runs', () => {
     ).toEqual(['run_doubled'])
   })
 
-  it('notices a run whose start was rolled back, and a run without the row it was committed with', () => {
+  it('reports a run whose start was rolled back, and a run without the row that was committed with it', () => {
     const runs = [run('r', 'completed', [])]
 
     expect(kindsOf({ runs, intents: [{ ...intent, kind: 'rollback', state: 'rolled_back' }] })).toEqual([
@@ -197,7 +197,7 @@ describe('the oracle of runs', () => {
     expect(kindsOf({ runs, intents: [{ ...intent, kind: 'tx' }] })).toEqual(['order_lost'])
   })
 
-  it('notices an acknowledged signal that became a stand-in', () => {
+  it('reports an acknowledged signal that became a stand-in', () => {
     const runs = [run('r', 'completed', [step('paid', 'completed', { output: { nonce: 'none' } })])]
 
     expect(kindsOf({ runs, receipts: [{ runId: 'r', step: 'paid', nonce: 'n', result: 'kept' }] })).toEqual([
@@ -205,7 +205,7 @@ describe('the oracle of runs', () => {
     ])
   })
 
-  it('notices a step that begins in a paused run', () => {
+  it('reports a step that begins in a paused run', () => {
     const pauses = [{ runId: 'r', pausedAt: 5, resumedAt: 20 }]
 
     expect(kindsOf({ pauses, calls: [call('1', false, 10)] })).toEqual(['began_while_paused'])
@@ -218,14 +218,14 @@ describe('the watch over leases', () => {
   const look = (watch: LeaseWatch, { active = [], isCalm = true }: { active?: string[]; isCalm?: boolean }) =>
     watch.look([lease], { worksOn: () => new Set(active), isCalm: () => isCalm, sinceMs: 600 })
 
-  it('notices a leased step that nobody works on', () => {
+  it('reports a leased step that nobody works on', () => {
     const watch = new LeaseWatch(1_000)
     for (let times = 0; times < 3; times += 1) look(watch, {})
 
     expect(watch.violations.map(({ kind }) => kind)).toEqual(['leased_to_nobody'])
   })
 
-  it('is content with a step that is worked on, and counts no time under a fault', () => {
+  it('accepts a step that is worked on, and counts no time under a fault', () => {
     const [busy, troubled] = [new LeaseWatch(1_000), new LeaseWatch(1_000)]
     for (let times = 0; times < 5; times += 1) {
       look(busy, { active: ['r:charge'] })
@@ -240,14 +240,14 @@ describe('the watch over backends', () => {
   const look = (watch: BackendWatch, count: number) =>
     watch.look(new Map([['w1.1', count]]), { told: () => 7, isCalm: () => true, sinceMs: 600 })
 
-  it('notices a backend too many that stays', () => {
+  it('reports one backend too many that stays', () => {
     const watch = new BackendWatch(1_000)
     for (let times = 0; times < 3; times += 1) look(watch, 8)
 
     expect(watch.violations.map(({ kind }) => kind)).toEqual(['too_many_backends'])
   })
 
-  it('is content with as many as were told, and with a moment of one more', () => {
+  it('accepts as many backends as allowed, and one more for a moment', () => {
     const watch = new BackendWatch(1_000)
     for (const count of [7, 8, 7, 8, 7, 8, 7]) look(watch, count)
 

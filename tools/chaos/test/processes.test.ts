@@ -28,7 +28,7 @@ function given({ onTestFinished }: TestContext) {
 }
 
 describe('a process of the harness', () => {
-  it('that exits by itself is a death, told with its last words', async (context) => {
+  it('that exits by itself is a death, reported with its last output', async (context) => {
     const { start, deaths } = given(context)
 
     await start('dies.mjs').ended
@@ -37,7 +37,7 @@ describe('a process of the harness', () => {
     expect(deaths[0]).toMatch(/w1\.1 exited with 1 by itself\..*something broke/s)
   })
 
-  it('that was killed, or told to leave, is none', async (context) => {
+  it('that was killed, or told to leave, is not a death', async (context) => {
     const { start, deaths } = given(context)
     const [killed, told] = [start('stays.mjs'), start('stays.mjs')]
 
@@ -61,7 +61,7 @@ describe('a process of the harness', () => {
   })
 })
 
-/** A process that nobody has collected yet is gone all the same. */
+/** A zombie process counts as gone. */
 function isAlive(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => server.stop())
 
-/** A proxy before the server, and one connection through it. */
+/** A proxy in front of the server, and one connection through it. */
 async function given({ onTestFinished }: TestContext) {
   const proxy = await TcpProxy.open(server.port)
   const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`
@@ -49,7 +49,7 @@ describe('the proxy', () => {
     expect(pids).toEqual([rows[0].pid])
   })
 
-  it('delays what it passes, in order', async (context) => {
+  it('delays chunks and keeps their order', async (context) => {
     const { proxy, connect } = await given(context)
     const client = await connect()
 
@@ -63,7 +63,7 @@ describe('the proxy', () => {
     expect(rows.every(({ line }) => line.length === 32_000)).toBe(true)
   })
 
-  it('resets connections, and takes new ones', async (context) => {
+  it('resets connections, and accepts new ones', async (context) => {
     const { proxy, connect } = await given(context)
     const client = await connect()
 
@@ -73,7 +73,7 @@ describe('the proxy', () => {
     await expect((await connect()).query('select 1')).resolves.toBeDefined()
   })
 
-  it('goes silent: nothing is answered and nothing closed, and what was asked meanwhile stays without an answer', async (context) => {
+  it('goes silent: nothing is answered or closed, and queries sent meanwhile stay unanswered', async (context) => {
     const { proxy, connect, written } = await given(context)
     const client = await connect()
 
@@ -88,7 +88,7 @@ describe('the proxy', () => {
     await expect((await connect()).query('select 1')).resolves.toBeDefined()
   })
 
-  it('drops the answer of a COMMIT that has happened', async (context) => {
+  it('drops the answer of a COMMIT after it has happened', async (context) => {
     const { proxy, connect, written } = await given(context)
     const client = await connect()
     await client.query('begin')
@@ -100,7 +100,7 @@ describe('the proxy', () => {
     expect(await written()).toBe(1)
   })
 
-  it('drops the answer of a statement that has happened, and of no more than it was told', async (context) => {
+  it('drops the answer of a statement after it has happened, and of no more statements than it was told', async (context) => {
     const { proxy, connect, written } = await given(context)
     const [client, other] = [await connect(), await connect()]
 
@@ -131,7 +131,7 @@ describe('the proxy', () => {
       )
       return rows[0].count as number
     }
-    // Those of other tests are on their way out.
+    // The backends of other tests may still be ending.
     await until(5_000, 20, async () => (await backends()) === 1)
 
     proxy.goSilent()

@@ -7,7 +7,7 @@ import { compileBlocks } from './docs/compile-blocks.mjs'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** Every page that is or will be committed: git knows which Markdown is ours. */
+/** Every page that is or will be committed: git knows which Markdown files are ours. */
 function pages() {
   const list = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'], {
     cwd: root,

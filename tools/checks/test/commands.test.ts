@@ -3,11 +3,11 @@ import { explainInstallFailure } from '../../../scripts/install-failure.mjs'
 import { nodeProblem } from '../../../scripts/node-version.mjs'
 
 describe('the Node version', () => {
-  it.each(['20.19.0', '20.20.2', '22.0.0', '24.1.0'])('%s is good enough', (version) => {
+  it.each(['20.19.0', '20.20.2', '22.0.0', '24.1.0'])('%s is accepted', (version) => {
     expect(nodeProblem(version)).toBeNull()
   })
 
-  it.each(['16.20.2', '18.20.4', '20.18.3'])('%s is refused with what to do', (version) => {
+  it.each(['16.20.2', '18.20.4', '20.18.3'])('%s is refused, with advice', (version) => {
     expect(nodeProblem(version)).toMatch(/needs Node\.js 20\.19 or later; this is .*\n.*nodejs\.org/)
   })
 })
@@ -30,7 +30,7 @@ describe('a failed installation', () => {
     expect(text).not.toContain('Progress')
   })
 
-  it('that nobody foresaw still shows what the tool said last', () => {
+  it('of an unknown kind still shows the last output of the tool', () => {
     const text = explainInstallFailure(['a new kind of trouble'], 3)
 
     expect(text).toContain('a new kind of trouble')

@@ -30,7 +30,7 @@ describe('the last line of CI', () => {
     expect(line).toBe('2 passed, 1 failed')
   })
 
-  it('counts an error outside of every test as failed', () => {
+  it('counts an error outside all tests as failed', () => {
     const line = countTests({ success: false, numPassedTests: 2, numFailedTests: 0, testResults: [passed] })
 
     expect(line).toBe('2 passed, 1 failed')

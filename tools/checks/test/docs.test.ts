@@ -5,13 +5,13 @@ import { compileBlocks } from '../src/docs/compile-blocks.mjs'
 const FENCE = '```'
 
 describe('reading a page', () => {
-  it('takes every TypeScript block with its line, and no other', () => {
+  it('takes every TypeScript block with its line, and no other block', () => {
     const page = readPage(`# Title\n\n${FENCE}ts\nconst a = 1\n${FENCE}\n\n${FENCE}sh\nnpm start\n${FENCE}\n`)
 
     expect(page).toEqual({ blocks: [{ code: 'const a = 1', line: 4 }], ignored: [], problems: [] })
   })
 
-  it('leaves out what it is told to, and keeps the reason', () => {
+  it('skips ignored blocks, and keeps the reason', () => {
     const page = readPage(`${FENCE}ts ignore: needs a browser\ndocument.title\n${FENCE}`)
 
     expect(page).toEqual({ blocks: [], ignored: [{ line: 2, reason: 'needs a browser' }], problems: [] })
@@ -28,7 +28,7 @@ describe('reading a page', () => {
     },
   )
 
-  it('refuses a block that continues nothing', () => {
+  it('refuses "continues" without a block before it', () => {
     const page = readPage(`${FENCE}ts continues\na + 1\n${FENCE}`)
 
     expect(page.problems).toEqual(['2: there is no block that this one could continue'])

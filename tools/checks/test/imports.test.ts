@@ -17,16 +17,27 @@ const CLEAN = {
     "import pLimit from 'p-limit'\nimport '../definition/index.ts'\nexport { pLimit }",
   'packages/workflow-postgres/src/index.ts':
     "import { Pool } from 'pg'\nimport { BelayError } from '@belay/workflow/adapter'",
+  'bench/src/a.ts': "import './b.ts'",
+  'tools/chaos/src/a.ts': "import './b.ts'",
+  'tools/simulation/src/a.ts': "import './b.ts'",
   'packages/testing/src/index.ts': "import { BelayError } from '@belay/workflow/adapter'",
   'packages/testing/src/simulation/index.ts': "import { createEngine } from '@belay/workflow'",
 }
 
 describe('the import check', () => {
+  it('refuses a circle among files that stand beside the packages', () => {
+    const { violations } = check({ 'bench/src/b.ts': "import type { A } from './a.ts'" })
+
+    expect(violations).toEqual([
+      'bench/src: the files a.ts → b.ts → a.ts go round in a circle (a.ts:1, b.ts:1)',
+    ])
+  })
+
   it('accepts a tree whose imports all go one way', () => {
     const { violations, checkedImports } = check({})
 
     expect(violations).toEqual([])
-    expect(checkedImports).toBe(10)
+    expect(checkedImports).toBe(13)
   })
 
   it('accepts this repository', () => {
@@ -53,7 +64,7 @@ describe('the import check', () => {
     expect(violations).toContain(`${file}:2 imports "../${target}": ${sentence}`)
   })
 
-  it('refuses that a file at the bottom of the core imports a room', () => {
+  it('refuses an import of a room by a file at the bottom of the core', () => {
     const { violations } = check({ 'packages/workflow/src/clock.ts': "import './adapter/index.ts'" })
 
     expect(violations).toContain(
@@ -71,7 +82,7 @@ describe('the import check', () => {
     'drizzle-orm',
     '@electric-sql/pglite',
     '@belay/testing',
-  ])('refuses that the core imports %s', (module) => {
+  ])('refuses the import of %s by the core', (module) => {
     const file = 'packages/workflow/src/engine/io.ts'
 
     const { violations } = check({ [file]: `import * as io from '${module}'` })
@@ -118,7 +129,7 @@ describe('the import check', () => {
     expect(violations[0]).toContain(`packages/${name}/src/wrong.ts:1 imports`)
   })
 
-  it('allows an adapter the types of the engine, which load nothing', () => {
+  it('allows an adapter to import the engine’s types, which load nothing', () => {
     const { violations } = check({
       'packages/workflow-postgres/src/fine.ts': "import { type Duration } from '@belay/workflow'",
     })
@@ -138,7 +149,7 @@ describe('the import check', () => {
     expect(violations[0]).toContain('invariants/check.ts:1')
   })
 
-  it('refuses an arrow between two rooms of the engine that points up', () => {
+  it('refuses an import that points upwards between two rooms of the engine', () => {
     const file = 'packages/workflow/src/engine/decisions/decide.ts'
 
     const { violations } = check({ [file]: "import { Session } from '../worker/session.ts'" })
@@ -169,7 +180,7 @@ afterEach(() => {
   for (const tree of trees.splice(0)) rmSync(tree, { recursive: true })
 })
 
-/** Checks the clean tree with these files added; null removes a path. */
+/** Checks the clean tree with these files added; null removes a file. */
 function check(changes: Record<string, string | null>) {
   const root = mkdtempSync(join(tmpdir(), 'belay-imports-'))
   trees.push(root)

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { hearSignalsOnce } from '../../../scripts/launcher.mjs'
 
 describe('Ctrl-C', () => {
-  it('that both the terminal and npm deliver is heard once, and a second one is heard too', () => {
+  it('is heard once if both the terminal and npm deliver it, and a second one is heard too', () => {
     const program = new EventEmitter()
     const heard: string[] = []
     for (const signal of ['SIGINT', 'SIGTERM']) program.on(signal, () => heard.push(signal))
@@ -44,11 +44,11 @@ const PROGRAM = `
   import { endWithLauncher } from ${JSON.stringify(LAUNCHER)}
   endWithLauncher()
   setInterval(() => {}, 1000)
-  // A failed test leaves nothing behind.
+  // If the test fails, nothing is left running.
   setTimeout(() => process.exit(), 10_000).unref()
   console.log(JSON.stringify({ shell: process.ppid }))
 `
-// The shell has a command to come, so it stays between, as dash does under npm.
+// The shell has another command to run, so it stays in between, like dash under npm.
 const NPM = `
   const { spawn } = require('node:child_process')
   spawn('sh', ['-c', '"$0" --input-type=module -e "$PROGRAM"; true', process.execPath], { stdio: 'inherit' })

@@ -27,7 +27,7 @@ export function readConfig(): Config {
   return JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8')) as Config
 }
 
-/** Lints a tree of these files alone, and returns which rules find fault with which file. */
+/** Lints a tree of only these files. Returns which rules report which files. */
 export function faultsOf(
   files: Readonly<Record<string, string>>,
   config = readConfig(),
@@ -47,7 +47,7 @@ export function faultsOf(
   }
 }
 
-/** What Biome reports, also when it finds fault. */
+/** Biome's report, even if it exits with an error. */
 function lint(cwd: string): string {
   const options = ['lint', '--reporter=github', '--max-diagnostics=none', '.']
   try {

@@ -11,20 +11,17 @@ it.each([
   ['a source of a tool', 'tools/some/src/long.mjs', lines, 300, 'noExcessiveLinesPerFile'],
   ['a test', 'packages/some/test/long.test.ts', lines, 400, 'noExcessiveLinesPerFile'],
   ['a function', 'packages/some/src/long.ts', functionOf, 40, 'noExcessiveLinesPerFunction'],
-])(
-  '%s may be as long as CONTRIBUTING.md says, and not one line longer',
-  (_, path, ofLength, linesMax, rule) => {
-    expect(tooLong({ [path]: ofLength(linesMax) })).toEqual([])
+])('%s may be as long as CONTRIBUTING.md says, and no longer', (_, path, ofLength, linesMax, rule) => {
+  expect(tooLong({ [path]: ofLength(linesMax) })).toEqual([])
 
-    expect(tooLong({ [path]: ofLength(linesMax + 1) })).toEqual([[path, rule]])
-  },
-)
+  expect(tooLong({ [path]: ofLength(linesMax + 1) })).toEqual([[path, rule]])
+})
 
-it('a function in a test may be longer: a suite is one', () => {
+it('a function in a test may be longer, because a suite is one function', () => {
   expect(tooLong({ 'packages/some/test/suite.test.ts': functionOf(200) })).toEqual([])
 })
 
-it('each file that may be longer has just the length that its exception allows: it may only shrink', () => {
+it('each exception allows exactly the length of its file, so the file may only shrink', () => {
   const config = readConfig()
   const files: Record<string, string> = {}
   for (const { includes } of exceptionsOf(config)) {
@@ -47,7 +44,7 @@ it('each file that may be longer has just the length that its exception allows: 
   ).toEqual([])
 })
 
-/** The overrides that give single files a length of their own. */
+/** The overrides that set a length for single files. */
 function exceptionsOf({ overrides }: Config): readonly Override[] {
   return overrides.filter(({ linter }) => linter !== undefined && linter.rules.complexity === undefined)
 }
@@ -63,7 +60,7 @@ function matching(globs: readonly string[]): readonly string[] {
   return execFileSync('git', list, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean)
 }
 
-/** What of these files is too long, with the rule that says so. */
+/** The files among these that are too long, or have functions that are, and the rule that says so. */
 function tooLong(files: Readonly<Record<string, string>>, config = readConfig()) {
   return faultsOf(files, config).filter(([, rule]) => SIZES.includes(rule))
 }

@@ -16,7 +16,7 @@ it.each([
   expect(faultsOf({ [path]: text })).toEqual([[path, rule]])
 })
 
-it('a test that says why real time has to pass may let it pass', () => {
+it('a test that says why real time must pass may sleep', () => {
   const reason = '// biome-ignore lint/style/noRestrictedGlobals: past the limit in the server.\n'
 
   expect(faultsOf({ 'packages/some/test/slow.test.ts': reason + SLEEP })).toEqual([])

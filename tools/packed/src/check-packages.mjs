@@ -10,7 +10,7 @@ import { packPackages, root } from './pack.mjs'
 
 const execute = promisify(execFile)
 
-/** Looks at each package as npm would deliver it: what it contains, and how Node and TypeScript find their way in it. */
+/** Checks each package as npm would deliver it: what it contains, and how Node and TypeScript resolve it. */
 async function main() {
   const destination = await mkdtemp(join(tmpdir(), 'belay-packages-'))
   try {
@@ -40,7 +40,7 @@ async function problemsOf({ tarball, files }) {
 }
 
 /**
- * The packages are ESM only, so what CommonJS and old resolvers would find doesn't count.
+ * The packages are ESM only, so the results for CommonJS and old resolvers do not count.
  * @param {string} tarball
  */
 async function typeProblems(tarball) {

@@ -9,7 +9,7 @@ import { packPackages, root } from './pack.mjs'
 const execute = promisify(execFile)
 const PROGRAM = fileURLToPath(new URL('../consumer', import.meta.url))
 
-/** What a project of a user has beside the packages: types of Node and of the client that it passes in. */
+/** What a user's project has besides the packages: types of Node and of the client that it passes in. */
 const OWN_DEPENDENCIES = { '@types/node': '20.19.37' }
 
 // A program that hangs must not outlive the test that waits for it.
@@ -24,7 +24,7 @@ const TIMEOUT_MS = 90_000
  */
 
 /**
- * An empty project outside the workspace with the packed packages installed by npm, and the program of `tools/packed/consumer` in it.
+ * An empty project outside the workspace, with the packed packages installed by npm and the program of `tools/packed/consumer`.
  * @returns {Promise<Consumer>}
  */
 export async function makeConsumer() {
@@ -50,8 +50,8 @@ export async function makeConsumer() {
 }
 
 /**
- * Declarations are checked too, unlike in most projects: an error in ours would make types `any` without a word. Errors in those of
- * third parties are theirs.
+ * Also checks declarations, unlike most projects: an error in ours would silently turn types into `any`. Errors in third-party declarations are
+ * ignored.
  * @param {string} folder
  */
 async function compile(folder) {
@@ -74,7 +74,7 @@ async function install(folder) {
       throw error
     throw new Error(
       "npm's registry can't be reached, so the packed packages' own dependencies can't be installed. Without network, " +
-        `leave this test out with BELAY_OFFLINE=1.\n${message}`,
+        `skip this test with BELAY_OFFLINE=1.\n${message}`,
     )
   }
 }
@@ -86,7 +86,7 @@ async function install(folder) {
  */
 async function output(command, args, cwd) {
   try {
-    // npm is a script on Windows, which only a shell can start.
+    // On Windows npm is a script, which only a shell can start.
     const shell = process.platform === 'win32' && command === 'npm'
     const { stdout } = await execute(command, args, {
       cwd,
@@ -101,7 +101,7 @@ async function output(command, args, cwd) {
   }
 }
 
-/** Under `npm test` npm tells its children about this repository; a consumer's npm must not hear of it. */
+/** Under `npm test`, npm passes settings of this repository to its children. A consumer's npm must not see them. */
 function plainEnvironment() {
   const inherited =
     /^(npm_(package|lifecycle)_|npm_config_(local_prefix|prefix)$|NODE_OPTIONS$|NODE_PATH$|VITEST|INIT_CWD$)/

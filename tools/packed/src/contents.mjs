@@ -12,8 +12,8 @@ export function contentProblems({ files, manifest }) {
     ...(built.length === 0 ? ['has nothing in dist: build it first (npm run build)'] : []),
     ...files
       .filter((file) => /\.tsbuildinfo$|(^|\/)node_modules\/|\.test\.|^test\//.test(file))
-      .map((file) => `contains ${file}, which nobody needs who installs it`),
-    // The compiler never deletes: what a moved source left behind would be published for ever.
+      .map((file) => `contains ${file}, which users do not need`),
+    // The compiler never deletes: output of a moved source would be published for ever.
     ...built
       .filter((file) => !has.has(file.replace(/^dist\/(.*)\.js$/, 'src/$1.ts')))
       .map((file) => `contains ${file}, whose source is gone: npm run clean && npm run build`),

@@ -31,7 +31,7 @@ export async function packPackages(destination) {
     const { stdout } = await execute(
       process.execPath,
       [pnpm, 'pack', '--json', '--pack-destination', destination],
-      // A lifecycle script would build again, beside tests that are reading what was built.
+      // A lifecycle script would build again, while tests read the build's output.
       { cwd: folder, env: { ...process.env, npm_config_ignore_scripts: 'true' } },
     )
     /** @type {{ name: string, filename: string, files: { path: string }[] }} */

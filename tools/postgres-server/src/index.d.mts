@@ -4,21 +4,21 @@ export interface PostgresServer {
   readonly port: number
   /** Ends the server and removes its files; idempotent. */
   stop(): Promise<void>
-  /** The way a crash or a failover looks to clients: every connection is cut, nothing is lost; it comes back when `whileDown` has ended. */
+  /** Restarts like a crash or a failover as clients see it: every connection is cut, nothing is lost. Starts again when `whileDown` has ended. */
   restart(options?: { readonly whileDown?: () => Promise<void> }): Promise<void>
-  /** Stops every process of the server where it is (SIGSTOP): connections stay open, and nothing answers. Linux only. */
+  /** Stops every process of the server (SIGSTOP): connections stay open, and nothing answers. Linux only. */
   freeze(): void
-  /** Lets a frozen server go on. */
+  /** Continues a frozen server. */
   thaw(): void
-  /** Kills every process of the server (SIGKILL) and starts it again, which recovers from its log. Linux only. */
+  /** Kills every process of the server (SIGKILL) and starts it again; it recovers from its log. Linux only. */
   crash(): Promise<void>
-  /** A fresh database's url. */
+  /** Creates a database, and resolves to its url. */
   createDatabase(options?: { readonly template?: string }): Promise<string>
 }
 
 /**
- * Starts a throw-away PostgreSQL server from npm's binaries, on a free loopback port and without a socket, as root or not. It ends with
- * this process, however that ends. `durable` keeps fsync on, as benchmarks need it; without it commits don't reach the disk.
+ * Starts a temporary PostgreSQL server from npm's binaries, on a free loopback port and without a socket, as root or not. It ends with this process,
+ * however that ends. `durable` keeps fsync on, for benchmarks; otherwise commits do not reach the disk.
  */
 export function startPostgres(options?: {
   readonly major?: 14 | 18

@@ -22,17 +22,17 @@ import { unprivilegedUser } from './user.mjs'
  */
 
 /**
- * Starts a throw-away PostgreSQL server from npm's binaries, on a free loopback port and without a socket, as root or not.
- * It ends with this process, however that ends.
+ * Starts a temporary PostgreSQL server from npm's binaries, on a free loopback port and without a socket, as root or not. It ends with this process,
+ * however that ends.
  *
  * @param {{ major?: 14 | 18, settings?: Record<string, string>, durable?: boolean }} [options]
- *   `durable` keeps fsync on, as benchmarks need it; without it commits don't reach the disk.
+ * `durable` keeps fsync on, for benchmarks; otherwise commits do not reach the disk.
  * @returns {Promise<PostgresServer>}
  */
 export async function startPostgres({ major = 18, settings = {}, durable = false } = {}) {
   const user = await unprivilegedUser()
   const home = await mkdtemp(join(tmpdir(), `belay-postgres-${major}-`))
-  // postgres opens its data directory by full path, so the user it runs as must be able to reach it.
+  // postgres opens its data directory by full path, so its user must be able to reach it.
   await chmod(home, 0o755)
   const binaries = await locateBinaries(major, home, user)
   const data = join(home, 'data')
@@ -105,7 +105,7 @@ async function createDatabase({ url, name, template, copyFiles }) {
   await client.connect()
   try {
     const from = template === undefined ? 'template0' : template
-    // Copying files beats writing the whole template through the log, and is the only way before 15.
+    // Copying files is faster than writing the whole template through the log, and is the only way before 15.
     await client.query(`create database ${name} template ${from}${copyFiles ? ' strategy file_copy' : ''}`)
   } finally {
     await client.end()

@@ -26,7 +26,7 @@ export async function run(program, args, user) {
  * @param {import('./user.mjs').User | null} user
  */
 export async function spawnServer(program, args, user) {
-  // Its own process group: a Ctrl-C in the terminal is for the tests, which then stop the server in order.
+  // A separate process group: Ctrl-C in the terminal must reach only the tests, which then stop the server in order.
   const child = spawn(program, args, { ...identity(user), stdio: ['ignore', 'pipe', 'pipe'], detached: true })
   const output = collect(child)
   const ended = once(child, 'close')
@@ -41,13 +41,13 @@ export async function spawnServer(program, args, user) {
       await ended
     },
     /**
-     * Every process of the server: they are groups of their own, so that no signal reaches them all.
+     * Signals every process of the server. Each is its own process group, so no single signal reaches them all.
      *
      * @param {NodeJS.Signals} signal
      */
     signalAll(signal) {
       const server = /** @type {number} */ (child.pid)
-      // The server first: it must not fork another meanwhile.
+      // The server first, so that it cannot fork another process meanwhile.
       process.kill(server, signal)
       for (const pid of childrenOf(server)) signalUnlessGone(pid, signal)
     },
@@ -71,7 +71,7 @@ export async function spawnServer(program, args, user) {
  */
 function untilReady(child, output) {
   return new Promise((resolve, reject) => {
-    // A setting that sends the log elsewhere, like logging_collector, would keep us waiting for ever.
+    // A setting that sends the log elsewhere, like logging_collector, would make us wait for ever.
     const timer = setTimeout(() => {
       child.kill('SIGQUIT')
       reject(new Error(`PostgreSQL did not say that it is ready within ${READY_MS} ms:\n${output()}`))
@@ -102,10 +102,10 @@ function childrenOf(parent) {
 function parentOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The second field is the program's name, which may hold spaces and parentheses; the parent is the fourth.
+    // The second field is the program's name, which may contain spaces and parentheses; the parent is the fourth.
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
   } catch {
-    // It has ended since the folder was read.
+    // It has ended since /proc was listed.
     return undefined
   }
 }
@@ -123,9 +123,9 @@ function signalUnlessGone(pid, signal) {
 }
 
 /**
- * A shell that waits for this process to end, by whatever cause, SIGKILL included (its standard input then closes), and then ends the
- * server and removes its files. It reads the server's id at that moment, since a restart changes it, and waits for the file with it to
- * go: the process itself may stay a zombie where nobody collects orphans.
+ * A shell that waits for this process to end by any cause, even SIGKILL (its standard input then closes). Then it ends the server and removes its
+ * files. It reads the server's id only then, because a restart changes it. It waits for the pid file to vanish, because the process may stay a zombie
+ * where nobody reaps orphans.
  *
  * @param {string} data
  * @param {string} home

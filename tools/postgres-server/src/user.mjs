@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 /** @typedef {{ uid: number, gid: number }} User */
 
 /**
- * The user to run PostgreSQL as: it refuses root. Null when this process may run it itself.
+ * The user to run PostgreSQL as, because it refuses root. Null if this process may run it itself.
  *
  * @returns {Promise<User | null>}
  */

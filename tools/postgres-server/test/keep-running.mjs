@@ -1,4 +1,5 @@
 // Starts a server, says where it is, and stays until it is killed.
+// biome-ignore lint/correctness/useImportExtensions: the rule takes the declarations beside this module for the module.
 import { startPostgres } from '../src/index.mjs'
 
 const server = await startPostgres()

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
+// biome-ignore lint/correctness/useImportExtensions: the rule takes the declarations beside this module for the module.
 import { startPostgres } from '../src/index.mjs'
 
 const SCRIPT = fileURLToPath(new URL('keep-running.mjs', import.meta.url))
@@ -21,7 +22,7 @@ async function ask(url, text) {
 }
 
 describe.each([18, 14])('PostgreSQL %i', (major) => {
-  it('starts with its settings, makes databases, survives a restart, and leaves nothing behind', async () => {
+  it('starts with its settings, creates databases, survives a restart, and leaves nothing behind', async () => {
     const server = await startPostgres({ major, settings: { max_connections: '42' } })
 
     const [facts] = await ask(
@@ -45,10 +46,10 @@ describe.each([18, 14])('PostgreSQL %i', (major) => {
   })
 })
 
-it('answers nothing while it is frozen, and forgets nothing that was committed when it crashes', async () => {
+it('does not answer while it is frozen, and keeps everything committed when it crashes', async () => {
   const server = await startPostgres({ settings: { synchronous_commit: 'on' } })
   const client = new pg.Client({ connectionString: server.url })
-  // A broken connection may report twice: the server's farewell, then the closed socket.
+  // A broken connection may report twice: the server's last message, then the closed socket.
   const broken = new Promise((resolve) => client.on('error', resolve))
   await client.connect()
   await client.query('create table t as select 7 as seven')
@@ -70,7 +71,7 @@ it('answers nothing while it is frozen, and forgets nothing that was committed w
   await server.stop()
 })
 
-it('writes to the disk when it is to be durable', async () => {
+it('writes to the disk if it is durable', async () => {
   const server = await startPostgres({ durable: true })
   expect(await ask(server.url, 'show fsync')).toEqual([{ fsync: 'on' }])
   expect(await ask(server.url, 'show synchronous_commit')).toEqual([{ synchronous_commit: 'on' }])
@@ -78,7 +79,7 @@ it('writes to the disk when it is to be durable', async () => {
 })
 
 it.skipIf(process.platform === 'win32').each(['SIGINT', 'SIGTERM', 'SIGKILL'])(
-  'ends with the process that started it, also by %s (skipped on Windows, which has no such guard)',
+  'ends with the process that started it, even by %s (skipped on Windows, which has no such guard)',
   async (signal) => {
     const owner = spawn(process.execPath, [SCRIPT], { stdio: ['ignore', 'pipe', 'inherit'] })
     const [line] = await once(createInterface({ input: owner.stdout }), 'line')

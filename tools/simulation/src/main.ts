@@ -71,7 +71,7 @@ async function sweep({ name, open }: Stores, from: number, count: number): Promi
   if (failures > 0) process.exitCode = 1
 }
 
-/** Tells how far it is: at a terminal all the time, else every ten seconds. */
+/** Shows progress: continuously at a terminal, else every ten seconds. */
 function progress(count: number) {
   const startedAt = performance.now()
   const seconds = () => (performance.now() - startedAt) / 1_000

@@ -1,6 +1,6 @@
 import type { StoreName, Stores } from './stores.ts'
 
-/** What a store needs is loaded only when it is asked for. */
+/** Loads a store's dependencies only when it is needed. */
 export async function openStores(name: StoreName): Promise<Stores> {
   switch (name) {
     case 'memory':

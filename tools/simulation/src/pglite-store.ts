@@ -6,7 +6,7 @@ import type { Stores } from './stores.ts'
 
 const SCHEMA = 'simulated'
 
-/** Worlds in an instance of PGlite: one session, in which everything waits while a transaction is open. */
+/** Worlds in an instance of PGlite: it has one session, so everything waits while a transaction is open. */
 export async function pgliteStores(): Promise<Stores> {
   const db = await PGlite.create()
   const query = queryOn(db)

@@ -6,18 +6,18 @@ import { prepare, type Query } from './statements.ts'
 import type { Stores } from './stores.ts'
 
 const SCHEMA = 'simulated'
-/** A step's transaction, or a caller's, that holds a row holds it in virtual time: who waits for it gives up after half of this, in real time. */
+/** An open transaction holds its row locks in virtual time. A statement that waits for them times out after half of this, in real time. */
 const QUERY_TIMEOUT_MS = 400
-/** Every process keeps one, and every open transaction. */
+/** Every process keeps one, and so does every open transaction. */
 const CONNECTIONS_MAX = 60
 
-/** Worlds on a PostgreSQL server: a throw-away one, or the given one, in a database of its own. */
+/** Worlds on a PostgreSQL server: a temporary one, or a new database on the given one. */
 export async function postgresStores(givenUrl = process.env['DATABASE_URL']): Promise<Stores> {
   const server = givenUrl === undefined ? await startPostgres({ major: 18 }) : undefined
   const database = await ownDatabase(server?.url ?? givenUrl!)
   const pool = new pg.Pool({ connectionString: database.url, max: CONNECTIONS_MAX })
   pool.on('error', () => {})
-  // Never waits for a connection that an adapter has.
+  // Never waits for a connection that an adapter holds.
   const own = new pg.Pool({ connectionString: database.url, max: 4 })
   own.on('error', () => {})
   const query: Query = async (text, values) => (await own.query(text, values as unknown[])).rows

@@ -2,13 +2,13 @@ import type { Dump, QueueDump, RunDump, WorkerDump } from '@belay/testing'
 import type { Adapter, SavedDefinition } from '@belay/workflow/adapter'
 import type { Query } from './statements.ts'
 
-/** Everything that the schema of a world holds, read again as far as it has changed. */
+/** All rows of a world's schema. Reads again only what has changed. */
 export class SqlDump {
   readonly #reader: Adapter
   readonly #query: Query
   readonly #text: string
   #definitions: readonly SavedDefinition[] = []
-  /** By run: what it held, and a fingerprint of that. */
+  /** By run: its rows, and a fingerprint of them. */
   #runs = new Map<string, { readonly print: string; readonly dump: RunDump }>()
 
   constructor(reader: Adapter, query: Query, schema: string) {
@@ -40,7 +40,7 @@ export class SqlDump {
 
   async #readRun(runId: string, stored: Stored): Promise<RunDump> {
     const found = await this.#reader.readRun(runId)
-    if (found === null) throw new Error(`Run ${runId} is in the tables, and readRun() does not find it.`)
+    if (found === null) throw new Error(`Run ${runId} is in the tables, but readRun() does not find it.`)
     return { ...found, stored }
   }
 }
@@ -54,7 +54,7 @@ interface Held {
   readonly workers: readonly WorkerDump[]
 }
 
-/** One look, so that its parts fit each other. Of hints of one step one is enough, and some are of what needs no claim any more. */
+/** One statement, so that its parts are consistent. One hint per step is enough; some hints are of steps that need no claim any more. */
 function statement(schema: string): string {
   return `select json_build_object(
     'definitions', (select coalesce(json_agg(d.id order by d.id), '[]') from "${schema}".workflow_definitions d),

@@ -10,12 +10,12 @@ export interface SqlStoreParts {
   /** The database, beside all adapters. */
   readonly query: Query
   readonly singleSession: boolean
-  /** Runs SQL in an open transaction: a step's, or an application's. */
+  /** Runs SQL in an open transaction, of a step or an application. */
   readonly queryWithin: (tx: unknown) => Query
   readonly transaction: SimulatedStore['transaction']
 }
 
-/** A world's store in a schema of a database that is there already. It is empty before and after. */
+/** A world's store in a schema of an existing database. The schema is empty before and after. */
 export async function sqlStore(parts: SqlStoreParts): Promise<SimulatedStore> {
   const { schema, query } = parts
   await empty(query, schema)

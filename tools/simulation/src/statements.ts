@@ -1,9 +1,9 @@
 import type { Written } from '@belay/testing/simulation'
 
-/** Runs SQL, and gives the rows. */
+/** Runs SQL, and resolves to the rows. */
 export type Query = (text: string, values?: readonly unknown[]) => Promise<readonly object[]>
 
-/** What a world needs in a schema of Belay's beside that: a clock that the world moves, and a table of an application's. */
+/** Adds to Belay's schema what a world needs: a clock that the world moves, and an application's table. */
 export async function prepare(query: Query, schema: string): Promise<void> {
   await query(`create table "${schema}".simulated_clock (at timestamptz not null)`)
   await query(`insert into "${schema}".simulated_clock values (to_timestamp(0))`)
@@ -34,7 +34,7 @@ export async function readWritten(query: Query, schema: string): Promise<readonl
   return rows as readonly Written[]
 }
 
-/** Empties a schema for the next world: to make one takes longer than most worlds. */
+/** Empties a schema for the next world: creating one takes longer than most worlds. */
 export async function empty(query: Query, schema: string): Promise<void> {
   const tables = (await query(
     `select quote_ident(schemaname) || '.' || quote_ident(tablename) as name from pg_tables

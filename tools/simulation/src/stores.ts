@@ -1,9 +1,9 @@
 import type { OpenStore } from '@belay/testing/simulation'
 
-/** Where worlds may be kept, one after the other. */
+/** Where worlds can be stored, one after another. */
 export interface Stores {
   readonly name: 'memory' | 'pglite' | 'postgres'
-  /** Makes the store of one world; the world before must have closed its own. */
+  /** Makes the store of one world. The world before must have closed its own. */
   readonly open: OpenStore
   close(): Promise<void>
 }

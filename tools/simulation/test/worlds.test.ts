@@ -13,7 +13,7 @@ describe.each(['postgres', 'pglite'] as const)('simulated worlds on %s', (name) 
   })
   afterAll(() => stores.close())
 
-  it('hold every guarantee that they hold in memory', async () => {
+  it('keep every guarantee that they keep in memory', async () => {
     const broken: string[] = []
     for (let seed = 1; seed <= SEEDS[name]; seed += 1) {
       const { violations } = await simulate({ seed, store: stores.open })
@@ -23,7 +23,7 @@ describe.each(['postgres', 'pglite'] as const)('simulated worlds on %s', (name) 
     expect(broken).toEqual([])
   })
 
-  it('are found out when the store keeps another output than it was given', async () => {
+  it('are reported when the store keeps another output than it was given', async () => {
     const violations: string[] = []
     for (let seed = 1; seed <= 10 && violations.length === 0; seed += 1) {
       const report = await simulate({ seed, store: stores.open, sabotage: forgetful })

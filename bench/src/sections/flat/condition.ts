@@ -6,11 +6,11 @@ import type { Recorder } from '../section.ts'
 export interface FlatBench {
   readonly bench: Bench
   readonly record: Recorder
-  /** Steps a second on empty tables in this round: what every condition is compared with. */
+  /** Steps per second on empty tables in this round; every condition is compared with it. */
   readonly emptyStepsPerSecond: number
 }
 
-// Some seconds of draining, so that a hiccup of the machine doesn't decide.
+// Some seconds of draining, so that a hiccup of the machine does not decide.
 const RUNS = 50_000
 
 /** A drain of the chain of 3, the same under every condition. */
@@ -27,7 +27,7 @@ export function drainChain(bench: Bench, url: string, around: Around = {}): Prom
   )
 }
 
-/** Takes the reference, drains under a condition, and records the figure and what it is of the one on empty tables. */
+/** Measures the reference, drains under a condition, and records the figure and its share of the figure on empty tables. */
 export async function drainUnder(
   condition: string,
   given: FlatBench & { url: string; around?: Around },

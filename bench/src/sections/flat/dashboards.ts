@@ -7,12 +7,12 @@ import type { Recorder } from '../section.ts'
 
 const TIMES = 20
 const LIMIT = 50
-// A question that reads all the history must end too.
+// Even a query that reads the whole history must end.
 const TIMEOUT_MS = 60_000
-// After this long no further answer is waited for: the ones there are tell enough.
+// After this time no further answers are measured: the existing ones are enough.
 const BUDGET_MS = 120_000
 
-/** A run of the history to ask for. */
+/** A run of the history to query. */
 interface Known {
   readonly id: string
   readonly key: string
@@ -24,7 +24,7 @@ interface Question {
   ask(known: Known): Promise<unknown>
 }
 
-/** What dashboards ask, through the engine and in SQL, each twenty times. */
+/** The queries of dashboards, through the engine and in SQL, twenty times each. */
 export async function measureDashboards(
   url: string,
   { bench, record }: { bench: Bench; record: Recorder },
@@ -68,7 +68,7 @@ async function knownRuns(client: pg.Client, historyRuns: number): Promise<readon
      join belay.workflow_runs r on r.workflow = d.name and r.key = 'order:' || n`,
     [numbers],
   )
-  if (rows.length === 0) throw new Error('The history has no run to ask for.')
+  if (rows.length === 0) throw new Error('The history has no run to query.')
   return rows
 }
 
@@ -92,7 +92,7 @@ const RUNS = 'belay.workflow_runs'
 const OVERVIEW = 'belay.workflow_run_overview'
 const THIS_MONTH = `status = 'failed' and finished_at >= date_trunc('month', now())`
 
-/** The same on the table and on the view that is made for people. */
+/** The same on the table, and on the view for people. */
 function inSql(client: pg.Client): readonly Question[] {
   const question = (name: string, text: string, values: (known: Known) => readonly string[] = () => []) => ({
     name: `${name} (SQL)`,

@@ -2,10 +2,10 @@ import { withClient } from '../../database.ts'
 import { drainUnder, type FlatBench } from './condition.ts'
 
 const BATCH_RUNS = 5_000
-// So that the rounds after this one still have a history.
+// Leaves a history for the later rounds.
 const SHARE_MAX = 0.1
 
-/** The oldest finished runs and their steps, after the last that was deleted before. */
+/** The oldest finished runs and their steps, after the last ones deleted before. */
 const DELETE_BATCH = `
 with oldest_runs as materialized (
   select id from belay.workflow_runs where id > $1::uuid and finished_at is not null order by id limit ${BATCH_RUNS}
@@ -18,7 +18,7 @@ deleted_runs as (
 )
 select count(*)::int as deleted, (select id from oldest_runs order by id desc limit 1) as last from deleted_runs`
 
-/** The chain of 3 in the history's database while another connection deletes finished runs without a pause. */
+/** Drains the chain of 3 in the history's database while another connection continuously deletes finished runs. */
 export async function measureWhileDeleting(given: FlatBench & { url: string }): Promise<void> {
   let deleted = 0
   const drained = await drainUnder('while finished runs are deleted in bulk', {

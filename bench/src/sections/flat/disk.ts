@@ -5,12 +5,12 @@ import { STEPS_PER_RUN } from './history.ts'
 
 const GIB = 1024 ** 3
 
-// Tables and indexes of a finished run and of each of its step rows, with the spare room that the tables leave on each page.
+// Tables and indexes of a finished run and of each of its step rows, with the free space that the tables leave on each page.
 const BYTES_PER_RUN = 500
 const BYTES_PER_STEP = 400
-/** What a worker that is fed all the time adds to the tables while nothing may be vacuumed. */
+/** What a continuously fed worker adds to the tables while nothing can be vacuumed. */
 const HELD_BYTES_PER_SECOND = 40 * 1024 ** 2
-/** The write-ahead log's largest size, and some room to be on the safe side. */
+/** The largest size of the write-ahead log, and a safety margin. */
 const SPARE_BYTES = 6 * GIB
 
 export function historyBytes({ historyRuns }: Bench): number {
@@ -21,7 +21,7 @@ export function heldBytes({ holdMs }: Bench): number {
   return (holdMs / 1_000) * HELD_BYTES_PER_SECOND
 }
 
-/** Throws when the disk of our own server is too small; another server's disk cannot be asked. */
+/** Throws if the disk of our own server is too small; another server's disk cannot be checked. */
 export async function checkSpace(bench: Bench, what: string, bytes: number): Promise<void> {
   if (!bench.server.isOwn) return
   const free = await freeBytes()
@@ -32,7 +32,7 @@ export async function checkSpace(bench: Bench, what: string, bytes: number): Pro
   )
 }
 
-/** Whether our own server's disk is about to be full. */
+/** Whether our own server's disk is nearly full. */
 export async function isSpaceShort(bench: Bench): Promise<boolean> {
   return bench.server.isOwn && (await freeBytes()) < SPARE_BYTES / 2
 }

@@ -32,7 +32,7 @@ export const flatSection: Section = {
     })
     await record.attempt('a snapshot held open', () => measureHeldSnapshot(bench, record))
     record.note(
-      `The history: ${bench.historyRuns.toLocaleString('en-US')} finished runs of the year past, made by SQL, of nine workflows, the measured one among them; ${STEPS_PER_RUN} step rows a run (1 to 3); its pages as full as the engine leaves them, vacuumed and analyzed once, when nothing was ready. VACUUM FULL, done once after the rounds, leaves room for one new row on every old page, as a restored dump does; that lasts until those pages are used up. Every condition is compared with empty tables in the same round.`,
+      `The history: ${bench.historyRuns.toLocaleString('en-US')} finished runs of the past year, made by SQL, of nine workflows including the measured one; ${STEPS_PER_RUN} step rows a run (1 to 3); its pages as full as the engine leaves them, vacuumed and analyzed once, when nothing was ready. VACUUM FULL, done once after the rounds, leaves room for one new row on every old page, as a restored dump does; that lasts until those pages are used up. Every condition is compared with empty tables in the same round.`,
     )
   },
 }

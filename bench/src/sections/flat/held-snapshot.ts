@@ -7,16 +7,16 @@ import { WORKLOADS } from '../../workloads.ts'
 import type { Recorder } from '../section.ts'
 import { checkSpace, heldBytes, isSpaceShort } from './disk.ts'
 
-// Enough that the worker never waits for the starter, and little enough that the queue stays small.
+// Large enough that the worker never waits for the starter, and small enough that the queue stays small.
 const BACKLOG_LOW = 10_000
 const BATCH_RUNS = 2_500
 const LOOK_EVERY_MS = 20
 const REPORT_EVERY_MS = 60_000
 
-/** What is compared: the first and the last tenth of the time. */
+/** Compares the first and the last tenth of the time. */
 const SHARE = 0.1
 
-/** A worker that is fed all the time, while a snapshot taken at the start pins every dead row. Records its rate at the start and at the end. */
+/** A continuously fed worker, while a snapshot taken at the start pins every dead row. Records its rate at the start and at the end. */
 export async function measureHeldSnapshot(bench: Bench, record: Recorder): Promise<void> {
   await checkSpace(bench, 'Holding a snapshot open', heldBytes(bench))
   const reference = await bench.reference()
@@ -43,9 +43,9 @@ interface Ended {
 }
 
 interface Feeding {
-  /** How many runs had ended when, from the beginning to the end. */
+  /** How many runs had ended at which time, from the beginning to the end. */
   readonly ends: readonly Ended[]
-  /** The fewest runs that waited for the worker: at none, it was the starter that was measured. */
+  /** The fewest runs that waited for the worker. At 0, the starter limited the rate. */
   readonly backlogMin: number
 }
 
@@ -76,7 +76,7 @@ async function drainAndFeed(given: {
     reportAt += REPORT_EVERY_MS
     bench.progress(`flat: snapshot held: ${worker.ended.runs.toLocaleString('en-US')} runs drained`)
     if (await isSpaceShort(bench)) {
-      bench.progress('flat: the disk is nearly full; the snapshot is let go of early')
+      bench.progress('flat: the disk is nearly full; the snapshot is released early')
       break
     }
   }
@@ -98,7 +98,7 @@ function recordRates(
   record.add(`${condition}: last against first`, { unit: '%', value: (end / start) * 100 })
   record.add(`${condition}: fewest runs waiting for the worker`, { unit: 'runs', value: backlogMin })
   record.note(
-    'The snapshot is held once, not in every round, while a worker drains and another process starts runs, all the time.',
+    'The snapshot is held once, not in every round, while a worker continuously drains runs and another process starts them.',
   )
   bench.progress(`flat: snapshot held: ${Math.round(start)} steps/s at first, ${Math.round(end)} at last`)
 }

@@ -8,17 +8,17 @@ import { WORKLOADS } from '../../workloads.ts'
 const CHUNK_RUNS = 500_000
 
 /**
- * How full the engine leaves its pages. It fills them to the tables' fillfactor with new rows, which then grow where they are: a table fed and
- * drained for a minute holds 34 rows of steps and 57 of runs on a page, which is this much of one at the size of the rows made here. Filled
- * to the fillfactor with finished rows, each old page would have room for one new row, which is smaller, and every row of a new run would go
- * to another page of the past. `rewriteHistory` makes that state, to be measured by itself.
+ * How full the engine leaves its pages. It fills them to the tables' fillfactor with new rows, which then grow in place. After a minute of starting
+ * and draining runs, a page holds 34 rows of steps or 57 of runs; at the size of the rows made here, this is that share of a page. If pages were
+ * filled to the fillfactor with finished rows, each old page would have room for one new, smaller row, and the rows of a new run would be spread over
+ * old pages. `rewriteHistory` creates that state, to measure it separately.
  */
 const GROWN_FILLFACTORS = { workflow_steps: 65, workflow_runs: 80 }
 
-/** Step rows of a finished run, on average: 1, 2 or 3 as its workflow has. */
+/** Step rows of a finished run, on average: 1, 2 or 3, depending on its workflow. */
 export const STEPS_PER_RUN = 2
 
-// So that the hot workflow has a history too, and others have what dashboards ask for.
+// The hot workflow has a history too, and other workflows have runs for dashboards to query.
 const HISTORY_WORKFLOWS = Array.from({ length: 8 }, (_, n) => past(`past-${n}`, (n % 3) + 1))
 
 function past(name: string, steps: number) {
@@ -28,11 +28,11 @@ function past(name: string, steps: number) {
   return steps === 2 ? two : two.step('c', { dependsOn: ['b'], run: () => 3 })
 }
 
-/** Makes the tables and fills them with finished runs of the year past, as a database that has been looked after would hold them. */
+/** Creates the tables and fills them with finished runs of the past year, as in a well-maintained database. */
 export async function loadHistory(url: string, bench: Bench): Promise<void> {
   await saveDefinitions(url)
   await withClient(url, async (client) => {
-    // The history is made once and lost with the database: nothing here needs to survive a crash.
+    // The history is created once and lost with the database: nothing here needs to survive a crash.
     await client.query('set synchronous_commit = off')
     await withFillfactors(client, GROWN_FILLFACTORS, async () => {
       for (let from = 1; from <= bench.historyRuns; from += CHUNK_RUNS) {
@@ -46,7 +46,7 @@ export async function loadHistory(url: string, bench: Bench): Promise<void> {
   bench.progress('flat: the history is made')
 }
 
-/** Writes the tables anew, as a restored dump does: every page is filled to the fillfactor with rows of their final size. */
+/** Rewrites the tables, as restoring a dump does: every page is filled to the fillfactor with rows of their final size. */
 export async function rewriteHistory(url: string, bench: Bench): Promise<void> {
   await withClient(url, async (client) => {
     bench.progress('flat: vacuum full')
@@ -56,15 +56,15 @@ export async function rewriteHistory(url: string, bench: Bench): Promise<void> {
   })
 }
 
-/** Does at once what would otherwise happen while something is measured. */
+/** Does now what would otherwise happen during a measurement. */
 async function settleDown(client: pg.Client, bench: Bench): Promise<void> {
   bench.progress('flat: vacuum and analyze')
   await client.query('vacuum (freeze, analyze) belay.workflow_runs, belay.workflow_steps')
-  // It takes a privilege that the user of a given server may not have.
+  // The user of a given server may lack this privilege.
   await client.query('checkpoint').catch(() => {})
 }
 
-/** Does `work` while the tables are filled up otherwise, and puts back what was set before. */
+/** Does `work` with other fillfactors, and restores the old ones afterwards. */
 async function withFillfactors(
   client: pg.Client,
   fillfactors: Readonly<Record<string, number>>,
@@ -83,7 +83,7 @@ async function withFillfactors(
   for (const { name, fillfactor } of rows) await set(name, fillfactor)
 }
 
-/** Brings the schema into a database, with the definitions that the SQL below refers to. */
+/** Creates the schema in a database, with the definitions that the SQL below refers to. */
 export async function saveDefinitions(url: string): Promise<void> {
   const engine = createEngine({
     adapter: postgres(url, { autoMigrate: true, connectionsMax: 2, listen: false }),
@@ -94,8 +94,8 @@ export async function saveDefinitions(url: string): Promise<void> {
 }
 
 /**
- * Ends of runs: of a hundred of each workflow one failed, one was compensated, one cancelled, and the others completed. Ids are those that
- * an engine would have made at that time: uuid v7.
+ * Ended runs: of each hundred of a workflow, one failed, one was compensated, one cancelled, and the others completed. Their ids are those that an
+ * engine would have made at that time: uuid v7.
  */
 const INSERT_RUNS = `
 with past_definitions as materialized (

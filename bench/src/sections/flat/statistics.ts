@@ -2,7 +2,7 @@ import { withClient } from '../../database.ts'
 import { drainChain, drainUnder, type FlatBench } from './condition.ts'
 import { saveDefinitions } from './history.ts'
 
-// The definitions' tables stay as they are: nothing is written to them while runs are drained.
+// The definitions' tables keep autovacuum: nothing is written to them while runs are drained.
 const AUTOVACUUM_OFF = ['workflow_runs', 'workflow_steps', 'workflow_ready', 'workflow_workers']
   .map((table) => `alter table belay.${table} set (autovacuum_enabled = off);`)
   .join('\n')
@@ -12,7 +12,7 @@ const ANALYZE_ALL =
 
 interface Condition {
   readonly name: string
-  /** Makes the statistics what they are to be. Autovacuum is off, so nothing corrects them. */
+  /** Creates the state of the statistics. Autovacuum is off, so nothing corrects them. */
   prepare(url: string, given: FlatBench): Promise<unknown>
 }
 
@@ -31,7 +31,7 @@ const CONDITIONS: readonly Condition[] = [
   },
 ]
 
-/** The chain of 3 under statistics that are missing, or from the worst moment. */
+/** The chain of 3 with missing statistics, or with statistics from the worst moment. */
 export async function measureStatistics(given: FlatBench): Promise<void> {
   for (const condition of CONDITIONS) {
     await given.record.attempt(condition.name, () =>

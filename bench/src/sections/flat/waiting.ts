@@ -2,7 +2,7 @@ import { withClient } from '../../database.ts'
 import { drainUnder, type FlatBench } from './condition.ts'
 import { saveDefinitions } from './history.ts'
 
-/** Runs of the chain of 3 whose first step is due within the next days: half after a failed attempt, half because they begin then. */
+/** Runs of the chain of 3 whose first step is due within the next days: half wait for a retry, half for their start time. */
 const INSERT_WAITING = `
 with chain as materialized (
   select id as definition_id from belay.workflow_definitions where name = 'chain'

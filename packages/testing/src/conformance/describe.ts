@@ -1,60 +1,8 @@
-import type { Adapter } from '@belay/workflow/adapter'
 import { describe, test } from 'vitest'
-import type { BesideCase, Case, Cases, SecondCase } from './case.ts'
-import { approvalCases } from './cases/approvals.ts'
-import { attemptCases } from './cases/attempts.ts'
-import { changedRunCases } from './cases/changed-runs.ts'
-import { claimCases } from './cases/claim.ts'
-import { connectionCases } from './cases/connection.ts'
-import { controlCases } from './cases/control.ts'
-import { controlRaceCases } from './cases/control-races.ts'
-import { controlledWaitCases } from './cases/control-waits.ts'
-import { controlWithinCases } from './cases/control-within.ts'
-import { deadlineCases } from './cases/deadlines.ts'
-import { definitionCases } from './cases/definitions.ts'
-import { diagnosisCases } from './cases/diagnosis.ts'
-import { drainCases } from './cases/drain.ts'
-import { failCases } from './cases/fail.ts'
-import { fenceCases } from './cases/fences.ts'
-import { findingCases } from './cases/finding.ts'
-import { historyCases } from './cases/history.ts'
-import { keptAttemptCases } from './cases/kept-attempts.ts'
-import { keyCases } from './cases/keys.ts'
-import { leaseCases } from './cases/leases.ts'
-import { migrationCases } from './cases/migration.ts'
-import { pauseCases } from './cases/pause.ts'
-import { pausedStopCases } from './cases/paused-stop.ts'
-import { pausedUndoCases } from './cases/paused-undo.ts'
-import { payloadCases } from './cases/payloads.ts'
-import { raceCases } from './cases/races.ts'
-import { readingCases } from './cases/reading.ts'
-import { reopenCases } from './cases/reopen.ts'
-import { repairCases } from './cases/repair.ts'
-import { requeueCases } from './cases/requeue.ts'
-import { retentionCases } from './cases/retention.ts'
-import { settleCases } from './cases/settle.ts'
-import { signalCases } from './cases/signals.ts'
-import { signalAnewCases } from './cases/signals-anew.ts'
-import { signalWithinCases } from './cases/signals-within.ts'
-import { sizeCases } from './cases/sizes.ts'
-import { startCases } from './cases/start.ts'
-import { startLeasedCases } from './cases/start-leased.ts'
-import { startTimeCases } from './cases/start-times.ts'
-import { stopCases } from './cases/stop.ts'
-import { succeededCases } from './cases/succeeded.ts'
-import { sweepCases } from './cases/sweep.ts'
-import { tagCases } from './cases/tags.ts'
-import { transactCases } from './cases/transact.ts'
-import { rolledBackCases } from './cases/transact-rolled-back.ts'
-import { transactionCases } from './cases/transactions.ts'
-import { undoCases } from './cases/undo.ts'
-import { undoOrderCases } from './cases/undo-order.ts'
-import { undoTryCases } from './cases/undo-tries.ts'
-import { versionCases } from './cases/versions.ts'
-import { waitCases } from './cases/waits.ts'
-import { workerCases } from './cases/workers.ts'
+import { type AnyCase, perform } from './case.ts'
 import type { Harness } from './harness.ts'
 import { Scenario } from './scenario/index.ts'
+import { SUITES } from './suites.ts'
 
 export interface Conformance {
   /** Called once per test; the store it gives is closed after it. */
@@ -70,61 +18,6 @@ export interface Capabilities {
   readonly singleSession?: boolean
 }
 
-const SUITES: Readonly<Record<string, Cases>> = {
-  definitions: definitionCases,
-  start: startCases,
-  'start leased': startLeasedCases,
-  claim: claimCases,
-  settle: settleCases,
-  fences: fenceCases,
-  fail: failCases,
-  requeue: requeueCases,
-  attempts: attemptCases,
-  'kept attempts': keptAttemptCases,
-  stop: stopCases,
-  'steps that succeeded and failed': succeededCases,
-  drain: drainCases,
-  'begin undo': undoCases,
-  'undo order': undoOrderCases,
-  leases: leaseCases,
-  sweep: sweepCases,
-  'what is told of runs': changedRunCases,
-  races: raceCases,
-  pause: pauseCases,
-  control: controlCases,
-  'control of waits': controlledWaitCases,
-  'control in transactions': controlWithinCases,
-  'retry of a run': reopenCases,
-  'repair of an undo': repairCases,
-  'stop of a paused run': pausedStopCases,
-  'pause of an undo': pausedUndoCases,
-  'undo between its tries': undoTryCases,
-  'migration of a run': migrationCases,
-  history: historyCases,
-  'races of control': controlRaceCases,
-  sizes: sizeCases,
-  payloads: payloadCases,
-  reading: readingCases,
-  tags: tagCases,
-  'finding runs': findingCases,
-  versions: versionCases,
-  workers: workerCases,
-  retention: retentionCases,
-  keys: keyCases,
-  diagnosis: diagnosisCases,
-  waits: waitCases,
-  signals: signalCases,
-  'signals of a step that asks anew': signalAnewCases,
-  'pending approvals': approvalCases,
-  'start times': startTimeCases,
-  deadlines: deadlineCases,
-  connection: connectionCases,
-  transactions: transactionCases,
-  'signals in transactions': signalWithinCases,
-  transact: transactCases,
-  'transact that is rolled back': rolledBackCases,
-}
-
 /** Registers the suite that every adapter passes, as vitest tests. */
 export function describeAdapter(name: string, conformance: Conformance): void {
   describe(`${name} adapter`, () => {
@@ -136,37 +29,27 @@ export function describeAdapter(name: string, conformance: Conformance): void {
   })
 }
 
-function register(conformance: Conformance, behaviour: string, body: Case | SecondCase | BesideCase): void {
-  if (typeof body === 'function') {
-    test(behaviour, () => inStore(conformance, body))
-    return
-  }
-  if ('besideTransaction' in body) {
-    const single = conformance.capabilities?.singleSession ?? false
-    const title = single ? `${behaviour} (skipped: this store does one thing at a time)` : behaviour
-    test.skipIf(single)(title, () => inStore(conformance, body.besideTransaction))
-    return
-  }
-  const possible = conformance.capabilities?.secondAdapter ?? true
-  const name = possible ? behaviour : `${behaviour} (skipped: this store has one adapter at a time)`
-  test.skipIf(!possible)(name, () =>
-    inStore(conformance, async (given) => body.withSecond(given, await secondOf(given.harness))),
-  )
+function register(conformance: Conformance, behaviour: string, body: AnyCase): void {
+  const reason = reasonToSkip(body, conformance.capabilities)
+  const name = reason === undefined ? behaviour : `${behaviour} (skipped: ${reason})`
+  test.skipIf(reason !== undefined)(name, () => inStore(conformance, body))
 }
 
-async function inStore(conformance: Conformance, body: Case): Promise<void> {
+function reasonToSkip(body: AnyCase, capabilities: Capabilities = {}): string | undefined {
+  const { singleSession = false, secondAdapter = true } = capabilities
+  if (singleSession && 'besideTransaction' in body) return 'this store does one thing at a time'
+  if (!secondAdapter && 'withSecond' in body) return 'this store has one adapter at a time'
+  return undefined
+}
+
+async function inStore(conformance: Conformance, body: AnyCase): Promise<void> {
   const harness = await conformance.create()
   try {
     const given = new Scenario(harness)
-    await body(given)
+    await perform(body, given)
     await given.verify()
     await harness.verify?.()
   } finally {
     await harness.close()
   }
-}
-
-function secondOf(harness: Harness): Promise<Adapter> {
-  if (harness.second !== undefined) return harness.second()
-  throw new Error('This harness has no second(): add it, or set capabilities.secondAdapter to false.')
 }

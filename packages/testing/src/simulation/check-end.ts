@@ -1,4 +1,4 @@
-import type { WorkflowDefinition } from '@belay/workflow'
+import type { Wait, WorkflowDefinition } from '@belay/workflow'
 import type { JsonText, StepRecord } from '@belay/workflow/adapter'
 import type { RunDump } from '../invariants/index.ts'
 import { descendants } from './descendants.ts'
@@ -70,7 +70,8 @@ function expectedOutputs({ found, definition, versions, known }: End, step: Step
       const taken = known.taken.has(name) ? [known.taken.get(name)!] : [JSON.stringify(STAND_IN)]
       return [...taken, ...(known.maybeTaken.get(name) ?? [])]
     }
-    default:
+    case 'poll':
+    case undefined:
       return versions.flatMap(({ graph }) => {
         const number = graph.numberOf(step.name)
         if (number === undefined) return []
@@ -86,9 +87,22 @@ function checkLength({ found, definition, known }: End, step: StepRecord, broken
   const name = `${found.run.runId}/${step.name}`
   if (wait === null || step.status !== 'completed' || known.taken.has(name) || known.maybeTaken.has(name))
     return
-  const leastMs = wait.kind === 'sleep' ? wait.ms! : wait.kind === 'poll' ? 0 : (wait.timeoutMs ?? Number.NaN)
+  const leastMs = leastLengthMs(wait)
   const lastedMs = leastMs === 0 ? 0 : step.finishedAt! - step.waitingSince!
   if (!(lastedMs >= leastMs)) broken(`${name} waited ${lastedMs} ms, not ${leastMs}`)
+}
+
+/** How long a step waits at least unless a signal comes. A number that no length reaches when nothing but its signal ends the wait. */
+function leastLengthMs(wait: Wait): number {
+  switch (wait.kind) {
+    case 'sleep':
+      return wait.ms!
+    case 'signal':
+    case 'approval':
+      return wait.timeoutMs ?? Number.NaN
+    case 'poll':
+      return 0
+  }
 }
 
 function checkUndone(end: End, step: StepRecord, broken: Report): void {

@@ -1,5 +1,5 @@
 import type { StepDefinition, WorkflowDefinition } from '@belay/workflow'
-import { BelayError, type StepTransaction } from '@belay/workflow/adapter'
+import { BelayError, STEP_KINDS, type StepTransaction } from '@belay/workflow/adapter'
 import { untilDeath } from './faulty-adapter.ts'
 import type { Fleet, Living } from './fleet.ts'
 import { type Operation, operationOn, upkeep } from './operator.ts'
@@ -94,7 +94,7 @@ export class Clients {
     if (living === undefined || runs.length === 0) return
     const { run } = this.#stage.random.pick(runs)
     const workflow = definitionOf(living.workflows, run)
-    const steps = workflow.steps.filter(({ wait }) => wait?.kind === 'signal' || wait?.kind === 'approval')
+    const steps = workflow.steps.filter(takesSignals)
     if (steps.length > 0) void this.#signal(living, run.runId, this.#stage.random.pick(steps))
   }
 
@@ -133,7 +133,7 @@ export class Clients {
     if (waiting.length === 0) return
     const { run, row } = random.pick(waiting)
     const step = definitionOf(living.workflows, run).steps[row.step]!
-    if (step.wait?.kind === 'signal' || step.wait?.kind === 'approval') {
+    if (takesSignals(step)) {
       await this.#signal(living, run.runId, step, tx)
     }
   }
@@ -197,6 +197,10 @@ export class Clients {
       oracle.refused(`a signal for ${runId}/${name}`, error)
     }
   }
+}
+
+function takesSignals({ wait }: StepDefinition): boolean {
+  return wait !== null && STEP_KINDS[wait.kind].endsBy === 'signal'
 }
 
 function nameOf({ name }: Process): string {

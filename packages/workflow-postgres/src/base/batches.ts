@@ -1,7 +1,7 @@
-/** Characters of payload in one statement. A parameter is one string, and both ends must hold it whole. */
+/** Characters of payload in one statement. A parameter is one string, and both client and server must hold all of it in memory. */
 const BATCH_PAYLOAD_MAX = 16 * 1024 * 1024
 
-/** Cuts items into batches whose payloads stay below the limit; an item larger than that stands alone. */
+/** Cuts items into batches whose payloads stay below the limit. An item larger than the limit gets a batch of its own. */
 export function batchesBySize<Item>(
   items: readonly Item[],
   payloadOf: (item: Item) => number,

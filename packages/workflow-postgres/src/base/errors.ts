@@ -1,19 +1,19 @@
 import { BelayError, StoreContendedError, StoreUnavailableError, sentence } from '@belay/workflow/adapter'
 
-/** Where a database is, for messages. Never holds a password. */
+/** The address of a database, for messages. Never holds a password. */
 export interface DatabaseAddress {
   readonly host: string
   readonly port: number
   readonly database: string
   readonly user: string
-  /** Set once a store was found there: from then on what keeps us from it passes, as far as we can know. */
+  /** Set once a store was found there. From then on, any failure to reach it is treated as temporary. */
   wasOpen?: boolean
 }
 
-// A later try may cure these: the server is starting, stopping, full, failed over, or out of some resource.
+// Trying again later may help: the server is starting, stopping, full, failed over, or out of a resource.
 const UNAVAILABLE_CLASSES = ['08', '53', '57P', '58']
 const UNAVAILABLE_CODES = new Set([
-  // The server answers, but as a standby: a failover is under way, and the address will lead to the new primary.
+  // The server is a standby: a failover is under way, and the address will lead to the new primary.
   '25006',
   '57014',
   '25P03',
@@ -33,7 +33,7 @@ const UNAVAILABLE_CODES = new Set([
 const UNAVAILABLE_MESSAGES =
   /^(Connection terminated|Client has encountered a connection error|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client was closed and is not queryable|Server closed the connection)/
 
-/** A deadlock or a serialization failure: the transaction had no effect, and running it again may succeed. */
+/** A deadlock or a serialization failure: the transaction had no effect, and repeating it may succeed. */
 export function isConflict(error: unknown): boolean {
   return CONFLICTS.has(codeOf(error) ?? '') || CONFLICTS.has(codeOf(databaseError(error)) ?? '')
 }
@@ -42,7 +42,7 @@ const CONFLICTS: ReadonlySet<string> = new Set(['40P01', '40001'])
 
 const CAUSES_MAX = 5
 
-/** The database's own error: what drizzle and handlers throw has it as its cause. */
+/** The database's own error. Errors of drizzle and of handlers have it as their cause. */
 function databaseError(error: unknown): unknown {
   let found = error
   for (let depth = 0; depth < CAUSES_MAX && !isDatabaseError(found); depth += 1) {
@@ -64,12 +64,12 @@ export function refusalOf(error: unknown): string | null {
   return code !== null && /^(22|54)/.test(code) ? messageOf(error) : null
 }
 
-/** Tells whether the database refused a statement for what it would store: also for a violated constraint. Sent again, it is refused again. */
+/** Whether the database refused a statement's values, or they violate a constraint. A repetition would be refused again. */
 function isRefused(error: unknown): boolean {
   return refusalOf(error) !== null || codeOf(error)?.startsWith('23') === true
 }
 
-/** Turns what the driver throws into Belay's errors; what it doesn't know, and what already is one, stays as it is. */
+/** Turns the driver's errors into Belay's. Unknown errors and Belay's own errors are returned unchanged. */
 export function classified(error: unknown, address: DatabaseAddress, lockTimeoutMs?: number): unknown {
   if (BelayError.is(error)) return error
   if (codeOf(error) === LOCK_NOT_AVAILABLE) return contended(error, lockTimeoutMs)
@@ -85,9 +85,9 @@ export function classified(error: unknown, address: DatabaseAddress, lockTimeout
 }
 
 /**
- * The same for Belay's own statements. Once a store has been open, only what names the data is a refusal of the statement: all else that the
- * driver or the server says, known or not, is an outage to be waited out. A finished step's outcome must not be given up for a gap in the
- * name service, or for a password that is being changed.
+ * The same for Belay's own statements. Once a store has been open, only an error about the data counts as a refusal. Every other error of the driver
+ * or the server, known or not, is an outage to wait out: a failure of the name service or a changed password must not discard the outcome of a
+ * finished step.
  */
 export function outageOf(error: unknown, address: DatabaseAddress, lockTimeoutMs?: number): unknown {
   const known = classified(error, address, lockTimeoutMs)
@@ -97,25 +97,25 @@ export function outageOf(error: unknown, address: DatabaseAddress, lockTimeoutMs
 
 const ofDriver = new WeakSet<object>()
 
-/** Notes that an error came out of the driver, and not out of code that used it. Returns the error. */
+/** Marks an error as thrown by the driver, not by code that used it. Returns the error. */
 export function noteOfDriver(error: unknown): unknown {
   if (typeof error === 'object' && error !== null) ofDriver.add(error)
   return error
 }
 
 function isOfDriver(error: unknown): boolean {
-  // A defect in how the driver is called is not cured by calling it again.
+  // A wrong call of the driver fails again when it is repeated.
   const isDefect = error instanceof TypeError || error instanceof RangeError
   return typeof error === 'object' && error !== null && ofDriver.has(error) && !isDefect
 }
 
 const LOCK_NOT_AVAILABLE = '55P03'
 
-/** Somebody else's transaction holds what a statement needs. */
+/** Another transaction holds a lock that a statement needs. */
 export function contended(cause: unknown, lockTimeoutMs?: number): StoreContendedError {
   const limit = lockTimeoutMs === undefined ? 'its limit' : `${lockTimeoutMs} ms`
   return new StoreContendedError(
-    `Another transaction has held a row or a table that Belay needs for longer than ${limit}. Nothing was written, and Belay tries again. Find the transaction with pg_blocking_pids(), and end it or make it shorter.`,
+    `Another transaction has held a row or a table that Belay needs for longer than ${limit}. Nothing was written, and Belay tries again. Find the transaction with pg_blocking_pids(), then end it or shorten it.`,
     { cause },
   )
 }
@@ -140,32 +140,32 @@ const MISCONFIGURATIONS: Readonly<Record<string, (address: DatabaseAddress) => s
   '28000': ({ user }) => `Check that user "${user}" exists and that pg_hba.conf lets it in.`,
   '3D000': ({ database }) => `Create it (createdb ${database}) or correct the connection string.`,
   '42501': ({ user }) =>
-    `Grant user "${user}" the right to use Belay's schema, and to create in it for migrations.`,
+    `Grant user "${user}" the rights that Belay needs on its schema and tables; migrations also need CREATE on the schema.`,
   '26000': () =>
-    'Prepared statements are lost on the way to the server: with a pooler in transaction mode, set `prepare: false`.',
+    'The server has lost the prepared statements of this connection: with a pooler in transaction mode, set `prepare: false`.',
   '42P05': () =>
     'Another client has prepared statements under the same names: with a pooler in transaction mode, set `prepare: false`.',
-  ENOTFOUND: ({ host }) => `The host name "${host}" is not known: correct the connection string.`,
+  ENOTFOUND: ({ host }) => `The host name "${host}" is unknown: correct the connection string.`,
   ENOENT: ({ host }) => `There is no socket at "${host}": correct the connection string.`,
 }
 
-/** Tells whether an error of the driver is one that a later try may cure. */
+/** Whether trying again later may cure this error of the driver. */
 export function isUnavailable(error: unknown): boolean {
   const code = codeOf(error)
   if (code === null) return UNAVAILABLE_MESSAGES.test(messageOf(error))
   return UNAVAILABLE_CODES.has(code) || UNAVAILABLE_CLASSES.some((prefix) => code.startsWith(prefix))
 }
 
-/** Tells whether the database refused a statement because of an earlier one of its transaction, which had failed. */
+/** Whether the database refused a statement because an earlier one of its transaction had failed. */
 export function isInFailedTransaction(error: unknown): boolean {
   return codeOf(error) === '25P02'
 }
 
-/** The SQLSTATE, or Node's code of a socket error, of an error or of the first of several attempts to connect. */
+/** The SQLSTATE, or Node's code of a socket error. Of several attempts to connect, that of the first. */
 export function codeOf(error: unknown): string | null {
   if (typeof error !== 'object' || error === null) return null
   if ('code' in error && typeof error.code === 'string') return error.code
-  // Node tries each address of a host, and reports them together.
+  // Node tries each address of a host, and reports the errors together.
   return error instanceof AggregateError ? codeOf(error.errors[0]) : null
 }
 

@@ -2,46 +2,46 @@ import { BelayError, StoreContendedError } from '@belay/workflow/adapter'
 import { codeOf } from './errors.ts'
 
 /**
- * How long a statement waits for a row that somebody has locked while others wait with it: the other runs of its call, or the worker's next
- * statements. The engine sends what was held up again, apart from the rest.
+ * How long a statement waits for a locked row while others wait with it: the other runs of its call, or the worker's next statements. The engine
+ * sends the held-up part again, apart from the rest.
  */
 export const SHARED_LOCK_WAIT_MS = 500
 export const sharedLockWait = `${SHARED_LOCK_WAIT_MS}ms`
 
-/** How long a call of somebody who wants this one run changed waits. */
+/** How long a call that changes a single run waits. */
 const LONE_LOCK_WAIT_MS = 5_000
 
 /**
- * How long an operator's or a sender's statement for so many runs waits for a lock, as Postgres takes it. Each statement sets it for itself, before it locks anything:
- * of a session that an application gave, or a pooler shares out, nothing may be set for longer than a transaction.
+ * The `lock_timeout`, as Postgres takes it, of an operator's or sender's statement for this many runs. Each statement sets it for itself, before it
+ * locks anything: in a session from an application or a pooler, no setting may outlast the transaction.
  */
 export function lockWait(members: number): string {
   return `${lockWaitMs(members)}ms`
 }
 
-/** Sets the limit; to be joined to whatever a statement locks first. The text of a CTE, `parameter` being the limit. */
+/** The text of a CTE that sets the limit. Join it to the first thing that the statement locks. `parameter` is the limit. */
 export function boundedLockWait(parameter: string): string {
   return `bounded_wait as materialized (
-  -- Read when a wait begins. It ends with the transaction.
+  -- Postgres reads it when a wait begins. It ends with the transaction.
   select set_config('lock_timeout', ${parameter}::text, true)
 )`
 }
 
 /**
- * The same for statements that may be part of a caller's transaction, whose later statements wait as long as the caller said: what was set
- * before is put back by {@link restoredLockWait}.
+ * The same for statements that may be part of a caller's transaction, whose later statements keep the caller's limit: {@link restoredLockWait}
+ * restores it.
  */
 export function passingLockWait(parameter: string): string {
   return `previous_wait as materialized (
   select current_setting('lock_timeout') as lock_timeout
 ),
 bounded_wait as materialized (
-  -- Read when a wait begins.
+  -- Postgres reads it when a wait begins.
   select set_config('lock_timeout', ${parameter}::text, true) from previous_wait
 )`
 }
 
-/** The text of a CTE that has to be read to the end; `locking` names the CTE that locks last. */
+/** The text of a CTE that restores the previous limit. The statement must read it to the end. `locking` names the CTE that locks last. */
 export function restoredLockWait(locking: string): string {
   return `restored_wait as materialized (
   select set_config('lock_timeout', p.lock_timeout, true) as lock_timeout
@@ -50,7 +50,7 @@ export function restoredLockWait(locking: string): string {
 )`
 }
 
-/** What a statement came to that waited too long for a lock: an error that names what it was about. Other errors stay as they are. */
+/** The error for a statement that waited too long for a lock; it names the runs. Other errors are returned unchanged. */
 export function contended(
   error: unknown,
   runIds: readonly string[],
@@ -60,7 +60,7 @@ export function contended(
   const [runId] = runIds
   const seconds = waitedMs / 1_000
   const remedy =
-    'Find that transaction with pg_blocking_pids() and pg_stat_activity. Keep transactions short that call Belay or lock its rows.'
+    'Find that transaction with pg_blocking_pids() and pg_stat_activity. Keep transactions that call Belay or lock its rows short.'
   if (runIds.length === 1) {
     const message = `Run ${runId} could not be changed: another transaction has held one of its rows for more than ${seconds} s. ${remedy}`
     return new StoreContendedError(message, { runId, cause: error })
@@ -69,7 +69,7 @@ export function contended(
   return new StoreContendedError(message, { cause: error })
 }
 
-/** Tells whether a statement was given up because it waited too long for a lock. */
+/** Whether a statement was aborted because it waited too long for a lock. */
 export function isLockTimeout(error: unknown): boolean {
   const cause = BelayError.is(error) ? error.cause : error
   return codeOf(cause) === '55P03'

@@ -1,4 +1,4 @@
-/** Lets so many calls go on at once; the others wait, first come first served. */
+/** Lets at most `max` calls run at once. The others wait, first come first served. */
 export class Turns {
   readonly #max: number
   readonly #waiting = new Set<(isMine: boolean) => void>()
@@ -8,13 +8,13 @@ export class Turns {
     this.#max = max
   }
 
-  /** Resolves to undefined when `signal` fires before its turn has come: nobody waits for it any more. */
+  /** Resolves to undefined if `signal` fires before the turn comes. */
   async take<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result | undefined> {
     if (!(await this.#turn(signal))) return undefined
     try {
       return await work()
     } finally {
-      // Whoever ends passes its turn on.
+      // A call that ends passes its turn on.
       const [next] = this.#waiting
       if (next === undefined) this.#taken -= 1
       else next(true)

@@ -4,16 +4,16 @@ import { begunAttempt, type ClaimAnswer, claimedColumns } from '../rows/claim-ro
 import { claimableSteps, claimRow, dueDefinitions, headColumns, trimmedLeases } from './claim-parts.ts'
 
 /**
- * The same as {@link claimSteps}, in fewer writes: it locks no step before it changes it, and so waits for one that somebody has locked, for
- * the blink of an eye. Then all of it is given up, and nothing was claimed. Guarantee, index: as there. It removes every hint that it looked
- * at: one that does not fit its step any more is stale. Locks: the worker's row (shared), queue rows (skipping locked ones), then steps.
+ * Does the work of {@link claimSteps} in fewer writes. It locks no step before it updates it, so it waits briefly for a locked step. If that wait
+ * times out, the whole claim is rolled back. Guarantee and index as there. It removes every hint that it looked at: a hint that does not match its
+ * step is stale. Locks: the worker's row (shared), queue rows (skipping locked ones), then steps.
  */
 export const claimStepsDirectly: Statement<ClaimAnswer> = {
   name: 'claim_steps_directly',
   text: `
 with ${boundedLockWait('$6')},
 live_worker as materialized (
-  -- Declaring a worker dead needs this row exclusively: it comes wholly before this claim, or wholly after.
+  -- Declaring a worker dead locks this row exclusively, so it happens entirely before or entirely after this claim.
   select w.id from bounded_wait cross join belay.workflow_workers w where w.id = $1::uuid and w.status = 'live' for key share of w
 ),
 ${dueDefinitions},
@@ -30,7 +30,7 @@ due_rows as materialized (
   ) due
   limit $3::int
 ),
--- Queue rows are never updated, so the place of a locked row is its own until this statement ends.
+-- Queue rows are never updated, so the ctid of a locked row stays valid until this statement ends.
 dequeued_rows as (
   delete from belay.workflow_ready r
   where r.ctid = any (array(select row_at from due_rows))
@@ -51,7 +51,7 @@ claimed_steps as (
     fence = s.fence + 1, worker_id = $1::uuid, ${begunAttempt}
   from due_steps due
   where s.run_id = any (array[due.run_id]) and s.step = any (array[due.step])
-    -- A hint from before an earlier attempt is stale; of a run that was paused meanwhile, each step has one more open dependency.
+    -- A hint with an older fence is stale. In a run that was paused meanwhile, each step has one more open dependency.
     and s.fence = any (array[due.fence]) and s.status = any (due.claimable_statuses)
     and s.open_dependencies = any (array[due.no_dependencies]) and case when due.run_id is not null then s.worker_id is null end
   returning s.run_id, s.step, s.fence, due.definition_id, ${claimedColumns}, due.available_at,

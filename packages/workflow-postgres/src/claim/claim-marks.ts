@@ -1,33 +1,32 @@
-/** A look at the whole queue that takes longer than this, and than what it found explains, walks over what is dead. */
+/** A look at the whole queue that takes longer than this, plus SLOW_MS_PER_STEP for each row it dequeued, is scanning dead tuples. */
 const SLOW_MS = 20
 const SLOW_MS_PER_STEP = 0.1
-/** After a slow look at the whole queue, marks serve for so many times as long: the most that looking costs is one part in so many. */
+/** After a slow look at the whole queue, marks are used for this many times its duration. So slow looks take at most a tenth of the time. */
 const REST = 10
-/** How far behind a mark is looked, in seconds: a step may have become due before another and be committed after it. */
+/** How far behind its mark a look begins, in seconds: a step may become due before another one and be committed after it. */
 const OVERLAP_SECONDS = 0.1
 
 export interface Look {
-  /** For each definition from when on it is looked, in seconds of the epoch. */
+  /** For each definition, the time from which to look, in seconds of the epoch. */
   readonly since: readonly number[]
   end(found: {
     readonly dequeued: number
     readonly definition_ids: readonly number[] | null
     readonly marks: readonly number[] | null
-    /** As the server says: a process whose event loop is blocked must not take its own delay for the queue's. */
+    /** Measured by the server: in a process whose event loop is blocked, a local measurement would include that delay. */
     readonly took_ms: number
   }): void
 }
 
 /**
- * How far the queue has been claimed. While somebody holds a snapshot open, for a backup or a long report, Postgres keeps every row that was
- * dequeued since, and each claim would walk over all of them to the first that is alive: the more was done, the slower it went. So when
- * looks become slow, most of them begin where the last one ended. What became due before and was committed later is found by the next look
- * at the whole.
+ * How far the queue has been claimed. While somebody holds a snapshot open, for a backup or a long report, Postgres keeps every row dequeued since.
+ * Each claim would then scan all these dead tuples before the first live row, and claims would get slower and slower. So when looks become slow, most
+ * of them begin where the last one ended. The next look at the whole queue finds what became due earlier but was committed later.
  */
 export class ClaimMarks {
   readonly #now: () => number
   readonly #marks = new Map<number, number>()
-  /** Until when marks serve. */
+  /** Until this time, looks begin at the marks. */
   #restsUntil = Number.NEGATIVE_INFINITY
 
   /** `now` in milliseconds, from any origin. */

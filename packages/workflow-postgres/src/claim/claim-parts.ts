@@ -1,6 +1,6 @@
-// What both ways of claiming have in common. Both texts are hot: a change here changes two plans.
+// What both ways of claiming share. Both statements are hot: a change here changes two plans.
 
-/** The CTE of the definitions that a worker asks for and that have something due since their mark, the longest due first. */
+/** The CTE of the requested definitions that have a step due since their mark, the longest due first. */
 export const dueDefinitions = `due_definitions as materialized (
   select wanted.definition_id, wanted.since, oldest.available_at
   from live_worker
@@ -16,11 +16,10 @@ export const dueDefinitions = `due_definitions as materialized (
   order by oldest.available_at
 )`
 
-/** The end of the CTE `due_steps`, after the queue rows' columns: what their runs say of the steps. `hints` yields the queue rows as `h`. */
+/** The end of the CTE `due_steps`, after the columns of the queue rows: what their runs say about the steps. `hints` yields the queue rows as `h`. */
 export function claimableSteps(hints: string): string {
   return `0 as no_dependencies,
-    -- The steps of a run that is stopping are left to the drain, which cancels them; those of a paused one are queued again when it
-    -- is resumed.
+    -- The drain cancels the steps of a run that is stopping. Resuming a paused run queues its steps again.
     case when r.status = 'running' then array['ready', 'waiting']
       when r.status in ('compensating', 'compensation_failed') then array['compensating'] end as claimable_statuses,
     r.has_input, case when r.has_input then r.input::text end as input
@@ -31,7 +30,7 @@ export function claimableSteps(hints: string): string {
   ) r`
 }
 
-/** The CTE that removes rows of the worker's journal that have served; `parameter` holds their ids. */
+/** The CTE that removes rows of the worker's journal that are no longer needed; `parameter` holds their ids. */
 export function trimmedLeases(parameter: string): string {
   return `trimmed_leases as (
   delete from belay.workflow_leases l
@@ -43,12 +42,12 @@ export function trimmedLeases(parameter: string): string {
 )`
 }
 
-/** Columns of the answer's first row, after what was looked at and kept. `m` yields the marks. */
+/** Columns of the answer's first row, after the counts of rows looked at and kept. `m` yields the marks. */
 export const headColumns = `(select count(*)::int from claimed_steps) as leased, (select j.id::text from journaled_runs j) as journal_id, m.definition_ids, m.marks,
   (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::float8 as took_ms, null::uuid as run_id, null::int as step,
   null::int as fence, null::int as definition_id, null::int as round, null::int as attempt, null::int as failures, null::int as losses,
   null as undo_of, null::bool as has_input, null as input`
 
-/** The answer's row for each claim. To be followed by what yields the claims as `c`. */
+/** The answer's row for each claim. Append a source that yields the claims as `c`. */
 export const claimRow = `select 'claim', null, null, null, null, null, null, null, null, c.run_id, c.step, c.fence, c.definition_id, c.round, c.attempt,
   c.failures, c.losses, c.undo_of, c.has_input, c.input`

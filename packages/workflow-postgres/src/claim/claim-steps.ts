@@ -3,21 +3,21 @@ import { begunAttempt, type ClaimAnswer, claimedColumns } from '../rows/claim-ro
 import { claimableSteps, claimRow, dueDefinitions, headColumns, trimmedLeases } from './claim-parts.ts'
 
 /**
- * Leases due steps to a live worker, and removes what is stale of the hints it looked at. Guarantee: a step is leased once, never to a worker
- * that was declared dead before, and never once its run is paused; a step whose row somebody has locked is passed over, and stays in the
- * queue; the journal names every run that comes to the worker. Of each definition only what has been due since its mark is looked at;
- * without a mark, all. Index: the queue by (definition, available_at), steps and runs by primary key. Locks: the worker's row (shared), queue
- * rows and steps, both skipping locked ones: nothing of others is waited for.
+ * Leases due steps to a live worker, and removes the stale hints among those it looked at. For each definition it looks at rows due since the mark,
+ * or at all rows without a mark. Guarantee: a step is leased once; never to a worker that was declared dead before; never after its run was paused. A
+ * locked step is skipped and stays in the queue. The journal names every run of which the worker gets a step. Index: the queue by (definition,
+ * available_at), steps and runs by primary key. Locks: the worker's row (shared), queue rows and steps, both skipping locked ones, so it waits for no
+ * other transaction.
  */
 export const claimSteps: Statement<ClaimAnswer> = {
   name: 'claim_steps',
   text: `
 with live_worker as materialized (
-  -- Declaring a worker dead needs this row exclusively: it comes wholly before this claim, or wholly after.
+  -- Declaring a worker dead locks this row exclusively, so it happens entirely before or entirely after this claim.
   select w.id from belay.workflow_workers w where w.id = $1::uuid and w.status = 'live' for key share
 ),
 ${dueDefinitions},
--- Queue rows are never updated, so the place of a locked row is its own until this statement ends.
+-- Queue rows are never updated, so the ctid of a locked row stays valid until this statement ends.
 due_rows as materialized (
   select due.row_at, due.run_id, due.step, due.fence, due.definition_id, due.available_at
   from due_definitions
@@ -34,20 +34,20 @@ due_rows as materialized (
 due_steps as materialized (
   select h.row_at, h.run_id, h.step, h.fence, h.definition_id, h.available_at, ${claimableSteps('due_rows h')}
 ),
--- Everything is checked on the row as it is once it is locked: of a run that was paused meanwhile, each step has one more open dependency.
+-- All conditions are checked on the locked row's current version. In a run that was paused meanwhile, each step has one more open dependency.
 locked_steps as materialized (
   select s.ctid as step_at, s.run_id, s.step, s.fence, ${claimedColumns}, d.row_at, d.definition_id,
     d.available_at, d.has_input, d.input
   from due_steps d
   join belay.workflow_steps s on s.run_id = any (array[d.run_id]) and s.step = any (array[d.step])
-  -- A hint from before an earlier attempt is stale.
+  -- A hint with an older fence is stale.
   where s.fence = any (array[d.fence]) and s.status = any (d.claimable_statuses)
     and s.open_dependencies = any (array[d.no_dependencies]) and case when d.run_id is not null then s.worker_id is null end
   limit $3::int
   for update of s skip locked
 ),
--- By place, which costs less than by key. A row that was changed after this statement's snapshot, and locked nevertheless, is not found
--- there: it is left to the next claim.
+-- By ctid, which is cheaper than by key. A row that was changed after this statement's snapshot and then locked has a new ctid, so it is not found;
+-- the next claim takes it.
 claimed_steps as (
   update belay.workflow_steps s
   set status = case when s.status = 'compensating' then s.status else 'running' end,
@@ -62,7 +62,7 @@ taken_steps as materialized (
   where (select count(*) from claimed_steps) = (select count(*) from locked_steps)
     or (l.run_id, l.step) in (select c.run_id, c.step from claimed_steps c)
 ),
--- Fits the step, but somebody has it locked, or changed it just now, or there was no more room.
+-- The hint matches its step, but the step was locked or changed just now, or the limit was reached.
 kept_rows as materialized (
   select d.row_at, d.definition_id, d.available_at
   from due_steps d
@@ -88,7 +88,7 @@ select 'head' as kind, exists (select from live_worker) as live, (select count(*
 from (
   select array_agg(newest.definition_id) as definition_ids, array_agg(newest.mark) as marks
   from (
-    -- What stays in the queue lies behind no mark.
+    -- A mark never lies behind a row that stays in the queue.
     select d.definition_id, extract(epoch from coalesce(
       (select min(k.available_at) from kept_rows k where k.definition_id = d.definition_id), max(d.available_at)))::float8 as mark
     from due_rows d

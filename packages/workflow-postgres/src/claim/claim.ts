@@ -7,17 +7,16 @@ import { claimStepsDirectly } from './claim-directly.ts'
 import type { ClaimMarks } from './claim-marks.ts'
 import { claimSteps } from './claim-steps.ts'
 
-// Stale hints, left by runs that were stopped, and steps that somebody has locked must not hide the work behind them: once a look has met
-// some, each next one goes four times as far.
+// Stale hints of stopped runs and locked steps must not hide the work behind them: after a look that met some, the next look takes four times as many
+// rows.
 const LOOK_MIN = 200
 const LOOK_GROWTH = 4
 const LOOK_MAX = 2_000
-// What is left then is for the next claim.
+// After this, the rest is left to the next claim.
 const ROUNDS_MAX = 10
 const CLAIM_MS_MAX = 250
 
-// A claim that locks no step before it changes it waits no longer than this for one that somebody has locked; after such a wait, claims
-// pass over locked steps for a while.
+// How long a direct claim waits for a locked step. After such a wait, claims skip locked steps for CAREFUL_MS.
 const DIRECT_WAIT = '20ms'
 const CAREFUL_MS = 10_000
 
@@ -34,7 +33,7 @@ export interface ClaimMemory {
   readonly pace: ClaimPace
 }
 
-/** Which way to claim: the quicker one, unless it has met a locked step a moment ago. */
+/** Chooses the way to claim: directly, unless a direct claim met a locked step recently. */
 export class ClaimPace {
   #carefulUntil = Number.NEGATIVE_INFINITY
 
@@ -59,7 +58,7 @@ export async function claim(
     const found =
       (round === 0 ? await claimDirectly(connection, request, memory) : undefined) ??
       (await claimCarefully(connection, { ...request, limit }, look, memory))
-    // Claims of an earlier round are the sweep's to give back, when the worker was declared dead in between.
+    // If the worker was declared dead between two rounds, the sweep returns the claims of the earlier rounds.
     if (found === 'lost') {
       memory.journal.forget(request.workerId)
       return 'lost'
@@ -69,16 +68,16 @@ export async function claim(
     discarded += found.looked - found.kept - found.claims.length
     if (claims.length >= request.limit) return { claims, more: true }
     if (found.looked < look) return { claims, more: false }
-    // All that it may look at is locked: it will look again, but not at once.
+    // All rows within the limit are locked: the worker looks again later, not at once.
     if (look >= LOOK_MAX && found.kept === found.looked) return { claims, more: false }
     if (tookMs > CLAIM_MS_MAX) break
     look = Math.max(limit, Math.min(LOOK_MAX, Math.max(LOOK_MIN, look * LOOK_GROWTH)))
   }
-  // Without headway another claim would find no more.
+  // If nothing was claimed or discarded, another claim would find nothing either.
   return { claims, more: claims.length > 0 || discarded > 0 }
 }
 
-/** Undefined when a locked step was in the way: nothing was claimed then. */
+/** Resolves to undefined if a locked step was in the way: then nothing was claimed. */
 async function claimDirectly(connection: Connection, request: ClaimRequest, memory: ClaimMemory) {
   if (memory.pace.isCareful) return undefined
   try {
@@ -123,7 +122,7 @@ async function claimOnce(
   return { claims, looked: head.looked, kept: head.kept, tookMs: head.took_ms }
 }
 
-/** Two hints of one step tell of it twice. */
+/** Two hints may name the same step. */
 function eachOnce(claims: readonly Claim[]): readonly Claim[] {
   return [...new Map(claims.map((claim) => [`${claim.runId}/${claim.step}`, claim])).values()]
 }

@@ -2,8 +2,8 @@ import pg from 'pg'
 
 const { builtins } = pg.types
 
-// Only what Belay's statements return. Their own, since an application may have changed pg's global parsers.
-// The numbers are those of bool[], int4[], text[], int8[], float8[] and uuid[], which pg doesn't name.
+// Only the types that Belay's statements return. These parsers are separate because an application may have changed pg's global ones.
+// The numbers are the oids of bool[], int4[], text[], int8[], float8[] and uuid[], which pg does not name.
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [builtins.BOOL]: (text) => text === 't',
   [builtins.INT4]: Number,
@@ -16,12 +16,12 @@ const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   2951: parseList,
 }
 
-/** How column values become JavaScript: numbers, booleans, lists of both, of words and of ids; everything else stays text. */
+/** Converts column values to JavaScript: numbers, booleans, and lists of numbers, booleans, words and ids. All other types stay text. */
 export const columnTypes = {
   getTypeParser: (oid: number) => PARSERS[oid] ?? ((text: string) => text),
 }
 
-// Lists of statuses, booleans, numbers and ids: words that Postgres never quotes.
+// Lists of statuses, booleans, numbers and ids: Postgres never quotes such elements.
 function parseList(text: string): string[] {
   return text === '{}' ? [] : text.slice(1, -1).split(',')
 }

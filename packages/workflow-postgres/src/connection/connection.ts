@@ -1,19 +1,19 @@
 import type { Statement } from './statement.ts'
 
-/** All that the statements need of a database, so that they are the same over `pg` and in PGlite. */
+/** What the statements need of a database. It makes them the same over `pg` and in PGlite. */
 export interface Connection {
-  /** Runs one statement as one transaction, or within the transaction this connection was given for. */
+  /** Runs one statement as one transaction, or within the transaction that this connection belongs to. */
   query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<readonly Row[]>
 
-  /** Runs several statements as one transaction. Whatever `work` throws rolls it back. */
+  /** Runs several statements as one transaction. If `work` throws, it is rolled back. */
   transaction<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>
 
-  /** Runs a text of several statements without parameters, for as long as it takes. For migrations. */
+  /** Runs several statements without parameters, without a time limit. For migrations. */
   script(text: string): Promise<void>
 
   /**
-   * One session, outside any transaction, whose statements take as long as a migration may. For what cannot be part of a transaction. Left out
-   * within a transaction.
+   * Runs `work` in one session, outside any transaction, for statements that cannot run in one. They may take as long as a migration. Absent within a
+   * transaction.
    */
   session?<Result>(work: (session: Pick<Connection, 'query' | 'script'>) => Promise<Result>): Promise<Result>
 }

@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts'
 /** The adapter's function, as messages name it. */
 export type AdapterName = 'postgres()' | 'pglite()'
 
-/** A transaction that the caller of a verb has opened, whatever it was wrapped in. */
+/** A transaction opened by the caller of a verb, unwrapped. */
 export type GivenTransaction =
   | { readonly driver: 'pg'; readonly client: ClientBase }
   | { readonly driver: 'pglite'; readonly transaction: Transaction }
@@ -18,14 +18,14 @@ const ACCEPTED: Readonly<Record<AdapterName, string>> = {
     'Give the transaction that transaction() of PGlite or of drizzle over it gives, or the tx of a transactional step',
 }
 
-/** Finds the driver's own transaction in what was given. Throws `invalid_option` for what holds none. */
+/** Finds the driver's own transaction in `tx`. Throws `invalid_option` if there is none. */
 export function recognise(tx: unknown, adapter: AdapterName): GivenTransaction {
   const found = lookInto(tx)
   if (typeof found === 'object') return found
   throw refused(adapter, `is ${found}`)
 }
 
-/** The driver's own transaction, or what was given instead. */
+/** The driver's own transaction, or a text that says what was given instead. */
 function lookInto(tx: unknown): GivenTransaction | string {
   try {
     const driver = driverOf(tx)
@@ -43,10 +43,10 @@ export function refused(adapter: AdapterName, what: string, cause?: unknown): Be
   })
 }
 
-/** Drizzle's transactions, and what transactional steps are given, have the driver's inside them. */
+/** Drizzle's transactions and the `tx` of transactional steps contain the driver's transaction. */
 function driverOf(tx: unknown): unknown {
   if (!isObject(tx)) return tx
-  // A step's transaction; a pg client has no `drizzle`.
+  // The `tx` of a transactional step: a pg client has no `drizzle`.
   if ('client' in tx && 'drizzle' in tx) return tx['client']
   const session = tx['session']
   return isObject(session) && 'client' in session ? session['client'] : tx
@@ -56,7 +56,7 @@ function isPgliteTransaction(driver: unknown): driver is Transaction {
   return hasAll(driver, ['query', 'exec', 'rollback', 'closed']) && !('transaction' in driver)
 }
 
-// Pools have no parameters of a connection, only options.
+// A pool has no `connectionParameters`, only options.
 function isPgClient(driver: unknown): driver is ClientBase {
   return hasAll(driver, ['query', 'connectionParameters'])
 }
@@ -64,7 +64,7 @@ function isPgClient(driver: unknown): driver is ClientBase {
 function described(tx: unknown, driver: unknown): string {
   const through = driver === tx ? '' : ', inside what was given'
   if (hasAll(driver, ['query', 'totalCount', 'connect'])) {
-    return `a pg Pool${through}: each of its queries may take another connection, so that it has no transaction`
+    return `a pg Pool${through}: each of its queries may take another connection, so it has no transaction`
   }
   if (hasAll(driver, ['query', 'exec', 'transaction'])) {
     return `a PGlite database${through}, not a transaction in it`
@@ -83,7 +83,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return (typeof value === 'object' || typeof value === 'function') && value !== null
 }
 
-/** The connection as one transaction: what is to be one change within it is made under a savepoint. */
+/** Makes a connection that is already one transaction run each `transaction()` under a savepoint. */
 export function withSavepoints(over: Pick<Connection, 'query' | 'script'>): Connection {
   const own: Connection = {
     ...over,
@@ -94,7 +94,7 @@ export function withSavepoints(over: Pick<Connection, 'query' | 'script'>): Conn
         await over.script('release savepoint belay')
         return result
       } catch (error) {
-        // Where this fails too, the connection is gone, and the error above says so.
+        // If this fails too, the connection is gone, and the error above says so.
         await over.script('rollback to savepoint belay').catch(() => {})
         throw error
       }

@@ -1,11 +1,11 @@
 type Element = string | number | boolean | null | undefined
 
-/** What neither an array's text nor its reader takes for anything else: ids, numbers, statuses. */
+/** Elements that need no quotes in the text of an array: ids, numbers, statuses. */
 const PLAIN = /^[\w.+-]+$/
 
 /**
- * A list as the text of a Postgres array. Ours rather than pg's, which quotes and escapes every element, though nearly all of them are ids,
- * numbers and statuses; batches have thousands.
+ * The text of a Postgres array. pg's own function quotes and escapes every element, but nearly all elements are ids, numbers and statuses, and
+ * batches have thousands of them.
  */
 export function listText(elements: readonly Element[]): string {
   let text = '{'
@@ -17,7 +17,7 @@ export function listText(elements: readonly Element[]): string {
 }
 
 function wordText(word: string): string {
-  // A bare NULL, however it is written, would be none.
+  // Unquoted, NULL in any case would be read as null.
   if (PLAIN.test(word) && !/^null$/i.test(word)) return word
   return `"${word.replaceAll(/["\\]/g, '\\$&')}"`
 }

@@ -1,7 +1,7 @@
 import { BelayError } from '@belay/workflow/adapter'
 import type { Connection } from './connection.ts'
 
-/** A connection that says so once it is closed, whatever the driver below would say. */
+/** A connection that throws `engine_closed` once it is closed, whatever the driver would throw. */
 export function openUntil(isClosed: () => boolean, connection: Connection): Connection {
   const whileOpen = async <Result>(run: () => Promise<Result>): Promise<Result> => {
     if (!isClosed()) return run()

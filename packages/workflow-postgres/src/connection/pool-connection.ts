@@ -13,32 +13,32 @@ import {
   type Statement,
 } from './statement.ts'
 
-/** Lends clients of a pool, each to one piece of work at a time. */
+/** Lends the clients of a pool, each to one piece of work at a time. */
 export interface Lender {
-  /** Takes the client back when the work has ended, however it ends. */
+  /** Takes the client back when the work has ended, successfully or not. */
   lend<Result>(work: (client: LentClient) => Promise<Result>): Promise<Result>
 }
 
 export interface LentClient {
-  /** Its statements may run in sessions that others use too. */
+  /** Its statements may run in sessions that others also use. */
   readonly isPooled: boolean
-  /** Rejects once the statement has taken longer than it may: `limitMs`, or else what the lender allows. */
+  /** Rejects if the statement takes longer than `limitMs`, by default the lender's limit. */
   query(config: QueryConfig<unknown[]>, limitMs?: number): Promise<QueryResult>
 }
 
 export interface PoolConnectionOptions {
   readonly lender: Lender
   readonly schema: string
-  /** False: unnamed statements only, as poolers in transaction mode need. Left out: unnamed where there is a pooler. */
+  /** False: unnamed statements only, as poolers in transaction mode need. Default: unnamed if there is a pooler. */
   readonly prepare?: boolean | undefined
   readonly address: DatabaseAddress
-  /** For the message of statements that waited for a lock for longer. */
+  /** For the message when a statement waits longer than this for a lock. */
   readonly lockTimeoutMs?: number
 }
 
 type Queryable = Pick<Pool | ClientBase, 'query'> | Pick<LentClient, 'query'>
 
-/** Statements over whatever `pg` has that queries. */
+/** Runs statements over a client or pool of `pg`. */
 export function statementsOver(
   queryable: Queryable,
   options: { readonly schema: string; readonly prepare: boolean },
@@ -56,7 +56,7 @@ export function statementsOver(
   }
 }
 
-/** Statements over `pg`. Each `query` takes any client of the pool; a transaction keeps one to itself. */
+/** Runs statements over `pg`. Each `query` may take a different client; a transaction keeps one client. */
 export function poolConnection(options: PoolConnectionOptions): Connection {
   const { lender, schema, address, lockTimeoutMs } = options
   const statementFor = makeStatementsFor(schema)
@@ -87,7 +87,7 @@ export function poolConnection(options: PoolConnectionOptions): Connection {
   }
 }
 
-/** Settings and locks of the session go with it, so it must be the same for all statements, and be left as it was. */
+/** Runs all statements in one session, because settings and locks belong to a session. Restores the settings at the end. */
 async function inSession<Result>(
   client: LentClient,
   over: (queryable: Queryable) => Pick<Connection, 'query' | 'script'>,
@@ -96,7 +96,7 @@ async function inSession<Result>(
   if (client.isPooled) {
     throw new BelayError(
       'store_misconfigured',
-      'This migration needs one session for several statements, and a pooler stands between Belay and the server. Run migrate() over a direct connection.',
+      'This migration needs one session for several statements, but a pooler is between Belay and the server. Run migrate() over a direct connection.',
     )
   }
   const { rows } = await client.query({ text: LIMITS })
@@ -108,7 +108,7 @@ async function inSession<Result>(
       over({ query: (config: QueryConfig<unknown[]>) => client.query(config, MIGRATION_TIMEOUT_MS) }),
     )
   } finally {
-    // Who cannot be reached any more is closed by its lender.
+    // If the client cannot be reached, its lender closes it.
     await limit([statement_limit, lock_limit]).catch(ignore)
   }
 }
@@ -136,7 +136,7 @@ async function inTransaction<Result>(
   try {
     result = await work(own)
   } catch (error) {
-    // What cannot be reached cannot be told to roll back either: its lender closes the connection.
+    // An unreachable server cannot receive the rollback: then the lender closes the connection.
     await client.query({ text: 'rollback' }).catch(ignore)
     throw error
   }
@@ -144,7 +144,7 @@ async function inTransaction<Result>(
   return result
 }
 
-/** Statements that may rightly take longer than their session allows: the transaction allows it from then on. */
+/** For statements that may exceed the session's limit: raises the limit for the rest of the transaction. */
 function lengthened(
   client: LentClient,
   over: (queryable: Queryable) => Pick<Connection, 'query' | 'script'>,

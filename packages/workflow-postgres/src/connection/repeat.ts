@@ -1,9 +1,9 @@
 import { isConflict } from '../base/errors.ts'
 
-// Lock orders make deadlocks rare, and each repetition gets past one: more in a row mean that something else is wrong.
+// Lock orders make deadlocks rare, and each repetition gets past one. So many in a row mean that something else is wrong.
 const TRIES_MAX = 6
 
-/** Runs a transaction again, a bounded number of times, when the database gave it up for the sake of another. */
+/** Runs a transaction again, up to TRIES_MAX times in all, if the database aborted it because of another one. */
 export async function repeatOnConflict<Result>(run: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {

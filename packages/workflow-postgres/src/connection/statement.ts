@@ -2,42 +2,41 @@ import { DEFAULT_SCHEMA } from '../schema.ts'
 import { quoteIdentifier } from '../schema-name.ts'
 
 /**
- * One SQL statement. Its text names the default schema, so that it can be tried in psql as it stands.
+ * One SQL statement. Its text names the default schema, so it can be tried in psql unchanged.
  *
- * Statements look rows of runs and steps up by their primary key, and the planner must not get another idea: what the statistics say of
- * a status or a worker is of the moment they were gathered, and a plan lives long. So rows are joined with `= any (array[x])`, which can
- * use the index but neither hash nor merge, and conditions on them name a column of the other side, so that they cannot be used to
- * search the whole table first. For the same reason rows are put in order by the columns of that other side, although theirs are equal: an
- * index that is in that order would be read as a whole. plans.test.ts holds them to it.
+ * Statements must find rows of runs and steps by primary key, whatever the statistics say. Statistics of a status or a worker are soon out of date,
+ * but a cached plan lives long. So rows are joined with `= any (array[x])`, which can use the index but allows neither hash nor merge joins. Filters
+ * and sort orders on these rows name columns of the driving table, so that they cannot make the planner search the whole table first or read another
+ * index from end to end. plans.test.ts checks this.
  */
 export interface Statement<Row> {
-  /** Names the prepared statement; null for texts that vary, which are not worth preparing. */
+  /** Names the prepared statement. Null for variable texts, which are not worth preparing. */
   readonly name: string | null
   readonly text: string
-  /** Set on statements that may rightly take longer than a connection allows: migrations wait for one another. */
+  /** For statements that may exceed the connection's limit, such as migrations, which wait for one another. In milliseconds. */
   readonly timeoutMs?: number
-  /** Type only: what a row of the result looks like. */
+  /** Type only: the shape of a result row. */
   readonly row?: Row
 }
 
-/** A statement as one schema's connection runs it. */
+/** A statement as it runs in one schema. */
 export interface SchemaStatement {
   readonly name: string | null
   readonly text: string
   readonly timeoutMs: number | undefined
 }
 
-/** How long a migration, or the wait for another process's, may take. */
+/** How long a migration may take, or the wait for another process's migration. */
 export const MIGRATION_TIMEOUT_MS = 600_000
 
-/** Points statements at the given schema. Keeps what it made: the texts are long, and run thousands of times a second. */
+/** Makes statements for the given schema. Caches them, because the texts are long and run thousands of times a second. */
 export function makeStatementsFor(schemaName: string): (statement: Statement<unknown>) => SchemaStatement {
   const made = new Map<Statement<unknown>, SchemaStatement>()
   return (statement) => {
     const known = made.get(statement)
     if (known !== undefined) return known
     const text = inSchema(statement.text, schemaName)
-    // The hash keeps apart what shares a connection: other schemas, and other versions of this package.
+    // The hash distinguishes statements that share a connection: those of other schemas and of other versions of this package.
     const name = statement.name === null ? null : `belay_${statement.name}_${hash(text)}`
     const schemaStatement = { name, text, timeoutMs: statement.timeoutMs }
     if (name !== null) made.set(statement, schemaStatement)
@@ -45,7 +44,7 @@ export function makeStatementsFor(schemaName: string): (statement: Statement<unk
   }
 }
 
-/** Replaces the default schema in a text by the given one. */
+/** Replaces the default schema in a text with the given one. */
 export function inSchema(text: string, schemaName: string): string {
   const quoted = quoteIdentifier(schemaName)
   return text
@@ -53,7 +52,7 @@ export function inSchema(text: string, schemaName: string): string {
     .replaceAll(new RegExp(`\\b${DEFAULT_SCHEMA}\\.(?=[a-z])`, 'g'), () => `${quoted}.`)
 }
 
-/** A short fingerprint for names: FNV-1a forwards and backwards, since it needs no dependency in any runtime. */
+/** A short fingerprint for names: FNV-1a forwards and backwards, which needs no dependency in any runtime. */
 export function hash(text: string): string {
   let forwards = 0x811c9dc5
   let backwards = 0x811c9dc5

@@ -1,4 +1,4 @@
-/** Waits for something, but no longer than this; then it throws what `late` makes. The work itself goes on, and nobody hears of its end. */
+/** Waits for `work`, but no longer than `limitMs`; then it throws what `late` returns. The work continues, but its result is ignored. */
 export function within<Result>(limitMs: number, work: Promise<Result>, late: () => Error): Promise<Result> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(late()), limitMs)

@@ -13,7 +13,7 @@ import { write } from './write-run-change.ts'
 /** How often a run may move to another definition while one change of it waits. */
 const MOVES_MAX = 5
 
-/** Changes a run as `decide` says, in one transaction that holds the run locked. A deadlock or a serialization failure begins it again. */
+/** Changes a run as `decide` says, in one transaction that holds the lock on the run. After a deadlock or a serialization failure it begins again. */
 export async function changeRun<Answer extends object>(
   connection: Connection,
   request: KeepsAttempts & {
@@ -39,7 +39,7 @@ export async function changeRun<Answer extends object>(
 
 function movedMeanwhile(runId: string): StoreContendedError {
   return new StoreContendedError(
-    `Run ${runId} could not be changed: it was moved to another version ${MOVES_MAX} times meanwhile. Nothing was written. Try again once nobody moves it any more.`,
+    `Run ${runId} could not be changed: it was moved to another version ${MOVES_MAX} times meanwhile. Nothing was written. Try again once it is no longer being moved.`,
     { runId },
   )
 }

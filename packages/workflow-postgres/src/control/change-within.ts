@@ -5,7 +5,7 @@ import { changeRun } from './change-run.ts'
 import { readLockTimeout, setLockTimeout } from './lock-timeout.ts'
 
 /**
- * Changes a run in the caller's transaction, under a savepoint: what is refused leaves nothing of it, also no lock. Workers hear of it when the
+ * Changes a run in the caller's transaction, under a savepoint: a refused change leaves nothing behind, not even a lock. Workers are told when the
  * transaction commits.
  */
 export async function changeWithin<Answer extends object>(
@@ -24,13 +24,13 @@ export async function changeWithin<Answer extends object>(
   }
   const [before] = await transaction.query(readLockTimeout, [])
   const answer = await changeRun(transaction, { runId: request.runId, decide })
-  // The caller's later statements wait as long as the caller said.
+  // The caller's later statements keep the caller's limit.
   await transaction.query(setLockTimeout, [before!.lock_timeout])
   if (definitionIds.size > 0) await wakeup.wakeAfter?.(transaction, [...definitionIds])
   return answer
 }
 
-/** Whether there is something to claim by it, or an undo to begin. */
+/** Whether the change makes a step claimable, or an undo may begin. */
 function mayGoOn({ queue, run }: RunChange): boolean {
   return queue.length > 0 || run.status === 'compensating'
 }

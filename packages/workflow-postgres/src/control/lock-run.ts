@@ -7,7 +7,7 @@ import { readDefinitions } from '../rows/read-definitions.ts'
 import { decodeRun, type RunColumns } from '../rows/run-columns.ts'
 import { decodeStep, type StepColumns } from '../rows/step-columns.ts'
 
-/** A row for each step, each with the run's facts. Without a name where the step is of another definition than the run. */
+/** A row for each step, each with the run's columns. The name is missing if the step belongs to another definition than the run. */
 type LockedRow = RunColumns &
   Omit<StepColumns, 'step' | 'name'> & {
     readonly step: number | null
@@ -21,8 +21,8 @@ type LockedRow = RunColumns &
   }
 
 /**
- * Locks a run with all its steps, and reads them as they are once they are locked. Guarantee: until the transaction ends, nothing of the
- * run changes. Index: primary keys. Locks: the steps by number, then the run.
+ * Locks a run with all its steps, and reads their locked versions. Guarantee: until the transaction ends, nothing in the run changes. Index: primary
+ * keys. Locks: the steps by number, then the run.
  */
 export const lockRun: Statement<LockedRow> = {
   name: 'lock_run',
@@ -45,11 +45,11 @@ locked_run as materialized (
     r.workflow, r.key, r.tags, r.cause
   from (values ($1::uuid)) as asked (run_id)
   join belay.workflow_runs r on r.id = any (array[asked.run_id])
-  -- Makes the run the last to be locked.
+  -- Locks the run last.
   cross join (select count(*) from locked_steps) as steps_were_locked
   for update of r
 ),
--- As many as the definition has: a step less, and this was waiting while the run moved to another definition.
+-- The definition's number of steps. If fewer were found, the run moved to another definition while this waited.
 counted_steps as materialized (
   select (select count(*)::int from belay.workflow_definition_steps ds where ds.definition_id = r.definition_id) as step_count,
     (select d.version from belay.workflow_definitions d where d.id = r.definition_id) as version
@@ -77,7 +77,9 @@ function epochMs(instant: string): string {
   return `(extract(epoch from ${instant}) * 1000)::float8`
 }
 
-/** Locks a run, and reads it. `moved`: it moved to another definition meanwhile, and must be locked by a new statement. Null: there is no such run. */
+/**
+ * Locks a run, and reads it. `moved`: it moved to another definition meanwhile, and must be locked by a new statement. Null if there is no such run.
+ */
 export async function lock(connection: Connection, runId: string): Promise<RunToChange | 'moved' | null> {
   const rows = await connection.query(lockRun, [runId, lockWait(1)]).catch((error: unknown) => {
     throw contended(error, [runId])

@@ -15,8 +15,8 @@ interface HistoryRow {
 }
 
 /**
- * The newest of what operators did to a run and of the signals it received, in order; the steps of signals under the names that their numbers
- * stand for at the same moment. Index: primary keys. No locks.
+ * The newest entries of a run's history and the newest signals that it received, in order. The steps of signals have the names that belong to their
+ * numbers in the same snapshot. Index: primary keys. No locks.
  */
 export const readHistoryStatement: Statement<HistoryRow> = {
   name: 'read_history',

@@ -4,9 +4,9 @@ import type { Statement } from '../connection/statement.ts'
 import { moveKeptAttempts } from '../rows/kept-attempts.ts'
 
 /**
- * Writes what was decided of a run that this transaction holds locked: its row, the steps that change, what may be claimed, and its history.
- * Of a run that moves to another definition: each step's row, with its payloads from where they were. Guarantee: all of it commits together,
- * and the lock is the guard. Index: primary keys. Locks: none that it doesn't hold; rows of new steps.
+ * Writes a decided change of a run that this transaction has locked: its row, the changed steps, the queue rows, and its history. If the run moves to
+ * another definition, it writes each step's row with the payloads of the old one. Guarantee: all of it commits together, and the lock is the guard.
+ * Index: primary keys. Locks: only rows of new steps, because it holds all others.
  */
 export const writeRunChange: Statement<{ readonly written: number }> = {
   name: 'write_run_change',
@@ -26,7 +26,7 @@ with changed_steps as materialized (
       started_at, finished_at, available_at, waiting_since, signalled_at, sets_output, output, is_new, failing_since, new_error,
       round, attempts, undo_attempts, undo_failures, undo_losses, undo_started_at, undo_finished_at, undo_skipped, new_undo_error, succeeded)
 ),
--- Read before anything is written, since a statement sees the rows as they were.
+-- A statement sees the rows as they were before it, so this reads the old payloads.
 moved_payloads as materialized (
   select c.step, old.output, old.error, old.undo_error, old.begun
   from changed_steps c
@@ -44,7 +44,7 @@ updated_steps as (
       when c.old_step = c.step then s.undo_error else c.moved_undo_error end,
     output = case when c.sets_output then c.output::json when c.old_step = c.step then s.output else c.moved_output end,
     error = case when c.new_error is not null then c.new_error::json when c.old_step = c.step then s.error else c.moved_error end,
-    -- A step whose beginning is taken back has not begun; one whose handler is given up has.
+    -- A step that is reset has not begun; a step whose handler is given up has begun.
     begun = case when c.started_at is null then false when c.new_error is not null then true when c.old_step = c.step then s.begun else c.moved_begun end,
     succeeded = c.succeeded
   from (
@@ -70,7 +70,7 @@ inserted_steps as (
   where c.is_new
   returning 1
 ),
--- Rows that the new definition has no steps for; null when the run keeps its definition.
+-- Rows without a step in the new definition; null if the run keeps its definition.
 deleted_steps as (
   delete from belay.workflow_steps s
   where s.run_id = $20::uuid and s.step >= $21::int
@@ -99,8 +99,8 @@ select ((select count(*) from updated_steps) + (select count(*) from inserted_st
 }
 
 /**
- * Gives a run's signals the numbers that their steps have in its new definition. Guarantee: the lock on the run is the guard. Index: primary
- * key. Locks: the run's signals.
+ * Renumbers a run's signals by the steps of its new definition. Guarantee: the lock on the run is the guard. Index: primary key. Locks: the run's
+ * signals.
  */
 export const moveSignals: Statement<{ readonly moved: number }> = {
   name: 'move_signals',
@@ -115,7 +115,7 @@ moved_signals as (
   select s.run_id, move.step, s.superseded, s.received_at, s.key, s.payload_hash, s.actor, s.payload
   from removed_signals s
   join unnest($2::int[], $3::int[]) as move (old_step, step) on move.old_step = s.step
-  -- None is inserted before all are removed: two steps may change places.
+  -- Inserts only after all are removed: two steps may swap numbers.
   where (select count(*) from removed_signals) > 0
   returning 1
 )
@@ -123,8 +123,8 @@ select count(*)::int as moved from moved_signals`,
 }
 
 /**
- * Supersedes the signals of steps that have given theirs up: the same keys may be sent again. Guarantee: the lock on the steps is the guard;
- * no signal comes meanwhile. Index: primary key. Locks: those signals.
+ * Supersedes the signals that steps have given up: the same keys may be sent again. Guarantee: the lock on the steps is the guard; no signal arrives
+ * meanwhile. Index: primary key. Locks: those signals.
  */
 export const supersedeSignals: Statement<{ readonly superseded: number }> = {
   name: 'supersede_signals',
@@ -140,7 +140,7 @@ with superseded_signals as (
 select count(*)::int as superseded from superseded_signals`,
 }
 
-/** Writes a change, in the transaction that holds the run locked. */
+/** Writes a change, in the transaction that holds the lock on the run. */
 export async function write(connection: Connection, found: RunToChange, change: RunChange): Promise<void> {
   const { run, migration } = change
   await connection.query(writeRunChange, [
@@ -170,7 +170,7 @@ export async function write(connection: Connection, found: RunToChange, change: 
   await connection.query(moveKeptAttempts, numbers)
 }
 
-/** The steps that had a signal and give it up, by the numbers that they had before the change. */
+/** The steps that had a signal and give it up, by their numbers before the change. */
 function stepsThatAskAnew(found: RunToChange, { steps, migration }: RunChange): readonly number[] {
   return steps.flatMap(({ step, signalledAt }) => {
     const old = migration === undefined ? step : migration.oldNumbers[step]

@@ -32,12 +32,18 @@ with held_locks as (
     and l.database = (select d.oid from pg_catalog.pg_database d where d.datname = pg_catalog.current_database())
     and (n.nspname = $1::text
       or l.locktype = 'advisory' and l.objsubid = 1 and (l.classid::bigint << 32 | l.objid::bigint) = ${LOCK_KEY})
+),
+-- A prepared transaction keeps the virtual id of the session that prepared it, until the server restarts: only the lock of its own id tells both.
+prepared_transactions as (
+  select l.virtualtransaction, p.gid, p.owner::text as owner, p.prepared
+  from pg_catalog.pg_prepared_xacts p
+  join pg_catalog.pg_locks l on l.locktype = 'transactionid' and l.transactionid = p.transaction and l.pid is null
 )
-select h.pid, p.gid as prepared, a.usename::text as user_name, nullif(a.application_name, '') as application, a.state,
+select h.pid, p.gid as prepared, coalesce(a.usename::text, p.owner) as user_name, nullif(a.application_name, '') as application, a.state,
   extract(epoch from clock_timestamp() - coalesce(a.xact_start, p.prepared))::int as seconds
 from held_locks h
 left join pg_catalog.pg_stat_activity a on a.pid = h.pid
-left join pg_catalog.pg_prepared_xacts p on h.pid is null and h.virtualtransaction = '-1/' || p.transaction::text
+left join prepared_transactions p on h.pid is null and p.virtualtransaction = h.virtualtransaction
 where coalesce(clock_timestamp() - coalesce(a.xact_start, p.prepared) >= $2::int * interval '1 millisecond', true)
 order by coalesce(a.xact_start, p.prepared), h.pid`,
 }
@@ -61,8 +67,17 @@ export function blockedError(
   const who =
     named === ''
       ? 'Nobody was found who holds a lock on its tables: whoever it was may have ended since, or be creating the schema.'
-      : `Held by: ${named}. End those transactions (select pg_terminate_backend(<process>)) or wait for their end.`
+      : `Held by: ${named}. End those transactions (${remedyFor(blockers)}) or wait for their end.`
   return new StoreContendedError(`${what} ${who} Then call migrate() again.`, context)
+}
+
+/** A prepared transaction has no process that could be ended, and outlives the server's. */
+function remedyFor(blockers: readonly Blocker[]): string {
+  const remedies = [
+    blockers.some(({ pid }) => pid !== null) ? 'select pg_terminate_backend(<process>)' : null,
+    blockers.some(({ pid }) => pid === null) ? "rollback prepared '<name>', or commit prepared" : null,
+  ]
+  return remedies.filter((remedy) => remedy !== null).join('; ')
 }
 
 function described({ pid, prepared, user_name, application, state, seconds }: Blocker): string {
@@ -72,6 +87,9 @@ function described({ pid, prepared, user_name, application, state, seconds }: Bl
     state,
     seconds === null ? null : `in a transaction for ${seconds} s`,
   ].filter((part) => part !== null)
-  const who = pid === null ? `the prepared transaction ${prepared ?? '(unknown)'}` : `process ${pid}`
+  const who =
+    pid === null
+      ? `the prepared transaction ${prepared === null ? '(unknown)' : `'${prepared}'`}`
+      : `process ${pid}`
   return about.length === 0 ? who : `${who} (${about.join(', ')})`
 }

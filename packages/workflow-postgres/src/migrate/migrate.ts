@@ -6,6 +6,7 @@ import { type Blocker, blockedError, findBlockers, LOCK_KEY } from './blockers.t
 import { type Migration, type MigrationTarget, recordHash, runsOutsideTransaction } from './migration.ts'
 import { MIGRATIONS } from './migrations.generated.ts'
 import { applyOutside } from './outside.ts'
+import { checkNobodyIsCutOff } from './running-workers.ts'
 import { checkApplied, readApplied } from './schema-version.ts'
 
 /** What a call of `migrate` did. */
@@ -14,8 +15,8 @@ export interface MigrationReport {
   readonly applied: readonly string[]
 }
 
-/** How a migration waits for the locks it needs. */
-export interface MigrationPatience {
+/** How a migration waits for the locks it needs, and whom it may stop. */
+export interface MigrationSettings {
   /**
    * How long a statement of a migration waits for a lock, milliseconds. Everybody who wants the table waits behind it meanwhile. Then the
    * migration is rolled back, lets the others pass, and begins again. Default 2000.
@@ -23,6 +24,11 @@ export interface MigrationPatience {
   readonly lockTimeoutMs?: number | undefined
   /** How often it begins before it gives up with `store_contended`. Default 20. */
   readonly lockTriesMax?: number | undefined
+  /**
+   * Apply a migration that stops older code although workers run, instead of throwing `workers_running`. Their statements fail from then on. Default
+   * false.
+   */
+  readonly evenIfWorkersRun?: boolean | undefined
 }
 
 export const LOCK_TIMEOUT_MS = 2_000
@@ -41,17 +47,21 @@ const takeLock: Statement<{ readonly is_taken: boolean }> = {
 /**
  * Brings the schema up to this version of Belay, under a lock: any number of processes may call it at once. Migrations that follow each other
  * are one transaction, unless they say that they must not be part of one. A newer schema that allows this code is left as it is.
- * Throws `schema_too_new` when it does not, `store_misconfigured` when a migration was edited since, and `store_contended`.
+ * Throws `schema_too_new` when it does not, `store_misconfigured` when a migration was edited since, `workers_running`, and `store_contended`.
  */
 export async function migrateSchema(
   connection: Connection,
   schema: string,
-  patience: MigrationPatience = {},
+  settings: MigrationSettings = {},
   known: readonly Migration[] = MIGRATIONS,
 ): Promise<MigrationReport> {
-  const lockTimeoutMs = patience.lockTimeoutMs ?? LOCK_TIMEOUT_MS
-  const target = { connection, schema, known, lockTimeoutMs }
-  const tries = new Tries(target, patience.lockTriesMax ?? LOCK_TRIES_MAX)
+  const {
+    lockTimeoutMs = LOCK_TIMEOUT_MS,
+    lockTriesMax = LOCK_TRIES_MAX,
+    evenIfWorkersRun = false,
+  } = settings
+  const target = { connection, schema, known, lockTimeoutMs, evenIfWorkersRun }
+  const tries = new Tries(target, lockTriesMax)
   const applied: string[] = []
   for (;;) {
     const next = await tries.of(() => applyNext(target))
@@ -77,6 +87,8 @@ async function applyNext(target: MigrationTarget): Promise<Applied | 'busy'> {
     const before = await readApplied(transaction, schema)
     checkApplied(before ?? [], schema, known)
     const open = known.slice(before?.length ?? 0)
+    // All that is pending at once: nothing is applied when one of them cannot be.
+    if (before !== null && !target.evenIfWorkersRun) await checkNobodyIsCutOff(transaction, schema, open)
     const end = open.findIndex(runsOutsideTransaction)
     const together = end === -1 ? open : open.slice(0, end)
     await applyTogether(transaction, together, schema)

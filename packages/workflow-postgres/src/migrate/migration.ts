@@ -12,6 +12,7 @@ export interface MigrationTarget {
   readonly known: readonly Migration[]
   /** How long a statement waits for a lock. */
   readonly lockTimeoutMs: number
+  readonly evenIfWorkersRun: boolean
 }
 
 /** A migration adds its own row; what it cannot know is its hash. */

@@ -376,7 +376,7 @@ INSERT INTO "belay"."workflow_migrations" (tag) VALUES ('0004_lease_journal_and_
   },
   {
     tag: '0005_rounds_undo_columns_and_tags',
-    hash: '3c2fe7541553bccdf84ae328a687009d2ecb8a649ea2600fd15165c894d1f078',
+    hash: '34e96224f93547c0b00c09d37bb1af6a095722c0b33ae5a3e609250411559b59',
     sql: `-- Stops older code: it renames the columns that fence attempts.
 CREATE TABLE "belay"."workflow_attempts" (
 	"run_id" uuid NOT NULL,
@@ -409,9 +409,11 @@ UPDATE "belay"."workflow_definition_steps" ds SET "kind" = step.shape->>'kind'
 CREATE INDEX "workflow_definition_steps_approval_idx" ON "belay"."workflow_definition_steps" USING btree ("definition_id","step") WHERE "belay"."workflow_definition_steps"."kind" = 'approval';--> statement-breakpoint
 ALTER TABLE "belay"."workflow_signals" ADD COLUMN "superseded" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_signals" ADD COLUMN "payload_hash" text;--> statement-breakpoint
--- Of steps that an operator had asked anew: their keys may be sent again.
-UPDATE "belay"."workflow_signals" g SET "superseded" = 1 FROM "belay"."workflow_steps" s
-  WHERE s."run_id" = g."run_id" AND s."step" = g."step" AND s."signalled_at" IS NULL;--> statement-breakpoint
+-- Of steps that an operator had asked anew: their keys may be sent again. Operators leave a history, so nothing else is read.
+UPDATE "belay"."workflow_signals" g SET "superseded" = 1
+  FROM (SELECT DISTINCT h."run_id" FROM "belay"."workflow_history" h) acted, "belay"."workflow_steps" s
+  WHERE g."run_id" = acted."run_id" AND s."run_id" = ANY (ARRAY[g."run_id"]) AND s."step" = ANY (ARRAY[g."step"])
+    AND s."signalled_at" IS NULL;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "succeeded" boolean;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "round" integer DEFAULT 1 NOT NULL;--> statement-breakpoint
 ALTER TABLE "belay"."workflow_steps" ADD COLUMN "attempts" integer;--> statement-breakpoint

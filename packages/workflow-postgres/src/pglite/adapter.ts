@@ -22,7 +22,7 @@ import type { DirectoryLock } from './directory-lock.ts'
 import { givenTransactions } from './given-transaction.ts'
 import { pgliteTransact } from './transact.ts'
 
-/** Where the database is: a directory, one of PGlite's other places (`memory://`, `idb://…`), or an instance of the application's. */
+/** Where the database is: a directory, one of PGlite's other places (`memory://`, `idb://…`), or the application's own instance. */
 export type PgliteSource = string | PGliteInterface | undefined
 
 export interface PgliteOptions {
@@ -31,9 +31,9 @@ export interface PgliteOptions {
   /** Bring the schema up to date when the engine starts. Default true. */
   readonly autoMigrate?: boolean | undefined
   /**
-   * Other processes, tabs or instances may work on the same database. Then a worker is presumed dead when its lease has run out. Otherwise
-   * `open()` declares all earlier workers dead, and what they held runs again at once. Default: false in memory and in a directory, true for
-   * an instance of the application's and for PGlite's other places: nobody can tell who else uses them.
+   * Whether other processes, tabs or instances may use the same database. If true, a worker is presumed dead only when its lease has expired. If
+   * false, `open()` declares all earlier workers dead, and their steps run again at once. Default: false in memory and in a directory. True for the
+   * application's instance and for PGlite's other places, because nobody can tell who else uses them.
    */
   readonly shared?: boolean | undefined
 }
@@ -60,18 +60,18 @@ const SOURCE: Kind<PgliteSource> = {
 }
 
 export interface PgliteAdapter extends SqlAdapter {
-  /** The database, for tables of the application's own. There once `open()` has resolved. */
+  /** The database, for the application's own tables. Available once `open()` has resolved. */
   readonly db: PGliteInterface
 }
 
 /**
- * Keeps workflows in PGlite, a PostgreSQL inside this process: in memory, in a directory, or in an instance that the application made,
- * which Belay never closes.
+ * Keeps workflows in PGlite, a PostgreSQL inside this process: in memory, in a directory, or in an instance that the application made. Belay never
+ * closes such an instance.
  *
- * A directory belongs to one process at a time: `open()` throws `directory_in_use` when another has it. What a process that is gone held
- * in it runs again at once, without waiting for a lease to run out. The option `shared` says so of an instance of the application's.
+ * A directory belongs to one process at a time: `open()` throws `directory_in_use` if another process has it. Steps held by a process that is gone
+ * run again at once, without waiting for its leases to expire. For an instance, the option `shared: false` has the same effect.
  *
- * @throws BelayError `invalid_option` for an option that doesn't exist or fit.
+ * @throws BelayError `invalid_option` for an unknown option or an unsuitable value.
  */
 export function pglite(source?: PgliteSource, options: PgliteOptions = {}): PgliteAdapter {
   const { schema, ...checked } = checkOptions('pglite()', options, OPTIONS)
@@ -91,11 +91,11 @@ export function pglite(source?: PgliteSource, options: PgliteOptions = {}): Pgli
     wakeup: localWakeup(database.listeners),
     autoMigrate: checked.autoMigrate,
     tell: (notice) => notices.tell(notice),
-    remedy: 'Call migrate() of this adapter, or leave out the option autoMigrate: false.',
+    remedy: 'Call migrate() of this adapter, or omit the option autoMigrate: false.',
     connect: database.open,
     async onOpen() {
-      // Workers of before can only have belonged to a process that is gone, unless this one has opened the store already. In a database
-      // that others may use they may be alive, whatever instance they use it by: their leases must run out.
+      // Unless this process has opened the store already, earlier workers belong to a process that is gone. But in a database that others may use,
+      // such workers may be alive through any instance: their leases must expire.
       if (!shared && isFirstToOpen(database.get(), schema)) await connection.query(expireWorkers, [])
       await given.open(connection)
     },
@@ -109,7 +109,7 @@ export function pglite(source?: PgliteSource, options: PgliteOptions = {}): Pgli
 }
 
 interface Database {
-  /** Everybody in this process who waits for work in it. */
+  /** All listeners in this process that wait for work in this database. */
   readonly listeners: Set<() => void>
   open(): Promise<void>
   get(): PGliteInterface
@@ -159,7 +159,7 @@ async function openDatabase(place: string | undefined) {
   let lock: DirectoryLock | null = null
   try {
     lock = path === null ? null : await lockOf(path)
-    // Loaded only here: an engine on an instance that runs elsewhere, as in another Web Worker, must not have to bundle it.
+    // Loaded only here: an engine on an instance that runs elsewhere, as in another Web Worker, need not bundle it.
     const { PGlite } = await import('@electric-sql/pglite')
     const db = await (place === undefined ? PGlite.create() : PGlite.create(lock?.directory ?? place))
     return { db, lock }
@@ -177,7 +177,7 @@ function notOpened(place: string | undefined, cause: unknown): BelayError {
   )
 }
 
-/** A directory is locked, and what is in memory ends with its process. Of all else nobody can tell who uses it. */
+/** A directory is locked, and a database in memory ends with its process. For all other places, nobody can tell who uses them. */
 function isSharedByDefault(source: PgliteSource): boolean {
   if (typeof source === 'object') return true
   const isInMemory = source === undefined || source === '' || source.startsWith('memory://')
@@ -202,7 +202,7 @@ interface Shared {
   readonly openedSchemas: Set<string>
 }
 
-// By instance, since an application may give one instance to several adapters.
+// By instance, because an application may give one instance to several adapters.
 const shared = new WeakMap<PGliteInterface, Shared>()
 
 function sharedBy(database: PGliteInterface): Shared {

@@ -2,7 +2,7 @@ import type { PGliteInterface, Transaction } from '@electric-sql/pglite'
 import type { Connection } from '../connection/connection.ts'
 import { inSchema, makeStatementsFor, type Statement } from '../connection/statement.ts'
 
-/** Statements over a session of PGlite, or a transaction in it. */
+/** Runs statements over a PGlite session or a transaction in it. */
 export function statementsOver(
   session: () => Pick<PGliteInterface | Transaction, 'query' | 'exec'>,
   schema: string,
@@ -19,7 +19,7 @@ export function statementsOver(
   }
 }
 
-/** Statements in PGlite: one session, in which everything waits for its turn. */
+/** Runs statements in PGlite. It has one session, so statements wait for each other. */
 export function pgliteConnection(database: () => PGliteInterface, schema: string): Connection {
   const statementFor = makeStatementsFor(schema)
   return {

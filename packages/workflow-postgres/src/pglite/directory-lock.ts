@@ -1,10 +1,10 @@
-// Default imports: a bundler for browsers puts an empty module in their place, which has no names to import.
+// Default imports: bundlers for browsers replace these modules by an empty one, which has no names to import.
 import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { BelayError } from '@belay/workflow/adapter'
 
-/** A directory that this process has to itself. */
+/** A directory that only this process uses. */
 export interface DirectoryLock {
   /** The directory's real path. */
   readonly directory: string
@@ -13,22 +13,22 @@ export interface DirectoryLock {
 
 interface Holder {
   readonly pid: number
-  /** When that process started, as the system counts; null where it doesn't say. Tells a process from a later one with its id. */
+  /** When the process started, by the system's count; null if unknown. Distinguishes a process from a later one with the same id. */
   readonly processStartedAt: string | null
-  /** Makes each lock another, so that one that was released and taken again is never mistaken for the old one. */
+  /** Unique for each lock: a lock that was released and taken again is never mistaken for the old one. */
   readonly token: string
 }
 
-// Each try ends because another process moved in between, so more than a few mean that something else is wrong.
+// Each try fails because another process intervened, so more than a few failures mean that something else is wrong.
 const TRIES_MAX = 20
 
 /**
- * Takes a directory for this process, or throws `directory_in_use` with the holder. PGlite itself lets two processes open one directory,
- * and corrupt it. The lock is a file beside the directory. One whose process is gone, also by SIGKILL, is taken over at once.
+ * Locks a directory for this process, or throws `directory_in_use` and names the holder. PGlite itself lets two processes open one directory and
+ * corrupt it. The lock is a file beside the directory. If its process is gone, even by SIGKILL, the lock is taken over at once.
  */
 export function lockDirectory(wanted: string): DirectoryLock {
   fs.mkdirSync(wanted, { recursive: true })
-  // By its real path: another path to the same directory must meet the same lock.
+  // By its real path: two paths to the same directory must use the same lock.
   const directory = fs.realpathSync(wanted)
   const file = `${directory}.lock`
   const own: Holder = {
@@ -45,7 +45,7 @@ export function lockDirectory(wanted: string): DirectoryLock {
   }
   throw new BelayError(
     'directory_in_use',
-    `The directory ${directory} could not be locked: other processes keep taking its lock file ${file}. Let one process use it at a time, and try again.`,
+    `The directory ${directory} could not be locked: other processes keep taking its lock file ${file}. Let only one process use it, and try again.`,
   )
 }
 
@@ -58,7 +58,7 @@ function held(directory: string, file: string, own: Holder): DirectoryLock {
   return { directory, release }
 }
 
-/** Creates a file with its content in one step, so that nobody ever reads half of it. False when it is there already. */
+/** Creates a file and its content atomically, so that nobody reads half of it. Returns false if the file exists already. */
 function createWith(file: string, holder: Holder): boolean {
   const draft = `${file}.${holder.token}`
   fs.writeFileSync(draft, JSON.stringify(holder))
@@ -74,15 +74,15 @@ function createWith(file: string, holder: Holder): boolean {
 }
 
 /**
- * Removes the lock of a process that is gone. Several processes may find it at once, and the slowest must not remove what the fastest has
- * put in its place: so there is a second lock, for removing this very one, under which the first is read again.
+ * Removes the lock of a process that is gone. Several processes may find it at once, and a slow one must not remove the new lock that a fast one has
+ * created. So a second lock guards the removal of exactly this lock, and the lock is read again under it.
  */
 function removeStale(file: string, stale: Holder): void {
   const guard = `${file}.${stale.token}.removal`
   const own: Holder = { ...stale, pid: process.pid, processStartedAt: startOf(process.pid) }
   if (!createWith(guard, { ...own, token: crypto.randomUUID() })) {
     const remover = read(guard)
-    // It was killed between two lines of this function.
+    // The process was killed between two lines of this function.
     if (remover !== null && !isAlive(remover)) fs.rmSync(guard, { force: true })
     return
   }
@@ -103,16 +103,16 @@ function isAlive(holder: Holder): boolean {
   try {
     process.kill(holder.pid, 0)
   } catch (error) {
-    // Not permitted to signal it, so it is there, and somebody else's.
+    // No permission to signal it: so it exists, and belongs to another user.
     if (!isCode(error, 'EPERM')) return false
   }
-  // A killed process answers to signals until its parent takes note of its end, which in containers may be late or never.
+  // A killed process still answers signals until its parent reaps it, which may be late or never in containers.
   if (fieldOf(holder.pid, STATE)?.match(/[ZX]/i)) return false
   const startedAt = startOf(holder.pid)
   return startedAt === null || holder.processStartedAt === null || startedAt === holder.processStartedAt
 }
 
-/** When a process started, in ticks since the system did; null where there is no /proc. */
+/** When a process started, in ticks since the system started; null without /proc. */
 function startOf(pid: number): string | null {
   return fieldOf(pid, STARTED_AT)
 }
@@ -120,11 +120,11 @@ function startOf(pid: number): string | null {
 const STATE = 3
 const STARTED_AT = 22
 
-/** A field of what the system says of a process, counted from 1 as its manual does; from the third on. */
+/** A field of /proc/…/stat, from the third on. Fields count from 1, as in proc(5). */
 function fieldOf(pid: number, field: number): string | null {
   try {
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The second field is the program's name, which may hold spaces and parentheses.
+    // The second field is the program's name, which may contain spaces and parentheses.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[field - 3] ?? null
   } catch {
     return null

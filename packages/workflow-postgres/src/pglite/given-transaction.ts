@@ -7,8 +7,8 @@ import { statementsOver } from './connection.ts'
 const ADAPTER = 'pglite()'
 
 /**
- * Turns the caller's open transaction into a connection. What is to be known of the store is asked when the adapter opens: while the
- * transaction is open there is nothing to ask beside it.
+ * Turns the caller's open transaction into a connection. The store's identity is read when the adapter opens, because PGlite allows no query beside
+ * an open transaction.
  */
 export function givenTransactions(schema: string) {
   let identity: string | undefined
@@ -26,11 +26,11 @@ export function givenTransactions(schema: string) {
       const given = recognise(tx, ADAPTER)
       if (given.driver !== 'pglite') throw refused(ADAPTER, 'is a pg client')
       const { transaction } = given
-      if (transaction.closed) throw refused(ADAPTER, 'is a transaction that is over')
+      if (transaction.closed) throw refused(ADAPTER, 'is a transaction that has ended')
       if (identity === undefined) {
         throw refused(
           ADAPTER,
-          'came before the adapter was open, and nothing can be opened beside it. Start the engine, or open() the adapter, before the transaction begins',
+          'came before the adapter was open, and the adapter cannot open beside it. Start the engine, or open() the adapter, before the transaction begins',
         )
       }
       const over = withSavepoints(statementsOver(() => transaction, schema))

@@ -6,24 +6,24 @@ import type { HandlerGuard } from '../transact/handler-guard.ts'
 /** A drizzle transaction over PGlite, without a schema for relational queries. */
 export type PgliteDrizzle = PgliteTransaction<Record<string, never>, Record<string, never>>
 
-/** What a transactional handler is given as `tx` in PGlite. */
+/** The `tx` that a transactional handler gets in PGlite. */
 export interface PgliteStepTransaction {
-  /** PGlite's transaction. It refuses COMMIT and ROLLBACK, and everything once the transaction is over. */
+  /** PGlite's transaction. It refuses COMMIT and ROLLBACK, and every statement once the transaction is over. */
   readonly client: Transaction
   /** A drizzle transaction on it; `drizzle.transaction()` is a savepoint. */
   readonly drizzle: PgliteDrizzle
 }
 
 /**
- * `transaction: pgliteTransaction()` runs a step's handler, or a compensation, in a transaction that commits with its settlement, and
- * tells the handler what its `tx` is. PGlite has one session: while the handler runs, everything else in the database waits for it, so
- * that a handler which uses the database other than through `tx` waits for itself.
+ * `transaction: pgliteTransaction()` runs a step's handler, or a compensation, in a transaction that commits with its settlement, and gives `tx` its
+ * type. PGlite has one session: while the handler runs, all other statements wait. So a handler that uses the database without `tx` deadlocks with
+ * itself.
  */
 export function pgliteTransaction(options: TransactionOptions = {}): TypedTransaction<PgliteStepTransaction> {
   return options
 }
 
-/** Loads what a step's transaction needs, before it begins: drizzle over PGlite brings PGlite itself along, which not everybody bundles. */
+/** Loads what a step's transaction needs before it begins. Separate, because drizzle over PGlite imports PGlite, which not everybody bundles. */
 export async function loadStepTransaction(): Promise<typeof stepTransaction> {
   drizzleOver ??= (await import('./drizzle.ts')).drizzleOver
   return stepTransaction
@@ -43,7 +43,7 @@ function stepTransaction(transaction: Transaction, guard: HandlerGuard): PgliteS
   }
 }
 
-// All async: what is refused is a rejection, as every other failure of theirs.
+// All async, so that a refusal is a rejected promise, like every other failure of these functions.
 function guardedTransaction(transaction: Transaction, guard: HandlerGuard): Transaction {
   return {
     async query(text, ...rest) {

@@ -7,7 +7,7 @@ import { READ_SESSION, type SessionRow, sessionOf } from '../transact/step-sessi
 import { statementsOver } from './connection.ts'
 import { loadStepTransaction } from './step-transaction.ts'
 
-/** Transactions of steps. One at a time, as everything in PGlite. */
+/** Transactions of steps. One at a time, like every statement in PGlite. */
 export function pgliteTransact(database: () => PGliteInterface, schema: string): Adapter['transact'] {
   return async (request) => {
     const stepTransaction = await loadStepTransaction()
@@ -15,7 +15,7 @@ export function pgliteTransact(database: () => PGliteInterface, schema: string):
     let isSubmitted = false
     const inTransaction = async (transaction: Transaction): Promise<Transacted> => {
       const mark = newMark()
-      // A process that stops takes the whole database with it: there is nobody to keep anything from.
+      // If this process stops, its database stops too: nobody else waits for its locks.
       const idleTimeoutMs = null
       const results = await transaction.exec(
         `${beginning({ mark, idleTimeoutMs }, request.isolation)}; ${READ_SESSION}`,
@@ -34,7 +34,7 @@ export function pgliteTransact(database: () => PGliteInterface, schema: string):
         },
         request,
       )
-      // PGlite rolls back when its callback throws.
+      // PGlite rolls back if its callback throws.
       if (verdict.commit === undefined) throw new RolledBack(verdict.rollBack)
       isSubmitted = true
       return { type: 'settled', settlement: verdict.commit }

@@ -4,11 +4,11 @@ import { endSocket } from './pool.ts'
 import { type SessionFacts, SINCE } from './session.ts'
 
 export interface AbandonedParts {
-  /** What is known of the sessions of clients. */
+  /** The known facts about clients' sessions. */
   readonly sessions: WeakMap<object, SessionFacts>
-  /** Asks the server over a connection that is not part of the pool. Rejects when it cannot be asked within a short time. */
+  /** Asks the server over a connection outside the pool. Rejects if it gets no answer within a short time. */
   readonly ask: Ask
-  /** Keeps that connection open. Returns how to let go of it. */
+  /** Keeps that connection open. Returns a function that releases it. */
   readonly hold: () => () => void
 }
 
@@ -22,17 +22,17 @@ interface ParkedClient {
 
 const ROUND_MS = 1_000
 
-// A session that was cancelled this often and is still there doesn't listen, or answers nobody: it is ended.
+// A session that is still there after this many cancellations ignores them: it is terminated.
 const CANCELLED_MAX = 3
 
-// Behind a pooler nobody can tell when a client's statement has ended.
+// Behind a pooler nobody can tell when a client's statement has ended. After this many rounds the client's connection is closed.
 const POOLED_ROUNDS_MAX = 30
 
 /**
- * Clients whose statement was given up. They stay out of their pool, which still counts them, until the answer comes after all, or the
- * server says that their session is gone: a statement that nobody waits for any more still costs the server a session.
+ * Clients whose statement timed out. Such a statement still occupies a session on the server. So its client stays out of the pool, which still counts
+ * it, until the answer arrives after all or the server says that the session is gone.
  *
- * Nothing is cancelled while it waits for a standby to have its commit: the server would then report a commit that the standby may not have.
+ * A statement that waits for a standby to confirm its commit is not cancelled: the server would then report a commit that the standby may not have.
  */
 export class Abandoned {
   readonly #parts: AbandonedParts
@@ -46,7 +46,7 @@ export class Abandoned {
     this.#parts = parts
   }
 
-  /** Asks the server to cancel a client's statement. Resolves to whether it was waiting for a lock. */
+  /** Asks the server to cancel a client's statement. Resolves to whether the statement was waiting for a lock. */
   async cancel(client: ClientBase): Promise<boolean> {
     const { sessions, ask } = this.#parts
     const session = sessions.get(client)
@@ -58,12 +58,12 @@ export class Abandoned {
       const [row] = await ask(FIND_REPLICATING, [])
       if (row?.['is_replicating'] === false) await requestCancel(client)
     } catch {
-      // The statement's own end, or the rounds, have to do.
+      // The statement ends by itself, or a later round asks again.
     }
     return false
   }
 
-  /** Keeps a client that was lent and got no answer. */
+  /** Keeps a lent client that got no answer. */
   park(client: PoolClient): void {
     const release = () => client.release(true)
     if (this.#answered.has(client)) return release()
@@ -73,7 +73,7 @@ export class Abandoned {
     this.#plan()
   }
 
-  /** The answer came, or the connection broke. */
+  /** The answer arrived, or the connection broke. */
   answered(client: PoolClient): void {
     this.#answered.add(client)
     const parked = this.#parked.get(client)
@@ -85,7 +85,7 @@ export class Abandoned {
     this.#letGo = undefined
   }
 
-  /** Ends the connections of all that is left. */
+  /** Closes the connections of all remaining clients. */
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#timer)
@@ -110,7 +110,7 @@ export class Abandoned {
     try {
       if (direct.length > 0) await this.#endStatements(direct)
     } catch {
-      // Where nothing can be asked nothing can be opened either: the next round tries again.
+      // A server that cannot be asked has no session to spare either: the next round tries again.
     }
     for (const client of clients) if (!isDirect(client)) this.#endPooled(client)
   }
@@ -133,13 +133,13 @@ export class Abandoned {
     const parked = this.#parked.get(client)
     if (parked === undefined) return
     parked.asked += 1
-    // The pooler closes the session with it.
+    // The pooler closes the session with the connection.
     if (parked.asked > POOLED_ROUNDS_MAX) endSocket(client)
     else void this.cancel(client)
   }
 }
 
-/** Ends sessions, or what they are doing. One row each, in the order given. */
+/** Cancels the sessions' statements, or terminates the sessions. One row each, in the given order. */
 export const END_STATEMENTS = `
 select a.pid is not null as is_alive, coalesce(a.wait_event_type = 'Lock', false) as is_locked,
   case when a.pid is null or coalesce(a.wait_event = 'SyncRep', false) then null
@@ -150,7 +150,7 @@ from unnest($1::int[], $2::bigint[], $3::boolean[]) with ordinality as s (pid, s
 left join pg_catalog.pg_stat_activity a on a.pid = s.pid and ${SINCE} = s.since
 order by s.place`
 
-/** Whether any session of this user waits for a standby: behind a pooler it cannot be known whose it is. */
+/** Whether any session of this user waits for a standby. Behind a pooler nobody can tell which client's session that is. */
 const FIND_REPLICATING = `
 select exists (
   select from pg_catalog.pg_stat_activity a where a.usename = current_user and a.wait_event = 'SyncRep'

@@ -2,7 +2,7 @@ import pg, { type ClientBase } from 'pg'
 import { CONNECT_TIMEOUT_MS } from './pool.ts'
 import { processIdOf } from './session.ts'
 
-// What pg's own classes have, and their types don't tell.
+// Properties of pg's own classes that their types omit.
 interface CancelClient {
   readonly host: string
   readonly port: number
@@ -19,8 +19,8 @@ interface CancelConnection {
 }
 
 /**
- * Asks for the end of a client's statement the way the protocol has it: on a connection of its own, with the key that the client was given.
- * It is the one way through a pooler, which alone knows the session that runs the statement. Resolves when the server has closed it.
+ * Cancels a client's statement by the protocol: over a new connection, with the key that the client was given. It is the only way through a pooler,
+ * because only the pooler knows which session runs the statement. Resolves when the server has closed the new connection.
  */
 export async function requestCancel(client: ClientBase): Promise<void> {
   const { host, port, secretKey, ssl } = client as unknown as CancelClient

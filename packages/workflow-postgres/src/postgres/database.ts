@@ -27,40 +27,40 @@ import {
 } from './session.ts'
 import type { TransactParts } from './transact.ts'
 
-/** The connections that an adapter works with. */
+/** The connections that an adapter uses. */
 export interface Database {
   readonly pool: pg.Pool
   readonly address: DatabaseAddress
   readonly lender: Lender
-  /** Null where there is no connection to spare for it. */
+  /** Null if no connection can be spared for it. */
   readonly lifeline: Lifeline | null
   /** Where the transactions of steps get their connections from, and how many there can be. */
   readonly transactions: Pick<TransactParts, 'max' | 'connect' | 'sessions'>
-  /** Throws when no transaction of a step can ever have a connection. */
+  /** Throws if a step's transaction can never get a connection. */
   checkTransactions(): void
-  /** Ends what Belay opened, within a bounded time. */
+  /** Closes what Belay opened, within a bounded time. */
   end(): Promise<void>
 }
 
 export interface DatabaseOptions {
-  /** Null to listen on none. */
+  /** Null for no listening. */
   readonly channel: string | null
   readonly listensThroughPoolers: boolean
-  /** False where the application says that a pooler stands in between. */
+  /** False if the application says that there is a pooler. */
   readonly ownsSessions: boolean
   readonly connectionsMax: number
   readonly queryTimeoutMs: number
   readonly transactionsMax: number
-  /** How long the statements of Belay's own in the transaction of a step may take. */
+  /** How long one of Belay's own statements in a step's transaction may take, in milliseconds. */
   readonly stepLimitMs: number
   readonly onPooler: () => void
   readonly notices: Notices
 }
 
-// How long ending may take before connections are cut.
+// How long closing may take before connections are cut.
 const END_MS = 2_000
 
-// What is asked of the server beside stuck statements takes milliseconds.
+// The queries about stuck statements take milliseconds.
 const ASK_MS = 2_000
 
 export function ownDatabase(source: PoolSource, options: DatabaseOptions): Database {
@@ -86,7 +86,7 @@ export function ownDatabase(source: PoolSource, options: DatabaseOptions): Datab
   const lifeline = hasLifeline ? ownLifeline(config, lifelineClients, options) : null
   const abandoned = abandonedBeside(lifeline, sessions, config)
   const lending = { pool, sizeOption: 'connectionsMax', address, sessions, abandoned }
-  // Of its own: handlers' statements are planned as everywhere else, and a slow one must not hold up the engine's.
+  // A separate pool: handlers' statements get the usual plans, and a slow one must not hold up the engine's.
   let stepPool: pg.Pool | undefined
   return {
     pool,
@@ -95,7 +95,7 @@ export function ownDatabase(source: PoolSource, options: DatabaseOptions): Datab
     lifeline,
     transactions: {
       max: transactionsMax,
-      // What an application does to each new connection could not be done again after a reset.
+      // What an application does to each new connection could not be repeated after a reset.
       sessions: 'onConnect' in config ? applicationSessions(stepLimitMs) : ownSessions(stepLimitMs),
       connect() {
         stepPool ??= open(transactionsMax, handlerSettings)
@@ -140,7 +140,7 @@ async function connectLifeline(
   }
 }
 
-/** A Pool of the application's. Nothing is set in its sessions, except in the one that Belay keeps for itself. */
+/** The application's Pool. Belay changes settings only in the one session that it keeps for itself. */
 export function givenDatabase(pool: pg.Pool, options: DatabaseOptions): Database {
   surviveErrors(pool)
   const { max } = pool.options
@@ -151,7 +151,7 @@ export function givenDatabase(pool: pg.Pool, options: DatabaseOptions): Database
   // The only connection of a pool must stay free for statements.
   const lifeline =
     max < 2 ? null : new Lifeline({ ...options, connect: () => lendLifeline(acquiring, settings) })
-  // The password is hidden from copies.
+  // pg hides the password from copies.
   const config = { ...pool.options, password: pool.options.password }
   const abandoned = abandonedBeside(lifeline, sessions, config)
   // Renewals and settlements must never wait for a handler.
@@ -182,7 +182,7 @@ function checkSpare(max: number, spare: number): void {
   const kept = max > 1 ? ', one of which Belay keeps for leases and hints' : ''
   throw new BelayError(
     'store_misconfigured',
-    `A transactional step needs a connection of its own, and the pool given to postgres() has only ${counted(max, 'connection')}${kept}. Raise its \`max\` to 3 or more; 10 is a good value.`,
+    `A transactional step needs its own connection, but the pool given to postgres() has only ${counted(max, 'connection')}${kept}. Raise its \`max\` to 3 or more; 10 is a good value.`,
   )
 }
 
@@ -191,7 +191,7 @@ async function lendLifeline(
   settings: readonly Setting[],
 ): Promise<LifelineClient> {
   const client = await acquire(acquiring)
-  // Not to be used again by others: it listens, and was set up.
+  // Others must not use it again: it listens, and its settings were changed.
   const end = async (isSilent: boolean) => {
     if (isSilent) endSocket(client)
     client.release(true)
@@ -221,14 +221,14 @@ function abandonedBeside(
   return new Abandoned({ sessions, ask, hold: () => lifeline.hold() })
 }
 
-/** Asks over a connection that is opened for it: the one exception to a pool of one. */
+/** Asks over a connection opened for this purpose: the one exception to a pool of one. */
 function askOnce(config: pg.ClientConfig): Ask {
   return async (text, values) => {
     const client = new pg.Client({ ...config, connectionTimeoutMillis: ASK_MS })
     client.on('error', ignore)
     try {
       await client.connect()
-      // pg takes the timeout for a single query too, which its types don't say.
+      // pg also accepts this timeout for a single query; its types omit it.
       const query = { text, values: [...values], query_timeout: ASK_MS } as pg.QueryConfig<unknown[]>
       return (await client.query(query)).rows
     } finally {

@@ -15,20 +15,20 @@ const ADAPTER = 'postgres()'
 export interface GivenClientsParts {
   readonly schema: string
   readonly address: DatabaseAddress
-  /** Belay's own. */
+  /** Belay's own pool. */
   readonly pool: Pool
   readonly connection: Connection
   readonly remedy: string
-  /** The longest wait for anything beside the caller's transaction, milliseconds. */
+  /** The longest wait for anything beside the caller's transaction, in milliseconds. */
   readonly limitMs: number
 }
 
 /**
- * Turns the caller's open transaction into a connection. Nothing of it stays in the caller's session: statements are not prepared by name.
- * Conflicts come out as the database says them, since only the caller can repeat the transaction.
+ * Turns the caller's open transaction into a connection. It leaves nothing in the caller's session: statements are not prepared by name. Conflicts
+ * are reported as the database's own errors, because only the caller can repeat the transaction.
  *
- * The caller holds a connection, and perhaps the last one of the pool that Belay uses too. So all that must be known is asked in the
- * transaction, and where that cannot be, the wait has a limit.
+ * The caller holds a connection, perhaps the last one of a pool that Belay also uses. So Belay asks within the transaction if it can. If it cannot,
+ * its wait for another connection has a limit.
  */
 export function givenClients(parts: GivenClientsParts) {
   const { schema, address } = parts
@@ -36,7 +36,7 @@ export function givenClients(parts: GivenClientsParts) {
   const store = new SameStore(ADAPTER, schema, own)
   let isSchemaKnown = false
   return {
-    /** Asks beforehand what a transaction would need to know. */
+    /** Reads in advance what a transaction would need to know. */
     async open(): Promise<void> {
       await own.read()
     },
@@ -79,8 +79,8 @@ function ownIdentity({ connection, limitMs }: GivenClientsParts): OwnIdentity {
 }
 
 /**
- * Before the adapter was opened. What the transaction sees is right, unless it sees no store: then the store may be younger than its
- * snapshot, or is yet to be migrated, or elsewhere, which the adapter's own connections tell.
+ * Checks the schema before the adapter was opened. What the transaction sees is right, unless it sees no store: then the store may be newer than its
+ * snapshot, not migrated yet, or elsewhere. The adapter's own connections tell.
  */
 async function checkSchema(over: Connection, opened: OpenState, parts: GivenClientsParts): Promise<void> {
   const { schema, remedy, limitMs } = parts
@@ -96,23 +96,23 @@ const ABOUT_SCHEMA: ReadonlySet<string> = new Set(['schema_missing', 'schema_out
 
 function noConnection(limitMs: number, seen = 'It seems to belong to another database.'): BelayError {
   return new StoreUnavailableError(
-    `Belay was given an open transaction as tx before the adapter was open. ${seen} Belay cannot find out inside the transaction, and no other connection answered within ${limitMs} ms. Start the engine, or open() the adapter, before such transactions begin; or give the pool more connections.`,
+    `Belay was given an open transaction as tx before the adapter was open. ${seen} Belay cannot check this inside the transaction, and no other connection answered within ${limitMs} ms. Start the engine, or open() the adapter, before such transactions begin; or give the pool more connections.`,
   )
 }
 
-/** Whether a client is one of the pool's, or leads to where the pool's do. */
+/** Whether a client belongs to the pool, or connects to the same place as the pool's clients. */
 function leadsHere(client: ClientBase, { pool, address }: GivenClientsParts): boolean {
   const clients = '_clients' in pool && Array.isArray(pool._clients) ? pool._clients : []
   if (clients.includes(client)) return true
-  // A way of its own to the server, as proxies of cloud providers have: then the address says nothing.
+  // A custom stream to the server, as for proxies of cloud providers: then the address means nothing.
   if (pool.options.stream !== undefined) return false
   const { host, port, database } = client as Partial<Client>
   return host === address.host && port === address.port && database === address.database
 }
 
-/** Throws `invalid_option` unless a transaction is open on the client, and has not failed. */
+/** Throws `invalid_option` unless a transaction is open on the client and has not failed. */
 async function assertOpen(client: ClientBase): Promise<void> {
-  // Asked of the server unless it has just said so: a BEGIN may be on its way, and older versions of pg don't follow it.
+  // Asks the server unless pg knows it: a BEGIN may be on its way, and older versions of pg do not track the status.
   if (client.getTransactionStatus?.() === 'T') return
   try {
     await client.query('savepoint belay')

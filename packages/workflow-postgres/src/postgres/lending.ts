@@ -9,27 +9,27 @@ import { prepareSession, type SessionFacts } from './session.ts'
 
 export interface LendingParts {
   readonly pool: Pool
-  /** What the pool's option for its size is called, for messages. */
+  /** The name of the pool's option for its size, for messages. */
   readonly sizeOption: string
   readonly address: DatabaseAddress
   /** How long a statement may take. */
   readonly queryTimeoutMs: number
-  /** Whether the sessions of the pool were set up to end statements after that time by themselves. */
+  /** Whether the pool's sessions are set up to end statements after that time by themselves. */
   readonly endsStatements: boolean
-  /** What is known of the sessions of clients. */
+  /** The known facts about clients' sessions. */
   readonly sessions: WeakMap<object, SessionFacts>
   readonly abandoned: Abandoned
   readonly notices: Notices
-  /** A pooler was found between the clients and the server. */
+  /** Called when a pooler was found between the clients and the server. */
   readonly onPooler: () => void
 }
 
-/** How long the answer to a cancelled statement is waited for. */
+/** How long to wait for the answer to a cancelled statement. */
 const GRACE_MS_MAX = 1_000
 
 /**
- * Lends the clients of a pool. Every wait ends: the one for a client, and the one for an answer. A client whose answer did not come stays
- * out of the pool until its session is known to be gone, so that the server never has more sessions of the pool than the pool may have.
+ * Lends the clients of a pool. Every wait has a limit: for a client, and for an answer. A client that got no answer stays out of the pool until its
+ * session is known to be gone. So the server never has more sessions from the pool than the pool's size.
  */
 export class Lending implements Lender {
   readonly #parts: LendingParts
@@ -57,7 +57,7 @@ export function acquire(
   limitMs = CONNECT_TIMEOUT_MS,
 ): Promise<PoolClient> {
   const { pool } = parts
-  // A pool with a limit of its own says better whether it is exhausted or cannot connect.
+  // A pool with its own limit can better tell whether it is exhausted or cannot connect.
   const ownMs = pool.options.connectionTimeoutMillis ?? 0
   const withinMs = ownMs > 0 && ownMs <= limitMs ? 2 * limitMs : limitMs
   return new Promise((resolve, reject) => {
@@ -70,7 +70,7 @@ export function acquire(
       clearTimeout(timer)
       if (isLate) client?.release()
       else if (client !== undefined) resolve(client)
-      // pg says the same of a pool that is exhausted, and doesn't say what that means.
+      // pg gives the same error for an exhausted pool, and does not say so.
       else
         reject(error?.message.startsWith('timeout exceeded') ? exhausted(parts, ownMs) : noteOfDriver(error))
     })
@@ -83,7 +83,7 @@ function exhausted(
 ) {
   const inUse = pool.totalCount - pool.idleCount
   return new StoreUnavailableError(
-    `Belay waited ${waitedMs} ms for a connection to ${nameOf(address)}: of the ${counted(pool.options.max, 'connection')} in the pool, ${inUse} ${inUse === 1 ? 'is' : 'are'} in use, and ${counted(pool.waitingCount, 'call')} wait. Nothing was written. Look for statements and transactions that take long, or raise ${sizeOption}.`,
+    `Belay waited ${waitedMs} ms for a connection to ${nameOf(address)}: of the ${counted(pool.options.max, 'connection')} in the pool, ${inUse} ${inUse === 1 ? 'is' : 'are'} in use, and ${counted(pool.waitingCount, 'call')} wait. Nothing was written. Look for slow statements and long transactions, or raise ${sizeOption}.`,
   )
 }
 
@@ -103,7 +103,7 @@ class Lent implements LentClient {
     return this.#parts.sessions.get(this.client)?.isPooled ?? true
   }
 
-  /** Finds out what session the client leads to. */
+  /** Finds out which session the client uses. */
   async learn(): Promise<void> {
     const { sessions } = this.#parts
     const through = { query: (config: QueryConfig<unknown[]>) => this.query(config) }
@@ -129,7 +129,7 @@ class Lent implements LentClient {
       try {
         this.client.query(withoutTimeout(this.client, config), answered)
       } catch (error) {
-        // What cannot even be written, like a value longer than any text may be, is no outage.
+        // A message that cannot even be written, like a value longer than any text may be, is not an outage.
         clearTimeout(timer)
         this.#isBroken = true
         reject(error)
@@ -143,29 +143,29 @@ class Lent implements LentClient {
     this.client.release(this.#isBroken)
   }
 
-  /** The server's own limit comes first where it has one: its answer is definite. */
+  /** If the server has its own limit, it must end the statement first: its answer is definite. */
   #patienceMs(limitMs: number): number {
     return this.#parts.endsStatements && !this.isPooled ? limitMs + Math.min(2_000, 0.2 * limitMs) : limitMs
   }
 
   async #cancel(statement: Overdue, limitMs: number, reject: (error: unknown) => void): Promise<void> {
-    // The cancellation may come late, and would hit whatever the session does next.
+    // The cancellation may arrive late and hit the session's next statement.
     this.#isBroken = true
     statement.cancelled = this.#parts.abandoned.cancel(this.client)
     await statement.endedWithin(Math.min(GRACE_MS_MAX, limitMs))
     if (statement.isEnded) return
     this.#isParked = true
     const error = unanswered(this.#parts, limitMs)
-    const message = `${error.message} Its connection is kept out of use until the server has ended its session.`
+    const message = `${error.message} Its connection is not used until the server has ended its session.`
     this.#parts.notices.tell({ level: 'warn', code: 'statement_abandoned', message, error })
     reject(error)
   }
 }
 
-/** A statement, from the moment on that it takes too long. */
+/** A statement that has exceeded its limit. */
 class Overdue {
   isEnded = false
-  /** Resolves to whether the statement was waiting for a lock when its cancellation was asked for. */
+  /** Resolves to whether the statement was waiting for a lock when its cancellation was requested. */
   cancelled: Promise<boolean> | undefined
   #onEnd: (() => void) | undefined
 
@@ -185,7 +185,7 @@ class Overdue {
     })
   }
 
-  /** What was cancelled while it waited for a lock says what it waited for. */
+  /** A statement that was cancelled while it waited for a lock is reported as such. */
   async explain(error: unknown): Promise<unknown> {
     const wasWaiting =
       this.cancelled !== undefined && codeOf(error) === QUERY_CANCELED && (await this.cancelled)
@@ -195,13 +195,13 @@ class Overdue {
 
 const QUERY_CANCELED = '57014'
 
-/** An error of the statement alone, after which its session is as good as before. */
+/** An error of the statement alone: its session stays usable. */
 function isOfStatement(error: unknown): boolean {
   const code = codeOf(error) ?? ''
   return /^(22|23|40|54)[0-9A-Z]{3}$/.test(code) || code === '55P03' || code === QUERY_CANCELED
 }
 
-/** A limit that the application has set for its own statements drops them on the way, and lets them run on in the server. */
+/** The application's own limit would only stop waiting for the statement, and let it run on in the server. */
 function withoutTimeout(client: PoolClient, config: QueryConfig<unknown[]>): QueryConfig<unknown[]> {
   const { connectionParameters } = client as { connectionParameters?: { query_timeout?: unknown } }
   if (!connectionParameters?.query_timeout) return config

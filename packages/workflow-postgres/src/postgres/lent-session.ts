@@ -3,14 +3,14 @@ import type { HandlerGuard } from '../transact/handler-guard.ts'
 import { handlerSettingsText } from './session.ts'
 
 /**
- * A connection serves one step after the other, and what a handler leaves in its session must reach nobody: settings, roles, temporary
- * tables, cursors, locks of the session, prepared statements.
+ * A connection serves one step after another. What a handler leaves in its session must not reach the next one: settings, roles, temporary tables,
+ * cursors, locks of the session, prepared statements.
  *
- * Sessions of Belay's own pool are reset. Those of an application's Pool may have settings of the application's, which only it can make
- * again: they are compared with what they were, and closed when that has changed.
+ * Sessions of Belay's own pool are reset. Sessions of an application's Pool may have settings that only the application can make again: they are
+ * compared with their earlier state, and closed if it has changed.
  */
 export interface LentSessions {
-  /** Asked of a session before it is lent, as a part of its beginning; `null` when nothing needs to be known. */
+  /** A query sent before the session is lent, together with the transaction's beginning; `null` if nothing needs to be known. */
   readonly before: string | null
   /** Gives a connection back to its pool, or closes it. Nobody waits for it. */
   giveBack(
@@ -19,7 +19,7 @@ export interface LentSessions {
   ): Promise<void>
 }
 
-/** What can be told of a session by asking. */
+/** What a query can tell about a session. */
 export interface SessionTrace {
   readonly session: string
   /** JSON: names of prepared statements. */
@@ -28,7 +28,7 @@ export interface SessionTrace {
 
 const PREPARED = `array_to_json(array(select p.name from pg_catalog.pg_prepared_statement() p))::text`
 
-/** The role first: what follows must be allowed. Listening and advisory locks are the session's, not the transaction's. */
+/** The role comes first, so that the rest is permitted. Listening and advisory locks belong to the session, not to the transaction. */
 const resetText =
   () => `reset session authorization; reset role; reset all; close all; unlisten *; discard temp;
 ${handlerSettingsText()};
@@ -48,7 +48,7 @@ export function ownSessions(limitMs: number): LentSessions {
   }
 }
 
-// What a handler may change by a function it calls; what it says itself is found in its words.
+// Settings that a handler may change by calling a function. Those that it changes by a statement are found in the statement's text.
 const SETTINGS = [
   'role',
   'search_path',
@@ -82,7 +82,7 @@ export function applicationSessions(limitMs: number): LentSessions {
 
 async function ask(client: ClientBase, text: string, limitMs: number): Promise<SessionTrace | null> {
   try {
-    // Several statements have a result each, and pg takes the limit for a single query: its types say neither.
+    // pg returns one result per statement, and accepts the limit for a single query. Its types omit both.
     const query: { text: string; query_timeout: number } = { text, query_timeout: limitMs }
     const answered: unknown = await client.query(query)
     const last = Array.isArray(answered) ? answered.at(-1) : answered
@@ -92,7 +92,7 @@ async function ask(client: ClientBase, text: string, limitMs: number): Promise<S
   }
 }
 
-/** Whether the session still has what pg believes it has prepared, and nothing that the handler prepared by itself. */
+/** Whether the session still has the statements that pg believes to be prepared, and none that the handler prepared itself. */
 function areInStep(client: ClientBase, before: SessionTrace, after: SessionTrace): boolean {
   const known = knownStatements(client)
   if (known === null) return isSame(namesOf(before), namesOf(after))
@@ -102,8 +102,8 @@ function areInStep(client: ClientBase, before: SessionTrace, after: SessionTrace
 }
 
 /**
- * Whether Belay's statements may be sent by name: pg must be right about which of them are prepared in the session. A handler may have
- * thrown them away.
+ * Whether Belay's statements may be sent by name: pg must be right about which of them are prepared in the session. A handler may have deallocated
+ * them.
  */
 export function mayUseNames(client: ClientBase, prepared: readonly string[]): boolean {
   const known = knownStatements(client)
@@ -112,7 +112,7 @@ export function mayUseNames(client: ClientBase, prepared: readonly string[]): bo
   return isSame(own(known), own(prepared))
 }
 
-/** The statements that pg takes for prepared; null for a client that doesn't tell. */
+/** The statements that pg believes to be prepared; null if the client does not tell. */
 function knownStatements(client: ClientBase): ReadonlySet<string> | null {
   const { connection } = client as { connection?: { parsedStatements?: Readonly<Record<string, string>> } }
   return connection?.parsedStatements === undefined ? null : new Set(Object.keys(connection.parsedStatements))

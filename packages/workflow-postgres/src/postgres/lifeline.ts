@@ -4,36 +4,36 @@ import { END_STATEMENTS } from './abandoned.ts'
 import type { SessionFacts } from './session.ts'
 
 export interface LifelineParts {
-  /** Connects a client of its own, or takes one that nobody else uses. */
+  /** Connects a new client, or takes one that nobody else uses. */
   connect(): Promise<LifelineClient>
-  /** The channel to listen on; null to listen on none. */
+  /** The channel to listen on; null for none. */
   readonly channel: string | null
-  /** Listen even where a pooler stands in between. */
+  /** Listen even through a pooler. */
   readonly listensThroughPoolers: boolean
 }
 
 export interface LifelineClient {
   readonly client: ClientBase
   readonly session: SessionFacts
-  /** Lets it go; `isSilent`: without a word, because nobody would hear it. */
+  /** Closes it. `isSilent`: without a message to the server, because it would not arrive. */
   end(isSilent: boolean): Promise<void>
 }
 
-/** The lifeline is not connected, or didn't answer in time. */
+/** The lifeline is not connected, or did not answer in time. */
 class LifelineDown extends Error {}
 
 const RECONNECT_INITIAL_MS = 100
 const RECONNECT_MAX_MS = 5_000
 
-// A connection that died without a word is noticed by asking.
+// A query in this interval detects a connection that died silently.
 const PROBE_EVERY_MS = 30_000
 
-/** A statement that takes longer stands for a connection that is gone: what runs here takes milliseconds. */
+/** Statements here take milliseconds. One that takes longer than this means that the connection is gone. */
 const SILENCE_MS = 5_000
 
 /**
- * The one connection that is never lent out, so that it is free when all others are stuck: for renewing leases, for asking after sessions and
- * cancelling what they do, and for listening. Open while somebody holds it; whenever it breaks it is replaced, and the session it had is ended.
+ * The one connection that is never lent, so that it is free when all others are stuck. It renews leases, reads and cancels other sessions'
+ * statements, and listens. It is open while somebody holds it. Whenever it breaks, it is replaced and its old session is terminated.
  */
 export class Lifeline {
   readonly #parts: LifelineParts
@@ -52,12 +52,12 @@ export class Lifeline {
     this.#parts = parts
   }
 
-  /** Connected, and not to a session of its own. */
+  /** Connected through a pooler. */
   get isPooled(): boolean {
     return this.#current?.session.isPooled === true
   }
 
-  /** Opens it, and keeps it open. Returns how to let go of it. */
+  /** Opens it and keeps it open. Returns a function that releases it. */
   hold(): () => void {
     this.#holders += 1
     if (this.#holders === 1 && !this.#isClosed) this.#opening = this.#opening.then(() => this.#open())
@@ -70,14 +70,14 @@ export class Lifeline {
     }
   }
 
-  /** Calls back with what is heard on the channel; without a payload when something may have been missed. */
+  /** Calls back for each notification on the channel; without a payload if some may have been missed. */
   listen(listener: (payload?: string) => void): () => void {
     const added = (payload?: string) => listener(payload)
     this.#listeners.add(added)
     return () => this.#listeners.delete(added)
   }
 
-  /** Rejects with LifelineDown when no answer has come within `limitMs`; the statement may take effect later. */
+  /** Rejects with LifelineDown if no answer arrives within `limitMs`. The statement may still take effect later. */
   query(config: QueryConfig<unknown[]>, limitMs: number): Promise<QueryResult> {
     const answer =
       this.#current === undefined ? this.#opening.then(() => this.#queue(config)) : this.#queue(config)
@@ -94,7 +94,7 @@ export class Lifeline {
     await this.#letGo()
   }
 
-  /** One statement after the other. */
+  /** Runs one statement after another. */
   #queue(config: QueryConfig<unknown[]>): Promise<QueryResult> {
     const opened = this.#current
     if (opened === undefined) return Promise.reject(new LifelineDown())
@@ -128,12 +128,12 @@ export class Lifeline {
     await this.#endPredecessors()
     this.#delayMs = RECONNECT_INITIAL_MS
     this.#later(PROBE_EVERY_MS, () => this.#probe(opened))
-    // Something may have been said while nobody listened.
+    // Notifications may have been sent while nobody listened.
     if (this.#wasOpen) this.#call()
     this.#wasOpen = true
   }
 
-  /** Sessions of connections that were given up without a word; where the network swallowed it, nobody else would end them. */
+  /** Terminates the sessions of connections that were closed silently: if the network lost the news, nothing else would end them. */
   async #endPredecessors(): Promise<void> {
     const sessions = this.#abandoned
     if (sessions.length === 0) return
@@ -168,7 +168,7 @@ export class Lifeline {
         if (opened === this.#current) this.#drop(true)
         reject(new LifelineDown())
       }, SILENCE_MS)
-      // Behind a pooler others would find what was prepared by name.
+      // Behind a pooler, other clients would meet statements prepared by name.
       const unnamed = opened.session.isPooled ? { ...config, name: undefined } : config
       opened.client.query(unnamed as QueryConfig<unknown[]>, (error: unknown, result: QueryResult) => {
         clearTimeout(timer)
@@ -179,13 +179,13 @@ export class Lifeline {
   }
 
   #probe(opened: LifelineClient): void {
-    // A connection that doesn't answer is dropped by the query itself.
+    // If the connection does not answer, the query itself drops it.
     this.query({ text: 'select 1' }, SILENCE_MS).then(() => {
       if (opened === this.#current) this.#later(PROBE_EVERY_MS, () => this.#probe(opened))
     }, ignore)
   }
 
-  /** Gives the connection up and, while it is wanted, opens another after a while. */
+  /** Closes the connection. If it is still needed, opens another one after a while. */
   #drop(isSilent: boolean): void {
     clearTimeout(this.#timer)
     const dropped = this.#current

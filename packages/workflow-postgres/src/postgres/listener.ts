@@ -6,15 +6,15 @@ import type { Lifeline } from './lifeline.ts'
 
 export interface ListenerParts {
   readonly schema: string
-  /** The connection that listens; null when there is none to spare, and hints are only sent. */
+  /** The connection that listens. Null if none can be spared; then hints are only sent. */
   readonly lifeline: Lifeline | null
   /** Sends one notification. */
   notify(channel: string, payload: string, within?: Connection): Promise<unknown>
 }
 
 /**
- * LISTEN and NOTIFY as a hint between processes. Holds the connection that listens only while somebody wants to know; after a reconnect it
- * calls, since it may have missed something. Failures are not reported: without the hint, work is found at the next tick.
+ * LISTEN and NOTIFY as a hint between processes. Listens only while somebody has subscribed. After a reconnect it calls the listeners, because a hint
+ * may have been missed. Failures are not reported: without the hint, the next tick finds the work.
  */
 export function listenNotify(parts: ListenerParts): Wakeup {
   const channel = channelOf(parts.schema)
@@ -35,7 +35,7 @@ export function listenNotify(parts: ListenerParts): Wakeup {
       return stop
     },
     wake: send,
-    // Delivered when the transaction commits. The lock that Postgres takes for it is held during the commit only.
+    // Delivered when the transaction commits. Postgres holds the lock for it only during the commit.
     async wakeAfter(transaction, definitionIds) {
       const hint = definitionIds === undefined ? undefined : { definitionIds, draw: Math.random() }
       await parts.notify(channel, payloadOf(hint), transaction)
@@ -50,7 +50,7 @@ export function listenNotify(parts: ListenerParts): Wakeup {
 // Postgres refuses payloads of 8,000 bytes.
 const PAYLOAD_LENGTH_MAX = 7_999
 
-/** The number drawn, then the definitions: `0.25 7 12`. Empty for any: what older versions send, and they look at no payload. */
+/** The draw, then the definitions: `0.25 7 12`. Empty for any definition: older versions send that, and ignore payloads. */
 function payloadOf(hint: WakeHint | undefined): string {
   if (hint === undefined || hint.definitionIds.length === 0) return ''
   const payload = [hint.draw.toFixed(6), ...hint.definitionIds].join(' ')
@@ -63,7 +63,7 @@ function hintOf(payload: string | undefined): WakeHint | undefined {
   return { draw: Number(draw), definitionIds: definitionIds.trim().split(' ').map(Number) }
 }
 
-// Postgres cuts longer names off.
+// Postgres truncates longer names.
 const CHANNEL_LENGTH_MAX = 63
 
 export function channelOf(schema: string): string {

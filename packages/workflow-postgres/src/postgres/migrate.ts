@@ -2,14 +2,14 @@ import { checkOptions, type OptionTable, wholeNumber, yesOrNo } from '@belay/wor
 import {
   LOCK_TIMEOUT_MS,
   LOCK_TRIES_MAX,
-  type MigrationPatience,
   type MigrationReport,
+  type MigrationSettings,
 } from '../migrate/migrate.ts'
 import type { MigrationPlan } from '../migrate/plan.ts'
 import { schemaName } from '../schema-name.ts'
 import { type PostgresSource, postgres } from './postgres.ts'
 
-export interface MigrateOptions extends MigrationPatience {
+export interface MigrateOptions extends MigrationSettings {
   /** The Postgres schema of Belay's tables, created when it isn't there. Default `'belay'`. */
   readonly schema?: string | undefined
   /** Only tell what would be done: the database is read, and not changed. Default false. */
@@ -29,6 +29,11 @@ const OPTIONS = {
     takes: wholeNumber(1, 10_000),
     default: LOCK_TRIES_MAX,
   },
+  evenIfWorkersRun: {
+    sets: 'whether a migration that stops older code is applied while workers run',
+    takes: yesOrNo,
+    default: false,
+  },
 } satisfies OptionTable
 
 /**
@@ -36,7 +41,7 @@ const OPTIONS = {
  * workers run, unless a migration says that it stops older code (docs/upgrading.md). With `dryRun` it returns what is pending, as SQL.
  *
  * @throws BelayError `schema_too_new` when a newer version of Belay has been here that does not allow this one; `store_contended` when
- * somebody kept a lock; `store_unavailable`; `store_misconfigured`.
+ * somebody kept a lock; `workers_running` when it would stop workers that run; `store_unavailable`; `store_misconfigured`.
  */
 export function migrate(
   source: PostgresSource,
@@ -50,10 +55,10 @@ export async function migrate(
   source: PostgresSource,
   options: MigrateOptions = {},
 ): Promise<MigrationReport | MigrationPlan> {
-  const { schema, dryRun, ...patience } = checkOptions('migrate()', options, OPTIONS)
+  const { schema, dryRun, ...settings } = checkOptions('migrate()', options, OPTIONS)
   const adapter = postgres(source, { schema, connectionsMax: 1, listen: false })
   try {
-    return await (dryRun ? adapter.planMigration() : adapter.migrate(patience))
+    return await (dryRun ? adapter.planMigration() : adapter.migrate(settings))
   } finally {
     await adapter.close()
   }

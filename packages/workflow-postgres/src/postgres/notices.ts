@@ -1,9 +1,9 @@
 import type { StoreNotice } from '@belay/workflow/adapter'
 
-/** The same is not told again sooner. */
+/** The same notice is not repeated sooner. */
 const REPEAT_AFTER_MS = 60_000
 
-/** Tells what an operator should know: at once, or to the first who listens. */
+/** Passes on what an operator should know: at once, or to the first listener. */
 export class Notices {
   readonly #listeners = new Set<(notice: StoreNotice) => void>()
   readonly #toldAt = new Map<string, number>()

@@ -2,16 +2,16 @@ import { BelayError } from '@belay/workflow/adapter'
 import pg from 'pg'
 import type { DatabaseAddress } from '../base/errors.ts'
 
-/** What tells where the database is: a url, or `pg`'s own configuration. */
+/** Where the database is: a url, or `pg`'s own configuration. */
 export type PoolSource = string | pg.PoolConfig
 
-// How long to wait for a connection, the wait for a free one in the pool included.
+// How long to wait for a connection, including the wait for a free one in the pool.
 export const CONNECT_TIMEOUT_MS = 10_000
 
-// A firewall that drops idle connections does so silently: probe before it thinks of it.
+// Firewalls drop idle connections silently: probe sooner than they do.
 const KEEP_ALIVE_MS = 10_000
 
-/** A pool of Belay's own, and a way to cut every connection it has or is about to have. */
+/** Belay's own pool, and a way to cut all connections that it has or is opening. */
 export interface OwnPool {
   readonly pool: pg.Pool
   cut(): void
@@ -21,7 +21,7 @@ export function openPool(
   source: PoolSource,
   options: {
     readonly connectionsMax: number
-    /** Called with each new client before anybody has it. */
+    /** Called with each new client before anyone else gets it. */
     readonly onConnect: (client: pg.ClientBase) => Promise<unknown>
   },
 ): OwnPool {
@@ -29,7 +29,7 @@ export function openPool(
   class OwnClient extends clientClassOf(source) {
     constructor(config?: string | pg.ClientConfig) {
       super(config)
-      // Before anything can arrive: an error that nobody listens for ends the process.
+      // Before anything can arrive: an error without a listener ends the process.
       this.on('error', ignore)
       clients.add(this)
       this.once('end', () => clients.delete(this))
@@ -50,7 +50,7 @@ export function openPool(
   return { pool, cut: () => clients.forEach(endSocket) }
 }
 
-/** An application may give a class of clients of its own, as tracers do. */
+/** An application may give its own class of clients, as tracers do. */
 function clientClassOf(source: PoolSource): typeof pg.Client {
   const given = typeof source === 'string' ? undefined : source.Client
   return (given as typeof pg.Client | undefined) ?? pg.Client
@@ -60,14 +60,14 @@ const survivingPools = new WeakSet<pg.Pool>()
 const survivingClients = new WeakSet<pg.ClientBase>()
 
 /**
- * A connection that breaks is an error that ends the process unless somebody listens. A pool stops listening when it lends a client, before
- * whoever asked for it can begin to: what the server said in the same breath would meet nobody.
+ * A broken connection emits an error, and an error without a listener ends the process. A pool removes its own listener when it lends a client,
+ * before the borrower can add one: an error that arrives in between would have no listener.
  */
 export function surviveErrors(pool: pg.Pool): void {
   if (survivingPools.has(pool)) return
   survivingPools.add(pool)
   pool.on('error', ignore)
-  // Those of before, and those to come.
+  // Existing clients, and new ones.
   pool.on('acquire', surviveErrorsOf)
   pool.on('connect', surviveErrorsOf)
 }
@@ -78,12 +78,12 @@ function surviveErrorsOf(client: pg.ClientBase): void {
   client.on('error', ignore)
 }
 
-/** Whether a connection can be had without waiting for whoever has one. What waits already comes first. */
+/** Whether a connection can be had without waiting for another caller. Callers that already wait come first. */
 export function hasFree(pool: pg.Pool): boolean {
   return pool.idleCount + pool.options.max - pool.totalCount > pool.waitingCount
 }
 
-/** Ends a connection without a word: whatever it waited for is answered with an error. */
+/** Closes a connection silently: its pending statements fail with an error. */
 export function endSocket(client: pg.ClientBase): void {
   const { connection } = client as unknown as { connection?: { stream?: { destroy(): void } } }
   connection?.stream?.destroy()
@@ -102,7 +102,7 @@ export function clientConfig(source: PoolSource): pg.ClientConfig {
   }
 }
 
-/** Where a configuration leads, the PG* environment variables included. Throws `store_misconfigured` for what is not a url. */
+/** Where a configuration leads, including the PG* environment variables. Throws `store_misconfigured` if it is not a url. */
 export function addressOf(config: pg.ClientConfig): DatabaseAddress {
   const { host, port, database, user } = unconnectedClient(config)
   return { host, port, database: database ?? '', user: user ?? '' }
@@ -112,7 +112,7 @@ function unconnectedClient(config: pg.ClientConfig): pg.Client {
   try {
     return new pg.Client(config)
   } catch {
-    // Neither the text nor the error it caused: both hold the password.
+    // Neither the text nor the error that it caused: both contain the password.
     throw new BelayError(
       'store_misconfigured',
       'The connection string given to postgres() is not a URL. Give one like postgres://user:password@host:5432/database, with special characters in the password percent-encoded.',
@@ -120,7 +120,7 @@ function unconnectedClient(config: pg.ClientConfig): pg.Client {
   }
 }
 
-/** Checks what was given as a url, without repeating it: it may hold a password. */
+/** Checks a given url without repeating it in errors: it may contain a password. */
 export function checkUrl(url: string | undefined): string {
   if (url === undefined || url === '') {
     throw new BelayError(

@@ -25,40 +25,40 @@ import { renewalConnections } from './renewals.ts'
 import { lockTimeoutMs } from './session.ts'
 import { postgresTransact } from './transact.ts'
 
-/** Where the database is: a url, `pg`'s configuration, or a Pool of the application's, which Belay never ends. */
+/** Where the database is: a url, `pg`'s configuration, or the application's Pool, which Belay never ends. */
 export type PostgresSource = PoolSource | pg.Pool | undefined
 
 export interface PostgresOptions {
   /** The Postgres schema of Belay's tables. Default `'belay'`. */
   readonly schema?: string | undefined
-  /** Bring the schema up to date when the engine starts, instead of by a deployment step. Default false. */
+  /** Bring the schema up to date when the engine starts, instead of in a deployment step. Default false. */
   readonly autoMigrate?: boolean | undefined
   /**
-   * Prepare statements by name. Default: yes, but not where a pooler like PgBouncer is found between us and the server. True also there, for
-   * poolers that keep prepared statements apart; false never, and then nothing is set in any session either.
+   * Prepare statements by name. Default: yes, unless a pooler like PgBouncer is found between Belay and the server. True: also through a pooler, if
+   * it keeps clients' prepared statements apart. False: never, and then Belay changes no session settings either.
    */
   readonly prepare?: boolean | undefined
   /**
-   * Connections of Belay's own, beside those of `transactionsMax`. One of two or more is the lifeline: it renews leases, listens, and cancels
-   * what is stuck on the others. A statement that was given up keeps its connection until the server has ended it, so that the server
-   * never sees more of them; only a single connection has a second beside it, for the moment in which a stuck statement is cancelled. Default 5.
+   * Belay's own connections, besides those of `transactionsMax`. With two or more, one is the lifeline: it renews leases, listens, and cancels
+   * statements that are stuck on the others. A timed-out statement keeps its connection until the server has ended it, so the server never sees more
+   * than this number. Exception: with a single connection, Belay briefly opens a second one to cancel a stuck statement. Default 5.
    */
   readonly connectionsMax?: number | undefined
   /** Listen for work, instead of only looking at every tick. Default: yes, unless `prepare` is false or a pooler is found. */
   readonly listen?: boolean | undefined
   /**
-   * How long a statement of Belay's may take, milliseconds. The server ends it then, and ends a wait for a lock after half of it or five seconds.
-   * Through a pooler, and on a Pool of the application's, where Belay sets nothing, it is cancelled. Default 30000.
+   * How long one of Belay's statements may take, in milliseconds. Then the server ends it. It ends a wait for a lock after half of this time, at most
+   * five seconds. Through a pooler, and on the application's Pool, Belay sets nothing and cancels the statement instead. Default 30000.
    */
   readonly queryTimeoutMs?: number | undefined
   /**
-   * Transactional steps whose handlers run at once, each on a connection of its own, beside `connectionsMax`. Of a Pool of the application's
-   * they take at most all but two: Belay keeps one for leases and hints, and one must be free for its statements. Default 5.
+   * How many handlers of transactional steps run at once, each on its own connection besides `connectionsMax`. Of the application's Pool they take
+   * all connections but two at most: Belay keeps one for leases and hints, and one must be free for its statements. Default 5.
    */
   readonly transactionsMax?: number | undefined
   /**
-   * How long the transaction of a step may be open without a statement before the database ends it, milliseconds: a process that hangs must
-   * not keep what it has locked. Default 60000.
+   * How long a step's transaction may be open without a statement before the database ends it, in milliseconds: a process that hangs must not keep
+   * its locks. Default 60000.
    */
   readonly transactionIdleTimeoutMs?: number | undefined
 }
@@ -99,7 +99,7 @@ type Settings = SettingsOf<typeof OPTIONS>
 const SOURCE: Kind<PostgresSource> = {
   words: "a URL, pg's configuration, or a Pool of pg",
   read(given) {
-    // What is wrong with a URL is told without repeating it: it may hold a password.
+    // Errors do not repeat a URL: it may contain a password.
     if (given === undefined || typeof given === 'string') return given
     if (typeof given === 'object' && given !== null && isPool(given as PostgresSource))
       return given as pg.Pool
@@ -108,14 +108,17 @@ const SOURCE: Kind<PostgresSource> = {
 }
 
 export interface PostgresAdapter extends SqlAdapter {
-  /** The pool Belay uses: the one it was given, or its own, whose sessions plan for Belay's statements only: run others elsewhere. */
+  /**
+   * The pool that Belay uses: the given one, or its own. Sessions of its own pool have planner settings for Belay's statements: run other statements
+   * elsewhere.
+   */
   readonly pool: pg.Pool
 }
 
 /**
  * Keeps workflows in PostgreSQL 12 or later, over `pg`.
  *
- * @throws BelayError `invalid_option` for an option that doesn't exist or fit, `store_misconfigured` for what is not a url.
+ * @throws BelayError `invalid_option` for an unknown option or an unsuitable value, `store_misconfigured` if a url is not a url.
  */
 export function postgres(source: PostgresSource, given: PostgresOptions = {}): PostgresAdapter {
   const options = checkOptions('postgres()', given, OPTIONS)
@@ -127,7 +130,7 @@ export function postgres(source: PostgresSource, given: PostgresOptions = {}): P
   const { prepare, autoMigrate } = options
   const connection = connectionOver(database, schema, options)
   const limitMs = stepLimitMs(options)
-  // What a transaction of the caller's meets is the caller's: it is told as it is, whatever the store was before.
+  // Errors in a caller's transaction concern the caller: they are reported unchanged, even if the store was open before.
   const told = { ...address }
   const clients = givenClients({ schema, address: told, pool, connection, remedy: REMEDY, limitMs })
   const adapter = sqlAdapter({
@@ -177,7 +180,7 @@ function databaseOptions(schema: string, options: Settings, notices: Notices): D
   }
 }
 
-/** How long the statements of Belay's own in the transaction of a step may take. */
+/** How long one of Belay's own statements in a step's transaction may take, in milliseconds. */
 function stepLimitMs({ queryTimeoutMs }: Settings): number {
   return Math.min(queryTimeoutMs, CONNECT_TIMEOUT_MS)
 }
@@ -202,7 +205,7 @@ function databaseOf(source: PostgresSource, options: DatabaseOptions): Database 
   return ownDatabase(typeof source === 'object' ? source : checkUrl(source), options)
 }
 
-/** Tells once of a pooler between Belay and the server. */
+/** Reports a pooler between Belay and the server, once. */
 function poolerNotice(notices: Notices): () => void {
   let isTold = false
   return () => {
@@ -212,7 +215,7 @@ function poolerNotice(notices: Notices): () => void {
       level: 'info',
       code: 'pooler_detected',
       message:
-        'A pooler stands between Belay and the server. Belay sets nothing in its sessions, prepares no statements by name, and does not listen: workers find work at their next tick. A direct connection is faster. Set `prepare: true` for a pooler that supports prepared statements.',
+        'A pooler is between Belay and the server. Belay sets nothing in its sessions, prepares no statements by name, and does not listen: workers find work at their next tick. A direct connection is faster. Set `prepare: true` for a pooler that supports prepared statements.',
     })
   }
 }

@@ -9,24 +9,24 @@ import type { Notices } from './notices.ts'
 export interface RenewalParts {
   readonly schema: string
   readonly prepare: boolean
-  /** Belay's connections, when the lifeline doesn't answer. */
+  /** Belay's connections, for when the lifeline does not answer. */
   readonly connection: Connection
   readonly lifeline: Lifeline | null
   readonly pool: pg.Pool
   readonly notices: Notices
 }
 
-// Of the lease: how long the lifeline may take, and how long the pool after it.
+// Parts of the lease: how long the lifeline may take, and how long the pool may take after it.
 const LIFELINE_SHARE = 1 / 6
 const POOL_SHARE = 1 / 3
 const LIFELINE_MS_MIN = 250
 const POOL_MS_MIN = 1_000
 
-/** A connection for renewing leases of that length: the lifeline, and when that is silent for a small part of the lease, any. */
+/** A connection for renewing leases of that length: first the lifeline; if it does not answer within a small part of the lease, the pool. */
 export function renewalConnections(parts: RenewalParts): (leaseMs: number) => Connection {
   const { lifeline, connection, schema, prepare } = parts
   const statementFor = makeStatementsFor(schema)
-  // By worker: while one waits in the pool, the next is not queued behind it.
+  // By worker: while one renewal waits in the pool, the next one is not queued behind it.
   const pending = new Map<unknown, Promise<unknown>>()
   return (leaseMs) => {
     const lifelineMs = Math.max(LIFELINE_MS_MIN, leaseMs * LIFELINE_SHARE)
@@ -34,13 +34,13 @@ export function renewalConnections(parts: RenewalParts): (leaseMs: number) => Co
     return {
       ...connection,
       async query<Row>(statement: Statement<Row>, values: readonly unknown[]) {
-        // Through a pooler it is no safer than any other, and what hangs there can only be told by its lender.
+        // Through a pooler the lifeline is no safer than other connections, and only its lender notices when a statement hangs there.
         if (lifeline !== null && !lifeline.isPooled) {
           const over = { query: (config: pg.QueryConfig<unknown[]>) => lifeline.query(config, lifelineMs) }
           try {
             return await statementsOver(over, { schema, prepare }, statementFor).query(statement, values)
           } catch {
-            // Whatever it was, the renewal may be made again, and the pool says better what is wrong.
+            // Whatever the error was, repeating the renewal is safe, and the pool reports better what is wrong.
           }
         }
         const [workerId] = values
@@ -55,8 +55,8 @@ export function renewalConnections(parts: RenewalParts): (leaseMs: number) => Co
 }
 
 /**
- * Tells of a pool in which a renewal finds no connection in time. Gives up while there is time to try again: the lifeline may be back long
- * before a connection that is gone without a word is known to be gone.
+ * Reports a pool in which a renewal finds no connection in time. Stops waiting early enough to try again: the lifeline may be back long before a
+ * silently broken connection is recognised.
  */
 async function inTime<Result>(
   { pool, notices }: RenewalParts,
@@ -68,7 +68,7 @@ async function inTime<Result>(
     notices.tell({
       level: 'warn',
       code: 'pool_exhausted',
-      message: `The renewal of a worker's lease waits for a connection: the pool has ${counted(pool.options.max, 'connection')}, none is free, and ${counted(pool.waitingCount, 'call')} wait. When the lease ends before one is free, the worker's steps run again elsewhere. Raise the pool's size, or give Belay a pool of its own.`,
+      message: `The renewal of a worker's lease waits for a connection: the pool has ${counted(pool.options.max, 'connection')}, none is free, and ${counted(pool.waitingCount, 'call')} wait. If the lease expires first, the worker's steps run again elsewhere. Raise the pool's size, or give Belay a pool of its own.`,
     })
   }, noticeMs)
   let limit: ReturnType<typeof setTimeout> | undefined
@@ -76,7 +76,7 @@ async function inTime<Result>(
     limit = setTimeout(() => {
       reject(
         new StoreUnavailableError(
-          `The renewal of a worker's lease was not answered within ${Math.round(limitMs)} ms. It is tried again; check that the server answers, and that connections are free.`,
+          `The renewal of a worker's lease was not answered within ${Math.round(limitMs)} ms. Belay tries again; check that the server answers, and that connections are free.`,
         ),
       )
     }, limitMs)

@@ -1,23 +1,23 @@
 import type { ClientBase, QueryConfig, QueryResult } from 'pg'
 import { CONNECT_TIMEOUT_MS } from './pool.ts'
 
-/** What is known of the session that a client leads to. */
+/** The known facts about the session that a client uses. */
 export interface SessionFacts {
-  /** A pooler stands in between: the client's statements may run in any of its sessions, which others use too. */
+  /** A pooler is in between: each statement may run in any of its sessions, which others also use. */
   readonly isPooled: boolean
-  /** The process of the server. */
+  /** The server process of the session. */
   readonly pid: number
-  /** When that process began, microseconds since 1970: a later process may have the same number. */
+  /** When that process began, in microseconds since 1970: a later process may have the same number. */
   readonly since: string
 }
 
-/** A setting's name, and an SQL expression of its value. */
+/** A setting's name, and an SQL expression for its value. */
 export type Setting = readonly [name: string, value: string]
 
 /**
- * Belay's statements look rows up by primary key, however few or many the statistics claim there are. With these, plans that were made
- * when a table was empty are still right when it holds millions. The isolation is the one the statements are written for: under a
- * stricter one of the database's, they would be repeated for every conflict instead of waiting for it.
+ * Belay's statements look rows up by primary key, whatever number of rows the statistics claim. With these settings, plans made when a table was
+ * empty are still right when it holds millions of rows. The statements are written for this isolation level: under a stricter default, they would be
+ * repeated for every conflict instead of waiting for it.
  */
 const STATEMENT_SETTINGS: readonly Setting[] = [
   ['default_transaction_isolation', `'read committed'`],
@@ -34,7 +34,7 @@ export const SESSION_SETTINGS = STATEMENT_SETTINGS.map(([name, value]) => `set $
   ';\n',
 )
 
-/** A client that is gone without a word is noticed by the server within half a minute, even in the middle of a statement. */
+/** The server notices a silently lost client within half a minute, even during a statement. */
 const NETWORK_SETTINGS: readonly Setting[] = [
   ['tcp_keepalives_idle', `'10'`],
   ['tcp_keepalives_interval', `'5'`],
@@ -47,12 +47,12 @@ let areNetworkSettingsKnown = true
 
 const LOCK_TIMEOUT_MS_MAX = 5_000
 
-/** How long a statement waits for a lock at most: long enough for what is busy, and short beside the whole statement's limit. */
+/** How long a statement may wait for a lock, in milliseconds: long enough for a busy database, but short compared with the statement's limit. */
 export function lockTimeoutMs(queryTimeoutMs: number): number {
   return Math.min(LOCK_TIMEOUT_MS_MAX, Math.floor(queryTimeoutMs / 2))
 }
 
-/** Sessions of Belay's own pool: every statement ends by itself, on the server. */
+/** Sessions of Belay's own pool: the server ends every statement that takes too long. */
 export function statementSettings(queryTimeoutMs: number): readonly Setting[] {
   return [
     ...STATEMENT_SETTINGS,
@@ -63,12 +63,12 @@ export function statementSettings(queryTimeoutMs: number): readonly Setting[] {
   ]
 }
 
-/** Sessions of transactional steps: handlers' statements are planned as everywhere else, and take the time they need. */
+/** Sessions of transactional steps: handlers' statements get the usual plans and have no time limit. */
 export const handlerSettings: readonly Setting[] = NETWORK_SETTINGS
 
 /**
- * The session of the lifeline. A renewed lease needs no standby: one that is lost in a failover is only over sooner. So renewals go
- * through while commits wait for a standby that is gone.
+ * The lifeline's session. Its commits do not wait for a standby, so renewals continue while other commits wait for a standby that is gone. A renewal
+ * lost in a failover only makes the lease expire sooner.
  */
 export function lifelineSettings(queryTimeoutMs: number): readonly Setting[] {
   return [
@@ -81,8 +81,8 @@ export function lifelineSettings(queryTimeoutMs: number): readonly Setting[] {
 }
 
 /**
- * Learns what session a client leads to and, if it is the client's own, sets it up: in one round trip, and nothing at all where a pooler
- * stands in between, whose sessions others use too. A pooler makes up the number of the process that it tells its clients.
+ * Finds out which session a client uses and, if the session is the client's own, sets it up. Takes one round trip. Behind a pooler it sets nothing,
+ * because others use its sessions too; a pooler tells its clients an invented process number.
  */
 export async function prepareSession(
   client: ClientBase,
@@ -92,7 +92,7 @@ export async function prepareSession(
   const ask = (wanted: readonly Setting[]) => over.query({ text: sessionText(processIdOf(client), wanted) })
   const { rows } = await ask(settings).catch((error: unknown) => {
     if (!isSettingRefused(error)) throw error
-    // Some systems don't know them; what they guard against is rare there, and the rest matters more.
+    // Some systems do not support them. What they guard against is rare there, and the other settings matter more.
     areNetworkSettingsKnown = false
     return ask(settings.filter((setting) => !NETWORK_SETTINGS.includes(setting)))
   })
@@ -100,16 +100,16 @@ export async function prepareSession(
   return { isPooled: Number(pid) !== processIdOf(client), pid: Number(pid), since: since ?? '0' }
 }
 
-/** Whoever connects closes the connection when this fails. */
+/** If this fails, the caller that connects closes the connection. */
 function bounded(client: ClientBase) {
   return {
-    // pg takes the timeout for a single query too, which its types don't say.
+    // pg also accepts this timeout for a single query; its types omit it.
     query: (config: QueryConfig<unknown[]>) =>
       client.query({ ...config, query_timeout: CONNECT_TIMEOUT_MS } as QueryConfig<unknown[]>),
   }
 }
 
-/** The process that the server, or the pooler, named when the client connected; 0 for a driver that doesn't say. */
+/** The process number that the server or the pooler sent when the client connected; 0 if the driver does not tell. */
 export function processIdOf(client: ClientBase): number {
   return 'processID' in client && typeof client.processID === 'number' ? client.processID : 0
 }
@@ -117,7 +117,7 @@ export function processIdOf(client: ClientBase): number {
 export const SINCE = '(extract(epoch from a.backend_start) * 1000000)::bigint'
 
 function sessionText(processId: number, settings: readonly Setting[]): string {
-  // Settings that the server is too old to know are left out.
+  // Leaves out settings that the server is too old to know.
   const set = `(select pg_catalog.count(pg_catalog.set_config(s.name, s.value, false))
     from (values ${settings.map(([name, value]) => `('${name}', ${value})`).join(', ')}) s (name, value)
     where pg_catalog.pg_backend_pid() = ${processId} and pg_catalog.current_setting(s.name, true) is not null)`
@@ -126,7 +126,7 @@ function sessionText(processId: number, settings: readonly Setting[]): string {
   ${settings.length === 0 ? '0' : set} as set_up`
 }
 
-/** Makes the settings of handlers' sessions again in one that was reset. */
+/** Restores the settings of a handler's session after a reset. */
 export function handlerSettingsText(): string {
   const settings = areNetworkSettingsKnown ? handlerSettings : []
   if (settings.length === 0) return 'select 0'

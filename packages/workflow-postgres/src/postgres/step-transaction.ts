@@ -7,17 +7,17 @@ import type { HandlerGuard } from '../transact/handler-guard.ts'
 /** A drizzle transaction over node-postgres, without a schema for relational queries. */
 export type PostgresDrizzle = NodePgTransaction<Record<string, never>, Record<string, never>>
 
-/** What a transactional handler is given as `tx` on PostgreSQL. */
+/** The `tx` that a transactional handler gets on PostgreSQL. */
 export interface PostgresStepTransaction {
-  /** The `pg` client of the transaction. It refuses COMMIT and ROLLBACK, and everything once the transaction is over. */
+  /** The transaction's `pg` client. It refuses COMMIT and ROLLBACK, and every statement once the transaction is over. */
   readonly client: PoolClient
-  /** A drizzle transaction on it; `drizzle.transaction()` is a savepoint. For relational queries give `client` to drizzle yourself. */
+  /** A drizzle transaction on it; `drizzle.transaction()` is a savepoint. For relational queries, give `client` to drizzle yourself. */
   readonly drizzle: PostgresDrizzle
 }
 
 /**
- * `transaction: postgresTransaction()` runs a step's handler, or a compensation, in a transaction that commits with its settlement, and
- * tells the handler what its `tx` is.
+ * `transaction: postgresTransaction()` runs a step's handler, or a compensation, in a transaction that commits with its settlement, and gives `tx`
+ * its type.
  */
 export function postgresTransaction(
   options: TransactionOptions = {},

@@ -2,15 +2,15 @@ import type { ClientBase } from 'pg'
 import type { Connection } from '../connection/connection.ts'
 import { type Backend, goneBackends } from '../transact/step-backends.ts'
 
-/** A step's transaction that its handler has. */
+/** A step's transaction while its handler uses it. */
 export interface WatchedTransaction extends Backend {
   readonly client: ClientBase
 }
 
 /**
- * Notices when the backend of an open transaction is gone although its connection says nothing: a network can swallow the news, and then
- * the handler would wait for its statement for ever. Asks over Belay's own connection, for all transactions at once, and only while some
- * are open for longer than the interval. When the database cannot be asked, nothing is known, and nothing is done.
+ * Detects that the backend of an open transaction is gone although the connection is silent. A network can lose the news, and then the handler would
+ * wait for its statement for ever. Asks over Belay's own connection, for all transactions at once, and only while some are open for longer than the
+ * interval. If the database cannot be asked, it does nothing.
  */
 export class StepWatch {
   readonly #connection: Connection
@@ -23,7 +23,7 @@ export class StepWatch {
     this.#everyMs = everyMs
   }
 
-  /** Watches a transaction. Returns how to stop it. */
+  /** Watches a transaction. Returns a function that stops watching. */
   add(transaction: WatchedTransaction): () => void {
     this.#open.add(transaction)
     this.#schedule()
@@ -39,12 +39,12 @@ export class StepWatch {
     this.#timer.unref()
   }
 
-  /** Those that were open an interval ago: most end sooner, and cost nothing. */
+  /** Checks the transactions that were already open an interval ago. Most end sooner and cost nothing. */
   async #look(watched: readonly WatchedTransaction[]): Promise<void> {
     const old = watched.filter((transaction) => this.#open.has(transaction))
     const gone = old.length === 0 ? [] : await goneBackends(this.#connection, old).catch(() => [])
     for (const transaction of gone) {
-      // Its settlement, which ends the watch, may have begun meanwhile.
+      // The settlement, which ends the watch, may have begun meanwhile.
       if (this.#open.delete(transaction)) cutOff(transaction.client)
     }
     this.#timer = undefined
@@ -52,9 +52,9 @@ export class StepWatch {
   }
 }
 
-/** Closes a connection on our side, so that whoever waits for an answer on it gets an error. */
+/** Closes a connection on our side, so that every pending statement fails. */
 export function cutOff(client: ClientBase): void {
-  // Of a client that waits for an answer, `end` destroys the socket; of another it says goodbye, and refuses statements from then on.
+  // If the client waits for an answer, `end` destroys the socket. Otherwise it says goodbye, and refuses statements from then on.
   const { end } = client as { end?: () => Promise<void> }
   end?.call(client)?.catch(() => {})
 }

@@ -17,33 +17,33 @@ import { cutOff, StepWatch } from './step-watch.ts'
 
 export interface TransactParts {
   readonly schema: string
-  /** Left out: by name where the session is the connection's own, and not behind a pooler. */
+  /** If omitted: by name, but not behind a pooler. */
   readonly prepare: boolean | undefined
   readonly address: DatabaseAddress
-  /** Transactions open at once. */
+  /** How many transactions may be open at once. */
   readonly max: number
-  /** How long a transaction may be open without a statement. */
+  /** How long a transaction may be open without a statement, in milliseconds. */
   readonly idleTimeoutMs: number
-  /** How long the beginning, each statement of the settlement, and the end may take. A handler's own statements may take their time. */
+  /** How long the beginning, each statement of the settlement, and the end may take, in milliseconds. A handler's own statements have no limit. */
   readonly limitMs: number
-  /** How often it is asked whether transactions that handlers have are still open. */
+  /** How often to check that the transactions of running handlers are still open, in milliseconds. */
   readonly watchEveryMs: number
-  /** Belay's own. */
+  /** Belay's own connection. */
   readonly connection: Connection
   readonly sessions: LentSessions
-  /** Takes a connection that nobody else uses, within a limit. Throws when there can be none. */
+  /** Takes a connection that nobody else uses, within a limit. Throws if none is possible. */
   connect(): Promise<PoolClient>
 }
 
 /**
- * How long a statement that the handler left behind may hold up the rollback. Then its backend is ended, which would else keep what it has
- * locked until the statement is through, whether or not anybody still listens.
+ * How long the rollback may wait for a statement that the handler left running. Then its backend is terminated. Otherwise the backend would keep its
+ * locks until the statement ends, even if nobody waits for it.
  */
 const ROLLBACK_TIMEOUT_MS = 1_000
 
 /**
- * Transactions of steps, each on a connection of its own. Every wait of Belay's has a limit. The handler's statements have none, but a
- * connection that has died in silence is noticed (`StepWatch`), and the whole ends soon after the engine has cut the handler off.
+ * Transactions of steps, each on its own connection. Belay's own waits have limits. The handler's statements have none, but `StepWatch` detects a
+ * connection that died silently, and the transaction ends soon after the engine has cut the handler off.
  */
 export function postgresTransact(parts: TransactParts): Adapter['transact'] {
   const turns = new Turns(parts.max)
@@ -115,7 +115,7 @@ interface Begun {
   readonly before: SessionTrace | null
 }
 
-/** Null when nobody waits for it any more. */
+/** Null if nobody waits for it any more. */
 async function begin(parts: TransactParts, { isolation, signal }: TransactRequest): Promise<Begun | null> {
   const mark = newMark()
   let client: PoolClient | undefined
@@ -126,12 +126,12 @@ async function begin(parts: TransactParts, { isolation, signal }: TransactReques
   try {
     client = await unlessAborted(parts.connect(), signal)
     if (client === undefined) return null
-    // While it is out of the pool, nobody else listens: without this a broken connection would end the process.
+    // A client outside the pool has no other listener: without this one, a broken connection would end the process.
     client.on('error', ignore)
     const { idleTimeoutMs, limitMs, sessions } = parts
     const asked = [READ_BACKEND, READ_SESSION, ...(sessions.before === null ? [] : [sessions.before])]
     const text = `begin; ${beginning({ mark, idleTimeoutMs }, isolation)}; ${asked.join('; ')}`
-    // A text of several statements has a result for each, which its type doesn't say.
+    // pg returns one result per statement of the text; its types omit that.
     const results = (await bounded(client, limitMs).query({
       text,
       types: columnTypes,
@@ -148,7 +148,7 @@ async function begin(parts: TransactParts, { isolation, signal }: TransactReques
   }
 }
 
-/** Undefined when nobody waits for it any more: a client that comes later goes back to its pool. */
+/** Undefined if nobody waits for it any more: a client that arrives later goes back to its pool. */
 async function unlessAborted(
   connecting: Promise<PoolClient>,
   signal: AbortSignal | undefined,
@@ -168,9 +168,9 @@ async function unlessAborted(
   }
 }
 
-/** A client whose every statement has this limit. */
+/** Applies this limit to every statement of a client. */
 function bounded(client: ClientBase, limitMs: number): Pick<ClientBase, 'query'> {
-  // pg takes it for a single query too, which its types don't say.
+  // pg also accepts the limit for a single query; its types omit it.
   const query = (config: QueryConfig | string) =>
     client
       .query({
@@ -192,7 +192,7 @@ async function commit(over: Pick<ClientBase, 'query'>, settlement: Settlement): 
   }
 }
 
-/** False when the connection has to be closed for it. */
+/** False if the connection must be closed. */
 function rolledBack(client: ClientBase): Promise<boolean> {
   return bounded(client, ROLLBACK_TIMEOUT_MS)
     .query('rollback')
@@ -202,15 +202,15 @@ function rolledBack(client: ClientBase): Promise<boolean> {
     )
 }
 
-/** How a transaction came to its end; `held up`: something in it took longer than Belay waits, and may go on in the server. */
+/** How a transaction ended. `held up`: a statement took longer than Belay waits, and may still run in the server. */
 type Ending = 'ended' | 'cut off' | 'held up'
 
-// pg reports its own limit without a code.
+// pg reports its own timeout without a code.
 function isLate(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout'
 }
 
-/** Lets the connection go. Whatever is to be done for that, the step does not wait for it. */
+/** Releases the connection. The step does not wait for it. */
 async function letGo(
   { sessions, connection }: TransactParts,
   lent: Begun & { readonly guard: HandlerGuard; readonly how: Ending },
@@ -218,14 +218,14 @@ async function letGo(
   const { client, backend, guard, how } = lent
   if (how !== 'ended') client.release(true)
   else if (isDirect(client, backend)) await sessions.giveBack(client, lent)
-  // Behind a pooler the next statement may meet another session, which is not ours to reset.
+  // Behind a pooler, the next statement may run in another session, which is not ours to reset.
   else client.release(guard.leavesTraces)
   client.removeListener('error', ignore)
-  // A backend that is in a statement does not notice that nobody listens any more.
+  // A backend that runs a statement does not notice that its client is gone.
   if (how === 'held up') await connection.query(endBackend, [backend.pid, backend.since]).catch(ignore)
 }
 
-/** Whether the session is the connection's own: the server told its process when it was connected to. */
+/** Whether the session is the connection's own: then its process is the one that the server named on connecting. */
 function isDirect(client: ClientBase, { pid }: Backend): boolean {
   return (client as { processID?: unknown }).processID === pid
 }

@@ -4,7 +4,7 @@ import type { Connection } from '../connection/connection.ts'
 import { SHOWN_STATUS, shownOf, storedStatuses } from './run-conditions.ts'
 import { query, type RunSource, readFrom } from './run-source.ts'
 
-/** Counts runs up to a limit, all of them together or by the status they are shown with. Index: see {@link readFrom}. No locks. */
+/** Counts runs up to a limit, in total or by shown status. Index: see {@link readFrom}. No locks. */
 export async function countRuns(
   connection: Connection,
   { byStatus, ...request }: RunCountRequest,
@@ -33,11 +33,11 @@ interface StatusRow {
   readonly stored: StoredRunStatus
   readonly shown: RunStatus
   readonly runs: number
-  /** The place of the last of them, among those of that stored status. */
+  /** The position of the last of them among the runs with that stored status. */
   readonly last_place: number
 }
 
-/** Each stored status apart, so that a limit is met by each for itself. */
+/** Counts each stored status separately, so that the limit applies to each. */
 async function countByStatus(
   connection: Connection,
   source: RunSource,
@@ -45,7 +45,7 @@ async function countByStatus(
 ): Promise<readonly RunCount[]> {
   const counts = storedStatuses(status).map((stored) => {
     const shown = shownOf(stored, status)
-    // Only runs that are shown in several ways have to be the newest.
+    // Only runs with more than one possible shown status have to be the newest.
     const page = { limit: max + 1, newest: stored === 'running' }
     const found = source.rows({ ...conditions, status: shown }, page)
     return sql`(select ${stored}::text as stored, counted.shown, (count(*) filter (where counted.place <= ${max}))::int as runs,

@@ -12,7 +12,7 @@ interface FoundRow {
   readonly tags: string | null
 }
 
-/** Which definition a run follows, by id. Index: primary keys. No locks. */
+/** The definition of a run, by id. Index: primary keys. No locks. */
 export const findRunById: Statement<FoundRow> = {
   name: 'find_run_by_id',
   text: `

@@ -8,7 +8,7 @@ import { decodeRun, type RunColumns } from '../rows/run-columns.ts'
 import { decodeStep, type StepColumns } from '../rows/step-columns.ts'
 import { DEFAULT_SCHEMA, makeTables } from '../schema.ts'
 
-// Reads are for people and for handles: built by drizzle, not prepared. They name the default schema, as every statement does.
+// Reads are for people and for handles: drizzle builds them, and they are not prepared. They name the default schema, like every statement.
 const { definitions, definitionSteps, runs, steps } = makeTables(DEFAULT_SCHEMA)
 const build = new QueryBuilder()
 
@@ -17,7 +17,7 @@ interface RunRow extends RunColumns {
   readonly input: JsonText
 }
 
-// As people see it: a running run may be scheduled or waiting.
+// As shown to users: a running run may be scheduled or waiting.
 const shownStatus = sql<RunStatus>`belay.shown_status(${runs.id}, ${runs.status}, ${runs.startAt})`
 
 const runColumns = {
@@ -36,7 +36,7 @@ const runColumns = {
   tags: sql<string | null>`array_to_json(${runs.tags})::text`.as('tags'),
 }
 
-/** One run with its steps in order, as of one moment. Index: primary keys. No locks. */
+/** One run with its steps in order, in one snapshot. Index: primary keys. No locks. */
 export async function readRun(
   connection: Connection,
   runId: string,
@@ -44,11 +44,11 @@ export async function readRun(
   if (!isUuid(runId)) return null
   const rows = await connection.query(readRunStatement, [runId])
   const [first] = rows
-  // Every run has a step 0, which carries the run's payloads.
+  // Every run has a step 0; its row carries the run's payloads.
   return first === undefined ? null : { run: runOf(first), steps: rows.map(stepOf) }
 }
 
-/** Of the runs whose ids a statement finds. Index: primary key. No locks. */
+/** The runs whose ids the given statement finds, newest first. Index: primary key. No locks. */
 export async function readRunsNewestFirst(connection: Connection, ids: SQL): Promise<readonly RunRecord[]> {
   const query = build
     .select(runColumns)
@@ -98,7 +98,7 @@ const stepColumns = {
   succeeded: sql<boolean>`coalesce(${steps.succeeded}, false)`.as('succeeded'),
 }
 
-/** One row per step, each with the run's facts; the run's payloads, which may be large, only with the first. */
+/** One row per step, each with the run's columns. Only the first row has the run's payloads, which may be large. */
 export const readRunStatement: Statement<RunRow & StepRow> = {
   name: 'read_run',
   text: build

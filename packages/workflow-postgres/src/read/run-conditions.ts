@@ -10,8 +10,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import { listText } from '../connection/list-text.ts'
 
 /**
- * What must be true of a run `r` that fits. Only to be checked, never to search by: the planner must not leave the index that a list is
- * walked in for another one, so conditions that have an index of their own are put in a way that cannot use it.
+ * What a matching run `r` must fulfil. For filtering, not for index searches: the planner must stay with the index that the list walks, so conditions
+ * that have an index of their own are written so that they cannot use it.
  */
 export function fits(conditions: RunConditions): SQL {
   const { workflow, status, key, tags } = conditions
@@ -54,19 +54,19 @@ function statusFits(statuses: readonly RunStatus[]): SQL {
   return sql`(r.status = any (${listText(storedStatuses(statuses))}::text[])) is true${andShownAs(statuses)}`
 }
 
-/** Of runs that are stored as running, only those that are shown as asked. */
+/** Of runs stored as running, keeps only those shown with one of these statuses. */
 export function andShownAs(statuses: readonly RunStatus[] | undefined): SQL {
   const shown = statuses?.filter(isShownOfRunning)
   if (shown === undefined || shown.length === 0 || shown.length === SHOWN_OF_RUNNING.length) return sql``
   return sql` and (r.status <> 'running' or ${SHOWN_STATUS} = any (${listText(shown)}::text[]))`
 }
 
-/** The stored statuses that runs shown with these may have. */
+/** The stored statuses that runs with these shown statuses may have. */
 export function storedStatuses(statuses: readonly RunStatus[] = RUN_STATUSES): readonly StoredRunStatus[] {
   return [...new Set(statuses.map(storedStatus))]
 }
 
-/** Those of these statuses that a run may be shown with which is stored with that one. */
+/** Which of these shown statuses a run with that stored status may have. */
 export function shownOf(
   stored: StoredRunStatus,
   statuses: readonly RunStatus[] = RUN_STATUSES,
@@ -78,5 +78,5 @@ function isShownOfRunning(status: RunStatus): boolean {
   return storedStatus(status) === 'running'
 }
 
-/** As people see it: a running run may be scheduled or waiting. */
+/** As shown to users: a running run may be scheduled or waiting. */
 export const SHOWN_STATUS = sql`belay.shown_status(r.id, r.status, r.start_at)`

@@ -12,11 +12,11 @@ import {
   storedStatuses,
 } from './run-conditions.ts'
 
-/** Where runs that fit are taken from. */
+/** Where matching runs are read from. */
 export interface RunSource {
-  /** What goes before a statement that takes from it. */
+  /** The `with` clause of a statement that reads from this source. */
   readonly with: SQL
-  /** Rows `id, status, start_at` of runs that fit. */
+  /** Rows `id, status, start_at` of matching runs. */
   rows(conditions: RunConditions, page: Page): SQL
 }
 
@@ -24,17 +24,17 @@ interface Page {
   /** Only runs older than this one. */
   readonly before?: string | undefined
   readonly limit: number
-  /** The newest of them, newest first; or any, for counting, which is cheaper. */
+  /** True: the newest runs, newest first. False: any runs, which is cheaper and enough for counting. */
   readonly newest: boolean
 }
 
-// Runs that are gathered and put in order: some ten milliseconds. Among more, the newest are found sooner one by one.
+// How many runs are collected and sorted at most: some ten milliseconds. With more, walking from the newest is faster.
 const FEW = 10_000
 
 /**
- * Reads from the cheapest source of runs with all these conditions. By key, the index for that. By tags, or by when they ended, the index for
- * that if few have them: whether they are few is looked at first, up to a limit. Everything else by walking from the newest run on, in an
- * order that an index has: by workflow and status, or by id alone.
+ * Reads from the cheapest source of runs with all these conditions. A key has its own index. Tags and end times have an index too, which is used if
+ * few runs match: this is checked first, up to a limit. In all other cases it walks from the newest run on, in the order of an index: by workflow and
+ * status, or by id alone.
  */
 export async function readFrom<Answer>(
   connection: Connection,
@@ -63,8 +63,8 @@ function isByTagsOrTimes({ workflow, status, key, ...others }: RunConditions): b
 }
 
 /**
- * Which indexes the planner may use in the rest of the transaction, whatever the statistics and the session's own settings say. The index of
- * tags can only be read as a bitmap. A walk is in the order of an index: a bitmap would have to be read and sorted as a whole.
+ * Restricts the indexes that the planner may use in the rest of the transaction, whatever the statistics and the session's settings say. The index of
+ * tags can only be read as a bitmap. A walk follows the order of an index; a bitmap would have to be read and sorted as a whole.
  */
 async function searchBy(transaction: Connection, by: Search): Promise<void> {
   const bitmaps = by === 'bitmaps' ? 'on' : 'off'
@@ -77,7 +77,7 @@ async function searchBy(transaction: Connection, by: Search): Promise<void> {
 
 type Search = 'bitmaps' | 'order'
 
-/** Runs one statement that was put together here. Not prepared: its text depends on what is asked for. */
+/** Runs a statement that was built here. Not prepared, because its text depends on the conditions. */
 export function query<Row>(connection: Connection, statement: SQL): Promise<readonly Row[]> {
   const { sql: text, params } = dialect.sqlToQuery(statement)
   return connection.query<Row>({ name: null, text }, params)
@@ -85,7 +85,7 @@ export function query<Row>(connection: Connection, statement: SQL): Promise<read
 
 const dialect = new PgDialect()
 
-/** What may be few runs, each found by an index of its own, and one more than few at most. */
+/** Conditions that few runs may match, each with an index of its own. Each query returns at most one run more than few. */
 function nearRuns(conditions: RunConditions): readonly { readonly by: Search; readonly runs: SQL }[] {
   const { tags, finishedAfter } = conditions
   const found = sql`select r.id, r.workflow, r.status, r.key, r.tags, r.start_at, r.created_at, r.finished_at from belay.workflow_runs r`
@@ -94,7 +94,7 @@ function nearRuns(conditions: RunConditions): readonly { readonly by: Search; re
     const runs = sql`${found} where r.tags is not null and ${hasTags(tags)} limit ${FEW + 1}`
     near.push({ by: 'bitmaps', runs })
   }
-  // Those that ended before an instant are most of a history, those since one may be few.
+  // Most of a history ended before a given instant, but few runs may have ended since one.
   if (finishedAfter !== undefined) {
     const ended = sql`r.finished_at is not null and ${and(isFinishedWithin(conditions))}`
     const runs = sql`${found} where ${ended} order by r.finished_at, r.id limit ${FEW + 1}`
@@ -139,7 +139,7 @@ const WALKED: RunSource = {
     if (createdAfter === undefined && createdBefore === undefined && finishedBefore === undefined) {
       return walked(conditions, { until: page.before }, page)
     }
-    // A stray is found by its own index alone, or it would be counted twice.
+    // Strays are found by their own index only; otherwise they would be counted twice.
     const others = { ...conditions, stray: false }
     const strays = newestOf(straysOf(conditions), fits(conditions), page)
     return sql`select r.id, r.status, r.start_at from (
@@ -148,19 +148,19 @@ const WALKED: RunSource = {
   },
 }
 
-/** Bounds of run ids: `from` may be met, `until` may not. */
+/** Bounds of run ids: `from` inclusive, `until` exclusive. */
 interface IdBounds {
   readonly from?: string | undefined
   readonly until?: string | undefined
 }
 
-/** In the order of their own index, and apart from every other order: the planner cannot know that they are few. */
+/** Uses the strays' own index, in an order of its own: the planner cannot know that they are few. */
 function straysOf(conditions: RunConditions): SQL {
   const condition = and([sql`r.stray`, ...isCreatedWithin(conditions)])
   return sql`(select r.* from belay.workflow_runs r where ${condition} order by r.created_at offset 0)`
 }
 
-/** Once for each workflow and status, since only then the newest are found without walking over all others. */
+/** One walk for each workflow and status. Otherwise it would scan all other runs to find the newest. */
 function walked(conditions: RunConditions & { readonly stray?: boolean }, bounds: IdBounds, page: Page): SQL {
   const { workflow, status, stray, ...others } = conditions
   const condition = sql`${fits(others)}${stray === false ? sql` and r.stray is null` : sql``}`
@@ -169,8 +169,7 @@ function walked(conditions: RunConditions & { readonly stray?: boolean }, bounds
       where ${condition}${andWithin(bounds, (id) => [sql`r.id`, sql`${id}::uuid`])}
       order by r.id desc limit ${page.limit}`
   }
-  // The bounds as rows, and an order that only this index has: by id alone, a planner that expects many such runs would look for them
-  // among all runs.
+  // Bounds as rows, and an order that only this index has. By id alone, a planner that expects many such runs would search all runs.
   const placed = (id: string): [SQL, SQL] => [
     sql`(r.workflow, r.status, r.id)`,
     sql`(known.name, stored.status, ${id}::uuid)`,
@@ -201,7 +200,7 @@ function workflowsOf({ workflow }: RunConditions): SQL {
     : sql`(select distinct name from unnest(${listText(workflow)}::text[]) as named (name))`
 }
 
-// What is no stray was made at most two minutes before it was created, and at most one after; the time in an id is known to 66 seconds.
+// A run is no stray if its id was made at most two minutes before the run was created and at most one after. The time in an id is exact to 66 s.
 const MADE_BEFORE_MS = 120_000
 const MADE_AFTER_MS = 126_000
 
@@ -212,7 +211,7 @@ function madeWithin(
 ): IdBounds {
   const before = Math.min(createdBefore ?? Infinity, finishedBefore ?? Infinity)
   const madeBefore = before === Infinity ? undefined : idAt(before + MADE_AFTER_MS)
-  // As texts they are in the order of uuids.
+  // Uuids sort alike as texts.
   const [until] = [olderThan?.toLowerCase(), madeBefore].filter((id) => id !== undefined).sort()
   return { from: createdAfter === undefined ? undefined : idAt(createdAfter - MADE_BEFORE_MS), until }
 }

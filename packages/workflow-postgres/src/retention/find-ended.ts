@@ -3,8 +3,8 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 
 /**
- * A part of a walk over ended runs, longest ended first, from a place on. Guarantee: looks at a bounded number of runs, whatever is asked
- * for. Index: ended runs by (finished_at, id). No locks.
+ * Part of a walk over ended runs from a given place, oldest end first. Guarantee: it reads a bounded number of runs, whatever the conditions. Index:
+ * ended runs by (finished_at, id). No locks.
  */
 export const findEndedRuns: Statement<{
   readonly looked_at: number
@@ -26,7 +26,7 @@ with looked_at_runs as materialized (
   order by r.finished_at, r.id
   limit $7::int
 ),
--- One more than is asked for tells whether there is more.
+-- One more than asked for tells whether there are more.
 wanted_runs as (
   select id, finished_at from looked_at_runs where is_wanted order by finished_at, id limit $8::int + 1
 ),
@@ -41,14 +41,14 @@ left join wanted_runs w on true
 order by w.finished_at, w.id`,
 }
 
-// Runs looked at in one statement: some ten milliseconds, also when hardly any of them is asked for.
+// Runs read by one statement: some ten milliseconds, even if hardly any of them match.
 const LOOKED_AT_MAX = 10_000
 
 const BEGINNING = '0/00000000-0000-0000-0000-000000000000'
 
 export async function findEnded(connection: Connection, request: EndedRunsRequest): Promise<EndedRuns> {
   const { finishedBefore, statuses, workflow = null, tags = null, keyed = false, after, limit } = request
-  // Microseconds, as the database has them, fit a double exactly for the next two centuries.
+  // Microseconds, the database's precision, fit a double exactly for the next two centuries.
   const [afterUs, afterId] = (after ?? BEGINNING).split('/')
   const rows = await connection.query(findEndedRuns, [
     finishedBefore,

@@ -4,9 +4,9 @@ import type { Statement } from '../connection/statement.ts'
 import { ends } from '../rows/run-statuses.ts'
 
 /**
- * Deletes ended runs with all that belongs to them. Guarantee: a run goes wholly or not at all, and only if it has ended, and did so before
- * the instant; never waits for a lock. Index: primary keys. Locks: the first step of each run, then the runs, each skipping locked ones:
- * whoever sends an ended run forward again locks its steps before the run, and from the first on.
+ * Deletes ended runs with all that belongs to them. Guarantee: it deletes a run entirely or not at all, and only if it ended before the given
+ * instant; it never waits for a lock. Index: primary keys. Locks: the first step of each run, then the runs, both skipping locked ones. A caller that
+ * sends an ended run forward again locks its steps, the first one first, and then the run.
  */
 export const pruneEndedRuns: Statement<{ readonly run_id: string }> = {
   name: 'prune_ended_runs',
@@ -34,8 +34,8 @@ ended_runs as materialized (
   select r.id
   from locked_steps l
   join belay.workflow_runs r on r.id = any (array[l.run_id])
-  -- Read again under the lock: it may have been sent forward meanwhile, or moved to another definition, with rows that this statement does
-  -- not see. Whatever has changed is left to the next time.
+  -- Read again under the lock: the run may have been sent forward meanwhile, or moved to another definition, with rows that this statement does not
+  -- see. A run that has changed is left to the next time.
   where r.xmin = any (array[l.version]) and r.finished_at < l.ended_before and r.status = any (l.ends)
   order by l.run_id
   for update of r skip locked

@@ -4,8 +4,8 @@ import type { Statement } from '../connection/statement.ts'
 import { ends } from '../rows/run-statuses.ts'
 
 /**
- * Takes the keys from ended runs. Guarantee: only from runs that have ended, and did so before the instant; never waits for a lock.
- * Index: primary key. Locks: runs, skipping locked ones.
+ * Takes the keys from ended runs. Guarantee: only from runs that ended before the given instant; it never waits for a lock. Index: primary key.
+ * Locks: runs, skipping locked ones.
  */
 export const releaseRunKeys: Statement<{ readonly run_id: string }> = {
   name: 'release_run_keys',

@@ -1,7 +1,7 @@
 import type { ChangedRun, StoredRunStatus } from '@belay/workflow/adapter'
 import { tagsOf } from './run-tags.ts'
 
-/** What tells of `workflow_runs r` when its status was changed. */
+/** The columns of `workflow_runs r` that describe a run whose status was changed. */
 export const changedRunColumns = `r.definition_id, r.key, array_to_json(r.tags)::text as tags,
     date_part('epoch', coalesce(r.finished_at, belay.store_now()) - greatest(r.created_at, r.start_at)) * 1000 as duration_ms`
 

@@ -1,25 +1,25 @@
 import type { Claim, UndoneStatus } from '@belay/workflow/adapter'
 
 /**
- * Forward attempts of a step `s`. Null in rows from before attempts were counted: there the fence counted them, from a multiple of this number
- * on in each round.
+ * Forward attempts of a step `s`. Null in rows written before attempts had a column: there the fence counted them, and began each round at a multiple
+ * of this number.
  */
 export const countedAttempts = 'coalesce(s.attempts, s.fence % 40000000)'
 
-/** What a claim says of a step `s`, in the direction in which it goes. */
+/** The columns of a step `s` that describe a claim, for the step's current direction. */
 export const claimedColumns = `s.round,
     case when s.undo_of is null then ${countedAttempts} else s.undo_attempts end as attempt,
     case when s.undo_of is null then s.failures else s.undo_failures end as failures,
     case when s.undo_of is null then s.losses else s.undo_losses end as losses, s.undo_of`
 
-/** What changes in a step `s` when a worker takes it from the queue, beside its status, its fence and its worker. */
+/** What changes in a step `s` when a worker takes it from the queue, besides its status, fence and worker. */
 export const begunAttempt = `attempts = case when s.undo_of is null then ${countedAttempts} + 1 else s.attempts end,
     started_at = case when s.undo_of is null then belay.store_now() else s.started_at end,
     finished_at = case when s.undo_of is not null then s.finished_at end,
     undo_attempts = case when s.undo_of is not null then s.undo_attempts + 1 end,
     undo_started_at = case when s.undo_of is not null then belay.store_now() end, undo_finished_at = null`
 
-/** A row that describes a claim; the columns of `Claim`. */
+/** A row that describes a claim, with the columns of `Claim`. */
 export interface ClaimRow {
   readonly run_id: string
   readonly step: number
@@ -30,25 +30,25 @@ export interface ClaimRow {
   readonly failures: number
   readonly losses: number
   readonly undo_of: UndoneStatus | null
-  /** Given by claims from the queue: whether the run's input, which is small, comes along. */
+  /** Only in claims from the queue: whether the row includes the run's input. A large input is left out. */
   readonly has_input?: boolean
   readonly input?: string | null
 }
 
-/** What a claim came to as a whole. */
+/** The row about a claim as a whole. */
 export interface HeadRow {
   readonly kind: 'head'
   readonly live: boolean
-  /** Hints that were looked at, and those of them that are left in the queue. */
+  /** Hints that were looked at, and how many of them stay in the queue. */
   readonly looked: number
   readonly kept: number
   readonly leased: number
-  /** The row of the journal that names the runs; null when nothing was leased. */
+  /** The journal row that names the runs; null when nothing was leased. */
   readonly journal_id: string | null
-  /** Of which definitions something was looked at, and up to when all that was due is done with. Null when nothing was. */
+  /** The definitions whose hints were looked at, and for each the time up to which all due hints are done. Null when there were none. */
   readonly definition_ids: readonly number[] | null
   readonly marks: readonly number[] | null
-  /** How long the server took to find and dequeue them. */
+  /** How long the server took to find and dequeue them, in milliseconds. */
   readonly took_ms: number
 }
 
@@ -69,7 +69,7 @@ export function decodeClaim(row: ClaimRow): Claim {
   }
 }
 
-/** The claim of a step that goes forward and was never attempted before. */
+/** The claim of a step's first attempt, forward. */
 export function firstAttempt(runId: string, step: number, definitionId: number): Claim {
   return {
     runId,
@@ -85,7 +85,7 @@ export function firstAttempt(runId: string, step: number, definitionId: number):
   }
 }
 
-/** A claim from the queue, with the run's input where it comes along. */
+/** A claim from the queue, with the run's input if the row includes it. */
 export function decodeQueued(row: ClaimRow): Claim {
   const claim = decodeClaim(row)
   return row.has_input === true ? { ...claim, input: row.input ?? null } : claim

@@ -12,8 +12,8 @@ import type { Statement } from '../connection/statement.ts'
 import { countedAttempts } from './claim-row.ts'
 
 /**
- * What a statement that ends attempts has in addition where they are kept: columns that its update of the steps `s` returns, and a CTE that
- * inserts them. Both are empty where they are not kept, which costs nothing then.
+ * What a statement that ends attempts adds to keep them: columns that its update of the steps `s` returns, and a CTE that inserts them. Both are
+ * empty if attempts are not kept, and then cost nothing.
  */
 export interface Keeping {
   readonly columns: string
@@ -22,7 +22,7 @@ export interface Keeping {
 
 export const NOT_KEPT: Keeping = { columns: '', rows: '' }
 
-/** Of a step that is updated: what is kept of its attempt. `attempts` where the update changes the count itself. */
+/** The columns of an updated step that describe its attempt. Give `attempts` if the update changes the count itself. */
 export function keptColumns(attempts = countedAttempts): string {
   return `,
     s.step as kept_step, s.fence as kept_fence, s.round as kept_round, s.undo_of is not null as kept_undo,
@@ -30,7 +30,7 @@ export function keptColumns(attempts = countedAttempts): string {
     case when s.undo_of is null then s.started_at else s.undo_started_at end as kept_started_at`
 }
 
-/** The CTE, after that named `from`. `ended` and the others are expressions on its rows `e`. */
+/** The CTE; put it after the CTE named `from`. `ended` and the others are expressions on its rows `e`. */
 export function keptRows(
   from: string,
   of: { ended: string; error?: string; worker?: string; where?: string },
@@ -47,7 +47,7 @@ kept_attempts as (
 )`
 }
 
-/** Keeps the attempts of handlers that an operator gives up, in the transaction that holds their run locked. Index: primary key. */
+/** Keeps the attempts of handlers that an operator gives up. Runs in the transaction that holds the lock on their run. Index: primary key. */
 export const keepGivenUp: Statement<{ readonly kept: number }> = {
   name: 'keep_given_up',
   text: `
@@ -63,7 +63,7 @@ with given_up as (
 select count(*)::int as kept from given_up`,
 }
 
-/** Gives a run's kept attempts the numbers that their steps have in its new definition. Guarantee: the lock on the run is the guard. */
+/** Renumbers a run's kept attempts by the steps of its new definition. Guarantee: the lock on the run is the guard. */
 export const moveKeptAttempts: Statement<{ readonly moved: number }> = {
   name: 'move_kept_attempts',
   text: `
@@ -77,7 +77,7 @@ moved_attempts as (
   select a.run_id, move.step, a.fence, a.round, a.attempt, a.undo, a.worker_id, a.started_at, a.finished_at, a.ended, a.error
   from removed_attempts a
   join unnest($2::int[], $3::int[]) as move (old_step, step) on move.old_step = a.step
-  -- None is inserted before all are removed: two steps may change places.
+  -- Inserts only after all are removed: two steps may swap numbers.
   where (select count(*) from removed_attempts) > 0
   returning 1
 )
@@ -139,7 +139,7 @@ function directionOf(undo: boolean): Direction {
   return undo ? 'undo' : 'forward'
 }
 
-/** Keeps the attempts that a change takes from their workers. */
+/** Keeps the attempts that a change takes away from their workers. */
 export async function keepTaken(
   connection: Connection,
   found: RunToChange,

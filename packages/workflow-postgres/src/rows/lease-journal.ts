@@ -1,6 +1,6 @@
-import { isTerminal, type RunStatus } from '@belay/workflow/adapter'
+import { isTerminal, type StoredRunStatus } from '@belay/workflow/adapter'
 
-/** Rows that one claim removes at most. */
+/** The most journal rows that one claim removes. */
 const TRIMMED_MAX = 1_000
 
 /** A row of the journal of leases, as it was written. */
@@ -14,12 +14,12 @@ interface OpenRow {
   openRuns: number
 }
 
-/** What this process remembers of the journals of its workers: which of their rows name only runs that have ended. */
+/** Knows, for the workers of this process, which of their journal rows name only runs that have ended. */
 export class LeaseJournal {
   readonly #workers = new Map<string, WorkerJournal>()
   #written = 0
 
-  /** A moment, for {@link ended}. Taken before the call is made whose answer tells of ends. */
+  /** A moment, for {@link ended}. Take it before the call that reports ended runs. */
   get moment(): number {
     return this.#written
   }
@@ -32,12 +32,12 @@ export class LeaseJournal {
   }
 
   /**
-   * An answer told that these runs have ended. That holds for the rows that were there when the call was made: a run that ended may have been
-   * sent forward again since, and have come to the worker by another row.
+   * Notes that these runs have ended. This applies only to rows written before the call was made: since then, a run may have been sent forward again
+   * and have come back to the worker with a new row.
    */
   ended(
     workerId: string,
-    runs: readonly { readonly runId: string; readonly status: RunStatus }[],
+    runs: readonly { readonly runId: string; readonly status: StoredRunStatus }[],
     moment: number,
   ): void {
     const journal = this.#workers.get(workerId)
@@ -45,12 +45,12 @@ export class LeaseJournal {
     for (const { runId, status } of runs) if (isTerminal(status)) journal.end(runId, moment)
   }
 
-  /** Rows that nothing depends on any more, and that are to be removed. They are forgotten: what is not removed, `held` removes. */
+  /** The rows that are no longer needed, to be removed. They are forgotten here; `held` removes those that this claim does not. */
   takeEnded(workerId: string): readonly string[] {
     return this.#workers.get(workerId)?.ended.splice(0, TRIMMED_MAX) ?? []
   }
 
-  /** Rows that were replaced by others. */
+  /** These rows were replaced by others. */
   removed(workerId: string, ids: readonly string[]): void {
     for (const id of ids) this.#workers.get(workerId)?.rows.delete(id)
   }

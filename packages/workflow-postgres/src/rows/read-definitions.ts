@@ -10,7 +10,7 @@ interface DefinitionRow {
   readonly shape: string
 }
 
-/** Definitions by number. Index: primary key. No locks: they never change. */
+/** Definitions by number. Index: primary key. No locks, because they never change. */
 export const readDefinitionsById: Statement<DefinitionRow> = {
   name: 'read_definitions_by_id',
   text: `
@@ -19,7 +19,7 @@ from unnest($1::int[]) as wanted (id)
 join belay.workflow_definitions d on d.id = any (array[wanted.id])`,
 }
 
-/** The definition of a version, or of the highest one. Index: unique (name, version), read from its end. No locks. */
+/** One version of a definition, or its highest version. Index: unique (name, version), read from its end. No locks. */
 export const findDefinitionByName: Statement<DefinitionRow> = {
   name: 'find_definition_by_name',
   text: `

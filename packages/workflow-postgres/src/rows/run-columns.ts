@@ -1,7 +1,7 @@
 import type { StoredRun } from '@belay/workflow/adapter'
 import { tagsOf } from './run-tags.ts'
 
-/** What every row about a run says of it, whoever reads it. */
+/** The columns that every row about a run has. */
 export interface RunColumns {
   readonly run_id: string
   readonly workflow: string
@@ -16,7 +16,7 @@ export interface RunColumns {
   readonly tags: string | null
 }
 
-/** A run but for its status, which readers tell in different ways, and for what only some of them need. */
+/** Decodes a run without its status, which readers decode differently, and without the fields that only some readers need. */
 export function decodeRun(row: RunColumns): Omit<StoredRun, 'status' | 'openSteps' | 'stop' | 'endsAs'> {
   return {
     runId: row.run_id,

@@ -1,14 +1,14 @@
 import { ENDS, FORWARD_STATUSES, LIVE_STATUSES } from '@belay/workflow/adapter'
 
-// Part of the statements' text, not parameters: the planner uses a partial index only when the text itself implies the index's predicate.
+// Part of the statements' text, not parameters: the planner uses a partial index only if the text implies the index's predicate.
 
-/** For `in (…)` and `array[…]`: runs that go forward, unless they were stopped. A paused run may have been: `stop` tells. */
+/** For `in (…)` and `array[…]`: runs that go forward unless they were stopped. For a paused run, `stop` tells. */
 export const forwardStatuses = listOf(FORWARD_STATUSES)
 
 /** Runs that have not ended: the predicate of the index of live runs. */
 export const liveStatuses = listOf(LIVE_STATUSES)
 
-/** Runs at their end. */
+/** Runs that have ended. */
 export const ends = listOf(ENDS)
 
 function listOf(statuses: readonly string[]): string {

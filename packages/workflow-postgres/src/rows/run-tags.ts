@@ -1,4 +1,4 @@
-/** A run's tags, read as the JSON text of an array: pg and PGlite read the text of a Postgres array in different ways. */
+/** A run's tags, from the JSON text of an array: pg and PGlite decode Postgres arrays differently. */
 export function tagsOf(json: string | null): readonly string[] {
   return json === null ? [] : JSON.parse(json)
 }

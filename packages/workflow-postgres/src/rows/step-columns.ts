@@ -1,7 +1,7 @@
 import type { StepStatus, StoredStep } from '@belay/workflow/adapter'
 import { decodeUndo, type UndoColumns } from './undo-columns.ts'
 
-/** What every row about a step says of it, beside the columns of its run, whose names it leaves alone. */
+/** The columns that every row about a step has. Their names differ from those of its run. */
 export interface StepColumns extends UndoColumns {
   readonly step: number
   readonly name: string

@@ -1,6 +1,6 @@
 import type { StoredStep, UndoneStatus } from '@belay/workflow/adapter'
 
-/** What a step's row says of its undo. Counts are null until that begins. */
+/** The columns of a step that describe its undo. Counts are null until the undo begins. */
 export interface UndoColumns {
   readonly undo_of: UndoneStatus | null
   readonly undo_attempts: number | null
@@ -11,7 +11,7 @@ export interface UndoColumns {
   readonly undo_skipped: boolean | null
 }
 
-/** Null where a step has no undo. Of a step that was passed by in an undo, the columns tell nothing any more. */
+/** Null if a step has no undo. If an undo passed over the step, these columns no longer mean anything. */
 export function decodeUndo(row: UndoColumns): StoredStep['undo'] {
   if (row.undo_of === null || row.undo_attempts === null) return null
   return {

@@ -9,10 +9,10 @@ import { forwardStatuses } from '../rows/run-statuses.ts'
 import { decodeSettled, type Settled, type SettledRow, settledRows } from './settled-rows.ts'
 
 /**
- * Records attempts that failed for good, cancels what has not started in their runs, and stops the runs; a paused one stays paused until it is
- * resumed. Guarantee: all of it commits together; the first failure of a run is its cause; a step that a concurrent settlement makes ready is either cancelled here or was
- * leased before and is in flight, which the drain waits for. Index: primary keys only. Locks: own steps, other steps, runs, each by
- * (run, step).
+ * Records attempts that failed for good, cancels the steps of their runs that have not begun, and stops the runs. A paused run stays paused until it
+ * is resumed. Guarantee: all of it commits together; the first failure of a run is its cause. If a concurrent settlement makes a step ready, the step
+ * is either cancelled here, or was leased before and is in flight, and the drain waits for it. Index: primary keys only. Locks: own steps, other
+ * steps, runs, each by (run, step).
  */
 export const failAttempts: Statement<SettledRow> = {
   name: 'fail_attempts',
@@ -64,7 +64,7 @@ stopped_runs as (
   from (
     select failed_runs.run_id, failed_runs.cause, failed_runs.forward_statuses
     from failed_runs
-    -- Makes the runs the last to be locked.
+    -- Locks the runs last.
     cross join (select count(*) from cancelled_steps) as steps_were_locked
     order by failed_runs.run_id
   ) f

@@ -21,15 +21,15 @@ import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-atte
 import { forwardStatuses } from '../rows/run-statuses.ts'
 
 /**
- * Records attempts that ended well, forward and undo alike, and everything that follows from it: dependents are counted down, steps that
- * reach zero are leased to this worker or queued, and runs end. Guarantee: all of it commits together; an attempt that holds its step no
- * more changes nothing; a dependent becomes ready exactly once, and never in a run that is stopping, whose pending steps were cancelled.
- * Index: primary keys only. Locks: the worker's row (shared), own steps, dependents, runs, each by (run, step).
+ * Records attempts that succeeded, forward and undo alike, and their consequences: it counts dependents down, leases steps that reach zero to this
+ * worker or queues them, and ends runs. Guarantee: all of it commits together; an attempt that no longer holds its step changes nothing; a dependent
+ * becomes ready exactly once, and never in a stopping run, whose pending steps were cancelled. Index: primary keys only. Locks: the worker's row
+ * (shared), own steps, dependents, runs, each by (run, step).
  *
- * An undo is the same walk with the edges turned round: it counts down the steps it depends on, and every undo counts as a sink.
+ * An undo is the same walk with reversed edges: it counts down the steps that its step depends on, and every undo counts as a sink.
  *
- * There are tens of thousands of attempts a second: of the columns that describe them, one value stands for all where all are the same, and
- * what goes without saying, that an attempt was settled or a step never attempted before, is answered for all of them in one row.
+ * There are tens of thousands of attempts a second. So a column whose values are all the same is sent as one value. The usual answers, that an
+ * attempt was settled and that a step was never attempted before, are returned in one row for all of them.
  */
 export const finishAttempts: Statement<FinishedRow> = {
   name: 'finish_attempts',
@@ -43,7 +43,7 @@ export const keptFinishAttempts: Statement<FinishedRow> = {
     columns: `${keptColumns()}, a.settles_as`,
     rows: keptRows('settled_attempts', {
       ended: `case e.settles_as when 'compensated' then 'compensated' else 'completed' end`,
-      // What only kept the order of an undo was no attempt.
+      // A relay is not an attempt.
       where: `not e.undo or e.settles_as = 'compensated'`,
     }),
   }),
@@ -53,7 +53,7 @@ function finishText(keeping: Keeping): string {
   return `
 with ${boundedLockWait('$10')},
 live_worker as materialized (
-  -- First of all locks, as in a claim. A dead worker may still settle what nobody has taken from it, but is leased nothing new.
+  -- The first lock of all, as in a claim. A dead worker may still settle steps that nobody has taken from it, but is leased nothing new.
   select w.id
   from (select count(*) from bounded_wait) as wait_was_bounded
   cross join belay.workflow_workers w
@@ -85,7 +85,7 @@ settled_attempts as (
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
   returning a.run_id, a.step, a.definition_id, a.undo, a.position${keeping.columns}
 ),
--- A batch has many attempts of few steps: the graph is read once for each step, not for each attempt.
+-- A batch has many attempts of few steps, so the graph is read once for each step, not for each attempt.
 followed_edges as materialized (
   select t.definition_id, t.undo, array_agg(t.run_id) as run_ids,
     (select case when t.undo then ds.dependencies else ds.dependents end
@@ -94,7 +94,7 @@ followed_edges as materialized (
   from settled_attempts t
   group by t.definition_id, t.step, t.undo
 ),
--- Two parents may settle in one batch, and UPDATE ... FROM applies one match per row only: sum first.
+-- Two parents may settle in one batch, and UPDATE ... FROM applies only one match per row: sum first.
 satisfied_dependencies as materialized (
   select e.run_id, e.step, bool_or(e.undo) as undo, min(e.definition_id) as definition_id, count(*)::int as satisfied,
     case when bool_or(e.undo) then 'compensating' else 'pending' end as blocked_status
@@ -104,8 +104,8 @@ satisfied_dependencies as materialized (
   ) e
   group by e.run_id, e.step
 ),
--- Whether a step reaches zero is known only under its lock, so the room is shared out among all that might. A step is leased at once when
--- its open dependencies are as many as \`leased_at\`; the two numbers beside it are the same, in one direction each.
+-- Whether a step reaches zero is known only under its lock, so the room is divided among all that might. A step is leased at once if its open
+-- dependencies equal \`leased_at\`. The two numbers beside it are the same, for one direction each.
 blocked_steps as materialized (
   select d.run_id, d.step, d.undo, d.definition_id, d.satisfied, d.blocked_status, case when d.has_room then d.satisfied end as leased_at,
     case when d.has_room and not d.undo then d.satisfied end as begins_at,
@@ -116,7 +116,7 @@ blocked_steps as materialized (
   ) d
   order by d.run_id, d.step
 ),
--- Rows are met, and locked, in the order of blocked_steps; one that another settlement has just changed is read again.
+-- Rows are locked in the order of blocked_steps. A row that another settlement has just changed is read again.
 updated_steps as (
   update belay.workflow_steps s
   set open_dependencies = s.open_dependencies - b.satisfied,
@@ -149,7 +149,7 @@ ended_steps as materialized (
     from followed_edges f
     where f.undo or cardinality(f.neighbours) = 0
   ) e
-  -- Makes the runs the last to be locked.
+  -- Locks the runs last.
   cross join (select count(*) from updated_steps) as steps_were_locked
   group by e.run_id
   order by e.run_id
@@ -162,7 +162,7 @@ updated_runs as (
   from ended_steps e
   where r.id = any (array[e.run_id])
     and r.status = any (case when e.undo then array['compensating', 'compensation_failed', 'paused'] else array[${forwardStatuses}] end)
-    -- A late success in a run that was stopped while it was paused is an obligation to undo.
+    -- A late success in a run that was stopped while it was paused must be undone.
     and case when not e.undo then r.stop is null else true end
   returning r.id as run_id, r.status, r.open_steps, r.definition_id, r.key, r.tags, r.finished_at - greatest(r.created_at, r.start_at) as lasted
 )${keeping.rows}
@@ -191,9 +191,9 @@ group by r.status, r.definition_id`
 }
 
 type FinishedRow =
-  /** `numbers`: the positions of those that were settled; null when all were. */
+  /** `numbers`: the positions of the settled ones; null if all were settled. */
   | { readonly kind: 'settled'; readonly numbers: readonly number[] | null }
-  /** `numbers`: a step of each run. */
+  /** `numbers`: one step in each run. */
   | {
       readonly kind: 'first attempts'
       readonly run_ids: readonly string[]
@@ -204,7 +204,10 @@ type FinishedRow =
   | { readonly kind: 'queued' }
   | FinishedRunsRow
 
-/** Runs of one definition that ended alike. `keys`: JSON, one for each run, or null when none has one. `tags`: JSON, by run, of those that have any. */
+/**
+ * Runs of one definition with the same end. `keys`: JSON, one for each run, or null if none has one. `tags`: JSON, by run, for the runs that have
+ * any.
+ */
 interface FinishedRunsRow {
   readonly kind: 'runs'
   readonly run_ids: readonly string[]
@@ -215,11 +218,11 @@ interface FinishedRunsRow {
   readonly tags: string | null
 }
 
-/** An attempt that ended well: its step completed, received its output from a signal, was compensated, or was relayed. */
+/** An attempt that succeeded: its step completed, received its output from a signal, was compensated, or was relayed. */
 export type FinishedOutcome = Extract<Outcome, { type: 'completed' | 'received' | 'compensated' | 'relayed' }>
 
 export interface Finished {
-  /** Indexes into the outcomes that were recorded now. */
+  /** Indexes of the outcomes that were recorded now. */
   readonly settled: readonly number[]
   readonly claims: readonly Claim[]
   readonly runs: readonly ChangedRun[]
@@ -280,12 +283,12 @@ function finishedRuns(row: FinishedRunsRow): readonly ChangedRun[] {
   })
 }
 
-/** A list whose elements are all the same as a list of one; the statement lets it stand for all. */
+/** If all elements are the same, a list of one, which the statement uses for all. */
 function oneForAll<Value>(values: readonly Value[]): readonly Value[] {
   return values.every((value) => value === values[0]) ? values.slice(0, 1) : values
 }
 
-/** The status that a finished attempt leaves its step in; `received` is completed with the output that the row has. */
+/** The status of the step after a finished attempt. `received`: completed with the output that the row has. */
 export function statusOf(outcome: FinishedOutcome): 'completed' | 'received' | 'compensated' | UndoneStatus {
   return outcome.type === 'relayed' ? outcome.undoOf : outcome.type
 }

@@ -7,8 +7,9 @@ import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-atte
 import { decodeSettled, type Settled, type SettledRow, settledRows } from './settled-rows.ts'
 
 /**
- * Records undos that failed for good and parks their runs for an operator, a paused one when it is resumed; undos of independent branches go
- * on. Guarantee: step and run change together, wherever an operator has moved the run while this waited for the step. Index: primary keys. Locks: own steps, then runs, each by (run, step).
+ * Records undos that failed for good, and parks their runs for an operator; a paused run is parked when it is resumed. Undos of independent branches
+ * continue. Guarantee: step and run change together, whatever an operator did to the run while this waited for the step. Index: primary keys. Locks:
+ * own steps, then runs, each by (run, step).
  */
 export const parkUndos: Statement<SettledRow> = {
   name: 'park_undos',
@@ -41,7 +42,7 @@ parked_steps as (
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
   returning a.run_id, a.position${keeping.columns}
 ),
--- As it is once it is locked: an operator may have resumed or repaired it after this statement's snapshot.
+-- Reads the locked version: an operator may have resumed or repaired the run after this statement's snapshot.
 undoing_runs as materialized (
   select r.id, r.status
   from (

@@ -19,7 +19,10 @@ from unnest($1::uuid[], $2::int[]) with ordinality as a (run_id, step, position)
 join belay.workflow_steps s on s.run_id = any (array[a.run_id]) and s.step = any (array[a.step])`,
 }
 
-/** The same, once no other transaction is about to record something of these steps. Index: primary key. Locks: the steps (shared), by (run, step). */
+/**
+ * The same, after waiting for any transaction that is about to record an outcome of these steps. Index: primary key. Locks: the steps (shared), by
+ * (run, step).
+ */
 export const awaitAttempts: Statement<AttemptRow> = {
   name: 'await_attempts',
   text: `
@@ -30,7 +33,7 @@ order by a.run_id, a.step
 for share of s`,
 }
 
-/** Of these outcomes, whether they are recorded, now and for good: a transaction that is still to record one is waited for. */
+/** Whether each of these outcomes is recorded, definitively: waits for a transaction that may still record one. */
 export async function recorded(
   connection: Connection,
   { workerId, outcomes }: { workerId: string; outcomes: readonly Outcome[] },
@@ -47,7 +50,7 @@ export async function recorded(
   return outcomes.map((_, index) => settled.has(index))
 }
 
-/** Of outcomes that matched nothing, the indexes of those that an earlier call, whose answer was lost, had recorded. */
+/** Of outcomes that matched nothing, the indexes of those recorded by an earlier call whose answer was lost. */
 export async function settledBefore(
   connection: Connection,
   request: { workerId: string; outcomes: readonly Outcome[] },
@@ -64,9 +67,9 @@ export async function settledBefore(
 }
 
 /**
- * Tells whether a step looks as it does after this outcome was recorded. An attempt has one holder, so a step that has ended and still
- * carries the attempt's fence was ended by it. A step that was given back looks the same whether its holder or the sweep did it; either
- * way the attempt is over, and nothing of it is lost.
+ * Whether the step looks as it does after this outcome was recorded. An attempt has one holder, so if a step has ended and still has the attempt's
+ * fence, this attempt ended it. A released step looks the same whether its holder or the sweep released it. In both cases the attempt is over and
+ * nothing is lost.
  */
 function wasSettled(outcome: Outcome, row: AttemptRow, workerId: string): boolean {
   if (row.fence !== outcome.fence) return false

@@ -5,8 +5,8 @@ import type { Statement } from '../connection/statement.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
 
 /**
- * Gives steps back to the queue: retries, from their delay on, and released leases. Either direction. Guarantee: the step and its queue
- * row change together; an attempt that holds its step no more changes nothing. Index: primary key. Locks: own steps by (run, step).
+ * Returns steps to the queue, in either direction: retries after their delay, and released leases. Guarantee: the step and its queue row change
+ * together; an attempt that no longer holds its step changes nothing. Index: primary key. Locks: own steps by (run, step).
  */
 export const requeueAttempts: Statement<{ readonly position: number }> = {
   name: 'requeue_attempts',
@@ -46,13 +46,13 @@ returned_steps as (
     error = case when a.is_failure and not a.undo then a.error::json else s.error end,
     worker_id = null,
     finished_at = case when a.undo then s.finished_at else belay.store_now() end,
-    -- An attempt whose handler was not called is none.
+    -- If the handler was not called, it does not count as an attempt.
     attempts = s.attempts - (not a.begun and not a.undo)::int,
     undo_attempts = s.undo_attempts - (not a.begun and a.undo)::int,
     undo_failures = s.undo_failures + (a.is_failure and a.undo)::int,
     undo_error = case when a.is_failure and a.undo then a.error::json else s.undo_error end,
     undo_finished_at = case when a.undo then belay.store_now() end,
-    -- That nothing has begun is known of a first attempt, or when it was known of the attempts before.
+    -- False only if nothing has begun: this is the first attempt, or the earlier ones are known not to have begun.
     begun = case when a.undo then s.begun when a.begun or s.begun then true when a.fence = 1 then false else s.begun end,
     available_at = belay.store_now() + a.delay_ms * interval '1 millisecond'
   from returned_attempts a

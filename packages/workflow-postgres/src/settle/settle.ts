@@ -18,7 +18,7 @@ export interface SettleRequest extends KeepsAttempts {
 
 interface Recorded {
   readonly outcome: readonly Outcome[]
-  /** Why the database can never take the one outcome that this is about. */
+  /** Why the database can never accept the one outcome of this call. */
   readonly refused?: { readonly outcome: Outcome; readonly reason: string }
   readonly claims?: Settlement['claims']
   readonly runs?: Settlement['runs']
@@ -26,8 +26,8 @@ interface Recorded {
 }
 
 /**
- * Records outcomes, one statement for each kind of them. Failures go first: what they cancel is then not handed out by the successes of
- * the same batch.
+ * Records outcomes, one statement for each kind. Failures come first, so that successes in the same batch do not hand out steps which the failures
+ * cancel.
  */
 export async function settle(connection: Connection, request: SettleRequest): Promise<Settlement> {
   const recorded: Recorded[] = []

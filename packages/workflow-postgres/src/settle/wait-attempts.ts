@@ -6,10 +6,9 @@ import { countedAttempts } from '../rows/claim-row.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
 
 /**
- * Lets steps wait without a worker: until a time, with a queue row for it, or for a signal alone, with none. Guarantee: the step and its
- * queue row change together; a step whose signal came while its attempt was under way is ready at once, since the condition is read anew
- * from the row that a signal's delivery had locked; an attempt that holds its step no more changes nothing. Index: primary key. Locks: own
- * steps by (run, step).
+ * Lets steps wait without a worker: until a time, with a queue row, or for a signal only, without one. Guarantee: the step and its queue row change
+ * together; a step whose signal came during its attempt is ready at once, because the condition is checked again on the row that the signal's
+ * delivery had locked; an attempt that no longer holds its step changes nothing. Index: primary key. Locks: own steps by (run, step).
  */
 export const waitAttempts: Statement<{ readonly position: number; readonly is_ready: boolean }> = {
   name: 'wait_attempts',
@@ -20,7 +19,7 @@ export const waitAttempts: Statement<{ readonly position: number; readonly is_re
 export const keptWaitAttempts: Statement<{ readonly position: number; readonly is_ready: boolean }> = {
   name: 'wait_attempts_kept',
   text: waitText({
-    // The count as it was before this statement took it back.
+    // The count before this statement resets it.
     columns: keptColumns(`(
       select ${countedAttempts.replaceAll('s.', 'before.')} from belay.workflow_steps before
       where before.run_id = s.run_id and before.step = s.step
@@ -43,11 +42,10 @@ waiting_attempts as materialized (
 waiting_steps as (
   update belay.workflow_steps s
   set status = case when s.signalled_at is null then 'waiting' else 'ready' end,
-    -- An attempt that found it must wait has done its work: it ends the series of failures and losses.
-    -- Each check of a condition counts its own attempts.
+    -- An attempt that had to wait has done its work: it ends the series of failures and losses. Each check of a condition counts its own attempts.
     attempts = 0, failures = 0, losses = 0, worker_id = null, finished_at = belay.store_now(),
     waiting_since = coalesce(s.waiting_since, belay.store_now()),
-    -- Whether it called a handler is not known: that nothing had begun before says nothing any more.
+    -- Nobody knows whether it called a handler, so an earlier "not begun" is no longer valid.
     begun = case when s.begun then true end,
     available_at = case when s.signalled_at is null then
       coalesce(belay.store_now() + a.after_ms * interval '1 millisecond', to_timestamp(a.wake_at_ms / 1000)) end
@@ -67,7 +65,7 @@ select position::int as position, is_ready from waiting_steps`
 
 export type WaitingOutcome = Extract<Outcome, { type: 'waiting' }>
 
-/** Returns the indexes of the outcomes that were recorded, and whether any of the steps is ready after all. */
+/** Returns the indexes of the recorded outcomes, and whether any of the steps is ready at once. */
 export async function wait(
   connection: Connection,
   request: KeepsAttempts & { workerId: string; outcomes: readonly WaitingOutcome[] },

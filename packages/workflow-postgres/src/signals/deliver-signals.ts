@@ -7,8 +7,9 @@ import type { Statement } from '../connection/statement.ts'
 import { forwardStatuses } from '../rows/run-statuses.ts'
 
 /**
- * Gives signals to steps. Guarantee: the signal's record, the step's output and its queue row commit together; a step takes one signal, the
- * first; what a running step is told, its settlement reads from the row that this locks. Index: primary keys. Locks: steps by (run, step), then their runs (shared).
+ * Delivers signals to steps. Guarantee: the signal's record, the step's output and its queue row commit together. A step takes one signal, the first.
+ * A running step's settlement reads the signal from the row that this statement locks. Index: primary keys. Locks: steps by (run, step), then their
+ * runs (shared).
  */
 export const deliverSignalsStatement: Statement<{
   readonly position: number
@@ -18,7 +19,7 @@ export const deliverSignalsStatement: Statement<{
   text: `
 with ${passingLockWait('$7')},
 sent_signals as materialized (
-  -- A step takes one signal: of several in one call the first.
+  -- A step takes one signal: the first, if one call has several.
   select distinct on (n.run_id, n.step) n.run_id, n.step, n.definition_id, n.key, n.actor, n.payload, n.payload_hash, n.position,
     array['pending', 'ready', 'running', 'waiting'] as open_statuses
   from unnest($1::uuid[], $2::int[], $3::int[], $4::text[], $5::text[], $6::text[], $8::text[])
@@ -28,7 +29,7 @@ sent_signals as materialized (
 ),
 locked_steps as materialized (
   select n.run_id, n.step, n.definition_id, n.key, n.actor, n.payload, n.payload_hash, n.position, s.status, s.fence, s.signalled_at,
-    -- Claimed because it was due: what follows from its timeout is being recorded.
+    -- It was claimed because its time had come: the outcome of its timeout is being recorded.
     s.status = 'running' and s.waiting_since is not null and s.available_at <= belay.store_now() as timed_out
   from sent_signals n
   join belay.workflow_steps s on s.run_id = any (array[n.run_id]) and s.step = any (array[n.step])
@@ -36,7 +37,7 @@ locked_steps as materialized (
   order by n.run_id, n.step
   for update of s
 ),
--- Shared, and so read as it is now: while a step was waited for, its run may have moved to a definition in which the step has another number.
+-- Locked (shared), so its current version is read: during the wait for a step, its run may have moved to a definition that renumbers the step.
 signalled_runs as materialized (
   select l.run_id from locked_steps l group by l.run_id order by l.run_id
 ),
@@ -69,7 +70,8 @@ signalled_steps as (
   set signalled_at = belay.store_now(), output = t.payload::json,
     status = case when t.delivered then 'ready' else s.status end,
     available_at = case when not t.delivered then s.available_at end,
-    -- So it is of a step that waits. But Postgres checks constraints on a row that it finds out of date before it looks at the new one.
+    -- A waiting step has no worker anyway. But if Postgres finds the row outdated, it checks constraints on the old version before it reads the new
+    -- one.
     worker_id = case when not t.delivered then s.worker_id end
   from taken_signals t
   where s.run_id = any (array[t.run_id]) and s.step = any (array[t.step])
@@ -89,8 +91,8 @@ select null, null from restored_wait w where w.lock_timeout is null`,
 }
 
 /**
- * Why signals were not taken. Index: primary keys. No locks. Run after the delivery, with a fresh snapshot: what committed while the
- * delivery waited for a lock was not visible to it.
+ * Why signals were not taken. Index: primary keys. No locks. Runs after the delivery, with a fresh snapshot: the delivery could not see what was
+ * committed while it waited for a lock.
  */
 export const readRefusedSignals: Statement<{
   readonly position: number
@@ -115,7 +117,7 @@ from unnest($1::uuid[], $2::int[], $3::int[], $4::text[])
   with ordinality as n (run_id, step, definition_id, key, position)
 join belay.workflow_runs r on r.id = any (array[n.run_id])
 join belay.workflow_steps s on s.run_id = any (array[n.run_id]) and s.step = any (array[n.step])
--- The signal that the step has. Of one that has none and takes none any more, a superseded signal tells that the key was recorded.
+-- The signal that the step has. If it has none and takes none any more, a superseded signal shows that the key was recorded.
 left join lateral (
   select present.key, present.payload_hash
   from belay.workflow_signals present

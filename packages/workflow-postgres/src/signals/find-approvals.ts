@@ -5,9 +5,9 @@ import type { Statement } from '../connection/statement.ts'
 import { forwardStatuses } from '../rows/run-statuses.ts'
 
 /**
- * A part of a walk over steps that wait for an approval, from a place on: by run, the newest first, then by step. Guarantee: looks at a bounded
- * number of runs, and only at live ones of workflows that have approvals. Index: steps of definitions that are approvals; runs by (workflow,
- * status, id), once for each such workflow and live status; then primary keys. No locks.
+ * Part of a walk over the steps that wait for an approval, from a given place: by run, newest first, then by step. Guarantee: it reads a bounded
+ * number of runs, and only live runs of workflows that have approvals. Index: steps of definitions that are approvals; runs by (workflow, status,
+ * id), once for each such workflow and live status; then primary keys. No locks.
  */
 export const findPendingApprovals: Statement<{
   readonly looked_at: number
@@ -31,14 +31,14 @@ with asking_workflows as materialized (
 looked_at_runs as materialized (
   select found.id, found.definition_id, found.workflow, found.key, 'waiting' as waiting
   from asking_workflows asking
-  -- Not constants in the condition: with those the planner may walk over the index of all live runs.
+  -- Not constants in the condition: with constants the planner may walk the index of all live runs.
   cross join unnest(array[${forwardStatuses}]) as live (status)
   cross join lateral (
     select r.id, r.definition_id, r.workflow, r.key
     from belay.workflow_runs r
-    -- A paused run may have been stopped: it takes no decision any more.
+    -- A paused run may have been stopped: then it takes no decision.
     where r.workflow = any (array[asking.name]) and r.status = live.status and r.id <= $3::uuid and r.stop is null
-    -- An order that only this index has: by id alone, a planner that expects many such runs would look for them among all runs.
+    -- An order that only this index has. By id alone, a planner that expects many such runs would search all runs.
     order by r.workflow desc, r.id desc
     limit $5::int
   ) found
@@ -53,7 +53,7 @@ pending_approvals as materialized (
   join belay.workflow_steps s on s.run_id = any (array[r.id]) and s.step = any (array[ds.step])
   where s.status = any (array[r.waiting])
     and ($2::text is null or ds.name = $2::text)
-    -- Of the run where the walk goes on only what comes behind the step; nothing without one.
+    -- In the run where the walk goes on, only steps after the given one; without one, none.
     and (r.id < $3::uuid or ds.step > (
       select place.step from belay.workflow_definition_steps place
       where place.definition_id = any (array[r.definition_id]) and place.kind = 'approval' and place.name = $4::text
@@ -69,7 +69,7 @@ left join pending_approvals p on true
 order by p.id desc, p.number`,
 }
 
-// Runs looked at in one statement: some milliseconds, also when none of them waits.
+// Runs read by one statement: some milliseconds, even if none of them waits.
 const LOOKED_AT_MAX = 1_000
 
 const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'

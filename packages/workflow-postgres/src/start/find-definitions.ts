@@ -3,8 +3,8 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 
 /**
- * Which of these definitions a caller's transaction can see, and which of them are certain to stay when it is rolled back: a row's own
- * transaction is older than the caller's, or than its beginning, unless it is the caller's. Index: unique (name, version). No locks.
+ * Which of these definitions a caller's transaction can see, and which of them will stay if it is rolled back. A definition stays if its row was
+ * written by a transaction older than the caller's, or than its beginning. Index: unique (name, version). No locks.
  */
 export const findDefinitionsWithin: Statement<{
   readonly id: number
@@ -22,7 +22,7 @@ join belay.workflow_definitions d on d.name = wanted.name and d.version = wanted
 order by wanted.position`,
 }
 
-/** How much a caller's transaction is kept apart from others. No tables, no locks. */
+/** The isolation level of a caller's transaction. No tables, no locks. */
 export const readIsolation: Statement<{ readonly isolation: string }> = {
   name: 'read_isolation',
   text: `select pg_catalog.current_setting('transaction_isolation') as isolation`,
@@ -43,7 +43,7 @@ export async function findDefinitions(
   }))
 }
 
-/** Tells whether each statement of a transaction sees what others have committed meanwhile. */
+/** Whether each statement of a transaction sees what others have committed since its beginning. */
 export async function seesCommits(transaction: Connection): Promise<boolean> {
   const [row] = await transaction.query(readIsolation, [])
   return row?.isolation === 'read committed' || row?.isolation === 'read uncommitted'

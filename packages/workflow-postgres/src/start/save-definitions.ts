@@ -3,9 +3,9 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 
 /**
- * Inserts the definitions that are missing, with their edges. Guarantee: never overwrites, and a definition is never seen without its
- * edges, since both commit together. Index: unique (name, version). Locks: rows inserted in the order of (name, version), so that
- * processes which start at once cannot wait for each other in a circle.
+ * Inserts the missing definitions with their edges. Guarantee: it never overwrites; a definition and its edges commit together, so neither is seen
+ * without the other. Index: unique (name, version). Locks: rows inserted in the order of (name, version), so that processes that start at the same
+ * time cannot deadlock.
  */
 export const insertDefinitions: Statement<{ readonly id: number }> = {
   name: 'insert_definitions',
@@ -13,7 +13,7 @@ export const insertDefinitions: Statement<{ readonly id: number }> = {
 with new_definitions as (
   select n.name, n.version, n.checksum, n.shape
   from unnest($1::text[], $2::int[], $3::text[], $4::text[]) as n (name, version, checksum, shape)
-  -- Read first, since each refused insert would use up an id.
+  -- Checked first, because each refused insert would use up an id.
   where not exists (
     select from belay.workflow_definitions d where d.name = n.name and d.version = n.version
   )
@@ -74,7 +74,7 @@ export async function saveDefinitions(
     distinct.map((definition) => JSON.stringify(definition.shape)),
     ...columnsOfSteps(distinct),
   ])
-  // A second statement, with a fresh snapshot: it also sees what another process inserted meanwhile.
+  // A second statement has a fresh snapshot: it also sees what another process inserted meanwhile.
   const rows = await connection.query(readDefinitions, [names, versions])
   return rows.map((row) => ({ ...row, shape: JSON.parse(row.shape) }))
 }

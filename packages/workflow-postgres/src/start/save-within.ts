@@ -4,22 +4,25 @@ import { within } from '../connection/within.ts'
 import { findDefinitions } from './find-definitions.ts'
 import { saveDefinitions } from './save-definitions.ts'
 
-/** Belay's own connection, when one can be had without waiting for others; else null. */
+/** Belay's own connection if one is free now, else null. */
 export type Beside = () => Connection | null
 
-/** How long to wait for somebody else who saves the same definition; then it is saved in the caller's transaction, and waits there. */
+/**
+ * How long to wait for another process that saves the same definition, in milliseconds. After that, it is saved, and waited for, in the caller's
+ * transaction.
+ */
 const BESIDE_TIMEOUT_MS = 2_000
 
 /**
- * Makes sure that definitions are stored, for a caller's open transaction. It looks for them there first: the caller has a connection, and
- * perhaps the last one of its pool, so that nothing here may wait for another. What is missing is saved beside the transaction when a
- * connection is free, and in it when none is.
+ * Makes sure that definitions are stored, for a caller's open transaction. It looks for them in that transaction first: the caller may hold the last
+ * connection of its pool, so nothing here may wait for another one. Missing definitions are saved beside the transaction if a connection is free, and
+ * within it otherwise.
  *
- * *Many first calls at once, which hold all connections of a pool:* each saves it in its own transaction. The first one's row makes the
- * others wait at the unique index; when it commits they find its row, and when it is rolled back the next one inserts. Nobody who has
- * inserted waits for those who wait. *Somebody saves it beside, while another has it in an open transaction:* the same wait, bounded;
- * then this transaction waits for the other itself, as the caller's statements do. *Under a stricter isolation* the database answers
- * such a wait with a serialization failure, as it does for a row that was saved beside (start-within.ts).
+ * *Many first calls at once hold all connections of a pool:* each saves the definition in its own transaction. The first row makes the others wait at
+ * the unique index. If it commits, they find the row; if it is rolled back, the next one inserts. A call that has inserted waits for none that are
+ * waiting. *One call saves beside its transaction, while another has inserted in an open transaction:* the same wait, but bounded; after that this
+ * transaction waits itself, like any statement of the caller. *Under a stricter isolation level* the database ends such a wait with a serialization
+ * failure, as it does for a row saved beside (start-within.ts).
  */
 export async function saveWithin(
   { transaction, beside }: { readonly transaction: Connection; readonly beside: Beside },
@@ -46,8 +49,8 @@ async function savedBeside(
   definitions: readonly DefinitionRecord[],
 ): Promise<readonly SavedDefinition[] | null> {
   if (connection === null) return null
-  // As one transaction, which takes a single connection: a second one might be gone by then.
+  // One transaction needs a single connection: a second one might be gone by then.
   const saving = connection.transaction((own) => saveDefinitions(own, definitions))
-  // Whatever is wrong beside the transaction, or takes too long there, its own connection may do.
+  // If this fails or takes too long beside the transaction, the transaction's own connection may still succeed.
   return within(BESIDE_TIMEOUT_MS, saving, () => new Error('too late')).catch(() => null)
 }

@@ -11,13 +11,13 @@ import { isLockTimeout } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import { readDefinitions } from '../rows/read-definitions.ts'
 
-/** The error of a start whose values the database refused, or that waited too long for a key. Other errors stay as they are. */
+/** The error of a start whose values the database refused, or that waited too long for a key. Other errors are returned unchanged. */
 export function startError(error: unknown, runs: readonly NewRun[]): unknown {
   const refusal = refusalOf(error)
   return refusal === null ? keyHeld(error, runs) : refusedStart(runs, refusal, error)
 }
 
-/** The error of runs that were not created because the store does not have the definition of one of them: names that one. */
+/** The error for runs that were not created because the store lacks the definition of one of them. It names that run. */
 export async function undefinedAmong(connection: Connection, runs: readonly NewRun[]): Promise<BelayError> {
   const definitions = await readDefinitions(
     connection,
@@ -32,7 +32,7 @@ function keyHeld(error: unknown, runs: readonly NewRun[]): unknown {
   if (!isLockTimeout(error)) return error
   const what =
     runs.length === 1
-      ? `Run ${run!.runId} of workflow "${run!.workflow}" was not started: another transaction has taken its key ${shown(run!.key)}, and has not ended for some seconds.`
+      ? `Run ${run!.runId} of workflow "${run!.workflow}" was not started: another transaction has taken its key ${shown(run!.key)}, and has not ended within some seconds.`
       : `None of ${runs.length} runs was started: another transaction holds the key of one of them, and has not ended.`
   const message = `${what} Start the run again once that transaction has ended; keep transactions that start runs short.`
   return new StoreContendedError(message, { runId: runs.length === 1 ? run!.runId : undefined, cause: error })

@@ -9,11 +9,10 @@ import type { LeaseJournal } from '../rows/lease-journal.ts'
 import { startError, undefinedAmong } from './start-refusal.ts'
 
 /**
- * Creates runs with all their step rows, and queues their roots or leases them to the worker that asks. Guarantee: a run is never seen
- * without its steps, and a taken key or id makes nothing; nothing is leased to a worker that was declared dead before. Index: unique
- * (workflow, key), and the definition's edges by primary key. Locks: runs inserted in the order given, which is that of their keys, so that
- * two batches with the same keys wait for each other in one direction only; then the worker's row (shared), which nobody is kept waiting
- * for while a key is waited for.
+ * Creates runs with all their step rows, and queues their roots or leases them to the worker that asks. Guarantee: a run is never seen without its
+ * steps; a taken key or id creates nothing; nothing is leased to a worker that was declared dead before. Index: unique (workflow, key), and the
+ * definition's edges by primary key. Locks: runs inserted in the given order, that of their keys, so that two batches with the same keys cannot
+ * deadlock; then the worker's row (shared), so that nobody waits for this row while the statement waits for a key.
  */
 export const insertRuns: Statement<InsertedRow> = {
   name: 'insert_runs',
@@ -21,7 +20,7 @@ export const insertRuns: Statement<InsertedRow> = {
 with ${passingLockWait('$11')},
 new_runs as materialized (
   select n.run_id, n.definition_id, n.workflow, n.key, n.input, n.input_hash, n.position, n.deadline_ms, n.tags,
-    -- A start in the past is one now: neither does it come before others that wait, nor has its deadline begun.
+    -- A start time in the past becomes now: the run does not overtake waiting ones, and its deadline begins now.
     greatest(to_timestamp(n.start_at_ms / 1000), belay.store_now() + n.start_delay_ms * interval '1 millisecond',
       case when n.start_at_ms is not null then belay.store_now() end) as start_at
   from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::float8[], $8::float8[],
@@ -29,7 +28,7 @@ new_runs as materialized (
     with ordinality as n (run_id, definition_id, workflow, key, input, start_at_ms, start_delay_ms, deadline_ms, input_hash, tags, position)
   cross join (select count(*) from bounded_wait) as wait_was_bounded
 ),
--- Each definition's steps as arrays, read once: a thousand runs of one batch are mostly of a few definitions.
+-- Each definition's steps as arrays, read once: a batch of a thousand runs has few definitions.
 shapes as materialized (
   select ds.definition_id, array_agg(ds.step order by ds.step) as steps,
     array_agg(cardinality(ds.dependencies) order by ds.step) as open_dependencies,
@@ -48,21 +47,21 @@ created_runs as (
     case when abs(date_part('epoch', belay.store_now()) - 65.536::float8 * ('x' || left(n.run_id::text, 8))::bit(32)::bigint - 30) > 90 then true end
   from new_runs n
   join shapes on shapes.definition_id = n.definition_id
-  -- All or nothing: a run of a definition the store doesn't know would have no steps and never end.
+  -- All or nothing: a run of an unknown definition would have no steps and never end.
   where (select count(*) from shapes) = (select count(distinct definition_id) from new_runs)
   order by n.position
   on conflict do nothing
   returning id, definition_id, start_at
 ),
 live_worker as materialized (
-  -- As in a claim: declaring the worker dead comes wholly before this, or wholly after. Locked once all runs are there.
+  -- As in a claim: declaring the worker dead happens entirely before or entirely after this. Locked once all runs are inserted.
   select w.id
   from (select count(*) from created_runs) as runs_were_created
   cross join belay.workflow_workers w
   where w.id = $9::uuid and w.status = 'live'
   for key share of w
 ),
--- All roots of a run are leased, or none. Empty, and not even begun with, unless there is room.
+-- Leases all roots of a run, or none. Empty, and not evaluated, if there is no room.
 leased_runs as materialized (
   select placed.id, placed.definition_id
   from (
@@ -102,7 +101,7 @@ queued_steps as (
   where c.id not in (select l.id from leased_runs l)
 ),
 ${restoredLockWait('live_worker')}
--- Only what was not created, or was leased: of a thousand runs that is none.
+-- Only runs that were not created or were leased: usually none of a thousand.
 select n.run_id as id, null::int[] as roots, null as journal_id from new_runs n where n.run_id not in (select c.id from created_runs c)
 union all
 select l.id, shapes.roots, (select j.id::text from journaled_runs j)
@@ -111,17 +110,17 @@ union all
 select null, null, null from restored_wait w where w.lock_timeout is null`,
 }
 
-/** A run that was not created; or, with `roots`, one that was, and whose roots are leased. */
+/** A run that was not created; or, with `roots`, a created run whose roots are leased. */
 interface InsertedRow {
   readonly id: string
   readonly roots: readonly number[] | null
-  /** The row of the journal that names the runs whose roots are leased. */
+  /** The journal row that names the runs whose roots are leased. */
   readonly journal_id: string | null
 }
 
 /**
- * The runs that hold the ids or keys of runs that were not created. Index: primary key, then unique (workflow, key). No locks.
- * Run after the insert, with a fresh snapshot: a holder that committed during the insert was not visible to it.
+ * The runs that hold the ids or keys of runs that were not created. Index: primary key, then unique (workflow, key). No locks. Runs after the insert,
+ * with a fresh snapshot: the insert could not see a holder that committed meanwhile.
  */
 export const readHolders: Statement<{
   readonly asked_id: string
@@ -145,10 +144,10 @@ cross join lateral (
 ) holder`,
 }
 
-// A holder may vanish between the insert that met it and the read: then the key is free again.
+// A holder may vanish between the insert that met it and this read: then the key is free again.
 const ROUNDS_MAX = 10
 
-/** Who takes on what can be leased at once, and the journal of that. */
+/** The worker that takes what can be leased at once, and its journal. */
 export interface Leasing {
   readonly lease: Lease
   readonly journal: LeaseJournal
@@ -156,11 +155,11 @@ export interface Leasing {
 
 interface StartOptions {
   readonly leasing?: Leasing | undefined
-  /** How long a key that somebody else's transaction has taken is waited for, as Postgres takes it. */
+  /** How long to wait for a key that another transaction has taken, as Postgres takes it. */
   readonly waits?: string
 }
 
-/** Starts runs, in one transaction however large their inputs are. */
+/** Starts runs in one transaction, however large their inputs are. */
 export async function startRuns(
   connection: Connection,
   runs: readonly NewRun[],
@@ -185,7 +184,7 @@ async function startBatch(
   const started = new Map<string, StartedRun>()
   let open = runs
   for (let round = 0; round < ROUNDS_MAX && open.length > 0; round += 1) {
-    // What is made in a later round is left to the queue.
+    // Runs created in a later round are left to the queue.
     const { created, claims } = await insert(
       connection,
       inOrderOfKeys(open),
@@ -221,7 +220,7 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : 1
 }
 
-/** Returns those of the runs that it made, and by their ids what was leased of them. */
+/** Returns the runs that it created, and by run id what was leased. */
 async function insert(
   connection: Connection,
   runs: readonly NewRun[],
@@ -250,7 +249,7 @@ async function insert(
   const claims = new Map<string, readonly Claim[]>()
   if (rows.length === 0) return { created: runs, claims }
   const roots = new Map(rows.map((row) => [row.id, row.roots]))
-  // A run of which no row tells was made, and leased to nobody.
+  // A run without a row here was created and not leased.
   const created = runs.filter(({ runId }) => roots.get(runId) !== null)
   for (const { runId, definitionId } of created) {
     const leased = roots.get(runId)?.map((step) => firstAttempt(runId, step, definitionId))
@@ -263,7 +262,7 @@ async function insert(
   return { created, claims }
 }
 
-/** `unnest` fills up what is shorter with nulls: what no run has need not be sent. */
+/** `unnest` fills shorter arrays with nulls, so a column that is all null need not be sent. */
 function unlessAllNull<Value>(values: readonly (Value | null)[]): readonly (Value | null)[] | null {
   return values.some((value) => value !== null) ? values : null
 }
@@ -282,7 +281,7 @@ async function holdersOf(
     row.asked_id,
     {
       runId: row.run_id,
-      // Also when it is its own: an earlier call made the run, and only the answer was lost.
+      // Also if it is the same run: an earlier call created it, and only the answer was lost.
       created: false,
       definitionId: row.definition_id,
       input: row.input,

@@ -8,17 +8,17 @@ import { seesCommits } from './find-definitions.ts'
 import type { Beside } from './save-within.ts'
 import { startRuns } from './start-runs.ts'
 
-/** Starts runs in the caller's transaction; workers hear of it when that commits. */
+/** Starts runs in the caller's transaction; workers are told when it commits. */
 export async function startWithin(
   parts: {
-    /** The caller's. */
+    /** The caller's transaction. */
     readonly transaction: Connection
     readonly beside: Beside
     readonly wakeup: Wakeup
   },
   runs: readonly NewRun[],
 ): Promise<readonly StartedRun[]> {
-  // Its members cannot be sent apart: after an error the caller's transaction is over.
+  // The runs cannot be sent again one by one: after an error the caller's transaction is over.
   const started = await startRuns(parts.transaction, runs, { waits: lockWait(1) }).catch(
     async (error: unknown) => {
       throw (await isTooNew(parts, runs, error)) ? tooNew(error) : error
@@ -32,10 +32,10 @@ export async function startWithin(
   return started
 }
 
-/** How long the look beside the transaction may take. */
+/** How long the look beside the transaction may take, in milliseconds. */
 const LOOK_TIMEOUT_MS = 2_000
 
-/** A definition that was saved after the transaction's snapshot was taken is there, but not for the transaction. */
+/** Whether the definition was saved after the transaction took its snapshot: it exists, but the transaction cannot see it. */
 async function isTooNew(
   { transaction, beside }: { readonly transaction: Connection; readonly beside: Beside },
   runs: readonly NewRun[],
@@ -44,7 +44,7 @@ async function isTooNew(
   if (!BelayError.is(error) || error.code !== 'unknown_workflow') return false
   if (await seesCommits(transaction)) return false
   const connection = beside()
-  // Without a look, a repetition finds out: its snapshot is fresh.
+  // Without a look, say yes: the repetition has a fresh snapshot and will find out.
   if (connection === null) return true
   const looking = areKnown(
     connection,
@@ -53,11 +53,11 @@ async function isTooNew(
   return within(LOOK_TIMEOUT_MS, looking, () => new Error('too late')).catch(() => true)
 }
 
-/** As the database says it of rows: whoever repeats transactions for conflicts repeats this one too. */
+/** The code that the database uses for rows: code that repeats transactions on conflicts repeats this one too. */
 function tooNew(cause: unknown): Error {
   return Object.assign(
     new Error(
-      'could not serialize access: the workflow was stored for the first time after the snapshot of this transaction was taken. Repeat the transaction; or start the engine, or a run, before transactions of this isolation.',
+      'could not serialize access: the workflow was first stored after this transaction took its snapshot. Repeat the transaction, or start the engine before transactions with this isolation level.',
       { cause },
     ),
     { code: '40001' },

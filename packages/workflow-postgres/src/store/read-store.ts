@@ -1,7 +1,7 @@
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 
-/** What tells one store from others: its database's name, and the instant it was made. Index: the few rows of the migrations. No locks. */
+/** Identifies a store: its database's name, and when the store was created. Index: the few rows of the migrations. No locks. */
 export const readStoreIdentity: Statement<{ readonly identity: string }> = {
   name: 'read_store_identity',
   text: `
@@ -11,7 +11,7 @@ order by m.id
 limit 1`,
 }
 
-/** Which of these definitions there are. Index: primary key. No locks. */
+/** Which of these definitions exist. Index: primary key. No locks. */
 export const readKnownDefinitions: Statement<{ readonly id: number }> = {
   name: 'read_known_definitions',
   text: `
@@ -25,7 +25,7 @@ export async function storeIdentity(connection: Pick<Connection, 'query'>): Prom
   return row?.identity ?? ''
 }
 
-/** Tells whether all these definitions are stored. */
+/** Whether all these definitions are stored. */
 export async function areKnown(connection: Connection, definitionIds: readonly number[]): Promise<boolean> {
   const distinct = [...new Set(definitionIds)]
   return (await connection.query(readKnownDefinitions, [distinct])).length === distinct.length

@@ -5,15 +5,15 @@ import { storeIdentity } from './read-store.ts'
 
 /** The identity of the adapter's own store. */
 export interface OwnIdentity {
-  /** As far as it is known already. */
+  /** Undefined until it was read. */
   readonly known: string | undefined
-  /** Asks for it. Never waits without a limit. */
+  /** Reads it. Never waits without a limit. */
   read(): Promise<string>
 }
 
 /**
- * Makes sure that a transaction is of the store this adapter works with: a run that was started in another database would be lost there.
- * `key` is what stands for its connection: one that was looked at before is known.
+ * Checks that a transaction belongs to the store of this adapter: a run started in another database would be lost. `key` stands for the transaction's
+ * connection: each connection is checked once.
  */
 export class SameStore {
   readonly #adapter: AdapterName
@@ -32,14 +32,14 @@ export class SameStore {
   }
 
   /**
-   * Throws `invalid_option`. A connection that leads to the adapter's own address is believed without asking beside the transaction: the
-   * caller may hold the last connection there is.
+   * Throws `invalid_option`. A connection to the adapter's own address is trusted without a query beside the transaction: the caller may hold the
+   * last connection there is.
    */
   async check(key: object, given: Connection, leadsHere = false): Promise<void> {
     if (this.#known.has(key)) return
     const found = await this.#identityOf(given, leadsHere)
     const own = leadsHere ? (this.#own.known ?? found) : await this.#own.read()
-    // A transaction whose snapshot is older than the store sees none.
+    // A transaction whose snapshot is older than the store sees no identity.
     if (found !== own && !(leadsHere && found === '')) {
       throw refused(
         this.#adapter,
@@ -51,7 +51,7 @@ export class SameStore {
 
   async #identityOf(given: Connection, leadsHere: boolean): Promise<string> {
     try {
-      // Elsewhere there may be no such table. Under a savepoint the question then leaves the caller's transaction as it was.
+      // Another database may lack the table. Under a savepoint, the failed query leaves the caller's transaction intact.
       return await (leadsHere ? storeIdentity(given) : given.transaction(storeIdentity))
     } catch (error) {
       const isMissing = codeOf(error) === '42P01' || codeOf(error) === '3F000'

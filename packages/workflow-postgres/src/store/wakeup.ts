@@ -1,25 +1,25 @@
 import type { WakeHint } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 
-/** Called when work may have become claimable; without a hint it may be any. */
+/** Called when work may have become claimable. Without a hint, it may be of any definition. */
 export type WakeListener = (hint?: WakeHint) => void
 
-/** How processes tell each other that work may have become claimable. A hint: it may be missing, late or false. */
+/** How processes tell each other that work may have become claimable. It is a hint: it may be missing, late or wrong. */
 export interface Wakeup {
   onWake(listener: WakeListener): () => void
-  /** Of these definitions; left out, of any. */
+  /** Work of these definitions; if omitted, of any. */
   wake(definitionIds?: readonly number[]): void
-  /** The same for what a transaction makes claimable: once it commits, if the store can tell. Else work is found at the next tick. */
+  /** The same for work that becomes claimable when a transaction commits, if the store can tell. Otherwise the next tick finds it. */
   wakeAfter?(transaction: Connection, definitionIds?: readonly number[]): Promise<void>
   close(): Promise<void>
 }
 
-/** At most one hint in this time: each notification takes a database-wide lock for a moment. */
+/** At most one hint in this time, in milliseconds: each notification briefly takes a database-wide lock. */
 const COALESCE_MS = 5
 
 /**
- * Calls `send` once for any number of calls in a short time, with the definitions that any of them named, or with none if one named none; the
- * first of them at once. The next is sent when the one before has ended.
+ * Merges calls within a short time into one call of `send`. It gets all definitions that they named, or none if one of them named none. The first
+ * call is sent at once; the next one is sent when the one before has ended.
  */
 export function coalesced(send: (hint: WakeHint | undefined) => Promise<unknown> | undefined): {
   (definitionIds?: readonly number[]): void
@@ -36,7 +36,7 @@ export function coalesced(send: (hint: WakeHint | undefined) => Promise<unknown>
       timer = undefined
       fire()
     }, COALESCE_MS)
-    // The hint that is owed must not keep a process alive; browsers' timers are numbers.
+    // A pending hint must not keep a process alive. In browsers, timers are numbers.
     if (typeof timer === 'object') timer.unref?.()
     const sending = send(hint)
     if (sending === undefined) return
@@ -62,7 +62,7 @@ export function coalesced(send: (hint: WakeHint | undefined) => Promise<unknown>
   })
 }
 
-/** For a store that lives in this process: `everyone` is shared by the adapters on it. */
+/** For a store within this process. `everyone` is shared by all adapters on it. */
 export function localWakeup(everyone: Set<WakeListener>): Wakeup {
   const own = new Set<WakeListener>()
   const send = coalesced((hint) => {
@@ -75,7 +75,7 @@ export function localWakeup(everyone: Set<WakeListener>): Wakeup {
   }
   return {
     onWake(listener) {
-      // A function of its own, so that one listener given twice is two.
+      // A new function, so that a listener given twice is called twice.
       const call: WakeListener = (hint) => listener(hint)
       own.add(call)
       everyone.add(call)

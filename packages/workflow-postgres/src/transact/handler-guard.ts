@@ -1,15 +1,15 @@
 import { BelayError } from '@belay/workflow/adapter'
 
 /**
- * Stands between a handler and its transaction: keeps it from ending what the engine has to end, and from reaching it once that is over,
- * when the connection may already serve somebody else.
+ * Stands between a handler and its transaction. The handler cannot end the transaction, and cannot use it once it is over, when the connection may
+ * already serve another step.
  */
 export class HandlerGuard {
   #misuse: BelayError | null = null
   #isOpen = true
   #leavesTraces = false
 
-  /** Whether a statement of the handler's may have left something in the session that outlives the transaction. */
+  /** Whether a statement of the handler may have left something in the session that outlives the transaction. */
   get leavesTraces(): boolean {
     return this.#leavesTraces
   }
@@ -18,13 +18,13 @@ export class HandlerGuard {
     return this.#isOpen
   }
 
-  /** Idempotent. Returns what the handler tried, if it must not. */
+  /** Idempotent. Returns the forbidden action that the handler tried, if any. */
   close(): BelayError | null {
     this.#isOpen = false
     return this.#misuse
   }
 
-  /** Throws unless this statement may be run. */
+  /** Throws unless this statement is allowed. */
   check(text: unknown): void {
     this.assertOpen()
     if (typeof text !== 'string') return
@@ -37,21 +37,22 @@ export class HandlerGuard {
     if (this.#isOpen) return
     throw new BelayError(
       'transaction_ended',
-      'The step’s transaction is over: its handler had returned, or taken too long. Await everything that uses `tx` before the handler returns.',
+      'The step’s transaction is over: its handler has returned or timed out. Await everything that uses `tx` before the handler returns.',
     )
   }
 
-  /** The step fails for it, even if the handler catches what this throws. */
+  /** The step fails with this error, even if the handler catches it. */
   refuse(what: string): never {
     this.#misuse = new BelayError(
       'transaction_ended',
-      `${what} was refused: the step’s transaction is Belay’s, which commits it with the step’s settlement. Throw to roll it back; for a part that may fail, use a savepoint (\`tx.drizzle.transaction\`).`,
+      `${what} was refused: Belay owns the step’s transaction and commits it with the step’s settlement. Throw to roll it back; for a part that may fail, use a savepoint (\`tx.drizzle.transaction\`).`,
     )
     throw this.#misuse
   }
 }
 
-// Anything that sounds like it: a connection is closed for it, which costs a new one. Settings with LOCAL, by either way, go by themselves.
+// Matches anything that may change the session. A false match only costs a new connection. Settings made with LOCAL, or with the local flag, end by
+// themselves.
 const SESSION_CHANGE = new RegExp(
   [
     String.raw`(?:^|;)(?:\s|--[^\n]*\n|/\*[\s\S]*?\*/)*(?:set(?!\s+(?:local|constraints|transaction)\b)|reset|discard|deallocate|prepare|listen|unlisten|declare|load)\b`,
@@ -62,6 +63,6 @@ const SESSION_CHANGE = new RegExp(
   'i',
 )
 
-// Only the first statement of a text: the rest is found out by the transaction's mark. ROLLBACK TO goes back to a savepoint.
+// Checks only the first statement of a text: the transaction's mark reveals the others. ROLLBACK TO returns to a savepoint and is allowed.
 const TRANSACTION_CONTROL =
   /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i

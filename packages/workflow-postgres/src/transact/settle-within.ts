@@ -17,42 +17,42 @@ export interface OpenTransaction {
   readonly connection: Connection
   /** The same, prepared by name if that is known to work in a session with these prepared statements. */
   named(prepared: readonly string[]): Connection
-  /** The session before the handler had it. */
+  /** The session before the handler got it. */
   readonly session: StepSession
-  /** What the handler gets of it. */
+  /** What the handler gets. */
   readonly tx: StepTransaction
-  /** Set in the session for as long as the transaction lasts. */
+  /** A setting in the session that lasts as long as the transaction. */
   readonly mark: string
-  /** How long it may be idle while the handler has it; null without limit. */
+  /** How long it may be idle while the handler has it, in milliseconds; null for no limit. */
   readonly idleTimeoutMs: number | null
-  /** How long a statement of the settlement may take; null without limit. */
+  /** How long a statement of the settlement may take, in milliseconds; null for no limit. */
   readonly settleTimeoutMs: number | null
-  /** Takes it from the handler. Returns what the handler tried to do to it, if it must not. Idempotent. */
+  /** Takes the transaction from the handler. Returns the forbidden action that the handler tried, if any. Idempotent. */
   close(): BelayError | null
 }
 
-/** What is to be done with it: committed for a settlement, or rolled back for what it says. */
+/** How the transaction ends: committed with a settlement, or rolled back with a result. */
 export type Verdict =
   | { readonly commit: Settlement }
   | { readonly commit?: undefined; readonly rollBack: Transacted }
 
-/** The beginning of such a transaction, as one text. */
+/** The statements that begin such a transaction, as one text. */
 export function beginning(
   { mark, idleTimeoutMs }: Pick<OpenTransaction, 'mark' | 'idleTimeoutMs'>,
   isolation: Isolation,
 ): string {
   return [
     `set transaction isolation level ${ISOLATIONS[isolation]}`,
-    // A process that is stopped or cut off must not keep what it has locked from whoever has the step next.
+    // A process that is stopped or cut off must not keep its locks from the next worker of the step.
     ...(idleTimeoutMs === null ? [] : [`set local idle_in_transaction_session_timeout = ${idleTimeoutMs}`]),
     `set local belay_step.mark = '${mark}'`,
   ].join('; ')
 }
 
-/** From here on the transaction locks rows that others wait for, so that a process which stops before COMMIT is not waited for long. */
+/** From here on the transaction holds locks that others wait for: if the process stops before COMMIT, they must not wait long. */
 const SETTLE_IDLE_TIMEOUT_MS = 5_000
 
-// What becomes part of a statement's text is one of these, whatever was given.
+// Only these words become part of a statement's text, whatever was given.
 const ISOLATIONS: Readonly<Record<Isolation, string>> = {
   'read committed': 'read committed',
   'repeatable read': 'repeatable read',
@@ -64,8 +64,8 @@ export function newMark(): string {
 }
 
 /**
- * Has the work done in an open transaction, and its outcome recorded in the same. Throws what says that the database is gone: the caller
- * cannot tell then what became of it.
+ * Runs the work in an open transaction, and records its outcome in the same transaction. Throws if the database is gone: then the caller cannot tell
+ * whether the transaction was committed.
  */
 export async function workWithin(
   open: OpenTransaction,
@@ -105,23 +105,23 @@ async function settleWithin(
   }).catch((error: unknown) => {
     throw isHeldUp(error) ? new HeldUp(error) : error
   })
-  // Not even what was recorded by an earlier try counts: this one's writes would come on top of it.
+  // An outcome recorded by an earlier try does not count either: this try's writes would come on top of it.
   if (settled.length === 0) return { rollBack: { type: 'lost' } }
   if (left.isTakenOver) await putBack(open.connection, left)
   return { commit: { results: ['settled'], ...rest } }
 }
 
-/** The settlement's limits. Without one, 0 says so to the database. */
+/** The settlement's limits. To the database, 0 means no limit. */
 function limitsOf({ idleTimeoutMs, settleTimeoutMs }: OpenTransaction) {
   return {
     idleMs: idleTimeoutMs === null ? 0 : Math.min(idleTimeoutMs, SETTLE_IDLE_TIMEOUT_MS),
-    // The database gives up before this process does: then it says so, and nothing is left running.
+    // The database times out before this process does: it reports so, and leaves nothing running.
     statementMs: Math.ceil((settleTimeoutMs ?? 0) * 0.8),
     lockMs: Math.ceil((settleTimeoutMs ?? 0) * 0.5),
   }
 }
 
-/** Somebody else holds a row that the settlement needs, for longer than is waited: the same again, from the beginning, may succeed. */
+/** Another transaction holds a row that the settlement needs, for longer than Belay waits. Repeating the whole transaction may succeed. */
 class HeldUp extends Error {
   override readonly name = 'HeldUp'
 
@@ -134,17 +134,17 @@ function isHeldUp(error: unknown): boolean {
   return codeOf(error) === '55P03' || codeOf(error) === '57014'
 }
 
-/** What a failed COMMIT means. Throws what says that the database is gone. */
+/** What a failed COMMIT means. Throws if the database is gone. */
 export function notCommitted(error: unknown): Transacted {
   if (isUnavailable(error)) throw error
   return failed(error)
 }
 
-/** COMMIT of a transaction in which a statement has failed rolls back, and says so without an error. */
+/** The COMMIT of a transaction in which a statement has failed rolls back, and reports no error. */
 export function failedBefore(cause?: unknown): Transacted {
   const error = new BelayError(
     'transaction_failed',
-    'A statement of the step’s transaction had failed, and the handler went on: nothing it did was kept. Let the error out of the handler, or put what may fail in a savepoint (`tx.drizzle.transaction`).',
+    'A statement in the step’s transaction failed, but the handler continued: its writes were rolled back. Let the handler throw the error, or run what may fail in a savepoint (`tx.drizzle.transaction`).',
     { cause },
   )
   return { type: 'rolled_back', error }
@@ -154,7 +154,7 @@ function failed(error: unknown): Transacted {
   return isConflictOf(error) ? { type: 'conflict', error } : { type: 'rolled_back', error }
 }
 
-/** What a handler throws may be anything, also what throws when it is looked at. */
+/** A handler may throw anything, even an object that throws when it is inspected. */
 function isConflictOf(error: unknown): boolean {
   try {
     return isConflict(error)
@@ -174,13 +174,13 @@ function refused(error: unknown): Transacted {
 function madeReadOnly(): BelayError {
   return new BelayError(
     'transaction_failed',
-    'The handler made the step’s transaction read only (SET TRANSACTION READ ONLY), so that its outcome cannot be recorded: nothing it did was kept. Leave that out of the handler.',
+    'The handler made the step’s transaction read only (SET TRANSACTION READ ONLY), so its outcome cannot be recorded: its writes were rolled back. Remove that statement from the handler.',
   )
 }
 
 function endedByHandler(): BelayError {
   return new BelayError(
     'transaction_ended',
-    'The handler ended the step’s transaction itself. What it committed stands, and the step is not run again: undo it by hand. Belay commits the transaction with the step’s settlement; leave COMMIT and ROLLBACK out of the handler.',
+    'The handler ended the step’s transaction itself. What it committed stays committed, and the step does not run again: undo it by hand. Belay commits the transaction with the step’s settlement; remove COMMIT and ROLLBACK from the handler.',
   )
 }

@@ -1,13 +1,13 @@
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 
-/** The backend of a transaction: its process, and when the transaction began, in microseconds, so that no session writes it its own way. */
+/** The backend of a transaction: its process, and when the transaction began, in microseconds, a form that no session setting can change. */
 export interface Backend {
   readonly pid: number
   readonly since: string
 }
 
-/** Tells a transaction its own backend. As text, to be part of its beginning. */
+/** Reads a transaction's own backend. A text, because it is part of the transaction's beginning. */
 export const READ_BACKEND = `select pg_catalog.pg_backend_pid() as pid, (extract(epoch from pg_catalog.now()) * 1000000)::bigint::text as since`
 
 /** Which of these transactions are still open. Reads the server's list of backends; no locks. */
@@ -23,8 +23,8 @@ where exists (
 }
 
 /**
- * Ends the backend of a transaction, if that is still the one it is in. Reads the server's list of backends; no locks. What is of a later
- * transaction, or behind a pooler of another client, has another start.
+ * Terminates the backend of a transaction if it is still in that transaction. Another transaction has another start time: a later one, or that of a
+ * pooler's other client. Reads the server's list of backends; no locks.
  */
 export const endBackend: Statement<{ readonly is_ended: boolean }> = {
   name: 'end_backend',
@@ -34,7 +34,7 @@ from pg_catalog.pg_stat_activity a
 where a.pid = $1::int and (extract(epoch from a.xact_start) * 1000000)::bigint = $2::bigint`,
 }
 
-/** Those of the transactions that are open no more. */
+/** The transactions that are no longer open. */
 export async function goneBackends<Watched extends Backend>(
   connection: Pick<Connection, 'query'>,
   backends: readonly Watched[],

@@ -1,33 +1,33 @@
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 
-/** The session of a step's transaction as it was lent to the handler. */
+/** The session of a step's transaction when it was lent to the handler. */
 export interface StepSession {
-  /** Who logged in, or whose authorization the session has. */
+  /** The session's user: who logged in, or whose authorization it has. */
   readonly login: string
   readonly role: string
   readonly searchPath: string
   readonly isReadOnly: boolean
 }
 
-/** How long Belay's own statements in it may take, milliseconds, and wait for one lock. */
+/** How long one of Belay's own statements in it may take, and wait for one lock, in milliseconds. */
 export interface StatementLimits {
   readonly statementMs: number
   readonly lockMs: number
-  /** How long it may be idle from now on. */
+  /** How long the transaction may be idle from now on, in milliseconds. */
   readonly idleMs: number
 }
 
-/** What the handler left of the session. */
+/** The session as the handler left it. */
 export interface LeftSession extends StepSession {
   readonly mark: string | null
-  /** Whether Belay took over with settings of its own, so that the handler's are to be put back before COMMIT. */
+  /** Whether Belay has changed the session's settings. Then the handler's settings must be restored before COMMIT. */
   readonly isTakenOver: boolean
   /** Names of the session's prepared statements. */
   readonly prepared: readonly string[]
 }
 
-/** What must be known of a session to settle in it, whatever its handler sets. As text, to be part of a transaction's beginning. */
+/** Reads what Belay must know of a session to settle in it, whatever its handler sets. A text, because it is part of the transaction's beginning. */
 export const READ_SESSION = `select pg_catalog.current_setting('role') as role, session_user::text as login,
   pg_catalog.current_setting('search_path') as path, pg_catalog.current_setting('transaction_read_only') = 'on' as is_read_only`
 
@@ -44,10 +44,10 @@ export function sessionOf(row: SessionRow): StepSession {
 }
 
 /**
- * Sets Belay's limits for a step's settlement, and reads what the handler left: its session, and the mark that the transaction was given
- * when it began, unless that has ended meanwhile. No tables, no locks.
+ * Sets Belay's limits for a step's settlement, and reads the session as the handler left it. The mark is the one set when the transaction began; it
+ * is gone if the transaction has ended meanwhile. No tables, no locks.
  *
- * To be sent without its name, as all of this file: the handler may have thrown the session's prepared statements away.
+ * Send this and every statement in this file without its name: the handler may have deallocated the session's prepared statements.
  */
 export const readLeftSession: Statement<
   SessionRow & { readonly mark: string | null; readonly has_tables: boolean; readonly prepared: string }
@@ -67,8 +67,8 @@ select pg_catalog.current_setting('belay_step.mark', true) as mark,
 }
 
 /**
- * Takes the session over from the handler: with the role that the transaction was begun with, and a search path on which only the system's
- * names are. No tables, no locks.
+ * Takes the session over from the handler: sets the role with which the transaction was begun, and a search path with the system's names only. No
+ * tables, no locks.
  */
 export const takeOverSession: Statement<object> = {
   name: 'take_over_session',
@@ -77,7 +77,7 @@ select pg_catalog.set_config('session_authorization', $1::text, true), pg_catalo
   pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)`,
 }
 
-/** Puts back what the handler set, for what happens at COMMIT: deferred constraints and triggers of the application. No tables, no locks. */
+/** Restores the handler's settings for what runs at COMMIT: the application's deferred constraints and triggers. No tables, no locks. */
 export const putSessionBack: Statement<object> = {
   name: 'put_session_back',
   text: `
@@ -85,7 +85,7 @@ select pg_catalog.set_config('session_authorization', $1::text, true), pg_catalo
   pg_catalog.set_config('search_path', $3::text, true)`,
 }
 
-/** Makes a step's transaction Belay's for its settlement, whatever its handler set. */
+/** Gives Belay control of a step's transaction for its settlement, whatever its handler set. */
 export async function takeOver(
   connection: Pick<Connection, 'query'>,
   before: StepSession,

@@ -7,17 +7,17 @@ import { type ClaimRow, claimedColumns, decodeClaim } from '../rows/claim-row.ts
 import type { LeaseJournal } from '../rows/lease-journal.ts'
 
 /**
- * Begins the undo of drained runs. Guarantee: exactly once per run, since `ends_as` is set under the run's lock; a plan for a run that is
- * not drained changes nothing; undos that wait for nothing are leased to the worker or queued. Index: primary keys. Locks: the worker's
- * row (shared), then runs, by id, and their steps last, against the usual order: nothing else locks steps of a drained run and then wants
- * the run, but what an operator does, and that is repeated.
+ * Begins the undo of drained runs. Guarantee: exactly once per run, because `ends_as` is set under the run's lock; a plan for a run that is not
+ * drained changes nothing; undos that wait for nothing are leased to the worker or queued. Index: primary keys. Locks: the worker's row (shared),
+ * then runs by id, and their steps last. This reverses the usual order, but only operators lock steps of a drained run and then the run, and their
+ * actions are repeated after a deadlock.
  */
 export const beginUndos: Statement<BegunRow> = {
   name: 'begin_undos',
   text: `
 with ${boundedLockWait('$10')},
 live_worker as materialized (
-  -- First of all locks, as in a claim.
+  -- The first lock of all, as in a claim.
   select w.id from belay.workflow_workers w where w.id = $7::uuid and w.status = 'live' for key share
 ),
 planned_runs as materialized (
@@ -31,14 +31,14 @@ locked_runs as materialized (
   from planned_runs plan
   join belay.workflow_runs r on r.id = any (array[plan.run_id])
   where r.status = any (array[plan.draining_status]) and r.ends_as is null
-    -- Planned before the run, which had failed, was cancelled: what is undone may be another.
+    -- Rejects a plan made before the failed run was cancelled: other steps may have to be undone.
     and case when plan.run_id is not null then (r.stop = 'failure') = (plan.ends_as <> 'cancelled') end
-    -- Nothing in a stopped run can start again, so this holds although the snapshot may be older than the lock.
+    -- Nothing in a stopped run can start again, so this is true even if the snapshot is older than the lock.
     and (
       select count(*) from belay.workflow_steps s
       where s.run_id = r.id and s.status in ('pending', 'ready', 'running', 'waiting')
     ) = 0
-    -- A plan from before the run was sent forward again is late.
+    -- Rejects a plan made before the run was sent forward again.
     and (plan.fences is null
       or plan.fences = (select sum(s.fence)::float8 from belay.workflow_steps s where s.run_id = r.id))
   order by plan.run_id
@@ -60,7 +60,7 @@ begun_undos as (
   set undo_of = s.status, status = 'compensating', open_dependencies = p.open_dependents,
     undo_attempts = case when p.handed_back then 1 else 0 end, undo_failures = 0, undo_losses = 0,
     undo_started_at = case when p.handed_back then belay.store_now() end, undo_finished_at = null, undo_skipped = null, undo_error = null,
-    -- Of its forward attempts: no retry of the undo has been put off.
+    -- It belongs to the forward attempts: no retry of the undo has been delayed yet.
     available_at = null,
     fence = case when p.handed_back then s.fence + 1 else s.fence end,
     worker_id = case when p.handed_back then $7::uuid end
@@ -118,7 +118,7 @@ export async function beginUndo(
   if (plans.length === 0) return []
   const undos = plans.flatMap((plan) => plan.undos)
   let last = 0
-  // SQL counts from one, and takes both ends as inside.
+  // SQL counts from one, and includes both ends.
   const parts = plans.map(({ undos: { length } }) => {
     last += length
     return { from: last - length + 1, to: last }

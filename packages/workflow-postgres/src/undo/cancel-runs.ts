@@ -8,8 +8,9 @@ import { cancelSteps, lockedOpenSteps, openStatuses } from '../rows/open-steps.t
 import { forwardStatuses } from '../rows/run-statuses.ts'
 
 /**
- * Stops runs with a cancellation, cancels what has not started in them, and notes it in their history. Guarantee: all of it commits
- * together; a paused run is paused no more; a run that is stopping or at an end stays as it is. Index: primary keys. Locks: steps, then runs, each by (run, step).
+ * Stops runs with a cancellation, cancels their steps that have not begun, and adds an entry to their history. Guarantee: all of it commits together;
+ * a paused run is no longer paused; a run that is stopping or has ended stays unchanged. Index: primary keys. Locks: steps, then runs, each by (run,
+ * step).
  */
 export const cancelRunsStatement: Statement<ChangedRunRow> = {
   name: 'cancel_runs',
@@ -33,7 +34,7 @@ stopped_runs as (
   from (
     select asked_runs.id
     from asked_runs
-    -- Makes the runs the last to be locked.
+    -- Locks the runs last.
     cross join (select count(*) from cancelled_steps) as steps_were_locked
     order by asked_runs.id
   ) asked
@@ -65,7 +66,7 @@ export async function cancelRuns(
   }
 }
 
-/** A run that somebody holds keeps no other from being cancelled. */
+/** One held-up run does not keep the others from being cancelled. */
 async function cancelEach(
   connection: Connection,
   request: CancelRequest,

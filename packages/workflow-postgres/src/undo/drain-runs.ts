@@ -16,8 +16,8 @@ interface DrainedRow {
 }
 
 /**
- * Stopped runs in which nothing is in flight and whose undo has not begun, oldest first. Index: the partial index of draining runs, steps
- * by primary key. No locks: nothing in such a run can start again, so what is seen here stays true.
+ * Stopped runs in which nothing is in flight and whose undo has not begun, oldest first. Index: the partial index of draining runs, steps by primary
+ * key. No locks: nothing in such a run can start again, so what is read here stays true.
  */
 export const readDrainedRuns: Statement<DrainedRow> = {
   name: 'read_drained_runs',
@@ -43,8 +43,8 @@ limit $3::int`,
 }
 
 /**
- * Cancels steps that returned to the queue while their run was being stopped. Index: primary keys. Locks: steps by (run, step), skipping
- * locked ones, which are looked at again by the next drain. A claim that was under way either has the step, and it is in flight, or finds it cancelled.
+ * Cancels steps that returned to the queue while their run was being stopped. Index: primary keys. Locks: steps by (run, step), skipping locked ones,
+ * which the next drain checks again. A concurrent claim either gets the step, which is then in flight, or finds it cancelled.
  */
 export const cancelLeftovers: Statement<{ readonly run_id: string }> = {
   name: 'cancel_leftovers',
@@ -59,7 +59,7 @@ ${cancelSteps()}
 returning s.run_id`,
 }
 
-// How often it looks past runs of which somebody holds a step locked.
+// How often it looks for others after it met runs with locked steps.
 const ROUNDS_MAX = 5
 
 export async function drain(
@@ -80,7 +80,7 @@ export async function drain(
     let rows = await read()
     const unclean = rows.filter((row) => row.leftovers > 0)
     if (unclean.length > 0) {
-      // Leftovers are rare, so they are only looked for once they are seen; what they turned into needs a fresh snapshot.
+      // Leftovers are rare, so they are cancelled only when some were seen. Reading the result needs a fresh snapshot.
       await connection.query(cancelLeftovers, [unclean.map((row) => row.run_id)])
       rows = await read()
     }

@@ -6,9 +6,10 @@ import { cancelSteps, lockedOpenSteps, openStatuses } from '../rows/open-steps.t
 import { forwardStatuses } from '../rows/run-statuses.ts'
 
 /**
- * Stops runs whose deadline has passed, and cancels what has not started in them; a paused one stays paused until it is resumed. Guarantee: both commit together; a run that is stopping or
- * at an end stays as it is, however many workers do this at once; nothing is waited for: a run of which somebody has a row locked is left for
- * later. Index: the partial index of deadlines, steps by primary key. Locks: steps, then runs, each by (run, step), skipping locked ones.
+ * Stops runs whose deadline has passed, and cancels their steps that have not begun. A paused run stays paused until it is resumed. Guarantee: both
+ * commit together; a run that is stopping or has ended stays unchanged, however many workers do this at once; it waits for no lock: a run with a
+ * locked row is left for later. Index: the partial index of deadlines, steps by primary key. Locks: steps, then runs, each by (run, step), skipping
+ * locked ones.
  */
 export const expireRunsStatement: Statement<
   ChangedRunRow & { readonly is_expired: boolean; readonly status: 'paused' | 'compensating' }
@@ -26,7 +27,7 @@ ${lockedOpenSteps({ runs: 'overdue_runs', id: 'id', skipLocked: true })},
 locked_counts as materialized (
   select l.run_id, count(*) as steps from locked_steps l group by l.run_id
 ),
--- Those of which every open step is locked.
+-- Runs whose open steps are all locked by this statement.
 free_runs as materialized (
   select o.id, o.forward_statuses
   from overdue_runs o
@@ -36,7 +37,7 @@ free_runs as materialized (
 locked_runs as materialized (
   select r.id, r.status
   from free_runs f
-  -- Makes the runs the last to be locked.
+  -- Locks the runs last.
   cross join (select count(*) from locked_steps) as steps_were_locked
   join belay.workflow_runs r on r.id = any (array[f.id])
   where r.status = any (f.forward_statuses) and case when f.id is not null then r.stop is null end
@@ -65,9 +66,8 @@ left join stopped_runs s on s.id = o.id`,
 }
 
 /**
- * When the next queued step of these definitions becomes claimable, and when the next deadline passes, in milliseconds from now. Index: the
- * queue by (definition, available_at), and the partial index of deadlines; it reads one entry for each definition, and one deadline. No
- * locks.
+ * The time until the next queued step of these definitions becomes claimable, and until the next deadline, in milliseconds from now. Index: the queue
+ * by (definition, available_at), and the partial index of deadlines. It reads one entry for each definition, and one deadline. No locks.
  */
 export const readUpcoming: Statement<{
   readonly claim_in_ms: number | null
@@ -95,7 +95,7 @@ select
   ) as deadline_in_ms`,
 }
 
-// How often it looks past runs that somebody holds locked.
+// How often it looks for others after it met locked runs.
 const ROUNDS_MAX = 5
 
 export async function expireRuns(
@@ -111,7 +111,7 @@ export async function expireRuns(
       if (row.is_expired) expired.push(decodeChangedRun(row, row.status))
       else passedOver.push(row.run_id)
     }
-    // Only when it met its limit may there be more, behind those that it passed over.
+    // Only if it reached its limit may there be more, behind the runs that it skipped.
     if (rows.length < limit || expired.length >= request.limit) break
   }
   return expired

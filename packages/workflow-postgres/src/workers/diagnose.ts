@@ -17,8 +17,8 @@ select (extract(epoch from belay.store_now()) * 1000)::float8 as now, current_se
 }
 
 /**
- * The oldest live runs, counted by definition and status. Of a paused run it tells since when no operator has touched it. Index: live runs,
- * history by primary key. No locks.
+ * The oldest live runs, counted by definition and status. For paused runs, also since when no operator has touched them. Index: live runs, history by
+ * primary key. No locks.
  */
 export const countLiveRuns: Statement<{
   readonly definition_id: number
@@ -37,7 +37,7 @@ with beginning as materialized (
 live_runs as materialized (
   select r.id, r.definition_id, r.status, r.created_at
   from beginning
-  -- Looked up from a place on, so that it is the index of live runs that is read, whatever the statistics say of how many there are.
+  -- A condition on the id makes the planner read the index of live runs, whatever the statistics say about their number.
   cross join lateral (
     select live.id, live.definition_id, live.status, live.created_at from belay.workflow_runs live
     where live.status in (${liveStatuses})
@@ -61,7 +61,10 @@ join belay.workflow_definitions d on d.id = any (array[c.definition_id])
 order by d.name collate "C", d.version, c.status collate "C"`,
 }
 
-/** What is due for longer than given, by definition: at most so many steps of each. Index: the queue by (definition, available_at). No locks. */
+/**
+ * Steps that have been due for longer than the given time, by definition: at most this many of each. Index: the queue by (definition, available_at).
+ * No locks.
+ */
 export const countOverdueSteps: Statement<{
   readonly definition_id: number
   readonly workflow: string
@@ -89,8 +92,8 @@ order by d.name collate "C", d.version`,
 }
 
 /**
- * Steps of the oldest live runs that nothing would ever move. Reads the queue as a whole, next to the steps: it may not be joined, since a
- * step's place in it is not known. Index: live runs, steps by primary key. No locks.
+ * Steps of the oldest live runs that nothing would ever move. Reads the whole queue besides the steps: a join would need a step's position in the
+ * queue, which is not known. Index: live runs, steps by primary key. No locks.
  */
 export const readStrandedSteps: Statement<{
   readonly run_id: string
@@ -120,7 +123,7 @@ idle_steps as materialized (
   from live_runs l
   join belay.workflow_steps s on s.run_id = any (array[l.id])
   where case l.status
-    -- A wait without end is in no queue: what ends it will queue it. Steps of a paused run are queued again when it is resumed.
+    -- A wait without end is not queued: what ends it will queue it. Resuming a paused run queues its steps again.
     when 'running' then s.status = 'ready' or (s.status = 'waiting' and s.available_at is not null)
     when 'paused' then false
     else s.status = 'compensating' and s.worker_id is null and s.open_dependencies = 0 end
@@ -158,8 +161,8 @@ order by st.run_id, st.step`,
 }
 
 /**
- * Live workers that have held more steps for longer than two leases than they know of: each compares the two continually, so that one which
- * does not has stopped doing it. Index: journals, steps and workers by primary key. No locks.
+ * Live workers that have held more steps for longer than two leases than they know of. A worker compares the two continually, so such a worker has
+ * stopped comparing. Index: journals, steps and workers by primary key. No locks.
  */
 export const readUnknownLeases: Statement<{
   readonly worker_id: string
@@ -195,11 +198,11 @@ order by h.worker_id`,
 
 const LIVE_RUNS_MAX = 100_000
 const OVERDUE_MAX = 1_000
-// Each with all its steps: what is stranded grows old.
+// Each run is read with all its steps. Stranded steps grow old, so the oldest runs are enough.
 const SEARCHED_RUNS_MAX = 10_000
 const STRANDED_MAX = 100
 
-/** Statements of their own, one after the other: a picture in parts does, and holds no snapshot for long. */
+/** Separate statements, one after another: the parts need not show the same moment, and no snapshot is held for long. */
 export async function diagnose(
   connection: Connection,
   request: { readonly overdueMs: number; readonly adapter: string; readonly schema: string },

@@ -4,10 +4,10 @@ import type { LeaseJournal } from '../rows/lease-journal.ts'
 import { held } from './read-state.ts'
 import { trimLeases } from './trim-leases.ts'
 
-/** Rows of a journal that one call takes together. */
+/** The most journal rows that one call merges. */
 const TRIMMED_MAX = 1_000
 
-/** Everything a worker holds. Takes the rows of its journal together on the way, so that the next time costs no more than is held. */
+/** All steps that a worker holds. Also merges the rows of its journal, so that the next call costs no more than the steps held. */
 export async function heldAndTrimmed(
   connection: Connection,
   request: { readonly workerId: string },

@@ -6,8 +6,8 @@ import { claimedColumns } from '../rows/claim-row.ts'
 import { liveStatuses } from '../rows/run-statuses.ts'
 
 /**
- * What a worker holds, for people, by its journal. Of a worker from before there were journals every live run is read. Index: the journal, live
- * runs, then primary keys. No locks.
+ * A worker's steps by its journal, for people. For a worker older than the journals, it reads every live run. Index: the journal, live runs, then
+ * primary keys. No locks.
  */
 export const readHeldByWorker: Statement<{
   readonly run_id: string
@@ -43,7 +43,7 @@ from live_runs r
 join belay.workflow_steps s on s.run_id = any (array[r.id])
 join belay.workflow_definitions d on d.id = any (array[r.definition_id])
 join belay.workflow_definition_steps ds on ds.definition_id = any (array[r.definition_id]) and ds.step = any (array[s.step])
--- Named through the run, so that it is not the steps that are searched.
+-- The worker is named through the run, so that the planner does not search the steps for it.
 where s.worker_id = any (array[case when r.id is not null then $1::uuid end]) and s.status = any (r.leased_statuses)
 order by r.id, s.step
 limit $2::int`,

@@ -17,7 +17,10 @@ interface WorkerRow {
   readonly workflows: string
 }
 
-/** Workers, with what they have handlers for by name. Index: the table is as small as the number of workers; definitions by primary key. No locks. */
+/**
+ * Workers, with the names of the workflows for which they have handlers. Index: the table is as small as the number of workers; definitions by
+ * primary key. No locks.
+ */
 export const readWorkers: Statement<WorkerRow> = {
   name: 'read_workers',
   text: `
@@ -46,7 +49,7 @@ export async function listWorkers(
     status: row.status,
     startedAt: row.started_at,
     renewedAt: row.renewed_at,
-    // A worker that leaves ends its lease at the beginning of time.
+    // A worker that leaves sets the end of its lease to the beginning of time.
     leaseExpiresAt: Number.isFinite(row.lease_expires_at) ? row.lease_expires_at : null,
     slots: row.slots,
     busy: row.busy,

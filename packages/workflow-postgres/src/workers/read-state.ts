@@ -11,7 +11,7 @@ export const readNow: Statement<{ readonly now: number }> = {
   text: 'select (extract(epoch from belay.store_now()) * 1000)::float8 as now',
 }
 
-/** Statuses of runs, as they are shown or as they are stored. Index: primary keys. No locks. */
+/** Statuses of runs, as shown or as stored. Index: primary keys. No locks. */
 export const readStatusesStatement: Statement<{ readonly run_id: string; readonly status: RunStatus }> = {
   name: 'read_statuses',
   text: `
@@ -31,8 +31,8 @@ where r.status not in (${forwardStatuses}) or r.stop is not null`,
 }
 
 /**
- * Everything a worker holds: the steps, of the runs that its journal names, that it has. Costs as much as the journal names. Index: the journal
- * and steps by primary key. No locks.
+ * All steps that a worker holds, from the runs that its journal names. The cost grows with the journal. Index: the journal and steps by primary key.
+ * No locks.
  */
 export const readHeldSteps: Statement<ClaimRow> = {
   name: 'read_held_steps',

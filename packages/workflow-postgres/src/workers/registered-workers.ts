@@ -1,4 +1,4 @@
-/** Holds something while there are workers. */
+/** Holds a resource while any worker is registered. */
 export class RegisteredWorkers {
   readonly #hold: () => (() => void) | undefined
   readonly #workerIds = new Set<string>()

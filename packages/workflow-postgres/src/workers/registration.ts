@@ -20,9 +20,9 @@ returning w.id`,
 }
 
 /**
- * Extends a worker's lease, and with it every step the worker holds. Guarantee: a worker that was declared dead stays dead; one that
- * expired but was not declared dead yet lives on. Index: primary key; it writes no column that any index has, so the new version of the row
- * stays on its page. Locks: the worker's row.
+ * Extends a worker's lease, and with it the lease of every step it holds. Guarantee: a worker that was declared dead stays dead; a worker whose lease
+ * expired but that was not declared dead yet continues. Index: primary key. It writes no indexed column, so the new version of the row stays on its
+ * page. Locks: the worker's row.
  */
 export const renewWorker: Statement<{
   readonly peer_definition_ids: readonly number[]
@@ -60,9 +60,8 @@ cross join (
 }
 
 /**
- * Removes what is left of the journals of workers that are gone: code from before there were journals knew nothing of them when it forgot a
- * worker. No lease can be lost: a row of the journal is never seen without the worker that wrote it, unless that is gone. Index: primary keys.
- * Locks: rows of the journal that nobody uses.
+ * Removes the journals of workers that are gone: code older than the journals forgot a worker without its journal. No lease can be lost: a journal
+ * row is never seen without the worker that wrote it, unless that worker is gone. Index: primary keys. Locks: journal rows that nobody uses.
  */
 export const deleteOrphanedLeases: Statement<{ readonly id: string }> = {
   name: 'delete_orphaned_leases',
@@ -72,7 +71,10 @@ where not exists (select from belay.workflow_workers w where w.id = l.worker_id)
 returning l.id::text as id`,
 }
 
-/** Locks a worker that leaves, unless something of it is still under way. Index: primary key. Locks: the worker's row, skipping a locked one. */
+/**
+ * Locks the row of a worker that leaves, unless one of its statements is still under way. Index: primary key. Locks: the worker's row, skipping a
+ * locked one.
+ */
 export const lockLeaving: Statement<{ readonly id: string }> = {
   name: 'lock_leaving',
   text: `
@@ -92,7 +94,7 @@ returning id`,
 }
 
 /**
- * Forgets a worker whose lease was ended, with its journal. One that was declared dead meanwhile is the sweep's. Index: primary keys. Locks: the
+ * Forgets a worker whose lease was ended, with its journal. If it was declared dead meanwhile, the sweep handles it. Index: primary keys. Locks: the
  * worker's row, its journal.
  */
 export const deleteWorker: Statement<{ readonly id: string }> = {
@@ -137,14 +139,14 @@ export async function renew(connection: Connection, renewal: Renewal): Promise<R
 }
 
 /**
- * Forgets a worker that holds nothing. One that leaves while it holds steps, or while a statement of it is under way that may lease some, must
- * not take them with it: its lease is at an end, and the next sweep gives them back.
+ * Forgets a worker that holds nothing. A worker may leave while it holds steps, or while one of its statements may still lease some. Then it is not
+ * forgotten, so that its steps are not lost: its lease is ended, and the next sweep returns its steps to the queue.
  */
 export async function deregister(connection: Connection, worker: { workerId: string }): Promise<void> {
   const { workerId } = worker
   await connection.query(endLease, [workerId])
   await connection.transaction(async (transaction) => {
-    // What leases steps to it shares this lock: none is under way from here on, and what was is seen.
+    // Statements that lease steps to it share this lock: from here on none is under way, and earlier leases are visible.
     const [locked] = await transaction.query(lockLeaving, [workerId])
     if (locked === undefined) return
     const steps = await held(transaction, worker)

@@ -6,9 +6,9 @@ import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-atte
 import { liveStatuses } from '../rows/run-statuses.ts'
 
 /**
- * Declares workers dead whose lease has expired. Guarantee: commits on its own, before anything is taken from them; no claim for them can
- * be under way, since claims share the row's lock and locked rows are skipped. Also tells of workers declared dead before. Index: the
- * table is as small as the number of workers. Locks: workers' rows, skipping locked ones.
+ * Declares workers dead whose lease has expired. Guarantee: it commits on its own, before any step is taken from them. No claim for them can be under
+ * way, because claims share the row's lock and locked rows are skipped. Also returns workers declared dead before. Index: the table is as small as
+ * the number of workers. Locks: workers' rows, skipping locked ones.
  */
 export const declareDeadWorkers: Statement<{ readonly id: string; readonly is_new: boolean }> = {
   name: 'declare_dead_workers',
@@ -33,9 +33,9 @@ select id, false from belay.workflow_workers where status = 'dead'`,
 }
 
 /**
- * Writes the journal of a dead worker that kept none, since it registered with code from before there were journals: a bounded part of one
- * pass over the live runs. Guarantee: a worker that is dead gets no more steps, so one pass finds every run it holds. Index: the partial index
- * of live runs, steps by primary key. Locks: the dead worker's row, skipping locked ones.
+ * Writes the journal of a dead worker that kept none because its code was older than the journals: a bounded part of one pass over the live runs.
+ * Guarantee: a dead worker gets no more steps, so one pass finds every run in which it holds some. Index: the partial index of live runs, steps by
+ * primary key. Locks: the dead worker's row, skipping locked ones.
  */
 export const journalDeadWorker: Statement<{ readonly id: string }> = {
   name: 'journal_dead_worker',
@@ -79,10 +79,10 @@ returning w.id`,
 }
 
 /**
- * Gives back steps of one dead worker, the next one in the order of their ids: a bounded part of its journal. Guarantee: a worker that is dead
- * gets no more steps, and its journal names every run it holds; step and queue row change together; a row of the journal goes once the worker
- * holds nothing of its runs, the worker with the last of them. A step that somebody has locked is passed over, and its row stays. Index: the
- * journal and steps by primary key. Locks: the dead worker's row (one sweeper per worker), then steps, both skipping locked ones.
+ * Returns steps of one dead worker to the queue, the next worker by id: a bounded part of its journal. Guarantee: a dead worker gets no more steps,
+ * and its journal names every run in which it holds some; step and queue row change together; a journal row is deleted once the worker holds nothing
+ * in its runs, and the worker with its last journal row. A locked step is skipped, and its journal row stays. Index: the journal and steps by primary
+ * key. Locks: the dead worker's row (one sweeper per worker), then steps, both skipping locked ones.
  */
 export const recoverSteps: Statement<SweptRow | ({ readonly kind: 'recovered' } & ClaimRow)> = {
   name: 'recover_steps',
@@ -140,7 +140,7 @@ recovered_steps as (
   update belay.workflow_steps s
   set status = case when s.status = 'running' then 'ready' else s.status end, worker_id = null,
     losses = s.losses + (s.undo_of is null)::int, undo_losses = s.undo_losses + (s.undo_of is not null)::int,
-    -- Whether a handler had begun is not known of an attempt that was lost: it may have.
+    -- Nobody knows whether the handler of a lost attempt had begun: it may have.
     begun = case when s.status = 'running' then true else s.begun end,
     finished_at = case when s.undo_of is null then belay.store_now() else s.finished_at end,
     undo_finished_at = case when s.undo_of is not null then belay.store_now() end
@@ -185,19 +185,19 @@ from dead_worker d`
 interface SweptRow {
   readonly kind: 'swept'
   readonly worker_id: string
-  /** Steps were left: for want of room, or since somebody has them locked. */
+  /** Steps were left, because the limit was reached or because they are locked. */
   readonly is_left: boolean
-  /** Up to which row its journal was read; null for to its end. */
+  /** The journal row up to which it was read; null if it was read to its end. */
   readonly read_through: string | null
 }
 
 export type RecoveredStep = Omit<Claim, 'failures' | 'undoOf'>
 
-// Runs, and rows of a journal, looked at in one statement: short enough to hold its locks for a few milliseconds.
+// Runs, and journal rows, read by one statement: few enough to hold its locks for only a few milliseconds.
 const RUNS_PER_PART = 500
 const ROWS_PER_PART = 50
 
-// Parts in one sweep, so that a tick is never long however much there is to do.
+// Parts in one sweep, so that a tick is never long, however much there is to do.
 const PARTS_PER_SWEEP = 20
 
 interface Swept {
@@ -223,7 +223,7 @@ export async function sweep(
 
 const NO_ID = '00000000-0000-0000-0000-000000000000'
 
-/** Gives back what dead workers hold, one worker after the other. What somebody has locked is left to a later sweep, and hides nothing. */
+/** Returns the steps of dead workers to the queue, one worker after another. Locked steps are left to a later sweep, and do not hide others. */
 async function recover(
   connection: Connection,
   { limit, keepAttempts }: KeepsAttempts & { readonly limit: number },
@@ -238,7 +238,7 @@ async function recover(
     const steps = rows.flatMap((row) => (row.kind === 'recovered' ? [decodeRecovered(row)] : []))
     recovered.push(...steps)
     const swept = rows.find((row) => row.kind === 'swept')
-    // Every dead worker has had its turn; other sweepers have the rest in hand.
+    // Every dead worker has had its turn; other sweepers handle the rest.
     if (swept === undefined) return { recovered, more: false }
     if (swept.is_left && steps.length === room) return { recovered, more: true }
     if (swept.read_through === null) passed = swept.worker_id

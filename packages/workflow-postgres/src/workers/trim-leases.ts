@@ -1,17 +1,17 @@
 import type { Statement } from '../connection/statement.ts'
 
 /**
- * Replaces rows of a worker's journal by one row with those of their runs in which the worker still holds a step; at most so many rows, the
- * oldest. Index: the journal and steps by primary key. Locks: the worker's row (shared) and rows of its journal, skipping locked ones.
+ * Replaces the oldest rows of a worker's journal, up to a limit, by one row that names those of their runs in which the worker still holds a step.
+ * Index: the journal and steps by primary key. Locks: the worker's row (shared) and rows of its journal, skipping locked ones.
  *
- * Guarantee: every step that a live worker holds is in a run that its journal names, after this as before. A run comes to a worker by a
- * statement that writes a row: a claim, a start, the beginning of an undo. From then on it may be handed further steps of the run, without a row,
- * but only by a settlement of a step that it holds until that very commit; so from the row on, at each moment, the worker holds a step of the
- * run, until it holds none. Now take a run that the worker holds when this has committed, and a row that this removes:
- * - Did the run come to the worker before this statement's snapshot was taken? Then the snapshot shows a step of it as held, whether or not a
- *   settlement has moved on since, and the run is in the row that replaces the removed ones.
- * - Did it come later? Then the row that was written with it is not in the snapshot, and this removes only rows of its snapshot.
- * A worker that was declared dead is left to the sweep, which takes the journal apart.
+ * Guarantee: after this as before, the journal names every run in which a live worker holds a step. A statement that first leases a step of a run to
+ * a worker writes a row: a claim, a start, the beginning of an undo. Later the worker may get further steps of the run without a row, but only by
+ * settling a step that it holds until that very commit. So from the row on, the worker holds a step of the run at each moment, until it holds none.
+ * Now take a run in which the worker holds a step when this has committed, and a row that this removes:
+ * - Did the run come to the worker before this statement's snapshot? Then the snapshot shows a step of it as held, whatever has been settled since,
+ * and the replacing row names the run.
+ * - Did it come later? Then the row written with it is not in the snapshot, and this removes only rows of its snapshot.
+ * A worker that was declared dead is left to the sweep, which takes its journal apart.
  */
 export const trimLeases: Statement<{
   readonly removed_ids: readonly string[]
@@ -46,7 +46,7 @@ held_runs as materialized (
   join belay.workflow_steps s on s.run_id = any (array[n.run_id])
   where s.worker_id = any (array[n.worker_id]) and s.status = any (n.leased_statuses)
 ),
--- A single row that names nothing else stays as it is.
+-- A single row that names nothing else stays unchanged.
 removed_rows as materialized (
   select o.row_at, o.id
   from old_rows o

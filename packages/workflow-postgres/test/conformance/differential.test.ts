@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDatabase, servers, type TestDatabase } from '../setup/database.ts'
 import { postgresHarnesses } from '../setup/harness.ts'
 
-// More, for a longer look: BELAY_SEEDS=100 npx vitest run test/conformance/differential.test.ts
+// For more seeds: BELAY_SEEDS=100 npx vitest run test/conformance/differential.test.ts
 const SEEDS = Number(process.env['BELAY_SEEDS'] ?? 2)
 const COMMANDS = 200
 

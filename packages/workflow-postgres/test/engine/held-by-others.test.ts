@@ -15,8 +15,8 @@ const plain = define('plain', { version: 1 })
 const LEASE_MS = 1_500
 const QUERY_MS = 1_000
 
-/** While others hold what the engine wants: nothing else waits, and nothing is left behind when they let go. */
-describe.each(servers)('what applications hold on $name', ({ url }) => {
+/** While an application holds locks that the engine needs, nothing else waits. When it releases them, nothing is left behind. */
+describe.each(servers)('locks held by applications on $name', ({ url }) => {
   let database: TestDatabase
   let store: PostgresAdapter
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe.each(servers)('what applications hold on $name', ({ url }) => {
     return engine
   }
 
-  /** A transaction of the application's. */
+  /** A transaction of the application. */
   async function transaction(): Promise<pg.Client> {
     const client = new pg.Client(database.url)
     client.on('error', () => {})
@@ -46,7 +46,7 @@ describe.each(servers)('what applications hold on $name', ({ url }) => {
     return client
   }
 
-  /** No step is leased to anybody, for as long as a lease that nobody knows of would need to show. */
+  /** Asserts that no step is leased, for as long as an unknown lease would need to show. */
   async function expectNothingLeased(): Promise<void> {
     const { rows } = await database.pool.query(
       `select run_id, step, status from ${store.schema}.workflow_steps where status = 'running'`,
@@ -54,7 +54,7 @@ describe.each(servers)('what applications hold on $name', ({ url }) => {
     expect(rows).toEqual([])
   }
 
-  it('a signal in an open transaction holds up its own run only, also when the step’s timeout comes due', async () => {
+  it('a signal in an open transaction holds up its own run only, even when the step’s timeout comes due', async () => {
     const engine = await worker()
     const held = await engine.run(asking)
     await vi.waitUntil(async () => (await held.status()).steps[0]?.status === 'waiting', { timeout: 10_000 })
@@ -74,7 +74,7 @@ describe.each(servers)('what applications hold on $name', ({ url }) => {
     await expectNothingLeased()
   })
 
-  it('a key that an open transaction has taken holds up no other start, and is free once that is rolled back', async () => {
+  it('a key taken by an open transaction holds up no other start, and is free once that is rolled back', async () => {
     const engine = await worker()
     const tx = await transaction()
     await engine.run(plain, undefined, { key: 'taken', tx })
@@ -94,7 +94,7 @@ describe.each(servers)('what applications hold on $name', ({ url }) => {
     await expectNothingLeased()
   })
 
-  it('a lock on all of the tables, as VACUUM FULL takes it, is waited out, and nothing is leased behind it', async () => {
+  it('a lock on all tables, as of VACUUM FULL, is waited out, and nothing is leased behind it', async () => {
     const engine = await worker()
     const before = await engine.runMany(
       plain,

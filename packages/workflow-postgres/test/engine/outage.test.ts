@@ -19,7 +19,7 @@ const chain = (between: () => Promise<void>) =>
     })
     .step('after', { dependsOn: ['during'], run: ({ deps }) => deps.during + 1 })
 
-it('a worker survives a restart of the database in the middle of a run, says so, and goes on', async ({
+it('a worker survives a restart of the database in the middle of a run, reports it, and continues', async ({
   onTestFinished,
 }) => {
   const server = await startPostgres({ major: 18 })
@@ -50,7 +50,7 @@ it('a worker survives a restart of the database in the middle of a run, says so,
   expect(told.join()).not.toMatch(/password|postgres:\/\//)
 })
 
-it('connections that the server ends while they are idle neither end the process nor hold up a run', async ({
+it('idle connections that the server closes neither end the process nor hold up a run', async ({
   onTestFinished,
 }) => {
   const database = await createDatabase(servers[0]!.url)
@@ -73,7 +73,7 @@ it('connections that the server ends while they are idle neither end the process
   expect(await run.result()).toEqual({ before: 1, during: 2, after: 3 })
 })
 
-it('an outcome waits until the host’s name is known again, and its handler runs once', async ({
+it('an outcome waits until the host’s name resolves again, and its handler runs once', async ({
   onTestFinished,
 }) => {
   const database = await createDatabase(servers[0]!.url)
@@ -105,7 +105,7 @@ it('an outcome waits until the host’s name is known again, and its handler run
   expect(told.join()).toMatch(/The host name "database.test" is not known/)
 })
 
-it('an outcome waits until a changed password has arrived here too, and its handler runs once', async ({
+it('an outcome waits until this process has the changed password, and its handler runs once', async ({
   onTestFinished,
 }) => {
   const server = await startPostgres({ major: 18 })
@@ -152,7 +152,7 @@ it('an outcome waits until a changed password has arrived here too, and its hand
   expect(told.join()).toMatch(/Check the password of user "rotated"/)
 })
 
-/** Ends the sessions of the adapter. Each has a second to go: one that still has a statement to read could answer it otherwise. */
+/** Terminates the adapter's sessions. Waits up to a second for each: one that still has a statement to read might answer it first. */
 async function endSessions(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query(
     `select pg_terminate_backend(pid, 1000) as ended from pg_stat_activity where application_name = 'belay' and datname = current_database()`,
@@ -160,7 +160,7 @@ async function endSessions(pool: pg.Pool): Promise<void> {
   expect(rows.map(({ ended }) => ended)).not.toContain(false)
 }
 
-/** Knows one address by any name; fails as a name service does that has lost it, so many times. */
+/** Resolves any name to one address. Fails the given number of times, like a name service that has lost the name. */
 function nameService(address: string) {
   let failures = 0
   let left = 0
@@ -244,7 +244,7 @@ it('a run costs one statement, and no DDL', async ({ onTestFinished }) => {
 
   await engine.run(workflow)
 
-  // Notifications are sent on their own time, and may belong to the run before.
+  // Notifications are sent separately, and may belong to the previous run.
   expect(texts.filter((text) => !text.includes('pg_notify'))).toHaveLength(1)
   expect(texts.join('\n')).not.toMatch(/\b(create|alter|drop)\b/i)
 })

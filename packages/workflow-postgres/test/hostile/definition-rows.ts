@@ -5,12 +5,12 @@ import { hostileWorkflow, type World } from './world.ts'
 const RETRY = ['attempts', 'retries', 'backoff', 'initial', 'max', 'jitter', 'for']
 const RETRIES = ['retry', ...RETRY.map((name) => `retry.${name}`)]
 const TRANSACTION = ['transaction', 'transaction.isolation']
-/** Where a definition is wrong, its message begins with the workflow. */
+/** The message about a wrong definition begins with the workflow. */
 const where = ['Workflow "w"', 'Workflow name']
 
 const base = () => define('w', { version: 1 }).step('a', { run: () => 1 }) as unknown as Builder
 
-/** A builder without the types that keep such values away. */
+/** A builder without the types that keep such values out. */
 type Builder = Readonly<
   Record<'step' | 'sleep' | 'waitForSignal' | 'approval' | 'poll', (...args: unknown[]) => unknown>
 > & {

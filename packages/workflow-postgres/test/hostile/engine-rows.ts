@@ -17,10 +17,10 @@ const FILTER = [
   'finishedBefore',
 ]
 
-/** Where a payload or an input is wrong, its message names the payload. */
+/** The message about a wrong payload or input names it. */
 const INPUT = ['Input of workflow "hostile"']
 
-/** Every method of an engine that reads or writes the store: these are called on each store. */
+/** Every method of an engine that reads or writes the store. They are called on each store. */
 export const ENGINE_ROWS: readonly Row<World>[] = [
   {
     name: 'engine.run',
@@ -235,7 +235,7 @@ export const ENGINE_LIFE_ROWS: readonly Row<World>[] = [
   ),
 ]
 
-/** Without a limit the wait would have no end: the run goes on. */
+/** Adds a limit: the run never ends, so a wait without one would never end either. */
 function impatient(options: never): never {
   const isFine = options === undefined || (typeof options === 'object' && options !== null)
   try {

@@ -68,7 +68,7 @@ export function handleRows(prefix: string, handleOf: (world: World) => RunHandle
   }))
 }
 
-/** The same verbs of an engine, to which the run is given. */
+/** The same verbs as methods of an engine, which take the run as an argument. */
 export function engineVerbRows(): readonly Row<World>[] {
   return VERBS.filter(({ name }) => name !== 'status' && name !== 'history').map((row) => ({
     ...row,

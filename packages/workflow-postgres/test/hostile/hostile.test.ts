@@ -11,7 +11,7 @@ import { exportedFunctions, methodsOf } from './surface.ts'
 import { complaintsOf, type Row } from './verdict.ts'
 import { hostileWorkflow, openWorld, renew, type World } from './world.ts'
 
-/** What reaches the store. */
+/** Functions that use the store. */
 const STORE_ROWS: readonly Row<World>[] = [
   ...ENGINE_ROWS,
   ...engineVerbRows(),
@@ -22,23 +22,23 @@ const ROWS: readonly Row<World>[] = [...DEFINITION_ROWS, ...ENGINE_LIFE_ROWS, ..
 
 /** Public functions that are not called here, and why. */
 const NOT_CALLED: Readonly<Record<string, string>> = {
-  RunFailedError: 'the engine makes it, of a run that it has read',
-  InputIssues: "the engine makes it, of a schema's issues",
-  BrokenInvariantError: 'the memory adapter makes it, of an invariant that is broken',
+  RunFailedError: 'the engine makes it from a run that it has read',
+  InputIssues: "the engine makes it from a schema's issues",
+  BrokenInvariantError: 'the memory adapter makes it for a broken invariant',
   MemoryAdapter: 'memory() makes it',
   MemoryTransaction: 'transaction() of a memory adapter makes it',
-  makeTables: "it is the drizzle schema: what it takes is drizzle's",
+  makeTables: 'it is the drizzle schema: drizzle checks its arguments',
   'engine.refer': 'it is protected: the verbs of the engine call it',
 }
 
-/** Fails with all that went wrong, and not with how many things did. */
+/** Fails with the text of all complaints, not with their number. */
 async function expectNoComplaint(row: Row<World>, world: World): Promise<void> {
   const complaints = await complaintsOf(row, world)
   if (complaints.length > 0) expect.fail(complaints.join('\n'))
 }
 
 describe('a hostile value', () => {
-  it('is tried on every public function there is', async () => {
+  it('is tried on every public function', async () => {
     const { engine, run, keyed } = await openWorld(memory())
     const adapter = memory()
     const port = new Set(portOf(adapter))
@@ -68,7 +68,7 @@ describe('a hostile value', () => {
   )
 })
 
-/** The verbs of the port: an engine calls them, with what it has checked. */
+/** The verbs of the port: an engine calls them with checked values. */
 function portOf(adapter: object): readonly string[] {
   const own = new Set(['connect', 'dump', 'transaction'])
   return methodsOf('adapter', adapter).filter((name) => !own.has(name.slice('adapter.'.length)))

@@ -25,7 +25,7 @@ import type { World } from './world.ts'
 
 const process = { on() {}, off() {}, exit() {} }
 
-/** A transaction in which `work` is done, and rolled back. */
+/** Does the work in a transaction that is rolled back. */
 async function inTransaction(work: (tx: MemoryTransaction) => unknown): Promise<void> {
   await memory().transaction(async (tx) => void (await work(tx)))
 }
@@ -94,7 +94,7 @@ export const OTHER_ROWS: readonly Row<World>[] = [
   },
   {
     name: 'migrate',
-    // What it would connect to is not what is tested here.
+    // This test is not about the connection.
     call: (_, options) => migrate('postgres://nobody@127.0.0.1:1/nothing', options),
     args: () => [{}],
     options: { 0: ['schema'] },

@@ -4,7 +4,7 @@ import * as postgres from '../../src/index.ts'
 import * as pglite from '../../src/pglite.ts'
 import * as schema from '../../src/schema.ts'
 
-/** The entry points of the packages, but those that register tests or run worlds of their own. */
+/** The entry points of the packages, except those that register tests or run their own worlds. */
 const ENTRIES = { workflow, postgres, pglite, schema, testing }
 
 /** Names of the functions that the entry points export. */
@@ -14,7 +14,7 @@ export function exportedFunctions(): readonly string[] {
   )
 }
 
-/** Names of the public methods of an object, those of its class included: `runs.list`. */
+/** Names of the public methods of an object, including those of its class: `runs.list`. */
 export function methodsOf(prefix: string, object: object): readonly string[] {
   const names = new Set<string>()
   for (

@@ -2,7 +2,7 @@ const refuse = (): never => {
   throw new Error('a trap of the caller')
 }
 
-/** Values that nobody should give, and that somebody will. Made anew for each call: a function may change what it is given. */
+/** Values that nobody should give, but that somebody will. Made anew for each call, because a function may change its arguments. */
 export const HOSTILE_VALUES: readonly (readonly [string, () => unknown])[] = [
   ['undefined', () => undefined],
   ['null', () => null],

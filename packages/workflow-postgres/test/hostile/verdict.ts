@@ -1,9 +1,9 @@
 import { BelayError } from '@belay/workflow'
 import { HOSTILE_VALUES } from './values.ts'
 
-/** A call of a public function with hostile values in the place of good ones. */
+/** A call of a public function, in which hostile values replace good ones. */
 export interface Row<World> {
-  /** What the function is called in messages and in the list of public functions, like `runs.list`. */
+  /** The function's name in messages and in the list of public functions, like `runs.list`. */
   readonly name: string
   readonly call: (world: World, ...args: never[]) => unknown
   /** Good arguments. */
@@ -12,16 +12,16 @@ export interface Row<World> {
   readonly options?: Readonly<Record<number, readonly string[]>>
   /** Called before each call. */
   readonly prepare?: (world: World) => unknown
-  /** It calls functions that it is given: what they throw is the caller's own. */
+  /** It calls functions that it is given: their errors are the caller's own. */
   readonly callsBack?: true
-  /** Words of which a message has one, to say where it is wrong. Default: the function's name. */
+  /** A message must contain one of these words, to say where the error is. Default: the function's name. */
   readonly where?: readonly string[]
 }
 
-/** Longer than any of these calls takes; one that takes longer hangs. */
+/** Longer than any of these calls takes. A call that takes longer hangs. */
 const HANGS_MS = 10_000
 
-/** Makes every call of a row, and tells of those that ended with anything but a result or an error that helps. */
+/** Makes every call of a row. Reports the calls that did not end with a result or a helpful error. */
 export async function complaintsOf<World>(row: Row<World>, world: World): Promise<readonly string[]> {
   const complaints: string[] = []
   for (const { title, args } of callsOf(row, world)) {
@@ -76,7 +76,7 @@ async function complaintOf<World>(row: Row<World>, call: () => unknown): Promise
 
 const HANGS = Symbol('hangs')
 
-/** What a message lacks. */
+/** What is wrong with an error's message, if anything. */
 function complaintAbout<World>(
   { name, where }: Row<World>,
   { code, message }: BelayError,
@@ -85,7 +85,7 @@ function complaintAbout<World>(
   if (!places.some((place) => message.includes(place))) return `nothing says where: ${message}`
   if (RAW.test(message) || (code !== 'invalid_definition' && /secret/.test(message)))
     return `it shows what is raw: ${message}`
-  // Where a run or a step stands is what is wrong with such an action, and there may be nothing to do.
+  // Such an action is refused for the state of a run or a step, and there may be no remedy.
   if (code !== 'action_refused' && !REMEDY.test(message)) return `nothing says what to do: ${message}`
   return message.endsWith('.') ? undefined : `it ends without a full stop: ${message}`
 }

@@ -4,7 +4,7 @@ import type { Adapter } from '@belay/workflow/adapter'
 
 const NO_RUN = '01890a5d-ac96-774b-bcce-b302099a8057'
 
-/** What the rows work on: an engine that runs nothing, and a run of it. */
+/** What the rows use: an engine that runs nothing, and one of its runs. */
 export interface World {
   readonly adapter: Adapter
   readonly engine: Engine
@@ -12,7 +12,7 @@ export interface World {
   run: RunHandle
   /** A handle on it by its key. */
   keyed: RunHandle
-  /** The id of a worker that is not there. */
+  /** The id of a worker that does not exist. */
   readonly workerId: string
 }
 
@@ -21,7 +21,7 @@ export const hostileWorkflow = define('hostile', { version: 1 })
   .waitForSignal('paid')
   .approval('ok', { dependsOn: ['work'] })
 
-/** The next version of it. */
+/** The workflow's next version. */
 export const nextWorkflow = define('hostile', { version: 2 })
   .step('work', { run: () => 1, compensate: () => {} })
   .waitForSignal('paid')

@@ -2,7 +2,7 @@ import type { Dump, RunDump } from '@belay/testing'
 import type { SavedDefinition } from '@belay/workflow/adapter'
 import type { World } from './world.ts'
 
-/** The runs with what the port doesn't show of them, and the queue: for the checker of invariants. */
+/** For the invariant checker: the runs, with columns that the port does not show, and the queue. */
 export async function dumpStore(
   world: World,
   definitions: readonly SavedDefinition[],
@@ -17,7 +17,7 @@ export async function dumpStore(
     const beside = stored.find(({ id }) => id === runId)
     if (read !== null && beside !== undefined) runs.push({ ...read, stored: beside })
   }
-  // A hint that was left by an earlier attempt, or under an earlier version, is stale: nothing is ever claimed by it.
+  // A hint left by an earlier attempt or an earlier version is stale: nothing is ever claimed by it.
   const queue = await world.sql<{ runId: string; step: number; availableAt: number }>(
     `select q.run_id as "runId", q.step, min(extract(epoch from q.available_at) * 1000)::float8 as "availableAt"
      from belay.workflow_ready q

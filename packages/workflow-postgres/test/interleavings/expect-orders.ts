@@ -6,13 +6,13 @@ import type { World } from './world.ts'
 export function itHolds(behaviour: string, pair: Pair, world: () => World): void {
   it(`${pair.name}: ${behaviour}`, async () => {
     const { stopped, failures } = await explore(pair, world())
-    // Each caller at its first statement, and inside of it: fewer, and the sessions are not stopped at all.
+    // Each caller stops at least at its first statement and inside it. Fewer stops mean that the sessions are not stopped at all.
     if (process.env['ORDER'] === undefined) expect(stopped, 'orders with a stop').toBeGreaterThanOrEqual(4)
     if (failures.length > 0) expect.fail(report(pair, failures))
   })
 }
 
-/** One order for each thing that goes wrong, with the command that runs it alone. */
+/** One order for each kind of failure, with the command that runs this order alone. */
 function report(pair: Pair, failures: readonly Failure[]): string {
   const groups = new Map<string, Failure[]>()
   for (const failure of failures) {

@@ -2,18 +2,18 @@ import { within } from '../setup/within.ts'
 import type { Begun, Session, State, Stop } from './session.ts'
 import type { World } from './world.ts'
 
-/** Two callers of the store, each in a session of its own, and what must hold whatever order their statements come in. */
+/** Two callers of the store, each in its own session, and what must hold for every order of their statements. */
 export interface Pair<One = unknown, Two = unknown> {
   /** Their names, as in `deliver/migrate`. */
   readonly name: string
-  /** Makes what they meet. Called for each order anew, on an empty store. */
+  /** Prepares the state that they work on. Called anew for each order, on an empty store. */
   given(world: World): Promise<Meeting<One, Two>>
 }
 
 export interface Meeting<One, Two> {
   readonly one: () => Promise<One>
   readonly two: () => Promise<Two>
-  /** Holds what the callers were told against the rows. Called when both have ended, before the run is finished by a worker. */
+  /** Compares the callers' answers with the rows. Called when both have ended, before a worker finishes the run. */
   check(one: PromiseSettledResult<One>, two: PromiseSettledResult<Two>): Promise<void>
   /** Called at the very end, when every run has ended. */
   finally?(): Promise<void>
@@ -21,7 +21,7 @@ export interface Meeting<One, Two> {
 
 type Side = 'one' | 'two'
 
-/** `first` goes on until its stop, then the other until its own; then `first` ends, then the other. */
+/** `first` runs until its stop, then the other one until its own. Then `first` ends, then the other one. */
 interface Order {
   readonly first: Side
   readonly stops: Readonly<Record<Side, Stop | null>>
@@ -35,18 +35,18 @@ export interface Failure {
 
 export interface Exploration {
   readonly orders: number
-  /** Orders in which a session was stopped at a point. */
+  /** How many orders stopped a session at a point. */
   readonly stopped: number
   readonly failures: readonly Failure[]
 }
 
-/** A stop behind everything that a session does: it is not reached. */
+/** A stop after everything that a session does: it is never reached. */
 const NOWHERE: Stop = { statement: Number.POSITIVE_INFINITY, point: 0 }
 
 /**
- * Runs a pair in every order: each session is stopped at each of its points while the other goes on as far as it can; in a thorough world
- * both are stopped, at each pair of points. The points are not told: an order's run shows which there are. `ORDER` runs a single order, as a
- * failure names it.
+ * Runs a pair in every order: each session is stopped at each of its points while the other one runs as far as it can. In a thorough world both are
+ * stopped, at each pair of points. The points are not given: running an order reveals them. `ORDER` runs a single order, in the form that a failure
+ * prints.
  */
 export async function explore(pair: Pair, world: World): Promise<Exploration> {
   const failures: Failure[] = []
@@ -81,33 +81,33 @@ async function exploreFrom(
   }
   await run({ first, stops: { one: null, two: null } })
   learn()
-  // Entries that are added on the way are visited too: stopped earlier, a session may do what it did not do before.
+  // Also visits entries added during the loop: stopped earlier, a session may do something new.
   for (const stop of known.values()) {
     const stops = { one: null, two: null, [first]: stop }
     const reached = await run({ first, stops })
     learn()
     if (!reached[first] || !world.isThorough || !stop.isTelling) continue
     for (const between of stopsOf(world.sessions[second])) {
-      // Before its first statement it has done nothing: that is the order in which it comes wholly second.
+      // Before its first statement it has done nothing: then it runs entirely second.
       if (!between.isTelling || keyOf(between) === '0.0') continue
       const both = await run({ first, stops: { ...stops, [second]: between } })
       learn()
-      // It was waiting for the other one before it came there, and so it would before it came further.
+      // It was waiting for the other one before it got there, so it would also wait at later points.
       if (!both[second]) break
     }
   }
 }
 
 interface FoundStop extends Stop {
-  /** Whether it is worth stopping here while the other one is stopped too. */
+  /** Whether stopping here is worthwhile while the other one is stopped too. */
   readonly isTelling: boolean
 }
 
-// In the middle of a statement that writes to many tables one point is like another, once it has its locks. The first ones and the last are
-// enough where both are stopped, unless ORDERS=all.
+// In the middle of a statement that writes to many tables, all points are alike once it has its locks. If both are stopped, the first points and the
+// last one are enough, unless ORDERS=all.
 const TELLING_MAX = 2
 
-/** Where a session could have been stopped in the order it has just been through. */
+/** The points at which a session could have been stopped in the order just run. */
 function stopsOf({ passed }: Session): readonly FoundStop[] {
   const wantsAll = process.env['ORDERS'] === 'all'
   return passed.flatMap(({ points: { length } }, statement) =>
@@ -121,7 +121,7 @@ function stopsOf({ passed }: Session): readonly FoundStop[] {
 
 const keyOf = ({ statement, point }: Stop) => `${statement}.${point}`
 
-/** Tells in `reached` which of the stops the sessions came to. */
+/** Reports in `reached` which stops the sessions reached. */
 async function runOrder(
   pair: Pair,
   world: World,
@@ -138,7 +138,7 @@ async function runOrder(
   await meeting.finally?.()
 }
 
-/** How long a session is given to come to a stop. Longer, and it waits in some way that the server doesn't show: the other one goes on. */
+/** How long to wait for a session to reach a stop. After that it is waiting in a way that the server does not show, and the other one goes on. */
 const PATIENCE_MS = 1_000
 
 /** For hangs. */
@@ -163,7 +163,7 @@ async function meet(
   return within(Promise.all([begun.one.answer, begun.two.answer]), END_MS, 'both callers to end')
 }
 
-/** Waits until it has ended, was stopped, or waits for a lock of the other. */
+/** Waits until it has ended, is stopped, or waits for a lock of the other one. */
 async function standstill(begun: Begun<unknown>): Promise<State> {
   const until = performance.now() + PATIENCE_MS
   for (;;) {
@@ -174,7 +174,7 @@ async function standstill(begun: Begun<unknown>): Promise<State> {
   }
 }
 
-/** An order as text: `migrate@1.2 deliver@0.1`, or without the @ for a caller that is not stopped. */
+/** An order as text: `migrate@1.2 deliver@0.1`, without the @ for a caller that is not stopped. */
 function textOf(pair: Pair, { first, stops }: Order): string {
   const [one, two] = pair.name.split('/') as [string, string]
   const name = (side: Side) => (side === 'one' ? `1:${one}` : `2:${two.replace(/ .*/, '')}`)
@@ -185,7 +185,7 @@ function textOf(pair: Pair, { first, stops }: Order): string {
 function orderOf(pair: Pair, text: string): Order {
   const parts = text.split(' ').map((part) => {
     const [, side, stop] = /^([12]):[^@]*(?:@(.*))?$/.exec(part) ?? []
-    if (side === undefined) throw new Error(`ORDER is no order of ${pair.name}: ${text}`)
+    if (side === undefined) throw new Error(`ORDER is not an order of ${pair.name}: ${text}`)
     const [statement, point] = stop?.split('.').map(Number) ?? []
     const at = statement === undefined ? null : { statement, point: point! }
     return { side: side === '1' ? ('one' as const) : ('two' as const), at }

@@ -7,13 +7,13 @@ import type { Meeting, Pair } from './explore.ts'
 import type { Session } from './session.ts'
 import { World } from './world.ts'
 
-/** What a caller was answered. */
+/** The answer that a caller got. */
 function answer<Answer>(told: PromiseSettledResult<Answer>): Answer {
   expect(told).toMatchObject({ status: 'fulfilled' })
   return (told as PromiseFulfilledResult<Answer>).value
 }
 
-/** A run of a, b → c, whose a is held by one and whose b by two. */
+/** A run of a, b → c. Session one holds a, session two holds b. */
 async function givenTwoParents(world: World) {
   const definition = await world.definition('parents', { a: [], b: [], c: ['a', 'b'] })
   const runId = await world.start(definition)
@@ -66,11 +66,11 @@ const settleAndFail: Pair = {
         expect(run.status).toBe('compensating')
         const [first, , after] = steps
         expect(first!.status).toBe('completed')
-        // In flight with who was told so, or never to begin.
+        // In flight with the caller that got it, or it never begins.
         if (claims.length > 0) expect(after).toMatchObject({ status: 'running', workerId: one.workerId })
         else expect(['cancelled', 'ready']).toContain(after!.status)
         const claimed = await world.claim(definition)
-        expect(claimed, 'claimed of a run that is stopping').toEqual([])
+        expect(claimed, 'claimed from a run that is stopping').toEqual([])
       },
       async finally() {
         const { run, steps } = await world.read(runId)
@@ -126,7 +126,7 @@ const startAndStart: Pair = {
       async check(mine, theirs) {
         const started = [...answer(mine), ...answer(theirs)]
         expect(started.map(({ created }) => created).sort(), 'made once').toEqual([false, true])
-        expect(new Set(started.map(({ runId }) => runId)).size, 'told of one run').toBe(1)
+        expect(new Set(started.map(({ runId }) => runId)).size, 'both got the same run').toBe(1)
         expect(await world.sql('select id from belay.workflow_runs')).toHaveLength(1)
         expect(started.flatMap(({ claims = [] }) => claims)).toHaveLength(1)
       },
@@ -165,8 +165,8 @@ describe.each(servers)('graphs and starts in every order, on $name', ({ url }) =
 
   itHolds('a step becomes ready once when both of its parents settle', settleAndSettle(0), () => world)
   itHolds('a step is handed back once when both of its parents settle', settleAndSettle(1), () => world)
-  itHolds('what completes beside a failure is undone, and nothing new begins', settleAndFail, () => world)
+  itHolds('a completion beside a failure is undone, and nothing new begins', settleAndFail, () => world)
   itHolds('an undo begins when nothing is in flight', drainAndSettle, () => world)
   itHolds('one key makes one run', startAndStart, () => world)
-  itHolds('a key is taken or free, as its sender is told', startAndPrune, () => world)
+  itHolds('a key is taken or free, as its caller is told', startAndPrune, () => world)
 })

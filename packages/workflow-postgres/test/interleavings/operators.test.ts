@@ -7,12 +7,12 @@ import type { Meeting, Pair } from './explore.ts'
 import type { Session } from './session.ts'
 import { World } from './world.ts'
 
-/** What a run has begun, as of now: the fences of all its steps. */
+/** What has begun in a run by now: the fences of all its steps. */
 async function begunOf(world: World, runId: string): Promise<readonly number[]> {
   return (await world.read(runId)).steps.map(({ fence }) => fence)
 }
 
-/** Pauses a run, and looks at once what has begun in it. */
+/** Pauses a run, and at once reads what has begun in it. */
 async function pause(world: World, session: Session, runId: string): Promise<readonly number[]> {
   await world.operate(runId, session).pause()
   return begunOf(world, runId)
@@ -43,7 +43,7 @@ async function expectNothingBegun(
 ): Promise<void> {
   expect(paused.status).toBe('fulfilled')
   const { value } = paused as PromiseFulfilledResult<readonly number[]>
-  expect(await begunOf(world, runId), 'begun when the pause was answered, and now').toEqual(value)
+  expect(await begunOf(world, runId), 'begun when the pause returned, and now').toEqual(value)
 }
 
 const settleAndPause: Pair = {
@@ -111,13 +111,13 @@ const cancelAndSettle = (
         cancelled = (told as PromiseFulfilledResult<boolean>).value
         const ended = (settlement as PromiseFulfilledResult<Settlement>).value.runs
         const { run, steps } = await world.read(runId)
-        expect(steps[0]!.status, 'what was settled stays').toBe('completed')
+        expect(steps[0]!.status, 'a settled step stays settled').toBe('completed')
         expect([run.status, ended.length]).toEqual(cancelled ? ['compensating', 0] : ['completed', 1])
       },
       async finally() {
         const { run, steps } = await world.read(runId)
         expect(run.status).toBe(cancelled ? 'cancelled' : 'completed')
-        expect(steps[0]!.status, 'what was done is undone').toBe(cancelled ? 'compensated' : 'completed')
+        expect(steps[0]!.status, 'a completed step is undone').toBe(cancelled ? 'compensated' : 'completed')
       },
     }
   },
@@ -130,11 +130,11 @@ describe.each(servers)('operators in every order, on $name', ({ url }) => {
   })
   afterAll(() => world.close())
 
-  itHolds('nothing begins once a pause was answered', claimAndPause, () => world)
-  itHolds('nothing is handed back once a pause was answered', settleAndPause, () => world)
+  itHolds('nothing begins once a pause has returned', claimAndPause, () => world)
+  itHolds('nothing is handed back once a pause has returned', settleAndPause, () => world)
   itHolds('the run stays paused, and is undone once it is resumed', pauseAndFail, () => world)
   itHolds(
-    'a step that ends while its run is cancelled is undone, and what it makes ready with it',
+    'a step that ends while its run is cancelled is undone, and so are the steps that it makes ready',
     cancelAndSettle('cancel/settle', { a: [], b: ['a'], c: ['a'] }, 1),
     () => world,
   )

@@ -8,7 +8,7 @@ import type { Pair } from './explore.ts'
 import type { Session } from './session.ts'
 import { World } from './world.ts'
 
-// Pairs that are rarer. Both callers get an answer that they can be given, the invariants hold, and every run comes to its end.
+// Rarer pairs. Both callers get an allowed answer, the invariants hold, and every run ends.
 
 interface Given {
   readonly world: World
@@ -27,7 +27,7 @@ interface Callers {
 const EDGES = { a: [], b: ['a'], c: ['a'] }
 const ENDED_BEFORE = Date.UTC(2100, 0, 1)
 
-/** A pair whose callers may be refused by an operator's rule, and are never told of anything else that went wrong. */
+/** A pair whose callers may be refused by an operator's rule, and never fail in another way. */
 function pair(
   name: string,
   meet: (given: Given) => Promise<Callers> | Callers,
@@ -72,7 +72,7 @@ const retry = (claimed: Claim): Outcome => ({
 
 const compensated = (claimed: Claim): Outcome => ({ ...claimed, type: 'compensated' })
 
-/** Moves the run to a version with one more step before all others, so that each gets another number. */
+/** Moves the run to a version with one more step before all others, so that each step gets a new number. */
 async function mover({ world, definition, runId }: Given): Promise<(session: Session) => Promise<boolean>> {
   const { name } = definition
   const edges = Object.fromEntries(
@@ -85,13 +85,13 @@ async function mover({ world, definition, runId }: Given): Promise<(session: Ses
   return ({ adapter }) => createEngine({ adapter }).migrateRun(runId, { name, version: 2, record } as never)
 }
 
-/** Lets the run complete its first step and fail in all others. */
+/** Completes the run's first step and fails all others. */
 async function fail({ world, definition }: Given): Promise<void> {
   await world.settle((await world.claim(definition)).map(completed))
   await world.settle((await world.claim(definition)).map(failed))
 }
 
-/** The same, with nothing to be undone: the run ends as failed. */
+/** The same without an undo: the run ends as failed. */
 async function end(given: Given): Promise<void> {
   await fail(given)
   const plan = given.world.planUndo(await given.world.drained(given.runId))
@@ -232,6 +232,6 @@ describe.each(servers)('rarer pairs in every order, on $name', ({ url }) => {
   })
   afterAll(() => world.close())
 
-  for (const rare of RARE) itHolds('both are answered, and the run ends right', rare, () => world)
-  itHolds('a run goes wholly, or it has its new version', pruneAndMigrate, () => world)
+  for (const rare of RARE) itHolds('both get an answer, and the run ends correctly', rare, () => world)
+  itHolds('a run is deleted entirely, or it has its new version', pruneAndMigrate, () => world)
 })

@@ -7,18 +7,18 @@ import type { Meeting, Pair } from './explore.ts'
 import type { Session } from './session.ts'
 import { World } from './world.ts'
 
-// What a pause and a resumption may meet on a run's way back:
+// What a pause and a resumption may meet while a run is undone:
 //
-// | beside            | pause                                                | resume                                               |
-// |-------------------|------------------------------------------------------|------------------------------------------------------|
-// | a failure         | after it: paused, and stopped. Before: as well.      | after it: to the undo. Before: forward, then stopped |
-// | a deadline        | the same                                             | the same                                             |
-// | begin-undo        | before it: nothing begins. After: what was not leased is held | no plan begins anything until it has committed |
-// | an undo's end     | its dependents are held, or were leased before       | its dependents are queued, or leased                 |
-// | an undo that fails for good | parked at the resumption                   | parked, by the one or the other                      |
-// | a sweep           | what comes back is held, or queued at the resumption | queued once, by the one or the other                 |
-// | a claim           | comes before, or finds the open dependency           | finds the hint, or the next claim does               |
-// | a cancellation    | after it: paused, and stopped. Before: paused no more | both end the pause                                  |
+// | beside                      | pause                                                  | resume                                                |
+// |-----------------------------|--------------------------------------------------------|-------------------------------------------------------|
+// | a failure                   | after or before it: the run is paused and stopped      | after it: the undo begins; before it: then stopped    |
+// | a deadline                  | the same                                               | the same                                              |
+// | begin-undo                  | before it: nothing begins; after it: only leased steps | no plan begins anything until this has committed      |
+// | an undo's end               | its dependents are held, or were leased before         | its dependents are queued, or leased                  |
+// | an undo that fails for good | parked at the resumption                               | parked by one of the two                              |
+// | a sweep                     | returned steps are held, or queued at the resumption   | queued once, by one of the two                        |
+// | a claim                     | comes before, or finds the open dependency             | this claim or the next one finds the hint             |
+// | a cancellation              | after it: paused and stopped; before it: not paused    | both end the pause                                    |
 
 const EDGES = { a: [], b: [], c: ['a', 'b'], d: ['c'] }
 
@@ -54,7 +54,7 @@ async function begunOf(world: World, runId: string): Promise<readonly number[]> 
   return (await world.read(runId)).steps.map(({ fence }) => fence)
 }
 
-/** Pauses a run, and looks at once what has begun in it. */
+/** Pauses a run, and at once reads what has begun in it. */
 async function pause(world: World, session: Session, runId: string): Promise<readonly number[]> {
   await world.operate(runId, session).pause()
   return begunOf(world, runId)
@@ -64,7 +64,7 @@ function answerOf<Value>(told: PromiseSettledResult<Value>): Value {
   return told.status === 'fulfilled' ? told.value : expect.fail(String(told.reason))
 }
 
-/** What every meeting of a paused undo leads to. */
+/** What every pair on a paused undo ends with. */
 async function expectUndone(world: World, runId: string): Promise<void> {
   const { run, steps } = await world.read(runId)
   expect(run.status).toBe('compensated')
@@ -81,7 +81,7 @@ const beginAndPause: Pair = {
       two: () => pause(world, two, runId),
       async check(begun, paused) {
         expect(begun.status).toBe('fulfilled')
-        expect(await begunOf(world, runId), 'begun when the pause was answered, and now').toEqual(
+        expect(await begunOf(world, runId), 'begun when the pause returned, and now').toEqual(
           answerOf(paused),
         )
         expect((await world.read(runId)).run.status).toBe('paused')
@@ -126,7 +126,7 @@ const parked: End = (claim) => ({
   error: '{"name":"Error","message":"no"}',
 })
 
-/** c ends, by which a and b become due, or comes back. */
+/** c ends, which makes a and b due, or c is retried. */
 const settleUndoAndPause = (name: string, end: End): Pair => ({
   name: `${name}/pause`,
   async given(world): Promise<Meeting<Settlement, readonly number[]>> {
@@ -140,7 +140,7 @@ const settleUndoAndPause = (name: string, end: End): Pair => ({
       two: () => pause(world, two, runId),
       async check(settled, paused) {
         expect(answerOf(settled).results).toEqual(['settled'])
-        expect(await begunOf(world, runId), 'begun when the pause was answered, and now').toEqual(
+        expect(await begunOf(world, runId), 'begun when the pause returned, and now').toEqual(
           answerOf(paused),
         )
         expect((await world.read(runId)).run.status).toBe('paused')
@@ -150,7 +150,7 @@ const settleUndoAndPause = (name: string, end: End): Pair => ({
   },
 })
 
-/** a and b were in flight when the run was paused; a ends, fails for good, or comes back. */
+/** a and b were in flight when the run was paused; a ends, fails for good, or is retried. */
 const settleUndoAndResume = (name: string, end: End, status: string): Pair => ({
   name: `${name}/resume`,
   async given(world): Promise<Meeting<Settlement, boolean>> {
@@ -202,7 +202,7 @@ const claimUndoAndPause: Pair = {
       two: () => pause(world, two, runId),
       async check(claimed, paused) {
         expect(claimed.status).toBe('fulfilled')
-        expect(await begunOf(world, runId), 'begun when the pause was answered, and now').toEqual(
+        expect(await begunOf(world, runId), 'begun when the pause returned, and now').toEqual(
           answerOf(paused),
         )
       },
@@ -251,7 +251,7 @@ const claimUndoAndResume: Pair = {
   },
 }
 
-// One compensation is repaired while another fails for good.
+// One compensation is repaired while another one fails for good.
 const parkAndRepair: Pair = {
   name: 'park/retry-compensation',
   async given(world): Promise<Meeting<Settlement, unknown>> {
@@ -280,29 +280,29 @@ describe.each(servers)('pauses of an undo in every order, on $name', ({ url }) =
   })
   afterAll(() => world.close())
 
-  itHolds('no undo begins once a pause was answered', beginAndPause, () => world)
-  itHolds('a plan begins the undo of a run that is resumed, or nothing', beginAndResume, () => world)
-  itHolds('no undo is handed out once a pause was answered', claimUndoAndPause, () => world)
+  itHolds('no undo begins once a pause has returned', beginAndPause, () => world)
+  itHolds('a plan begins the undo of a resumed run, or nothing', beginAndResume, () => world)
+  itHolds('no undo is handed out once a pause has returned', claimUndoAndPause, () => world)
   itHolds(
-    'no undo is handed back once a pause was answered',
+    'no undo is handed back once a pause has returned',
     settleUndoAndPause('settle-undo', compensated),
     () => world,
   )
-  itHolds('what comes back waits for the resumption', settleUndoAndPause('retry-undo', again), () => world)
+  itHolds('a retried undo waits for the resumption', settleUndoAndPause('retry-undo', again), () => world)
   itHolds(
     'the last undo ends the run, and its pause is refused or came before',
     lastUndoAndPause,
     () => world,
   )
   itHolds(
-    'what follows goes on',
+    'the next undos go on',
     settleUndoAndResume('settle-undo', compensated, 'compensating'),
     () => world,
   )
-  itHolds('what comes back is queued', settleUndoAndResume('retry-undo', again, 'compensating'), () => world)
+  itHolds('a retried undo is queued', settleUndoAndResume('retry-undo', again, 'compensating'), () => world)
   itHolds('the run is parked', settleUndoAndResume('park', parked, 'compensation_failed'), () => world)
   itHolds('the run stays parked', parkAndRepair, () => world)
-  itHolds('undos that are lost wait for the resumption', sweepAnd('pause'), () => world)
-  itHolds('undos that are lost are undone once', sweepAnd('resume'), () => world)
-  itHolds('the claim has the undo, or the next one does', claimUndoAndResume, () => world)
+  itHolds('lost undos wait for the resumption', sweepAnd('pause'), () => world)
+  itHolds('lost undos run once', sweepAnd('resume'), () => world)
+  itHolds('the claim gets the undo, or the next claim does', claimUndoAndResume, () => world)
 })

@@ -13,14 +13,14 @@ type Swept = Awaited<ReturnType<World['store']['sweep']>>
 
 const sweep = ({ adapter }: Session): Promise<Swept> => adapter.sweep({ limit: 100 })
 
-/** Whoever holds a step is registered: of somebody who is not, nobody would ever take it. */
+/** Every worker that holds a step is registered: the sweep would never take a step from an unregistered one. */
 async function expectNothingOrphaned(world: World): Promise<void> {
   const orphaned = await world.sql(
     `select s.run_id, s.step, s.worker_id from belay.workflow_steps s
      where s.status in ('running', 'compensating') and s.worker_id is not null
        and not exists (select from belay.workflow_workers w where w.id = s.worker_id)`,
   )
-  expect(orphaned, 'steps that are leased to nobody').toEqual([])
+  expect(orphaned, 'steps leased to unregistered workers').toEqual([])
 }
 
 const sweepAndSettle: Pair = {
@@ -42,7 +42,7 @@ const sweepAndSettle: Pair = {
         if (results[0] === 'settled') expect(steps[0]).toMatchObject({ status: 'completed', losses: 0 })
         else expect(steps[0]).toMatchObject({ status: 'ready', losses: 1, output: null })
         const taken = recovered.filter(({ step }) => step === 0).length
-        expect(taken, 'recovered what was not settled').toBe(results[0] === 'settled' ? 0 : 1)
+        expect(taken, 'recovered if not settled').toBe(results[0] === 'settled' ? 0 : 1)
         await expectNothingOrphaned(world)
       },
       async finally() {
@@ -136,8 +136,8 @@ const pruneAndReopen: Pair = {
         expect(told.status).toBe('fulfilled')
         const { value } = told as PromiseFulfilledResult<readonly string[]>
         pruned = value.includes(runId)
-        if (pruned) expect(retried, 'a retry of what was pruned').toMatchObject({ status: 'rejected' })
-        else expect(retried, 'a retry of what is there').toMatchObject({ status: 'fulfilled' })
+        if (pruned) expect(retried, 'a retry of a pruned run').toMatchObject({ status: 'rejected' })
+        else expect(retried, 'a retry of an existing run').toMatchObject({ status: 'fulfilled' })
         if (retried.status === 'rejected') expect(retried.reason).toMatchObject({ code: 'unknown_run' })
         for (const table of ['runs', 'steps', 'signals', 'history', 'ready']) {
           const id = table === 'runs' ? 'id' : 'run_id'
@@ -160,8 +160,12 @@ describe.each(servers)('recovery and pruning in every order, on $name', ({ url }
   })
   afterAll(() => world.close())
 
-  itHolds('a late settlement counts, or the step is given back: not both', sweepAndSettle, () => world)
+  itHolds(
+    'a late settlement counts, or the step is returned to the queue: not both',
+    sweepAndSettle,
+    () => world,
+  )
   itHolds('a worker that is declared dead holds nothing', sweepAndClaim, () => world)
   itHolds('a run that a dead worker starts is left to the queue', startAndSweep, () => world)
-  itHolds('a run goes wholly, or it goes forward', pruneAndReopen, () => world)
+  itHolds('a run is deleted entirely, or it goes forward', pruneAndReopen, () => world)
 })

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { type PostgresAdapter, postgres } from '../../src/index.ts'
 import { ARM, READ_POINTS } from './stops.ts'
 
-/** Where a session stops: before its nth statement, counted from 0, is sent, or at a point inside that statement, counted from 1. */
+/** Where a session stops: before its nth statement (from 0) is sent, or at a point inside that statement (from 1). */
 export interface Stop {
   readonly statement: number
   readonly point: number
@@ -21,8 +21,8 @@ export type State = 'ended' | 'stopped' | 'blocked' | 'running'
 type Send = (...query: readonly unknown[]) => Promise<unknown>
 
 /**
- * A worker's own connection to the store, as another process has one. It can be stopped between its statements, and inside of them. Stopped
- * inside a statement it waits for an advisory lock, which `observer`, a connection of the test's, holds until it lets the session go on.
+ * A worker's own connection to the store, as in another process. It can be stopped between its statements and inside them. Stopped inside a
+ * statement, it waits for an advisory lock that `observer`, a connection of the test, holds until it lets the session go on.
  */
 export class Session {
   readonly workerId = randomUUID()
@@ -47,7 +47,7 @@ export class Session {
     )
   }
 
-  /** Begins work that stops there; null for work that is not to be stopped. The answer comes when it is let go. */
+  /** Begins work that stops there; with null, it does not stop. The answer comes after the release. */
   async begin<Answer>(work: () => Promise<Answer>, stop: Stop | null): Promise<Begun<Answer>> {
     await this.#observer.query('select pg_advisory_lock($1)', [this.#lock])
     this.passed = []
@@ -91,7 +91,7 @@ export class Session {
     try {
       return await send()
     } finally {
-      // In a transaction that has failed nothing can be asked any more.
+      // In a failed transaction, queries fail.
       const read = await client(READ_POINTS).catch(() => undefined)
       passed.points = (read as pg.QueryResult | undefined)?.rows[0].points ?? []
     }
@@ -118,7 +118,7 @@ function nameOf(config: QueryText): string {
   return config.name?.replace(/^belay_(.*)_[0-9a-f]+$/, '$1') ?? config.text.trim().slice(0, 30)
 }
 
-/** pg's client, with something around each of its queries. */
+/** pg's client, with a function around each of its queries. */
 function gated(around: (config: QueryText, client: Send, send: () => Promise<unknown>) => Promise<unknown>) {
   return class extends pg.Client {
     constructor(config?: pg.ClientConfig) {
@@ -129,7 +129,7 @@ function gated(around: (config: QueryText, client: Send, send: () => Promise<unk
         const values = rest.filter((each) => each !== undefined && each !== callback)
         const answer = around(config, client, () => client(config, ...values))
         if (callback === undefined) return answer
-        // As pg does: the callback stands outside of every promise, so that what it throws is not taken for the query's failure.
+        // Like pg: the callback runs outside every promise, so that its errors are not taken for the query's failure.
         answer.then(
           (result) => process.nextTick(callback as Callback, null, result),
           (error) => process.nextTick(callback as Callback, error),
@@ -143,7 +143,7 @@ function gated(around: (config: QueryText, client: Send, send: () => Promise<unk
 
 type Callback = (error: unknown, result?: unknown) => void
 
-// A stop may be longer than the store waits for somebody else's row, when the machine is busy. Its callers then call again.
+// On a busy machine, a stop may last longer than the store waits for a locked row. Then the callers call again.
 const CALLS_MAX = 20
 
 async function whileContended<Answer>(work: () => Promise<Answer>): Promise<Answer> {

@@ -11,7 +11,7 @@ import { World } from './world.ts'
 const BEFORE = { ask: [], after: ['ask'] }
 const PAYLOAD = '"signal"'
 
-/** A run whose step `ask` is running for the finisher. */
+/** A run whose step `ask` runs at the finisher. */
 async function givenRunning(world: World, name: string) {
   const definition = await world.definition(name, BEFORE)
   const runId = await world.start(definition)
@@ -19,7 +19,7 @@ async function givenRunning(world: World, name: string) {
   return { definition, runId, ask: ask! }
 }
 
-/** A run whose step `ask` waits for a signal, until it is due. */
+/** A run whose step `ask` waits for a signal until its timeout. */
 async function givenWaiting(world: World, name: string, wake: Wake | null) {
   const given = await givenRunning(world, name)
   await world.settle([{ ...given.ask, type: 'waiting', wake }])
@@ -32,7 +32,7 @@ const deliver = async (
   { definition, runId }: { readonly definition: SavedDefinition; readonly runId: string },
 ): Promise<Delivery> => (await adapter.deliverSignals([world.signal(definition, runId, 0)]))[0]!
 
-/** What was acknowledged is in the step that waits for it, and what was refused is nowhere. */
+/** An acknowledged signal is in the step that waits for it, and a refused one is nowhere. */
 async function expectAsTold(
   world: World,
   runId: string,
@@ -47,7 +47,7 @@ async function expectAsTold(
   )
   const { steps } = await world.read(runId)
   const ask = steps.find(({ name }) => name === 'ask')!
-  const sent = `a signal that was told ${result}`
+  const sent = `a signal whose answer was ${result}`
   expect(recorded, `${sent} is recorded for the step that waits`).toEqual(
     acknowledged ? [{ step: ask.step }] : [],
   )
@@ -121,7 +121,7 @@ const timingOut: Pair = {
       async check(delivery, dealt) {
         acknowledged = await expectAsTold(world, runId, delivery)
         expect(dealt.status).toBe('fulfilled')
-        // Nothing to claim: the delivery was making it ready meanwhile. It is claimed in the end.
+        // Nothing to claim: the delivery was making the step ready meanwhile. It is claimed in the end.
         const { value } = dealt as PromiseFulfilledResult<string>
         if (value !== 'nothing') expect(value).toBe(acknowledged ? 'received' : 'stand-in')
       },
@@ -157,15 +157,15 @@ describe.each(servers)('signals in every order, on $name', ({ url }) => {
   afterAll(() => world.close())
 
   itHolds(
-    'what was acknowledged is in the step that waits, wherever that has moved',
+    'an acknowledged signal is in the step that waits, wherever that has moved',
     migrating('deliver/migrate', { intro: [], ask: [], after: ['ask', 'intro'] }),
     () => world,
   )
   itHolds(
-    'what was acknowledged is in the step that waits, which keeps its place',
+    'an acknowledged signal is in the step that waits, which keeps its place',
     migrating('deliver/migrate in place', { ask: [], after: ['ask'], more: ['after'] }),
     () => world,
   )
   itHolds('the step is ready with the signal', settling, () => world)
-  itHolds('the signal or the stand-in, as its sender was told', timingOut, () => world)
+  itHolds('the step has the signal or the stand-in, as the sender was told', timingOut, () => world)
 })

@@ -33,7 +33,7 @@ const expireAnd = (name: 'pause' | 'resume' | 'cancel'): Pair => ({
       async check(expired, told) {
         expect(answerOf(told)).toBe(true)
         const { run, steps } = await world.read(runId)
-        // A run of which somebody holds a row is left for a later look.
+        // A run with a locked row is left for a later look.
         const isStopped = answerOf(expired).length > 0 || name === 'cancel'
         const going = name === 'pause' ? 'paused' : isStopped ? 'compensating' : 'running'
         expect([run.status, run.cause !== null]).toEqual([going, isStopped])
@@ -83,7 +83,7 @@ const cancelAndPause: Pair = {
       async check(cancelled, paused) {
         expect([answerOf(cancelled), answerOf(paused)]).toEqual([true, true])
         const { run, steps } = await world.read(runId)
-        // Who cancels last ends the pause; who pauses last keeps the undo from beginning.
+        // If the cancellation comes last, it ends the pause. If the pause comes last, it keeps the undo from beginning.
         expect(['paused', 'compensating']).toContain(run.status)
         expect(run.cause).toMatch(/cancelled/)
         expect(steps.map(({ status }) => status)).toEqual(['completed', 'cancelled'])

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 
-/** The tables of runs and workers, which is all but the definitions and what tells of the schema. */
+/** The tables of runs and workers: all except the definitions and those about the schema. */
 export async function liveTables(pool: Pool, schema: string): Promise<readonly string[]> {
   const { rows } = await pool.query<{ name: string }>(
     `select tablename as name from pg_tables where schemaname = $1 and tablename !~ 'definition|migration|meta' order by tablename`,
@@ -10,11 +10,11 @@ export async function liveTables(pool: Pool, schema: string): Promise<readonly s
 }
 
 /**
- * Makes every statement that writes pass points at which a session can be stopped: before its first write to each table, when its snapshot
- * is taken and it holds few locks or none, and after all of its writes, when it holds its locks and has not committed. Triggers for each
- * statement do that: they change no plan, and they run in the middle of a statement, where no client can stop it.
+ * Makes every writing statement pass points at which a session can be stopped: before its first write to each table, when it has its snapshot and few
+ * locks or none; and after all its writes, when it has its locks and has not committed. Statement triggers do that: they change no plan, and they run
+ * in the middle of a statement, where no client can stop it.
  *
- * A session that nobody observes passes them without a stop.
+ * A session without an observer passes them without a stop.
  */
 export async function installStops(pool: Pool, schema: string): Promise<void> {
   const tables = await liveTables(pool, schema)
@@ -27,13 +27,13 @@ export async function installStops(pool: Pool, schema: string): Promise<void> {
   await pool.query([createFunction(schema), ...triggers].join(';'))
 }
 
-/** Prepares the next statement of a session: where it is to stop, and that its points are counted from the start. */
+/** Prepares the next statement of a session: sets where it stops, and resets its points. */
 export const ARM = `select pg_backend_pid() as pid, set_config('order.stop_at', $1, false), set_config('order.lock', $2, false),
   set_config('order.seen', '0', false), set_config('order.points', '', false), set_config('order.written', '', false)`
 
 export const READ_POINTS = `select string_to_array(nullif(current_setting('order.points'), ''), ',') as points`
 
-// Its own limits must not end a stop: that one is over as soon as the test says so.
+// The function has no lock timeout, so that the session's limits cannot end a stop: the test ends it.
 function createFunction(schema: string): string {
   return `create function ${schema}.order_point() returns trigger language plpgsql set lock_timeout = 0 as $$
 declare
@@ -43,7 +43,7 @@ declare
 begin
   if stop_at = '' then return null; end if;
   if tg_when = 'AFTER' then
-    -- All of these come at the statement's end: one of them is enough.
+    -- All of these fire at the statement's end: one of them is enough.
     if current_setting('order.written') = statement_timestamp()::text then return null; end if;
     perform set_config('order.written', statement_timestamp()::text, false);
     point := 'end';

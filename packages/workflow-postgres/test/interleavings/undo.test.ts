@@ -72,7 +72,7 @@ const beginAndBegin: Pair = {
 const begin = ({ adapter, workerId }: Session, plan: UndoPlan): Promise<Begun> =>
   adapter.beginUndo([plan], { workerId, handBackMax: 10 })
 
-// Nothing is to be undone, so that the run ends as failed at once, and an operator may send it on.
+// Nothing is to be undone. So the run ends as failed at once, and an operator may send it forward.
 const beginAndSkip: Pair = {
   name: 'begin-undo/skip',
   async given(world): Promise<Meeting<Begun, unknown>> {
@@ -91,7 +91,7 @@ const beginAndSkip: Pair = {
   },
 }
 
-// Another worker planned the same undo, and is late: the run has ended meanwhile, and is sent forward again.
+// Another worker's plan of the same undo is late: the run has ended and was sent forward again.
 const lateBeginAndSkip: Pair = {
   name: 'begin-undo/skip late',
   async given(world): Promise<Meeting<Begun, unknown>> {
@@ -102,7 +102,7 @@ const lateBeginAndSkip: Pair = {
       one: () => begin(one, plan),
       two: () => world.operate(runId, two).skipStep('e'),
       async check(begun, skipped) {
-        expect(begun, 'a plan that is late begins nothing').toEqual({ status: 'fulfilled', value: [] })
+        expect(begun, 'a late plan begins nothing').toEqual({ status: 'fulfilled', value: [] })
         expect(skipped.status).toBe('fulfilled')
         expect((await world.read(runId)).run.status).toBe('completed')
       },
@@ -110,7 +110,7 @@ const lateBeginAndSkip: Pair = {
   },
 }
 
-// The same, and the run has failed once more by the time the late plan comes.
+// The same, but the run has failed once more before the late plan arrives.
 const lateBeginAndRetry: Pair = {
   name: 'begin-undo/retry late',
   async given(world): Promise<Meeting<Begun, unknown>> {
@@ -127,7 +127,7 @@ const lateBeginAndRetry: Pair = {
         return two.adapter.settle({ workerId, outcomes: claims.map(failed), handBackMax: 0 })
       },
       async check(begun, retried) {
-        expect(begun, 'a plan that is late begins nothing').toEqual({ status: 'fulfilled', value: [] })
+        expect(begun, 'a late plan begins nothing').toEqual({ status: 'fulfilled', value: [] })
         expect(retried).toMatchObject({ status: 'fulfilled', value: { results: ['settled'] } })
         expect((await world.read(runId)).run.status).toBe('compensating')
       },
@@ -138,7 +138,7 @@ const lateBeginAndRetry: Pair = {
   },
 }
 
-// A compensation failed for good, and an operator takes it for done while the last undo beside it ends.
+// A compensation failed for good, and an operator declares it done while the last other undo ends.
 const settleUndoAndSkip: Pair = {
   name: 'settle-undo/skip',
   async given(world): Promise<Meeting<unknown, unknown>> {
@@ -169,8 +169,8 @@ describe.each(servers)('undos in every order, on $name', ({ url }) => {
   afterAll(() => world.close())
 
   itHolds('an undo begins once, and is leased once', beginAndBegin, () => world)
-  itHolds('a run ends before it is sent on, or is not sent on', beginAndSkip, () => world)
-  itHolds('a late plan undoes nothing of a run that was sent on', lateBeginAndSkip, () => world)
-  itHolds('a late plan undoes nothing of a run that has failed anew', lateBeginAndRetry, () => world)
-  itHolds('the run ends once all is undone or taken for it', settleUndoAndSkip, () => world)
+  itHolds('a run ends before it is sent forward, or is not sent forward', beginAndSkip, () => world)
+  itHolds('a late plan undoes nothing in a run that was sent forward', lateBeginAndSkip, () => world)
+  itHolds('a late plan undoes nothing in a run that has failed again', lateBeginAndRetry, () => world)
+  itHolds('the run ends once every undo is done or declared done', settleUndoAndSkip, () => world)
 })

@@ -22,7 +22,7 @@ import { installStops, liveTables } from './stops.ts'
 
 const LEASE_MS = 600_000
 
-/** A store, two sessions on it that can be stopped, and whoever sets up what they meet and finishes what they leave. */
+/** A store, two sessions on it that can be stopped, and a worker that prepares and finishes their runs. */
 export class World {
   readonly store: PostgresAdapter
   readonly sessions: { readonly one: Session; readonly two: Session }
@@ -42,7 +42,7 @@ export class World {
     { isThorough = serverUrl === servers[0]!.url || process.env['ORDERS'] === 'all' } = {},
   ): Promise<World> {
     const database = await createDatabase(serverUrl)
-    // A deadlock is found at once instead of after a second. Only superusers may say so; others wait.
+    // Detects a deadlock at once instead of after a second. Only superusers may set this; others wait.
     const { pathname } = new URL(database.url)
     await database.pool
       .query(`alter database ${pathname.slice(1)} set deadlock_timeout = '30ms'`)
@@ -84,7 +84,7 @@ export class World {
     await this.#database.drop()
   }
 
-  /** Empties the store but for its definitions, and registers the workers anew. */
+  /** Empties the store except for its definitions, and registers the workers again. */
   async reset(): Promise<void> {
     const { one, two } = this.sessions
     await this.#observer.query('select pg_advisory_unlock_all()')
@@ -99,7 +99,7 @@ export class World {
     await this.store.registerWorker({ workerId, name: 'worker', leaseMs: LEASE_MS })
   }
 
-  /** Lets the lease of a worker run out. */
+  /** Lets the lease of a worker expire. */
   async expire({ workerId }: { readonly workerId: string }): Promise<void> {
     await this.sql(
       `update belay.workflow_workers set lease_expires_at = belay.store_now() - interval '1 second' where id = $1`,
@@ -107,7 +107,7 @@ export class World {
     )
   }
 
-  /** SQL on the store's tables, which it names as in the default schema. */
+  /** Runs SQL on the store's tables. The SQL names them as in the default schema. */
   async sql<Row extends pg.QueryResultRow>(
     text: string,
     values: readonly unknown[] = [],
@@ -161,7 +161,7 @@ export class World {
     return drained ?? expect.fail(`Run ${runId} is not drained.`)
   }
 
-  /** What operators hold of a run, through the session of the caller. */
+  /** An operator's handle on a run, through the caller's session. */
   operate(runId: string, { adapter }: Session): RunHandle {
     return createEngine({ adapter }).runs.handle(runId)
   }
@@ -182,7 +182,7 @@ export class World {
     assertInvariants(await dumpStore(this, [...this.#definitions], this.#runIds))
   }
 
-  /** Does what workers and senders would do until every run has ended. */
+  /** Does the work of workers and senders until every run has ended. */
   async finish(): Promise<void> {
     for (let round = 0; round < 30; round += 1) {
       const open = await this.#openRuns()
@@ -215,7 +215,7 @@ export class World {
     await this.store.beginUndo(drained.map((run) => this.planUndo(run)))
   }
 
-  /** Undoes all that completed, each step after those that depend on it. */
+  /** Plans the undo of all completed steps, each after the steps that depend on it. */
   planUndo({ runId, definitionId, fences, stop, steps }: DrainedRun): UndoPlan {
     const { shape } = [...this.#definitions].find(({ id }) => id === definitionId)!
     const owed = steps.filter(({ status }) => status === 'completed').map(({ step }) => step)
@@ -227,7 +227,7 @@ export class World {
     return { runId, fences, endsAs: stop === 'failure' ? failed : 'cancelled', undos }
   }
 
-  /** Sends a signal to each step that waits for one: one that got lost is found out by what the step has at the end. */
+  /** Sends a signal to each step that waits for one. If an earlier signal was lost, the step's output at the end shows it. */
   async #sendLate(runId: string, definitionId: number): Promise<void> {
     const { steps } = await this.read(runId)
     const waiting = steps.filter(({ status, availableAt }) => status === 'waiting' && availableAt === null)
@@ -235,7 +235,7 @@ export class World {
     await this.store.deliverSignals(waiting.map(({ step }) => this.signal(definition, runId, step, 'late')))
   }
 
-  /** Ends whatever anybody holds: a call that leased steps may have been the last thing its caller did. */
+  /** Settles all leased steps: a caller's last call may have leased some. */
   async #settleAll(): Promise<void> {
     const { one, two } = this.sessions
     for (const workerId of [one.workerId, two.workerId, this.#finisher]) {
@@ -251,7 +251,7 @@ export class World {
     return steps[claim.step]!.signalledAt === null ? completed(claim) : { ...claim, type: 'received' }
   }
 
-  /** Nothing is leased, and nothing in the queue would be claimed. */
+  /** Asserts that nothing is leased, and that a claim would find nothing in the queue. */
   async #assertRest(): Promise<void> {
     const leased = await this.sql(
       `select run_id, step, worker_id from belay.workflow_steps where status in ('running', 'compensating')`,

@@ -1,8 +1,8 @@
-// A workflow that uses every feature, and the application that starts it, in plain JavaScript: the worker process that is killed runs it from
-// the compiled packages, the one that finishes from their sources.
+// A workflow that uses every feature, and the application that starts it, in plain JavaScript: the killed worker runs it from the compiled packages,
+// the finishing worker from their sources.
 import { define, PermanentError } from '@belay/workflow'
 
-/** `calls` has a row for each call of a handler, `effects` one for each key, as with a payment provider. All are numbered by one sequence. */
+/** `calls` has a row for each call of a handler, `effects` one for each key, like a payment provider. One sequence numbers all rows. */
 export const TABLES = `
 create sequence moments;
 create table calls (moment int default nextval('moments'), key text not null);
@@ -10,13 +10,13 @@ create table effects (moment int default nextval('moments'), key text primary ke
 create table ledger (moment int default nextval('moments'), key text not null);
 create table tries (key text primary key)`
 
-/** Tries come quickly, and are not what ends a run: a busy machine may need many. */
+/** Retries come quickly and never end a run: a busy machine may need many. */
 const PATIENT = {
   retry: { attempts: 100, backoff: 'constant', initial: '10ms', jitter: false },
   lossesMax: 100,
 }
 
-/** A workflow of a name of its own, so that only workers that know it take its steps. */
+/** A workflow with a unique name, so that only workers that know it take its steps. */
 export function everyFeature(name, pool) {
   const note = (table, key) =>
     pool.query(`insert into ${table} (key) values ($1) on conflict do nothing`, [key])
@@ -87,7 +87,7 @@ export function entries(name) {
   return define(`${name}-entry`, { version: 1, ...PATIENT }).step('enter', transactional)
 }
 
-/** What the application does: all of it under keys, so that it may do all of it again. */
+/** What the application does: everything under keys, so that it can do all of it again. */
 export async function apply(engine, { workflow, entry, fails }) {
   const run = await engine.run(workflow, { fails }, { key: 'order' })
   await run.approve('approved', { by: 'Ada', key: 'decision' })

@@ -6,10 +6,10 @@ import { everyFeature, TABLES } from './every-feature.mjs'
 import { type Calls, finish, type Left, letDie } from './killed.ts'
 import { killPoints, lastKillPoints } from './points.ts'
 
-// Every verb's every call takes a minute or two: KILL_POINTS=all. KILL='before settle 3' is one of them alone.
+// KILL_POINTS=all kills at every call of every verb and takes a minute or two. KILL='before settle 3' runs one point alone.
 const { KILL, KILL_POINTS } = process.env
 
-/** Most of a case is waiting: for a lease to run out, for timers. */
+/** A case mostly waits, for a lease to expire and for timers. */
 const CASES_AT_ONCE = 10
 
 let database: TestDatabase
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 describe('a worker killed at any call of the store', () => {
-  it('leaves a run that fails to be undone by others: each effect once, in order', async () => {
+  it('leaves a failing run that others undo: each effect once, in order', async () => {
     const { calls, left } = await unkilled('undone', true)
     expect(left.runs[0]).toMatchObject({ status: 'compensated' })
     expectOrder(left)
@@ -30,7 +30,7 @@ describe('a worker killed at any call of the store', () => {
     await killEverywhere('undone', true, left, killPoints(calls, KILL_POINTS === 'all'))
   }, 600_000)
 
-  it('leaves a run that completes to be completed by others: each effect once, in order', async () => {
+  it('leaves a completing run that others complete: each effect once, in order', async () => {
     const { calls, left } = await unkilled('done', false)
     expect(left.runs[0]).toMatchObject({ status: 'completed' })
     expectOrder(left)
@@ -40,14 +40,14 @@ describe('a worker killed at any call of the store', () => {
   }, 600_000)
 })
 
-/** What a process does that nobody kills, and how often it calls the store for that. */
+/** What a process does if nobody kills it, and how often it calls the store for that. */
 async function unkilled(kind: string, fails: boolean): Promise<{ calls: Calls; left: Left }> {
   const one = { name: `${kind}-unkilled`, fails, kill: '' }
   const calls = await letDie(database, one)
   return { calls: calls ?? expect.fail('Nobody killed it, and it died.'), left: await finish(database, one) }
 }
 
-/** Kills a process at each of the points, a few at a time, and holds what others make of its runs against what it would have. */
+/** Kills a process at each of the points, a few at a time. Compares what others make of its runs with the result of an unkilled process. */
 async function killEverywhere(
   kind: string,
   fails: boolean,
@@ -60,7 +60,7 @@ async function killEverywhere(
   const killAt = async (kill: string) => {
     const one = { name: `${kind}-${kill.replaceAll(' ', '-')}`, fails, kill }
     try {
-      // A batch may be larger than in the run before, so that the last calls of a kind are not made.
+      // A batch may be larger than in the run before: then the last calls of a kind are not made.
       if ((await letDie(database, one)) === null) killed += 1
       const left = await finish(database, one)
       expectSame(left, right)
@@ -77,20 +77,20 @@ async function killEverywhere(
 
   if (failures.length > 0)
     expect.fail(`${failures.length} of ${points.length} kills:\n${failures.join('\n')}`)
-  // One alone may be a point that this kind of run has not.
+  // A single point may not exist in this kind of run.
   if (KILL !== undefined) return
-  expect(killed, 'most processes came to their kill point').toBeGreaterThanOrEqual(points.length / 2)
+  expect(killed, 'most processes reached their kill point').toBeGreaterThanOrEqual(points.length / 2)
 }
 
 function expectSame(left: Left, right: Left): void {
   expect(left.runs, 'how the runs ended').toEqual(right.runs)
   expect(left.ledger, 'the rows of the ledger').toEqual(right.ledger)
   expect(left.effects, 'the effects by key').toEqual(right.effects)
-  // A call that was under way is made again, under the key that it had.
+  // A call that was under way is made again with the same key.
   expect([...new Set(left.calls)], 'the calls by key').toEqual([...new Set(right.calls)])
 }
 
-/** Each step after those it depends on, each undo after those of the steps that depended on it, and none before what it undoes. */
+/** Each step runs after its dependencies, each undo after the undos of the dependents, and none before the step that it undoes. */
 function expectOrder({ moments }: Left): void {
   const { steps } = everyFeature('order', null).record.shape
   const reached = steps.map(() => new Set<number>())
@@ -102,7 +102,7 @@ function expectOrder({ moments }: Left): void {
     const [key, undo] = [keyOf(number), `${keyOf(number)}:undo`]
     expectBefore(moments, [key, 'last'], [undo, 'first'])
     for (const below of reached[number]!) {
-      // A try that timed out may still be under way when the next one has ended.
+      // A try that timed out may still run when the next one has ended.
       const end = steps[below]!.name === 'slow' ? 'first' : 'last'
       expectBefore(moments, [keyOf(below), end], [key, 'first'])
       expectBefore(moments, [undo, 'last'], [`${keyOf(below)}:undo`, 'first'])
@@ -112,7 +112,7 @@ function expectOrder({ moments }: Left): void {
 
 type Moment = readonly [key: string, which: 'first' | 'last']
 
-/** Of what has happened: not every step has an effect or an undo. */
+/** Compares only moments that exist: not every step has an effect or an undo. */
 function expectBefore(moments: Left['moments'], earlier: Moment, later: Moment): void {
   const at = ([key, which]: Moment) => moments.get(key)?.[which === 'first' ? 0 : 1]
   const [before, after] = [at(earlier), at(later)]

@@ -1,6 +1,5 @@
-// A worker process that kills itself right before or right after the nth call of a verb of the store, or within a transaction: KILL is like
-// `before settle 3` or `within transact 2`.
-// It starts the runs itself. When it comes to their end, it says how often it called each verb.
+// A worker process that kills itself right before or right after the nth call of a verb of the store, or within a transaction. KILL is like `before
+// settle 3` or `within transact 2`. It starts the runs itself. If it reaches their end, it prints how often it called each verb.
 import { createEngine } from '@belay/workflow'
 import { postgres } from '@belay/workflow-postgres'
 import pg from 'pg'
@@ -9,11 +8,11 @@ import { apply, entries, everyFeature } from './every-feature.mjs'
 const { DATABASE_URL, NAME, FAILS, KILL = '' } = process.env
 const [when, verb, nth] = KILL.split(' ')
 
-/** How often each verb was called; of what may find nothing, how often it found something. */
+/** How often each verb was called. For verbs that may find nothing, also how often they found something. */
 const calls = {}
 const finds = {}
 
-// Asked again and again, mostly for nothing: a call after which there is something to lose is one that has found something.
+// These verbs are called repeatedly and mostly find nothing. Only a call that has found something can lose something.
 const FOUND = {
   claim: (claimed) => claimed !== 'lost' && claimed.claims.length > 0,
   drain: (drained) => drained.length > 0,

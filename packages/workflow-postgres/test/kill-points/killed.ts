@@ -7,13 +7,13 @@ import type { TestDatabase } from '../setup/database.ts'
 import { within } from '../setup/within.ts'
 import { apply, entries, everyFeature } from './every-feature.mjs'
 
-/** How often a process called each verb of the store, and how often that found something. */
+/** How often a process called each verb of the store, and how often that call found something. */
 export interface Calls {
   readonly calls: Readonly<Record<string, number>>
   readonly finds: Readonly<Record<string, number>>
 }
 
-/** What one case leaves: how its runs ended, and everything that its handlers did, in order. Without ids: the same for all that go right. */
+/** The result of one case: how its runs ended, and all that its handlers did, in order. Without ids, so that all correct results are equal. */
 export interface Left {
   readonly runs: readonly unknown[]
   readonly calls: readonly string[]
@@ -33,7 +33,7 @@ export interface Case {
 /** For hangs. */
 const END_MS = 60_000
 
-/** Lets a process work until it kills itself. Tells its calls, if it came to the end instead. */
+/** Lets a process work until it kills itself. If it reaches the end instead, returns its calls. */
 export async function letDie(database: TestDatabase, { name, fails, kill }: Case): Promise<Calls | null> {
   const process = new WorkerProcess(
     { DATABASE_URL: database.url, NAME: name, FAILS: fails ? 'yes' : 'no', KILL: kill },
@@ -57,7 +57,7 @@ export async function letDie(database: TestDatabase, { name, fails, kill }: Case
   }
 }
 
-/** Does as the application does when its process died: all of it again; and works until everything has ended. */
+/** Does what an application does after its process died: repeats everything, and works until all runs have ended. */
 export async function finish(database: TestDatabase, { name, fails }: Case): Promise<Left> {
   const adapter = postgres(database.url, { connectionsMax: 2, transactionsMax: 1, listen: false })
   const [workflow, entry] = [everyFeature(name, database.pool), entries(name)]
@@ -81,7 +81,7 @@ export async function finish(database: TestDatabase, { name, fails }: Case): Pro
   }
 }
 
-/** Nothing is leased, the dead worker is forgotten, and nothing of the runs is in the queue: what is stale goes with the next claims. */
+/** Asserts that nothing is leased, the dead worker is forgotten, and no step of the runs is queued. The next claims remove stale hints. */
 async function expectRest(pool: Pool, name: string, runIds: readonly string[]): Promise<void> {
   const restless = `
     select 'leased' as what from belay.workflow_steps
@@ -93,7 +93,7 @@ async function expectRest(pool: Pool, name: string, runIds: readonly string[]): 
       const { rows } = await pool.query(restless, [runIds, name])
       if (rows.length === 0) return
       throw new Error(
-        `The runs of ${name} ended, and the store does not come to rest: ${JSON.stringify(rows)}.`,
+        `The runs of ${name} ended, but the store still has leases, workers or queued steps: ${JSON.stringify(rows)}.`,
       )
     },
     { timeout: END_MS, interval: 20 },
@@ -132,7 +132,7 @@ async function leftOf(
   }
 }
 
-/** How a run ended, without what differs from run to run: ids, attempts, instants, and what a step failed with before it completed. */
+/** How a run ended, without what differs between runs: ids, attempts, instants, and errors that steps had before they completed. */
 async function endOf(engine: ReturnType<typeof createEngine>, runId: string): Promise<unknown> {
   const run = await engine.runs.get(runId)
   const steps = run?.steps.map(({ name, status, output }) => ({ name, status, output }))

@@ -1,6 +1,6 @@
 import type { Calls } from './killed.ts'
 
-/** Called all the time, or for the caller alone: one call is like another, so the first stands for all. */
+/** Called all the time, or without a lasting effect: all calls are alike, so the first one stands for all. */
 const ALIKE = new Set([
   'open',
   'now',
@@ -14,12 +14,12 @@ const ALIKE = new Set([
   'readStatuses',
 ])
 
-/** Looks for drained runs, mostly in vain: where it finds one is after the only call that matters. */
+/** Looks for drained runs and mostly finds none. Only the point after a call that found one matters. */
 const MOSTLY_IN_VAIN = new Set(['drain'])
 
 /**
- * Where to kill a process that makes these calls: before and after each. Unless `all` of them are wanted, of a verb that is called many times
- * it is before one and after the next in turn.
+ * Where to kill a process that makes these calls: before and after each. Unless `all` is set, a verb with many calls is killed alternately before one
+ * call and after the next.
  */
 export function killPoints({ calls, finds }: Calls, all: boolean): readonly string[] {
   return Object.entries(calls).flatMap(([verb, count]) => {
@@ -37,7 +37,7 @@ export function killPoints({ calls, finds }: Calls, all: boolean): readonly stri
 
 const TURNS_FROM = 5
 
-/** The last few calls that do something for a run: where one that completes ends otherwise than one that is undone. */
+/** The last calls that change something in a run: here completed and undone runs differ. */
 export function lastKillPoints({ calls }: Calls): readonly string[] {
   return ['settle', 'transact', 'load'].flatMap((verb) => {
     const count = calls[verb] ?? 0

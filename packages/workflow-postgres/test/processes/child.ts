@@ -11,7 +11,7 @@ export interface Line {
   readonly id?: string
 }
 
-/** A real worker process, and what it said so far. */
+/** A real worker process, and the lines it has printed so far. */
 export class WorkerProcess {
   readonly lines: Line[] = []
   readonly #child: ChildProcess
@@ -38,7 +38,7 @@ export class WorkerProcess {
     })
   }
 
-  /** Waits until what it said satisfies a condition; rejects if it exits first. */
+  /** Waits until its lines satisfy a condition; rejects if it exits first. */
   async says(what: string, condition: (lines: readonly Line[]) => boolean): Promise<void> {
     while (!condition(this.lines)) {
       if (this.#exited) throw new Error(`The worker exited before: ${what}. ${this.#errors}`)
@@ -62,7 +62,7 @@ export class WorkerProcess {
     this.#child.kill(signal)
   }
 
-  /** SIGKILL, and wait until it is gone. */
+  /** Sends SIGKILL, and waits until it is gone. */
   async kill(): Promise<void> {
     if (this.#exited) return
     const exit = once(this.#child, 'exit')
@@ -70,7 +70,7 @@ export class WorkerProcess {
     await exit
   }
 
-  /** SIGTERM, and wait for its exit code. */
+  /** Sends SIGTERM, and waits for its exit code. */
   async leave(): Promise<number | null> {
     const exit = this.exit()
     this.#child.kill('SIGTERM')

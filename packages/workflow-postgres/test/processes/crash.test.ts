@@ -7,7 +7,7 @@ import { type Line, WorkerProcess } from './child.ts'
 const CREATED = `create table calls (id serial primary key, run_id uuid, step text, key text, worker text);
 create table effects (id serial primary key, run_id uuid, step text, key text unique, worker text)`
 
-/** A migrated database with the tables that the workers note their calls in. */
+/** A migrated database with the tables in which the workers record their calls. */
 async function given({ onTestFinished }: TestContext) {
   const database = await createDatabase(servers[0]!.url)
   const { url, pool } = database
@@ -39,7 +39,7 @@ function runIdOf(lines: readonly Line[]): string {
 }
 
 describe('worker processes', () => {
-  it('the steps of a worker killed in the middle of one are taken over, and the run ends right', async (context) => {
+  it('steps of a worker killed in the middle of one are taken over, and the run ends correctly', async (context) => {
     const { engine, worker, calls } = await given(context)
     const killed = worker({ NAME: 'killed', SLOW_STEP: 'charge', SLOW_MS: '60000', START_KEY: 'one' })
     await killed.says('charge is called', (lines) => lines.some(({ call }) => call === 'charge'))
@@ -81,7 +81,7 @@ describe('worker processes', () => {
     expect((await engine.runs.get(runId))!.status).toBe('compensated')
   })
 
-  // A failing run makes five calls forward and four to undo; each says a call and an event.
+  // A failing run makes five calls forward and four to undo. Each prints a call and an event.
   it.concurrent.for([1, 3, 5, 7, 9, 11, 12, 13, 14, 15, 16, 17])(
     'killed after line %i of a saga and started again, everything completed is undone exactly once, in order',
     async (killAfter, context) => {
@@ -115,14 +115,14 @@ describe('worker processes', () => {
         .filter((key) => key.endsWith(':undo'))
       expect(undone.slice(0, 2)).toEqual(['invoice:undo', 'charge:undo'])
       expect(undone.slice(2).sort()).toEqual(['check:undo', 'reserve:undo'])
-      // One crash can make one more call of what was in flight, never of what was recorded.
+      // One crash can repeat a call that was in flight, never one that was recorded.
       const perKey = new Map<string, number>()
       for (const { key } of await calls()) perKey.set(key, (perKey.get(key) ?? 0) + 1)
       expect(Math.max(...perKey.values())).toBeLessThanOrEqual(2)
     },
   )
 
-  it('a worker told to leave gives back what it holds, and exits', async (context) => {
+  it('a worker told to leave releases its steps, and exits', async (context) => {
     const { engine, worker } = await given(context)
     const leaving = worker({ NAME: 'leaving', SLOW_STEP: 'charge', SLOW_MS: '60000', START_KEY: 'one' })
     await leaving.says('charge is called', (lines) => lines.some(({ call }) => call === 'charge'))

@@ -1,5 +1,5 @@
-// A worker process whose steps write to a ledger in their transactions. It can be made to stop at a point of one of them: before its
-// STALL_NTH "begin", "handler", "commit", or after it is "committed"; for STALL_MS, or for ever. Says what happens on stdout.
+// A worker process whose steps write to a ledger in their transactions. It can be made to stop at a point of one of them: before its STALL_NTH
+// "begin", "handler" or "commit", or after it is "committed"; for STALL_MS, or for ever. Prints what happens on stdout.
 import { createEngine, define, PermanentError } from '@belay/workflow'
 import { postgres, postgresTransaction } from '@belay/workflow-postgres'
 import pg from 'pg'
@@ -28,7 +28,7 @@ async function stallAt(point) {
   })
 }
 
-// Around every statement of this process: there is no other way into the adapter.
+// Around every statement of this process, because the adapter offers no other hook.
 const query = pg.Client.prototype.query
 const steps = new WeakSet()
 pg.Client.prototype.query = function (...args) {

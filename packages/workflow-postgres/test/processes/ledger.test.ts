@@ -4,7 +4,7 @@ import { migrate, postgres } from '../../src/index.ts'
 import { createDatabase, servers } from '../setup/database.ts'
 import { WorkerProcess } from './child.ts'
 
-// No unique key: a row that is written twice is there twice.
+// No unique key: a row written twice appears twice.
 const LEDGER = 'create table ledger (id serial primary key, key text not null, worker text not null)'
 
 async function given({ onTestFinished }: TestContext) {
@@ -29,11 +29,11 @@ async function given({ onTestFinished }: TestContext) {
   return { engine, worker, entries }
 }
 
-/** What a run that fails at its end leaves: everything once, undone in reverse. */
+/** The ledger of a run that fails at its end: each entry once, undone in reverse. */
 const LEFT = ['debit', 'credit', 'credit:undo', 'debit:undo']
 
 describe('the ledger of transactional steps', () => {
-  // Four transactions make the run: two forward, two to undo them.
+  // A run makes four transactions: two forward, two to undo them.
   it.concurrent.for([
     ['begin', 1],
     ['begin', 4],
@@ -64,7 +64,7 @@ describe('the ledger of transactional steps', () => {
   })
 
   it.concurrent.for([['begin'], ['handler'], ['commit'], ['committed']] as const)(
-    'has each row once when a worker is stopped past its lease at %s, and goes on',
+    'has each row once when a worker is stopped past its lease at %s, and continues',
     async ([point], context) => {
       const { engine, worker, entries } = await given(context)
       const stalled = worker({ NAME: 'stalled', STALL_AT: point, STALL_MS: '200', START_KEY: 'one' })

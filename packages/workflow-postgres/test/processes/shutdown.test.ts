@@ -4,7 +4,7 @@ import { migrate, postgres } from '../../src/index.ts'
 import { createDatabase, servers } from '../setup/database.ts'
 import { WorkerProcess } from './child.ts'
 
-// Longer than any test: whatever goes on before it ends does so because something was given back.
+// Longer than any test: if another worker continues before it ends, the step was released.
 const LEASE = '1h'
 
 async function given({ onTestFinished }: TestContext) {
@@ -41,7 +41,7 @@ async function given({ onTestFinished }: TestContext) {
 }
 
 describe('a process that is told to stop', () => {
-  it('in the middle of a step gives it back unspent and exits with 0, and another goes on at once', async (context) => {
+  it('releases a step in progress without spending an attempt and exits with 0, and another worker continues at once', async (context) => {
     const { engine, worker, inTheMiddle } = await given(context)
     const { working, run } = await inTheMiddle({ STOP_TIMEOUT: '100ms' })
     const other = worker({ NAME: 'other' })
@@ -57,7 +57,7 @@ describe('a process that is told to stop', () => {
     expect((await engine.workers.list()).map(({ name }) => name)).toEqual(['other'])
   })
 
-  it('lets a handler end that ends in time, and records what it did', async (context) => {
+  it('lets a handler finish in time, and records its outcome', async (context) => {
     const { inTheMiddle } = await given(context)
     const { working, run } = await inTheMiddle({ SLOW_MS: '700', STOP_TIMEOUT: '10s' })
 
@@ -68,13 +68,13 @@ describe('a process that is told to stop', () => {
     expect(charge).toMatchObject({ status: 'completed', output: { by: 'leaving' } })
   })
 
-  it('exits at once when it is told twice, and is known to hold its step until the lease ends', async (context) => {
+  it('exits at once when it is told twice, and holds its step until the lease ends', async (context) => {
     const { engine, inTheMiddle } = await given(context)
     const { working, run } = await inTheMiddle({ STOP_TIMEOUT: '1h' })
     const exit = working.exit()
 
     working.signal('SIGTERM')
-    // In whatever order they arrive.
+    // The signals may arrive in any order.
     working.signal('SIGINT')
 
     expect([130, 143]).toContain(await exit)

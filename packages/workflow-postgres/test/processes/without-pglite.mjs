@@ -1,4 +1,4 @@
-// Uses the adapter in a process in which PGlite itself cannot be loaded, and says how far it came.
+// Uses the adapter in a process that cannot load PGlite, and prints how far it got.
 import { register } from 'node:module'
 
 const hooks = `export async function resolve(name, context, next) {
@@ -9,7 +9,7 @@ register(`data:text/javascript,${encodeURIComponent(hooks)}`)
 
 const { pglite, pgliteTransaction } = await import('../../dist/pglite.js')
 pgliteTransaction()
-// An instance that runs elsewhere answers that nothing is there.
+// A fake instance that runs elsewhere and returns no rows.
 const elsewhere = { waitReady: Promise.resolve(), query: async () => ({ rows: [] }) }
 const answers = [pglite(elsewhere, { autoMigrate: false }), pglite()].map((adapter) =>
   adapter.open().then(

@@ -1,5 +1,5 @@
-// A worker process for the tests beside it. Notes every handler call in the table "effects", through a connection of its own, and says
-// what happens on stdout, one JSON line each. Everything it needs is in its environment.
+// A worker process for the tests beside it. Records every handler call in the table "calls", through its own connection, and prints what happens on
+// stdout, one JSON line each. Its environment holds all its settings.
 import { createEngine, define, PermanentError, stopOnSignals } from '@belay/workflow'
 import { postgres } from '@belay/workflow-postgres'
 import pg from 'pg'
@@ -10,7 +10,7 @@ const pool = new pg.Pool({ connectionString: DATABASE_URL, max: 2 })
 
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
 
-/** The effect is idempotent by its key, as a payment provider's would be; calls are counted apart. */
+/** The effect is idempotent by its key, like a payment provider's. Calls are counted separately. */
 async function effect({ runId, step, idempotencyKey }) {
   await pool.query('insert into calls (run_id, step, key, worker) values ($1, $2, $3, $4)', [
     runId,
@@ -18,7 +18,7 @@ async function effect({ runId, step, idempotencyKey }) {
     idempotencyKey,
     NAME,
   ])
-  // Only now: a test may kill this process as soon as it reads it.
+  // Not before: a test may kill this process as soon as it reads this line.
   say({ call: step, key: idempotencyKey })
   // biome-ignore lint/style/noRestrictedGlobals: a slow step is what this process is for.
   if (step === SLOW_STEP) await new Promise((resolve) => setTimeout(resolve, Number(SLOW_MS)))

@@ -13,7 +13,7 @@ const RELATIONS = `
 select c.relname as name, coalesce(array_to_string(c.reloptions, ', '), '') as options
 from pg_class c where c.relnamespace = $1::regnamespace and c.relkind = 'r' order by c.relname`
 
-// Since 18 the catalog also holds NOT NULL as constraints; the columns tell of them already.
+// Since version 18 the catalog also holds NOT NULL as constraints; the columns show them already.
 const CONSTRAINTS = `
 select t.relname as relation, c.conname as name, pg_get_constraintdef(c.oid) as definition
 from pg_constraint c join pg_class t on t.oid = c.conrelid
@@ -30,7 +30,7 @@ const VIEWS = `
 select viewname as name, pg_get_viewdef(format('%I.%I', schemaname, viewname)::regclass) as definition
 from pg_views where schemaname = $1 order by viewname`
 
-/** A migrated schema as the catalog tells it, as text to review. The same on every supported server, whatever the schema's name. */
+/** A migrated schema as the catalog describes it, as text for review. The same on every supported server and for any schema name. */
 export async function describeCatalog(pool: Pool, schema: string): Promise<string> {
   const read = async (text: string) => (await pool.query(text, [schema])).rows
   const [columns, relations, constraints, indexes, functions, views] = [

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 const PACKAGE = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Compiles the package, which other processes can only run as JavaScript. */
+/** Compiles the package: other processes can run it only as JavaScript. */
 export function compile(): void {
   const typescript = dirname(createRequire(import.meta.url).resolve('typescript/package.json'))
   execFileSync(process.execPath, [join(typescript, 'bin/tsc'), '-b'], { cwd: PACKAGE, stdio: 'inherit' })
@@ -14,12 +14,12 @@ export function compile(): void {
 
 export interface Child {
   readonly process: ChildProcess
-  /** The next line it prints, read as JSON. */
+  /** The next line that it prints, parsed as JSON. */
   line(): Promise<unknown>
   kill(signal: NodeJS.Signals): Promise<void>
 }
 
-/** Runs a script of test/processes in a process of its own. It ends when its standard input does. */
+/** Runs a script of test/processes in another process. The script ends when its standard input does. */
 export function spawnScript(script: string, ...args: readonly string[]): Child {
   const file = join(PACKAGE, 'test/processes', script)
   const child = spawn(process.execPath, [file, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })

@@ -1,4 +1,4 @@
-/** Takes over a store's clock: it stands still, and moves only when told. */
+/** Replaces a store's clock by one that stands still and moves only when told. */
 export async function setClock(
   run: (text: string) => Promise<unknown>,
   schema: string,

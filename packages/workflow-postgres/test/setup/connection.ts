@@ -2,7 +2,7 @@ import type { Connection } from '../../src/connection/connection.ts'
 import { poolConnection } from '../../src/connection/pool-connection.ts'
 import type { TestDatabase } from './database.ts'
 
-/** Statements for one schema, as the adapters run them, for what adapters don't offer. */
+/** Runs statements for one schema as the adapters do, for tests of what adapters do not offer. */
 export function connectionTo(
   { pool }: Pick<TestDatabase, 'pool'>,
   schema: string,

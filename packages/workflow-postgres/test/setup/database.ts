@@ -3,13 +3,13 @@ import pg from 'pg'
 import { inject } from 'vitest'
 import { type PostgresAdapter, type PostgresOptions, postgres } from '../../src/index.ts'
 
-/** The servers the tests run on: `describe.each(servers)('… on $name', ({ url }) => …)`. */
+/** The servers for the tests: `describe.each(servers)('… on $name', ({ url }) => …)`. */
 export const servers = inject('servers')
 
 export interface TestDatabase {
   readonly url: string
   readonly pool: pg.Pool
-  /** Adapters over the pool, which is ended once they have let go of its connections. */
+  /** Adapters over the pool. The pool is ended once they have released its connections. */
   readonly stores: PostgresAdapter[]
   drop(): Promise<void>
 }
@@ -46,7 +46,7 @@ async function administer(serverUrl: string, statement: string): Promise<void> {
   }
 }
 
-/** An adapter with a migrated schema of its own in a database: cheaper than a database for each test. */
+/** An adapter with its own migrated schema: cheaper than a database for each test. */
 export async function createStore(
   database: TestDatabase,
   options: PostgresOptions = {},

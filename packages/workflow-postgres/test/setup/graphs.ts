@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Adapter, DefinitionRecord } from '@belay/workflow/adapter'
 import { expect } from 'vitest'
 
-/** A definition from its edges: each step's name with the names it depends on, in topological order. */
+/** A definition from its edges: each step's name with the names of its dependencies, in topological order. */
 export function definitionOf(
   name: string,
   edges: Readonly<Record<string, readonly string[]>>,
@@ -18,7 +18,7 @@ export function definitionOf(
 
 const record = definitionOf('chain', { a: [], b: ['a'], c: ['b'] })
 
-/** The smallest thing that goes through start, claim, settle and reading. */
+/** The smallest workflow that needs start, claim, settle and reading. */
 export const chain = {
   record,
   async runThrough(adapter: Adapter): Promise<void> {

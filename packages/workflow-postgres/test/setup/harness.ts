@@ -13,7 +13,7 @@ export interface Harnesses {
   create(): Promise<Harness>
 }
 
-/** Each harness has a schema to itself; a second adapter has its own pool, as another process would. */
+/** Each harness has its own schema; a second adapter has its own pool, as in another process. */
 export function postgresHarnesses(database: TestDatabase): Harnesses {
   const schemas = emptySchemas((text) => database.pool.query(text))
   return {
@@ -56,7 +56,7 @@ export function postgresHarnesses(database: TestDatabase): Harnesses {
   }
 }
 
-/** The same in an instance of PGlite, where there is only one session. */
+/** The same in an instance of PGlite, which has only one session. */
 export function pgliteHarnesses(db: PGlite): Harnesses {
   const schemas = emptySchemas((text) => db.exec(text))
   return {
@@ -83,7 +83,7 @@ export function pgliteHarnesses(db: PGlite): Harnesses {
   }
 }
 
-/** What holds of the tables after every case, and the port doesn't show. */
+/** Invariants of the tables after every case that the port does not show. */
 async function verify(query: Parameters<typeof assertJournaled>[0], schema: string): Promise<void> {
   await assertJournaled(query, schema)
   await assertNoOrphans(query, schema)
@@ -102,7 +102,7 @@ const TABLES = [
   'leases',
 ]
 
-/** Names of schemas that hold nothing. One that is given back is emptied and used again: to make one takes longer than most tests. */
+/** Names of empty schemas. A released one is emptied and reused: creating one takes longer than most tests. */
 function emptySchemas(run: (text: string) => Promise<unknown>) {
   const idle: string[] = []
   return {

@@ -1,6 +1,6 @@
 type Query = (text: string) => Promise<{ readonly rows: readonly unknown[] }>
 
-/** Throws when a step is leased to a worker whose journal doesn't name its run: neither `held` nor the sweep would find it. */
+/** Throws if a step is leased to a worker whose journal does not name its run: neither `held` nor the sweep would find it. */
 export async function assertJournaled(query: Query, schema: string): Promise<void> {
   const { rows } = await query(`
 select s.run_id, s.step, s.worker_id

@@ -1,4 +1,4 @@
-/** A migration's file, as the rules look at it. */
+/** A migration's file, as the rules read it. */
 interface MigrationFile {
   readonly tag: string
   readonly sql: string
@@ -13,7 +13,7 @@ interface Rule {
   readonly remedy: string
 }
 
-/** What a rule needs to know of the file that a statement is in. */
+/** What a rule must know of the statement's file. */
 interface ReadFile {
   readonly createdTables: ReadonlySet<string>
   readonly isOutsideTransaction: boolean
@@ -27,13 +27,13 @@ const ALTERED_TABLE = new RegExp(`^alter table (?:if exists )?(?:only )?${NAME}`
 const isNew = (statement: string, pattern: RegExp, { createdTables }: ReadFile): boolean =>
   createdTables.has(pattern.exec(statement)?.[1] ?? '')
 
-/** Of statements that change a table which was there before: nobody uses one that the same file creates. */
+/** For statements that change an existing table: nobody uses a table that the same file creates. */
 const ofOldTable =
   (pattern: RegExp) =>
   (statement: string, file: ReadFile): boolean =>
     ALTERED_TABLE.test(statement) && pattern.test(statement) && !isNew(statement, ALTERED_TABLE, file)
 
-// What code of the release before cannot live with, or what keeps it waiting while tables are read or written as a whole.
+// What breaks code of the release before, or blocks it while whole tables are read or written.
 const RULES: readonly Rule[] = [
   {
     breaks: ofOldTable(
@@ -96,7 +96,7 @@ const RULES: readonly Rule[] = [
   },
 ]
 
-/** What a migration does that the rules of CONTRIBUTING.md forbid, as sentences; empty when all is well. */
+/** How a migration breaks the rules of CONTRIBUTING.md, as sentences; empty if it does not. */
 export function brokenRules(
   { tag, sql }: MigrationFile,
   number: number,
@@ -118,7 +118,7 @@ export function brokenRules(
   return stops ? problems : [...problems, ...forbiddenIn(sql)]
 }
 
-/** The oldest code that a migration says it allows; null when it doesn't say. */
+/** The oldest code that a migration says it allows; null if it does not say. */
 export function oldestCodeOf({ tag, sql }: MigrationFile): number | null {
   const [, oldest] = new RegExp(String.raw`\(tag, oldest_code\)\s+VALUES \('${tag}', (\d+)\)`).exec(sql) ?? []
   return oldest === undefined ? null : Number(oldest)
@@ -138,10 +138,10 @@ function forbiddenIn(sql: string): readonly string[] {
   )
 }
 
-// Whichever begins first: a text may hold what looks like a comment, and the other way round.
+// The one that begins first wins: a text may contain what looks like a comment, and vice versa.
 const NO_SQL = /\$(\w*)\$[\s\S]*?\$\1\$|'(?:[^']|'')*'|--.*$|\/\*[\s\S]*?\*\//gm
 
-/** Without what only looks like SQL, and in lower case. */
+/** The SQL in lower case, without comments and texts. */
 function bare(sql: string): string {
   return sql.replaceAll(NO_SQL, (found) => (/^[$']/.test(found) ? "''" : ' ')).toLowerCase()
 }

@@ -1,9 +1,9 @@
 type Query = (text: string) => Promise<{ readonly rows: readonly unknown[] }>
 
-// Hints of what may be claimed outlive their steps: the claim that meets one removes it.
+// Hints outlive their steps: the claim that meets a stale one removes it.
 const HINTS = 'workflow_ready'
 
-/** Throws when any table holds rows of a run that is not there. Asks the catalog for the tables, so that none is forgotten. */
+/** Throws if any table holds rows of a run that does not exist. Asks the catalog for the tables, so that none is forgotten. */
 export async function assertNoOrphans(query: Query, schema: string): Promise<void> {
   const { rows: tables } = await query(`
 select c.table_name as name from information_schema.columns c
@@ -17,5 +17,5 @@ where not exists (select from ${schema}.workflow_runs r where r.id = t.run_id)`,
   )
   const { rows } = await query(parts.join(' union all '))
   if (rows.length === 0) return
-  throw new Error(`${rows.length} rows are of runs that are gone: ${JSON.stringify(rows.slice(0, 5))}`)
+  throw new Error(`${rows.length} rows belong to runs that are gone: ${JSON.stringify(rows.slice(0, 5))}`)
 }

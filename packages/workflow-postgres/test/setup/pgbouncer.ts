@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { vi } from 'vitest'
 
-/** Debian's place for it; BELAY_PGBOUNCER names another. Null where it is not installed. */
+/** Debian's path; BELAY_PGBOUNCER names another one. Undefined if it is not installed. */
 export const pgbouncerBinary = [process.env['BELAY_PGBOUNCER'], '/usr/sbin/pgbouncer'].find(
   (path) => path !== undefined && existsSync(path),
 )
 
-/** Starts PgBouncer before a database. */
+/** Starts PgBouncer in front of a database. */
 export async function startPgbouncer(url: string, poolMode: 'transaction' | 'session') {
   const target = new URL(url)
   const folder = await mkdtemp(join(tmpdir(), 'belay-pgbouncer-'))
@@ -31,7 +31,7 @@ pool_mode = ${poolMode}
 default_pool_size = 20
 `,
   )
-  // It refuses root, and must be able to read its file.
+  // It refuses to run as root, and must be able to read its file.
   await chmod(folder, 0o755)
   await chmod(config, 0o644)
   const child = spawn(pgbouncerBinary!, ['-q', config], { stdio: 'ignore', ...(await unprivileged()) })

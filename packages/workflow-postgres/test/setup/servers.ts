@@ -12,7 +12,7 @@ declare module 'vitest' {
   }
 }
 
-/** Starts the servers once for all test files; with DATABASE_URL set, the tests use that server alone. */
+/** Starts the servers once for all test files. With DATABASE_URL set, the tests use only that server. */
 export default async function startServers(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['DATABASE_URL']
   if (given !== undefined) {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
 
-/** A url whose sessions can be told from others, and how to count them. */
+/** A url whose sessions can be identified, and a way to count them. */
 export function named(url: string) {
   const name = `belay_${randomBytes(4).toString('hex')}`
   const location = new URL(url)
@@ -9,7 +9,7 @@ export function named(url: string) {
   return {
     url: location.href,
     name,
-    /** What the server knows of its sessions. */
+    /** The server's view of its sessions. */
     async sessions(over: Pick<pg.Pool, 'query'>) {
       const { rows } = await over.query(
         'select pid, state, wait_event, wait_event_type, query from pg_stat_activity where application_name = $1',
@@ -20,7 +20,7 @@ export function named(url: string) {
   }
 }
 
-/** Looks again and again while something goes on; returns the most that was seen. */
+/** Counts repeatedly until a promise settles; returns the highest count. */
 export async function mostWhile(goesOn: Promise<unknown>, count: () => Promise<number>): Promise<number> {
   let isOver = false
   const over = goesOn.then(

@@ -1,4 +1,4 @@
-/** Bounds a wait: rejects when it has lasted `ms` milliseconds, and names what was waited for. */
+/** Bounds a wait: rejects after `ms` milliseconds, and names what it waited for. */
 export async function within<Value>(promise: Promise<Value>, ms: number, what: string): Promise<Value> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {

@@ -7,7 +7,7 @@ import { withLedger } from './ledger.ts'
 describe.each(servers)('transactional steps that are undone once they have started, on $name', ({ url }) => {
   const given = withLedger(url)
 
-  it('are not undone when they waited for a transaction’s turn as their run stopped', async () => {
+  it('are not undone if they were waiting for a transaction’s turn when their run stopped', async () => {
     const called: string[] = []
     const undone: string[] = []
     let open = () => {}

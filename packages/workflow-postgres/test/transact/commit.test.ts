@@ -8,7 +8,7 @@ import { debit, withLedger } from './ledger.ts'
 describe.each(servers)('a COMMIT whose connection breaks on $name', ({ url }) => {
   const given = withLedger(url)
 
-  /** debit → credit, and each notes its calls. */
+  /** debit → credit; each records its calls. */
   function transfer(calls: string[]) {
     const note = async (tx: PostgresStepTransaction, key: string) => {
       calls.push(key.slice(key.indexOf(':') + 1))
@@ -32,7 +32,7 @@ describe.each(servers)('a COMMIT whose connection breaks on $name', ({ url }) =>
     ['cut before', ['debit', 'debit', 'credit']],
     ['cut after', ['debit', 'credit']],
     ['cut, and late', ['debit', 'credit']],
-  ])('(%s) is asked about, and the step is run again only if it was lost', async (fate, expected) => {
+  ])('(%s) is checked, and the step runs again only if the COMMIT was lost', async (fate, expected) => {
     const calls: string[] = []
     const workflow = transfer(calls)
     const adapter = postgres(await cuttingProxy(given.database.url, [fate]))
@@ -46,7 +46,7 @@ describe.each(servers)('a COMMIT whose connection breaks on $name', ({ url }) =>
     for (const step of (await run.status()).steps) expect(step).toMatchObject({ failures: 0, losses: 0 })
   })
 
-  it('now here, now there, leaves each row of many runs exactly once', async () => {
+  it('at random in many runs leaves each row exactly once', async () => {
     const fates = Array.from({ length: 60 }, (_, n) => {
       const kinds: readonly Fate[] = ['passes', 'cut before', 'passes', 'cut after', 'cut, and late']
       return kinds[(n * 7 + Math.floor(n / 5)) % kinds.length]!

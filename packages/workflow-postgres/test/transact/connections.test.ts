@@ -28,7 +28,7 @@ describe.each(servers)('the connections of transactional steps on $name', ({ url
     expect(await given.entries()).toEqual([`${run.id}:debit`])
   })
 
-  it('take no more connections than they may, and the engine’s own work goes on beside them', async () => {
+  it('take no more connections than they may, and the engine’s own work continues beside them', async () => {
     let open = 0
     let most = 0
     const workflow = once('many', async (tx, key) => {
@@ -83,7 +83,7 @@ describe.each(servers)('the connections of transactional steps on $name', ({ url
     await Promise.all([three!.end(), two!.end()])
   })
 
-  it('run handlers in sessions that plan as any other, and without prepared statements if told so', async () => {
+  it('run handlers in sessions with the usual plans, and without prepared statements if told so', async () => {
     const seen: unknown[] = []
     const workflow = once('session', async (tx) => {
       for (const name of ['enable_seqscan', 'plan_cache_mode', 'default_transaction_isolation']) {

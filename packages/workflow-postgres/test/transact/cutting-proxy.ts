@@ -2,8 +2,8 @@ import { connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
 /**
- * What happens to a COMMIT of a step: the connection breaks before the server hears of it, or after, before the client does; or the client
- * loses its connection first, and the server hears of it later.
+ * What happens to a step's COMMIT: the connection breaks before the server receives it, or after that and before the client gets the answer; or the
+ * client loses its connection first, and the server receives it later.
  */
 export type Fate = 'passes' | 'cut before' | 'cut after' | 'cut, and late'
 
@@ -11,7 +11,7 @@ const LATE_MS = 400
 const STEP_BEGINS = 'set local belay_step.mark'
 const COMMIT = 'commit\0'
 
-/** A way to a database on which the COMMITs of steps meet these fates, one after the other, and then pass. Returns its url. */
+/** A proxy to a database. The COMMITs of steps meet these fates, one after another, and later ones pass. Returns its url. */
 export async function cuttingProxy(url: string, fates: Fate[]): Promise<string> {
   const target = new URL(url)
   const proxy = createServer((client) => {

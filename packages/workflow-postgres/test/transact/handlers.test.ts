@@ -20,7 +20,7 @@ describe.each(servers)('transactional steps whose handlers misbehave on $name', 
   ])('cannot end their transaction themselves: %s', async (name, end) => {
     const workflow = once(`ends-${name.toLowerCase()}`, async (tx, key) => {
       await debit(tx, key)
-      // Caught, and of no use: the step fails all the same.
+      // Catching the error does not help: the step still fails.
       await Promise.resolve(end(tx)).catch(() => {})
     })
     const engine = await given.worker(workflow)
@@ -51,7 +51,7 @@ describe.each(servers)('transactional steps whose handlers misbehave on $name', 
     expect(calls).toBe(1)
   })
 
-  it('may undo a part with a savepoint, of their own or of drizzle', async () => {
+  it('may undo a part with a savepoint, their own or drizzle’s', async () => {
     const workflow = once('savepoints', async (tx, key) => {
       await tx.client.query('savepoint mine')
       await debit(tx, `${key} one`)
@@ -86,7 +86,7 @@ describe.each(servers)('transactional steps whose handlers misbehave on $name', 
     expect(await given.entries()).toEqual([])
   })
 
-  it('whose rows the database refuses at COMMIT fail as the handler’s own, and are retried', async () => {
+  it('whose rows the database refuses at COMMIT fail with that error, and are retried', async () => {
     await given.database.pool.query(
       `create table deferred (id int primary key deferrable initially deferred)`,
     )
@@ -108,7 +108,7 @@ describe.each(servers)('transactional steps whose handlers misbehave on $name', 
     await given.database.pool.query('drop table deferred')
   })
 
-  it('that keep their tx reach nothing with it later', async () => {
+  it('that keep their tx cannot use it later', async () => {
     const kept: PostgresStepTransaction[] = []
     const workflow = once('keeps', async (tx, key) => {
       kept.push(tx)
@@ -126,7 +126,7 @@ describe.each(servers)('transactional steps whose handlers misbehave on $name', 
     expect(await given.entries()).toEqual([`${run.id}:debit`])
   })
 
-  it('that time out in a statement let go of what they had locked, and write nothing later', async () => {
+  it('that time out in a statement release their locks, and write nothing later', async () => {
     await given.database.pool.query(`create table locked (id int); insert into locked values (1)`)
     const late: unknown[] = []
     const workflow = define('slow', { version: 1 }).step('debit', {

@@ -12,12 +12,12 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest'
 import { type PostgresStepTransaction, postgres, postgresTransaction } from '../../src/index.ts'
 import { createDatabase, type TestDatabase } from '../setup/database.ts'
 
-// No unique key: a row that is written twice is there twice.
+// No unique key: a row written twice appears twice.
 const CREATE_LEDGER = 'create table ledger (key text not null, amount int not null)'
 
 export const ledger = pgTable('ledger', { key: text('key').notNull(), amount: integer('amount').notNull() })
 
-/** A database with a ledger, and engines on it. For the tests of the suite it is called in. */
+/** A database with a ledger, and engines on it, for the tests of the calling suite. */
 export function withLedger(serverUrl: string) {
   let database: TestDatabase
   beforeAll(async () => {
@@ -37,7 +37,7 @@ export function withLedger(serverUrl: string) {
     async entries(): Promise<readonly string[]> {
       return (await database.pool.query('select key from ledger order by key')).rows.map(({ key }) => key)
     },
-    /** A started engine on the database, or on the adapter given. */
+    /** A started engine on the database, or on the given adapter. */
     async worker(workflow: WorkflowDefinition, options: Partial<EngineOptions> = {}): Promise<Engine> {
       const adapter = options.adapter ?? postgres(database.url)
       const engine = createEngine({ workflows: [workflow], lease: '2s', ...options, adapter })
@@ -48,12 +48,12 @@ export function withLedger(serverUrl: string) {
   }
 }
 
-/** Notes a key in the ledger. */
+/** Records a key in the ledger. */
 export function debit(tx: PostgresStepTransaction, key: string) {
   return tx.client.query('insert into ledger values ($1, 1)', [key])
 }
 
-/** A workflow of one step that does this in its transaction, and is tried once. */
+/** A workflow with one step that does this work in its transaction, and is tried once. */
 export function once(name: string, work: (tx: PostgresStepTransaction, key: string) => unknown) {
   return define(name, { version: 1 }).step('debit', {
     transaction: postgresTransaction(),
@@ -64,7 +64,7 @@ export function once(name: string, work: (tx: PostgresStepTransaction, key: stri
   })
 }
 
-/** The error that the first step of a failing run ended with. */
+/** The error that ended the first step of a failing run. */
 export async function errorOf(run: RunHandle<unknown>): Promise<SerialisedError> {
   const failure: unknown = await run.result().catch((error: unknown) => error)
   expect(failure).toMatchObject({ code: 'run_failed' })

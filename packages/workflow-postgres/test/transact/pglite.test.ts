@@ -37,7 +37,7 @@ describe('transactional steps in PGlite', () => {
       },
     })
 
-  it('commit with their settlement what they write through PGlite and through drizzle, and are undone so', async () => {
+  it('commit writes through PGlite and through drizzle with their settlement, and undo them in the same way', async () => {
     const workflow = define('lite', { version: 1 })
       .step('debit', {
         transaction: pgliteTransaction({ isolation: 'serializable' }),
@@ -110,7 +110,7 @@ describe('transactional steps in PGlite', () => {
     expect(await entries()).toEqual([])
   })
 
-  it('hold the database while they run: everything else waits, and goes on', async () => {
+  it('hold the database while they run: everything else waits, and continues', async () => {
     const order: string[] = []
     const slow = once('lite-slow', async (tx, key) => {
       order.push('slow begins')
@@ -129,14 +129,14 @@ describe('transactional steps in PGlite', () => {
     expect(order).toEqual(['slow begins', 'slow ends', 'quick'])
   })
 
-  it('that time out let the database go', async () => {
+  it('that time out release the database', async () => {
     const workflow = define('lite-stuck', { version: 1 }).step('debit', {
       transaction: pgliteTransaction(),
       retry: false,
       timeout: '200ms',
       run: async ({ tx, idempotencyKey }) => {
         await tx.client.query('insert into ledger values ($1, 1)', [idempotencyKey])
-        // Waits for itself.
+        // Deadlocks with itself.
         await db.query('select 1')
         await tx.client.query('insert into ledger values ($1, 2)', [idempotencyKey])
       },

@@ -6,10 +6,10 @@ import { type PostgresStepTransaction, postgres, postgresTransaction } from '../
 import { servers } from '../setup/database.ts'
 import { debit, errorOf, once, withLedger } from './ledger.ts'
 
-/** A role that may do nothing with Belay's tables. */
+/** A role without rights on Belay's tables. */
 const stranger = `belay_stranger_${randomBytes(4).toString('hex')}`
 
-/** What a handler may do to its session, and the next handler must not meet. */
+/** What a handler may do to its session, and the next handler must not notice. */
 const poisons: Readonly<Record<string, string>> = {
   'DEALLOCATE ALL': 'deallocate all',
   PREPARE: 'prepare mine as select 1',
@@ -52,7 +52,7 @@ describe.each(servers)('what a handler does to its session on $name', ({ url }) 
         options: '-c app.of=the_pool -c search_path=public',
       })
       onTestFinished(async () => {
-        // Whatever was poisoned: no connection that the pool still has shows it.
+        // None of the connections that the pool still has shows the poison.
         const clients = await Promise.all([1, 2, 3].map(() => pool.connect()))
         const seen = await Promise.all(clients.map((client) => stateOf(client)))
         for (const client of clients) client.release()
@@ -64,7 +64,7 @@ describe.each(servers)('what a handler does to its session on $name', ({ url }) 
     },
   } as const
 
-  /** Everything of a session that a poison of the table could have changed. */
+  /** All parts of a session that the poisons above could have changed. */
   async function stateOf(client: Pick<pg.ClientBase, 'query'>): Promise<Record<string, unknown>> {
     const { rows } = await client.query(`
       select current_user::text as role, session_user::text as login, current_setting('search_path') as path,
@@ -79,7 +79,7 @@ describe.each(servers)('what a handler does to its session on $name', ({ url }) 
   }
 
   describe.each(Object.keys(kinds) as (keyof typeof kinds)[])('with %s', (kind) => {
-    it.each(Object.keys(poisons))('stays with it: %s', async (poison) => {
+    it.each(Object.keys(poisons))('does not reach others: %s', async (poison) => {
       const states: unknown[] = []
       const clean = once('clean', async (tx, key) => {
         states.push(await stateOf(tx.client))
@@ -112,7 +112,7 @@ describe.each(servers)('what a handler does to its session on $name', ({ url }) 
     })
   })
 
-  it('is in force again at COMMIT, for deferred triggers of the application', async () => {
+  it('is restored for COMMIT, when the application’s deferred triggers run', async () => {
     await given.database.pool.query(`
       create table elsewhere.notes (note text);
       create function elsewhere.note() returns trigger language plpgsql as
@@ -136,7 +136,7 @@ describe.each(servers)('what a handler does to its session on $name', ({ url }) 
     ).toEqual([{ count: 1 }])
   })
 
-  it('fails the step with a sentence when its outcome cannot be recorded any more', async () => {
+  it('fails the step with a clear message when its outcome can no longer be recorded', async () => {
     const workflow = once('read-only', async (tx, key) => {
       await debit(tx, key)
       await tx.client.query('set transaction read only')
@@ -149,7 +149,7 @@ describe.each(servers)('what a handler does to its session on $name', ({ url }) 
     expect(await given.entries()).toEqual([])
   })
 
-  it('costs no new connection when there is nothing to clean up', async () => {
+  it('costs no new connection if nothing needs to be cleaned up', async () => {
     const pids = new Set<number>()
     const workflow = define('harmless', { version: 1 }).step('debit', {
       transaction: postgresTransaction(),

@@ -15,13 +15,13 @@ import { within } from '../setup/within.ts'
 import { debit, withLedger } from './ledger.ts'
 import { type Silence, silencingProxy } from './silencing-proxy.ts'
 
-/** Far above every limit that these tests set, and far below a hang. */
+/** Far above every limit in these tests, and far below a hang. */
 const SOON_MS = 15_000
 
-describe.each(servers)('a step whose connection says nothing any more on $name', ({ url }) => {
+describe.each(servers)('a step whose connection falls silent on $name', ({ url }) => {
   const given = withLedger(url)
 
-  /** One step that writes, asks the database something, and counts its calls. */
+  /** One step that writes, queries the database, and counts its calls. */
   function asking(calls: number[]) {
     return define('asking', { version: 1 }).step('debit', {
       transaction: postgresTransaction(),
@@ -57,13 +57,13 @@ describe.each(servers)('a step whose connection says nothing any more on $name',
     expect(await given.entries()).toEqual([`${run.id}:debit`])
   })
 
-  it('keeps nobody from closing the engine', async () => {
+  it('does not keep the engine from closing', async () => {
     const calls: number[] = []
     const workflow = asking(calls)
     const silence: Silence = { from: 'as answer', keeps: 'answer' }
     const adapter = postgres(await silencingProxy(given.database.url, [silence]), { transactionsMax: 1 })
     const engine = await given.worker(workflow, { adapter })
-    // The second one waits for the turn of its transaction.
+    // The second one waits for its transaction's turn.
     const runs = [await engine.run(workflow), await engine.run(workflow)]
     await expect.poll(() => calls, { timeout: SOON_MS }).toEqual([1])
 
@@ -78,7 +78,7 @@ describe.each(servers)('a step whose connection says nothing any more on $name',
     expect(await given.entries()).toEqual([])
   })
 
-  it('lets go of its transaction when it is cut off', async () => {
+  it('releases its transaction when it is cut off', async () => {
     const adapter = postgres(
       await silencingProxy(given.database.url, [{ from: 'as answer', keeps: 'sentence' }]),
     )
@@ -92,7 +92,7 @@ describe.each(servers)('a step whose connection says nothing any more on $name',
     await expect(soon(answer.given!)).rejects.toThrow()
   })
 
-  it('ends its wait for a turn when nobody waits for it any more, and takes nobody’s place', async () => {
+  it('ends its wait for a turn when nobody waits for it any more, and takes no other’s turn', async () => {
     const adapter = postgres(given.database.url, { transactionsMax: 1 })
     onTestFinished(() => adapter.close())
     const [first, second, third] = [held(adapter), held(adapter), held(adapter)]
@@ -125,7 +125,7 @@ describe.each(servers)('a step whose connection says nothing any more on $name',
     await pool.end()
   })
 
-  it('does not wait for ever for a row that somebody holds, and spends no attempt on it', async () => {
+  it('does not wait for ever for a locked row, and spends no attempt on it', async () => {
     const calls: number[] = []
     const holder = await given.database.pool.connect()
     onTestFinished(() => holder.release(true))
@@ -155,7 +155,7 @@ describe.each(servers)('a step whose connection says nothing any more on $name',
   })
 })
 
-it('a step’s transaction ends soon after it is cut off, though the server is frozen', async () => {
+it('a step’s transaction ends soon after it is cut off, even if the server is frozen', async () => {
   const server = await startPostgres({ major: 18 })
   onTestFinished(() => server.stop())
   const adapter = postgres(server.url, { queryTimeoutMs: 600, autoMigrate: true })
@@ -178,7 +178,7 @@ it('a step’s transaction ends soon after it is cut off, though the server is f
   await adapter.close()
 })
 
-/** A transaction whose work asks the database something, and then waits until it is cut off. */
+/** A transaction whose work queries the database, and then waits until it is cut off. */
 function held(adapter: PostgresAdapter) {
   const controller = new AbortController()
   const answer: { isAsked: boolean; given: Promise<unknown> | undefined } = {

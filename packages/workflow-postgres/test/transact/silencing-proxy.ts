@@ -1,7 +1,9 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** What is swallowed from when on: the sentence that contains these bytes, or only its answer. Later bytes of the connection are too. */
+/**
+ * From when on bytes are swallowed: the message that contains these bytes, or only its answer. All later bytes of the connection are swallowed too.
+ */
 export interface Silence {
   readonly from: string
   readonly keeps: 'sentence' | 'answer'
@@ -10,8 +12,8 @@ export interface Silence {
 const STEP_BEGINS = 'set local belay_step.mark'
 
 /**
- * A way to a database on which the connections of steps fall silent, each as the next entry of `silences` says: nothing goes through any
- * more, and neither end is told. Returns its url.
+ * A proxy to a database. The connections of steps fall silent, each as the next entry of `silences` says: nothing gets through any more, and neither
+ * end is told. Returns its url.
  */
 export async function silencingProxy(url: string, silences: Silence[]): Promise<string> {
   const target = new URL(url)
@@ -50,7 +52,7 @@ function pass(client: Socket, upstream: Socket, silences: Silence[]): void {
   upstream.on('data', (bytes) => {
     if (!isSilent) client.write(bytes)
   })
-  // A silent connection is not closed either: that would be news.
+  // A silent connection is not closed either: closing would tell the other end.
   client.on('close', () => isSilent || upstream.destroy())
   upstream.on('close', () => isSilent || client.destroy())
 }

@@ -4,10 +4,10 @@ import { type PostgresStepTransaction, postgres, postgresTransaction } from '../
 import { servers } from '../setup/database.ts'
 import { debit, ledger, withLedger } from './ledger.ts'
 
-describe.each(servers)('what transactional steps write on $name', ({ url }) => {
+describe.each(servers)('writes of transactional steps on $name', ({ url }) => {
   const given = withLedger(url)
 
-  it('write through pg and through drizzle, once, however often they fail after it', async () => {
+  it('happen through pg and through drizzle once, however often the steps fail afterwards', async () => {
     const workflow = define('twice', { version: 1 }).step('debit', {
       transaction: postgresTransaction({ isolation: 'repeatable read' }),
       retry: { retries: 2, initial: '10ms' },
@@ -32,7 +32,7 @@ describe.each(servers)('what transactional steps write on $name', ({ url }) => {
     expect(rows).toEqual([{ amount: 3 }])
   })
 
-  it('are undone in transactions of their own', async () => {
+  it('are undone in separate transactions', async () => {
     const workflow = define('undone', { version: 1 })
       .step('debit', {
         transaction: postgresTransaction(),
@@ -65,7 +65,7 @@ describe.each(servers)('what transactional steps write on $name', ({ url }) => {
     expect(await given.entries()).toEqual([`${run.id}:debit`, `${run.id}:debit:undo`])
   })
 
-  it('start other runs with what they write', async () => {
+  it('commit together with the start of other runs', async () => {
     const child = define('child', { version: 1 }).step('work', { run: () => 'done' })
     const parent = define('parent', { version: 1 }).step('start', {
       transaction: postgresTransaction(),
@@ -108,12 +108,12 @@ describe.each(servers)('what transactional steps write on $name', ({ url }) => {
     const { rows } = await given.database.pool.query(
       'select count(*)::int as count, sum(amount)::text as sum from ledger',
     )
-    // 1 + 2 + 4 + … only comes out if each saw all the others before it.
+    // 1 + 2 + 4 + … only results if each saw all the others before it.
     expect(rows).toEqual([{ count: 13, sum: String(2 ** 12 - 1) }])
     for (const run of runs) expect((await run.status()).steps[0]).toMatchObject({ losses: 0 })
   })
 
-  it('of one run may all be repeatable read, though they count down the same dependent', async () => {
+  it('of one run may all be repeatable read, even if they count down the same dependent', async () => {
     let fan: WorkflowDefinition & { step: (name: string, options: unknown) => typeof fan } = define('fan', {
       version: 1,
     }) as never

@@ -37,6 +37,16 @@ export interface VerbFacts {
   readonly optional?: true
 }
 
+/** What a verb's declaration says already, so that its facts must say the same. */
+type DeclaredFacts<Name extends VerbName> = ('tx' extends ParameterKeys<Adapter[Name]>
+  ? { readonly within: true }
+  : { readonly within?: never }) &
+  (undefined extends Adapter[Name] ? { readonly optional: true } : { readonly optional?: never })
+
+type ParameterKeys<Verb> = Verb extends (...args: infer Args) => unknown ? KeysOf<Args[number]> : never
+
+type KeysOf<Union> = Union extends unknown ? keyof Union : never
+
 /** Every verb of the port. A verb that is added to {@link Adapter} and not here does not compile. */
 export const VERBS = {
   open: { purpose: 'connection', lostAnswer: 'again' },
@@ -92,7 +102,7 @@ export const VERBS = {
   onWake: { purpose: 'hints', lostAnswer: 'nothing' },
   wake: { purpose: 'hints', lostAnswer: 'nothing' },
   onNotice: { purpose: 'hints', lostAnswer: 'nothing', optional: true },
-} as const satisfies Readonly<Record<VerbName, VerbFacts>>
+} as const satisfies { readonly [Name in VerbName]: VerbFacts & DeclaredFacts<Name> }
 
 /** The verbs that ask the store something, and whose answer can be lost. */
 export const ASKING_VERBS: readonly VerbName[] = namesWhere(({ lostAnswer }) => lostAnswer !== 'nothing')

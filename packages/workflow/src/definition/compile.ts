@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { STEP_KINDS } from '../adapter/step-kinds.ts'
 import { buildGraph } from '../graph/build.ts'
 import { definitionRecord } from '../graph/record.ts'
 import { checkSchema } from './input-schema.ts'
@@ -62,6 +63,6 @@ export function compileDefinition(head: DefinitionHead, drafts: readonly StepDra
 }
 
 function hasHandlers(step: StepDefinition): boolean {
-  const needsNone = step.wait !== null && step.wait.kind !== 'poll'
-  return (needsNone || step.run !== null) && step.compensation?.run !== null
+  const { needsHandler } = STEP_KINDS[step.wait?.kind ?? 'work']
+  return (!needsHandler || step.run !== null) && step.compensation?.run !== null
 }

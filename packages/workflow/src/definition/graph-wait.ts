@@ -1,4 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { WaitKind } from '../adapter/records.ts'
+import type { SignalKind } from '../adapter/step-kinds.ts'
 import type { Duration } from '../duration.ts'
 import { definitionError } from '../graph/place.ts'
 import type { Instant } from '../instant.ts'
@@ -30,7 +32,15 @@ interface GraphPoll<HandlerName extends string> extends RetryOptions {
   readonly lossesMax?: number | undefined
 }
 
-const KEYS = ['sleep', 'sleepUntil', 'signal', 'approval', 'poll'] as const
+/** The keys that make a step of each kind. A step has one of them. */
+const KEYS_OF_KIND = {
+  sleep: ['sleep', 'sleepUntil'],
+  signal: ['signal'],
+  approval: ['approval'],
+  poll: ['poll'],
+} as const satisfies Readonly<Record<WaitKind, readonly string[]>>
+
+const KEYS = Object.values(KEYS_OF_KIND).flat()
 
 type Untyped = Readonly<Record<string, unknown>>
 
@@ -68,7 +78,7 @@ export function graphWaitDraft(
       )
     case 'signal':
     case 'approval':
-      return graphSignalDraft(place, key as 'signal' | 'approval', step, parts)
+      return graphSignalDraft(place, key as SignalKind, step, parts)
     case 'poll':
       return graphPollDraft(place, step, parts)
   }
@@ -76,7 +86,7 @@ export function graphWaitDraft(
 
 function graphSignalDraft(
   place: WaitPlace,
-  kind: 'signal' | 'approval',
+  kind: SignalKind,
   step: Untyped,
   { dependsOn, defaults }: { readonly dependsOn: readonly string[]; readonly defaults: StepPolicy },
 ): StepDraft {

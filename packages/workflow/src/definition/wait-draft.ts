@@ -43,7 +43,7 @@ export function signalDraft(
   options: unknown,
   defaults: StepPolicy,
 ): StepDraft {
-  checkOptionNames(place, kind === 'signal' ? 'the signal' : 'the approval', options, SIGNAL_OPTION_NAMES)
+  checkOptionNames(place, `the ${kind}`, options, SIGNAL_OPTION_NAMES)
   const { schema } = options
   if (schema !== undefined) checkSchema(place, 'schema', schema)
   const wait: SignalWait = {

@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { SignalKind } from '../adapter/step-kinds.ts'
 import type { Handler } from './handler.ts'
 
 /**
@@ -17,7 +18,7 @@ export interface Sleep {
 
 export interface SignalWait {
   /** An approval's signal is somebody's decision. */
-  readonly kind: 'signal' | 'approval'
+  readonly kind: SignalKind
   readonly schema: StandardSchemaV1 | undefined
   readonly timeoutMs: number | null
   readonly onTimeout: OnTimeout

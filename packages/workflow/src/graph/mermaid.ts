@@ -1,5 +1,6 @@
 import type { StepStatus } from '../adapter/lifecycle.ts'
-import type { DefinitionRecord, StepShape, WaitKind } from '../adapter/records.ts'
+import type { DefinitionRecord, StepShape } from '../adapter/records.ts'
+import { factsOfKind } from '../adapter/step-kinds.ts'
 import { BelayError } from '../errors.ts'
 import { didYouMean } from '../nearest.ts'
 import {
@@ -14,8 +15,6 @@ import {
 } from '../options/index.ts'
 import { shown } from '../shown.ts'
 import { listed } from './place.ts'
-
-const KIND_MARKS: Readonly<Record<WaitKind, string>> = { sleep: '⏲', signal: '✉', approval: '☑', poll: '⟳' }
 
 export interface MermaidOptions {
   /** The statuses of a run's steps, by name. They colour the steps; steps without a status stay plain. */
@@ -126,7 +125,7 @@ function refused(workflow: string, defect: string): BelayError {
 function nodeLine(step: StepShape, number: number, status: StepStatus | undefined): string {
   const compensable = step.compensate !== 'never'
   const label =
-    (step.kind === undefined ? '' : `${KIND_MARKS[step.kind]} `) +
+    (step.kind === undefined ? '' : `${factsOfKind(step.kind)?.mark ?? '?'} `) +
     escaped(step.name) +
     (compensable ? ' ↩' : '') +
     (status === undefined ? '' : `<br/>${status}`)

@@ -1,4 +1,5 @@
 import type { DefinitionShape, StepShape } from '../adapter/records.ts'
+import { factsOfKind } from '../adapter/step-kinds.ts'
 
 /**
  * The differences between a definition and the stored one, one line for each step: `+ step sendMail (depends on chargeCard)`, `− step sendFax`, `~
@@ -45,18 +46,7 @@ function stepChanges(old: StepOfShape, current: StepOfShape): string[] {
 }
 
 function kindOf({ kind }: StepShape): string {
-  switch (kind) {
-    case undefined:
-      return 'works'
-    case 'sleep':
-      return 'sleeps'
-    case 'signal':
-      return 'waits for a signal'
-    case 'approval':
-      return 'waits for an approval'
-    case 'poll':
-      return 'polls'
-  }
+  return factsOfKind(kind)?.does ?? `"${kind}", which this release does not know`
 }
 
 function dependencyList(step: StepShape, shape: DefinitionShape): string {

@@ -1,13 +1,13 @@
 import { pause } from '../pause.ts'
 import type { Message } from './protocol.ts'
 
-/** Longer than any bound that a call of the engine's may have here. */
+/** Longer than any limit of the engine's calls here. */
 const HANGS_MS = 30_000
 const AGAIN_MS = 250
 
-/** The trigger's calls of the engine: counted when they fail, told of when they hang. */
+/** The trigger's calls of the engine. Counts those that fail, and reports those that hang. */
 export class Calls {
-  /** How often which call failed with which code. */
+  /** How often each call failed with each code. */
   readonly failures: Record<string, number> = {}
   readonly #say: (message: Message) => void
 
@@ -15,7 +15,7 @@ export class Calls {
     this.#say = say
   }
 
-  /** Makes a call, and tells the supervisor if it has no end. */
+  /** Makes a call, and tells the supervisor if it hangs. */
   async make<Result>(name: string, call: () => Promise<Result>): Promise<Result> {
     const watch = setTimeout(() => this.#say({ type: 'hangs', call: name, forMs: HANGS_MS }), HANGS_MS)
     try {
@@ -29,7 +29,7 @@ export class Calls {
     }
   }
 
-  /** Makes it until it succeeds, as a caller with a key may. */
+  /** Repeats the call until it succeeds, as a caller with a key may. */
   async untilDone<Result>(name: string, call: () => Promise<Result>): Promise<Result> {
     for (;;) {
       try {

@@ -2,7 +2,7 @@ import dns from 'node:dns'
 import { createInterface } from 'node:readline'
 import { type ChildSetup, type Command, DATABASE_HOST, type Message } from './protocol.ts'
 
-/** A child's end of the line to its supervisor. The process ends as soon as the supervisor does, because its standard input then closes. */
+/** A child's connection to its supervisor. The process ends as soon as the supervisor does, because its standard input then closes. */
 export function openChannel<Setup extends ChildSetup>(onCommand: (command: Command) => void) {
   const setup = JSON.parse(process.env['CHAOS_SETUP']!) as Setup
   const lookup = nameService()
@@ -18,7 +18,7 @@ export function openChannel<Setup extends ChildSetup>(onCommand: (command: Comma
   return { setup, say }
 }
 
-/** Resolves the database's name to the loopback address, or not, as a failing name service would. */
+/** Resolves the database's name to the loopback address, or fails like a failing name service. */
 function nameService(): { found: boolean } {
   const service = { found: true }
   const original = dns.lookup
@@ -38,7 +38,7 @@ function nameService(): { found: boolean } {
       ? setImmediate(callback, null, [{ address: '127.0.0.1', family: 4 }])
       : setImmediate(callback, null, '127.0.0.1', 4)
   }
-  // Node asks this property at every connection; there is no other way in front of it.
+  // Node reads this property at every connection; there is no other hook.
   Object.assign(dns, { lookup })
   return service
 }

@@ -26,7 +26,7 @@ export class Companion {
     this.#parts = parts
   }
 
-  /** Begins whatever is to happen to a run. What fails is not made up for: timeouts stand in for it. */
+  /** Begins what is to happen to a run. Failures are not repeated: the steps' timeouts stand in. */
   readonly accompany = (intent: Intent, runId: string): void => {
     const lot = drawn(intent.input.seed, 'company')
     const ignore = () => {}
@@ -35,14 +35,14 @@ export class Companion {
     else if (lot < 0.18) void this.#pause(runId).catch(ignore)
   }
 
-  /** Lets every run go on that somebody paused, whoever it was: a trigger that was killed cannot. */
+  /** Resumes all paused runs, including those of other triggers: a killed trigger cannot resume its own. */
   async resumeAll(): Promise<void> {
     const { engine, world, calls } = this.#parts
     await world.pool.query('update pauses set resumed_at = clock_timestamp() where resumed_at is null')
     await calls.untilDone('resumeMany', () => engine.runs.resumeMany({ status: 'paused' }, { limit: 10_000 }))
   }
 
-  /** At the end: again and again, since pauses may be under way. */
+  /** At the end: resumes repeatedly, because pauses may be under way. */
   finish(): void {
     this.#finishing ??= this.resumeAll()
       .then(() => pause(1_000))
@@ -114,7 +114,7 @@ export class Companion {
   }
 }
 
-/** A run that is over, being undone, or pruned, needs no resumption. */
+/** Ignores refusals: a run that has ended, is being undone or was pruned needs no resumption. */
 function unlessOver(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'action_refused' || code === 'unknown_run') return false

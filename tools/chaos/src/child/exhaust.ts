@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { pause } from '../pause.ts'
 
-/** Holds so many connections of a pool for a while, as a slow request of the application's does. */
+/** Holds this many connections of a pool for a while, like a slow request of the application. */
 export async function exhaust(pool: pg.Pool, count: number, ms: number): Promise<void> {
   const end = performance.now() + ms
   const hold = async () => {

@@ -1,9 +1,9 @@
 import type pg from 'pg'
 
-/** The application bounds its own waits: only those of the engine's are under test. */
+/** The application limits its own waits: only the engine's waits are tested. */
 const OWN_MS = 5_000
 
-/** A connection of the application's for a transaction; the part says how it ends. Rejects, and gives the connection up, when anything fails. */
+/** Lends the application a connection for a transaction; `part` says how it ends. Rejects, and discards the connection, if anything fails. */
 export async function withClient<Result>(
   pool: pg.Pool,
   part: (client: pg.PoolClient) => Promise<{ readonly commits: boolean; readonly result: Result }>,
@@ -20,12 +20,12 @@ export async function withClient<Result>(
     return result
   } finally {
     if (done) client.off('error', ignore)
-    // A client that failed is not to be used again: its transaction may still be open.
+    // Never reuse a failed client: its transaction may still be open.
     client.release(!done)
   }
 }
 
-/** A statement of the application's own, bounded. */
+/** One of the application's own statements, with a limit. */
 export function own(client: pg.PoolClient, text: string, values: readonly unknown[] = []) {
   const bounded: pg.QueryConfig & { readonly query_timeout: number } = {
     text,
@@ -35,7 +35,7 @@ export function own(client: pg.PoolClient, text: string, values: readonly unknow
   return client.query(bounded)
 }
 
-/** Waits for a connection no longer than that; one that comes later goes back. */
+/** Waits for a connection up to the limit. A later one goes back to the pool. */
 async function connected(pool: pg.Pool): Promise<pg.PoolClient> {
   const connecting = pool.connect()
   let timer: NodeJS.Timeout | undefined

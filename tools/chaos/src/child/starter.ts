@@ -16,7 +16,7 @@ export interface StarterParts {
   readonly onStarted: (intent: Intent, runId: string) => void
 }
 
-/** Starts the runs that intents ask for, in every way there is, until each is there. */
+/** Starts the runs that intents want, in every possible way, until each run exists. */
 export class Starter {
   started = 0
   underWay = 0
@@ -27,7 +27,7 @@ export class Starter {
     this.#parts = parts
   }
 
-  /** Ends once the intents are closed. Intents that are carried out already are left alone. */
+  /** Resolves once the intents are closed. Skips intents that it has taken already. */
   async carryOut(given: readonly Intent[]): Promise<void> {
     const intents = given.filter(({ key }) => !this.#taken.has(key))
     if (intents.length === 0) return
@@ -65,13 +65,13 @@ export class Starter {
     return [run.id]
   }
 
-  /** The documented pattern: a run and a row of the application's, both or neither. */
+  /** The documented pattern: a run and an application's row, both or neither. */
   #startWithin(intent: Intent, commits: boolean): Promise<string | undefined> {
     const { engine, pool } = this.#parts
     return withClient(pool, async (client) => {
       const options = { ...optionsOf(intent), tx: client }
       const run = await engine.run(this.#workflow(intent), intent.input, options)
-      // A start that is made again after a lost answer finds the run, and with it the row.
+      // A start repeated after a lost answer finds the run, and with it the row.
       if (run.created) await own(client, 'insert into orders (key) values ($1)', [intent.key])
       return { commits, result: commits ? run.id : undefined }
     })
@@ -84,7 +84,7 @@ export class Starter {
   }
 }
 
-/** The same whenever it is asked: a start may be made again. */
+/** Always returns the same for the same intent: a start may be repeated. */
 function optionsOf({ key, input }: Intent): RunOptions {
   const drawnTime = drawn(input.seed, 'times')
   if (drawnTime < 0.06) return { key, deadline: '5s' }

@@ -18,11 +18,11 @@ import { Starter } from './starter.ts'
 const LOOK_MS = 100
 const TELL_MS = 250
 const TAKE_UP_MS = 1_000
-/** More runs than this are not opened at once: chaos is not a load test. */
+/** The most open runs: chaos is not a load test. */
 const OPEN_MAX = 120
 const STARTING_MAX = 20
 
-// A process of the application's that starts runs and sends signals, over a Pool of its own, and never works.
+// An application's process that starts runs and sends signals over its own Pool, and never works.
 const pace = { open: 0, version: 'v1' as Version, finish: false }
 const { setup, say } = openChannel<TriggerSetup>((command) => {
   if (command.type === 'pace') Object.assign(pace, command)
@@ -34,7 +34,7 @@ const { setup, say } = openChannel<TriggerSetup>((command) => {
 const random = new Random(setup.seed)
 const pool = new pg.Pool({ connectionString: setup.url, max: POOL_MAX })
 pool.on('error', () => {})
-// As a careful application does: a connection may break before whoever asked for it can listen.
+// As a careful application does: a connection may break before its borrower can listen.
 pool.on('connect', (client) => client.on('error', () => {}))
 const world = new World(setup.worldUrl, setup.name)
 const workflows = makeWorkflows(new Hands(world))
@@ -60,7 +60,7 @@ if (!setup.burst) {
   setInterval(() => void startSome(), LOOK_MS)
 }
 
-/** As many new runs as the pace allows. */
+/** Starts as many new runs as the pace allows. */
 async function startSome(): Promise<void> {
   if (pace.finish) return finish()
   if (pace.open > OPEN_MAX || starter.underWay > STARTING_MAX) return
@@ -73,7 +73,7 @@ async function startSome(): Promise<void> {
   }
 }
 
-/** Takes up what processes before this one, or beside it, had to leave. */
+/** Takes up intents that earlier or parallel processes left open. */
 async function takeUp(): Promise<void> {
   tookUpAt = performance.now()
   for (const intent of await openIntents(world.pool)) void starter.carryOut([intent])
@@ -84,7 +84,7 @@ async function finish(): Promise<void> {
   if (performance.now() - tookUpAt > TAKE_UP_MS) await takeUp()
 }
 
-/** The pattern of the documentation, more often at once than there are connections, in a process that has just begun. */
+/** The documented pattern in a fresh process, more often at once than there are connections. */
 async function burst(): Promise<void> {
   const intents = Array.from({ length: 2 * POOL_MAX }, () => drawIntent('tx'))
   await writeIntents(world.pool, intents)

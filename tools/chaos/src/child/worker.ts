@@ -17,7 +17,7 @@ import {
 
 const PULSE_MS = 200
 
-// A worker process: an engine with the load's workflows, and a line to the supervisor.
+// A worker process: an engine with the load's workflows, and a channel to the supervisor.
 const { setup, say } = openChannel<WorkerSetup>((command) => {
   if (command.type === 'exhaust' && pool !== undefined) void exhaust(pool, POOL_MAX, command.ms)
   if (command.type === 'leave') void leave()
@@ -56,7 +56,7 @@ setInterval(() => say({ type: 'pulse', ...counts, active: [...hands.active] }), 
 await start()
 say({ type: 'ready' })
 
-/** The database may be away just now: an orchestrator would start the process again. */
+/** Repeats the start, as an orchestrator would: the database may be away just now. */
 async function start(): Promise<void> {
   for (;;) {
     try {
@@ -73,7 +73,7 @@ async function leave(): Promise<void> {
   process.exit(0)
 }
 
-/** As applications make one, with a listener for the errors of idle connections and no other options. */
+/** A Pool as applications make one, with a listener for the errors of idle connections and no other options. */
 function applicationPool(): pg.Pool {
   const made = new pg.Pool({ connectionString: setup.url, max: POOL_MAX })
   made.on('error', () => {})

@@ -6,7 +6,7 @@ import { crashServer, freezeServer, restartServer } from './server.ts'
 import { stickCommits, terminateAtCommit, terminateBackends, terminateRepeatedly } from './terminate.ts'
 import { burst, deploy, exhaustPool, prune } from './upkeep.ts'
 
-/** Everything that can go wrong here. */
+/** All faults. */
 export const FAULTS: readonly Fault[] = [
   killWorker,
   killTrigger,

@@ -14,23 +14,23 @@ export const FAULT_CLASSES = [
 
 export type FaultClass = (typeof FAULT_CLASSES)[number]
 
-/** Something that goes wrong, of one kind. */
+/** One kind of fault. */
 export interface Fault {
   readonly name: string
   readonly class: FaultClass
-  /** How often it is chosen, next to the others. */
+  /** How often it is chosen, relative to the others. */
   readonly weight: number
-  /** Only one of these at a time: they are upon the whole server. */
+  /** Only one of these at a time: they affect the whole server. */
   readonly isAlone?: boolean
-  /** Does it, and resolves once it is over. Who is gone from its beginning calls `gone` then: the recovery begins there, not at the end. */
+  /** Does it, and resolves once it is over. If its processes are gone from the beginning, it calls `gone` then: recovery is measured from there. */
   readonly strike: (stage: Stage, gone: (leases: readonly LeasedStep[]) => void) => Promise<Struck>
 }
 
 /** What was done. */
 export interface Struck {
-  /** For the timeline: to whom, for how long. Undefined when there was nothing to do it to. */
+  /** For the timeline: to whom, and for how long. Undefined if there was no target. */
   readonly what: string | undefined
-  /** Steps that were leased to processes it was done to: recovered once none of them is. */
+  /** Steps leased to the affected processes: they have recovered once none of these leases is left. */
   readonly leases?: readonly LeasedStep[]
 }
 

@@ -33,7 +33,7 @@ export const freezeWorker: Fault = {
     const ms = Math.round(stage.leaseMs * (0.7 + stage.random.next() * 2.3))
     seat.troubles.add('frozen')
     child.freeze()
-    // Others take over while it is stopped; it goes on itself when it was stopped for less than its lease.
+    // Other workers take over meanwhile. If it was stopped for less than its lease, it continues itself.
     gone(leases)
     await pause(ms)
     if (!child.hasEnded) child.thaw()
@@ -42,7 +42,7 @@ export const freezeWorker: Fault = {
   },
 }
 
-/** A worker that has a process which works, and that no other fault is upon. */
+/** A worker with a working process and no other fault. */
 export function someWorker({ fleet, random }: Stage): Seat | undefined {
   const able = fleet.workers.filter(
     ({ child, troubles }) =>

@@ -3,7 +3,7 @@ import type { LeasedStep } from './fault.ts'
 
 const LEASED_MAX = 200
 
-/** The steps that are leased to a process now, by the name of its worker. None, when the database cannot say. */
+/** The steps leased to a process now, by the name of its worker. Empty if the database cannot say. */
 export async function leasesOf(database: pg.Pool, worker: string): Promise<readonly LeasedStep[]> {
   try {
     const { rows } = await database.query<LeasedStep>(
@@ -22,7 +22,7 @@ export async function leasesOf(database: pg.Pool, worker: string): Promise<reado
   }
 }
 
-/** Those that are still leased as they were. */
+/** Those of these leases that still exist unchanged. */
 export async function stillLeased(
   database: pg.Pool,
   leases: readonly LeasedStep[],

@@ -9,7 +9,7 @@ import type { Fault } from './fault.ts'
 
 const TABLES = ['workflow_steps', 'workflow_runs', 'workflow_ready', 'workflow_workers', 'workflow_signals']
 
-/** ACCESS EXCLUSIVE on a table of ours, as VACUUM FULL or a careless migration takes it. */
+/** ACCESS EXCLUSIVE on one of Belay's tables, as VACUUM FULL or a careless migration takes it. */
 export const lockTable: Fault = {
   name: 'table locked',
   class: 'lock',
@@ -33,7 +33,7 @@ export const lockTable: Fault = {
   },
 }
 
-/** A user's transaction holds a few rows of steps that workers want. */
+/** A user's transaction locks a few rows of steps that workers need. */
 export const holdSteps: Fault = {
   name: 'steps held',
   class: 'lock',
@@ -56,7 +56,7 @@ export const holdSteps: Fault = {
   },
 }
 
-/** A signal is sent in a transaction that stays open, past the timeout of the step that waits for it. */
+/** A signal is sent in a transaction that stays open past the timeout of the step that waits for it. */
 export const holdSignal: Fault = {
   name: 'signal held',
   class: 'lock',
@@ -87,7 +87,7 @@ export const holdSignal: Fault = {
 
 let keys = 0
 
-/** A transaction that stays open has taken the key of a start that the trigger makes meanwhile. */
+/** An open transaction has taken the key of a start that the trigger makes meanwhile. */
 export const holdKey: Fault = {
   name: 'key held',
   class: 'lock',
@@ -102,7 +102,7 @@ export const holdKey: Fault = {
     await writeIntents(world, [{ key, workflow: 'transfer', version: 1, kind: 'run', input }])
     await holding(stage, async (client) => {
       await engine.run(workflows.transfer, input, { key, tx: client })
-      // A trigger that is killed meanwhile takes the intent up by itself, when it is back.
+      // If the trigger is killed meanwhile, its successor takes the intent up.
       fleet.trigger.child?.tell({ type: 'start', key })
       await pause(ms)
       return commits ? 'commit' : 'rollback'
@@ -120,12 +120,12 @@ async function runAwaiting({ database }: Stage, step: string): Promise<string | 
   return rows[0]?.run_id
 }
 
-/** From a moment to twice what a statement may take. */
+/** From a moment to twice a statement's limit. */
 function holdMs({ random }: Stage): number {
   return random.between(300, 2 * QUERY_TIMEOUT_MS)
 }
 
-/** The rows of some are held: what waits for them is explained. */
+/** Runs `part` while rows are locked: waiting for them counts as explained. */
 async function holding(stage: Stage, part: (client: pg.PoolClient) => Promise<'commit' | 'rollback'>) {
   const trouble = `hold ${performance.now()}`
   stage.troubles.add(trouble)

@@ -4,7 +4,7 @@ import type { Stage } from '../supervisor/stage.ts'
 import type { Fault } from './fault.ts'
 import { leasesOf } from './leases.ts'
 
-/** A process, of whatever role, that no other fault is upon. */
+/** A process, of whatever role, without another fault. */
 export function someSeat({ fleet, random }: Stage): Seat | undefined {
   const able = fleet.seats.filter(
     ({ child, troubles }) =>
@@ -16,7 +16,7 @@ export function someSeat({ fleet, random }: Stage): Seat | undefined {
 interface NetworkFault {
   readonly name: string
   readonly weight: number
-  /** How long it lasts; `leaseMs` is given for what should outlast the lease. */
+  /** How long it lasts, in milliseconds. `leaseMs` is given for faults that should outlast the lease. */
   readonly lasts: (stage: Stage) => number
   readonly begin: (seat: Seat, stage: Stage) => Promise<void> | void
   readonly end?: (seat: Seat) => Promise<void> | void
@@ -63,7 +63,7 @@ export const NETWORK_FAULTS: readonly Fault[] = [
     lasts: ({ random, leaseMs }) => random.between(300, 2 * leaseMs),
     begin({ proxy, child }) {
       child?.tell({ type: 'name', found: false })
-      // Only who connects asks for the name.
+      // Only a new connection looks the name up.
       proxy.reset()
     },
     end: ({ child }) => child?.tell({ type: 'name', found: true }),

@@ -15,7 +15,7 @@ export const crashServer: Fault = {
   },
 }
 
-/** Down in order, and up again a moment later, as a failover looks. */
+/** An orderly shutdown, and a start a moment later, which looks like a failover. */
 export const restartServer: Fault = {
   name: 'server restarted',
   class: 'server',
@@ -28,7 +28,7 @@ export const restartServer: Fault = {
   },
 }
 
-/** SIGSTOP to every process of PostgreSQL: connections stay, and nothing answers. */
+/** SIGSTOP to every process of PostgreSQL: connections stay open, and nothing answers. */
 export const freezeServer: Fault = {
   name: 'server frozen',
   class: 'server',

@@ -8,7 +8,7 @@ const REPEATED = 40
 const REPEATED_MS = 25
 const STUCK_MS_MAX = 4_500
 
-/** What an administrator does, or a failover's fencing: backends of a process end in the middle of whatever they do. */
+/** Like an administrator, or a failover's fencing: terminates backends of a process in the middle of their work. */
 export const terminateBackends: Fault = {
   name: 'backends terminated',
   class: 'terminate',
@@ -25,7 +25,7 @@ export const terminateBackends: Fault = {
   },
 }
 
-/** Again and again, so that some end in the moment they have begun. */
+/** Repeatedly, so that some backends end just after they began. */
 export const terminateRepeatedly: Fault = {
   name: 'backends terminated for a while',
   class: 'terminate',
@@ -46,7 +46,7 @@ export const terminateRepeatedly: Fault = {
   },
 }
 
-/** The moment a COMMIT has been sent, its backend is terminated: it may have been recorded, or not. */
+/** Terminates a backend just after its COMMIT was sent: it may have been recorded, or not. */
 export const terminateAtCommit: Fault = {
   name: 'backends terminated at COMMIT',
   class: 'terminate',
@@ -67,8 +67,8 @@ export const terminateAtCommit: Fault = {
 }
 
 /**
- * Commits hang, as on a synchronous standby that is gone, and some of the backends that hang are terminated: what they had done is
- * recorded, and their clients hear that the connection was lost.
+ * Commits hang, as with a synchronous standby that is gone, and some of the hanging backends are terminated: their work is recorded, but their
+ * clients get an error that the connection was lost.
  */
 export const stickCommits: Fault = {
   name: 'commits stuck',
@@ -98,7 +98,7 @@ export const stickCommits: Fault = {
   },
 }
 
-/** Whatever else goes on: this must not stay. */
+/** Repeats until it succeeds, whatever else goes on: this setting must not stay. */
 async function untilDone({ database }: Stage, statement: string): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {

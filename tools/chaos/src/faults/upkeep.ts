@@ -7,7 +7,7 @@ import { leasesOf } from './leases.ts'
 
 const BURST_MS = 20_000
 
-/** Something in the application keeps every connection of its Pool. */
+/** The application holds every connection of its Pool. */
 export const exhaustPool: Fault = {
   name: 'pool exhausted',
   class: 'pool',
@@ -29,7 +29,7 @@ export const exhaustPool: Fault = {
   },
 }
 
-/** A process that has just begun makes more starts in transactions at once than its Pool has connections, as the documentation shows it. */
+/** A fresh process makes more starts in transactions at once than its Pool has connections, in the documented way. */
 export const burst: Fault = {
   name: 'burst in a fresh process',
   class: 'pool',
@@ -42,7 +42,7 @@ export const burst: Fault = {
     if (!isDone)
       complain({
         kind: 'call_hangs',
-        sentence: `${2 * POOL_MAX} starts with { tx } at once, in the fresh process ${seat.child?.name} with a Pool of ${POOL_MAX}: only ${seat.started} had come to an end after ${BURST_MS} ms.`,
+        sentence: `${2 * POOL_MAX} starts with { tx } at once, in the fresh process ${seat.child?.name} with a Pool of ${POOL_MAX}: only ${seat.started} had ended after ${BURST_MS} ms.`,
       })
     await fleet.endVisit(seat)
     return { what: `${seat.started} of ${2 * POOL_MAX} starts within ${ms} ms` }
@@ -59,7 +59,7 @@ export const deploy: Fault = {
     const child = seat?.child
     if (seat === undefined || child === undefined) return { what: undefined }
     const others = stage.fleet.workers.filter((worker) => worker !== seat)
-    // Somebody must be able to run version 2 once there are runs of it.
+    // Some worker must be able to run version 2 once there are runs of it.
     const mayGoBack = seat.version === 'both' && others.some(({ version }) => version === 'both')
     seat.version = mayGoBack ? 'v1' : 'both'
     seat.troubles.add('deploy')
@@ -73,14 +73,14 @@ export const deploy: Fault = {
   },
 }
 
-/** Runs that have just ended are deleted, and kept for the oracle as they were. */
+/** Deletes runs that have just ended, and keeps a copy of them for the oracle. */
 export const prune: Fault = {
   name: 'runs pruned',
   class: 'prune',
   weight: 1,
   async strike({ engine, archive }) {
     const { pruned } = await engine.prune({
-      // Longer than anybody goes on making a start whose answer was lost: a key is taken for as long as its run is kept.
+      // Longer than any caller repeats a start whose answer was lost: a key stays taken only while its run is kept.
       olderThan: '30s',
       limit: 500,
       archive: (runs) => {

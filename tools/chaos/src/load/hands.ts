@@ -12,13 +12,13 @@ export type Call = Pick<
 >
 
 const TRANSIENT = 0.12
-/** From this attempt on nothing fails by chance any more: the retries are to be enough. */
+/** From this attempt on nothing fails by chance, so that the retries are enough. */
 const CALM_FROM = 3
 export const CHARGE_TIMEOUT_MS = 700
 
-/** What handlers do: to the world, and to the ledger. Knows which handlers are under way in this process. */
+/** What handlers do to the world and to the ledger. Knows which handlers are running in this process. */
 export class Hands {
-  /** `run:step` of every handler that is under way. */
+  /** `run:step` of every running handler. */
   readonly active = new Set<string>()
   readonly #world: World
 
@@ -26,13 +26,13 @@ export class Hands {
     this.#world = world
   }
 
-  /** An effect on the world, which fails by chance before it, or after it. */
+  /** An effect on the world. By chance it fails before or after the effect. */
   effect(call: Call, undo = false): Promise<{ key: string }> {
     return this.#within(call, async () => {
       const callId = await this.#world.begin(call, undo)
       await pause(this.#ms(call))
       this.#failByChance(call, 'before')
-      // A handler that heeds its signal makes no effect once its lease, its time or its run is over.
+      // A handler that checks its signal makes no effect after its lease, its timeout or its run has ended.
       call.signal.throwIfAborted()
       await this.#world.effect(call, undo, callId)
       this.#failByChance(call, 'after')
@@ -40,7 +40,7 @@ export class Hands {
     })
   }
 
-  /** The same, taking longer than the step's timeout at the first attempt of some. */
+  /** The same, but for some inputs the first attempt takes longer than the step's timeout. */
   async slowEffect(call: Call): Promise<{ key: string }> {
     const tooLong = call.input.slow && call.attempt === 1
     return this.effect(
@@ -55,7 +55,7 @@ export class Hands {
     return this.effect(call, true)
   }
 
-  /** Both sides of one entry in the ledger; only the step's own transaction sees to it that they are there once. */
+  /** Both sides of one entry in the ledger. Only the step's own transaction ensures that they are written once. */
   entry(
     call: Call & { readonly tx: PostgresStepTransaction },
     account: number,
@@ -73,7 +73,7 @@ export class Hands {
     })
   }
 
-  /** Work that leaves nothing. */
+  /** Work without an effect. */
   work(call: Call): Promise<void> {
     return this.#within(call, async () => {
       await pause(this.#ms(call))
@@ -81,7 +81,7 @@ export class Hands {
     })
   }
 
-  /** Says yes at one of the first looks. */
+  /** Returns true after a few looks. */
   async look({ input, runId, step }: Call): Promise<boolean> {
     const looks = (this.#looks.get(runId) ?? 0) + 1
     this.#looks.set(runId, looks)

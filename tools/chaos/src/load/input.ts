@@ -1,18 +1,18 @@
 import type { Random } from '../random.ts'
 
-/** Everything that a run will do is decided by its input, so that any process can carry it on. */
+/** The input decides all that a run does, so that any process can continue it. */
 export interface Input {
   readonly seed: number
-  /** The last step fails for good: all is undone. */
+  /** The last step fails for good: everything is undone. */
   readonly fails: boolean
-  /** The undo of its first step fails for good, until somebody has repaired it. */
+  /** The undo of its first step fails for good until somebody has repaired it. */
   readonly parks: boolean
-  /** One attempt of a step with a timeout takes longer than that. */
+  /** One attempt of a step with a timeout takes longer than that timeout. */
   readonly slow: boolean
   readonly from: number
   readonly to: number
   readonly cents: number
-  /** Milliseconds that handlers take at most. */
+  /** The longest duration of handlers, in milliseconds. */
   readonly handlerMs: number
 }
 

@@ -5,7 +5,7 @@ import type { Input } from './input.ts'
 
 const RETRY = { attempts: 6, backoff: 'constant', initial: '100ms' } as const
 
-/** The load: workflows that together use everything there is. Their graphs are fixed; only handlers need hands. */
+/** The load: workflows that together use every feature. Their graphs are fixed; only handlers need `hands`. */
 export function makeWorkflows(hands: Hands) {
   return {
     transfer: transfer(hands),
@@ -27,7 +27,7 @@ export function makeWorkflows(hands: Hands) {
 export type Workflows = ReturnType<typeof makeWorkflows>
 export type Version = 'v1' | 'both'
 
-/** What a worker of one release runs. */
+/** The workflows that a worker of one release runs. */
 export function releaseOf(workflows: Workflows, version: Version): readonly WorkflowDefinition[] {
   const { transfer, order1, order2, patient } = workflows
   return version === 'v1' ? [transfer, order1, patient] : [transfer, order1, order2, patient]
@@ -47,7 +47,7 @@ function failIfAsked(input: Input): void {
   if (input.fails) throw new PermanentError('The input says that this run fails.')
 }
 
-/** A chain with money in it. */
+/** A chain that moves money. */
 function transfer(hands: Hands) {
   const tx = postgresTransaction()
   return define('transfer', { version: 1, input: unchecked<Input>(), retry: RETRY })
@@ -73,7 +73,7 @@ function transfer(hands: Hands) {
     .step('finish', { dependsOn: ['confirm'], run: ({ input }) => failIfAsked(input) })
 }
 
-/** A fan of effects between two more, one of which may time out. */
+/** A fan of effects between two more; one of them may time out. */
 function ordering(hands: Hands, version: 1 | 2) {
   const packing = {
     dependsOn: ['reserve'],
@@ -99,7 +99,7 @@ function ordering(hands: Hands, version: 1 | 2) {
     })
 }
 
-/** Everything that waits. */
+/** All kinds of waits. */
 function patient(hands: Hands) {
   return define('patient', { version: 1, input: unchecked<Input>(), retry: RETRY })
     .step('book', {

@@ -1,11 +1,11 @@
-/** What the proxy reads of PostgreSQL's protocol: only what it needs, and only in messages that come whole in one chunk. */
+/** What the proxy reads of PostgreSQL's protocol: only what it needs, and only messages that arrive whole in one chunk. */
 
 /** Whether the client sends a COMMIT as a simple query, as `pg` does with a text without parameters. */
 export function isCommit(chunk: Buffer): boolean {
   return chunk[0] === 0x51 && chunk.toString('latin1', 5, 12).toLowerCase().startsWith('commit')
 }
 
-/** Whether the chunk ends with ReadyForQuery: what was asked is answered, and outside of a transaction committed. */
+/** Whether the chunk ends with ReadyForQuery: the query is answered and, outside a transaction, committed. */
 export function endsReply(chunk: Buffer): boolean {
   const end = chunk.length
   return end >= 6 && chunk[end - 6] === 0x5a && chunk.readUInt32BE(end - 5) === 5
@@ -15,10 +15,10 @@ const KEY_DATA = 0x4b
 const READY = 0x5a
 const ERROR = 0x45
 
-/** The backend's process id from the server's first messages; undefined when they end without one. */
+/** The backend's process id from the server's first messages; undefined if they end without one. */
 export function backendPid(greeting: Buffer): number | undefined | 'incomplete' {
   let at = 0
-  // An answer to a request for TLS or GSS is one byte alone.
+  // The answer to a request for TLS or GSS is a single byte.
   if (greeting[0] === 0x4e) at = 1
   while (at + 5 <= greeting.length) {
     const type = greeting[at]

@@ -3,9 +3,9 @@ import { backendPid, endsReply, isCommit } from './messages.ts'
 
 /** What happens to the bytes of one connection. */
 export interface Conditions {
-  /** Each chunk arrives so much later, milliseconds. */
+  /** Each chunk arrives this much later, in milliseconds. */
   delayMs: number
-  /** Nothing goes through in either direction, and nobody is told. */
+  /** Nothing gets through in either direction, and nobody is told. */
   silent: boolean
   /** Called when a COMMIT has been passed on. `drop`: its answer is swallowed and the connection reset. */
   onCommit: ((pipe: Pipe) => 'drop' | 'pass') | undefined
@@ -22,7 +22,7 @@ export class Pipe {
   readonly #conditions: Conditions
   #greeting: Buffer | undefined = Buffer.alloc(0)
   #doomed = false
-  /** Bytes got lost: nothing may go through any more, or the two would talk past each other. */
+  /** Bytes were lost: nothing may get through any more, or both ends would misread each other. */
   #torn = false
 
   constructor(client: Socket, server: Socket, conditions: Conditions, onEnd: (pipe: Pipe) => void) {
@@ -34,18 +34,18 @@ export class Pipe {
     for (const socket of [client, server]) socket.on('error', () => {}).setNoDelay(true)
     client.on('close', () => this.#clientIsGone(onEnd))
     server.on('close', () => {
-      // Of a torn connection the client is to hear nothing: its peer is gone without a word.
+      // The client of a torn connection must notice nothing: its peer vanished silently.
       if (!this.#torn) client.destroy()
     })
   }
 
-  /** Both halves get a reset. */
+  /** Resets both halves. */
   reset(): void {
     this.#client.resetAndDestroy()
     this.#server.resetAndDestroy()
   }
 
-  /** The server's half ends; the client's half stays open and silent for as long as the client keeps it. */
+  /** Ends the server's half. The client's half stays open and silent as long as the client keeps it. */
   abandon(): void {
     this.#torn = true
     this.#server.destroy()
@@ -56,7 +56,7 @@ export class Pipe {
   }
 
   #clientIsGone(onEnd: (pipe: Pipe) => void): void {
-    // While nothing goes through, the server doesn't learn it either.
+    // During a silence, the server does not learn of it either.
     if (!(this.#torn && this.#conditions.silent)) this.#server.destroy()
     onEnd(this)
   }
@@ -90,7 +90,7 @@ export class Pipe {
 
   #send(to: Socket, chunk: Buffer): void {
     const { delayMs } = this.#conditions
-    // Timers of one length fire in order, and so do those that are set after longer ones have fired.
+    // Timers of equal length fire in order, and so do those set after longer ones have fired.
     if (delayMs === 0 && this.#late === 0) to.write(chunk)
     else this.#sendLater(to, chunk, delayMs)
   }

@@ -5,7 +5,7 @@ import { type Conditions, Pipe } from './pipe.ts'
 
 const LISTEN_AGAIN_MS = 10_000
 
-/** A TCP proxy on the loopback address before one server, whose network can be made to misbehave. */
+/** A TCP proxy on the loopback address in front of one server, whose network can be made to misbehave. */
 export class TcpProxy {
   readonly #target: number
   readonly #pipes = new Set<Pipe>()
@@ -28,29 +28,29 @@ export class TcpProxy {
     return this.#port
   }
 
-  /** Connections that are open now. */
+  /** The number of open connections. */
   get connections(): number {
     return this.#pipes.size
   }
 
-  /** Every chunk arrives later; 0 ends it. */
+  /** Delays every chunk by this time, in milliseconds; 0 for none. */
   delay(ms: number): void {
     this.#conditions.delayMs = ms
   }
 
-  /** Every connection is reset. */
+  /** Resets every connection. */
   reset(): void {
     for (const pipe of this.#pipes) pipe.reset()
   }
 
-  /** Nothing goes through, nothing is closed, and new connections are accepted without an answer. */
+  /** Nothing gets through, nothing is closed, and new connections are accepted without an answer. */
   goSilent(): void {
     this.#conditions.silent = true
   }
 
   /**
-   * New connections go through again. Those on which something was lost stay silent for ever on the client's side, as when a peer has
-   * vanished; the server sees them end.
+   * New connections get through again. Connections that lost something stay silent for ever on the client's side, as if their peer had vanished; the
+   * server sees them end.
    */
   endSilence(): void {
     this.#conditions.silent = false
@@ -59,7 +59,7 @@ export class TcpProxy {
     this.#orphans.clear()
   }
 
-  /** Connections are refused, and those there are reset, until `accept()`. */
+  /** Refuses new connections and resets the existing ones, until `accept()`. */
   async refuse(): Promise<void> {
     const closed = once(this.#server, 'close')
     this.#server.close()
@@ -74,12 +74,12 @@ export class TcpProxy {
         () => true,
         () => false,
       )
-    // The port may be somebody's outgoing one for a moment.
+    // Another process may use the port for an outgoing connection for a moment.
     if (!(await until(LISTEN_AGAIN_MS, 50, isListening)))
       throw new Error(`The proxy's port ${this.#port} was taken meanwhile.`)
   }
 
-  /** The answers of the next so many COMMITs are swallowed once the server has given them, and their connections reset. */
+  /** Swallows the answers of the next `count` COMMITs after the server has given them, and resets their connections. */
   dropCommits(count: number): void {
     let left = count
     this.#conditions.onCommit = () => {
@@ -89,7 +89,7 @@ export class TcpProxy {
     }
   }
 
-  /** The same for the next so many statements of any kind; each commits by itself, unless it is part of a transaction. */
+  /** The same for the next `count` statements of any kind. Each commits by itself, unless it is part of a transaction. */
   dropReplies(count: number): void {
     let left = count
     this.#conditions.onReply = () => {
@@ -99,7 +99,7 @@ export class TcpProxy {
     }
   }
 
-  /** Tells which backend has just been sent a COMMIT; `undefined` ends it. */
+  /** Reports each backend that was just sent a COMMIT; `undefined` ends it. */
   watchCommits(listener: ((pid: number) => void) | undefined): void {
     if (listener === undefined) this.#conditions.onCommit = undefined
     else
@@ -109,7 +109,7 @@ export class TcpProxy {
       }
   }
 
-  /** Everything as it was. */
+  /** Restores normal conditions. */
   async heal(): Promise<void> {
     Object.assign(this.#conditions, { delayMs: 0, onCommit: undefined, onReply: undefined })
     if (this.#conditions.silent) this.endSilence()
@@ -125,7 +125,7 @@ export class TcpProxy {
     await closed
   }
 
-  /** Their clients have gone while nothing went through: the server doesn't know yet. */
+  /** Pipes whose clients left during a silence: the server does not know yet. */
   readonly #orphans = new Set<Pipe>()
 
   async #listen(): Promise<void> {

@@ -1,17 +1,20 @@
 import { summarised, type Violation } from './violation.ts'
 
-/** Looks again and again whether a process has more backends than it was told. Time under a network fault does not count: backends learn late that their client is gone. */
+/**
+ * Checks repeatedly whether a process has more backends than it may. Time under a network fault does not count, because a backend then learns late
+ * that its client is gone.
+ */
 export class BackendWatch {
   readonly #toleratedMs: number
   readonly #overMs = new Map<string, number>()
   readonly #worst = new Map<string, { readonly count: number; readonly told: number }>()
 
-  /** `toleratedMs`: for how long one that was given up may be there beside its successor. */
+  /** `toleratedMs`: how long an abandoned backend may exist beside its successor. */
   constructor(toleratedMs: number) {
     this.#toleratedMs = toleratedMs
   }
 
-  /** One look: the backends of each process, how many it was told, and how long ago the look before was. */
+  /** One look: the backends of each process, how many it may have, and the time since the last look. */
   look(
     counts: ReadonlyMap<string, number>,
     {
@@ -40,7 +43,7 @@ export class BackendWatch {
   get violations(): readonly Violation[] {
     const sentences = [...this.#worst].map(
       ([process, { count, told }]) =>
-        `The process ${process} had ${count} backends for longer than ${this.#toleratedMs} ms; it was told to have ${told} at most.`,
+        `The process ${process} had ${count} backends for longer than ${this.#toleratedMs} ms; its limit is ${told}.`,
     )
     return summarised('too_many_backends', sentences)
   }

@@ -1,3 +1,5 @@
+import type { RunStatus } from '@belay/workflow/adapter'
+
 /** What the oracle judges by: rows of the engine's views, of the application's tables, and of the world. Instants are epoch milliseconds. */
 export interface Facts {
   readonly runs: readonly RunFacts[]
@@ -12,7 +14,7 @@ export interface Facts {
   readonly pauses: readonly PauseFacts[]
   /** By the name of the process. */
   readonly freezes: ReadonlyMap<string, readonly Span[]>
-  /** While something was upon somebody, by which a worker could be lost. */
+  /** The times during which a fault could cause the loss of a worker. */
   readonly troubles: readonly Span[]
 }
 
@@ -21,7 +23,7 @@ export interface RunFacts {
   readonly workflow: string
   readonly version: number
   readonly key: string | null
-  readonly status: string
+  readonly status: RunStatus
   readonly stop: string | null
   readonly createdAt: number
   readonly steps: readonly StepFacts[]

@@ -27,14 +27,13 @@ interface Looked {
 }
 
 /**
- * The world agrees with the rows. Of each step with an effect:
- * - it completed: its effect is there, and no undo of it;
- * - it was compensated: its undo's effect is there, and no effect of it came after that;
- * - it failed or was cancelled, after an attempt whose outcome is unknown by its own row (a loss, a failure or an error): an effect may be there;
- * - it never began: there is none.
- * And no attempt begins after a newer one of the same step has begun.
- * An effect after its undo is allowed, and counted, when its process was stopped inside of the handler: the handler had begun before that,
- * and no fence reaches the world.
+ * The world agrees with the rows. For each step with an effect:
+ * - completed: its effect exists, and no effect of its undo;
+ * - compensated: its undo's effect exists, and no effect of the step came after that;
+ * - failed or cancelled after an attempt whose outcome its row calls unknown (a loss, a failure or an error): an effect may exist;
+ * - never began: no effect exists.
+ * Also, no attempt begins after a newer one of the same step has begun. An effect after its undo is allowed, and counted, if its process was stopped
+ * inside the handler: the handler had begun before, and no fence reaches the world.
  */
 export function judgeEffects(facts: Facts, rules: EffectRules) {
   const findings: Findings = { lost: [], orphaned: [], late: [], stale: [], unbegun: [], exceptions: {} }
@@ -63,7 +62,7 @@ export function judgeEffects(facts: Facts, rules: EffectRules) {
   const known = new Set(facts.runs.map(({ id }) => id))
   for (const { runId, step } of facts.effects)
     if (!known.has(runId))
-      findings.orphaned.push(`Step ${step} of run ${runId} had an effect, and there is no such run.`)
+      findings.orphaned.push(`Step ${step} of run ${runId} had an effect, but there is no such run.`)
   const violations: readonly Violation[] = [
     ...summarised('effect_lost', findings.lost),
     ...summarised('effect_orphaned', findings.orphaned),
@@ -77,19 +76,19 @@ export function judgeEffects(facts: Facts, rules: EffectRules) {
 function judgeStep({ run, step, forward, undo }: Looked, { lost, orphaned, exceptions }: Findings): void {
   const what = `Step ${step.name} of run ${run.id} (${run.status})`
   if (step.status === 'completed') {
-    if (forward === undefined) lost.push(`${what} is completed, and the world has no effect of it.`)
-    if (undo !== undefined) orphaned.push(`${what} is completed, and the world has an effect of its undo.`)
+    if (forward === undefined) lost.push(`${what} is completed, but the world has no effect of it.`)
+    if (undo !== undefined) orphaned.push(`${what} is completed, but the world has an effect of its undo.`)
   } else if (step.status === 'compensated') {
-    if (undo === undefined) lost.push(`${what} is compensated, and the world has no effect of its undo.`)
+    if (undo === undefined) lost.push(`${what} is compensated, but the world has no effect of its undo.`)
     if (step.undoOf === 'completed' && forward === undefined)
-      lost.push(`${what} was completed before its undo, and the world has no effect of it.`)
+      lost.push(`${what} was completed before its undo, but the world has no effect of it.`)
   } else if (forward !== undefined && !isOpen(step)) {
     if (isUnknown(step)) count(exceptions, 'effects of attempts whose outcome the rows call unknown')
-    else orphaned.push(`${what} is ${step.status} without an attempt, and the world has an effect of it.`)
+    else orphaned.push(`${what} is ${step.status} without an attempt, but the world has an effect of it.`)
   }
 }
 
-/** Still on its way, or parked: judged by its run not being over, not by its effects. */
+/** Open or parked steps: judged by their run not having ended, not by their effects. */
 function isOpen({ status }: StepFacts): boolean {
   return ['running', 'waiting', 'ready', 'pending', 'compensating', 'compensation_failed'].includes(status)
 }
@@ -107,7 +106,7 @@ function judgeOrder(
   const undoBeganAt = Math.min(...undoCalls.map(({ beganAt }) => beganAt))
   const what = `Step ${step.name} of run ${run.id} (${run.status})`
   for (const call of calls) {
-    // Both instants are of the moment a handler was entered: nothing can have stopped a process in between.
+    // Both instants are taken when a handler is entered: a process cannot be stopped in between.
     if (call.beganAt <= undoBeganAt) continue
     findings.late.push(
       `${what}: its handler began in ${call.worker} ${ms(call.beganAt - undoBeganAt)} after its undo had begun.`,
@@ -123,7 +122,7 @@ function judgeOrder(
     )
 }
 
-/** No handler begins once its lease is over: a newer attempt's has begun by then. */
+/** No handler begins after its lease has ended: by then, a newer attempt's handler has begun. */
 function judgeStale({ run, step, calls, undoCalls }: Looked, { stale }: Findings): void {
   for (const tries of [calls, undoCalls]) {
     for (const call of tries) {
@@ -136,12 +135,12 @@ function judgeStale({ run, step, calls, undoCalls }: Looked, { stale }: Findings
   }
 }
 
-/** Leases end so long after a worker was lost, at the latest. */
+/** After a worker was lost, its lease ends within this time. */
 const LOST_MS = 4_000
 
 /**
- * `compensateOn: 'started'` undoes what has begun, and a handler notes that it has. Of a worker that was lost nobody knows how far it came, and
- * the rows of an undone step don't tell of lost workers: so this is judged of runs during which nobody could be lost.
+ * `compensateOn: 'started'` undoes what has begun, and a handler records its beginning. Nobody knows how far a lost worker got, and the rows of an
+ * undone step do not record lost workers. So this is judged only for runs during which no worker could be lost.
  */
 function judgeBeginning(
   { run, step, calls, undoCalls }: Looked,
@@ -154,7 +153,7 @@ function judgeBeginning(
     count(findings.exceptions, 'undos of steps that no handler noted, while a worker may have been lost')
   else
     findings.unbegun.push(
-      `Step ${step.name} of run ${run.id} (${run.status}) was undone (undo of ${step.undoOf}), and its handler never began.`,
+      `Step ${step.name} of run ${run.id} (${run.status}) was undone (undo of ${step.undoOf}), but its handler never began.`,
     )
 }
 

@@ -1,12 +1,16 @@
+import { isTerminal } from '@belay/workflow/adapter'
 import type { EntryFacts, Facts, RunFacts, StepFacts } from './facts.ts'
-import type { Rules } from './judge.ts'
 import { summarised, type Violation } from './violation.ts'
 
-/** The ledger, to the cent: entries once for what the rows say was done, none for what was not, and balances that add up. */
-export function judgeLedger(
-  facts: Facts,
-  rules: Pick<Rules, 'ledgerSteps' | 'openingCents'>,
-): readonly Violation[] {
+export interface LedgerRules {
+  /** Steps whose entries are in the ledger. */
+  readonly ledgerSteps: readonly string[]
+  /** What every account held before the first run, in cents. */
+  readonly openingCents: number
+}
+
+/** The ledger, to the cent: one entry for everything that the rows say was done, none for the rest, and balances that add up. */
+export function judgeLedger(facts: Facts, rules: LedgerRules): readonly Violation[] {
   const byRun = new Map<string, EntryFacts[]>()
   for (const entry of facts.entries) {
     const found = byRun.get(entry.runId)
@@ -41,14 +45,13 @@ function wrongEntries(
       )
   }
   const sum = entries.reduce((total, { cents }) => total + cents, 0)
-  const isOver = ['completed', 'compensated', 'cancelled', 'failed'].includes(run.status)
-  if (isOver && sum !== 0 && run.stop !== 'abandonment')
+  if (isTerminal(run.status) && sum !== 0 && run.stop !== 'abandonment')
     wrong.push(`The entries of run ${run.id}, which is ${run.status}, sum up to ${sum} cents instead of 0.`)
   return wrong
 }
 
 function expectedOf({ status, undoOf }: StepFacts): { readonly forward: number; readonly undo: number } {
-  // Of a run that was pruned nobody knows what the undo was of; steps of the ledger are undone only when they had completed.
+  // Nobody knows what state a pruned run's undo began in. But steps of the ledger are undone only if they had completed.
   const wasDone = status === 'completed' || undoOf === 'completed' || undoOf === 'unknown'
   return { forward: wasDone ? 1 : 0, undo: status === 'compensated' && wasDone ? 1 : 0 }
 }

@@ -2,7 +2,7 @@ import { grouped } from '../grouped.ts'
 import type { CallFacts, Facts } from './facts.ts'
 import { summarised, type Violation } from './violation.ts'
 
-/** No step begins in a run that was read as paused, with none of its steps running, until somebody resumes it. Undos may: a cancellation ends the pause. */
+/** No step begins in a run that was read as paused with no step running, until it is resumed. Undos may begin: a cancellation ends the pause. */
 export function judgePauses({ pauses, calls, freezes }: Facts): {
   readonly violations: readonly Violation[]
   readonly exceptions: Readonly<Record<string, number>>
@@ -19,7 +19,7 @@ export function judgePauses({ pauses, calls, freezes }: Facts): {
       if (wasStoppedBefore(call, freezes)) stopped += 1
       else
         begun.push(
-          `Run ${runId} was paused with no step running, and step ${call.step} began ${Math.round(call.beganAt - pausedAt)} ms later.`,
+          `Run ${runId} was paused with no step running, but step ${call.step} began ${Math.round(call.beganAt - pausedAt)} ms later.`,
         )
     }
   }
@@ -28,7 +28,7 @@ export function judgePauses({ pauses, calls, freezes }: Facts): {
   return { violations: summarised('began_while_paused', begun), exceptions }
 }
 
-/** A process that was stopped holds what it had been given before the pause: that it begins it is judged by the order of effects. */
+/** A stopped process still holds the steps that it got before the pause. If it begins them, the order of effects judges it. */
 const JUST_BEFORE_MS = 1_000
 
 function wasStoppedBefore({ worker, beganAt }: CallFacts, freezes: Facts['freezes']): boolean {

@@ -1,7 +1,7 @@
 import type { Facts } from './facts.ts'
 import { summarised, type Violation } from './violation.ts'
 
-/** Every run that was wanted is there once, none that was rolled back, and nothing that was acknowledged got lost. */
+/** Every wanted run exists once, no rolled-back run exists, and nothing acknowledged was lost. */
 export function judgeRuns(facts: Facts): readonly Violation[] {
   const { runs, intents, orders } = facts
   const byKey = new Map<string, number>()
@@ -23,7 +23,7 @@ export function judgeRuns(facts: Facts): readonly Violation[] {
     ...summarised(
       'run_lost',
       lost.map(
-        ({ key, runId }) => `run() resolved for key ${key} with run ${runId}, and there is no such run.`,
+        ({ key, runId }) => `run() resolved for key ${key} with run ${runId}, but there is no such run.`,
       ),
     ),
     ...summarised(
@@ -32,7 +32,7 @@ export function judgeRuns(facts: Facts): readonly Violation[] {
     ),
     ...summarised(
       'run_from_rollback',
-      rolledBack.map(({ key }) => `The start with key ${key} was rolled back, and there is a run with it.`),
+      rolledBack.map(({ key }) => `The start with key ${key} was rolled back, but there is a run with it.`),
     ),
     ...summarised(
       'order_lost',
@@ -56,7 +56,7 @@ function lostSignals({ runs, receipts }: Facts): readonly Violation[] {
     'signal_lost',
     lost.map(
       ({ runId, step, result }) =>
-        `The signal to step ${step} of run ${runId} was acknowledged as ${result}, and the step completed with something else.`,
+        `The signal to step ${step} of run ${runId} was acknowledged as ${result}, but the step completed with something else.`,
     ),
   )
 }

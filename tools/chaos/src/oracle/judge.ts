@@ -1,25 +1,20 @@
 import type { Facts } from './facts.ts'
 import type { EffectRules } from './judge-effects.ts'
 import { judgeEffects } from './judge-effects.ts'
-import { judgeLedger } from './judge-ledger.ts'
+import { judgeLedger, type LedgerRules } from './judge-ledger.ts'
 import { judgePauses } from './judge-pauses.ts'
 import { judgeRuns } from './judge-runs.ts'
 import type { Violation } from './violation.ts'
 
 export interface Judgement {
   readonly violations: readonly Violation[]
-  /** What is allowed, and counted so that nobody overlooks it. */
+  /** Allowed exceptions, counted so that nobody overlooks them. */
   readonly exceptions: Readonly<Record<string, number>>
 }
 
-export interface Rules extends EffectRules {
-  /** Steps whose entries are in the ledger. */
-  readonly ledgerSteps: readonly string[]
-  /** What every account held before the first run, in cents. */
-  readonly openingCents: number
-}
+export interface Rules extends EffectRules, LedgerRules {}
 
-/** Judges everything that has happened: a pure function of what is there at the end. */
+/** Judges all that has happened: a pure function of the final state. */
 export function judge(facts: Facts, rules: Rules): Judgement {
   const effects = judgeEffects(facts, rules)
   const pauses = judgePauses(facts)

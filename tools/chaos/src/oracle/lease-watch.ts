@@ -1,6 +1,6 @@
 import { summarised, type Violation } from './violation.ts'
 
-/** A step that is leased to a worker whose own lease is good, as the store shows it. */
+/** A step leased to a worker whose own lease is valid, according to the store. */
 export interface Lease {
   readonly runId: string
   readonly step: string
@@ -11,24 +11,24 @@ export interface Lease {
 
 interface Seen {
   readonly lease: Lease
-  /** For how long nobody has worked on it, while nothing explained that. */
+  /** How long no process has worked on it without an explanation. */
   idleMs: number
 }
 
-/** Looks again and again for steps that a live worker holds and nobody works on. Time under a fault does not count. */
+/** Checks repeatedly for steps that a live worker holds and does not work on. Time under a fault does not count. */
 export class LeaseWatch {
   readonly #toleratedMs: number
   #seen = new Map<string, Seen>()
   readonly #found = new Map<string, string>()
 
-  /** `toleratedMs`: for how long a leased step may wait for its turn in its worker. */
+  /** `toleratedMs`: how long a leased step may wait for its turn in its worker. */
   constructor(toleratedMs: number) {
     this.#toleratedMs = toleratedMs
   }
 
   /**
-   * One look: all leases, what each process works on as `run:step`, and how long ago the look before was, in milliseconds.
-   * `isCalm` says of a process whether nothing is being done to it, or to all.
+   * One look: all leases, what each process works on as `run:step`, and the milliseconds since the last look. `isCalm` tells whether a process, and
+   * the whole system, are free of faults.
    */
   look(
     leases: readonly Lease[],
@@ -60,6 +60,6 @@ export class LeaseWatch {
   }
 
   #sentence({ lease: { runId, step, fence, worker }, idleMs }: Seen): string {
-    return `Step ${step} of run ${runId} (fence ${fence}) has been leased to the live worker ${worker} for ${Math.round(idleMs)} ms without a fault, and that process doesn't work on it; ${this.#toleratedMs} ms are tolerated.`
+    return `Step ${step} of run ${runId} (fence ${fence}) has been leased to the live worker ${worker} for ${Math.round(idleMs)} ms without a fault, but that process does not work on it; ${this.#toleratedMs} ms are tolerated.`
   }
 }

@@ -1,4 +1,4 @@
-/** Something that must not be. Its sentence says what, where, and how it is known. */
+/** A broken guarantee. Its sentence says what, where, and how it is known. */
 export interface Violation {
   readonly kind: ViolationKind
   readonly sentence: string
@@ -25,7 +25,7 @@ export type ViolationKind =
   | 'close_hangs'
   | 'unhealthy'
 
-/** The first few of many, and how many there are. */
+/** The first few of many, and their number. */
 export function summarised(
   kind: ViolationKind,
   sentences: readonly string[],

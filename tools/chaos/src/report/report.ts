@@ -1,7 +1,7 @@
 import type { Violation } from '../oracle/violation.ts'
 import type { RecoveryTimes } from '../supervisor/recoveries.ts'
 
-/** What a run of the harness came to. */
+/** The result of a run of the harness. */
 export interface Report {
   readonly seed: number
   readonly faultsMs: number
@@ -17,16 +17,16 @@ export interface Report {
   readonly restMs: number
   readonly discarded: number
   readonly leasesLost: number
-  /** Calls of the trigger's that failed, by name and code: it makes them again. */
+  /** The trigger's failed calls, by name and code. It repeats them. */
   readonly failedCalls: Readonly<Record<string, number>>
-  /** What the engine told as unexpected, by its words. */
+  /** What the engine reported as unexpected, by its text. */
   readonly errors: Readonly<Record<string, number>>
   readonly exceptions: Readonly<Record<string, number>>
   readonly violations: readonly Violation[]
   readonly timeline: readonly string[]
 }
 
-/** For people. */
+/** The report for people. */
 export function renderReport(report: Report, command: string): string {
   const lines = [
     '',
@@ -36,8 +36,8 @@ export function renderReport(report: Report, command: string): string {
     '',
     `Recovery: for a killed or frozen process from that moment on, else from the end of the fault, until its steps are held by nobody that lost them and the load goes on.`,
     `A lease is ${report.leaseMs} ms, and a tick ${report.tickMs} ms: together ${report.leaseMs + report.tickMs} ms.`,
-    ...section('Calls that failed, and were made again', report.failedCalls),
-    ...section('What the engine told as unexpected', report.errors),
+    ...section('Calls that failed and were repeated', report.failedCalls),
+    ...section('What the engine reported as unexpected', report.errors),
     ...section('Allowed, and counted', {
       ...report.exceptions,
       'late results discarded': report.discarded,

@@ -1,4 +1,4 @@
-/** What happened when, for whoever has to understand a failure. Bounded: the oldest lines go. */
+/** What happened when, to help understand a failure. Bounded: the oldest lines are dropped. */
 export class Timeline {
   readonly #startedAt = performance.now()
   readonly #lines: string[] = []

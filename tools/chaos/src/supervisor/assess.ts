@@ -12,7 +12,7 @@ import type { Heard } from './heard.ts'
 import type { Recoveries } from './recoveries.ts'
 import type { Stage } from './stage.ts'
 
-/** What is noted while everything goes on. */
+/** What is recorded during a run of the harness. */
 export interface Course {
   readonly options: ChaosOptions
   readonly progress: (line: string) => void
@@ -21,14 +21,14 @@ export interface Course {
   readonly timeline: Timeline
   readonly heard: Heard
   readonly recoveries: Recoveries
-  /** What faults themselves saw that must not be. */
+  /** Violations that the faults themselves saw. */
   readonly complaints: Violation[]
 }
 
 export interface Outcome {
   readonly watched: () => readonly Violation[]
   readonly faults: Readonly<Record<string, number>>
-  /** While faults were under way that can lose a worker. */
+  /** The times of faults that can cause the loss of a worker. */
   readonly troubles: readonly Span[]
   readonly restless: readonly Violation[]
   readonly restMs: number
@@ -36,12 +36,12 @@ export interface Outcome {
 
 const RULES = { effectSteps: EFFECT_STEPS, ledgerSteps: LEDGER_STEPS, openingCents: OPENING_CENTS }
 
-/** Judges what is there once everything is at rest, or should be; workers leave before the rows are read. */
+/** Judges the final state once everything is, or should be, at rest. Workers leave before the rows are read. */
 export async function assess(stage: Stage, course: Course, outcome: Outcome): Promise<Report> {
   const { options, timeline, heard, recoveries, leaseMs, tickMs } = course
   const { fleet } = stage
   const sick = await findings(stage)
-  // Before the processes leave, whose names it needs.
+  // Before the processes leave, because it needs their names.
   const watched = outcome.watched()
   const late = await fleet.leave()
   const facts = await collectFacts(stage, outcome.troubles)
@@ -85,5 +85,5 @@ async function findings({ engine }: Stage): Promise<readonly Violation[]> {
 }
 
 function leftLate(name: string): string {
-  return `${name} was told to leave at the end, and had not left after ${LEAVE_MS} ms.`
+  return `${name} was told to leave at the end, but had not left after ${LEAVE_MS} ms.`
 }

@@ -22,7 +22,7 @@ const WARM_UP_MS = 30_000
 const WARM_UP_STEPS = 30
 const PROGRESS_MS = 5_000
 
-/** Lets everything go wrong for a while, and says what became of it. `progress` is told a line now and then. */
+/** Runs the whole harness, and reports the result. `progress` gets a line now and then. */
 export async function chaos(options: ChaosOptions, progress: (line: string) => void): Promise<Report> {
   const course: Course = {
     ...{ options, progress, leaseMs: LEASE_MS, tickMs: TICK_MS },

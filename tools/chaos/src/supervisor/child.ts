@@ -10,15 +10,15 @@ export interface ChildParts {
   readonly setup: ChildSetup
   readonly guard: Guard
   readonly onMessage: (message: Message) => void
-  /** It ended without having been told to. */
+  /** Called if it ends without having been told to. */
   readonly onDeath: (sentence: string) => void
 }
 
-/** A process of the harness's: told and heard line by line, and killed, stopped and continued at will. */
+/** A process of the harness. It exchanges lines with the supervisor, and can be killed, stopped and continued. */
 export class Child {
   readonly name: string
   readonly startedAt = performance.now()
-  /** When it was stopped and continued by signals; the world's clock is the machine's too. */
+  /** When it was stopped and continued by signals. The world uses the same clock, the machine's. */
   readonly freezes: { readonly from: Date; to: Date | undefined }[] = []
   readonly ended: Promise<void>
   readonly #process: ChildProcess
@@ -70,13 +70,13 @@ export class Child {
     if (!this.#hasEnded) this.#process.stdin!.write(`${JSON.stringify(command)}\n`)
   }
 
-  /** Tells it to leave in order; that it then ends with 0 is not a death. */
+  /** Tells it to leave in order. Exit code 0 after that is not a death. */
   leave(): void {
     this.#isExpectedToEnd = true
     this.tell({ type: 'leave' })
   }
 
-  /** SIGKILL, and waits until it is gone. */
+  /** Sends SIGKILL, and waits until it is gone. */
   async kill(): Promise<void> {
     this.#isExpectedToEnd = true
     this.#process.kill('SIGKILL')

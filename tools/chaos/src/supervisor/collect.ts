@@ -1,12 +1,12 @@
 import type { EntryFacts, Facts, RunFacts, Span, StepFacts } from '../oracle/facts.ts'
 import type { ArchivedRun, Stage } from './stage.ts'
 
-/** Reads all that the oracle judges by. Everything is at rest, and nothing happens to the server any more. */
+/** Reads all that the oracle judges. Everything is at rest, and no more faults happen to the server. */
 export async function collectFacts(stage: Stage, troubles: readonly Span[]): Promise<Facts> {
   const { database, world } = stage
   const stored = await storedRuns(stage)
   const known = new Set(stored.map(({ id }) => id))
-  // A run whose deletion was not committed after it was archived is there all the same.
+  // If a run was archived but its deletion was not committed, the run still exists.
   const archived = [...stage.archive.values()].filter((run) => !known.has(run.id))
   const rows = async <Row extends object>(from: typeof world, text: string) =>
     (await from.query<Row>(text)).rows
@@ -65,7 +65,7 @@ async function storedRuns({ database }: Stage): Promise<readonly RunFacts[]> {
   return runs.map((run) => ({ ...run, steps: byRun.get(run.id) ?? [] }))
 }
 
-/** What `archive` was given of a run. It doesn't say what an undo was of: a step that has an output had completed. */
+/** A run from what `archive` got. That does not say what state the undo began in: a step with an output had completed. */
 function archivedRun(run: ArchivedRun): RunFacts {
   return {
     id: run.id,

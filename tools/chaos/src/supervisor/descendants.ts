@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** The ids of all processes below one, where the system tells (Linux); elsewhere none. */
+/** The ids of all processes below one; empty where the system does not tell (elsewhere than on Linux). */
 export function descendants(pid: number): readonly number[] {
   const byParent = new Map<number, number[]>()
   for (const name of processIds()) {
@@ -28,7 +28,7 @@ function processIds(): readonly string[] {
 function parentOf(pid: string): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The second field is the program's name, which may hold anything; the parent is the fourth.
+    // The second field is the program's name, which may contain anything; the parent is the fourth.
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
   } catch {
     return undefined

@@ -8,11 +8,11 @@ import type { Stage } from './stage.ts'
 const GAP_MS = 1_300
 const AT_ONCE_MAX = 4
 
-/** Lets faults happen at random, one after the other and sometimes together, until it is told to end. */
+/** Makes faults happen at random, one after another and sometimes together, until it is told to end. */
 export class FaultLoop {
   /** By the fault's name. */
   readonly counts: Record<string, number> = {}
-  /** While faults were under way by which a worker can be lost, by the machine's clock. */
+  /** The times of faults that can cause the loss of a worker, by the machine's clock. */
   readonly troubles: { readonly from: number; readonly to: number }[] = []
   readonly #stage: Stage
   readonly #faults: readonly Fault[]
@@ -35,7 +35,7 @@ export class FaultLoop {
     this.#recoveries = parts.recoveries
   }
 
-  /** Resolves when the time is over and every fault has come to its end. */
+  /** Resolves when the time is over and every fault has ended. */
   async run(ms: number, intensity: number): Promise<void> {
     const { random } = this.#stage
     const end = performance.now() + ms
@@ -75,7 +75,7 @@ export class FaultLoop {
       this.#timeline.add(`${fault.name}: ${what}`)
       if (!isMeasured) measure(leases)
     } catch (error) {
-      // Another fault was upon the supervisor's own statement.
+      // Another fault broke the supervisor's own statement.
       this.#timeline.add(`${fault.name} came to nothing: ${error instanceof Error ? error.message : error}`)
     } finally {
       if (fault.class !== 'prune' && fault.class !== 'deploy') this.troubles.push({ from, to: Date.now() })

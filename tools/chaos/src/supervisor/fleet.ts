@@ -13,7 +13,7 @@ import { Child } from './child.ts'
 import type { Guard } from './guard.ts'
 import { Seat } from './seat.ts'
 
-/** A worker that is told to leave gives its handlers two seconds; its statements have bounds of their own. */
+/** A leaving worker gives its handlers two seconds; its statements have their own limits. */
 export const LEAVE_MS = 15_000
 
 export interface FleetParts {
@@ -29,11 +29,11 @@ export interface FleetParts {
   readonly onDeath: (sentence: string) => void
 }
 
-/** All processes of the load: workers, and the trigger that starts their runs, each behind a proxy of its own. */
+/** All processes of the load: workers, and the trigger that starts their runs, each behind its own proxy. */
 export class Fleet {
   readonly workers: readonly Seat[]
   readonly trigger: Seat
-  /** Every process there has been: what it did may have to be explained by what was done to it. */
+  /** Every process so far: the faults that hit it may explain what it did. */
   readonly children: Child[] = []
   readonly #parts: FleetParts
   readonly #visitors = new Set<Seat>()
@@ -43,7 +43,7 @@ export class Fleet {
   static async open(workers: number, parts: FleetParts): Promise<Fleet> {
     const seats: Seat[] = []
     for (let number = 1; number <= workers; number += 1) {
-      // One worker uses a Pool of the application's.
+      // One worker uses an application's Pool.
       const pool = number === workers ? 'application' : 'own'
       seats.push(new Seat(`worker${number}`, 'worker', pool, await TcpProxy.open(parts.serverPort)))
     }
@@ -66,12 +66,12 @@ export class Fleet {
     return this.sum('settled')
   }
 
-  /** Of all workers that there have been. */
+  /** The sum over all workers so far. */
   sum(count: keyof Counts): number {
     return this.workers.reduce((total, { counts }) => total + counts[count], 0)
   }
 
-  /** Starts a process at a seat that is empty. */
+  /** Starts a process at an empty seat. */
   seat(seat: Seat): void {
     if (this.#isOver || (seat.child !== undefined && !seat.child.hasEnded)) return
     const program = fileURLToPath(new URL(`../child/${seat.role}.js`, import.meta.url))
@@ -95,7 +95,7 @@ export class Fleet {
     seat.child = child
   }
 
-  /** A fresh process beside the others, which begins with a burst of starts and does nothing else. */
+  /** A fresh process beside the others, which makes a burst of starts and nothing else. */
   async visit(): Promise<Seat> {
     this.#visits += 1
     const proxy = await TcpProxy.open(this.#parts.serverPort)
@@ -111,7 +111,7 @@ export class Fleet {
     await seat.proxy.close()
   }
 
-  /** Tells the process at a seat to leave, and kills it when it does not in time; gives whether it did. */
+  /** Tells the process at a seat to leave, and kills it if it does not leave in time. Resolves to whether it left. */
   async vacate(seat: Seat): Promise<boolean> {
     const { child } = seat
     if (child === undefined) return true
@@ -121,7 +121,7 @@ export class Fleet {
     return false
   }
 
-  /** Tells every process to leave; gives the names of those that did not in time. */
+  /** Tells every process to leave. Resolves to the names of those that did not leave in time. */
   async leave(): Promise<readonly string[]> {
     const leaving = this.seats.map(async (seat) => ((await this.vacate(seat)) ? [] : [seat.child!.name]))
     return (await Promise.all(leaving)).flat()

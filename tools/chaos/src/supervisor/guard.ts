@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 
-// Ends what its input names once that input closes, which happens however the supervisor ends. Processes that were stopped by a signal
-// don't notice that their own input has closed.
+// Ends the processes named by its input once that input closes, which happens however the supervisor ends. Processes stopped by a signal do not
+// notice that their own input has closed.
 const SCRIPT = `kills="" thaws=""
 while read -r verb pid; do
   case "$verb" in
@@ -14,7 +14,7 @@ done
 for pid in $kills; do kill -KILL "$pid" 2>/dev/null; done
 for pid in $thaws; do kill -CONT "$pid" 2>/dev/null; done`
 
-/** Sees to it that no process outlives the supervisor, not even one that is stopped while the supervisor is killed. */
+/** Ensures that no process outlives the supervisor, even if it is stopped when the supervisor is killed. */
 export class Guard {
   readonly #shell: ChildProcess
 
@@ -24,7 +24,7 @@ export class Guard {
     this.#shell.stdin!.on('error', () => {})
   }
 
-  /** To be killed with the supervisor. */
+  /** Kills it when the supervisor ends. */
   watch(pid: number): void {
     this.#tell(`kill ${pid}`)
   }
@@ -33,7 +33,7 @@ export class Guard {
     this.#tell(`gone ${pid}`)
   }
 
-  /** To be continued when the supervisor ends, so that others can end them in order. */
+  /** Continues them when the supervisor ends, so that others can end them in order. */
   frozen(pids: readonly number[]): void {
     for (const pid of pids) this.#tell(`thaw ${pid}`)
   }

@@ -1,9 +1,9 @@
 import type { Message } from '../child/protocol.ts'
 import type { Seat } from './seat.ts'
 
-/** What processes said in the course of it. */
+/** What the processes have said. */
 export class Heard {
-  /** What the engine told as unexpected, by its words. */
+  /** What the engine reported as unexpected, by its text. */
   readonly errors: Record<string, number> = {}
   readonly deaths: string[] = []
   readonly hangs: string[] = []
@@ -12,7 +12,7 @@ export class Heard {
   hear(seat: Seat, message: Message): void {
     const name = seat.child?.name ?? seat.name
     if (message.type === 'error') {
-      // Names of databases and ports differ between processes; the sentence counts.
+      // Names of databases and ports differ between processes; only the sentence matters.
       const text = message.message.replaceAll(/db_[0-9a-f]+|:[0-9]+/g, '…')
       const what = `${message.during}: ${text}`.slice(0, 160)
       this.errors[what] = (this.errors[what] ?? 0) + 1
@@ -22,7 +22,7 @@ export class Heard {
     if (message.type === 'started') this.#failures.set(name, message.failures)
   }
 
-  /** Calls that failed, over all processes that there were. */
+  /** Failed calls, summed over all processes so far. */
   get failures(): Readonly<Record<string, number>> {
     const sum: Record<string, number> = {}
     for (const failures of this.#failures.values())

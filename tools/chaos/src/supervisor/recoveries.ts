@@ -2,14 +2,14 @@ import type pg from 'pg'
 import type { LeasedStep } from '../faults/fault.ts'
 import { stillLeased } from '../faults/leases.ts'
 
-/** Steps that must settle after a fault before the load counts as going on again. */
+/** Steps that must settle after a fault before the load counts as running again. */
 const PROGRESS_STEPS = 3
 
 interface Awaited {
   readonly fault: string
   readonly since: number
   leases: readonly LeasedStep[]
-  /** What the fleet had settled when the fault ended. */
+  /** How many steps the fleet had settled when the fault ended. */
   readonly settled: number
 }
 
@@ -17,11 +17,11 @@ export interface RecoveryTimes {
   readonly count: number
   readonly medianMs: number
   readonly worstMs: number
-  /** Not seen to recover before the end. */
+  /** How many did not recover before the end. */
   readonly open: number
 }
 
-/** Measures from each fault to the moment the load goes on again, and the steps that it hit are not held by whom it hit any more. */
+/** Measures the time from each fault until the load runs again and the affected processes no longer hold their steps. */
 export class Recoveries {
   readonly #times = new Map<string, number[]>()
   #awaited: Awaited[] = []
@@ -34,7 +34,7 @@ export class Recoveries {
     this.#awaited.push({ fault, since, settled, leases })
   }
 
-  /** Asked often: who has recovered by now? */
+  /** Called often: checks which faults have been recovered from. */
   async look(database: pg.Pool, settled: number): Promise<void> {
     for (const awaited of [...this.#awaited]) {
       if (awaited.leases.length > 0)

@@ -13,7 +13,7 @@ export async function settleDown(stage: Stage, withinMs: number): Promise<readon
     await seat.proxy.heal()
     seat.child?.tell({ type: 'name', found: true })
   }
-  // Runs of version 2 must find a worker, whichever leaves. Where no worker was upgraded there is no such run.
+  // Runs of version 2 need a worker, whichever one leaves. If no worker was upgraded, there is no such run.
   const mixed = fleet.workers.some(({ version }) => version === 'both')
   const late: string[] = []
   for (const seat of fleet.workers.filter(({ version }) => mixed && version === 'v1')) {
@@ -24,7 +24,7 @@ export async function settleDown(stage: Stage, withinMs: number): Promise<readon
   return [...summarised('close_hangs', late), ...(await comeToRest(stage, withinMs))]
 }
 
-/** Waits until every run that was wanted is over; meanwhile an operator repairs what is parked. Gives what is not over in time. */
+/** Waits until every wanted run has ended; meanwhile an operator repairs parked runs. Resolves to what has not ended in time. */
 async function comeToRest(stage: Stage, withinMs: number): Promise<readonly Violation[]> {
   const end = performance.now() + withinMs
   for (;;) {
@@ -34,7 +34,7 @@ async function comeToRest(stage: Stage, withinMs: number): Promise<readonly Viol
     if (open.length === 0 && wanted.length === 0) return []
     if (performance.now() > end) {
       const sentences = [
-        ...wanted.map(({ key, kind }) => `The start with key ${key} (${kind}) has not come to an end.`),
+        ...wanted.map(({ key, kind }) => `The start with key ${key} (${kind}) has not ended.`),
         ...(await explained(stage, open)),
       ]
       return summarised('not_at_rest', sentences, 2 * EXPLAINED_MAX)
@@ -50,7 +50,7 @@ async function openRuns({ database }: Stage): Promise<readonly string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** What an operator does: mends the cause, then has the compensation called again. */
+/** What an operator does: repairs the cause, then retries the compensation. */
 async function repairParked({ engine, world, database }: Stage): Promise<void> {
   const { rows } = await database.query<{ run_id: string; name: string }>(
     `select s.run_id, s.name from belay.workflow_step_overview s join belay.workflow_runs r on r.id = s.run_id

@@ -5,7 +5,7 @@ import type { Child } from './child.ts'
 
 const NOTHING: Counts = { settled: 0, discarded: 0, leasesLost: 0 }
 
-/** A place for a process in the fleet: its proxy stays when the process is replaced by another. */
+/** A place for a process in the fleet: its proxy stays when another process replaces it. */
 export class Seat {
   readonly name: string
   readonly role: 'worker' | 'trigger'
@@ -13,15 +13,15 @@ export class Seat {
   readonly proxy: TcpProxy
   version: Version = 'v1'
   child: Child | undefined
-  /** Of all processes that have sat here. */
+  /** The sum over all processes that have sat here. */
   counts: Counts = NOTHING
-  /** `run:step` of the handlers that were under way when it last said so. */
+  /** `run:step` of the handlers that were running at its last report. */
   active: ReadonlySet<string> = new Set()
-  /** Runs that a trigger's newest process has started. */
+  /** Runs that the newest process of a trigger has started. */
   started = 0
-  /** Faults that are upon it now: they explain what it does meanwhile. */
+  /** Its current faults: they explain what it does meanwhile. */
   readonly troubles = new Set<string>()
-  /** What the processes before this one came to. */
+  /** The counts of the earlier processes. */
   #before: Counts = NOTHING
   #generation = 0
 

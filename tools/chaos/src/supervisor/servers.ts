@@ -7,13 +7,13 @@ import { makeWorkflows } from '../load/workflows.ts'
 import { APPLICATION_TABLES, WORLD_TABLES } from '../world/schema.ts'
 import { World } from '../world/world.ts'
 
-/** A statement of the supervisor's that takes longer than this is given up: something is upon the server. */
+/** The supervisor's statements time out after this: then the server has a fault. */
 const STATEMENT_MS = 5_000
 
 /** The servers, and the supervisor's connections to them. */
 export async function openServers() {
   const [server, worldServer] = await Promise.all([
-    // A crash must lose nothing that was committed; the machine itself does not crash, so nothing has to reach the disk.
+    // A crash must lose nothing committed. The machine itself does not crash, so nothing must reach the disk.
     startPostgres({ settings: { synchronous_commit: 'on', full_page_writes: 'on', max_connections: '300' } }),
     startPostgres({ settings: { max_connections: '60' } }),
   ])
@@ -42,7 +42,7 @@ export async function openServers() {
   }
 }
 
-/** Commits that hang on a standby are for the load: the supervisor's own go through. */
+/** The supervisor's own commits do not hang on a missing standby: only the load's should. */
 function supervisorsPool(url: string, name: string): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,

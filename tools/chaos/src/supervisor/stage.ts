@@ -7,24 +7,24 @@ import type { Random } from '../random.ts'
 import type { Fleet } from './fleet.ts'
 import type { Guard } from './guard.ts'
 
-/** All that faults are done to, and done with. */
+/** All that faults affect and use. */
 export interface Stage {
   readonly server: PostgresServer
   readonly fleet: Fleet
   readonly guard: Guard
   readonly random: Random
-  /** The engine's database, directly: nothing happens to these connections but what happens to the server. */
+  /** The engine's database, directly: only faults of the server affect these connections. */
   readonly database: pg.Pool
   readonly world: pg.Pool
-  /** The supervisor's own engine, which never works: for what operators do. */
+  /** The supervisor's own engine, which never works: for operators' actions. */
   readonly engine: Engine
   readonly workflows: Workflows
   readonly leaseMs: number
-  /** Faults that are upon everything now. */
+  /** The current faults that affect everything. */
   readonly troubles: Set<string>
-  /** Keeps what pruning deletes, for the oracle. */
+  /** Keeps pruned runs for the oracle. */
   readonly archive: Map<string, ArchivedRun>
-  /** Something that must not be, seen by a fault itself. */
+  /** Reports a violation that a fault itself has seen. */
   readonly complain: (violation: Violation) => void
 }
 

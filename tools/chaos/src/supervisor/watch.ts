@@ -9,14 +9,14 @@ import type { Stage } from './stage.ts'
 
 const LOOK_MS = 250
 const RECOVERY_LOOK_MS = 100
-/** One backend more for so long is somebody who changes connections. */
+/** One more backend for this long is normal: a process replaces a connection. */
 const BACKENDS_MS = 3_000
-/** After a fault everything gets this long before it counts as calm again: clients notice, wait and try again. */
+/** How long after a fault everything counts as calm again: clients notice it, wait and try again. */
 const AFTERMATH_MS = 2_000
 
-/** Looks at the database while everything goes on, and tells the trigger how many runs are open. */
+/** Watches the database during the load, and tells the trigger how many runs are open. */
 export class Watch {
-  /** Runs that have not ended, at the last look. */
+  /** Runs that had not ended at the last look. */
   open = 0
   ended = 0
   readonly #stage: Stage
@@ -32,7 +32,7 @@ export class Watch {
   constructor(stage: Stage, recoveries: Recoveries) {
     this.#stage = stage
     this.#recoveries = recoveries
-    // A step whose COMMIT is not answered is asked about once the statement's time is over.
+    // If a step's COMMIT gets no answer, the engine checks it after the statement's limit.
     this.#leases = new LeaseWatch(3 * stage.leaseMs + QUERY_TIMEOUT_MS)
   }
 
@@ -67,7 +67,7 @@ export class Watch {
       try {
         await this.#look()
       } catch {
-        // The server is away, or its tables are locked: nothing was seen, and time begins anew.
+        // The server is away, or its tables are locked: nothing was seen, so the time starts again.
         this.#lookedAt = performance.now()
       }
       this.#pace()
@@ -92,7 +92,7 @@ export class Watch {
     const none: ReadonlySet<string> = new Set()
     this.#leases.look(leases.rows, {
       worksOn: (worker) => seats.get(worker)?.active ?? none,
-      // A process that is no more is swept in its own time; what never ends shows in the runs that are not over.
+      // A process that is gone is swept in its own time. If that never happens, its runs do not end, which shows.
       isCalm: (worker) => seats.has(worker) && this.#isCalm(seats.get(worker)!.name) && this.#isCalm('all'),
       sinceMs,
     })
@@ -103,7 +103,7 @@ export class Watch {
     })
   }
 
-  /** Remembers when something was last upon whom. */
+  /** Notes which processes have a fault now. */
   #noteTrouble(): void {
     const { fleet, troubles } = this.#stage
     const now = performance.now()

@@ -4,7 +4,7 @@ import type { Input } from '../load/input.ts'
 /** How a run is started. `rollback` is started in a transaction that is rolled back: there must be no run. */
 export type IntentKind = 'run' | 'many' | 'tx' | 'rollback'
 
-/** A run that somebody wants: written down before it is started, so that it outlives whoever starts it. */
+/** A wanted run: written down before it is started, so that it outlives the process that starts it. */
 export interface Intent {
   readonly key: string
   readonly workflow: 'transfer' | 'order' | 'patient'
@@ -37,7 +37,7 @@ export async function findIntent(world: pg.Pool, key: string): Promise<Intent | 
   return rows[0]
 }
 
-/** Notes what became of an intent. */
+/** Records the result of an intent. */
 export async function closeIntent(
   world: pg.Pool,
   key: string,

@@ -1,6 +1,6 @@
 /**
- * The world outside: what handlers do to it is done at once, in no transaction of the engine's. It is a server of its own that nothing
- * happens to, so that its clock orders what was done. The trigger's intents are here too: what must come of them in the end.
+ * The outside world: handlers change it at once, outside the engine's transactions. It is a separate server without faults, so its clock orders all
+ * effects. It also holds the trigger's intents, against which the final state is judged.
  */
 export const WORLD_TABLES = `
 create table calls (id bigserial primary key, key text not null, run_id uuid not null, step text not null, undo boolean not null,
@@ -13,7 +13,7 @@ create table receipts (run_id uuid not null, step text not null, nonce text not 
 create table pauses (id bigserial primary key, run_id uuid not null, paused_at timestamptz not null default clock_timestamp(), resumed_at timestamptz);
 create table repairs (run_id uuid primary key);`
 
-/** The application's own tables, beside the engine's. Entries have no unique key: one that is written twice is there twice. */
+/** The application's own tables, beside the engine's. Entries have no unique key: one written twice appears twice. */
 export const APPLICATION_TABLES = `
 create table accounts (id integer primary key, cents bigint not null);
 create table entries (id bigserial primary key, run_id uuid not null, step text not null, key text not null, account integer not null, cents bigint not null);

@@ -8,7 +8,7 @@ export interface CallOf {
   readonly attempt: number
 }
 
-/** The world as handlers reach it: directly, over connections that nothing happens to. */
+/** The world as handlers reach it: directly, over connections without faults. */
 export class World {
   readonly pool: pg.Pool
   readonly #worker: string
@@ -19,9 +19,9 @@ export class World {
     this.pool.on('error', () => {})
   }
 
-  /** Notes that a handler has begun; gives the call's number. */
+  /** Records that a handler has begun. Resolves to the call's number. */
   async begin({ runId, step, idempotencyKey, attempt }: CallOf, undo: boolean): Promise<string> {
-    // The machine's clock, which is the world's too: what comes between this moment and the note must not count.
+    // The machine's clock, which the world also uses. Time between this moment and the insert must not count.
     const now = new Date()
     const { rows } = await this.pool.query<{ id: string }>(
       `insert into calls (key, run_id, step, undo, attempt, worker, began_at) values ($1, $2, $3, $4, $5, $6, $7)
@@ -31,7 +31,7 @@ export class World {
     return rows[0]!.id
   }
 
-  /** Does it, once by key, as a payment provider would. */
+  /** Makes the effect, once per key, as a payment provider would. */
   async effect({ runId, step, idempotencyKey }: CallOf, undo: boolean, callId: string): Promise<void> {
     await this.pool.query(
       `insert into effects (key, run_id, step, undo, call_id) values ($1, $2, $3, $4, $5)

@@ -1,4 +1,4 @@
-// A supervisor with one process, which it stops; both are to be gone once this one is killed.
+// A supervisor that stops its one process. Both must be gone once this one is killed.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { Guard } from '../../dist/supervisor/guard.js'

@@ -10,12 +10,12 @@
  */
 
 /**
- * The TypeScript of a Markdown page. A block is a module of its own, unless its fence says how it is read:
+ * The TypeScript of a Markdown page. Each block is a separate module, unless its fence says otherwise:
  *
- * - ` ```ts continues `: its text follows that of the block before it, in one module;
+ * - ` ```ts continues `: its text follows the block before it, in one module;
  * - ` ```ts ignore: <reason> `: it is not compiled.
  *
- * `<!-- ts … -->` holds code that readers don't see, like `declare const payments: …`; it comes first in every later block of the page.
+ * `<!-- ts … -->` holds code that readers do not see, like `declare const payments: …`. It is prepended to every later block of the page.
  * @param {string} markdown
  * @returns {Page}
  */
@@ -63,7 +63,7 @@ function addBlock(page, mark, block, prelude) {
 }
 
 /**
- * Hidden lines come before the page's own, so the block begins that much earlier.
+ * Hidden lines come before the page's own, so the block begins that many lines earlier.
  * @param {CodeBlock} block
  * @param {readonly string[]} prelude
  * @returns {CodeBlock}

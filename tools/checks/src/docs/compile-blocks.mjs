@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
 
-/** What a reader has installed: the packages, what the examples use beside them, drizzle for the schema, and Vitest. */
+/** What a reader has installed: the packages, the other dependencies of the examples, drizzle for the schema, and Vitest. */
 const MODULES = ['examples/node_modules', 'packages/workflow-postgres/node_modules', 'node_modules']
 
 const OPTIONS = {
@@ -74,7 +74,7 @@ function tsc(folder) {
         const errors = stdout
           .split('\n')
           .filter((line) => line.includes(' error TS') || line.startsWith('error TS'))
-        // A compiler that fails without naming an error has not checked anything.
+        // A compiler that fails without naming an error has checked nothing.
         if (error !== null && errors.length === 0) reject(new Error(`tsc failed:\n${stdout}${stderr}`))
         else resolve(errors)
       },

@@ -21,7 +21,7 @@ export function findViolations(root, rules) {
     checkedImports += imports.length
     /** @param {FoundImport} found */
     const place = (found) => `${packageRules.folder}/src/${found.file}:${found.line}`
-    for (const found of imports) {
+    for (const found of packageRules.circlesOnly === true ? [] : imports) {
       const problem = isRelative(found)
         ? roomProblem(found, packageRules)
         : externalProblem(found, packageRules)
@@ -78,11 +78,12 @@ function externalProblem(found, rules) {
 }
 
 /**
- * Rooms that need each other are one room with two names, and so are files. Types count: a reader follows them too.
+ * Rooms that import each other are really one room with two names; the same goes for files. Types count, because a reader follows them too.
  * @param {readonly FoundImport[]} imports
  * @param {PackageRules} rules
  */
 function circles(imports, rules) {
+  if (rules.circlesOnly === true) return circleAmong('files', imports, (file) => file)
   const amongRooms = circleAmong('rooms', imports, (file) => roomName(file, rules))
   return amongRooms.length > 0 ? amongRooms : circleAmong('files', imports, (file) => file)
 }

@@ -10,6 +10,7 @@
  * @property {string} folder
  * @property {readonly Room[]} [rooms] without them every folder and every file beside the folders is a room, and only cycles are wrong
  * @property {boolean} [builtins] whether Node's own modules may be imported
+ * @property {boolean} [circlesOnly] only circles among files are wrong
  * @property {readonly ExternalRule[]} externals the first rule that matches decides; what none matches is allowed
  *
  * @typedef {object} ExternalRule
@@ -22,7 +23,7 @@
 const BELOW_THE_ENGINE = ['base', 'options', 'adapter', 'graph', 'definition']
 
 /**
- * The rooms of the engine, from the ground up: what each may import of the others.
+ * The rooms of the engine, from the bottom up, and what each may import.
  *
  * @type {Readonly<Record<string, readonly string[]>>}
  */
@@ -63,7 +64,7 @@ const CORE_ROOMS = [
 const BELOW_THE_SQL = ['base', 'schema', 'connection', 'rows', 'store']
 
 /**
- * The rooms of the SQL adapters, from the ground up. The statements stand in rooms by what they are for, and don't know each other.
+ * The rooms of the SQL adapters, from the bottom up. Statements are grouped in rooms by purpose; these rooms do not import each other.
  *
  * @type {Readonly<Record<string, readonly string[]>>}
  */
@@ -137,7 +138,7 @@ export const RULES = [
     builtins: true,
     externals: [
       { module: /^@belay\/workflow\/adapter$/, because: null },
-      // The simulation runs engines, and conformance asks one to act on runs: what an action comes to is decided in the core.
+      // The simulation runs engines, and the conformance suite asks one to act on runs: the core decides the result of an action.
       {
         module: /^@belay\/workflow$/,
         except: /^(simulation|conformance)\//,
@@ -149,4 +150,10 @@ export const RULES = [
       { module: /^@belay\//, because: 'the test kit depends on the core alone' },
     ],
   },
+  // What stands beside the packages: no rooms to keep apart, but no circle either.
+  ...['bench', 'tools/chaos', 'tools/simulation'].map((folder) => ({
+    folder,
+    circlesOnly: true,
+    externals: [],
+  })),
 ]

@@ -9,7 +9,7 @@ import { parseSync, Visitor } from 'oxc-parser'
 
 /**
  * Every way in which a TypeScript module names another: imports, re-exports, `import()`, types by `import('…')`, `import x = require()`.
- * @param {string} path for the parser's choice of language and for messages
+ * @param {string} path selects the parser's language, and appears in messages
  * @param {string} source
  * @returns {Import[]}
  */

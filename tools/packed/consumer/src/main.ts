@@ -1,4 +1,4 @@
-// A program as a user writes it, compiled and run against the packed packages: what fails here would fail for them.
+// A user's program, compiled and run against the packed packages: what fails here would fail for users.
 import assert from 'node:assert/strict'
 import { memory } from '@belay/testing'
 import { BelayError, createEngine, define, PermanentError, RunFailedError, unchecked } from '@belay/workflow'
@@ -41,7 +41,7 @@ assert.deepEqual(undone, ['r-3'])
 
 await engine.close()
 
-// Both doors of the core lead to one set of classes, and the adapter's package loads without a database.
+// Both entry points of the core export the same classes, and the adapter's package loads without a database.
 assert.equal(PortError, BelayError)
 assert.equal(typeof postgres, 'function')
 assert.equal(typeof makeTables, 'function')

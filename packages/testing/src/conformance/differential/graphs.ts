@@ -4,15 +4,12 @@ import { DIAMOND, definitionRecord } from '../scenario/index.ts'
 export const GRAPHS = [
   definitionRecord('diamond', DIAMOND, 1, { b: 'approval' }),
   definitionRecord('branches', { a: [], b: ['a'], c: [], d: ['c'], e: ['b', 'd'], f: ['a', 'c'] }),
-  definitionRecord('ladder', {
-    a: [],
-    b: [],
-    c: ['a', 'b'],
-    d: ['a'],
-    e: ['c', 'd'],
-    f: ['b'],
-    g: ['e'],
-  }),
+  definitionRecord(
+    'ladder',
+    { a: [], b: [], c: ['a', 'b'], d: ['a'], e: ['c', 'd'], f: ['b'], g: ['e'] },
+    1,
+    { b: 'sleep', d: 'signal', f: 'poll' },
+  ),
   definitionRecord('loose', { a: [], b: [], c: [] }, 1, { a: 'approval', c: 'approval' }),
   // Second versions, to which operators move runs: steps get other numbers, one is dropped, one edge is new.
   definitionRecord('branches', { z: [], a: [], b: ['a'], c: [], d: ['c'], e: ['b', 'd'], g: ['z', 'e'] }, 2),

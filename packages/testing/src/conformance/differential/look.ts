@@ -61,7 +61,7 @@ async function shown(adapter: Adapter, command: Look, definitionIds: readonly nu
   }
 }
 
-function withoutId(definition: SavedDefinition | null) {
+export function withoutId(definition: SavedDefinition | null) {
   if (definition === null) return null
   const { id: _, ...record } = definition
   return record

@@ -15,6 +15,7 @@ import type { Command, Operation, OperatorAction, PlannedRun, PlannedSignal } fr
 import { type ComparableRun, comparableRun, type Translation } from './comparable.ts'
 import { GRAPHS } from './graphs.ts'
 import { look } from './look.ts'
+import { definitionsWithin, pausedAndResumed } from './within.ts'
 
 // No sum of what time moves by, which is a multiple of three: whether a lease is over at its last instant stays open.
 const LEASE_MS = 10_000
@@ -175,12 +176,12 @@ export class Side {
   async #within({ runs, signals, commits }: Extract<Command, { do: 'within' }>): Promise<unknown> {
     let answer: unknown
     const work = async (tx: unknown) => {
-      const saved = await this.adapter.saveDefinitions(GRAPHS, { tx })
+      const definitions = await definitionsWithin(this.adapter, tx)
       const started = await this.adapter.startRuns(this.#runs(runs), { tx })
-      const found = await this.adapter.findRun({ runId: runs[0]!.runId }, { tx })
+      const controlled = await pausedAndResumed(this.adapter, runs[0]!.runId, tx)
       const deliveries = await this.adapter.deliverSignals(this.#signals(signals), { tx })
       const now = Math.round((await this.adapter.now({ tx })) - this.#translation.startedAt)
-      answer = { saved: saved.length, started, found, deliveries, now }
+      answer = { definitions, started, controlled, deliveries, now }
       if (!commits) throw ROLLED_BACK
     }
     await this.harness.transaction(work).catch((error: unknown) => {

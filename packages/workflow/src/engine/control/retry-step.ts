@@ -1,4 +1,4 @@
-import type { RunToChange } from '../../adapter/index.ts'
+import { factsOfKind, type RunToChange } from '../../adapter/index.ts'
 import { isSatisfied, type Plan, stepNamed } from './plan.ts'
 import { isForward, stepRefusal } from './refusal.ts'
 import { assertRetryable, reopen } from './reopen.ts'
@@ -27,7 +27,7 @@ export function planRetryStep(found: RunToChange, name: string): Plan {
     case 'running':
       throw refuse('it is running', 'Wait for it to end.')
     case 'waiting': {
-      if (shape.steps[step.step]!.kind === 'poll') {
+      if (factsOfKind(shape.steps[step.step]!.kind)?.hurriedByRetry === true) {
         const due = { ...step, availableAt: now }
         return { run, steps: [due], queue: [due] }
       }

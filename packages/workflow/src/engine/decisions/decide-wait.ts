@@ -1,4 +1,5 @@
 import type { JsonText, StepPayloads, Wake } from '../../adapter/records.ts'
+import { STEP_KINDS } from '../../adapter/step-kinds.ts'
 import type { Handler } from '../../definition/handler.ts'
 import type { StepDefinition } from '../../definition/step.ts'
 import { isNotYet, type Poll, type SignalWait, type Sleep, type Wait } from '../../definition/wait.ts'
@@ -124,7 +125,7 @@ function timedOut({ runId, step }: WaitPlace, { kind, timeoutMs, onTimeout }: Si
     return { type: 'call', handler: onTimeout, judge: (value) => ({ type: 'output', value }) }
   }
   if (onTimeout !== 'fail') return { type: 'output', value: onTimeout.output }
-  const what = kind === 'signal' ? 'signal' : 'decision'
+  const what = STEP_KINDS[kind].signal.noun
   const error = new BelayError(
     'signal_timeout',
     `Step "${step.name}" of run ${runId} waited ${timeoutMs} ms for its ${what}, which did not come. Raise \`timeout\`, or give \`onTimeout\` a stand-in.`,

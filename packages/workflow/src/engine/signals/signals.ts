@@ -1,4 +1,12 @@
-import type { Adapter, Delivery, FoundRun, NewSignal, WaitKind } from '../../adapter/index.ts'
+import {
+  type Adapter,
+  type Delivery,
+  type FoundRun,
+  factsOfKind,
+  type NewSignal,
+  STEP_KINDS,
+  type WaitKind,
+} from '../../adapter/index.ts'
 import { validatePayload } from '../../definition/input-schema.ts'
 import type { StepDefinition } from '../../definition/step.ts'
 import type { SignalWait } from '../../definition/wait.ts'
@@ -247,7 +255,7 @@ function signalStep(
   const step = steps.find((candidate) => candidate.name === name)
   if (step?.wait?.kind === kind) return step
   const names = steps.filter(({ wait }) => wait?.kind === kind).map((candidate) => candidate.name)
-  const what = kind === 'signal' ? 'a signal' : 'an approval'
+  const { what } = STEP_KINDS[kind].signal
   const known = names.length === 0 ? `None of its steps waits for ${what}.` : `These do: ${listed(names)}.`
   throw new BelayError(
     'invalid_option',
@@ -258,14 +266,10 @@ function signalStep(
 
 function mismatch(step: KnownStep | undefined, name: string, what: string): string {
   if (step === undefined) return `has no step ${shown(name)}.`
-  switch (step.wait?.kind) {
-    case 'approval':
-      return `has a step "${name}" that waits for an approval: use approve() or reject().`
-    case 'signal':
-      return `has a step "${name}" that waits for a signal: use signal().`
-    default:
-      return `has a step "${name}" that does not wait for ${what}.`
-  }
+  const own = factsOfKind(step.wait?.kind)?.signal
+  return own === undefined
+    ? `has a step "${name}" that does not wait for ${what}.`
+    : `has a step "${name}" that waits for ${own.what}: use ${own.sentBy}.`
 }
 
 function receipt({ run, step, signal, checked }: Sending, delivery: Delivery): SignalReceipt {

@@ -1,4 +1,4 @@
-import type { StepRecord } from '../../../adapter/index.ts'
+import { factsOfKind, STEP_KINDS, type StepRecord } from '../../../adapter/index.ts'
 import { holdsLease } from '../worker-list.ts'
 import { capacity } from './capacity.ts'
 import type { RunToExplain, StepExplanation } from './explanation.ts'
@@ -54,17 +54,25 @@ function waiting(found: RunToExplain, step: StepRecord): StepExplanation {
   const { name, availableAt, signalledAt } = step
   if (found.run.status === 'paused') return paused(step)
   if (signalledAt !== null || (availableAt !== null && availableAt <= found.now)) return due(found, step)
-  const { kind } = found.shape.steps[step.step]!
-  const forSignal = kind === undefined ? availableAt === null : kind === 'signal' || kind === 'approval'
-  const until = availableAt === null ? {} : { until: new Date(availableAt) }
-  if (forSignal) {
-    const limit =
-      availableAt === null ? ', without a time limit' : `, until ${instant(availableAt)} at the latest`
-    const what = kind === 'approval' ? 'a decision' : 'its signal'
-    return { step: name, reason: 'signal', sentence: `"${name}" waits for ${what}${limit}.`, ...until }
+  const facts = factsOfKind(found.shape.steps[step.step]!.kind)
+  // A newer release may have stored a kind that this one does not know: then the row tells whether the step waits for a time.
+  switch (facts?.endsBy ?? (availableAt === null ? 'signal' : 'time')) {
+    case 'signal': {
+      const until = availableAt === null ? {} : { until: new Date(availableAt) }
+      const limit =
+        availableAt === null ? ', without a time limit' : `, until ${instant(availableAt)} at the latest`
+      const what = facts?.signal?.awaited ?? STEP_KINDS.signal.signal.awaited
+      return { step: name, reason: 'signal', sentence: `"${name}" waits for ${what}${limit}.`, ...until }
+    }
+    case 'time':
+      return timer(name, 'waits until', availableAt!)
+    case 'answer':
+      return timer(name, 'checks again at', availableAt!)
   }
-  const what = kind === 'poll' ? 'checks again at' : 'waits until'
-  return { step: name, reason: 'timer', sentence: `"${name}" ${what} ${instant(availableAt!)}.`, ...until }
+}
+
+function timer(step: string, does: string, at: number): StepExplanation {
+  return { step, reason: 'timer', sentence: `"${step}" ${does} ${instant(at)}.`, until: new Date(at) }
 }
 
 function ready(found: RunToExplain, step: StepRecord): StepExplanation {

@@ -1,0 +1,42 @@
+import type { VerbName } from '@belay/workflow/adapter'
+import { expect, test } from 'vitest'
+import { type Cases, perform } from '../../src/conformance/case.ts'
+import { memoryHarness, Scenario } from '../../src/conformance/index.ts'
+import { SUITES } from '../../src/conformance/suites.ts'
+import { listeningHarness, WAYS_TO_CALL } from './listening.ts'
+
+/** Verbs that an adapter may leave out, and the test of the adapter that has them. */
+const WITHOUT_CASE: Partial<Readonly<Record<VerbName, string>>> = {
+  checkTransactions: 'packages/workflow-postgres/test/lifeline.test.ts',
+  onNotice: 'packages/workflow-postgres/test/lifeline.test.ts',
+}
+
+test('the conformance cases call every verb of the port, and those that take a transaction in one', async () => {
+  const called = new Map<string, ReadonlySet<string>>()
+  for (const [suite, cases] of Object.entries(SUITES)) called.set(suite, await callsOf(cases))
+
+  expect(waysWithoutCase(called.values())).toEqual(Object.keys(WITHOUT_CASE))
+
+  // The check can fail: a verb is missed when its cases are gone.
+  called.delete('pending approvals')
+  expect(waysWithoutCase(called.values())).toContain('findApprovals')
+})
+
+function waysWithoutCase(called: Iterable<ReadonlySet<string>>): readonly string[] {
+  const all = new Set([...called].flatMap((calls) => [...calls]))
+  return WAYS_TO_CALL.filter((way) => !all.has(way))
+}
+
+/** What these cases call. What the suite looks at after each case, to verify the store, does not count. */
+async function callsOf(cases: Cases): Promise<ReadonlySet<string>> {
+  const called = new Set<string>()
+  for (const body of Object.values(cases)) {
+    const harness = memoryHarness()
+    try {
+      await perform(body, new Scenario(listeningHarness(harness, called)))
+    } finally {
+      await harness.close()
+    }
+  }
+  return called
+}

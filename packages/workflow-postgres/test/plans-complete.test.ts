@@ -1,0 +1,111 @@
+import { compareAdapters, memoryHarness } from '@belay/testing/conformance'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { inSchema, type Statement } from '../src/connection/statement.ts'
+import type { PostgresAdapter } from '../src/index.ts'
+import { HOT, READING_THE_QUEUE } from './plans-hot.ts'
+import { createDatabase, servers, type TestDatabase } from './setup/database.ts'
+import { postgresHarnesses } from './setup/harness.ts'
+import { exportedStatements } from './setup/statements.ts'
+
+/** Statements whose plan is not checked for the batches of a busy worker, by the reason. All of them are checked for arguments that nobody knows. */
+const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
+  'of the tables that grow it reads none': [
+    'read_store',
+    'read_now',
+    'read_store_identity',
+    'read_known_definitions',
+    'find_definitions_within',
+    'read_isolation',
+    'insert_definitions',
+    'read_definitions',
+    'read_definitions_by_id',
+    'find_definition_by_name',
+    'read_lock_timeout',
+    'set_lock_timeout',
+    'find_backends',
+    'end_backend',
+    'read_left_session',
+    'take_over_session',
+    'put_session_back',
+  ],
+  'it concerns workers, of which there are few': [
+    'read_workers',
+    'insert_worker',
+    'renew_worker',
+    'delete_orphaned_leases',
+    'lock_leaving',
+    'end_lease',
+    'delete_worker',
+    'expire_workers',
+    'declare_dead_workers',
+  ],
+  'a person asked for it, of one run': [
+    'read_run',
+    'lock_run',
+    'read_history',
+    'write_run_change',
+    'move_signals',
+    'supersede_signals',
+    'keep_given_up',
+    'move_kept_attempts',
+  ],
+  'a person asked for it, and it counts up to a limit': ['count_overdue_steps', 'read_unknown_leases'],
+  'it inserts, and looks up only the ids and keys that are taken': ['insert_runs', 'read_holders'],
+}
+
+describe('the plan tests', () => {
+  it('know of every statement whether it is hot', async () => {
+    const hot = [...HOT, ...READING_THE_QUEUE].map(([{ name }]) => name)
+    const sorted = (names: readonly (string | null)[]) => names.toSorted()
+    const named = (await exportedStatements()).flatMap(({ name }) => name ?? [])
+
+    expect(sorted([...hot, ...Object.values(NOT_HOT).flat()])).toEqual(sorted(named))
+  })
+
+  describe('explain what the adapter sends', () => {
+    let database: TestDatabase
+    beforeAll(async () => {
+      database = await createDatabase(servers[0]!.url)
+    })
+    afterAll(() => database.drop())
+
+    it('to the tables, whatever verb it is for', async () => {
+      const harness = await postgresHarnesses(database).create()
+      const { schema } = harness.adapter as PostgresAdapter
+      const query = vi.spyOn(pg.Client.prototype, 'query')
+      await compareAdapters(1, memoryHarness(), harness, 200)
+      const sent = new Set(query.mock.calls.flatMap(([asked]) => tableText(asked)))
+      query.mockRestore()
+      await harness.close()
+      const statements = await exportedStatements()
+
+      expect(unexplained(sent, statements, schema)).toEqual([])
+
+      // The check can fail: a statement that no module exports is explained by nothing.
+      const others = statements.filter(({ name }) => name !== 'claim_steps_directly')
+      expect(unexplained(sent, others, schema)).toEqual([expect.stringContaining('workflow_ready')])
+    })
+  })
+})
+
+/** What the adapter sends is an object; text alone is a test's. Sessions are set up without tables. */
+function tableText(asked: unknown): readonly string[] {
+  if (typeof asked !== 'object' || asked === null || !('text' in asked)) return []
+  return typeof asked.text === 'string' && asked.text.includes('workflow_') ? [asked.text] : []
+}
+
+/** Texts that vary with what is searched for. finding-plans.test.ts explains them. */
+const FINDING_RUNS = [
+  /^select "\w+"\."workflow_runs"\."id" as "run_id"/,
+  /^\(select \$1::text as stored, counted\.shown/,
+]
+
+function unexplained(
+  sent: ReadonlySet<string>,
+  statements: readonly Statement<unknown>[],
+  schema: string,
+): readonly string[] {
+  const explained = new Set(statements.map(({ text }) => inSchema(text, schema)))
+  return [...sent].filter((text) => !explained.has(text) && !FINDING_RUNS.some((known) => known.test(text)))
+}

@@ -1,0 +1,115 @@
+import { claimStepsDirectly } from '../src/claim/claim-directly.ts'
+import { claimSteps } from '../src/claim/claim-steps.ts'
+import type { Statement } from '../src/connection/statement.ts'
+import { findRunById, findRunByKey } from '../src/read/find-run.ts'
+import { readRunPayloads, readStepPayloads } from '../src/read/read-payloads.ts'
+import { findEndedRuns } from '../src/retention/find-ended.ts'
+import { pruneEndedRuns } from '../src/retention/prune-runs.ts'
+import { releaseRunKeys } from '../src/retention/release-keys.ts'
+import { readKeptAttempts } from '../src/rows/kept-attempts.ts'
+import { failAttempts, keptFailAttempts } from '../src/settle/fail-attempts.ts'
+import { finishAttempts, keptFinishAttempts } from '../src/settle/finish-attempts.ts'
+import { keptParkUndos, parkUndos } from '../src/settle/park-undos.ts'
+import { awaitAttempts, readAttempts } from '../src/settle/read-attempts.ts'
+import { keptRequeueAttempts, requeueAttempts } from '../src/settle/requeue-attempts.ts'
+import { keptWaitAttempts, waitAttempts } from '../src/settle/wait-attempts.ts'
+import { deliverSignalsStatement, readRefusedSignals } from '../src/signals/deliver-signals.ts'
+import { findPendingApprovals } from '../src/signals/find-approvals.ts'
+import { beginUndos } from '../src/undo/begin-undo.ts'
+import { cancelRunsStatement } from '../src/undo/cancel-runs.ts'
+import { cancelLeftovers, readDrainedRuns } from '../src/undo/drain-runs.ts'
+import { expireRunsStatement, readUpcoming } from '../src/undo/expire-runs.ts'
+import { countLiveRuns, readStrandedSteps } from '../src/workers/diagnose.ts'
+import { readHeldByWorker } from '../src/workers/list-held.ts'
+import { readHeldSteps, readStatusesStatement, readStoppingRuns } from '../src/workers/read-state.ts'
+import { journalDeadWorker, keptRecoverSteps, recoverSteps } from '../src/workers/sweep-workers.ts'
+import { trimLeases } from '../src/workers/trim-leases.ts'
+
+export const WORKER = '00000000-0000-7000-8000-00000000000a'
+const NO_ID = '00000000-0000-0000-0000-000000000000'
+
+// A batch as a busy worker sends it: the planner of a custom plan sees its size.
+const BATCH = 500
+const RUN_IDS = list((index) => index.toString(16).padStart(32, '0'))
+const many = (element: string) => list(() => element)
+
+function list(element: (index: number) => string): string {
+  return `'{${Array.from({ length: BATCH }, (_, index) => `"${element(index + 1)}"`).join()}}'`
+}
+
+/** The statements that run all day, with arguments as SQL. */
+export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
+  [claimSteps, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', ${BATCH}, '{1,2}'`],
+  [claimStepsDirectly, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', '{1,2}', '20ms'`],
+  [readHeldSteps, `'${WORKER}'`],
+  [trimLeases, `'${WORKER}', 1000`],
+  [
+    finishAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('completed')}, ${many('{}')}, ${BATCH}, '500ms'`,
+  ],
+  [
+    keptFinishAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('completed')}, ${many('{}')}, ${BATCH}, '500ms'`,
+  ],
+  [
+    failAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, ${many('{}')}, '500ms', ${many('false')}`,
+  ],
+  [
+    keptFailAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, ${many('{}')}, '500ms', ${many('false')}`,
+  ],
+  [
+    requeueAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('true')}, ${many('{}')}, ${many('1')}, ${many('true')}, '500ms'`,
+  ],
+  [
+    keptRequeueAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('true')}, ${many('{}')}, ${many('1')}, ${many('true')}, '500ms'`,
+  ],
+  [
+    waitAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, '500ms'`,
+  ],
+  [
+    keptWaitAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, '500ms'`,
+  ],
+  [
+    deliverSignalsStatement,
+    `${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('k')}, ${many('a')}, ${many('{}')}, '500ms', ${many('h')}`,
+  ],
+  [readRefusedSignals, `${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('k')}`],
+  [findRunById, `'${WORKER}'`],
+  [findRunByKey, `'w', 'k'`],
+  [expireRunsStatement, `500, '{}'`],
+  [readUpcoming, `'{1,2}'`],
+  [readStatusesStatement, `${RUN_IDS}, false`],
+  [recoverSteps, `50, 1000, '${NO_ID}', 0, '${NO_ID}'`],
+  [keptRecoverSteps, `50, 1000, '${NO_ID}', 0, '${NO_ID}'`],
+  [readKeptAttempts, `'${NO_ID}', 200`],
+  [journalDeadWorker, '500'],
+  [readDrainedRuns, `'{1,2}', null, 100, '{}'`],
+  [findEndedRuns, `4e12, '{completed,failed}', null, false, 0, '${'0'.repeat(32)}', 10000, ${BATCH}, null`],
+  [findPendingApprovals, `null, null, '${'f'.repeat(32)}', null, 1000, 100`],
+  [pruneEndedRuns, `${RUN_IDS}, 4e12`],
+  [releaseRunKeys, `${RUN_IDS}, 4e12`],
+  [readHeldByWorker, `'${WORKER}', 100`],
+  [countLiveRuns, '100000'],
+  [readRunPayloads, RUN_IDS],
+  [readStepPayloads, `${RUN_IDS}, ${many('1')}`],
+  [readStoppingRuns, RUN_IDS],
+  [readAttempts, `${RUN_IDS}, ${many('1')}`],
+  [awaitAttempts, `${RUN_IDS}, ${many('1')}`],
+  [parkUndos, `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, '500ms'`],
+  [keptParkUndos, `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, '500ms'`],
+  [cancelLeftovers, RUN_IDS],
+  [cancelRunsStatement, `${RUN_IDS}, '{}', 'cancellation', null, null, '{}', '500ms'`],
+  [
+    beginUndos,
+    `${RUN_IDS}, ${many('compensated')}, ${many('1')}, ${many('1')}, '{1}', '{0}', '${WORKER}', ${BATCH}, ${many('1')}, '500ms'`,
+  ],
+]
+
+/** What reads the queue as a whole, which is as small as what is to be done: of these only runs and steps are looked up. */
+export const READING_THE_QUEUE: typeof HOT = [[readStrandedSteps, '10000, 100']]
