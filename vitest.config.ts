@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './vitest.sequencer.ts'
 
 export default defineConfig({
   test: {
@@ -7,5 +8,6 @@ export default defineConfig({
     projects: ['{packages,tools}/*/vitest.config.ts', '{examples,bench}/vitest.config.ts'],
     // Three at least, whatever the machine: a test file that waits for a lock, a timeout or a process leaves the processor to another.
     maxWorkers: Math.max(3, availableParallelism() - 1),
+    sequence: { sequencer: LongestFirst },
   },
 })

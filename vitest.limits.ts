@@ -5,3 +5,9 @@
 const HUNG_MS = 180_000
 
 export const limits = { testTimeout: HUNG_MS, hookTimeout: HUNG_MS } as const
+
+/**
+ * For projects whose tests keep everything they need to themselves: one process runs many files. A process for each file takes longer to
+ * load the code than most of these files take to run.
+ */
+export const sharedProcesses = { isolate: false } as const

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
-import { limits } from '../../vitest.limits.ts'
+import { limits, sharedProcesses } from '../../vitest.limits.ts'
 
 const source = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
@@ -12,5 +12,5 @@ export default defineConfig({
       { find: '@belay/workflow', replacement: source('../workflow/src/index.ts') },
     ],
   },
-  test: { name: 'testing', include: ['test/**/*.test.ts'], ...limits },
+  test: { name: 'testing', include: ['test/**/*.test.ts'], ...limits, ...sharedProcesses },
 })

@@ -1,10 +1,11 @@
 import { defineConfig } from 'vitest/config'
-import { limits } from '../../vitest.limits.ts'
+import { limits, sharedProcesses } from '../../vitest.limits.ts'
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     ...limits,
+    ...sharedProcesses,
     typecheck: {
       enabled: true,
       include: ['test/types/**/*.test-d.ts'],

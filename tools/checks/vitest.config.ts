@@ -1,4 +1,6 @@
 import { defineConfig } from 'vitest/config'
-import { limits } from '../../vitest.limits.ts'
+import { limits, sharedProcesses } from '../../vitest.limits.ts'
 
-export default defineConfig({ test: { name: 'checks', include: ['test/**/*.test.ts'], ...limits } })
+export default defineConfig({
+  test: { name: 'checks', include: ['test/**/*.test.ts'], ...limits, ...sharedProcesses },
+})

@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** The files that take longest, the longest first, as measured on two cores. A fresh clone has no durations of an earlier run to go by. */
+const LONGEST = [
+  'packages/workflow-postgres/test/conformance/postgres.test.ts',
+  'packages/workflow-postgres/test/interleavings/pauses.test.ts',
+  'packages/workflow-postgres/test/conformance/pglite.test.ts',
+  'packages/workflow-postgres/test/kill-points/kill-points.test.ts',
+  'packages/workflow-postgres/test/interleavings/signals.test.ts',
+  'packages/workflow-postgres/test/interleavings/others.test.ts',
+  'packages/workflow-postgres/test/interleavings/operators.test.ts',
+  'packages/workflow-postgres/test/interleavings/recovery.test.ts',
+  'examples/test/waiting.test.ts',
+  'tools/simulation/test/worlds.test.ts',
+  'examples/test/resume.test.ts',
+  'packages/testing/test/simulation/simulation.test.ts',
+  'packages/workflow-postgres/test/plans.test.ts',
+  'packages/workflow-postgres/test/migration-races.test.ts',
+  'packages/workflow-postgres/test/hostile/hostile.test.ts',
+  'packages/workflow-postgres/test/processes/crash.test.ts',
+  'packages/workflow-postgres/test/interleavings/undo.test.ts',
+  'packages/workflow-postgres/test/interleavings/graph.test.ts',
+  'packages/workflow-postgres/test/pglite.test.ts',
+  'packages/workflow-postgres/test/stuck-statements.test.ts',
+  'packages/workflow-postgres/test/transact/silence.test.ts',
+].map(locate)
+
+/**
+ * Begins with the longest files, so that none of them is left to run alone at the end. The others follow by project: a process that runs
+ * several files is kept only for files of one project.
+ */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const longest = LONGEST.flatMap((path) => sorted.filter(({ moduleId }) => moduleId === path))
+    const others = sorted.filter((file) => !longest.includes(file))
+    const projects = [...new Set(others.map(({ project }) => project))]
+    return [...longest, ...projects.flatMap((project) => others.filter((file) => file.project === project))]
+  }
+}
+
+function locate(path: string): string {
+  const file = fileURLToPath(new URL(path, import.meta.url))
+  if (existsSync(file)) return file
+  throw new Error(`vitest.sequencer.ts lists ${path}, which does not exist. Give its new name, or remove it.`)
+}
