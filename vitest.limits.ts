@@ -4,7 +4,12 @@
  */
 const HUNG_MS = 180_000
 
-export const limits = { testTimeout: HUNG_MS, hookTimeout: HUNG_MS } as const
+export const limits = {
+  testTimeout: HUNG_MS,
+  hookTimeout: HUNG_MS,
+  // Shorter, so that a poll that hangs fails by its own name and not by that of its test.
+  expect: { poll: { timeout: HUNG_MS / 3 } },
+} as const
 
 /**
  * For projects whose tests keep everything they need to themselves: one process runs many files. A process for each file takes longer to

@@ -104,7 +104,7 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [parkUndos, `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, '500ms'`],
   [keptParkUndos, `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, '500ms'`],
   [cancelLeftovers, RUN_IDS],
-  [cancelRunsStatement, `${RUN_IDS}, '{}', 'cancellation', null, null, '{}', '500ms'`],
+  [cancelRunsStatement, `${RUN_IDS}, '{}', 'cancellation', 'cancel', null, null, '500ms', '{}'`],
   [
     beginUndos,
     `${RUN_IDS}, ${many('compensated')}, ${many('1')}, ${many('1')}, '{1}', '{0}', '${WORKER}', ${BATCH}, ${many('1')}, '500ms'`,

@@ -102,7 +102,7 @@ it('an outcome waits until the host’s name resolves again, and its handler run
   expect(ran).toBe(1)
   expect(lost).toEqual([])
   expect(names.failed()).toBe(10)
-  expect(told.join()).toMatch(/The host name "database.test" is not known/)
+  expect(told.join()).toMatch(/The host name "database.test" is unknown/)
 })
 
 it('an outcome waits until this process has the changed password, and its handler runs once', async ({

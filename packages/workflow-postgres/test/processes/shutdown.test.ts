@@ -71,6 +71,8 @@ describe('a process that is told to stop', () => {
   it('exits at once when it is told twice, and holds its step until the lease ends', async (context) => {
     const { engine, inTheMiddle } = await given(context)
     const { working, run } = await inTheMiddle({ STOP_TIMEOUT: '1h' })
+    // The first renewal tells how busy a worker is. It may come after the first step.
+    await expect.poll(async () => (await engine.workers.list())[0]?.busy).toBeTypeOf('number')
     const exit = working.exit()
 
     working.signal('SIGTERM')
