@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openStores } from '../src/open-stores.ts'
 import type { Stores } from '../src/stores.ts'
 
-const SEEDS = { postgres: 6, pglite: 4 } as const
+const SEEDS = { postgres: 3, pglite: 2 } as const
 
 describe.each(['postgres', 'pglite'] as const)('simulated worlds on %s', (name) => {
   let stores: Stores

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { type MemoryAdapter, memory } from '../../src/index.ts'
 import { simulate, verbsOf } from '../../src/simulation/index.ts'
 
-const SEEDS = 150
+// CI runs a thousand, in a stage of its own.
+const SEEDS = 75
 /** A broken store must be noticed within this many worlds. */
 const SEEDS_TO_NOTICE = 40
 

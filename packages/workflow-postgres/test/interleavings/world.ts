@@ -22,11 +22,19 @@ import { installStops, liveTables } from './stops.ts'
 
 const LEASE_MS = 600_000
 
+function wantsBoth(serverUrl: string): boolean {
+  const orders = process.env['ORDERS']
+  return orders === 'all' || (orders === 'both' && serverUrl === servers[0]!.url)
+}
+
 /** A store, two sessions on it that can be stopped, and a worker that prepares and finishes their runs. */
 export class World {
   readonly store: PostgresAdapter
   readonly sessions: { readonly one: Session; readonly two: Session }
-  /** Whether both callers of a pair are stopped in one order. That takes ten times as long: one server is enough, unless ORDERS=all. */
+  /**
+   * Whether both callers of a pair are stopped in one order. That takes ten times as long: ORDERS=both does it on one server, ORDERS=all on every
+   * server.
+   */
   readonly isThorough: boolean
   readonly #database: TestDatabase
   readonly #observer: pg.Client
@@ -37,10 +45,7 @@ export class World {
   #runIds: string[] = []
   #finisher = ''
 
-  static async create(
-    serverUrl: string,
-    { isThorough = serverUrl === servers[0]!.url || process.env['ORDERS'] === 'all' } = {},
-  ): Promise<World> {
+  static async create(serverUrl: string, { isThorough = wantsBoth(serverUrl) } = {}): Promise<World> {
     const database = await createDatabase(serverUrl)
     // Detects a deadlock at once instead of after a second. Only superusers may set this; others wait.
     const { pathname } = new URL(database.url)
