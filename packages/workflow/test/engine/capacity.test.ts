@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { Capacity } from '../../src/engine/worker/capacity.ts'
 import { StoreUnavailableError } from '../../src/errors.ts'
 
-function capacityOf(concurrency: number) {
+function capacityOf(concurrency: number, unsent = () => 0) {
   const heard: string[] = []
   const capacity = new Capacity({
     concurrency,
+    unsent,
     onRoom: () => heard.push(`room for ${capacity.room}`),
     onDoubt: () => heard.push('doubt'),
   })
@@ -46,15 +47,17 @@ describe('capacity', () => {
     expect(capacity.room).toBe(3)
   })
 
-  it('has no room while too many outcomes wait to be recorded, however many slots are free', () => {
-    const { capacity } = capacityOf(10)
+  it('has no room while too many outcomes wait to be sent, however many slots are free', async () => {
+    let unsent = 2_001
+    const { capacity, heard } = capacityOf(10, () => unsent)
 
-    for (let decided = 0; decided <= 3_500; decided += 1) capacity.decided()
     const whileTooMany = capacity.room
+    unsent = 2_000
     capacity.recorded()
+    await moment()
 
     expect(whileTooMany).toBe(0)
-    expect(capacity.room).toBe(10)
+    expect(heard).toEqual(['room for 10'])
   })
 
   it('has no room once it is closed', () => {

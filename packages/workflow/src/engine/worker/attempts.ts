@@ -6,6 +6,7 @@ import { AttemptReports } from '../attempt/attempt-reports.ts'
 import { leaseLost, runStopping, stepTaken, workerStopping } from '../attempt/interruption.ts'
 import type { EventHub } from '../base/events.ts'
 import type { OutageWatch } from '../base/outage.ts'
+import type { PayloadCache } from '../base/payload-cache.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
 import type { Capacity } from './capacity.ts'
 import type { Lease } from './lease.ts'
@@ -44,6 +45,11 @@ export interface AttemptsParts extends Omit<AttemptParts, 'onCall' | 'onLateResu
 export class Attempts {
   readonly #parts: AttemptsParts
   readonly #attemptParts: AttemptParts
+  readonly #capacity: Capacity
+  readonly #payloads: PayloadCache
+  readonly #definitions: ReadonlyMap<number, WorkflowDefinition>
+  readonly #random: () => number
+  readonly #onBegin: (claim: Claim) => void
   readonly #performer: Performer
   readonly #settler: Settler<Attempt>
   readonly #reports: AttemptReports
@@ -55,25 +61,25 @@ export class Attempts {
   constructor(parts: AttemptsParts) {
     this.#parts = parts
     this.#reports = new AttemptReports(parts)
-    this.#attemptParts = {
-      ...parts,
-      onCall: (attempt) => this.#reports.begun(attempt),
-      onLateResult: (attempt) => this.#reports.discarded(attempt, 'timed_out'),
-    }
+    this.#capacity = parts.capacity
+    this.#payloads = parts.payloads
+    this.#definitions = parts.definitions
+    this.#random = parts.runtime.random
+    this.#onBegin = parts.onBegin
+    this.#attemptParts = this.#partsOfAttempt(parts)
     const settling = this.#settlerOptions(parts)
-    this.#settler = new Settler({
-      ...settling,
-      onResult: (entry, result) => {
-        parts.capacity.recorded()
-        settling.onResult(entry, result)
-      },
-    })
+    this.#settler = new Settler(settling)
     const isAbandoned = () => this.#settler.isAbandoned
     this.#performer = new Performer({
       ...parts,
       transactions: new Transactions({ ...settling, log: parts.log, lease: parts.lease, isAbandoned }),
       onEnd: (attempt, end) => this.#end(attempt, end),
     })
+  }
+
+  /** Outcomes that wait for a call to the store. */
+  get unsent(): number {
+    return this.#settler.backlog
   }
 
   /** Attempts whose outcome is not recorded yet. */
@@ -162,15 +168,14 @@ export class Attempts {
   }
 
   #accept(claim: Claim, origin: ClaimOrigin): void {
-    const { definitions, payloads, capacity, onBegin } = this.#parts
-    const definition = definitions.get(claim.definitionId)
+    const definition = this.#definitions.get(claim.definitionId)
     // The worker only asks for claims of its definitions, so this claim was not leased by its calls: ignore it.
     if (definition === undefined) return
     const attempt = new Attempt(claim, definition, this.#attemptParts, origin)
     this.#all.add(attempt)
-    onBegin(claim)
-    if (claim.input !== undefined) payloads.rememberInput(claim.runId, claim.input)
-    if (capacity.isClosed) this.#end(attempt, { type: 'given_up' })
+    this.#onBegin(claim)
+    if (claim.input !== undefined) this.#payloads.rememberInput(claim.runId, claim.input)
+    if (this.#capacity.isClosed) this.#end(attempt, { type: 'given_up' })
     else if (claim.direction === 'forward' && this.#stoppingRuns.has(claim.runId))
       void this.#performIfForward(attempt)
     else this.#performer.perform(attempt)
@@ -210,8 +215,20 @@ export class Attempts {
     // It may wait for the turn of its transaction.
     if (attempt.phase === 'queued') attempt.cutOff()
     attempt.decided()
-    this.#parts.capacity.decided()
-    this.#settler.settle({ item: attempt, outcome: outcomeOf(attempt, end, this.#parts.runtime.random) })
+    this.#settler.settle({ item: attempt, outcome: outcomeOf(attempt, end, this.#random) })
+  }
+
+  /** One literal: every attempt reads these, and an object that was spread is slower to read. */
+  #partsOfAttempt({ runtime, payloads, payloadMaxBytes, lossyOutputs, log }: AttemptsParts): AttemptParts {
+    return {
+      runtime,
+      payloads,
+      payloadMaxBytes,
+      lossyOutputs,
+      log,
+      onCall: (attempt) => this.#reports.begun(attempt),
+      onLateResult: (attempt) => this.#reports.discarded(attempt, 'timed_out'),
+    }
   }
 
   #settlerOptions(parts: AttemptsParts): SettlerOptions<Attempt> {
@@ -228,17 +245,17 @@ export class Attempts {
   }
 
   #recorded({ item: attempt, outcome }: SettlerEntry<Attempt>, result: SettleResult): void {
-    const { payloads, onStoppingRunMoved } = this.#parts
     this.#all.delete(attempt)
     if (attempt.origin === 'queue') this.#endedFromQueue += 1
     if (result === 'lost') this.#reports.discarded(attempt, 'lease_lost')
     if (result === 'settled') {
       if (outcome.type === 'completed' && attempt.dependents.length > 0) {
-        payloads.rememberOutput(outcome.runId, outcome.step, outcome.output)
+        this.#payloads.rememberOutput(outcome.runId, outcome.step, outcome.output)
       }
       this.#reports.settled(attempt, outcome)
     }
-    if (this.#stoppingRuns.has(outcome.runId)) onStoppingRunMoved(outcome.runId)
+    if (this.#stoppingRuns.has(outcome.runId)) this.#parts.onStoppingRunMoved(outcome.runId)
+    if (result === 'abandoned') this.#capacity.recorded()
   }
 
   #settled(settlement: Settlement, entries: readonly SettlerEntry<Attempt>[]): void {
@@ -246,6 +263,7 @@ export class Attempts {
     this.#endedFromQueue = 0
     this.accept(settlement.claims, 'handed back')
     this.#parts.onSettled(settlement, settlement.queued ? definitionsOf(entries) : [])
+    this.#capacity.recorded()
   }
 }
 

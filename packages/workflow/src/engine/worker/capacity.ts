@@ -1,12 +1,14 @@
 import { isAnswered } from '../base/outage.ts'
 import { ClaimWindow } from './claim-window.ts'
 
-/** The most outcomes that may wait for the store before the session takes on no more work: three calls of 500, and 2,000 behind them. */
-const UNRECORDED_MAX = 3_500
+/** The most outcomes that may wait for a call to the store before the session takes on no more work. */
+const UNSENT_MAX = 2_000
 
 export interface CapacityOptions {
   /** How many handlers may run at once. */
   readonly concurrency: number
+  /** How many outcomes wait for a call to the store. */
+  readonly unsent: () => number
   /** Something was freed. Called once for everything that is freed at one moment, and after it. */
   readonly onRoom: () => void
   /** The answer of a call was lost: the store may have leased steps to this worker that the session does not know. */
@@ -22,7 +24,7 @@ export interface Reservation {
 }
 
 /**
- * The one account of how many steps a session can take on: slots taken, slots reserved for calls under way, outcomes not yet recorded, and the
+ * The one account of how many steps a session can take on: slots taken, slots reserved for calls under way, outcomes not yet sent, and the
  * claim window. It also knows which calls may still lease steps to this worker, and whether the answer of one was lost. Comparing with the store
  * needs that: a step that the session does not know may be in an answer on its way.
  */
@@ -33,7 +35,6 @@ export class Capacity {
   readonly #underWay = new Map<number, number>()
   #taken = 0
   #reserved = 0
-  #unrecorded = 0
   #calls = 0
   #closed = false
   #doubted = false
@@ -45,7 +46,7 @@ export class Capacity {
 
   /** How many more steps the session can take on. */
   get room(): number {
-    if (this.#closed || this.#unrecorded > UNRECORDED_MAX) return 0
+    if (this.#closed || this.#options.unsent() > UNSENT_MAX) return 0
     return Math.max(0, this.#options.concurrency - this.#taken - this.#reserved)
   }
 
@@ -84,14 +85,8 @@ export class Capacity {
     this.#announce()
   }
 
-  /** An outcome waits to be recorded. */
-  decided(): void {
-    this.#unrecorded += 1
-  }
-
-  /** An outcome was recorded, or never will be. */
+  /** Outcomes were recorded, or never will be: others can be sent. */
   recorded(): void {
-    this.#unrecorded -= 1
     this.#announce()
   }
 

@@ -22,10 +22,12 @@ export interface PerformerParts {
 /** Performs attempts: reads their payloads, waits for a slot, makes sure that the lease holds, and calls the handler. */
 export class Performer {
   readonly #parts: PerformerParts
+  readonly #capacity: Capacity
   readonly #slots: Slots<Attempt, AttemptEnd | undefined>
 
   constructor(parts: PerformerParts) {
     this.#parts = parts
+    this.#capacity = parts.capacity
     const { concurrency, capacity, lease, onEnd } = parts
     this.#slots = new Slots({
       concurrency,
@@ -38,7 +40,7 @@ export class Performer {
   }
 
   perform(attempt: Attempt): void {
-    this.#parts.capacity.take()
+    this.#capacity.take()
     const reading = attempt.prepare()
     if (reading === undefined) this.#slots.add(attempt)
     else void this.#prepare(attempt, reading)
@@ -49,7 +51,7 @@ export class Performer {
       this.#slots.add(attempt)
       return
     }
-    this.#parts.capacity.free()
+    this.#capacity.free()
     // It may have been given up meanwhile.
     if (attempt.phase === 'queued') this.#parts.onEnd(attempt, { type: 'given_up' })
   }

@@ -45,7 +45,8 @@ export class Session {
 
   constructor(parts: SessionParts) {
     this.workerId = parts.workerId
-    this.capacity = new Capacity(parts)
+    const { concurrency, onRoom, onDoubt } = parts
+    this.capacity = new Capacity({ concurrency, onRoom, onDoubt, unsent: () => this.attempts.unsent })
     this.lease = new Lease(parts.runtime.clock, parts.leaseMs, parts.onLeaseDoubted)
     const { capacity, lease } = this
     const onBegin = (claim: Claim) => this.reconciler.began(claim)
