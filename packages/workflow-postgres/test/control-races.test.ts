@@ -6,6 +6,7 @@ import { type PostgresAdapter, postgres } from '../src/index.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
 import { definitionOf } from './setup/graphs.ts'
 import { completed, failed } from './setup/outcomes.ts'
+import { rounds } from './setup/rounds.ts'
 
 // Operators against workers, on real connections. Each race runs often enough to meet both outcomes; the test checks the rows.
 const ROUNDS = 60
@@ -83,7 +84,7 @@ describe.each(servers)('races of operators on $name', ({ url }) => {
   it('a pause against the settlement of a parent: the dependents are handed out before the pause, or not at all', async () => {
     const definition = await save('fork', { a: [], b: ['a'], c: ['a'] })
     const ends = new Set<string>()
-    for (let round = 0; round < ROUNDS; round += 1) {
+    for (const round of rounds(ROUNDS, ends)) {
       const runId = await start(definition)
       const claims = await claim(one, definition)
 
@@ -148,7 +149,7 @@ describe.each(servers)('races of operators on $name', ({ url }) => {
   it('a skip against a claim: one of them gets the step, and the run goes on', async () => {
     const definition = await save('skipped', { a: [], b: ['a'] })
     const ends = new Set<string>()
-    for (let round = 0; round < ROUNDS; round += 1) {
+    for (const round of rounds(ROUNDS, ends)) {
       const runId = await start(definition)
 
       const [claims, skipped] = await Promise.all([

@@ -5,6 +5,7 @@ import { type PostgresAdapter, postgres } from '../src/index.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
 import { definitionOf } from './setup/graphs.ts'
 import { completed, failed } from './setup/outcomes.ts'
+import { rounds } from './setup/rounds.ts'
 
 // Races of workers and clients, on real connections. Each race runs often enough to meet both outcomes; the test checks the rows.
 const ROUNDS = 150
@@ -87,7 +88,7 @@ describe.each(servers)('races on $name', ({ url }) => {
     const { processes, close } = await twoProcesses()
     const [one, two] = processes as [(typeof processes)[0], (typeof processes)[0]]
     const ends = new Set<string>()
-    for (let round = 0; round < ROUNDS; round += 1) {
+    for (const round of rounds(ROUNDS, ends)) {
       const runId = await start(definition)
       const [a] = await claim(one, definition, 1)
       const [b] = await claim(two, definition, 1)
