@@ -66,44 +66,69 @@ describe.each(servers)('claims from a mark on $name', ({ url }) => {
   })
   afterAll(() => database.drop())
 
-  it('skip rows due before the mark, and the next look at the whole queue finds them', async () => {
-    const [definition] = await store.saveDefinitions([definitionOf('marked', { a: [] })])
+  const claiming = async (name: string) => {
+    const [definition] = await store.saveDefinitions([definitionOf(name, { a: [] })])
     const workerId = randomUUID()
-    await store.registerWorker({ workerId, name: 'marked', leaseMs: 60_000 })
+    await store.registerWorker({ workerId, name, leaseMs: 60_000 })
     const connection = poolConnection({
       lender: { lend: (work) => work({ isPooled: false, query: (config) => database.pool.query(config) }) },
       schema: store.schema,
       prepare: true,
       address: { host: '', port: 0, database: '', user: '' },
     })
-    const start = async (secondsAgo: number): Promise<string> => {
+    let now = 0
+    const marks = new ClaimMarks(() => now)
+    const memory = { marks, journal: new LeaseJournal(), pace: new ClaimPace() }
+    const definitionIds = [definition!.id]
+    const claims = async () => {
+      const answer = await claim(connection, { workerId, definitionIds, limit: 10 }, memory)
+      return answer === 'lost' ? [] : answer.claims
+    }
+    const start = async (): Promise<string> => {
       const runId = randomUUID()
-      const { id: definitionId, name: workflow } = definition!
-      await store.startRuns([{ runId, definitionId, workflow, key: null, input: null }])
+      await store.startRuns([
+        { runId, definitionId: definition!.id, workflow: definition!.name, key: null, input: null },
+      ])
+      return runId
+    }
+    /** As if the server had scanned for a second: the next looks begin at the marks. */
+    const lookSlowly = () =>
+      marks.begin(definitionIds).end({ dequeued: 0, definition_ids: null, marks: null, took_ms: 1_000 })
+    return { workerId, claims, start, lookSlowly, pass: (ms: number) => (now += ms) }
+  }
+
+  it('find a step that waits until an instant that has passed', async () => {
+    const { workerId, claims, start, lookSlowly } = await claiming('overdue')
+    const runId = await start()
+    const [claimed] = await claims()
+    lookSlowly()
+
+    const wake = { at: Date.now() - 3_600_000 }
+    await store.settle({ workerId, outcomes: [{ ...claimed!, type: 'waiting', wake }], handBackMax: 0 })
+
+    expect(await claims()).toMatchObject([{ runId, fence: 2 }])
+  })
+
+  it('skip rows due before the mark, and the next look at the whole queue finds them', async () => {
+    const { claims, start, lookSlowly, pass } = await claiming('marked')
+    const startDue = async (secondsAgo: number): Promise<string> => {
+      const runId = await start()
       await database.pool.query(
         `update ${store.schema}.workflow_ready set available_at = now() - $2 * interval '1 second' where run_id = $1`,
         [runId, secondsAgo],
       )
       return runId
     }
-    let now = 0
-    const marks = new ClaimMarks(() => now)
-    const memory = { marks, journal: new LeaseJournal(), pace: new ClaimPace() }
-    const definitionIds = [definition!.id]
-    const claimed = async () => {
-      const answer = await claim(connection, { workerId, definitionIds, limit: 10 }, memory)
-      return answer === 'lost' ? answer : answer.claims.map(({ runId }) => runId)
-    }
+    const claimed = async () => (await claims()).map(({ runId }) => runId)
 
-    const first = await start(60)
+    const first = await startDue(60)
     expect(await claimed()).toEqual([first])
-    // As if the server had scanned for a second.
-    marks.begin(definitionIds).end({ dequeued: 0, definition_ids: null, marks: null, took_ms: 1_000 })
-    const late = await start(120)
-    const next = await start(30)
+    lookSlowly()
+    const late = await startDue(120)
+    const next = await startDue(30)
     expect(await claimed()).toEqual([next])
     expect(await claimed()).toEqual([])
-    now += 60_000
+    pass(60_000)
     expect(await claimed()).toEqual([late])
   })
 })

@@ -78,7 +78,7 @@ deleted_steps as (
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
-  select coalesce(to_timestamp(q.available_at / 1000), belay.store_now()), $22::int, q.step, q.fence, $20::uuid
+  select greatest(to_timestamp(q.available_at / 1000), belay.store_now()), $22::int, q.step, q.fence, $20::uuid
   from unnest($23::int[], $24::int[], $25::float8[]) as q (step, fence, available_at)
   returning 1
 ),

@@ -56,7 +56,8 @@ waiting_steps as (
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
-  select coalesce(w.available_at, belay.store_now()), w.definition_id, w.step, w.fence, w.run_id
+  -- An instant that has passed counts as now: a claim that begins at its mark would skip what was due before.
+  select greatest(w.available_at, belay.store_now()), w.definition_id, w.step, w.fence, w.run_id
   from waiting_steps w
   where w.is_ready or w.available_at is not null
 )${keeping.rows}
