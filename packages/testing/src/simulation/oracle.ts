@@ -69,7 +69,8 @@ export class Oracle {
   /** Since when runs have been paused. */
   readonly #pausedAt = new Map<string, number>()
   readonly #pruned = new Set<string>()
-  #before: RunDump | undefined
+  /** Runs before their newest change by an operator. */
+  readonly #before = new Map<string, RunDump | undefined>()
 
   constructor(parts: OracleParts) {
     this.#parts = parts
@@ -86,7 +87,8 @@ export class Oracle {
 
   /** Reads the store right before a call that may remove what there is to check. */
   async asked(verb: string, args: readonly unknown[]): Promise<void> {
-    if (verb === 'changeRun') this.#before = await this.#find((args[0] as { runId: string }).runId)
+    const { runId } = args[0] as { runId?: string }
+    if (verb === 'changeRun') this.#before.set(runId!, await this.#find(runId!))
     if (verb !== 'prune') return
     for (const runId of (args[0] as { readonly runIds: readonly string[] }).runIds) {
       const found = await this.#find(runId)
@@ -186,7 +188,7 @@ export class Oracle {
    */
   async #changed(runId: string): Promise<void> {
     const found = await this.#find(runId)
-    this.#parts.effects.changed(this.#before, found)
+    this.#parts.effects.changed(this.#before.get(runId), found)
     if (found?.run.status !== 'paused') this.#pausedAt.delete(runId)
     else if (!this.#pausedAt.has(runId)) this.#pausedAt.set(runId, this.#parts.now())
     const { recorded, taken } = this.#known
