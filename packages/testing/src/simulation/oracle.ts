@@ -66,10 +66,8 @@ export class Oracle {
   readonly #known: Known = { recorded: new Map(), taken: new Map(), maybeTaken: new Map() }
   /** How often transactional handlers wrote and their outcomes were recorded, by run, step and outcome. */
   readonly #committed = new Map<string, number>()
-  /** Since when runs have been paused. */
   readonly #pausedAt = new Map<string, number>()
   readonly #pruned = new Set<string>()
-  /** Runs before their newest change by an operator. */
   readonly #before = new Map<string, RunDump | undefined>()
 
   constructor(parts: OracleParts) {
@@ -87,7 +85,7 @@ export class Oracle {
 
   /** Reads the store right before a call that may remove what there is to check. */
   async asked(verb: string, args: readonly unknown[]): Promise<void> {
-    const { runId } = args[0] as { runId?: string }
+    const { runId } = (args[0] ?? {}) as { runId?: string }
     if (verb === 'changeRun') this.#before.set(runId!, await this.#find(runId!))
     if (verb !== 'prune') return
     for (const runId of (args[0] as { readonly runIds: readonly string[] }).runIds) {
