@@ -18,6 +18,11 @@ export function isWithin(args: readonly unknown[]): boolean {
   return (args.at(-1) as { readonly tx?: unknown } | undefined)?.tx !== undefined
 }
 
+/** An operator's change is compared with what the run was right before it, so no other may fall in between. */
+export function isLookedAt(verb: string, args: readonly unknown[]): boolean {
+  return verb === 'changeRun' && !isWithin(args)
+}
+
 /** Counts one more. */
 export function count(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1)

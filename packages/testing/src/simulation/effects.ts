@@ -12,6 +12,8 @@ interface Effect {
   state: 'stands' | 'undone'
   /** Some attempt did it while its worker still held the step. */
   timely: boolean
+  /** Attempts that did it after their signal was aborted. If one is then let go, its worker had decided so before the effect. */
+  readonly afterSignal: Set<number>
   /** An operator sent the step forward again and left the effect as it was. */
   writtenOff: boolean
 }
@@ -51,25 +53,27 @@ export class Effects {
 
   /** Called by the handler. Its worker is the one that was announced. */
   called(context: GraphHandlerContext<unknown>): EffectCall {
-    const { runId, step, idempotencyKey } = context
+    const { runId, step, idempotencyKey, signal } = context
     const announced = this.#next
     this.#next = undefined
     const workerId = announced?.runId === runId && announced.step === step ? announced.workerId : null
     const holder = this.#fenceOf(runId, step, workerId)
-    const isTimely = async () => {
+    const look = async (): Promise<Call> => {
+      const isSignalled = signal.aborted
       const [held, holds] = [await holder, await this.#fenceOf(runId, step, workerId)]
-      return held !== null && held === holds
+      const timely = held !== null && held === holds
+      return { runId, step, key: idempotencyKey, timely, signalledFence: isSignalled ? held : null }
     }
     return {
-      happen: async () => this.#happened({ runId, step, key: idempotencyKey, timely: await isTimely() }),
-      undo: async () => this.#undone({ runId, step, key: idempotencyKey, timely: await isTimely() }),
+      happen: async () => this.#happened(await look()),
+      undo: async () => this.#undone(await look()),
       compensateOn: (plan) => compensateOn(plan, step),
     }
   }
 
   /** Called when a transactional handler's write was committed. */
   committed({ runId, step, outcome, key }: Written): void {
-    const call = { runId, step, key, timely: true }
+    const call: Call = { runId, step, key, timely: true, signalledFence: null }
     if (outcome === 'completed') this.#happened(call)
     else this.#undone(call)
   }
@@ -78,8 +82,10 @@ export class Effects {
    * An attempt was released or timed out, but its handler may continue. Its effect is not reported once a later attempt has failed, or if the run is
    * cancelled first: a row keeps only the end of its newest attempt.
    */
-  letGo(runId: string, step: string): void {
+  letGo(runId: string, step: string, fence?: number): void {
     this.#letGo.add(`${runId}/${step}`)
+    if (fence === undefined) return
+    for (const { afterSignal } of this.#of(runId, step).values()) afterSignal.delete(fence)
   }
 
   /** Called when an operator changed a run: an undo may have been skipped, or a step sent forward again with its effect left as it was. */
@@ -107,7 +113,7 @@ export class Effects {
       if (isLeft) continue
       const named = report.find((entry) => entry.step === step.name)?.result
       for (const effect of this.#of(run.runId, step.name).values()) {
-        const isLetGo = !effect.timely && this.#letGo.has(`${run.runId}/${step.name}`)
+        const isLetGo = !isTimely(effect) && this.#letGo.has(`${run.runId}/${step.name}`)
         if (effect.state === 'undone' || effect.writtenOff || isLetGo) continue
         if (isAccountedFor(step, effect, named)) continue
         this.#broken(
@@ -117,16 +123,16 @@ export class Effects {
     }
   }
 
-  #happened({ runId, step, key, timely }: Call): void {
+  #happened({ runId, step, key, timely, signalledFence }: Call): void {
     const effects = this.#of(runId, step)
     const known = effects.get(key)
     if (known !== undefined) {
-      known.timely ||= timely
+      note(known, timely, signalledFence)
       if (known.state === 'undone' && timely) this.#broken(`${key} was done again after it was undone`)
       return
     }
-    const standing = [...effects.values()].find(({ state, timely, writtenOff }) => {
-      return state === 'stands' && timely && !writtenOff
+    const standing = [...effects.values()].find((effect) => {
+      return effect.state === 'stands' && isTimely(effect) && !effect.writtenOff
     })
     // A step without compensation is done again, under another key, if a step it builds on was undone.
     if (standing !== undefined && timely && this.#compensateOn(runId, step) !== 'never') {
@@ -134,7 +140,15 @@ export class Effects {
         `step ${step} of run ${runId} was done as ${key} although its effect ${standing.key} still exists`,
       )
     }
-    effects.set(key, { key, state: 'stands', timely, writtenOff: false })
+    const effect: Effect = {
+      key,
+      state: 'stands',
+      timely: false,
+      afterSignal: new Set(),
+      writtenOff: false,
+    }
+    note(effect, timely, signalledFence)
+    effects.set(key, effect)
   }
 
   #undone({ runId, step, key: undoKey }: Call): void {
@@ -147,8 +161,8 @@ export class Effects {
         `${undoKey} undid what was never done; done: ${[...effects.keys()].join(', ') || 'nothing'}`,
       )
     }
-    if (known === undefined) effects.set(key, { key, state: 'undone', timely: false, writtenOff: false })
-    else known.state = 'undone'
+    if (known !== undefined) known.state = 'undone'
+    else effects.set(key, { key, state: 'undone', timely: false, afterSignal: new Set(), writtenOff: false })
   }
 
   #compensateOn(runId: string, step: string): CompensateOn {
@@ -184,14 +198,25 @@ interface Call {
   readonly step: string
   readonly key: string
   readonly timely: boolean
+  /** The attempt's fence, if its signal was aborted before. */
+  readonly signalledFence: number | null
 }
 
 const HELD: ReadonlySet<string> = new Set(['running', 'compensating'])
 const LEFT_AS_IT_IS: ReadonlySet<string> = new Set(['failed', 'cancelled', 'compensated'])
 
+function note(effect: Effect, timely: boolean, signalledFence: number | null): void {
+  if (timely && signalledFence !== null) effect.afterSignal.add(signalledFence)
+  else effect.timely ||= timely
+}
+
+function isTimely({ timely, afterSignal }: Effect): boolean {
+  return timely || afterSignal.size > 0
+}
+
 function isAccountedFor(
   { status }: StepRecord,
-  { timely }: Effect,
+  effect: Effect,
   named: UndoReport['result'] | undefined,
 ): boolean {
   switch (status) {
@@ -201,7 +226,7 @@ function isAccountedFor(
       return true
     case 'compensated':
       // A handler for which nobody waits any more may do it after it was undone.
-      return !timely
+      return !isTimely(effect)
     default:
       return named !== undefined
   }

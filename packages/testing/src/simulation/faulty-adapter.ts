@@ -11,7 +11,7 @@ import { isWithin, verbsOf } from './calls.ts'
 import type { Hints } from './hints.ts'
 import type { Random } from './random.ts'
 import type { Process } from './scheduler.ts'
-import type { SharedStore } from './shared-store.ts'
+import type { Ask, SharedStore } from './shared-store.ts'
 
 /** How often calls meet each fault, from 0 to 1. */
 export interface FaultRates {
@@ -32,7 +32,7 @@ const CONTENDED: ReadonlySet<string> = new Set(CONTENDED_VERBS)
 /** How long an abandoned statement may still run in the store. */
 const LATE_MAX_MS = 20_000
 
-export interface FaultyParts {
+export interface FaultyParts extends Pick<Ask, 'onAsk' | 'onAnswer'> {
   readonly process: Process
   /** The store's own process: statements that a client gave up continue here, even if the client is dead. */
   readonly server: Process
@@ -40,10 +40,6 @@ export interface FaultyParts {
   readonly hints: Hints
   readonly random: Random
   readonly rates: () => FaultRates
-  /** Reads the store right before a call. */
-  readonly onAsk: (verb: string, args: readonly unknown[]) => Promise<void>
-  /** Sees every answer of the store, whether or not it arrives. The world stands still until it returns. */
-  readonly onAnswer: (verb: string, args: readonly unknown[], answer: unknown) => Promise<void>
 }
 
 /**
@@ -67,12 +63,8 @@ export function faultyAdapter(store: Adapter, parts: FaultyParts): Adapter {
 function faultyVerb(store: Adapter, verb: string, parts: FaultyParts) {
   const { process, server, shared, random, rates, onAsk, onAnswer } = parts
   const call = store[verb as keyof Adapter] as (...args: unknown[]) => Promise<unknown>
-  const ask = async (args: readonly unknown[]) => {
-    await onAsk(verb, args)
-    const answer = await shared.call(verb, () => call.apply(store, args as unknown[]))
-    await onAnswer(verb, args, answer)
-    return answer
-  }
+  const ask = (args: unknown[]) =>
+    shared.ask({ verb, args, run: () => call.apply(store, args), onAsk, onAnswer })
   return async (...args: unknown[]) => {
     const within = isWithin(args)
     await process.turn(randomDelayMs(parts))

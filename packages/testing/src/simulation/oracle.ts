@@ -1,4 +1,4 @@
-import { type Engine, RunFailedError, type StepEvent, type WorkflowDefinition } from '@belay/workflow'
+import { type Engine, RunFailedError, type StepEvent } from '@belay/workflow'
 import {
   type Adapter,
   type Delivery,
@@ -8,32 +8,16 @@ import {
   type Settlement,
 } from '@belay/workflow/adapter'
 import { checkInvariants, type RunDump } from '../invariants/index.ts'
-import { count, isWithin } from './calls.ts'
+import { count, isLookedAt, isWithin } from './calls.ts'
 import { checkCall } from './check-call.ts'
 import { checkEndOf, type Known } from './check-end.ts'
+import type { Definitions } from './definitions.ts'
 import type { Effects } from './effects.ts'
 import type { InFlight } from './in-flight.ts'
 import type { SharedStore } from './shared-store.ts'
 import type { Written } from './store.ts'
 
 const VIOLATIONS_MAX = 20
-
-/** The versions of the world's workflows, by name and version. */
-export class Definitions {
-  readonly #definitions: readonly WorkflowDefinition[]
-
-  constructor(definitions: readonly WorkflowDefinition[]) {
-    this.#definitions = definitions
-  }
-
-  of({ workflow, version }: { readonly workflow: string; readonly version: number }): WorkflowDefinition {
-    return this.#definitions.find((found) => found.name === workflow && found.version === version)!
-  }
-
-  versionsOf(workflow: string): readonly WorkflowDefinition[] {
-    return this.#definitions.filter(({ name }) => name === workflow)
-  }
-}
 
 export interface OracleParts {
   readonly shared: SharedStore
@@ -66,9 +50,11 @@ export class Oracle {
   readonly #known: Known = { recorded: new Map(), taken: new Map(), maybeTaken: new Map() }
   /** How often transactional handlers wrote and their outcomes were recorded, by run, step and outcome. */
   readonly #committed = new Map<string, number>()
+  /** Since when runs have been paused. */
   readonly #pausedAt = new Map<string, number>()
   readonly #pruned = new Set<string>()
-  readonly #before = new Map<string, RunDump | undefined>()
+  /** The run that the change under way is about to change. */
+  #before: RunDump | undefined
 
   constructor(parts: OracleParts) {
     this.#parts = parts
@@ -85,8 +71,7 @@ export class Oracle {
 
   /** Reads the store right before a call that may remove what there is to check. */
   async asked(verb: string, args: readonly unknown[]): Promise<void> {
-    const { runId } = (args[0] ?? {}) as { runId?: string }
-    if (verb === 'changeRun') this.#before.set(runId!, await this.#find(runId!))
+    if (isLookedAt(verb, args)) this.#before = await this.#find((args[0] as { runId: string }).runId)
     if (verb !== 'prune') return
     for (const runId of (args[0] as { readonly runIds: readonly string[] }).runIds) {
       const found = await this.#find(runId)
@@ -166,7 +151,9 @@ export class Oracle {
       const where = `step ${outcome.step} of run ${outcome.runId}`
       this.#broken(`${where} took a settlement of fence ${outcome.fence} while ${step?.fence} holds it`)
     }
-    if (step !== undefined && isLetGo(outcome)) this.#parts.effects.letGo(outcome.runId, step.name)
+    if (step !== undefined && isLetGo(outcome)) {
+      this.#parts.effects.letGo(outcome.runId, step.name, outcome.fence)
+    }
     // A step that succeeded must be undone even if its result could not be stored.
     const hasSucceeded = outcome.type === 'failed' && outcome.succeeded === true
     const type = outcome.type === 'received' || hasSucceeded ? 'completed' : outcome.type
@@ -186,7 +173,7 @@ export class Oracle {
    */
   async #changed(runId: string): Promise<void> {
     const found = await this.#find(runId)
-    this.#parts.effects.changed(this.#before.get(runId), found)
+    this.#parts.effects.changed(this.#before, found)
     if (found?.run.status !== 'paused') this.#pausedAt.delete(runId)
     else if (!this.#pausedAt.has(runId)) this.#pausedAt.set(runId, this.#parts.now())
     const { recorded, taken } = this.#known

@@ -1,5 +1,6 @@
 import type { Adapter, Clock, StepTransaction, TransactRequest } from '@belay/workflow/adapter'
 import type { Dump } from '../invariants/index.ts'
+import { isLookedAt } from './calls.ts'
 import type { InFlight } from './in-flight.ts'
 import type { SimulatedStore, Written } from './store.ts'
 
@@ -35,6 +36,7 @@ export class SharedStore {
   readonly #inFlight: InFlight
   #shownAt: number | undefined
   #dump: { readonly held: Promise<Dump>; validUntil: number } | undefined
+  #lookedAt: Promise<unknown> = Promise.resolve()
   /** The open transaction of a store with one session. */
   #session: { readonly ended: Promise<void> } | undefined
 
@@ -66,6 +68,20 @@ export class SharedStore {
       () => this.#forget(),
     )
     return held
+  }
+
+  /** Calls a verb between the oracle's looks at the store. Two calls whose looks must not mix are called one after the other. */
+  ask({ verb, args, run, onAsk, onAnswer }: Ask): Promise<unknown> {
+    const ask = async () => {
+      await onAsk(verb, args)
+      const answer = await this.call(verb, run)
+      await onAnswer(verb, args, answer)
+      return answer
+    }
+    if (!isLookedAt(verb, args)) return ask()
+    const answer = this.#lookedAt.then(ask)
+    this.#lookedAt = answer.catch(() => {})
+    return answer
   }
 
   /** Calls a verb at the world's time. */
@@ -170,6 +186,16 @@ export class SharedStore {
     this.#shownAt = now
     await this.#store.setTime(now, this.#session === undefined ? undefined : tx)
   }
+}
+
+export interface Ask {
+  readonly verb: string
+  readonly args: readonly unknown[]
+  readonly run: () => Promise<unknown>
+  /** Reads the store right before the call. */
+  readonly onAsk: (verb: string, args: readonly unknown[]) => Promise<void>
+  /** Sees every answer of the store, whether or not it arrives. The world stands still until it returns. */
+  readonly onAnswer: (verb: string, args: readonly unknown[], answer: unknown) => Promise<void>
 }
 
 /** Does the work in an open transaction, and lets the world continue meanwhile. */

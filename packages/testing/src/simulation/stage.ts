@@ -1,12 +1,13 @@
 import { createEngine, type Engine, type WorkflowDefinition } from '@belay/workflow'
 import type { Adapter } from '@belay/workflow/adapter'
 import { nameOfCall, verbsOf } from './calls.ts'
+import { Definitions } from './definitions.ts'
 import { Effects } from './effects.ts'
 import { type FaultRates, faultyAdapter } from './faulty-adapter.ts'
 import { type HandlerParts, PAYLOAD_MAX_BYTES, workflowsOf } from './handlers.ts'
 import { Hints } from './hints.ts'
 import { InFlight } from './in-flight.ts'
-import { Definitions, Oracle, Violations } from './oracle.ts'
+import { Oracle, Violations } from './oracle.ts'
 import { type Plan, randomPlan } from './plan.ts'
 import { Random } from './random.ts'
 import { Process, Scheduler } from './scheduler.ts'
@@ -179,12 +180,14 @@ export class Stage {
 
   #directVerb(adapter: Adapter, verb: string) {
     const call = adapter[verb as keyof Adapter] as (...args: unknown[]) => Promise<unknown>
-    return async (...args: unknown[]) => {
-      await this.oracle.asked(verb, args)
-      const answer = await this.shared.call(verb, () => call.apply(adapter, args))
-      await this.oracle.answered(verb, args, answer)
-      return answer
-    }
+    return (...args: unknown[]) =>
+      this.shared.ask({
+        verb,
+        args,
+        run: () => call.apply(adapter, args),
+        onAsk: (...ask) => this.oracle.asked(...ask),
+        onAnswer: (...answer) => this.oracle.answered(...answer),
+      })
   }
 }
 
