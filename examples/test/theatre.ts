@@ -1,5 +1,5 @@
+import { createPglite } from '@belay/postgres-server'
 import { pglite } from '@belay/workflow-postgres/pglite'
-import { PGlite } from '@electric-sql/pglite'
 import { type Database, databaseOver } from '../src/database.ts'
 import type { Part } from '../src/demonstration/part.ts'
 import { perform } from '../src/demonstration/perform.ts'
@@ -9,7 +9,7 @@ import { Paper } from './paper.ts'
 
 /** A database in memory on which parts can be performed repeatedly, with an audience that reads. */
 export async function openTheatre() {
-  const db = await PGlite.create()
+  const db = await createPglite()
   const database = databaseOver(db)
   return {
     database,

@@ -1,5 +1,6 @@
+import { createPglite } from '@belay/postgres-server'
 import { createEngine, define, unchecked } from '@belay/workflow'
-import { PGlite } from '@electric-sql/pglite'
+import type { PGlite } from '@electric-sql/pglite'
 import { integer, pgTable } from 'drizzle-orm/pg-core'
 import { drizzle as drizzlePglite } from 'drizzle-orm/pglite'
 import pg from 'pg'
@@ -15,7 +16,7 @@ const CREATE_ORDERS = 'create table orders (id int primary key)'
 describe('a run started in the caller’s transaction in PGlite', () => {
   let db: PGlite
   beforeAll(async () => {
-    db = await PGlite.create()
+    db = await createPglite()
     await db.exec(CREATE_ORDERS)
   })
   afterAll(() => db.close())
@@ -66,7 +67,7 @@ describe('a run started in the caller’s transaction in PGlite', () => {
     })
     await expect(run(past)).rejects.toThrow(/is a transaction that has ended/)
     await expect(run(new pg.Client())).rejects.toThrow(/is a pg client/)
-    const other = await PGlite.create()
+    const other = await createPglite()
     await other.transaction(async (tx) => {
       await expect(run(tx)).rejects.toThrow(/another database/)
       await tx.exec('create table kept (id int)')

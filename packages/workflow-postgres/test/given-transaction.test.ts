@@ -1,5 +1,5 @@
+import { createPglite } from '@belay/postgres-server'
 import { createEngine, define, unchecked } from '@belay/workflow'
-import { PGlite } from '@electric-sql/pglite'
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { integer, pgTable } from 'drizzle-orm/pg-core'
@@ -197,7 +197,7 @@ describe.each(servers)('a run started in the caller’s transaction on $name', (
     const failed = await database.pool.connect()
     await failed.query('begin')
     await failed.query('select 1/0').catch(() => {})
-    const lite = await PGlite.create()
+    const lite = await createPglite()
     const run = (tx: unknown) => engine.run(fulfil, { order: 1 }, { tx })
 
     await expect(run(database.pool)).rejects.toThrow(

@@ -1,5 +1,5 @@
+import { createPglite } from '@belay/postgres-server'
 import type { BelayError } from '@belay/workflow/adapter'
-import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { migrate, type PostgresAdapter } from '../src/index.ts'
@@ -197,7 +197,7 @@ describe.each(servers)('the locks of a migration on $name', ({ url }) => {
 
 describe('a migration in PGlite', () => {
   it('runs outside a transaction what must not be part of one', async () => {
-    const db = await PGlite.create()
+    const db = await createPglite()
     onTestFinished(() => db.close())
     const connection = pgliteConnection(() => db, 'belay')
     const later = [nextMigration(NEWEST + 1, INDEX), nextMigration(NEWEST + 2, 'SELECT 1;')]

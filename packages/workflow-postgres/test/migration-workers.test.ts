@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { createPglite } from '@belay/postgres-server'
 import type { BelayError } from '@belay/workflow/adapter'
-import { PGlite } from '@electric-sql/pglite'
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { migrate, type PostgresAdapter, postgres } from '../src/index.ts'
 import { migrateSchema } from '../src/migrate/migrate.ts'
@@ -123,7 +123,7 @@ describe.each(servers)('a migration that stops older code on $name', ({ url }) =
 
 describe('a migration that stops older code in PGlite', () => {
   it('is applied though a killed process has left its worker: no other process can have the database', async () => {
-    const db = await PGlite.create()
+    const db = await createPglite()
     for (const { sql } of MIGRATIONS.slice(0, 5)) await db.exec(sql)
     await db.query(
       `insert into belay.workflow_workers (id, name, status, lease_expires_at, started_at)

@@ -1,9 +1,10 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createPglite } from '@belay/postgres-server'
 import { createEngine, define } from '@belay/workflow'
 import { BelayError } from '@belay/workflow/adapter'
-import { PGlite } from '@electric-sql/pglite'
+import type { PGlite } from '@electric-sql/pglite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pglite } from '../src/pglite.ts'
 import { compile, spawnScript } from './setup/children.ts'
@@ -18,7 +19,7 @@ describe('PGlite', () => {
     compile()
     home = mkdtempSync(join(tmpdir(), 'belay-pglite-'))
     directory = join(home, 'data')
-    db = await PGlite.create()
+    db = await createPglite()
   })
   afterAll(async () => {
     await db.close()

@@ -8,6 +8,8 @@ import { locateBinaries } from './binaries.mjs'
 import { guardAgainstOrphans, run, spawnServer } from './process.mjs'
 import { unprivilegedUser } from './user.mjs'
 
+export { createPglite } from './pglite.mjs'
+
 /**
  * @typedef {object} PostgresServer
  * @property {string} url of the database `postgres`

@@ -1,5 +1,6 @@
+import { createPglite } from '@belay/postgres-server'
 import { pglite } from '@belay/workflow-postgres/pglite'
-import { PGlite, type Transaction } from '@electric-sql/pglite'
+import type { Transaction } from '@electric-sql/pglite'
 import { sqlStore } from './sql-store.ts'
 import { prepare, type Query } from './statements.ts'
 import type { Stores } from './stores.ts'
@@ -8,7 +9,7 @@ const SCHEMA = 'simulated'
 
 /** Worlds in an instance of PGlite: it has one session, so everything waits while a transaction is open. */
 export async function pgliteStores(): Promise<Stores> {
-  const db = await PGlite.create()
+  const db = await createPglite()
   const query = queryOn(db)
   const migrating = pglite(db, { schema: SCHEMA, shared: true })
   await migrating.migrate()

@@ -1,12 +1,13 @@
+import { createPglite } from '@belay/postgres-server'
 import { compareAdapters, describeAdapter, memoryHarness } from '@belay/testing/conformance'
-import { PGlite } from '@electric-sql/pglite'
+import type { PGlite } from '@electric-sql/pglite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Harnesses, pgliteHarnesses } from '../setup/harness.ts'
 
 let db: PGlite
 let harnesses: Harnesses
 beforeAll(async () => {
-  db = await PGlite.create()
+  db = await createPglite()
   harnesses = pgliteHarnesses(db)
 })
 afterAll(() => db.close())

@@ -1,5 +1,6 @@
+import { createPglite } from '@belay/postgres-server'
 import { memory } from '@belay/testing'
-import { PGlite } from '@electric-sql/pglite'
+import type { PGlite } from '@electric-sql/pglite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pglite } from '../../src/pglite.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from '../setup/database.ts'
@@ -98,7 +99,7 @@ describe('a hostile value on PGlite', () => {
   let world: World
 
   beforeAll(async () => {
-    db = await PGlite.create()
+    db = await createPglite()
     const adapter = pglite(db)
     await adapter.open()
     world = await openWorld(adapter)

@@ -4,10 +4,11 @@ import { compile } from '../setup/children.ts'
 import { createDatabase, servers, type TestDatabase } from '../setup/database.ts'
 import { everyFeature, TABLES } from './every-feature.mjs'
 import { type Calls, finish, type Left, letDie } from './killed.ts'
-import { killPoints, lastKillPoints } from './points.ts'
+import { killPoints, lastKillPoints, shareOf } from './points.ts'
 
-// KILL_POINTS=all kills at every call of every verb and takes a minute or two. KILL='before settle 3' runs one point alone.
+// KILL='before settle 3' runs one point alone.
 const { KILL, KILL_POINTS } = process.env
+const share = shareOf(KILL_POINTS)
 
 /** A case mostly waits, for a lease to expire and for timers. */
 const CASES_AT_ONCE = 10
@@ -27,7 +28,7 @@ describe('a worker killed at any call of the store', () => {
     expect(left.runs[0]).toMatchObject({ status: 'compensated' })
     expectOrder(left)
 
-    await killEverywhere('undone', true, left, killPoints(calls, KILL_POINTS === 'all'))
+    await killEverywhere('undone', true, left, killPoints(calls, share))
   }, 600_000)
 
   it('leaves a completing run that others complete: each effect once, in order', async () => {
@@ -35,7 +36,7 @@ describe('a worker killed at any call of the store', () => {
     expect(left.runs[0]).toMatchObject({ status: 'completed' })
     expectOrder(left)
 
-    const points = KILL_POINTS === 'all' ? killPoints(calls, true) : lastKillPoints(calls)
+    const points = share === 'all' ? killPoints(calls, share) : lastKillPoints(calls)
     await killEverywhere('done', false, left, points)
   }, 600_000)
 })

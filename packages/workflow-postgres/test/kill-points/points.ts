@@ -18,10 +18,20 @@ const ALIKE = new Set([
 const MOSTLY_IN_VAIN = new Set(['drain'])
 
 /**
- * Where to kill a process that makes these calls: before and after each. Unless `all` is set, a verb with many calls is killed alternately before one
- * call and after the next.
+ * `all`: before and after each call. `half`: a verb with many calls is killed alternately before one call and after the next. `some`: of those, every
+ * third of each verb.
  */
-export function killPoints({ calls, finds }: Calls, all: boolean): readonly string[] {
+export type Share = 'all' | 'half' | 'some'
+
+export function shareOf(wanted: string | undefined): Share {
+  if (wanted === undefined) return 'some'
+  if (wanted === 'all' || wanted === 'half' || wanted === 'some') return wanted
+  throw new Error(`KILL_POINTS is all, half or some, not ${wanted}.`)
+}
+
+/** Where to kill a process that makes these calls. */
+export function killPoints({ calls, finds }: Calls, share: Share): readonly string[] {
+  const all = share === 'all'
   return Object.entries(calls).flatMap(([verb, count]) => {
     const found = finds[verb] ?? 0
     if (ALIKE.has(verb)) return all ? [`before ${verb} 1`, `after ${verb} 1`] : [`after ${verb} 1`]
@@ -31,6 +41,7 @@ export function killPoints({ calls, finds }: Calls, all: boolean): readonly stri
     const within = numbers(verb === 'transact' ? count : 0).map((nth) => ({ nth, when: 'within' }))
     return [...before, ...within, ...after]
       .filter(({ nth, when }) => !takesTurns || when === 'within' || (nth % 2 === 0) === (when === 'before'))
+      .filter((_, index) => share !== 'some' || index % 3 === 0)
       .map(({ nth, when }) => `${when} ${verb} ${nth}`)
   })
 }

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { inject } from 'vitest'
 import { type PostgresAdapter, type PostgresOptions, postgres } from '../../src/index.ts'
 
-/** The servers for the tests: `describe.each(servers)('… on $name', ({ url }) => …)`. */
+/** The servers for the tests: `describe.each(servers)('… on $name', ({ url }) => …)`. `npm run oldest` runs what has a server's name in its title. */
 export const servers = inject('servers')
 
 export interface TestDatabase {

@@ -3,7 +3,7 @@ import type { Harness } from '@belay/testing/conformance'
 import type { PGlite } from '@electric-sql/pglite'
 import { type PostgresAdapter, postgres } from '../../src/index.ts'
 import { pglite } from '../../src/pglite.ts'
-import { setClock } from './clock.ts'
+import { type StandingClock, setClock } from './clock.ts'
 import type { TestDatabase } from './database.ts'
 import { assertJournaled } from './journal.ts'
 import { assertNoOrphans } from './orphans.ts'
@@ -21,7 +21,7 @@ export function postgresHarnesses(database: TestDatabase): Harnesses {
       const schema = schemas.take()
       const adapter = postgres(database.pool, { schema, autoMigrate: true })
       await adapter.open()
-      const { advance } = await setClock((text) => database.pool.query(text), schema)
+      const { advance } = await schemas.clock(schema)
       const others: PostgresAdapter[] = []
       return {
         adapter,
@@ -64,7 +64,7 @@ export function pgliteHarnesses(db: PGlite): Harnesses {
       const schema = schemas.take()
       const [adapter, other] = [pglite(db, { schema }), pglite(db, { schema })]
       await adapter.open()
-      const { advance } = await setClock((text) => db.exec(text), schema)
+      const { advance } = await schemas.clock(schema)
       return {
         adapter,
         advance,
@@ -105,8 +105,16 @@ const TABLES = [
 /** Names of empty schemas. A released one is emptied and reused: creating one takes longer than most tests. */
 function emptySchemas(run: (text: string) => Promise<unknown>) {
   const idle: string[] = []
+  const clocks = new Map<string, StandingClock>()
   return {
     take: () => idle.pop() ?? `belay_${randomBytes(6).toString('hex')}`,
+    /** The clock of a migrated schema, at its beginning. */
+    async clock(schema: string): Promise<StandingClock> {
+      const clock = clocks.get(schema) ?? (await setClock(run, schema))
+      clocks.set(schema, clock)
+      await clock.reset()
+      return clock
+    },
     async giveBack(schema: string) {
       await run(TABLES.map((table) => `delete from ${schema}.workflow_${table}`).join(';'))
       idle.push(schema)

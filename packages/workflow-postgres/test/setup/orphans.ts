@@ -6,9 +6,9 @@ const HINTS = 'workflow_ready'
 /** Throws if any table holds rows of a run that does not exist. Asks the catalog for the tables, so that none is forgotten. */
 export async function assertNoOrphans(query: Query, schema: string): Promise<void> {
   const { rows: tables } = await query(`
-select c.table_name as name from information_schema.columns c
-join information_schema.tables t on t.table_schema = c.table_schema and t.table_name = c.table_name and t.table_type = 'BASE TABLE'
-where c.table_schema = '${schema}' and c.column_name = 'run_id' and c.table_name <> '${HINTS}'`)
+select c.relname as name from pg_class c
+join pg_attribute a on a.attrelid = c.oid and a.attname = 'run_id' and not a.attisdropped
+where c.relnamespace = '${schema}'::regnamespace and c.relkind in ('r', 'p') and c.relname <> '${HINTS}'`)
   const names = (tables as readonly { readonly name: string }[]).map(({ name }) => name)
   if (names.length === 0) throw new Error(`Schema ${schema} has no table with a run_id.`)
   const parts = names.map(

@@ -12,19 +12,17 @@ declare module 'vitest' {
   }
 }
 
-/** Starts the servers once for all test files. With DATABASE_URL set, the tests use only that server. */
+/** Starts the server once for all test files: PostgreSQL 18, or 14 with POSTGRES_MAJOR=14, or none if DATABASE_URL names one. */
 export default async function startServers(project: TestProject): Promise<() => Promise<void>> {
-  const given = process.env['DATABASE_URL']
-  if (given !== undefined) {
+  const { DATABASE_URL: given, POSTGRES_MAJOR: major } = process.env
+  if (given !== undefined && major === undefined) {
     project.provide('servers', [{ name: 'DATABASE_URL', url: given }])
     return async () => {}
   }
-  const [newest, oldest] = await Promise.all([startPostgres({ major: 18 }), startPostgres({ major: 14 })])
-  project.provide('servers', [
-    { name: 'PostgreSQL 18', url: newest.url },
-    { name: 'PostgreSQL 14', url: oldest.url },
-  ])
-  return async () => {
-    await Promise.all([newest.stop(), oldest.stop()])
+  if (major !== undefined && major !== '14' && major !== '18') {
+    throw new Error(`POSTGRES_MAJOR is 14 or 18, not ${major}. For another server, set DATABASE_URL to it.`)
   }
+  const server = await startPostgres({ major: major === '14' ? 14 : 18 })
+  project.provide('servers', [{ name: `PostgreSQL ${major ?? 18}`, url: server.url }])
+  return () => server.stop()
 }

@@ -1,5 +1,6 @@
+import { createPglite } from '@belay/postgres-server'
 import { createEngine, define } from '@belay/workflow'
-import { PGlite } from '@electric-sql/pglite'
+import type { PGlite } from '@electric-sql/pglite'
 import { integer, pgTable, text } from 'drizzle-orm/pg-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type PgliteStepTransaction, pglite, pgliteTransaction } from '../../src/pglite.ts'
@@ -10,7 +11,7 @@ const ledger = pgTable('ledger', { key: text('key').notNull(), amount: integer('
 describe('transactional steps in PGlite', () => {
   let db: PGlite
   beforeAll(async () => {
-    db = await PGlite.create()
+    db = await createPglite()
     await db.exec('create table ledger (key text not null, amount int not null)')
   })
   afterAll(() => db.close())
