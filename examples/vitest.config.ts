@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
-import { limits } from '../vitest.limits.ts'
+import { limits, sharedProcesses } from '../vitest.limits.ts'
 
 const source = (path: string) => fileURLToPath(new URL(`../packages/${path}`, import.meta.url))
 
@@ -14,5 +14,11 @@ export default defineConfig({
       { find: /^@belay\/workflow-postgres\/pglite$/, replacement: source('workflow-postgres/src/pglite.ts') },
     ],
   },
-  test: { name: 'examples', include: ['test/**/*.test.ts'], globalSetup: 'test/global-setup.ts', ...limits },
+  test: {
+    name: 'examples',
+    include: ['test/**/*.test.ts'],
+    globalSetup: 'test/global-setup.ts',
+    ...limits,
+    ...sharedProcesses,
+  },
 })
