@@ -1,4 +1,4 @@
-import { DEFAULT_SCHEMA } from '../schema.ts'
+import { DEFAULT_SCHEMA } from '../schema/index.ts'
 import { quoteIdentifier } from '../schema-name.ts'
 
 /**

@@ -13,7 +13,7 @@ import {
 import type { PGlite, PGliteInterface } from '@electric-sql/pglite'
 import { type SqlAdapter, sqlAdapter } from '../adapter.ts'
 import { Notices } from '../postgres/notices.ts'
-import { DEFAULT_SCHEMA } from '../schema.ts'
+import { DEFAULT_SCHEMA } from '../schema/index.ts'
 import { schemaName } from '../schema-name.ts'
 import { localWakeup } from '../store/wakeup.ts'
 import { expireWorkers } from '../workers/registration.ts'

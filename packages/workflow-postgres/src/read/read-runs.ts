@@ -6,7 +6,7 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { decodeRun, type RunColumns } from '../rows/run-columns.ts'
 import { decodeStep, type StepColumns } from '../rows/step-columns.ts'
-import { DEFAULT_SCHEMA, makeTables } from '../schema.ts'
+import { DEFAULT_SCHEMA, makeTables } from '../schema/index.ts'
 
 // Reads are for people and for handles: drizzle builds them, and they are not prepared. They name the default schema, like every statement.
 const { definitions, definitionSteps, runs, steps } = makeTables(DEFAULT_SCHEMA)

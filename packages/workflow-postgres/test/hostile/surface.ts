@@ -2,7 +2,7 @@ import * as testing from '@belay/testing'
 import * as workflow from '@belay/workflow'
 import * as postgres from '../../src/index.ts'
 import * as pglite from '../../src/pglite.ts'
-import * as schema from '../../src/schema.ts'
+import * as schema from '../../src/schema/index.ts'
 
 /** The entry points of the packages, except those that register tests or run their own worlds. */
 const ENTRIES = { workflow, postgres, pglite, schema, testing }

@@ -93,7 +93,7 @@ const POSTGRES_ROOMS = [
     files: new RegExp(`^${room}/`),
     mayImport,
   })),
-  { name: 'schema', files: /^(schema|schema-name|row-checks)\.ts$/, mayImport: [] },
+  { name: 'schema', files: /^(schema\/|schema-name\.ts$)/, mayImport: [] },
   { name: 'adapter', files: /^(adapter|open-store)\.ts$/, mayImport: ['schema', ...Object.keys(SQL_ROOMS)] },
   {
     name: 'drivers',

@@ -1,0 +1,47 @@
+import { pgSchema } from 'drizzle-orm/pg-core'
+import { makeDefinitionSteps, makeDefinitions } from './definitions.ts'
+import { makeRuns } from './runs.ts'
+import { makeReady, makeSteps } from './steps.ts'
+import { makeAttempts, makeHistory, makeSignals } from './trail.ts'
+import { makeLeases, makeWorkers } from './workers.ts'
+
+/** The default Postgres schema of Belay's tables. The migrations are written with this name. */
+export const DEFAULT_SCHEMA = 'belay'
+
+/**
+ * Belay's tables in the given Postgres schema, for drizzle queries.
+ *
+ * Payloads are `json`, not `jsonb`: they are stored unchanged, are cheaper to write, and keep `\u0000` in strings. Fixed, narrow columns come first,
+ * so that reading a hot one never skips over a payload.
+ */
+export function makeTables(schemaName: string) {
+  const schema = pgSchema(schemaName)
+  return {
+    schema,
+    definitions: makeDefinitions(schema),
+    definitionSteps: makeDefinitionSteps(schema),
+    runs: makeRuns(schema),
+    steps: makeSteps(schema),
+    ready: makeReady(schema),
+    signals: makeSignals(schema),
+    history: makeHistory(schema),
+    attempts: makeAttempts(schema),
+    workers: makeWorkers(schema),
+    leases: makeLeases(schema),
+  }
+}
+
+const defaultTables = makeTables(DEFAULT_SCHEMA)
+
+// drizzle-kit generates the migrations from this module's exports.
+export const belay = defaultTables.schema
+export const workflowDefinitions = defaultTables.definitions
+export const workflowDefinitionSteps = defaultTables.definitionSteps
+export const workflowRuns = defaultTables.runs
+export const workflowSteps = defaultTables.steps
+export const workflowReady = defaultTables.ready
+export const workflowSignals = defaultTables.signals
+export const workflowHistory = defaultTables.history
+export const workflowAttempts = defaultTables.attempts
+export const workflowWorkers = defaultTables.workers
+export const workflowLeases = defaultTables.leases
