@@ -19,6 +19,7 @@ import { historyCases } from './cases/history.ts'
 import { keptAttemptCases } from './cases/kept-attempts.ts'
 import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
+import { mapCases } from './cases/maps.ts'
 import { migrationCases } from './cases/migration.ts'
 import { pauseCases } from './cases/pause.ts'
 import { pausedStopCases } from './cases/paused-stop.ts'
@@ -95,6 +96,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   retention: retentionCases,
   keys: keyCases,
   diagnosis: diagnosisCases,
+  maps: mapCases,
   waits: waitCases,
   signals: signalCases,
   'signals of a step that asks anew': signalAnewCases,

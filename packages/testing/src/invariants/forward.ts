@@ -26,7 +26,12 @@ function startedInOrder({ status, startedAt, dependencies }: StepView): boolean 
 }
 
 /** In a paused run, each step also waits for the run to be resumed, unless it came back from a worker after the pause. */
-function isCounted({ run }: RunView, { status, openDependencies }: StepView, open: number): boolean {
+function isCounted({ run }: RunView, step: StepView, open: number): boolean {
+  const { status, openDependencies, itemKey } = step
+  // A pending item waits for its turn, or in a paused run for the resumption, or for both.
+  if (itemKey !== undefined && status === 'pending') {
+    return openDependencies === open + 1 || (run.status === 'paused' && openDependencies === open + 2)
+  }
   if (run.status !== 'paused' || status === 'running') return openDependencies === open
   return openDependencies === open + 1 || (status !== 'pending' && openDependencies === open)
 }

@@ -1,4 +1,13 @@
-import type { RunRecord, SavedDefinition, StepRecord, StepStatus } from '@belay/workflow/adapter'
+import {
+  edgesOf,
+  isItem,
+  mapOf,
+  placeRows,
+  type RunRecord,
+  type SavedDefinition,
+  type StepRecord,
+  type StepStatus,
+} from '@belay/workflow/adapter'
 import type { RunDump } from './dump.ts'
 
 /** One run, as the invariants see it. */
@@ -21,27 +30,31 @@ export type Reporter = (invariant: string, message: string, step?: number) => vo
 
 /** Undefined if the run's rows don't match its definition. */
 export function viewOf(definition: SavedDefinition, { run, steps, stored }: RunDump): RunView | undefined {
-  const shapes = definition.shape.steps
-  const complete =
-    steps.length === shapes.length &&
-    steps.every(({ step, name }, position) => step === position && name === shapes[position]!.name)
-  if (!complete) return undefined
-  const dependents: StepRecord[][] = shapes.map(() => [])
-  shapes.forEach(({ dependsOn }, number) => {
-    for (const dependency of dependsOn) dependents[dependency]!.push(steps[number]!)
-  })
+  if (!isComplete(definition, steps)) return undefined
+  const placed = placeRows(definition.shape, steps)
+  const byNumber = new Map(steps.map((step) => [step.step, step]))
+  const rows = placed === null ? steps : placed.numbers.map((number) => byNumber.get(number)!)
+  const { dependencies, dependents } = edgesOf(placed?.shape ?? definition.shape)
   return {
     run,
     stored,
-    steps: steps.map((step, number) => ({
+    steps: rows.map((step, place) => ({
       ...step,
-      dependencies: shapes[number]!.dependsOn.map((dependency) => steps[dependency]!),
-      dependents: dependents[number]!,
+      dependencies: dependencies[place]!.map((dependency) => rows[dependency]!),
+      dependents: dependents[place]!.map((dependent) => rows[dependent]!),
     })),
     // A paused run that was stopped is undone once it is resumed.
     stopped: STOPPED.has(run.status) || (run.status === 'paused' && run.cause !== null),
     undoBegun: steps.some(({ undoOf }) => undoOf !== null) || (stored?.endsAs ?? null) !== null,
   }
+}
+
+/** Every step of the definition is there, and after them only items of its maps. */
+function isComplete({ shape }: SavedDefinition, steps: readonly StepRecord[]): boolean {
+  return steps.every(({ step, name, itemKey }, position) => {
+    if (position < shape.steps.length) return step === position && name === shape.steps[position]!.name
+    return isItem(step) && itemKey !== undefined && shape.steps[mapOf(step)]?.kind === 'map'
+  })
 }
 
 const STOPPED: ReadonlySet<string> = new Set([

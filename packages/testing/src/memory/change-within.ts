@@ -1,5 +1,5 @@
 import { changeRun } from './control.ts'
-import { Rows } from './rows.ts'
+import { Rows, type RunRow } from './rows.ts'
 import { deliverSignals, signalsOf } from './signals.ts'
 import { createRun } from './start.ts'
 import type { ChangeRequest, MemoryTransaction } from './transaction.ts'
@@ -46,7 +46,8 @@ function seenBy(rows: Rows, tx: MemoryTransaction, runId: string): Rows {
   for (const [id, definition] of rows.definitions) seen.definitions.set(id, definition)
   const stored = rows.runs.get(runId)
   const started = tx.runs.get(runId)
-  if (stored !== undefined) seen.addRun({ ...stored, steps: stored.steps.map((step) => ({ ...step })) })
+  if (stored !== undefined)
+    seen.addRun({ ...stored, steps: stored.steps.map((step) => ({ ...step })), items: copyOf(stored.items) })
   else if (started !== undefined) createRun(seen, started)
   else return seen
   seen.signals.set(runId, signalsOf(rows, runId))
@@ -60,4 +61,8 @@ function seenBy(rows: Rows, tx: MemoryTransaction, runId: string): Rows {
       throw new Error('The run was changed outside the transaction.')
   }
   return seen
+}
+
+function copyOf(items: RunRow['items']): RunRow['items'] {
+  return new Map([...items].map(([number, item]) => [number, { ...item }]))
 }

@@ -1,4 +1,5 @@
 import type { Claim, Claimed } from '@belay/workflow/adapter'
+import { rowOf } from './items.ts'
 import { claimOf, isClaimable, lease, leasedSteps } from './lease.ts'
 import type { Rows } from './rows.ts'
 import { isLive } from './workers.ts'
@@ -16,7 +17,7 @@ export function claim(
     if (entry === undefined) break
     rows.queue.remove(entry)
     const run = rows.runs.get(entry.runId)!
-    const candidate = { run, step: run.steps[entry.step]! }
+    const candidate = { run, step: rowOf(run, entry.step)! }
     // A queue entry is only a hint: if its run was stopped meanwhile, the entry is dropped.
     if (isClaimable(candidate)) claims.push(lease(rows, candidate, workerId))
   }

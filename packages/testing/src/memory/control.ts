@@ -10,6 +10,7 @@ import type {
 import { isTerminal } from '@belay/workflow/adapter'
 import { assertInvariant, assertRow, changeStep, moveRun } from './change.ts'
 import { definitionOf } from './definitions.ts'
+import { rowOf } from './items.ts'
 import { runRecord, stepRecords } from './read.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { moveSignals, signalsOf, supersedeSignals } from './signals.ts'
@@ -32,7 +33,7 @@ export function changeRun<Answer extends object>(
 
 function keepGivenUp(rows: Rows, run: RunRow, { steps }: RunChange): void {
   for (const change of steps) {
-    const step = run.steps[change.step]
+    const step = rowOf(run, change.step)
     if (step === undefined || !isGivenUp(step, change)) continue
     const error = change.undoError ?? change.error ?? null
     keepAttempt(rows, { run, step }, { ended: 'given_up', error })
@@ -59,7 +60,7 @@ function apply(rows: Rows, run: RunRow, change: RunChange): void {
   if (change.migration !== undefined) migrate(rows, run, change)
   else
     for (const step of change.steps)
-      changeStep(run, run.steps[step.step]!, rowOf(step, run.steps[step.step]!))
+      changeStep(run, rowOf(run, step.step)!, changedRow(step, rowOf(run, step.step)!))
   Object.assign(run, { openSteps, stop, endsAs, cause, deadlineAt, finishedAt: null })
   if (status !== run.status) moveRun(rows, run, status)
   run.finishedAt = change.run.finishedAt
@@ -80,13 +81,16 @@ function apply(rows: Rows, run: RunRow, change: RunChange): void {
 function stepsThatAskAnew(run: RunRow, { steps, migration }: RunChange): readonly number[] {
   return steps.flatMap(({ step, signalledAt }) => {
     const old = migration === undefined ? step : migration.oldNumbers[step]
-    const hadSignal = old != null && run.steps[old]!.signalledAt !== null
+    const hadSignal = old != null && rowOf(run, old)!.signalledAt !== null
     return hadSignal && signalledAt === null ? [old] : []
   })
 }
 
 /** If the change clears `startedAt`, the step has not begun. If the change gives up a running handler, the step has. */
-function rowOf({ name: _, undoError, ...change }: StepChange, old: Pick<StepRow, 'begun' | 'undo'>) {
+function changedRow(
+  { name: _, itemKey: __, undoError, ...change }: StepChange,
+  old: Pick<StepRow, 'begun' | 'undo'>,
+) {
   const undo = change.undo && { ...change.undo, error: undoError ?? old.undo?.error ?? null }
   if (change.startedAt === null) return { ...change, undo, begun: false }
   return { ...change, undo, begun: change.error === undefined ? old.begun : true }
@@ -100,7 +104,7 @@ function migrate(rows: Rows, run: RunRow, { steps, migration }: RunChange): void
   run.steps = steps.map((step, number): StepRow => {
     const from = migration!.oldNumbers[number]
     const { output, error, ...row } = from === null || from === undefined ? NOTHING : old[from]!
-    return { output, error, ...rowOf(step, row) }
+    return { output, error, ...NO_ITEM, ...changedRow(step, row) }
   })
   for (const step of run.steps) assertRow(run, step)
   moveSignals(rows, run.runId, migration!.oldNumbers)
@@ -111,6 +115,8 @@ function migrate(rows: Rows, run: RunRow, { steps, migration }: RunChange): void
     () => `run ${run.runId} has ${run.steps.length} steps.`,
   )
 }
+
+const NO_ITEM = { item: null, atOnce: null, nextItem: null }
 
 const NOTHING = { output: null, error: null, begun: null, undo: null }
 

@@ -1,4 +1,5 @@
 import type { Dump } from '../invariants/dump.ts'
+import { rowsOf } from './items.ts'
 import { runRecord, stepRecords } from './read.ts'
 import type { Rows } from './rows.ts'
 
@@ -13,7 +14,7 @@ export function dump(rows: Rows): Dump {
         openSteps: run.openSteps,
         endsAs: run.endsAs,
         stop: run.stop,
-        begun: run.steps.map(({ begun }) => begun),
+        begun: rowsOf(run).map(({ begun }) => begun),
       },
     })),
     queue: rows.queue.list(),

@@ -1,5 +1,6 @@
 import type { AttemptRef, Claim } from '@belay/workflow/adapter'
 import { assertInvariant, changeStep } from './change.ts'
+import { rowsOf } from './items.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 
 /** A step and its run. */
@@ -48,11 +49,11 @@ export function isLeased(step: StepRow): boolean {
 
 /** The steps that a worker holds, in a stable order. */
 export function leasedSteps(rows: Rows, workerId: string): readonly StepOfRun[] {
-  return rows
-    .liveRunsByAge()
-    .flatMap((run) =>
-      run.steps.filter((step) => step.workerId === workerId && isLeased(step)).map((step) => ({ run, step })),
-    )
+  return rows.liveRunsByAge().flatMap((run) =>
+    rowsOf(run)
+      .filter((step) => step.workerId === workerId && isLeased(step))
+      .map((step) => ({ run, step })),
+  )
 }
 
 export function claimOf({ run, step }: StepOfRun): Claim {

@@ -1,5 +1,6 @@
 import type { Outcome, StoredRunStatus, Wake } from '@belay/workflow/adapter'
 import { changeStep, moveRun } from './change.ts'
+import { addItems, dependenciesOf, dependentsOf, freeNextItem, rowOf } from './items.ts'
 import { enqueue, type StepOfRun } from './lease.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { goesForward, stopRun } from './stop.ts'
@@ -22,6 +23,9 @@ export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequenc
     case 'completed':
       changeStep(run, step, { status: 'completed', output: outcome.output, finishedAt })
       afterCompletion(rows, held, consequences)
+      break
+    case 'expanded':
+      expand(rows, held, outcome, consequences)
       break
     case 'received':
       changeStep(run, step, { status: 'completed', finishedAt })
@@ -57,6 +61,18 @@ export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequenc
   }
 }
 
+function expand(
+  rows: Rows,
+  held: StepOfRun,
+  outcome: Extract<Outcome, { type: 'expanded' }>,
+  consequences: Consequences,
+): void {
+  const { run, step } = held
+  changeStep(run, step, { status: 'completed', output: String(outcome.items.length), finishedAt: rows.now })
+  if (goesForward(run) && addItems(rows, held, outcome)) consequences.requeued = true
+  afterCompletion(rows, held, consequences)
+}
+
 function fail(
   rows: Rows,
   { run, step }: StepOfRun,
@@ -75,8 +91,9 @@ function fail(
 function afterCompletion(rows: Rows, { run, step }: StepOfRun, consequences: Consequences): void {
   // A late success in a stopped run only has to be undone.
   if (!goesForward(run)) return
-  const dependents = run.definition.dependents[step.step]!
+  const dependents = dependentsOf(run, step.step)
   for (const number of dependents) unblock(run, run.steps[number]!, 'pending', consequences)
+  if (step.item !== null && freeNextItem(rows, run, step.step)) consequences.requeued = true
   if (dependents.length > 0) return
   run.openSteps -= 1
   if (run.openSteps > 0) return
@@ -85,8 +102,8 @@ function afterCompletion(rows: Rows, { run, step }: StepOfRun, consequences: Con
 }
 
 function afterUndo(rows: Rows, { run, step }: StepOfRun, consequences: Consequences): void {
-  for (const number of run.definition.saved.shape.steps[step.step]!.dependsOn) {
-    unblock(run, run.steps[number]!, 'compensating', consequences)
+  for (const number of dependenciesOf(run, step.step)) {
+    unblock(run, rowOf(run, number)!, 'compensating', consequences)
   }
   run.openSteps -= 1
   if (run.openSteps > 0) return

@@ -10,6 +10,7 @@ import type {
   StepRecord,
   StepStatus,
 } from '@belay/workflow/adapter'
+import { itemOf, nameOf, rowOf, rowsOf } from './items.ts'
 import type { Rows, RunRow } from './rows.ts'
 
 export function readRun(
@@ -73,10 +74,11 @@ export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly 
     const run = rows.runs.get(runId)
     if (run === undefined) return []
     const payloads = steps.flatMap((number) => {
-      const row = run.steps[number]
+      const row = rowOf(run, number)
       if (row === undefined) return []
       const { step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded } = row
-      return [{ step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded }]
+      const own = { step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded }
+      return [{ ...own, ...itemOf(row) }]
     })
     return [{ runId, input: run.input, cause: run.cause, steps: payloads, now: rows.now }]
   })
@@ -87,7 +89,7 @@ function shownStatus(rows: Rows, run: RunRow): RunStatus {
   if (run.status !== 'running') return run.status
   if (run.startAt !== null && run.startAt > rows.now) return 'scheduled'
   const any = (...statuses: readonly StepStatus[]) =>
-    run.steps.some(({ status }) => statuses.includes(status))
+    rowsOf(run).some(({ status }) => statuses.includes(status))
   return any('waiting') && !any('ready', 'running') ? 'waiting' : 'running'
 }
 
@@ -113,10 +115,11 @@ export function runRecord(rows: Rows, run: RunRow): RunRecord {
 }
 
 export function stepRecords(run: RunRow): readonly StepRecord[] {
-  return run.steps.map(({ begun: _, ...step }) => ({
-    ...step,
-    name: run.definition.saved.shape.steps[step.step]!.name,
-  }))
+  return rowsOf(run).map((row) => {
+    const { begun: _, item, atOnce: __, nextItem: ___, ...step } = row
+    const record = { ...step, name: nameOf(run, row) }
+    return item === null ? record : { ...record, itemKey: item.key }
+  })
 }
 
 function fits(rows: Rows, run: RunRow, conditions: RunConditions): boolean {

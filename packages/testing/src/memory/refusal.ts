@@ -12,6 +12,8 @@ function payloadsOf(outcome: Outcome): readonly JsonText[] {
   switch (outcome.type) {
     case 'completed':
       return [outcome.output]
+    case 'expanded':
+      return outcome.items.map(({ value }) => value)
     case 'failed':
       return [outcome.error, outcome.cause]
     case 'retry':

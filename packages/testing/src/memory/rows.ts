@@ -3,6 +3,7 @@ import type {
   HistoryRecord,
   JsonText,
   KeptAttempt,
+  NewItem,
   SavedDefinition,
   StepStatus,
   StoredRunStatus,
@@ -30,6 +31,8 @@ export interface RunRow {
   deadlineAt: number | null
   readonly tags: readonly string[]
   steps: readonly StepRow[]
+  /** The items of its maps, by number. */
+  readonly items: Map<number, StepRow>
   status: StoredRunStatus
   /** While the run goes forward, the number of open sinks; during an undo, the number of open undos. */
   openSteps: number
@@ -68,6 +71,11 @@ export interface StepRow {
   begun: boolean | null
   /** In this round the handler returned a result that cannot be stored: its effect is there. */
   succeeded: boolean
+  /** Only of an item of a map. */
+  readonly item: NewItem | null
+  /** Only of a step that joins a map with limited concurrency: the limit, and the index of the next item that waits for its turn. */
+  atOnce: number | null
+  nextItem: number | null
 }
 
 export interface WorkerRow {
@@ -149,7 +157,8 @@ export class Rows {
     this.history.delete(run.runId)
     this.attempts.delete(run.runId)
     this.signals.delete(run.runId)
-    for (const { step } of run.steps) this.queue.remove({ runId: run.runId, step })
+    for (const step of [...run.steps.keys(), ...run.items.keys()])
+      this.queue.remove({ runId: run.runId, step })
   }
 
   releaseKey(run: RunRow): void {

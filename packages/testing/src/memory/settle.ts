@@ -1,5 +1,6 @@
 import type { Claim, KeepsAttempts, Outcome, Settlement } from '@belay/workflow/adapter'
 import { assertInvariant, changedRun } from './change.ts'
+import { rowOf } from './items.ts'
 import { byRunAndStep, enqueue, lease, type StepOfRun } from './lease.ts'
 import { type Consequences, record } from './outcome.ts'
 import { refusalOfAny } from './refusal.ts'
@@ -34,7 +35,7 @@ function settleOne(
   consequences: Consequences,
 ): Settlement['results'][number] {
   const run = rows.runs.get(outcome.runId)
-  const step = run?.steps[outcome.step]
+  const step = run === undefined ? undefined : rowOf(run, outcome.step)
   if (run === undefined || step === undefined) return 'lost'
   if (!holds(step, outcome, workerId)) return isRecorded(step, outcome, workerId) ? 'settled' : 'lost'
   const refused = refusalOfAny(outcome)
@@ -60,6 +61,7 @@ export function isRecorded(step: StepRow, outcome: Outcome, workerId: string): b
     case 'compensated':
     case 'compensation_failed':
       return step.status === outcome.type && step.workerId === workerId
+    case 'expanded':
     case 'received':
       return step.status === 'completed' && step.workerId === workerId
     case 'waiting':

@@ -122,6 +122,7 @@ function insertRun(rows: Rows, newRun: NewRun): RunRow {
     deadlineAt: deadlineMs === undefined ? null : (startAt ?? rows.now) + deadlineMs,
     tags: [...tags],
     steps: definition.saved.shape.steps.map((shape, step) => newStep(step, shape.dependsOn.length, startAt)),
+    items: new Map(),
     status: 'running',
     openSteps: countSinks(definition),
     endsAs: null,
@@ -139,7 +140,7 @@ function startOf(rows: Rows, { startAt, startDelayMs }: NewRun): number | null {
   return startDelayMs === undefined ? null : rows.now + startDelayMs
 }
 
-function newStep(step: number, openDependencies: number, startAt: number | null): StepRow {
+export function newStep(step: number, openDependencies: number, startAt: number | null): StepRow {
   return {
     step,
     status: openDependencies === 0 ? 'ready' : 'pending',
@@ -162,6 +163,9 @@ function newStep(step: number, openDependencies: number, startAt: number | null)
     failingSince: null,
     begun: null,
     succeeded: false,
+    item: null,
+    atOnce: null,
+    nextItem: null,
   }
 }
 

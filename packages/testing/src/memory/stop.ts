@@ -6,6 +6,7 @@ import {
 } from '@belay/workflow/adapter'
 import { changedRun, changeStep, moveRun } from './change.ts'
 import { note } from './history.ts'
+import { rowsOf } from './items.ts'
 import type { Rows, RunRow } from './rows.ts'
 
 const FORWARD: ReadonlySet<StoredRunStatus> = new Set(FORWARD_STATUSES)
@@ -30,7 +31,7 @@ export function stopRun(rows: Rows, run: RunRow, stop: NonNullable<RunRow['stop'
 
 /** Cancels the steps that are not in flight, so that no step of a stopped run begins any more. */
 export function cancelUnstarted(rows: Rows, run: RunRow): void {
-  for (const step of run.steps) {
+  for (const step of rowsOf(run)) {
     if (step.status !== 'pending' && step.status !== 'ready' && step.status !== 'waiting') continue
     rows.queue.remove({ runId: run.runId, step: step.step })
     changeStep(run, step, { status: 'cancelled' })

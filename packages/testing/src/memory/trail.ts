@@ -1,4 +1,5 @@
 import type { AttemptResult, KeptAttempt, Outcome } from '@belay/workflow/adapter'
+import { nameOf, rowOf } from './items.ts'
 import { isLeased, type StepOfRun } from './lease.ts'
 import type { AttemptRow, Rows, RunRow, StepRow } from './rows.ts'
 
@@ -39,6 +40,8 @@ export function endOf(
     case 'failed':
     case 'compensation_failed':
       return { ended: outcome.type, error: outcome.error }
+    case 'expanded':
+      return { ended: 'completed', error: null }
     default:
       return { ended: outcome.type, error: null }
   }
@@ -71,6 +74,6 @@ export function readAttempts(
   )
   return kept.slice(-limit).map(({ fence: _, ...attempt }) => ({
     ...attempt,
-    name: run.definition.saved.shape.steps[attempt.step]!.name,
+    name: nameOf(run, rowOf(run, attempt.step)!),
   }))
 }

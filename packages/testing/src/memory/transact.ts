@@ -11,6 +11,7 @@ import type {
 } from '@belay/workflow/adapter'
 import { applyChanges, changeWithin, nameOfRun, outdatedRun } from './change-within.ts'
 import { changeRun } from './control.ts'
+import { rowOf } from './items.ts'
 import { refusalOfAny } from './refusal.ts'
 import type { NameHolder, Rows } from './rows.ts'
 import { holds, isRecorded, settle } from './settle.ts'
@@ -38,7 +39,7 @@ export function settleWithin(
 ): Transacted {
   const { workerId, outcome, handBackMax, keepAttempts } = settlement
   const run = rows.runs.get(outcome.runId)
-  const step = run?.steps[outcome.step]
+  const step = run === undefined ? undefined : rowOf(run, outcome.step)
   if (run === undefined || step === undefined || !holds(step, outcome, workerId)) {
     tx.rollBack()
     return { type: 'lost' }
@@ -84,7 +85,8 @@ export function recorded(
   { workerId, outcomes }: { workerId: string; outcomes: readonly Outcome[] },
 ): readonly boolean[] {
   return outcomes.map((outcome) => {
-    const step = rows.runs.get(outcome.runId)?.steps[outcome.step]
+    const run = rows.runs.get(outcome.runId)
+    const step = run === undefined ? undefined : rowOf(run, outcome.step)
     return step !== undefined && isRecorded(step, outcome, workerId)
   })
 }

@@ -9,6 +9,7 @@ import type {
   UndoRecord,
 } from '@belay/workflow/adapter'
 import { assertInvariant, changedRun, changeStep, moveRun } from './change.ts'
+import { rowOf, rowsOf } from './items.ts'
 import { byRunAndStep, enqueue, lease as leaseStep, type StepOfRun } from './lease.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { cancelUnstarted } from './stop.ts'
@@ -69,7 +70,7 @@ function isDraining(run: RunRow): boolean {
 }
 
 function isDrained(run: RunRow): boolean {
-  return run.steps.every(({ status }) => !NOT_ENDED.has(status))
+  return rowsOf(run).every(({ status }) => !NOT_ENDED.has(status))
 }
 
 const NOT_ENDED: ReadonlySet<StepStatus> = new Set(['pending', 'ready', 'running', 'waiting'])
@@ -111,7 +112,7 @@ function undoableSteps(
 ): readonly { readonly step: StepRow; readonly undoOf: UndoneStatus; readonly openDependencies: number }[] {
   const planned = new Set<number>()
   return plan.undos.map(({ step: number, openDependents }) => {
-    const step = run.steps[number]
+    const step = rowOf(run, number)
     assertInvariant(
       step !== undefined && isEnded(step.status) && !planned.has(number),
       'plan_names_ended_steps_once',
@@ -132,7 +133,7 @@ function describe(run: RunRow): DrainedRun {
     definitionId: run.definition.saved.id,
     stop: run.stop!,
     fences: fencesOf(run),
-    steps: run.steps.map(({ step, status, startedAt, begun, succeeded }) => ({
+    steps: rowsOf(run).map(({ step, status, startedAt, begun, succeeded }) => ({
       step,
       status,
       started: begun ?? startedAt !== null,
@@ -143,5 +144,5 @@ function describe(run: RunRow): DrainedRun {
 
 /** Grows with every claim, and with every step that is sent forward again. */
 function fencesOf(run: RunRow): number {
-  return run.steps.reduce((sum, { fence }) => sum + fence, 0)
+  return rowsOf(run).reduce((sum, { fence }) => sum + fence, 0)
 }

@@ -9,6 +9,7 @@ import {
   type StrandedStep,
   type UnknownLeases,
 } from '@belay/workflow/adapter'
+import { nameOf, rowsOf } from './items.ts'
 import { isClaimable, isLeased, leasedSteps } from './lease.ts'
 import { hasAll } from './read.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
@@ -138,11 +139,10 @@ function overdueSteps(rows: Rows, dueBefore: number): readonly OverdueSteps[] {
 
 function strandedSteps(rows: Rows, run: RunRow): readonly StrandedStep[] {
   const { runId, workflow, definition } = run
-  return run.steps.flatMap((step) => {
+  return rowsOf(run).flatMap((step) => {
     const fault = faultOf(rows, run, step)
     if (fault === undefined) return []
-    const { version, shape } = definition.saved
-    return [{ runId, workflow, version, name: shape.steps[step.step]!.name, fault }]
+    return [{ runId, workflow, version: definition.saved.version, name: nameOf(run, step), fault }]
   })
 }
 

@@ -6,6 +6,7 @@ import type {
   Renewed,
   WorkerRecord,
 } from '@belay/workflow/adapter'
+import { nameOf } from './items.ts'
 import { claimOf, leasedSteps } from './lease.ts'
 import type { Rows, WorkerRow } from './rows.ts'
 
@@ -94,11 +95,11 @@ export function listHeld(
   return leasedSteps(rows, workerId)
     .slice(0, limit)
     .map(({ run, step }) => {
-      const { version, shape } = run.definition.saved
+      const { version } = run.definition.saved
       const { runId, attempt, direction } = claimOf({ run, step })
       const { startedAt } = step.undo ?? step
       return {
-        ...{ runId, workflow: run.workflow, version, step: step.step, name: shape.steps[step.step]!.name },
+        ...{ runId, workflow: run.workflow, version, step: step.step, name: nameOf(run, step) },
         ...{ attempt, direction, since: startedAt! },
       }
     })

@@ -3,6 +3,7 @@ import { boundedLockWait, contended, lockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { countedAttempts } from '../rows/claim-row.ts'
+import { FIRST_ITEM, rowName, templateOf } from '../rows/item-rows.ts'
 import { readDefinitions } from '../rows/read-definitions.ts'
 import { decodeRun, type RunColumns } from '../rows/run-columns.ts'
 import { decodeStep, type StepColumns } from '../rows/step-columns.ts'
@@ -33,7 +34,7 @@ locked_steps as materialized (
     s.started_at, s.finished_at, s.available_at, s.waiting_since, s.signalled_at, s.failing_since,
     s.round, ${countedAttempts} as attempts, s.undo_attempts, s.undo_failures, s.undo_losses, s.undo_started_at, s.undo_finished_at,
     s.undo_skipped,
-    coalesce(s.succeeded, false) as succeeded
+    coalesce(s.succeeded, false) as succeeded, s.item_key
   from (values ($1::uuid)) as asked (run_id)
   cross join (select count(*) from bounded_wait) as wait_was_bounded
   join belay.workflow_steps s on s.run_id = any (array[asked.run_id])
@@ -59,7 +60,7 @@ select r.id as run_id, r.workflow, counted.version, r.definition_id, counted.ste
   r.stop, r.ends_as, case when s.step = 0 then r.cause::text end as cause, ${epochMs('r.created_at')} as created_at,
   ${epochMs('r.finished_at')} as finished_at, ${epochMs('r.start_at')} as start_at,
   ${epochMs('r.deadline_at')} as deadline_at, ${epochMs('belay.store_clock()')} as now,
-  s.step, ds.name, s.status as step_status, s.open_dependencies, s.fence, s.failures, s.losses, s.worker_id, s.undo_of,
+  s.step, ${rowName} as name, s.item_key, s.status as step_status, s.open_dependencies, s.fence, s.failures, s.losses, s.worker_id, s.undo_of,
   ${epochMs('s.started_at')} as step_started_at, ${epochMs('s.finished_at')} as step_finished_at,
   ${epochMs('s.available_at')} as available_at, ${epochMs('s.waiting_since')} as waiting_since,
   ${epochMs('s.signalled_at')} as signalled_at, ${epochMs('s.failing_since')} as failing_since,
@@ -69,7 +70,7 @@ from locked_run r
 cross join counted_steps counted
 left join locked_steps s on true
 left join belay.workflow_definition_steps ds
-  on ds.definition_id = any (array[r.definition_id]) and ds.step = any (array[s.step])
+  on ds.definition_id = any (array[r.definition_id]) and ds.step = any (array[${templateOf('s.step')}])
 order by s.step`,
 }
 
@@ -87,7 +88,8 @@ export async function lock(connection: Connection, runId: string): Promise<RunTo
   const [first] = rows
   if (first === undefined) return null
   const steps = rows.filter(isOfDefinition)
-  if (rows.length !== first.step_count || steps.length !== rows.length) return 'moved'
+  const ofDefinition = rows.filter(({ step }) => step !== null && step < FIRST_ITEM)
+  if (ofDefinition.length !== first.step_count || steps.length !== rows.length) return 'moved'
   const [definition] = await readDefinitions(connection, [first.definition_id])
   const { status, open_steps: openSteps, stop, ends_as: endsAs, now } = first
   const run = { ...decodeRun(first), status, openSteps, stop, endsAs }

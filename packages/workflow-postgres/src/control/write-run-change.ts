@@ -174,7 +174,8 @@ export async function write(connection: Connection, found: RunToChange, change: 
 function stepsThatAskAnew(found: RunToChange, { steps, migration }: RunChange): readonly number[] {
   return steps.flatMap(({ step, signalledAt }) => {
     const old = migration === undefined ? step : migration.oldNumbers[step]
-    const hadSignal = old != null && found.steps[old]!.signalledAt !== null
+    // Items of maps take no signals, and their numbers are no positions.
+    const hadSignal = old != null && (found.steps[old]?.signalledAt ?? null) !== null
     return hadSignal && signalledAt === null ? [old] : []
   })
 }
@@ -199,7 +200,7 @@ function columnsOfSteps(found: RunToChange, { steps, migration }: RunChange): re
     column(({ signalledAt }) => signalledAt),
     column(({ output }) => output !== undefined),
     column(({ output }) => output ?? null),
-    column(({ step }) => step >= found.steps.length),
+    column(({ step }) => migration !== undefined && step >= found.steps.length),
     column(({ failingSince }) => failingSince),
   ]
 }

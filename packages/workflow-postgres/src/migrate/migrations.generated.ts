@@ -528,4 +528,14 @@ ALTER TABLE "belay"."workflow_migrations" ADD COLUMN oldest_code integer;
 INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0005_rounds_undo_columns_and_tags', 5);
 `,
   },
+  {
+    tag: '0006_items_of_maps',
+    hash: '4ed21406161e8f4f783b3a363749e8bf7e8b572764a5991b126dd9881ec00352',
+    sql: `ALTER TABLE "belay"."workflow_steps" ADD COLUMN "item_key" text;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_steps" ADD COLUMN "item" json;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_steps" ADD COLUMN "at_once" integer;--> statement-breakpoint
+ALTER TABLE "belay"."workflow_steps" ADD COLUMN "next_item" integer;--> statement-breakpoint
+INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0006_items_of_maps', 5);
+`,
+  },
 ]

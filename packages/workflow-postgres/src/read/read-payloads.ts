@@ -28,6 +28,8 @@ export const readStepPayloads: Statement<{
   readonly signalled_at: number | null
   readonly failing_since: number | null
   readonly succeeded: boolean
+  readonly item_key: string | null
+  readonly item: JsonText
 }> = {
   name: 'read_step_payloads',
   text: `
@@ -36,7 +38,7 @@ select s.run_id, s.step, s.output::text as output, s.error::text as error,
   (extract(epoch from s.waiting_since) * 1000)::float8 as waiting_since,
   (extract(epoch from s.signalled_at) * 1000)::float8 as signalled_at,
   (extract(epoch from s.failing_since) * 1000)::float8 as failing_since,
-  coalesce(s.succeeded, false) as succeeded
+  coalesce(s.succeeded, false) as succeeded, s.item_key, s.item::text as item
 from unnest($1::uuid[], $2::int[]) as wanted (run_id, step)
 join belay.workflow_steps s on s.run_id = any (array[wanted.run_id]) and s.step = any (array[wanted.step])`,
 }
@@ -79,5 +81,6 @@ function decodeStep(row: NonNullable<(typeof readStepPayloads)['row']>): StepPay
     signalledAt: row.signalled_at,
     failingSince: row.failing_since,
     succeeded: row.succeeded,
+    ...(row.item_key === null ? {} : { item: { key: row.item_key, value: row.item } }),
   }
 }

@@ -4,6 +4,7 @@ import { QueryBuilder } from 'drizzle-orm/pg-core'
 import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { templateOf } from '../rows/item-rows.ts'
 import { decodeRun, type RunColumns } from '../rows/run-columns.ts'
 import { decodeStep, type StepColumns } from '../rows/step-columns.ts'
 import { DEFAULT_SCHEMA, makeTables } from '../schema/index.ts'
@@ -69,7 +70,10 @@ interface StepRow extends StepColumns {
 
 const stepColumns = {
   step: steps.step,
-  name: definitionSteps.name,
+  name: sql<string>`case when ${steps.itemKey} is null then ${definitionSteps.name} else left(${definitionSteps.name}, -1) || ${steps.itemKey} || ']' end`.as(
+    'name',
+  ),
+  item_key: sql<string | null>`${steps.itemKey}`.as('item_key'),
   step_status: sql<StepStatus>`${steps.status}`.as('step_status'),
   fence: steps.fence,
   round: steps.round,
@@ -113,7 +117,10 @@ export const readRunStatement: Statement<RunRow & StepRow> = {
     .innerJoin(definitions, eq(definitions.id, runs.definitionId))
     .innerJoin(
       definitionSteps,
-      and(eq(definitionSteps.definitionId, runs.definitionId), eq(definitionSteps.step, steps.step)),
+      and(
+        eq(definitionSteps.definitionId, runs.definitionId),
+        eq(definitionSteps.step, sql.raw(templateOf('"belay"."workflow_steps"."step"'))),
+      ),
     )
     .where(eq(steps.runId, sql.placeholder('runId')))
     .orderBy(asc(steps.step))

@@ -10,6 +10,7 @@ import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { countedAttempts } from './claim-row.ts'
+import { rowName, templateOf } from './item-rows.ts'
 
 /**
  * What a statement that ends attempts adds to keep them: columns that its update of the steps `s` returns, and a CTE that inserts them. Both are
@@ -101,7 +102,7 @@ interface KeptRow {
 export const readKeptAttempts: Statement<KeptRow> = {
   name: 'read_kept_attempts',
   text: `
-select newest.step, ds.name, newest.undo, newest.round, newest.attempt, newest.worker_id,
+select newest.step, ${rowName} as name, newest.undo, newest.round, newest.attempt, newest.worker_id,
   (extract(epoch from newest.started_at) * 1000)::float8 as started_at,
   (extract(epoch from newest.finished_at) * 1000)::float8 as finished_at, newest.ended, newest.error::text as error
 from (
@@ -111,7 +112,9 @@ from (
   limit $2::int
 ) newest
 join belay.workflow_runs r on r.id = any (array[newest.run_id])
-join belay.workflow_definition_steps ds on ds.definition_id = any (array[r.definition_id]) and ds.step = any (array[newest.step])
+join belay.workflow_steps s on s.run_id = any (array[newest.run_id]) and s.step = any (array[newest.step])
+join belay.workflow_definition_steps ds
+  on ds.definition_id = any (array[r.definition_id]) and ds.step = any (array[${templateOf('newest.step')}])
 order by newest.finished_at, newest.step, newest.fence`,
 }
 

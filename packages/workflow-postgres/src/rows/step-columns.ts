@@ -20,6 +20,7 @@ export interface StepColumns extends UndoColumns {
   readonly signalled_at: number | null
   readonly failing_since: number | null
   readonly succeeded: boolean
+  readonly item_key: string | null
 }
 
 /** A step without its payloads. */
@@ -44,5 +45,6 @@ export function decodeStep(row: StepColumns): StoredStep {
     signalledAt: row.signalled_at,
     failingSince: row.failing_since,
     succeeded: row.succeeded,
+    ...(row.item_key === null ? {} : { itemKey: row.item_key }),
   }
 }

@@ -54,6 +54,12 @@ export function makeSteps(schema: Schema) {
       /** An operator declared the undo done. */
       undoSkipped: boolean('undo_skipped'),
       undoError: json('undo_error'),
+      /** Of an item of a map, what the map's `over` returned for it. */
+      itemKey: text('item_key'),
+      item: json(),
+      /** Of a step that joins a map with limited concurrency: the limit, and the index of the next item that waits for its turn. */
+      atOnce: integer('at_once'),
+      nextItem: integer('next_item'),
     },
     (table) => [
       primaryKey({ name: 'workflow_steps_pkey', columns: [table.runId, table.step] }),

@@ -17,8 +17,19 @@ import {
   decodeClaim,
   firstAttempt,
 } from '../rows/claim-row.ts'
+import { FIRST_ITEM } from '../rows/item-rows.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
 import { forwardStatuses } from '../rows/run-statuses.ts'
+import { ITEMS, STEPS, type Walk } from './finish-walks.ts'
+
+const KEPT: Keeping = {
+  columns: `${keptColumns()}, a.settles_as`,
+  rows: keptRows('settled_attempts', {
+    ended: `case e.settles_as when 'compensated' then 'compensated' else 'completed' end`,
+    // A relay is not an attempt.
+    where: `not e.undo or e.settles_as = 'compensated'`,
+  }),
+}
 
 /**
  * Records attempts that succeeded, forward and undo alike, and their consequences: it counts dependents down, leases steps that reach zero to this
@@ -33,23 +44,27 @@ import { forwardStatuses } from '../rows/run-statuses.ts'
  */
 export const finishAttempts: Statement<FinishedRow> = {
   name: 'finish_attempts',
-  text: finishText(NOT_KEPT),
+  text: finishText(NOT_KEPT, STEPS),
 }
 
 /** The same, and keeps the attempts. */
 export const keptFinishAttempts: Statement<FinishedRow> = {
   name: 'finish_attempts_kept',
-  text: finishText({
-    columns: `${keptColumns()}, a.settles_as`,
-    rows: keptRows('settled_attempts', {
-      ended: `case e.settles_as when 'compensated' then 'compensated' else 'completed' end`,
-      // A relay is not an attempt.
-      where: `not e.undo or e.settles_as = 'compensated'`,
-    }),
-  }),
+  text: finishText(KEPT, STEPS),
 }
 
-function finishText(keeping: Keeping): string {
+/** The same for items of maps, and for undone joins. */
+export const finishItems: Statement<FinishedRow> = {
+  name: 'finish_items',
+  text: finishText(NOT_KEPT, ITEMS),
+}
+
+export const keptFinishItems: Statement<FinishedRow> = {
+  name: 'finish_items_kept',
+  text: finishText(KEPT, ITEMS),
+}
+
+function finishText(keeping: Keeping, walk: Walk): string {
   return `
 with ${boundedLockWait('$10')},
 live_worker as materialized (
@@ -87,12 +102,7 @@ settled_attempts as (
 ),
 -- A batch has many attempts of few steps, so the graph is read once for each step, not for each attempt.
 followed_edges as materialized (
-  select t.definition_id, t.undo, array_agg(t.run_id) as run_ids,
-    (select case when t.undo then ds.dependencies else ds.dependents end
-     from belay.workflow_definition_steps ds
-     where ds.definition_id = t.definition_id and ds.step = t.step) as neighbours
-  from settled_attempts t
-  group by t.definition_id, t.step, t.undo
+${walk.edges}
 ),
 -- Two parents may settle in one batch, and UPDATE ... FROM applies only one match per row: sum first.
 satisfied_dependencies as materialized (
@@ -100,7 +110,7 @@ satisfied_dependencies as materialized (
     case when bool_or(e.undo) then 'compensating' else 'pending' end as blocked_status
   from (
     select unnest(n.run_ids) as run_id, n.step, n.undo, n.definition_id
-    from (select f.run_ids, unnest(f.neighbours) as step, f.undo, f.definition_id from followed_edges f) n
+    from (select f.run_ids, unnest(f.neighbours) as step, f.undo, f.definition_id from followed_edges f) n${walk.moreEdges}
   ) e
   group by e.run_id, e.step
 ),
@@ -128,14 +138,14 @@ updated_steps as (
     started_at = case when s.open_dependencies = b.begins_at then belay.store_clock() else s.started_at end,
     finished_at = case when s.open_dependencies = b.begins_at then null else s.finished_at end,
     undo_attempts = case when s.open_dependencies = b.undo_begins_at then s.undo_attempts + 1 else s.undo_attempts end,
-    undo_started_at = case when s.open_dependencies = b.undo_begins_at then belay.store_clock() else s.undo_started_at end
+    undo_started_at = case when s.open_dependencies = b.undo_begins_at then belay.store_clock() else s.undo_started_at end${walk.counts}
   from blocked_steps b
   where s.run_id = any (array[b.run_id]) and s.step = any (array[b.step]) and s.status = any (array[b.blocked_status])
     and s.open_dependencies > 0
   returning s.run_id, s.step, s.fence, b.definition_id, ${claimedColumns},
     s.open_dependencies = 0 as unblocked, s.open_dependencies = 0 and b.leased_at is not null as handed_back,
-    s.fence = 1 and s.undo_of is null and s.failures = 0 and s.losses = 0 as is_first
-),
+    s.fence = 1 and s.undo_of is null and s.failures = 0 and s.losses = 0 as is_first${walk.counted}
+),${walk.freed}
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
   select belay.store_now(), u.definition_id, u.step, u.fence, u.run_id
@@ -180,7 +190,7 @@ select 'claim', null, null, u.run_id, u.step, u.fence, u.definition_id, u.round,
 from updated_steps u where u.handed_back and not u.is_first
 union all
 select 'queued', null, null, null, null, null, null, null, null, null, null, null, null, null, null, null
-where exists (select from updated_steps u where u.unblocked and not u.handed_back)
+where exists (select from updated_steps u where u.unblocked and not u.handed_back)${walk.queued}
 union all
 select 'runs', array_agg(r.run_id), null, null, null, null, r.definition_id, null, null, null, null, null, r.status,
   array_agg((date_part('epoch', r.lasted) * 1000)::bigint),
@@ -234,7 +244,7 @@ export async function finish(
   request: KeepsAttempts & { workerId: string; outcomes: readonly FinishedOutcome[]; handBackMax: number },
 ): Promise<Finished> {
   const { workerId, outcomes, handBackMax } = request
-  const rows = await connection.query(request.keepAttempts ? keptFinishAttempts : finishAttempts, [
+  const rows = await connection.query(statementFor(request), [
     workerId,
     outcomes.map((outcome) => outcome.runId),
     outcomes.map((outcome) => outcome.step),
@@ -271,6 +281,17 @@ export async function finish(
     }
   }
   return { settled, claims, runs, queued }
+}
+
+function statementFor({ outcomes, keepAttempts }: Parameters<typeof finish>[1]): Statement<FinishedRow> {
+  // A batch is of one kind.
+  if (outcomes[0] !== undefined && isOfMap(outcomes[0])) return keepAttempts ? keptFinishItems : finishItems
+  return keepAttempts ? keptFinishAttempts : finishAttempts
+}
+
+/** Whether an outcome needs {@link finishItems}: whatever it makes ready are items, or wait for items. */
+export function isOfMap(outcome: FinishedOutcome): boolean {
+  return outcome.step >= FIRST_ITEM || (outcome.type === 'relayed' && outcome.joins === true)
 }
 
 function finishedRuns(row: FinishedRunsRow): readonly ChangedRun[] {

@@ -79,6 +79,7 @@ function wasSettled(outcome: Outcome, row: AttemptRow, workerId: string): boolea
     case 'compensated':
     case 'compensation_failed':
       return row.status === outcome.type && row.worker_id === workerId
+    case 'expanded':
     case 'received':
       return row.status === 'completed' && row.worker_id === workerId
     case 'waiting':

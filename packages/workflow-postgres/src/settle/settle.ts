@@ -3,8 +3,9 @@ import { batchesBySize } from '../base/batches.ts'
 import { refusalOf } from '../base/errors.ts'
 import { contended, SHARED_LOCK_WAIT_MS } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
+import { type ExpandedOutcome, expand } from './expand-maps.ts'
 import { type FailedOutcome, fail } from './fail-attempts.ts'
-import { type FinishedOutcome, finish } from './finish-attempts.ts'
+import { type FinishedOutcome, finish, isOfMap } from './finish-attempts.ts'
 import { type ParkedOutcome, park } from './park-undos.ts'
 import { settledBefore } from './read-attempts.ts'
 import { type RequeuedOutcome, requeue } from './requeue-attempts.ts'
@@ -69,7 +70,7 @@ function entryOf({ outcome, reason }: NonNullable<Recorded['refused']>): readonl
   return [outcome, reason]
 }
 
-type Kind = 'fail' | 'park' | 'requeue' | 'wait' | 'finish'
+type Kind = 'fail' | 'park' | 'requeue' | 'wait' | 'expand' | 'finish' | 'finish of maps'
 
 const KIND_OF: Readonly<Record<Outcome['type'], Kind>> = {
   failed: 'fail',
@@ -77,6 +78,7 @@ const KIND_OF: Readonly<Record<Outcome['type'], Kind>> = {
   retry: 'requeue',
   released: 'requeue',
   waiting: 'wait',
+  expanded: 'expand',
   completed: 'finish',
   received: 'finish',
   compensated: 'finish',
@@ -84,16 +86,25 @@ const KIND_OF: Readonly<Record<Outcome['type'], Kind>> = {
 }
 
 function batchesByKind(outcomes: readonly Outcome[]) {
-  return (['fail', 'park', 'requeue', 'wait', 'finish'] as const).flatMap((kind) => {
-    const ofKind = outcomes.filter((outcome) => KIND_OF[outcome.type] === kind)
+  return KINDS.flatMap((kind) => {
+    const ofKind = outcomes.filter((outcome) => kindOf(outcome) === kind)
     return batchesBySize(ofKind, payloadOf).map((batch) => ({ kind, outcomes: batch }))
   })
+}
+
+const KINDS = ['fail', 'park', 'requeue', 'wait', 'expand', 'finish', 'finish of maps'] as const
+
+function kindOf(outcome: Outcome): Kind {
+  const kind = KIND_OF[outcome.type]
+  return kind === 'finish' && isOfMap(outcome as FinishedOutcome) ? 'finish of maps' : kind
 }
 
 function payloadOf(outcome: Outcome): number {
   switch (outcome.type) {
     case 'completed':
       return outcome.output?.length ?? 0
+    case 'expanded':
+      return outcome.items.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
     case 'failed':
       return outcome.error.length + outcome.cause.length
     case 'retry':
@@ -160,7 +171,13 @@ async function record(connection: Connection, kind: Kind, batch: SettleRequest):
       const { settled, queued } = await wait(connection, { workerId, outcomes, keepAttempts })
       return { outcome: pick(settled), queued }
     }
-    case 'finish': {
+    case 'expand': {
+      const outcomes = batch.outcomes as readonly ExpandedOutcome[]
+      const { settled, queued } = await expand(connection, { workerId, outcomes, keepAttempts })
+      return { outcome: pick(settled), queued }
+    }
+    case 'finish':
+    case 'finish of maps': {
       const outcomes = batch.outcomes as readonly FinishedOutcome[]
       const { settled, ...rest } = await finish(connection, { workerId, outcomes, handBackMax, keepAttempts })
       return { outcome: pick(settled), ...rest }

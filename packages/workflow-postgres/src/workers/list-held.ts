@@ -3,6 +3,7 @@ import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { claimedColumns } from '../rows/claim-row.ts'
+import { rowName, templateOf } from '../rows/item-rows.ts'
 import { liveStatuses } from '../rows/run-statuses.ts'
 
 /**
@@ -37,12 +38,12 @@ live_runs as materialized (
   from candidate_runs c
   join belay.workflow_runs r on r.id = any (array[c.id])
 )
-select s.run_id, r.workflow, d.version, s.step, ds.name, ${claimedColumns},
+select s.run_id, r.workflow, d.version, s.step, ${rowName} as name, ${claimedColumns},
   (extract(epoch from case when s.undo_of is null then s.started_at else s.undo_started_at end) * 1000)::float8 as since
 from live_runs r
 join belay.workflow_steps s on s.run_id = any (array[r.id])
 join belay.workflow_definitions d on d.id = any (array[r.definition_id])
-join belay.workflow_definition_steps ds on ds.definition_id = any (array[r.definition_id]) and ds.step = any (array[s.step])
+join belay.workflow_definition_steps ds on ds.definition_id = any (array[r.definition_id]) and ds.step = any (array[${templateOf('s.step')}])
 -- The worker is named through the run, so that the planner does not search the steps for it.
 where s.worker_id = any (array[case when r.id is not null then $1::uuid end]) and s.status = any (r.leased_statuses)
 order by r.id, s.step

@@ -14,11 +14,20 @@ export interface StepShape {
   /** Numbers of the steps on which this one depends: ascending, each smaller than its own. */
   readonly dependsOn: readonly number[]
   readonly compensate: 'never' | 'completed' | 'started'
-  /** What the step waits for; absent if it has a handler to run. Only `signal` and `approval` take signals. */
-  readonly kind?: WaitKind | undefined
+  /**
+   * What the step waits for, or its part in a map; absent if it has a handler to run. Only `signal` and `approval` take signals. Of a `map`,
+   * `compensate` is about its items.
+   */
+  readonly kind?: WaitKind | MapKind | undefined
 }
 
 export type WaitKind = 'sleep' | 'signal' | 'approval' | 'poll'
+
+/**
+ * The two steps of a map. `map` decides the items, which become rows of the run. `join` depends on it alone, gathers the items' outputs, and is what
+ * other steps depend on. Between the two, each item depends on the `map`, and the `join` on every item.
+ */
+export type MapKind = 'map' | 'join'
 
 export interface DefinitionRecord {
   readonly name: string
@@ -77,7 +86,7 @@ export type Direction = 'forward' | 'undo'
 /** Identifies one attempt of one step, in either direction. Every write for an attempt carries it. */
 export interface AttemptRef {
   readonly runId: string
-  /** The step's number in its definition. */
+  /** The step's number in its definition; for an item of a map, its `itemNumber()`. */
   readonly step: number
   /**
    * The fencing token, together with the worker's id. Grows with every claim of the step, forward and undo, and with every move by an operator; never
@@ -123,6 +132,12 @@ export type Outcome = AttemptRef &
     /** Completed with its signal's payload, which the store holds, as output. */
     | { readonly type: 'received' }
     /**
+     * A `map` completed with these items, at most `ITEMS_MAX`: each becomes a row of the run, in this order, and the `join` waits for them all. The
+     * first `atOnce` are ready, and every item that completes makes the next one ready; null for all at once. Adds no rows to a run that is
+     * stopping.
+     */
+    | { readonly type: 'expanded'; readonly items: readonly NewItem[]; readonly atOnce: number | null }
+    /**
      * The step continues to wait, without a worker, and is claimable again from `wake` on; null waits for a signal only. Resets the counts of
      * failures and losses. If a signal has come meanwhile, the step is ready at once.
      */
@@ -145,11 +160,20 @@ export type Outcome = AttemptRef &
      */
     | { readonly type: 'released'; readonly begun?: boolean | undefined }
     | { readonly type: 'compensated' }
-    /** The relay had nothing to undo: it returns to the status it had (`undoOf`). */
-    | { readonly type: 'relayed'; readonly undoOf: UndoneStatus }
+    /**
+     * The relay had nothing to undo: it returns to the status it had (`undoOf`). `joins`: it is the `join` of a map, so the undos of the items may
+     * begin. The store need not look that up.
+     */
+    | { readonly type: 'relayed'; readonly undoOf: UndoneStatus; readonly joins?: boolean | undefined }
     /** The compensation failed for good: the run is parked as `compensation_failed`; if it is paused, when it is resumed. */
     | { readonly type: 'compensation_failed'; readonly error: string }
   )
+
+/** An item of a map. `key` is unique within its map, and part of the item's idempotency key. */
+export interface NewItem {
+  readonly key: string
+  readonly value: JsonText
+}
 
 /** When a waiting step is due: `afterMs` after the settlement, or at an instant in epoch milliseconds. Store clock. */
 export type Wake = { readonly afterMs: number } | { readonly at: number }
@@ -195,6 +219,8 @@ export interface StepPayloads {
   readonly signalledAt: number | null
   readonly failingSince: number | null
   readonly succeeded: boolean
+  /** Only of an item of a map. */
+  readonly item?: NewItem | undefined
 }
 
 /** Which definition a run follows. */
@@ -258,6 +284,8 @@ export interface StepRecord {
   readonly failingSince: number | null
   /** In this round the handler returned a result that cannot be stored: its effect is there, although the step did not complete. */
   readonly succeeded: boolean
+  /** Only of an item of a map: its key. Its `name` is the map's, with the key in brackets. */
+  readonly itemKey?: string | undefined
 }
 
 /** The undo of a step. Instants are epoch milliseconds, store clock. */

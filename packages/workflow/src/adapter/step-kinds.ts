@@ -1,7 +1,7 @@
-import type { WaitKind } from './records.ts'
+import type { MapKind, StepShape, WaitKind } from './records.ts'
 
-/** What a step does when its turn comes: it works, or it waits. In a shape, a step that works has no `kind`. */
-export type StepKind = 'work' | WaitKind
+/** What a step does when its turn comes: it works, waits, or is part of a map. In a shape, a step that works has no `kind`. */
+export type StepKind = 'work' | WaitKind | MapKind
 
 /** What the code asks of a kind of step. A question that is not answered here is answered by an exhaustive switch. */
 export interface StepKindFacts {
@@ -56,6 +56,8 @@ export const STEP_KINDS = {
       sentBy: 'approve() or reject()',
     },
   },
+  map: { does: 'maps', mark: '⇉', needsHandler: true, endsBy: null, hurriedByRetry: false },
+  join: { does: 'joins a map', mark: '⇇', needsHandler: false, endsBy: null, hurriedByRetry: false },
   poll: { does: 'polls', mark: '⟳', needsHandler: true, endsBy: 'answer', hurriedByRetry: true },
 } as const satisfies Readonly<
   Record<
@@ -70,6 +72,6 @@ export type SignalKind = {
 }[WaitKind]
 
 /** The facts of a step, as its shape names its kind. Undefined for a kind that a newer release has stored. */
-export function factsOfKind(kind: WaitKind | undefined): StepKindFacts | undefined {
+export function factsOfKind(kind: StepShape['kind']): StepKindFacts | undefined {
   return (STEP_KINDS as Readonly<Record<string, StepKindFacts>>)[kind ?? 'work']
 }

@@ -50,19 +50,31 @@ export function compileDefinition(head: DefinitionHead, drafts: readonly StepDra
   const steps: StepDefinition[] = new Array(drafts.length)
   for (const draft of drafts) {
     const number = graph.numberOf(draft.name)!
-    steps[number] = Object.freeze({ ...draft, number })
+    steps[number] = numbered(draft, number)
   }
   const record = definitionRecord({
     name: head.name,
     version: head.version,
     graph,
-    compensate: (number) => steps[number]!.compensation?.on ?? 'never',
-    kind: (number) => steps[number]!.wait?.kind,
+    compensate: (number) => executed(steps[number]!).compensation?.on ?? 'never',
+    kind: (number) => steps[number]!.wait?.kind ?? steps[number]!.map?.part,
   })
   return Object.freeze({ steps: Object.freeze(steps), graph, record, runnable: steps.every(hasHandlers) })
 }
 
+function numbered(draft: StepDraft, number: number): StepDefinition {
+  const { map } = draft
+  if (map?.part !== 'map') return Object.freeze({ ...draft, number, map })
+  return Object.freeze({ ...draft, number, map: Object.freeze({ ...map, item: numbered(map.item, number) }) })
+}
+
+/** What has the handlers: of a map, its items. */
+function executed(step: StepDefinition): StepDefinition {
+  return step.map?.part === 'map' ? step.map.item : step
+}
+
 function hasHandlers(step: StepDefinition): boolean {
-  const { needsHandler } = STEP_KINDS[step.wait?.kind ?? 'work']
-  return (!needsHandler || step.run !== null) && step.compensation?.run !== null
+  const { needsHandler } = STEP_KINDS[step.wait?.kind ?? step.map?.part ?? 'work']
+  const { run, compensation } = executed(step)
+  return (!needsHandler || (step.run !== null && run !== null)) && compensation?.run !== null
 }

@@ -11,6 +11,7 @@ import { type MermaidOptions, toMermaid } from '../graph/mermaid.ts'
 import { definitionError } from '../graph/place.ts'
 import { type CompiledDefinition, compileDefinition, type DefinitionHead, definitionHead } from './compile.ts'
 import { validateInput } from './input-schema.ts'
+import { mapDrafts } from './map-draft.ts'
 import { checkOptionNames } from './option-check.ts'
 import {
   checkStepOptions,
@@ -75,8 +76,9 @@ class StepLog {
     return branch
   }
 
+  /** The step that decides a map's items cannot be named by others. */
   add(draft: StepDraft): void {
-    this.#positions.set(draft.name, this.drafts.length)
+    if (draft.map?.part !== 'map') this.#positions.set(draft.name, this.drafts.length)
     this.drafts.push(draft)
   }
 
@@ -135,19 +137,32 @@ class DefinedWorkflow implements TypedDefinition<string, unknown, unknown, Recei
     })
   }
 
+  map(name: string, options: unknown): DefinedWorkflow {
+    return this.#withAll(name, (place) => mapDrafts(place, options, this.#defaults))
+  }
+
   #with(name: string, draftOf: (place: WaitPlace) => StepDraft): DefinedWorkflow {
+    return this.#withAll(name, (place) => [draftOf(place)])
+  }
+
+  #withAll(name: string, draftsOf: (place: WaitPlace) => readonly StepDraft[]): DefinedWorkflow {
     const workflow = this.name
     checkStepName(workflow, name)
     if (this.#log.has(name, this.#length)) throw duplicateStep(workflow, name)
-    checkStepCount(workflow, this.#length + 1)
-    const draft = draftOf({ workflow, step: name })
-    checkDependencies(workflow, draft, {
-      has: (dependency) => this.#log.has(dependency, this.#length),
-      names: () => this.#drafts().map((step) => step.name),
-    })
+    const drafts = draftsOf({ workflow, step: name })
+    const length = this.#length + drafts.length
+    checkStepCount(workflow, length)
+    checkDependencies(
+      workflow,
+      { name, dependsOn: drafts[0]!.dependsOn },
+      {
+        has: (dependency) => this.#log.has(dependency, this.#length),
+        names: () => this.#drafts().flatMap((step) => (step.map?.part === 'map' ? [] : [step.name])),
+      },
+    )
     const log = this.#log.continuedFrom(this.#length)
-    log.add(draft)
-    return new DefinedWorkflow(this.#head, this.#defaults, log, this.#length + 1)
+    for (const draft of drafts) log.add(draft)
+    return new DefinedWorkflow(this.#head, this.#defaults, log, length)
   }
 
   get steps() {

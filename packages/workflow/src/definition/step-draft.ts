@@ -4,12 +4,14 @@ import { type Kind, Refusal } from '../options/index.ts'
 import type { CompensationHandler, Handler } from './handler.ts'
 import { checkOptionNames, oneOf, positiveMs, readOption, shown, wholeNumber } from './option-check.ts'
 import { DEFAULT_RETRY, retryPolicy } from './retry-policy.ts'
-import type { Compensation, RetryPolicy, StepDefinition } from './step.ts'
+import type { Compensation, MapJoin, MapOpener, RetryPolicy, StepDefinition } from './step.ts'
 import type { AttemptOptions, CompensateOn, StepDefaults } from './step-options.ts'
 import { type TransactionOption, transactionPolicy } from './transaction.ts'
 
 /** A checked step without its number: numbering needs the whole graph. */
-export type StepDraft = Omit<StepDefinition, 'number'>
+export type StepDraft = Omit<StepDefinition, 'number' | 'map'> & {
+  readonly map: (Omit<MapOpener, 'item'> & { readonly item: StepDraft }) | MapJoin | null
+}
 
 /** The defaults of a step's options. */
 export interface StepPolicy {
@@ -61,6 +63,7 @@ export function stepDraft(
     transaction: transactionPolicy(place, options.transaction),
     run: options.run,
     wait: null,
+    map: null,
     compensation: compensation(place, options, { timeoutMs: policy.timeoutMs, retry: undoRetry(defaults) }),
   }
 }
@@ -140,8 +143,16 @@ const STEP_OPTION_NAMES = [
 /** Refuses unknown options of `.step()` and handlers that are not functions. In TypeScript the compiler does that. */
 export function checkStepOptions(place: Place, options: unknown): asserts options is UntypedStepOptions {
   checkOptionNames(place, 'the step', options, STEP_OPTION_NAMES)
-  checkHandler(place, 'run', options['run'])
-  const compensate = options['compensate']
+  checkHandlers(place, options as { readonly run?: unknown; readonly compensate?: unknown })
+}
+
+/** Refuses handlers that are not functions. */
+export function checkHandlers(
+  place: Place,
+  options: { readonly run?: unknown; readonly compensate?: unknown },
+): void {
+  checkHandler(place, 'run', options.run)
+  const { compensate } = options
   if (compensate === undefined || typeof compensate === 'function') return
   checkOptionNames(place, 'compensate', compensate, ['run', 'retry', 'timeout', 'transaction'])
   checkHandler(place, 'run of compensate', compensate['run'])

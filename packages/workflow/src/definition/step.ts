@@ -19,8 +19,29 @@ export interface StepDefinition {
   readonly run: Handler | null
   /** Null for a step that does not wait. */
   readonly wait: Wait | null
+  /** Set for the two steps of a map. */
+  readonly map: MapOpener | MapJoin | null
   readonly compensation: Compensation | null
 }
+
+/** The step that decides a map's items. Its `run` is the map's `over`. */
+export interface MapOpener {
+  readonly part: 'map'
+  /** How each item is executed: with the map's name and the number of this step. */
+  readonly item: StepDefinition
+  /** How many items may be begun and not ended at a time; null for all. */
+  readonly atOnce: number | null
+  readonly itemsMax: number
+  /** Null: an item's key is its index. */
+  readonly keyOf: ItemKey | null
+}
+
+/** The step that gathers the outputs of a map's items. It has no handler. */
+export interface MapJoin {
+  readonly part: 'join'
+}
+
+export type ItemKey = (item: unknown, index: number) => string
 
 export interface Compensation {
   /** Null in a process that only starts runs. */

@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { MermaidOptions } from '../graph/mermaid.ts'
+import type { MapOptions, MapOutput } from './map-options.ts'
 import type { CompensateOn, NewName, OutputsWith, StepOptions, StepOutput } from './step-options.ts'
 import type { TransactionOption } from './transaction.ts'
 import type {
@@ -51,6 +52,25 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
     name: NewName<StepName, Outputs>,
     options: StepOptions<Received, Outputs, Deps, Output, On, Transaction, UndoTransaction>,
   ): Workflow<Name, Input, OutputsWith<Outputs, StepName, StepOutput<Output>>, Received, Sent>
+
+  /**
+   * Runs a handler for each item of an array that is known only in the run: a durable row per item, with its own attempts, retries and undo. Its
+   * output is the array of the items' outputs. If an item fails for good, the run fails, and all completed items are undone.
+   *
+   * @throws DefinitionError as `step()`.
+   */
+  map<
+    const StepName extends string,
+    const Deps extends readonly string[] | readonly [] = readonly [],
+    Item = unknown,
+    Output = unknown,
+    On extends CompensateOn = 'completed',
+    Transaction extends TransactionOption | undefined = undefined,
+    UndoTransaction extends TransactionOption | undefined = undefined,
+  >(
+    name: NewName<StepName, Outputs>,
+    options: MapOptions<Received, Outputs, Deps, Item, Output, On, Transaction, UndoTransaction>,
+  ): Workflow<Name, Input, OutputsWith<Outputs, StepName, MapOutput<Output>>, Received, Sent>
 
   /**
    * A step that waits for a time. It holds no worker, connection or promise meanwhile, so it survives the death of any process. Its output is

@@ -1,10 +1,10 @@
-import type { DefinitionRecord, SavedDefinition, WaitKind } from '@belay/workflow/adapter'
+import type { DefinitionRecord, SavedDefinition, StepShape } from '@belay/workflow/adapter'
 
 /** Each step and its dependencies, in topological order. */
 export type Edges = Readonly<Record<string, readonly string[]>>
 
-/** What some steps wait for, by name. */
-export type Kinds = Readonly<Record<string, WaitKind>>
+/** The kinds of some steps, by name. */
+export type Kinds = Readonly<Record<string, NonNullable<StepShape['kind']>>>
 
 /** A definition's record. Its checksum, which lists the steps, is only good for tests. */
 export function definitionRecord(

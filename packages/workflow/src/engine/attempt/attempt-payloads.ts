@@ -1,9 +1,18 @@
-import { type Claim, movesBefore, type RunPayloads, type StepPayloads } from '../../adapter/index.ts'
+import {
+  type Claim,
+  isItem,
+  itemNumber,
+  type JsonText,
+  movesBefore,
+  type RunPayloads,
+  type StepPayloads,
+  templateOf,
+} from '../../adapter/index.ts'
 import type { StepDefinition } from '../../definition/step.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { ForwardPayloads, PayloadCache } from '../base/payload-cache.ts'
 import type { Runtime } from '../base/runtime.ts'
-import { owesUndo } from '../decisions/plan-undo.ts'
+import { compensateOf, owesUndo } from '../decisions/plan-undo.ts'
 import { runIsGone } from './attempt-errors.ts'
 
 export interface AttemptPayloadsParts {
@@ -27,6 +36,7 @@ export class AttemptPayloads {
   /** Read only if the step's own row is needed: for an undo, a wait, or a retry with `retry.for`. */
   #stored: RunPayloads | undefined
   #storedAt = 0
+  #itemOutputs: readonly JsonText[] = []
 
   constructor(subject: Subject, parts: AttemptPayloadsParts) {
     this.#subject = subject
@@ -53,11 +63,13 @@ export class AttemptPayloads {
    */
   prepare(): Promise<void> | undefined {
     const { claim, definition, step } = this.#subject
-    const dependencies = definition.graph.dependencies[claim.step]!
+    const dependencies = definition.graph.dependencies[step.number]!
     if (claim.direction === 'undo') {
       if (!this.#needsRowForUndo || this.#knowsForUndo(dependencies)) return undefined
       return this.#readWithOwn(dependencies)
     }
+    if (step.map?.part === 'join') return this.#readItems(dependencies[0]!)
+    if (isItem(claim.step)) return this.#readItem(dependencies)
     const hasWindow = claim.failures > 0 && step.retry.forMs !== null
     if (step.wait !== null || hasWindow) return this.#readWithOwn(dependencies)
     // A step that was claimed before may have run or been retried elsewhere: cached payloads may be stale, so read them.
@@ -77,7 +89,8 @@ export class AttemptPayloads {
   /** Whether the step owes an undo; otherwise it is a relay. */
   get owesUndo(): boolean {
     const { claim, definition } = this.#subject
-    const { compensate } = definition.record.shape.steps[claim.step]!
+    const shape = definition.record.shape.steps[templateOf(claim.step)]!
+    const compensate = isItem(claim.step) ? shape.compensate : compensateOf(shape)
     const succeeded = this.#stored !== undefined && this.own.succeeded
     // With 'started', only started steps are planned: no need to check again.
     return owesUndo({ status: claim.undoOf ?? 'completed', started: true, succeeded }, compensate)
@@ -88,6 +101,38 @@ export class AttemptPayloads {
     if (this.owesUndo) return true
     const { step, claim } = this.#subject
     return step.compensation !== null && claim.undoOf !== 'completed'
+  }
+
+  /** The outputs of the items of a map, by index. Only after prepare(), and only for the step that joins them. */
+  get itemOutputs(): readonly JsonText[] {
+    return this.#itemOutputs
+  }
+
+  /** Reads the outputs of a map's items. The output of the step that decided the items is their number. */
+  async #readItems(map: number): Promise<void> {
+    const { claim } = this.#subject
+    const opener = await this.#parts.payloads.load({ runId: claim.runId, steps: [map] })
+    if (opener === undefined) throw runIsGone(claim)
+    const count = Number(opener.steps[0]!.output)
+    const numbers = Array.from({ length: count }, (_, index) => itemNumber(map, index))
+    const items = await this.#parts.payloads.load({ runId: claim.runId, steps: numbers })
+    if (items === undefined) throw runIsGone(claim)
+    const byNumber = new Map(items.steps.map(({ step, output }) => [step, output]))
+    this.#itemOutputs = numbers.map((number) => byNumber.get(number) ?? null)
+    this.#forward = { input: items.input, outputs: [opener.steps[0]!.output] }
+  }
+
+  /** Reads an item's own row. The outputs that all items of a map get are read once, and cached. */
+  async #readItem(dependencies: readonly number[]): Promise<void> {
+    const { claim } = this.#subject
+    if (movesBefore(claim) > 0) return this.#readWithOwn(dependencies)
+    const own = this.#parts.payloads.load({ runId: claim.runId, steps: [claim.step] })
+    this.#forward = this.#parts.payloads.known(claim.runId, dependencies)
+    if (this.#forward === undefined) await this.#readForward(dependencies)
+    const stored = await own
+    if (stored === undefined) throw runIsGone(claim)
+    this.#stored = stored
+    this.#storedAt = this.#parts.runtime.clock.now()
   }
 
   async #readForward(dependencies: readonly number[]): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Claim, StepTransaction } from '../../adapter/index.ts'
+import { type Claim, isItem, type StepTransaction } from '../../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../../cause.ts'
 import type { CompensationContext, StepContext } from '../../definition/handler.ts'
 import type { RetryPolicy, StepDefinition, TransactionPolicy } from '../../definition/step.ts'
@@ -14,11 +14,14 @@ import { decideWait, type WaitAnswer } from '../decisions/decide-wait.ts'
 import { retriesAreOver, timeoutError } from './attempt-errors.ts'
 import { AttemptPayloads, type AttemptPayloadsParts } from './attempt-payloads.ts'
 import { awaitHandler, isThenable } from './await-handler.ts'
+import { expanded, joined, namedItem, stepOf } from './expansion.ts'
 import { handlerContext } from './handler-context.ts'
 import type { LossyOutputs } from './lossy-output.ts'
 
 /** How long a timed-out handler may take to react to its signal before its worker stops waiting for it. At most the timeout itself. */
 const TIMEOUT_GRACE_MS = 5_000
+
+const NONE: readonly number[] = []
 
 /** What all attempts of a session share. */
 export interface AttemptParts extends AttemptPayloadsParts {
@@ -46,7 +49,8 @@ export type AttemptPhase = 'queued' | 'running' | 'settling'
 export class Attempt {
   readonly claim: Claim
   readonly definition: WorkflowDefinition
-  readonly step: StepDefinition
+  /** Of an item, with the item's name once its row was read. */
+  step: StepDefinition
   /** When the attempt began, by the engine's clock. */
   startedAt = 0
   readonly origin: ClaimOrigin
@@ -71,7 +75,7 @@ export class Attempt {
   ) {
     this.claim = claim
     this.definition = definition
-    this.step = definition.steps[claim.step]!
+    this.step = isItem(claim.step) ? stepOf(definition, claim.step) : definition.steps[claim.step]!
     this.origin = origin
     this.#parts = parts
     this.#payloads = new AttemptPayloads(this, parts)
@@ -94,6 +98,7 @@ export class Attempt {
   /** The numbers of the steps that may become ready when this attempt succeeds: its dependents, or in an undo its dependencies. */
   get dependents(): readonly number[] {
     const { graph } = this.definition
+    if (isItem(this.claim.step)) return NONE
     return (this.claim.direction === 'undo' ? graph.dependencies : graph.dependents)[this.claim.step]!
   }
 
@@ -135,11 +140,13 @@ export class Attempt {
   perform(tx?: StepTransaction): AttemptEnd | Promise<AttemptEnd> {
     this.#phase = 'running'
     this.startedAt = this.#parts.runtime.clock.now()
+    if (isItem(this.claim.step)) this.step = namedItem(this.step, this.#payloads.own.item)
     // Interrupted before its turn came: the handler is not called at all.
     if (this.#interrupted) return { type: 'given_up' }
     const poison = poisonError(this.claim, this.step)
     if (poison !== undefined) return { type: 'threw', error: poison }
     if (this.claim.direction === 'forward') {
+      if (this.step.map?.part === 'join') return this.#joined()
       return this.step.wait === null ? this.#call(this.step.run, this.step, tx) : this.#look(this.step.wait)
     }
     const { compensation } = this.step
@@ -179,6 +186,15 @@ export class Attempt {
     return this.#call(next.handler, this.step, undefined)
   }
 
+  #joined(): AttemptEnd {
+    try {
+      const { itemOutputs } = this.#payloads
+      return joined(itemOutputs, this.#parts.payloadMaxBytes, () => this.#outputOwner())
+    } catch (error) {
+      return this.#threw(error)
+    }
+  }
+
   #answered(answer: WaitAnswer): AttemptEnd {
     return answer.type === 'output' ? this.#serialised(answer.value) : answer
   }
@@ -204,10 +220,12 @@ export class Attempt {
   }
 
   #context(): StepContext {
-    const { claim, definition } = this
+    const { claim, definition, step } = this
     const context = handlerContext({
       claim,
       definition,
+      step,
+      item: isItem(claim.step) ? this.#payloads.own.item : undefined,
       payloads: this.#payloads.forward,
       controller: this.#controller,
       log: this.#parts.log,
@@ -256,9 +274,11 @@ export class Attempt {
   #returned(value: unknown): AttemptEnd {
     // Nothing reads what a compensation returns.
     if (this.claim.direction === 'undo') return { type: 'returned', output: null }
-    if (this.#judge === undefined) return this.#serialised(value)
+    const { map } = this.step
+    if (this.#judge === undefined && map === null) return this.#serialised(value)
     try {
-      return this.#answered(this.#judge(value))
+      if (map?.part === 'map') return expanded(value, map, this.claim.runId, this.#parts.payloadMaxBytes)
+      return this.#answered(this.#judge!(value))
     } catch (error) {
       return this.#threw(error)
     }

@@ -1,5 +1,6 @@
-import type { Claim, JsonText } from '../../adapter/index.ts'
+import { type Claim, itemIndex, type JsonText, type NewItem } from '../../adapter/index.ts'
 import type { StepContext } from '../../definition/handler.ts'
+import type { StepDefinition } from '../../definition/step.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { type Logger, silentLogger } from '../../logger.ts'
 import { fromJsonText } from '../base/payload.ts'
@@ -8,6 +9,9 @@ import type { ForwardPayloads } from '../base/payload-cache.ts'
 export interface ContextParts {
   readonly claim: Claim
   readonly definition: WorkflowDefinition
+  readonly step: StepDefinition
+  /** Only of an item of a map. */
+  readonly item: NewItem | undefined
   readonly payloads: ForwardPayloads
   readonly controller: AbortController
   readonly log: Logger
@@ -15,14 +19,14 @@ export interface ContextParts {
 
 /** Makes the context of a handler, for either direction. */
 export function handlerContext(parts: ContextParts): StepContext {
-  const { claim, definition, payloads } = parts
+  const { claim, definition, payloads, item } = parts
   const { runId, attempt } = claim
-  const step = definition.steps[claim.step]!.name
-  return new HandlerContext(parts.controller, {
+  const { name: step, number } = parts.step
+  const context = new HandlerContext(parts.controller, {
     runId,
     step,
     input: fromJsonText(payloads.input),
-    deps: dependencyOutputs(definition, claim.step, payloads.outputs),
+    deps: dependencyOutputs(definition, number, payloads.outputs),
     attempt,
     idempotencyKey: idempotencyKey(claim, step),
     log: withFields(parts.log, () => ({
@@ -33,6 +37,9 @@ export function handlerContext(parts: ContextParts): StepContext {
       attempt,
     })),
   })
+  if (item === undefined) return context
+  const [value, index] = [fromJsonText(item.value), itemIndex(claim.step)]
+  return Object.assign(context, { item: value, itemKey: item.key, index })
 }
 
 /** The same for all attempts of one round. It changes after the effect was undone and the step runs again. */

@@ -26,6 +26,7 @@ export function outcomeEvent(
   if (name === null || !events.has(name)) return
   switch (outcome.type) {
     case 'completed':
+    case 'expanded':
     case 'received':
       events.emit('step.completed', eventOf())
       break
@@ -52,6 +53,7 @@ export function outcomeEvent(
 
 const EVENT_OF: Readonly<Record<Outcome['type'], keyof EngineEvents | null>> = {
   completed: 'step.completed',
+  expanded: 'step.completed',
   received: 'step.completed',
   waiting: 'step.waiting',
   compensated: 'step.compensated',

@@ -1,4 +1,10 @@
-import type { Adapter, JsonText, PayloadRequest, RunPayloads } from '../../adapter/index.ts'
+import {
+  type Adapter,
+  isItem,
+  type JsonText,
+  type PayloadRequest,
+  type RunPayloads,
+} from '../../adapter/index.ts'
 
 /** The size of each of the two generations, in characters of JSON text; about twice that in bytes. */
 const CHARS_MAX = 8 * 1024 * 1024
@@ -51,7 +57,9 @@ export class PayloadCache {
     this.#grow(runId, entry, input)
   }
 
+  /** Not of items: a map may have thousands, and only its join reads them, once. */
   rememberOutput(runId: string, step: number, output: JsonText): void {
+    if (isItem(step)) return
     const entry = this.#find(runId) ?? this.#create(runId)
     if (entry.outputs[step] !== undefined) return
     entry.outputs[step] = output

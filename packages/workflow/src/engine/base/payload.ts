@@ -23,11 +23,15 @@ export interface PayloadOwner {
 export function toJsonText(value: unknown, maxBytes: number, ownerOf: () => PayloadOwner): JsonText {
   if (value === undefined) return null
   const text = stringify(value, ownerOf)
+  checkPayloadSize(text, maxBytes, ownerOf)
+  assertStorable(text, ownerOf)
+  return text
+}
+
+/** @throws BelayError `payload_too_large` above `maxBytes` (UTF-8). */
+export function checkPayloadSize(text: string, maxBytes: number, ownerOf: () => PayloadOwner): void {
   const bytes = utf8Bytes(text, maxBytes)
-  if (bytes <= maxBytes) {
-    assertStorable(text, ownerOf)
-    return text
-  }
+  if (bytes <= maxBytes) return
   const owner = ownerOf()
   throw new BelayError(
     'payload_too_large',

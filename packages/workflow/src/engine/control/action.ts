@@ -1,11 +1,13 @@
-import type {
-  ChangedRun,
-  JsonText,
-  RunChange,
-  RunToChange,
-  SavedDefinition,
-  StoredRun,
-  StoredRunStatus,
+import {
+  type ChangedRun,
+  type JsonText,
+  type PlacedShape,
+  placeRows,
+  type RunChange,
+  type RunToChange,
+  type SavedDefinition,
+  type StoredRun,
+  type StoredRunStatus,
 } from '../../adapter/index.ts'
 import { planCancel } from './cancel.ts'
 import { type Actor, changeOf } from './change-of.ts'
@@ -49,11 +51,42 @@ export interface ActionResult {
  *
  * @throws BelayError `action_refused` when the run's state does not allow the action, `invalid_option` for an unknown step.
  */
-export function decideAction(
+export function decideAction(found: RunToChange, action: Action, by: Actor): Decided {
+  const placed = placeRows(found.shape, found.steps)
+  return placed === null ? decideInOrder(found, action, by) : decidePlaced(found, placed, action, by)
+}
+
+interface Decided {
+  readonly change: RunChange | null
+  readonly answer: ActionResult
+}
+
+/** Decides on a run with items, whose rows' places differ from their numbers. */
+function decidePlaced(
   found: RunToChange,
+  { shape, numbers }: PlacedShape,
   action: Action,
   by: Actor,
-): { readonly change: RunChange | null; readonly answer: ActionResult } {
+): Decided {
+  const rows = new Map(found.steps.map((row) => [row.step, row]))
+  const steps = numbers.map((number, place) => ({ ...rows.get(number)!, step: place }))
+  const { change, answer } = decideInOrder({ ...found, shape, steps }, action, by)
+  if (change === null) return { change, answer }
+  const numberOf = <Row extends { readonly step: number }>(row: Row): Row => ({
+    ...row,
+    step: numbers[row.step]!,
+  })
+  const history = change.history.map((entry) =>
+    entry.step === null ? entry : { ...entry, step: numbers[entry.step]! },
+  )
+  return {
+    change: { ...change, steps: change.steps.map(numberOf), queue: change.queue.map(numberOf), history },
+    answer,
+  }
+}
+
+/** Decides in terms of places: `found.steps[n]` is the row of `shape.steps[n]`. */
+function decideInOrder(found: RunToChange, action: Action, by: Actor): Decided {
   const from = found.run.status
   const plan = planOf(found, action, by)
   if (plan === null) {

@@ -1,5 +1,5 @@
 import type { RunToChange, StepChange, StoredRun, StoredStep } from '../../adapter/index.ts'
-import { owesUndo } from '../decisions/plan-undo.ts'
+import { compensateOf, owesUndo } from '../decisions/plan-undo.ts'
 import { dependentsIn, type Plan, stepNamed } from './plan.ts'
 import { isParked, stepRefusal } from './refusal.ts'
 
@@ -82,7 +82,7 @@ function isUndoOpen({ status }: StoredStep): boolean {
 export function owesNothing({ shape }: RunToChange, { step, undoOf, succeeded }: StoredStep): boolean {
   // With 'started', only steps that had begun were planned: no need to check again.
   const undone = { status: undoOf ?? 'completed', started: true, succeeded }
-  return !owesUndo(undone, shape.steps[step]!.compensate)
+  return !owesUndo(undone, compensateOf(shape.steps[step]!))
 }
 
 function parkedIn({ steps }: RunToChange): string {

@@ -1,4 +1,4 @@
-import type { AttemptRef, Claim, JsonText, Outcome, Wake } from '../../adapter/records.ts'
+import type { AttemptRef, Claim, JsonText, NewItem, Outcome, Wake } from '../../adapter/records.ts'
 import type { EndedWell } from '../../adapter/transaction.ts'
 import type { RunCause } from '../../cause.ts'
 import type { RetryPolicy, StepDefinition } from '../../definition/step.ts'
@@ -15,6 +15,8 @@ export type AttemptEnd =
   | { readonly type: 'received' }
   /** A waiting step: it continues to wait. */
   | { readonly type: 'waits'; readonly wake: Wake | null }
+  /** A map decided its items. */
+  | { readonly type: 'expands'; readonly items: readonly NewItem[]; readonly atOnce: number | null }
   /** The handler succeeded, but its output cannot be stored: the step took effect, but dependents have no input. */
   | { readonly type: 'unstorable'; readonly error: unknown }
   /** `interrupted`: the handler's signal had fired before it threw, for this reason. */
@@ -52,8 +54,12 @@ export function decideOutcome(
 ): Outcome {
   if (end.type === 'returned') return endedWell(claim, end.output)
   const ref = refOf(claim)
-  if (end.type === 'relay') return { ...ref, type: 'relayed', undoOf: claim.undoOf ?? 'completed' }
+  if (end.type === 'relay') {
+    const relayed = { ...ref, type: 'relayed' as const, undoOf: claim.undoOf ?? 'completed' }
+    return step.map?.part === 'join' ? { ...relayed, joins: true } : relayed
+  }
   if (end.type === 'given_up') return { ...ref, type: 'released' }
+  if (end.type === 'expands') return { ...ref, type: 'expanded', items: end.items, atOnce: end.atOnce }
   if (end.type === 'received') return { ...ref, type: 'received' }
   if (end.type === 'waits') return { ...ref, type: 'waiting', wake: end.wake }
   // Even after an interruption: the handler succeeded, and a retry would repeat its effect.

@@ -1,4 +1,11 @@
-import type { DefinitionShape, DrainedRun, StepShape, UndoPlan } from '../../adapter/index.ts'
+import {
+  type DefinitionShape,
+  type DrainedRun,
+  edgesOf,
+  placeRows,
+  type StepShape,
+  type UndoPlan,
+} from '../../adapter/index.ts'
 import type { StepGraph } from '../../graph/graph.ts'
 
 /**
@@ -8,16 +15,37 @@ import type { StepGraph } from '../../graph/graph.ts'
  * the plan needs no other edges than the definition's. (Otherwise two layers of 10,000 steps, joined by one step, would need 10^8 edges.)
  */
 export function planUndo(graph: StepGraph, shape: DefinitionShape, run: DrainedRun): UndoPlan {
+  const placed = placeRows(shape, run.steps)
+  if (placed === null) return planInOrder(graph, shape, run)
+  const { numbers } = placed
+  const rows = new Map(run.steps.map((row) => [row.step, row]))
+  const steps = numbers.map((number) => rows.get(number)!)
+  const plan = planInOrder(edgesOf(placed.shape), placed.shape, { ...run, steps })
+  return { ...plan, undos: plan.undos.map((undo) => ({ ...undo, step: numbers[undo.step]! })) }
+}
+
+/** Plans in terms of places: `run.steps[n]` is the row of `shape.steps[n]`. */
+function planInOrder(
+  graph: Pick<StepGraph, 'dependencies' | 'dependents'>,
+  shape: DefinitionShape,
+  run: DrainedRun,
+): UndoPlan {
+  const size = shape.steps.length
   const owed = run.steps.map(
-    (step, number) => run.stop !== 'abandonment' && owesUndo(step, shape.steps[number]!.compensate),
+    (step, number) => run.stop !== 'abandonment' && owesUndo(step, compensateOf(shape.steps[number]!)),
   )
-  const below = spread(owed, graph.dependencies, ascending(graph.size))
-  const above = spread(owed, graph.dependents, ascending(graph.size).reverse())
+  const below = spread(owed, graph.dependencies, ascending(size))
+  const above = spread(owed, graph.dependents, ascending(size).reverse())
   const takesPart = owed.map((owes, number) => owes || (below[number]! && above[number]!))
-  const undos = ascending(graph.size)
+  const undos = ascending(size)
     .filter((number) => takesPart[number])
     .map((step) => ({ step, openDependents: graph.dependents[step]!.filter((n) => takesPart[n]).length }))
   return { runId: run.runId, fences: run.fences, endsAs: endOf(run, undos.length), undos }
+}
+
+/** When the row of a step is undone. Of a map, the shape's `compensate` is about its items. */
+export function compensateOf({ kind, compensate }: StepShape): StepShape['compensate'] {
+  return kind === 'map' ? 'never' : compensate
 }
 
 /** Tells whether a step's compensation must be called, given its status when its run was drained. */

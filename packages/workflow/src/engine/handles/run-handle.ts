@@ -17,7 +17,7 @@ import type { Explanation } from '../diagnosis/explain/explanation.ts'
 import { checkResultOptions, type ResultOptions } from '../runs/result-options.ts'
 import { RunFailedError } from '../runs/run-failed-error.ts'
 import { unknownRun } from '../runs/run-reference.ts'
-import { type RunSnapshot, runSnapshot } from '../runs/run-snapshot.ts'
+import { outputsOf, type RunSnapshot, runSnapshot } from '../runs/run-snapshot.ts'
 import type { RunWatch } from '../runs/run-watch.ts'
 import type {
   ApproveOptions,
@@ -211,7 +211,7 @@ class Handle {
     if (this.version !== this.#typedBy) throw this.#otherVersion()
     const ended = await this.#parts.watch.over(this.id, checkResultOptions(options))
     if (ended.status !== 'completed') throw new RunFailedError(ended)
-    return Object.fromEntries(ended.steps.map((step) => [step.name, step.output]))
+    return outputsOf(ended)
   }
 
   async status(): Promise<RunSnapshot> {

@@ -1,5 +1,6 @@
 import type { RunRecord, RunStatus, StepRecord, StepStatus, UndoRecord } from '../../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../../cause.ts'
+import { isOpenerName } from '../../definition/map-draft.ts'
 import { fromJsonText } from '../base/payload.ts'
 
 /** The state of a run when it was read. */
@@ -28,7 +29,10 @@ export interface RunSnapshot extends RunSummary {
 }
 
 export interface StepSnapshot {
+  /** Of an item of a map, the map's with the item's key, like `resize[3]`. The step that decided the items is called `resize[]`. */
   readonly name: string
+  /** Only of an item of a map. */
+  readonly itemKey?: string
   readonly status: StepStatus
   /** From 1. Grows when the step was undone and runs again; its idempotency key then changes. */
   readonly round: number
@@ -99,9 +103,16 @@ export function runSnapshot(found: { run: RunRecord; steps: readonly StepRecord[
   return { ...runSummary(found.run), steps: found.steps.map(stepSnapshot) }
 }
 
+/** The outputs of a completed run, by step. Those of a map's items are together in the map's. */
+export function outputsOf({ steps }: RunSnapshot): Readonly<Record<string, unknown>> {
+  const own = steps.filter(({ name, itemKey }) => itemKey === undefined && !isOpenerName(name))
+  return Object.fromEntries(own.map(({ name, output }) => [name, output]))
+}
+
 function stepSnapshot(step: StepRecord): StepSnapshot {
   return {
     name: step.name,
+    ...(step.itemKey === undefined ? {} : { itemKey: step.itemKey }),
     status: step.status,
     round: step.round,
     attempts: step.attempts,

@@ -5,6 +5,7 @@ import {
   factsOfKind,
   type NewSignal,
   STEP_KINDS,
+  type StepShape,
   type WaitKind,
 } from '../../adapter/index.ts'
 import { validatePayload } from '../../definition/input-schema.ts'
@@ -111,6 +112,10 @@ interface KnownStep {
   readonly wait: { readonly kind: WaitKind; readonly schema?: SignalWait['schema'] } | null
 }
 
+function isWaitKind(kind: StepShape['kind']): kind is WaitKind {
+  return kind !== undefined && kind !== 'map' && kind !== 'join'
+}
+
 /** Sends signals and decisions to runs: checks and records them, and wakes workers. */
 export class Signals {
   readonly #parts: SignalsParts
@@ -205,7 +210,7 @@ export class Signals {
       tx === undefined ? [] : await adapter.readDefinitions([definitionId], { tx })
     if (stored === undefined) throw unknownRun({ runId })
     return stored.shape.steps.map(({ name, kind }, number) => {
-      return { name, number, wait: kind === undefined ? null : { kind } }
+      return { name, number, wait: isWaitKind(kind) ? { kind } : null }
     })
   }
 

@@ -1,4 +1,4 @@
-import { isTerminal, type StepRecord } from '../../../adapter/index.ts'
+import { isTerminal, placeRows, type StepRecord } from '../../../adapter/index.ts'
 import { counted } from '../../../words.ts'
 import { capacity } from './capacity.ts'
 import type { Explanation, RunToExplain } from './explanation.ts'
@@ -7,6 +7,15 @@ import { explainUndo, isUndoOpen } from './undo.ts'
 
 /** Explains what a run waits for, in one sentence for each open step: a pure function of the store's rows. */
 export function explainRun(found: RunToExplain): Explanation {
+  const placed = placeRows(found.shape, found.steps)
+  if (placed === null) return explainInOrder(found)
+  const rows = new Map(found.steps.map((row) => [row.step, row]))
+  const steps = placed.numbers.map((number, place) => ({ ...rows.get(number)!, step: place }))
+  return explainInOrder({ ...found, shape: placed.shape, steps })
+}
+
+/** Explains in terms of places: `found.steps[n]` is the row of `shape.steps[n]`. */
+function explainInOrder(found: RunToExplain): Explanation {
   const { run, steps } = found
   const open = isTerminal(run.status) ? [] : steps.filter(isOpen)
   const explained = open.map((step) =>

@@ -1,0 +1,98 @@
+import { createEngine, define, PermanentError, unchecked } from '@belay/workflow'
+import { describe, expect, it } from 'vitest'
+import { assertInvariants, memory } from '../../src/index.ts'
+
+interface Album {
+  readonly photos: readonly string[]
+}
+
+function album(
+  options: { readonly concurrency?: number; readonly failsAt?: string; readonly publishes?: boolean } = {},
+) {
+  const happened: string[] = []
+  let [running, most] = [0, 0]
+  const adapter = memory()
+  const pause = () => new Promise<void>((resolve) => void adapter.clock.after(10, resolve))
+  const workflow = define('album', { version: 1, input: unchecked<Album>(), retry: false })
+    .step('open', { run: ({ input }) => input.photos.length, compensate: () => void happened.push('close') })
+    .map('resize', {
+      dependsOn: ['open'],
+      over: ({ input, deps }) => input.photos.map((photo) => ({ photo, of: deps.open })),
+      itemKey: ({ photo }) => photo,
+      concurrency: options.concurrency,
+      run: async ({ item, itemKey, index, idempotencyKey }) => {
+        running += 1
+        most = Math.max(most, running)
+        await pause()
+        running -= 1
+        if (item.photo === options.failsAt) throw new PermanentError('broken')
+        happened.push(`resize ${itemKey} ${index} ${idempotencyKey.split(':')[1]}`)
+        return `${item.photo}.small`
+      },
+      compensate: ({ item, output }) => void happened.push(`remove ${item.photo} ${output}`),
+    })
+    .step('publish', {
+      dependsOn: ['resize'],
+      run: ({ deps }) => {
+        if (options.publishes === false) throw new PermanentError('refused')
+        return deps.resize.join()
+      },
+    })
+  return { adapter, workflow, happened, most: () => most }
+}
+
+async function perform(photos: readonly string[], made: ReturnType<typeof album>) {
+  const { adapter } = made
+  const engine = createEngine({ adapter, workflows: [made.workflow] })
+  await engine.start()
+  const run = await engine.run(made.workflow, { photos })
+  const result = run.result()
+  result.catch(() => {})
+  await adapter.clock.runUntil(result.then(String, String))
+  const outputs = await result.catch((error: Error) => error)
+  const snapshot = await engine.runs.get(run.id)
+  await adapter.clock.runUntil(engine.close())
+  assertInvariants(adapter.dump())
+  return { outputs, snapshot, happened: made.happened, most: made.most() }
+}
+
+describe('a map', () => {
+  it('runs its handler for each item and returns the outputs in the order of the items', async () => {
+    const { outputs, happened } = await perform(['a', 'b', 'c'], album())
+    expect(outputs).toEqual({
+      open: 3,
+      resize: ['a.small', 'b.small', 'c.small'],
+      publish: 'a.small,b.small,c.small',
+    })
+    expect(happened.sort()).toEqual(['resize a 0 resize[a]', 'resize b 1 resize[b]', 'resize c 2 resize[c]'])
+  })
+
+  it('without items completes at once', async () => {
+    const { outputs } = await perform([], album())
+    expect(outputs).toEqual({ open: 0, resize: [], publish: '' })
+  })
+
+  it.each([1, 2, 3])('runs %i items at a time, and all of them', async (concurrency) => {
+    const photos = Array.from({ length: 12 }, (_, index) => `p${index}`)
+    const { outputs, most } = await perform(photos, album({ concurrency }))
+    expect(outputs).toMatchObject({ resize: photos.map((photo) => `${photo}.small`) })
+    expect(most).toBe(concurrency)
+  })
+
+  it('fails with an item that fails for good, and undoes the others', async () => {
+    const { happened, snapshot } = await perform(['a', 'b', 'c'], album({ failsAt: 'b' }))
+    expect(snapshot?.status).toBe('compensated')
+    expect(happened.filter((what) => what.startsWith('remove')).sort()).toEqual([
+      'remove a a.small',
+      'remove c c.small',
+    ])
+    expect(happened.at(-1)).toBe('close')
+  })
+
+  it('is undone before what it depends on when a later step fails', async () => {
+    const { happened, snapshot } = await perform(['a', 'b'], album({ publishes: false }))
+    expect(snapshot?.status).toBe('compensated')
+    expect(happened.slice(2).sort()).toEqual(['close', 'remove a a.small', 'remove b b.small'])
+    expect(happened.at(-1)).toBe('close')
+  })
+})

@@ -1,0 +1,81 @@
+import { FIRST_ITEM, templateOf } from '../rows/item-rows.ts'
+
+/** How the statements that record finished attempts walk from a row to the rows that wait for it. */
+export interface Walk {
+  /** The query of the CTE `followed_edges`: for each settled row, the numbers of the rows to count down. */
+  readonly edges: string
+  /** Further edges, as a part of the query of `satisfied_dependencies`. */
+  readonly moreEdges: string
+  /** What else changes in a row that is counted down, and what else is returned of it. */
+  readonly counts: string
+  readonly counted: string
+  /** CTEs after `updated_steps`. */
+  readonly freed: string
+  /** A further condition under which something was queued. */
+  readonly queued: string
+}
+
+/** From a step of the definition. */
+export const STEPS: Walk = {
+  edges: `  select t.definition_id, t.undo, array_agg(t.run_id) as run_ids,
+    (select case when t.undo then ds.dependencies else ds.dependents end
+     from belay.workflow_definition_steps ds
+     where ds.definition_id = t.definition_id and ds.step = t.step) as neighbours
+  from settled_attempts t
+  group by t.definition_id, t.step, t.undo`,
+  moreEdges: '',
+  counts: '',
+  counted: '',
+  freed: '',
+  queued: '',
+}
+
+/**
+ * From an item of a map to the join, and in an undo to the map; in an undo from the join to the map and its items. As many items as have ended are
+ * freed, under the join's lock and in order, so that the map's limit holds exactly.
+ */
+export const ITEMS: Walk = {
+  edges: `  select t.definition_id, t.undo, array_agg(t.run_id) as run_ids,
+    (select case when t.is_item and t.undo then array[t.template] when t.undo then ds.dependencies else ds.dependents end
+     from belay.workflow_definition_steps ds
+     where ds.definition_id = t.definition_id and ds.step = t.template) as neighbours
+  from (
+    select s.run_id, s.definition_id, s.undo, s.step >= ${FIRST_ITEM} as is_item, ${templateOf('s.step')} as template
+    from settled_attempts s
+  ) t
+  group by t.definition_id, t.template, t.is_item, t.undo`,
+  moreEdges: `
+    union all
+    select t.run_id, s.step, true, t.definition_id
+    from (select j.run_id, j.step, j.definition_id, 'compensating' as blocked_status from settled_attempts j where j.undo) t
+    join belay.workflow_definition_steps ds on ds.definition_id = any (array[t.definition_id]) and ds.step = any (array[t.step])
+    join belay.workflow_steps s on s.run_id = any (array[t.run_id])
+    where ds.kind = 'join' and s.step >= (ds.dependencies[1] + 1) * ${FIRST_ITEM} and s.step < (ds.dependencies[1] + 2) * ${FIRST_ITEM}
+      and s.status = any (array[t.blocked_status])`,
+  counts: `,
+    next_item = s.next_item + case when b.undo then 0 else b.satisfied end`,
+  counted: `,
+    s.next_item, b.satisfied, b.undo`,
+  freed: `
+freed_items as (
+  update belay.workflow_steps s
+  set open_dependencies = s.open_dependencies - 1,
+    status = case when s.open_dependencies = 1 then 'ready' else s.status end
+  from (
+    select u.run_id, u.definition_id, (ds.dependencies[1] + 1) * ${FIRST_ITEM} + u.next_item as end_step, u.satisfied, 'pending' as waiting_status
+    from updated_steps u
+    join belay.workflow_definition_steps ds on ds.definition_id = any (array[u.definition_id]) and ds.step = any (array[u.step])
+    where u.next_item is not null and not u.undo
+    order by u.run_id, u.step
+  ) f
+  where s.run_id = any (array[f.run_id]) and s.step >= f.end_step - f.satisfied and s.step < f.end_step
+    and s.status = any (array[f.waiting_status])
+  returning s.run_id, s.step, s.fence, s.status, f.definition_id
+),
+queued_items as (
+  insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
+  select belay.store_now(), i.definition_id, i.step, i.fence, i.run_id from freed_items i where i.status = 'ready'
+),`,
+  queued: `
+  or exists (select from freed_items i where i.status = 'ready')`,
+}

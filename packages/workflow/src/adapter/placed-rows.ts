@@ -1,0 +1,60 @@
+import { isItem, mapOf } from './item-numbers.ts'
+import type { DefinitionShape, StepShape } from './records.ts'
+
+/**
+ * The shape of one run with its items: each item depends on its `map`, and the `join` on every item. Its steps are in topological order, like those
+ * of a definition, so that whatever decides on a shape can decide on this one. A row's place in it differs from its number.
+ */
+export interface PlacedShape {
+  readonly shape: DefinitionShape
+  /** The number of the row in each place. */
+  readonly numbers: readonly number[]
+}
+
+/** Places the rows of a run. Null if the run has no items: then each row's place is its number. */
+export function placeRows(
+  { steps }: DefinitionShape,
+  rows: readonly { readonly step: number; readonly name?: string }[],
+): PlacedShape | null {
+  if (rows.length === steps.length) return null
+  const items = new Map<number, { readonly step: number; readonly name?: string }[]>()
+  for (const row of rows) {
+    if (!isItem(row.step)) continue
+    const siblings = items.get(mapOf(row.step))
+    if (siblings === undefined) items.set(mapOf(row.step), [row])
+    else siblings.push(row)
+  }
+  const placed: StepShape[] = []
+  const numbers: number[] = []
+  const placeOf: number[] = []
+  const itemPlaces = new Map<number, readonly number[]>()
+  steps.forEach((step, number) => {
+    placeOf[number] = placed.length
+    numbers.push(number)
+    const own = step.kind === 'join' ? (itemPlaces.get(step.dependsOn[0]!) ?? []) : []
+    const dependsOn = [...step.dependsOn.map((dependency) => placeOf[dependency]!), ...own]
+    placed.push({ ...step, dependsOn, compensate: step.kind === 'map' ? 'never' : step.compensate })
+    const added = items.get(number) ?? []
+    itemPlaces.set(
+      number,
+      added.map((_, index) => placed.length + index),
+    )
+    for (const row of added) {
+      placed.push({ name: row.name ?? step.name, dependsOn: [placeOf[number]!], compensate: step.compensate })
+      numbers.push(row.step)
+    }
+  })
+  return { shape: { steps: placed }, numbers }
+}
+
+/** The edges of a shape, in both directions. */
+export function edgesOf({ steps }: DefinitionShape): {
+  readonly dependencies: readonly (readonly number[])[]
+  readonly dependents: readonly (readonly number[])[]
+} {
+  const dependents: number[][] = steps.map(() => [])
+  steps.forEach(({ dependsOn }, number) => {
+    for (const dependency of dependsOn) dependents[dependency]!.push(number)
+  })
+  return { dependencies: steps.map(({ dependsOn }) => dependsOn), dependents }
+}

@@ -1,0 +1,79 @@
+import { type JsonText, type NewItem, templateOf } from '../../adapter/index.ts'
+import type { MapOpener, StepDefinition } from '../../definition/step.ts'
+import type { WorkflowDefinition } from '../../definition/workflow.ts'
+import { PermanentError } from '../../handler-errors.ts'
+import { shown } from '../../shown.ts'
+import { counted } from '../../words.ts'
+import { checkPayloadSize, type PayloadOwner, toJsonText } from '../base/payload.ts'
+import type { AttemptEnd } from '../decisions/decide.ts'
+
+/** How a row is executed: as its step, or for an item as its map says. */
+export function stepOf({ steps }: WorkflowDefinition, number: number): StepDefinition {
+  const step = steps[templateOf(number)]!
+  return templateOf(number) !== number && step.map?.part === 'map' ? step.map.item : step
+}
+
+/** The step of an item, with the item's name: `resize[key]`. */
+export function namedItem(step: StepDefinition, item: NewItem | undefined): StepDefinition {
+  return item === undefined || step.name.endsWith(']') ? step : { ...step, name: `${step.name}[${item.key}]` }
+}
+
+/** The most characters of an item's key: it is part of the idempotency key, and names the item for operators. */
+const KEY_LENGTH_MAX = 256
+
+/**
+ * The end of an attempt in which a map's `over` returned.
+ *
+ * @throws PermanentError for anything but an array of at most `itemsMax` items with different keys; `payload_unserialisable`, `payload_too_large`.
+ */
+export function expanded(returned: unknown, map: MapOpener, runId: string, maxBytes: number): AttemptEnd {
+  const { name } = map.item
+  if (!Array.isArray(returned)) {
+    throw new PermanentError(
+      `over of map "${name}" returned ${shown(returned)}. It must return an array with the items.`,
+    )
+  }
+  if (returned.length > map.itemsMax) {
+    throw new PermanentError(
+      `over of map "${name}" returned ${counted(returned.length, 'item')}, and at most ${map.itemsMax} are allowed. Raise itemsMax, or let one item stand for several.`,
+    )
+  }
+  const taken = new Map<string, number>()
+  const items = Array.from(returned as readonly unknown[], (value, index): NewItem => {
+    const key = keyOf(map, name, value, index)
+    const other = taken.get(key)
+    if (other !== undefined) {
+      throw new PermanentError(
+        `Items ${other} and ${index} of map "${name}" have the same key ${shown(key)}. itemKey must give each item its own.`,
+      )
+    }
+    taken.set(key, index)
+    const what = `Item ${shown(key)} of map "${name}" of run ${runId}`
+    return { key, value: toJsonText(value, maxBytes, () => ({ what, runId, step: name })) }
+  })
+  return { type: 'expands', items, atOnce: map.atOnce }
+}
+
+/**
+ * The end of an attempt that joins the outputs of a map's items, given in their order.
+ *
+ * @throws BelayError `payload_too_large`.
+ */
+export function joined(
+  outputs: readonly JsonText[],
+  maxBytes: number,
+  ownerOf: () => PayloadOwner,
+): AttemptEnd {
+  const output = `[${outputs.map((text) => text ?? 'null').join(',')}]`
+  checkPayloadSize(output, maxBytes, ownerOf)
+  return { type: 'returned', output }
+}
+
+function keyOf({ keyOf: given }: MapOpener, name: string, value: unknown, index: number): string {
+  if (given === null) return String(index)
+  const key: unknown = given(value, index)
+  if (typeof key === 'string' && key !== '' && key.length <= KEY_LENGTH_MAX) return key
+  throw new PermanentError(
+    `itemKey of map "${name}" returned ${shown(key)} for item ${index}. A key is a text of 1 to ${KEY_LENGTH_MAX} characters.`,
+  )
+}
