@@ -14,9 +14,19 @@ export function forwardFacts(view: RunView, report: Reporter): void {
     fact('running_run_has_no_failed_step', isOpen(step.status) || isSatisfied(step.status))
     const open = openDependencies(step)
     fact('open_dependencies_count_is_right', !isOpen(step.status) || isCounted(view, step, open))
+    fact('map_keeps_its_limit', keepsLimit(step))
     fact('started_after_its_dependencies', step.status === 'pending' || open === 0)
     fact('started_no_earlier_than_its_dependencies_ended', view.run.version > 1 || startedInOrder(step))
   }
+}
+
+/** An item that an operator skipped cannot free the next one: then one more may be under way. */
+function keepsLimit({ status, turns, dependencies }: StepView): boolean {
+  if (turns === undefined || status !== 'pending') return true
+  const items = dependencies.filter(({ itemKey }) => itemKey !== undefined)
+  const underWay = items.filter((item) => isOpen(item.status) && item.status !== 'pending').length
+  const skipped = items.filter((item) => item.status === 'skipped').length
+  return underWay <= turns.atOnce + skipped
 }
 
 /** In a run that moved to another version, a step may depend on one that ended later. */
@@ -36,6 +46,9 @@ function isCounted({ run }: RunView, step: StepView, open: number): boolean {
   return openDependencies === open + 1 || (status !== 'pending' && openDependencies === open)
 }
 
-function openDependencies({ dependencies }: StepView): number {
-  return dependencies.filter(({ status }) => !isSatisfied(status)).length
+/** A join waits for its map alone until the map has decided its items: those of an earlier round do not count. */
+function openDependencies(step: StepView): number {
+  const map = step.dependencies.filter(({ itemKey }) => itemKey === undefined)
+  const isDecided = map.every(({ status }) => isSatisfied(status))
+  return (isDecided ? step.dependencies : map).filter(({ status }) => !isSatisfied(status)).length
 }

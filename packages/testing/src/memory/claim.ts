@@ -1,7 +1,7 @@
 import type { Claim, Claimed } from '@belay/workflow/adapter'
-import { rowOf } from './items.ts'
 import { claimOf, isClaimable, lease, leasedSteps } from './lease.ts'
 import type { Rows } from './rows.ts'
+import { rowOf } from './run-rows.ts'
 import { isLive } from './workers.ts'
 
 export function claim(

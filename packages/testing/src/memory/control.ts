@@ -10,9 +10,9 @@ import type {
 import { isTerminal } from '@belay/workflow/adapter'
 import { assertInvariant, assertRow, changeStep, moveRun } from './change.ts'
 import { definitionOf } from './definitions.ts'
-import { rowOf } from './items.ts'
 import { runRecord, stepRecords } from './read.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
+import { rowOf } from './run-rows.ts'
 import { moveSignals, signalsOf, supersedeSignals } from './signals.ts'
 import { isGivenUp, keepAttempt, moveAttempts } from './trail.ts'
 
@@ -88,9 +88,10 @@ function stepsThatAskAnew(run: RunRow, { steps, migration }: RunChange): readonl
 
 /** If the change clears `startedAt`, the step has not begun. If the change gives up a running handler, the step has. */
 function changedRow(
-  { name: _, itemKey: __, undoError, ...change }: StepChange,
+  { name: _, itemKey: __, turns, undoError, ...rest }: StepChange,
   old: Pick<StepRow, 'begun' | 'undo'>,
 ) {
+  const change = turns === undefined ? rest : { ...rest, ...turns }
   const undo = change.undo && { ...change.undo, error: undoError ?? old.undo?.error ?? null }
   if (change.startedAt === null) return { ...change, undo, begun: false }
   return { ...change, undo, begun: change.error === undefined ? old.begun : true }

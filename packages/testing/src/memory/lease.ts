@@ -1,7 +1,7 @@
 import type { AttemptRef, Claim } from '@belay/workflow/adapter'
 import { assertInvariant, changeStep } from './change.ts'
-import { rowsOf } from './items.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
+import { rowsOf } from './run-rows.ts'
 
 /** A step and its run. */
 export interface StepOfRun {

@@ -1,8 +1,9 @@
 import type { Outcome, StoredRunStatus, Wake } from '@belay/workflow/adapter'
 import { changeStep, moveRun } from './change.ts'
-import { addItems, dependenciesOf, dependentsOf, freeNextItem, rowOf } from './items.ts'
+import { addItems, freeNextItem } from './items.ts'
 import { enqueue, type StepOfRun } from './lease.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
+import { dependenciesOf, dependentsOf, rowOf } from './run-rows.ts'
 import { goesForward, stopRun } from './stop.ts'
 
 /** What a batch of outcomes changes beyond the settled rows. */

@@ -10,8 +10,8 @@ import type {
   StepRecord,
   StepStatus,
 } from '@belay/workflow/adapter'
-import { itemOf, nameOf, rowOf, rowsOf } from './items.ts'
 import type { Rows, RunRow } from './rows.ts'
+import { itemOf, nameOf, rowOf, rowsOf } from './run-rows.ts'
 
 export function readRun(
   rows: Rows,
@@ -116,8 +116,9 @@ export function runRecord(rows: Rows, run: RunRow): RunRecord {
 
 export function stepRecords(run: RunRow): readonly StepRecord[] {
   return rowsOf(run).map((row) => {
-    const { begun: _, item, atOnce: __, nextItem: ___, ...step } = row
+    const { begun: _, item, atOnce, nextItem, ...step } = row
     const record = { ...step, name: nameOf(run, row) }
+    if (atOnce !== null) return { ...record, turns: { atOnce, nextItem: nextItem! } }
     return item === null ? record : { ...record, itemKey: item.key }
   })
 }

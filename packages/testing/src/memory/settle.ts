@@ -1,10 +1,10 @@
 import type { Claim, KeepsAttempts, Outcome, Settlement } from '@belay/workflow/adapter'
 import { assertInvariant, changedRun } from './change.ts'
-import { rowOf } from './items.ts'
 import { byRunAndStep, enqueue, lease, type StepOfRun } from './lease.ts'
 import { type Consequences, record } from './outcome.ts'
 import { refusalOfAny } from './refusal.ts'
 import type { Rows, StepRow } from './rows.ts'
+import { rowOf } from './run-rows.ts'
 import { endOf, keepAttempt } from './trail.ts'
 import { isLive } from './workers.ts'
 

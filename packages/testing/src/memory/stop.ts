@@ -6,8 +6,8 @@ import {
 } from '@belay/workflow/adapter'
 import { changedRun, changeStep, moveRun } from './change.ts'
 import { note } from './history.ts'
-import { rowsOf } from './items.ts'
 import type { Rows, RunRow } from './rows.ts'
+import { rowsOf } from './run-rows.ts'
 
 const FORWARD: ReadonlySet<StoredRunStatus> = new Set(FORWARD_STATUSES)
 

@@ -1,7 +1,7 @@
 import type { AttemptResult, KeptAttempt, Outcome } from '@belay/workflow/adapter'
-import { nameOf, rowOf } from './items.ts'
 import { isLeased, type StepOfRun } from './lease.ts'
 import type { AttemptRow, Rows, RunRow, StepRow } from './rows.ts'
+import { nameOf, rowOf } from './run-rows.ts'
 
 /** Keeps a step's present attempt, just before its end is recorded. */
 export function keepAttempt(

@@ -9,9 +9,9 @@ import type {
   UndoRecord,
 } from '@belay/workflow/adapter'
 import { assertInvariant, changedRun, changeStep, moveRun } from './change.ts'
-import { rowOf, rowsOf } from './items.ts'
 import { byRunAndStep, enqueue, lease as leaseStep, type StepOfRun } from './lease.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
+import { rowOf, rowsOf } from './run-rows.ts'
 import { cancelUnstarted } from './stop.ts'
 import { isLive } from './workers.ts'
 

@@ -9,10 +9,10 @@ import {
   type StrandedStep,
   type UnknownLeases,
 } from '@belay/workflow/adapter'
-import { nameOf, rowsOf } from './items.ts'
 import { isClaimable, isLeased, leasedSteps } from './lease.ts'
 import { hasAll } from './read.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
+import { nameOf, rowsOf } from './run-rows.ts'
 import { listWorkers } from './workers.ts'
 
 // Small, so that tests reach the limit.

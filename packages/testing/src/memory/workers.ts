@@ -6,9 +6,9 @@ import type {
   Renewed,
   WorkerRecord,
 } from '@belay/workflow/adapter'
-import { nameOf } from './items.ts'
 import { claimOf, leasedSteps } from './lease.ts'
 import type { Rows, WorkerRow } from './rows.ts'
+import { nameOf } from './run-rows.ts'
 
 export function registerWorker(rows: Rows, worker: NewWorker): void {
   const { workerId, name, leaseMs, slots = null, host = null, definitionIds = null } = worker

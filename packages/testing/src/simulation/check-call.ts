@@ -1,6 +1,7 @@
 import type { StepEvent, WorkflowDefinition } from '@belay/workflow'
+import { isItem, mapOf, type StepRecord } from '@belay/workflow/adapter'
 import type { Dump, RunDump } from '../invariants/index.ts'
-import { descendants } from './descendants.ts'
+import { compensateOf, rowsAfter } from './descendants.ts'
 
 export interface Call {
   readonly event: StepEvent
@@ -18,9 +19,8 @@ type Report = (violation: string) => void
 /** Checks whether a handler may be called now. */
 export function checkCall(call: Call, broken: Report): void {
   checkLease(call, broken)
-  const { event, found, definition } = call
-  const number = definition.graph.numberOf(event.step)
-  const row = number === undefined ? undefined : found.steps[number]
+  const { event, found } = call
+  const row = found.steps.find(({ name }) => name === event.step)
   if (row === undefined) return
   // If somebody has just taken the step from its worker, the worker may not know yet.
   const { attempts, startedAt } = event.direction === 'undo' ? (row.undo ?? row) : row
@@ -28,8 +28,8 @@ export function checkCall(call: Call, broken: Report): void {
   const direction = row.status === 'running' ? 'forward' : row.status === 'compensating' ? 'undo' : null
   if (event.direction !== direction) return
   checkPause(call, startedAt, broken)
-  if (direction === 'forward') checkForwardCall(call, number!, broken)
-  else checkUndoCall(call, number!, broken)
+  if (direction === 'forward') checkForwardCall(call, row, broken)
+  else checkUndoCall(call, row, broken)
 }
 
 /** No handler begins once its worker's lease may be over: another worker may have the step, and its run may already be undone. */
@@ -47,11 +47,11 @@ function checkPause({ event, pausedAt }: Call, claimedAt: number | null, broken:
   )
 }
 
-function checkForwardCall({ found, definition }: Call, number: number, broken: Report): void {
+function checkForwardCall({ found, definition }: Call, row: StepRecord, broken: Report): void {
   const { run, steps, stored } = found
-  const { names, dependencies } = definition.graph
-  const call = `${run.runId}/${names[number]} forward`
-  for (const dependency of dependencies[number]!) {
+  const call = `${run.runId}/${row.name} forward`
+  const dependencies = isItem(row.step) ? [mapOf(row.step)] : definition.graph.dependencies[row.step]!
+  for (const dependency of dependencies) {
     const { status } = steps[dependency]!
     if (status !== 'completed' && status !== 'skipped')
       broken(`${call} was called while its dependency ${dependency} is ${status}`)
@@ -59,21 +59,19 @@ function checkForwardCall({ found, definition }: Call, number: number, broken: R
   if (stored?.endsAs !== null) broken(`${call} was called after the undo of its run had begun`)
 }
 
-function checkUndoCall({ found, definition }: Call, number: number, broken: Report): void {
+function checkUndoCall({ found, definition }: Call, row: StepRecord, broken: Report): void {
   const { run, steps, stored } = found
-  const call = `${run.runId}/${definition.graph.names[number]} undo`
+  const call = `${run.runId}/${row.name} undo`
   if (stored?.endsAs === null) broken(`${call} was called before the run was drained`)
-  for (const row of steps) {
-    if (['running', 'ready', 'pending', 'waiting'].includes(row.status)) {
-      broken(`${call} was called while step ${row.step} is ${row.status}`)
+  for (const other of steps) {
+    if (['running', 'ready', 'pending', 'waiting'].includes(other.status)) {
+      broken(`${call} was called while step ${other.step} is ${other.status}`)
     }
   }
-  for (const later of descendants(definition, number)) {
-    const { status } = steps[later]!
-    const { compensate } = definition.record.shape.steps[later]!
-    const open = status === 'compensating' || status === 'compensation_failed'
-    if (open || (status === 'completed' && compensate !== 'never')) {
-      broken(`${call} was called while step ${later}, which came after it, is ${status}`)
+  for (const later of rowsAfter(found, definition, row)) {
+    const open = later.status === 'compensating' || later.status === 'compensation_failed'
+    if (open || (later.status === 'completed' && compensateOf(definition, later) !== 'never')) {
+      broken(`${call} was called while step ${later.step}, which came after it, is ${later.status}`)
     }
   }
 }

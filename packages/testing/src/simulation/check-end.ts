@@ -1,7 +1,7 @@
 import type { Wait, WorkflowDefinition } from '@belay/workflow'
-import type { JsonText, StepRecord } from '@belay/workflow/adapter'
+import { isItem, type JsonText, mapOf, type StepRecord, templateOf } from '@belay/workflow/adapter'
 import type { RunDump } from '../invariants/index.ts'
-import { descendants } from './descendants.ts'
+import { compensateOf, itemsOf, rowsAfter } from './descendants.ts'
 import { STAND_IN } from './plan.ts'
 
 /** What an oracle knows, by run and the step's name. */
@@ -60,7 +60,9 @@ function checkCompleted(end: End, step: StepRecord, broken: Report): void {
 }
 
 function expectedOutputs({ found, definition, versions, known }: End, step: StepRecord): readonly JsonText[] {
-  const { wait } = definition.steps[step.step]!
+  const { wait, map } = definition.steps[templateOf(step.step)]!
+  if (map?.part === 'join') return [joined(found, step)]
+  if (map !== null && !isItem(step.step)) return [String(itemsOf(found, step.step).length)]
   switch (wait?.kind) {
     case 'sleep':
       return [null]
@@ -73,7 +75,9 @@ function expectedOutputs({ found, definition, versions, known }: End, step: Step
     case 'poll':
     case undefined:
       return versions.flatMap(({ graph }) => {
-        const number = graph.numberOf(step.name)
+        const number = graph.numberOf(
+          isItem(step.step) ? definition.graph.names[mapOf(step.step)]! : step.name,
+        )
         if (number === undefined) return []
         const sees = graph.dependencies[number]!.map((dependency) => graph.names[dependency]!).sort()
         return [JSON.stringify({ step: step.name, sees })]
@@ -81,9 +85,17 @@ function expectedOutputs({ found, definition, versions, known }: End, step: Step
   }
 }
 
+/** The output of a map: those of its items, in their order. */
+function joined(found: RunDump, join: StepRecord): JsonText {
+  const items = found.steps.filter(
+    ({ name, itemKey }) => itemKey !== undefined && name.startsWith(`${join.name}[`),
+  )
+  return `[${items.map(({ output }) => output ?? 'null').join(',')}]`
+}
+
 /** Only its signal may end a wait before its time. */
 function checkLength({ found, definition, known }: End, step: StepRecord, broken: Report): void {
-  const { wait } = definition.steps[step.step]!
+  const { wait } = definition.steps[templateOf(step.step)]!
   const name = `${found.run.runId}/${step.name}`
   if (wait === null || step.status !== 'completed' || known.taken.has(name) || known.maybeTaken.has(name))
     return
@@ -107,8 +119,8 @@ function leastLengthMs(wait: Wait): number {
 
 function checkUndone(end: End, step: StepRecord, broken: Report): void {
   const { found, definition, known } = end
-  const { compensate } = definition.record.shape.steps[step.step]!
-  const begun = found.stored?.begun?.[step.step] ?? step.startedAt !== null
+  const compensate = compensateOf(definition, step)
+  const begun = found.stored?.begun?.[found.steps.indexOf(step)] ?? step.startedAt !== null
   const name = `${found.run.runId}/${step.name}`
   const where = `stopped run ${found.run.runId}, step ${step.name} (${compensate})`
   const completed = known.recorded.has(`${name}/completed`)
@@ -144,9 +156,7 @@ function checkOver(where: string, { status }: StepRecord, broken: Report): void 
 
 function checkParked({ found, definition }: End, step: StepRecord, broken: Report): void {
   if (step.status !== 'compensating') return
-  const blocked = descendants(definition, step.step).some(
-    (later) => found.steps[later]!.status === 'compensation_failed',
-  )
+  const blocked = rowsAfter(found, definition, step).some(({ status }) => status === 'compensation_failed')
   if (!blocked)
     broken(`parked run ${found.run.runId}: step ${step.name} is not undone, and nothing is in its way`)
 }

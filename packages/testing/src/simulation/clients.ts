@@ -1,5 +1,5 @@
 import type { StepDefinition, WorkflowDefinition } from '@belay/workflow'
-import { BelayError, STEP_KINDS, type StepTransaction } from '@belay/workflow/adapter'
+import { BelayError, STEP_KINDS, type StepTransaction, templateOf } from '@belay/workflow/adapter'
 import { untilDeath } from './faulty-adapter.ts'
 import type { Fleet, Living } from './fleet.ts'
 import { type Operation, operationOn, upkeep } from './operator.ts'
@@ -132,7 +132,7 @@ export class Clients {
     )
     if (waiting.length === 0) return
     const { run, row } = random.pick(waiting)
-    const step = definitionOf(living.workflows, run).steps[row.step]!
+    const step = definitionOf(living.workflows, run).steps[templateOf(row.step)]!
     if (takesSignals(step)) {
       await this.#signal(living, run.runId, step, tx)
     }

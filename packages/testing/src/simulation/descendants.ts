@@ -1,4 +1,6 @@
 import type { WorkflowDefinition } from '@belay/workflow'
+import { isItem, mapOf, type StepRecord, templateOf } from '@belay/workflow/adapter'
+import type { RunDump } from '../invariants/index.ts'
 
 /** The numbers of all steps that depend on this one, directly or through others. */
 export function descendants(workflow: WorkflowDefinition, number: number): readonly number[] {
@@ -11,4 +13,27 @@ export function descendants(workflow: WorkflowDefinition, number: number): reado
     }
   }
   return [...found]
+}
+
+/** The rows of a map's items, in their order. */
+export function itemsOf({ steps }: RunDump, map: number): readonly StepRecord[] {
+  return steps.filter(({ step }) => isItem(step) && mapOf(step) === map)
+}
+
+/** The rows that come after this one: whatever depends on it, directly or not. */
+export function rowsAfter(
+  found: RunDump,
+  definition: WorkflowDefinition,
+  { step }: Pick<StepRecord, 'step'>,
+): readonly StepRecord[] {
+  const after = isItem(step) ? descendants(definition, mapOf(step)) : descendants(definition, step)
+  const own = isItem(step) ? [] : itemsOf(found, step)
+  const rows = after.flatMap((number) => [found.steps[number]!, ...itemsOf(found, number)])
+  return [...own, ...rows]
+}
+
+/** When a row is undone: the step that decides a map's items never is. */
+export function compensateOf({ record }: WorkflowDefinition, { step }: Pick<StepRecord, 'step'>) {
+  const { kind, compensate } = record.shape.steps[templateOf(step)]!
+  return kind === 'map' && !isItem(step) ? 'never' : compensate
 }

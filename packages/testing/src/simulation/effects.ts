@@ -235,9 +235,14 @@ function isAccountedFor(
 /** When a step's effect is undone. Takes the version that undoes most. */
 function compensateOn({ versions }: Plan, name: string): CompensateOn {
   const found = versions.flatMap(({ steps }): readonly CompensateOn[] => {
-    const step = steps[name]
+    const step = steps[mapName(name)]
     if (step === undefined || !('handler' in step) || step.compensate === undefined) return []
     return [step.compensateOn ?? 'completed']
   })
   return found.includes('started') ? 'started' : (found[0] ?? 'never')
+}
+
+/** The name of an item's map; any other name as it is. */
+function mapName(name: string): string {
+  return name.replace(/\[.+\]$/, '')
 }

@@ -46,6 +46,10 @@ export function workflowsOf(plan: Plan, parts: HandlerParts): readonly WorkflowD
       return outputOf(context)
     },
     undo: (context: Context) => perform(context, plan, parts),
+    list: async (context: Context) => {
+      await behave(context, { plan, parts, failsForGood: 0 })
+      return Array.from({ length: random.integer(0, 6) }, (_, n) => ({ n }))
+    },
   }
   return plan.versions.map(({ steps, dag }, index) =>
     // A check that hangs must end too, but has no timeout of its own.

@@ -145,7 +145,7 @@ export class Oracle {
 
   async #recordedOutcome(outcome: Outcome, workerId: string): Promise<void> {
     const found = await this.#find(outcome.runId)
-    const step = found?.steps[outcome.step]
+    const step = found?.steps.find((row) => row.step === outcome.step)
     const foreign = step?.workerId !== null && step?.workerId !== workerId
     if (step?.fence !== outcome.fence || foreign) {
       const where = `step ${outcome.step} of run ${outcome.runId}`

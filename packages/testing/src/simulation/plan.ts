@@ -1,4 +1,4 @@
-import type { GraphStep, GraphWait } from '@belay/workflow'
+import type { GraphMap, GraphStep, GraphWait } from '@belay/workflow'
 import type { Random } from './random.ts'
 
 /** How the handlers of a simulated workflow behave. Chosen call by call. */
@@ -12,7 +12,7 @@ export interface Temper {
 
 /** One version's graph as data. */
 export interface Version {
-  readonly steps: Readonly<Record<string, GraphStep | GraphWait>>
+  readonly steps: Readonly<Record<string, GraphStep | GraphMap | GraphWait>>
   readonly dag: Readonly<Record<string, readonly string[]>>
 }
 
@@ -27,12 +27,17 @@ export interface Plan {
 export function randomPlan(random: Random, name: string): Plan {
   const size = random.integer(1, 9)
   const density = random.pick([0.15, 0.35, 0.6])
-  const steps: Record<string, GraphStep | GraphWait> = {}
+  const steps: Record<string, GraphStep | GraphMap | GraphWait> = {}
   const waits = random.pick([0, 0.15, 0.5])
+  const maps = random.pick([0, 0, 0.2, 0.4])
   const dag: Record<string, readonly string[]> = {}
   const names = Array.from({ length: size }, (_, index) => `s${index}`)
   for (const [index, step] of names.entries()) {
-    steps[step] = random.chance(waits) ? randomWait(random) : randomStep(random)
+    steps[step] = random.chance(waits)
+      ? randomWait(random)
+      : random.chance(maps)
+        ? randomMap(random)
+        : randomStep(random)
     const dependencies = names.slice(0, index).filter(() => random.chance(density))
     if (dependencies.length > 0) dag[step] = dependencies
   }
@@ -82,6 +87,10 @@ function randomStep(random: Random): GraphStep {
         }
       : {}),
   }
+}
+
+function randomMap(random: Random): GraphMap {
+  return { ...randomStep(random), over: 'list', concurrency: random.pick([undefined, 1, 2, 3]) }
 }
 
 /** The output of a step whose signal did not come. */

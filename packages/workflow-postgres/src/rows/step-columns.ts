@@ -21,6 +21,8 @@ export interface StepColumns extends UndoColumns {
   readonly failing_since: number | null
   readonly succeeded: boolean
   readonly item_key: string | null
+  readonly at_once: number | null
+  readonly next_item: number | null
 }
 
 /** A step without its payloads. */
@@ -46,5 +48,6 @@ export function decodeStep(row: StepColumns): StoredStep {
     failingSince: row.failing_since,
     succeeded: row.succeeded,
     ...(row.item_key === null ? {} : { itemKey: row.item_key }),
+    ...(row.at_once === null ? {} : { turns: { atOnce: row.at_once, nextItem: row.next_item! } }),
   }
 }

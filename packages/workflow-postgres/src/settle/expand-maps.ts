@@ -43,7 +43,7 @@ completed_maps as (
   from expanded_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
-  returning a.run_id, a.step, a.definition_id, a.items, a.at_once, a.position${keeping.columns}
+  returning a.run_id, a.step, a.definition_id, a.items, a.at_once, a.position, s.round as map_round${keeping.columns}
 ),
 -- The join waited for its map alone, and in a paused run for the resumption.
 waiting_joins as (
@@ -52,21 +52,33 @@ waiting_joins as (
     status = case when s.open_dependencies + j.items = 1 then 'ready' else s.status end,
     at_once = j.at_once, next_item = least(j.at_once, j.items)
   from (
-    select m.run_id, m.step, m.definition_id, m.items, m.at_once, m.position, ds.dependents[1] as join_step, 'pending' as waiting_status
+    select m.run_id, m.step, m.definition_id, m.items, m.at_once, m.position, m.map_round, ds.dependents[1] as join_step, 'pending' as waiting_status
     from completed_maps m
     join belay.workflow_definition_steps ds on ds.definition_id = any (array[m.definition_id]) and ds.step = any (array[m.step])
     order by m.run_id, ds.dependents[1]
   ) j
   where s.run_id = any (array[j.run_id]) and s.step = any (array[j.join_step]) and s.status = any (array[j.waiting_status])
   returning s.run_id, s.step, s.status, s.fence, j.step as map, j.definition_id, j.items, coalesce(j.at_once, j.items) as at_once,
-    j.position, s.open_dependencies - j.items as held
+    j.position, s.open_dependencies - j.items as held, j.map_round
+),
+-- A map that runs again decides its items anew.
+removed_items as (
+  delete from belay.workflow_steps s
+  using waiting_joins w
+  where s.run_id = any (array[w.run_id]) and s.step >= (w.map + 1) * ${FIRST_ITEM} and s.step < (w.map + 2) * ${FIRST_ITEM}
+  returning s.run_id, s.step, s.fence
 ),
 added_items as (
-  insert into belay.workflow_steps (run_id, step, open_dependencies, status, item_key, item)
-  select w.run_id, (w.map + 1) * ${FIRST_ITEM} + i.index, w.held + (i.index >= w.at_once)::int,
+  insert into belay.workflow_steps (run_id, step, round, fence, open_dependencies, status, item_key, item)
+  select w.run_id, i.step, w.map_round, coalesce(o.fence + 1, 0), w.held + (i.index >= w.at_once)::int,
     case when w.held = 0 and i.index < w.at_once then 'ready' else 'pending' end, i.key, i.value::json
   from waiting_joins w
-  join unnest($8::int[], $9::text[], $10::text[], $12::int[]) as i (position, key, value, index) on i.position = w.position
+  join lateral (
+    select (w.map + 1) * ${FIRST_ITEM} + each.index as step, each.index, each.key, each.value
+    from unnest($8::int[], $9::text[], $10::text[], $12::int[]) as each (position, key, value, index)
+    where each.position = w.position
+  ) i on true
+  left join removed_items o on o.run_id = w.run_id and o.step = i.step
   returning run_id, step, status, fence
 ),
 queued_rows as (

@@ -286,6 +286,11 @@ export interface StepRecord {
   readonly succeeded: boolean
   /** Only of an item of a map: its key. Its `name` is the map's, with the key in brackets. */
   readonly itemKey?: string | undefined
+  /**
+   * Only of the `join` of a map that limits how many items are under way at a time, once the map has decided them: the limit, and the index of the
+   * item that the next completion makes ready.
+   */
+  readonly turns?: { readonly atOnce: number; readonly nextItem: number } | undefined
 }
 
 /** The undo of a step. Instants are epoch milliseconds, store clock. */

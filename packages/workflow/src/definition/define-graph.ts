@@ -6,6 +6,7 @@ import { Problems } from '../graph/problems.ts'
 import { nearest, offered } from '../nearest.ts'
 import { readOptions } from '../options/index.ts'
 import { compileDefinition, definitionHead } from './compile.ts'
+import { graphMapDrafts, isGraphMap } from './graph-map.ts'
 import type {
   GraphCompensation,
   GraphHandlers,
@@ -25,6 +26,7 @@ import {
   stepDraft,
   stepPolicy,
   type UntypedCompensateOptions,
+  type UntypedStepOptions,
 } from './step-draft.ts'
 import type { StepDefaults } from './step-options.ts'
 import type { Stored } from './stored.ts'
@@ -112,15 +114,16 @@ function graphDrafts(
   const names = Object.keys(graph.steps)
   const valid = validNames(workflow, names, problems)
   for (const entry of Object.entries(graph.dag)) problems.collect(() => checkDagEntry(place, entry, names))
-  const drafts = valid.map((step) =>
-    problems.collect(() => graphStepDraft({ name: workflow, step, graph, handlers, defaults })),
+  const drafts = valid.flatMap(
+    (step) =>
+      problems.collect(() => graphStepDrafts({ name: workflow, step, graph, handlers, defaults })) ?? [],
   )
   const known = { has: (name: string) => Object.hasOwn(graph.steps, name), names: () => names }
   for (const name of names) {
     problems.collect(() => checkDependencies(workflow, { name, dependsOn: listOf(graph, name) }, known))
   }
   problems.throwIfAny()
-  return drafts as StepDraft[]
+  return drafts
 }
 
 function validNames(workflow: string, names: readonly string[], problems: Problems): readonly string[] {
@@ -201,13 +204,13 @@ function checkHandlers(place: Place, handlers: unknown): void {
   }
 }
 
-function graphStepDraft(entry: {
+function graphStepDrafts(entry: {
   readonly name: string
   readonly step: string
   readonly graph: Pick<UntypedGraph, 'steps' | 'dag'>
   readonly handlers: HandlersByName | undefined
   readonly defaults: StepPolicy
-}): StepDraft {
+}): readonly StepDraft[] {
   const { name: workflow, step: name, graph, handlers, defaults } = entry
   checkStepName(workflow, name)
   const place = { workflow, step: name }
@@ -216,10 +219,26 @@ function graphStepDraft(entry: {
   checkNoDependencies(place, step)
   if (isGraphWait(step)) {
     const handler = (given: unknown) => handlerNamed({ place, option: 'poll', name: given, handlers })
-    return graphWaitDraft(place, step, { dependsOn, handler, defaults })
+    return [graphWaitDraft(place, step, { dependsOn, handler, defaults })]
+  }
+  const optionsOf = (options: Readonly<Record<string, unknown>>) =>
+    handlerOptions(place, options, dependsOn, handlers)
+  if (isGraphMap(step)) {
+    const handler = (option: string, given: unknown) => handlerNamed({ place, option, name: given, handlers })
+    return graphMapDrafts(place, step, { optionNames: STEP_OPTION_NAMES, item: optionsOf, handler, defaults })
   }
   checkOptionNames(place, 'the step', step, STEP_OPTION_NAMES)
-  const options = {
+  return [stepDraft(workflow, name, optionsOf(step), defaults)]
+}
+
+/** The options of a step that works, with its handlers found. */
+function handlerOptions(
+  place: Place,
+  step: Readonly<Record<string, unknown>>,
+  dependsOn: readonly string[],
+  handlers: HandlersByName | undefined,
+): UntypedStepOptions {
+  return {
     ...nested(step),
     dependsOn,
     run: handlerNamed({ place, option: 'handler', name: step['handler'], handlers }) as Handler | null,
@@ -227,7 +246,6 @@ function graphStepDraft(entry: {
     compensateOn: step['compensateOn'] as GraphStep['compensateOn'],
     transaction: step['transaction'] as GraphStep['transaction'],
   }
-  return stepDraft(workflow, name, options, defaults)
 }
 
 /** Other workflow formats put a step's dependencies in the step: the error tells where they belong here. */

@@ -21,7 +21,9 @@ export interface GraphOptions<
   readonly input?: (Schema & StorableSchema<Schema>) | undefined
   /** How long a run may take from its start. A run that takes longer fails with cause `deadline` and is undone. Default: no limit. */
   readonly deadline?: Duration | undefined
-  readonly steps: Readonly<Record<StepName, GraphStep<HandlerName> | GraphWait<HandlerName>>>
+  readonly steps: Readonly<
+    Record<StepName, GraphStep<HandlerName> | GraphMap<HandlerName> | GraphWait<HandlerName>>
+  >
   /** For each step, the steps it depends on. A step without an entry depends on none. */
   readonly dag: {
     readonly [Step in Dependent]: InSteps<Step, StepName> extends Step
@@ -54,6 +56,18 @@ export interface GraphStep<HandlerName extends string = string> extends GraphSte
   readonly compensateOn?: CompensateOn | undefined
   /** Runs the handler in a transaction of the store, which it gets as `tx`. */
   readonly transaction?: boolean | TransactionOptions | undefined
+}
+
+/** A step of a graph as data that runs its handler for each item of an array. The other options are those of each item. */
+export interface GraphMap<HandlerName extends string = string> extends GraphStep<HandlerName> {
+  /** The name of the handler that returns the items. */
+  readonly over: HandlerName
+  /** The name of a function from an item and its index to its key. Default: the index. */
+  readonly itemKey?: HandlerName | undefined
+  /** How many items may be under way at a time, in all worker processes together. Default: no limit but the workers' own. */
+  readonly concurrency?: number | undefined
+  /** Default 10,000, at most 65,536. */
+  readonly itemsMax?: number | undefined
 }
 
 export interface GraphCompensation<HandlerName extends string = string> extends GraphAttemptOptions {

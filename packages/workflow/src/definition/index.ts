@@ -8,6 +8,7 @@ export type {
   GraphCompensation,
   GraphHandlerContext,
   GraphHandlers,
+  GraphMap,
   GraphOptions,
   GraphStep,
   GraphStepDefaults,

@@ -39,40 +39,48 @@ export function isOpenerName(name: string): boolean {
   return name.endsWith('[]')
 }
 
-/**
- * Checks the options of `.map()` and makes the map's two steps: one decides the items, the other gathers their outputs and has the map's name. The
- * items themselves become rows only in a run.
- */
-export function mapDrafts(
-  place: WaitPlace,
-  options: unknown,
-  defaults: StepPolicy,
-): readonly [opener: StepDraft, join: StepDraft] {
+/** Checks the options of `.map()`, and makes the map's two steps. */
+export function mapDrafts(place: WaitPlace, options: unknown, defaults: StepPolicy): MapDrafts {
   checkOptionNames(place, 'the map', options, MAP_OPTION_NAMES)
-  const { over, itemKey, concurrency, itemsMax, dependsOn, ...itemOptions } = options as unknown as Untyped
-  if (typeof over !== 'function') {
-    throw definitionError(place, `over is ${shown(over)}, and must be a function that returns the items.`)
+  const given = options as unknown as UntypedMapOptions
+  for (const option of ['over', 'itemKey'] as const) {
+    const value: unknown = given[option]
+    if (typeof value === 'function' || (option === 'itemKey' && value === undefined)) continue
+    throw definitionError(place, `${option} is ${shown(value)}, and must be a function.`)
   }
-  if (itemKey !== undefined && typeof itemKey !== 'function') {
-    throw definitionError(
-      place,
-      `itemKey is ${shown(itemKey)}, and must be a function from an item to its key.`,
-    )
-  }
-  checkHandlers(place, itemOptions)
+  checkHandlers(place, given)
+  return draftMap(place, given, defaults)
+}
+
+type MapDrafts = readonly [opener: StepDraft, join: StepDraft]
+
+/** A map's options, from code or from data. Functions are null in a process that only starts runs. */
+export interface UntypedMapOptions extends UntypedStepOptions {
+  readonly over: Handler | null
+  readonly itemKey?: ItemKey | null | undefined
+  readonly concurrency?: unknown
+  readonly itemsMax?: unknown
+}
+
+/**
+ * Makes the two steps of a map: one decides the items, the other gathers their outputs and has the map's name. The items themselves become rows only
+ * in a run.
+ */
+export function draftMap(place: WaitPlace, options: UntypedMapOptions, defaults: StepPolicy): MapDrafts {
+  const { over, itemKey, concurrency, itemsMax, dependsOn, ...itemOptions } = options
   const { workflow, step: name } = place
   const { retry, lossesMax } = itemOptions
   const item = stepDraft(workflow, name, itemOptions, defaults)
-  const opener = stepDraft(workflow, name, { dependsOn, retry, lossesMax, run: over as Handler }, defaults)
+  const opener = stepDraft(workflow, name, { dependsOn, retry, lossesMax, run: over }, defaults)
   const join = stepDraft(workflow, name, { run: null }, defaults)
-  const limit = (option: string, given: unknown, max: number) =>
-    wholeNumber(place, option, given, { min: 1, max })
+  const limit = (option: string, given: unknown) =>
+    wholeNumber(place, option, given, { min: 1, max: ITEMS_MAX })
   const map = {
     part: 'map',
     item,
-    atOnce: concurrency === undefined ? null : limit('concurrency', concurrency, ITEMS_MAX),
-    itemsMax: itemsMax === undefined ? ITEMS_MAX_DEFAULT : limit('itemsMax', itemsMax, ITEMS_MAX),
-    keyOf: (itemKey as ItemKey | undefined) ?? null,
+    atOnce: concurrency === undefined ? null : limit('concurrency', concurrency),
+    itemsMax: itemsMax === undefined ? ITEMS_MAX_DEFAULT : limit('itemsMax', itemsMax),
+    keyOf: itemKey ?? null,
   } as const
   return [
     { ...opener, name: openerName(name), map: Object.freeze(map) },
@@ -81,10 +89,3 @@ export function mapDrafts(
 }
 
 const JOIN = Object.freeze({ part: 'join' } as const)
-
-type Untyped = UntypedStepOptions & {
-  readonly over?: unknown
-  readonly itemKey?: unknown
-  readonly concurrency?: unknown
-  readonly itemsMax?: unknown
-}

@@ -136,6 +136,11 @@ function unknownDependency(
   return definitionError(place, message, { kind, name, suggestion })
 }
 
+/** A map has a second step, whose name nobody gives. */
+function withoutBrackets(name: unknown): unknown {
+  return typeof name === 'string' ? name.replace(/\[\]$/, '') : name
+}
+
 /** Refuses steps that do not form a graph, apart from cycles. Throws all problems at once. */
 export function checkNodes(workflow: string, nodes: readonly GraphNode[]): void {
   if (nodes.length === 0) throw definitionError({ workflow }, 'it has no steps. Define at least one.')
@@ -143,8 +148,7 @@ export function checkNodes(workflow: string, nodes: readonly GraphNode[]): void 
   const problems = new Problems(workflow)
   const names = new Set<string>()
   for (const { name } of nodes) {
-    // A map has a second step, whose name nobody gives.
-    problems.collect(() => checkStepName(workflow, name.replace(/\[\]$/, '')))
+    problems.collect(() => checkStepName(workflow, withoutBrackets(name)))
     if (names.has(name)) problems.add(duplicateStep(workflow, name))
     names.add(name)
   }

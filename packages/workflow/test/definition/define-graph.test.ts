@@ -38,6 +38,7 @@ describe('a graph as data', () => {
       transaction: null,
       run: handlers.charge,
       wait: null,
+      map: null,
       compensation: {
         run: handlers.refund,
         on: 'completed',

@@ -41,6 +41,7 @@ describe('a definition', () => {
       transaction: null,
       run,
       wait: null,
+      map: null,
       compensation: null,
     })
     expect(definition.record).toMatchObject({ name: 'checkout', version: 7 })

@@ -1,20 +1,35 @@
 import { describe, expect, it } from 'vitest'
 import { type DefinitionShape, STEP_KINDS, type StepKind } from '../../src/adapter/index.ts'
-import { define, defineGraph, type GraphStep, type GraphWait } from '../../src/definition/index.ts'
+import {
+  define,
+  defineGraph,
+  type GraphMap,
+  type GraphStep,
+  type GraphWait,
+} from '../../src/definition/index.ts'
 import type { WorkflowDefinition } from '../../src/definition/workflow.ts'
 import { diffShapes, toMermaid } from '../../src/graph/index.ts'
 
 const base = define('w', { version: 1 })
 const check = () => true
+const list = () => [1]
 
 /** How users write a step of each kind. A new kind does not compile until it is here. */
 const WRITTEN: Readonly<
-  Record<StepKind, { readonly inCode: WorkflowDefinition; readonly asData: GraphStep | GraphWait }>
+  Record<StepKind, { readonly inCode: WorkflowDefinition; readonly asData: GraphStep | GraphMap | GraphWait }>
 > = {
   work: { inCode: base.step('a', { run: check }), asData: { handler: 'check' } },
   sleep: { inCode: base.sleep('a', { for: '3d' }), asData: { sleep: '3d' } },
   signal: { inCode: base.waitForSignal('a'), asData: { signal: true } },
   approval: { inCode: base.approval('a'), asData: { approval: true } },
+  map: {
+    inCode: base.map('a', { over: list, run: check }),
+    asData: { over: 'list', handler: 'check' },
+  },
+  join: {
+    inCode: base.map('a', { over: list, run: check }),
+    asData: { over: 'list', handler: 'check' },
+  },
   poll: { inCode: base.poll('a', { every: '1m', until: check }), asData: { poll: 'check', every: '1m' } },
 }
 
@@ -22,14 +37,15 @@ describe.each(Object.entries(WRITTEN))('the kind %s', (kind, { inCode, asData })
   const stored = kind === 'work' ? undefined : kind
 
   it('is written in code and as data, with the same shape', () => {
-    const data = defineGraph('w', { steps: { a: asData }, dag: {} }, { check })
+    const data = defineGraph('w', { steps: { a: asData }, dag: {} }, { check, list })
 
-    expect(inCode.record.shape.steps[0]!.kind).toBe(stored)
+    expect(inCode.record.shape.steps.map((step) => step.kind)).toContain(stored)
     expect(data.record).toEqual(inCode.record)
   })
 
   it('can be run without a handler only if its facts say so', () => {
-    const { needsHandler } = STEP_KINDS[kind as StepKind]
+    // A map has two steps, and its items need a handler.
+    const needsHandler = STEP_KINDS[kind as StepKind].needsHandler || kind === 'join'
 
     expect(defineGraph('w', { steps: { a: asData }, dag: {} }).runnable).toBe(!needsHandler)
   })

@@ -4,6 +4,7 @@ import {
   itemNumber,
   type JsonText,
   movesBefore,
+  type NewItem,
   type RunPayloads,
   type StepPayloads,
   templateOf,
@@ -103,6 +104,11 @@ export class AttemptPayloads {
     return step.compensation !== null && claim.undoOf !== 'completed'
   }
 
+  /** The item, if this is one and its row was read: an undo that calls no handler reads nothing. */
+  get item(): NewItem | undefined {
+    return this.#stored === undefined ? undefined : this.own.item
+  }
+
   /** The outputs of the items of a map, by index. Only after prepare(), and only for the step that joins them. */
   get itemOutputs(): readonly JsonText[] {
     return this.#itemOutputs
@@ -113,23 +119,25 @@ export class AttemptPayloads {
     const { claim } = this.#subject
     const opener = await this.#parts.payloads.load({ runId: claim.runId, steps: [map] })
     if (opener === undefined) throw runIsGone(claim)
-    const count = Number(opener.steps[0]!.output)
+    // Reads of one moment share a call, and its answer.
+    const count = Number(opener.steps.find(({ step }) => step === map)!.output)
     const numbers = Array.from({ length: count }, (_, index) => itemNumber(map, index))
     const items = await this.#parts.payloads.load({ runId: claim.runId, steps: numbers })
     if (items === undefined) throw runIsGone(claim)
     const byNumber = new Map(items.steps.map(({ step, output }) => [step, output]))
     this.#itemOutputs = numbers.map((number) => byNumber.get(number) ?? null)
-    this.#forward = { input: items.input, outputs: [opener.steps[0]!.output] }
+    this.#forward = { input: items.input, outputs: [String(count)] }
   }
 
   /** Reads an item's own row. The outputs that all items of a map get are read once, and cached. */
   async #readItem(dependencies: readonly number[]): Promise<void> {
     const { claim } = this.#subject
     if (movesBefore(claim) > 0) return this.#readWithOwn(dependencies)
-    const own = this.#parts.payloads.load({ runId: claim.runId, steps: [claim.step] })
     this.#forward = this.#parts.payloads.known(claim.runId, dependencies)
-    if (this.#forward === undefined) await this.#readForward(dependencies)
-    const stored = await own
+    const [stored] = await Promise.all([
+      this.#parts.payloads.load({ runId: claim.runId, steps: [claim.step] }),
+      this.#forward === undefined ? this.#readForward(dependencies) : undefined,
+    ])
     if (stored === undefined) throw runIsGone(claim)
     this.#stored = stored
     this.#storedAt = this.#parts.runtime.clock.now()

@@ -140,7 +140,7 @@ export class Attempt {
   perform(tx?: StepTransaction): AttemptEnd | Promise<AttemptEnd> {
     this.#phase = 'running'
     this.startedAt = this.#parts.runtime.clock.now()
-    if (isItem(this.claim.step)) this.step = namedItem(this.step, this.#payloads.own.item)
+    if (isItem(this.claim.step)) this.step = namedItem(this.step, this.#payloads.item)
     // Interrupted before its turn came: the handler is not called at all.
     if (this.#interrupted) return { type: 'given_up' }
     const poison = poisonError(this.claim, this.step)
@@ -225,7 +225,7 @@ export class Attempt {
       claim,
       definition,
       step,
-      item: isItem(claim.step) ? this.#payloads.own.item : undefined,
+      item: isItem(claim.step) ? this.#payloads.item : undefined,
       payloads: this.#payloads.forward,
       controller: this.#controller,
       log: this.#parts.log,

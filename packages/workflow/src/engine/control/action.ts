@@ -12,6 +12,7 @@ import {
 import { planCancel } from './cancel.ts'
 import { type Actor, changeOf } from './change-of.ts'
 import { planGiveUpStep } from './give-up-step.ts'
+import { limitItems } from './limit-items.ts'
 import { planMigration } from './migrate.ts'
 import { planPause, planResume } from './pause.ts'
 import type { Plan } from './plan.ts'
@@ -70,7 +71,8 @@ function decidePlaced(
 ): Decided {
   const rows = new Map(found.steps.map((row) => [row.step, row]))
   const steps = numbers.map((number, place) => ({ ...rows.get(number)!, step: place }))
-  const { change, answer } = decideInOrder({ ...found, shape, steps }, action, by)
+  const limit = (plan: Plan) => limitItems(plan, { steps, placed: { shape, numbers } })
+  const { change, answer } = decideInOrder({ ...found, shape, steps }, action, by, limit)
   if (change === null) return { change, answer }
   const numberOf = <Row extends { readonly step: number }>(row: Row): Row => ({
     ...row,
@@ -86,13 +88,19 @@ function decidePlaced(
 }
 
 /** Decides in terms of places: `found.steps[n]` is the row of `shape.steps[n]`. */
-function decideInOrder(found: RunToChange, action: Action, by: Actor): Decided {
+function decideInOrder(
+  found: RunToChange,
+  action: Action,
+  by: Actor,
+  limit: (plan: Plan) => Plan = (plan) => plan,
+): Decided {
   const from = found.run.status
-  const plan = planOf(found, action, by)
-  if (plan === null) {
+  const decided = planOf(found, action, by)
+  if (decided === null) {
     const run = asChanged(found, found.run)
     return { change: null, answer: { changed: false, from, run, queued: false, drains: false } }
   }
+  const plan = MAKES_BEGIN.has(action.type) ? limit(decided) : decided
   const step = 'step' in action ? found.steps.find(({ name }) => name === action.step)!.step : null
   const change = changeOf(found, plan, { name: action.type, step, ...by })
   const { definitionId = change.run.definitionId } = change.migration ?? {}
@@ -100,6 +108,9 @@ function decideInOrder(found: RunToChange, action: Action, by: Actor): Decided {
   const drains = change.run.status === 'compensating' && change.run.endsAs === null
   return { change, answer: { changed: true, from, run, queued: change.queue.length > 0, drains } }
 }
+
+/** Actions after which more items of a map may have to begin, or fewer. A pause changes nothing between them. */
+const MAKES_BEGIN: ReadonlySet<Action['type']> = new Set(['retry', 'skip_step'])
 
 function asChanged({ now }: RunToChange, run: StoredRun): ChangedRun {
   const { runId, definitionId, status, key, tags, createdAt, startAt, finishedAt } = run

@@ -6,7 +6,11 @@ import { assertRetryable, reopen } from './reopen.ts'
 /** Marks a step as skipped, with a stand-in for its output. Its dependencies must have ended. In an ended run it must be the step that failed. */
 export function planSkipStep(found: RunToChange, name: string, output: JsonText): Plan {
   const step = stepNamed(found, name)
-  const { run } = found
+  const { run, shape } = found
+  if (shape.steps[step.step]!.kind === 'map') {
+    const remedy = 'Retry the run, or skip items of the map.'
+    throw stepRefusal(run, step, 'skipped', 'it decides the items of a map', remedy)
+  }
   if (isForward(run)) return skipForward(found, step, output)
   assertRetryable(found, 'continued by skipping a step')
   if (step.status === 'failed' || step.undoOf === 'failed') return reopen(found, skipped(found, step, output))

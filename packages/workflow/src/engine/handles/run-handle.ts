@@ -91,7 +91,7 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
    */
   skipStep<Name extends StepNameOf<Outputs>>(
     step: Name,
-    options?: ActionOptions & { readonly output?: Outputs[Name] },
+    options?: ActionOptions & { readonly output?: OutputAt<Outputs, Name> },
   ): Promise<void>
   /**
    * Stops waiting for a handler that neither ends nor reacts to its signal, in a run that is being stopped or undone. Its step or compensation
@@ -166,8 +166,23 @@ export type ApproveOptionsOf<Payload> = undefined extends Payload
   ? ApproveOptions<Payload>
   : ApproveOptions<Payload> & { readonly payload: Payload }
 
-/** Names of the run's steps. */
-export type StepNameOf<Outputs> = keyof Outputs & string
+/** Names of the run's steps, and of items of its maps: `resize[key]`. */
+export type StepNameOf<Outputs> = (keyof Outputs & string) | ItemNameOf<Outputs>
+
+/** The output of a step, or of an item of a map. */
+export type OutputAt<Outputs, Name> = Name extends keyof Outputs
+  ? Outputs[Name]
+  : Name extends `${infer Map}[${string}]`
+    ? Map extends keyof Outputs
+      ? Outputs[Map] extends readonly (infer Output)[]
+        ? Output
+        : never
+      : never
+    : never
+
+type ItemNameOf<Outputs> = {
+  [Name in keyof Outputs & string]: Outputs[Name] extends readonly unknown[] ? `${Name}[${string}]` : never
+}[keyof Outputs & string]
 
 export interface RunHandleParts {
   readonly adapter: Adapter

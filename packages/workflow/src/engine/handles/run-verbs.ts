@@ -9,6 +9,7 @@ import type {
   ApprovalNames,
   ApprovalPayload,
   ApproveOptionsOf,
+  OutputAt,
   RunHandle,
   SignalArguments,
   SignalNames,
@@ -94,9 +95,9 @@ export abstract class RunVerbs {
   async skipStep<Reference extends RunReference, Name extends StepNameOf<OutputsAt<Reference>>>(
     run: Reference,
     step: Name,
-    options?: ActionOptions & { readonly output?: OutputsAt<Reference>[Name] },
+    options?: ActionOptions & { readonly output?: OutputAt<OutputsAt<Reference>, Name> },
   ): Promise<void> {
-    return this.#on('skipStep()', run).skipStep(step, options)
+    return this.#on('skipStep()', run).skipStep(step, options as ActionOptions)
   }
 
   /** Stops waiting for a handler that does not end. See {@link RunHandle.giveUpStep}. */

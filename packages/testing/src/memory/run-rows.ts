@@ -1,0 +1,46 @@
+import { isItem, mapOf, type NewItem, type StepShape, templateOf } from '@belay/workflow/adapter'
+import type { RunRow, StepRow } from './rows.ts'
+
+/** A row of a run: a step, or an item of a map. */
+export function rowOf(run: RunRow, number: number): StepRow | undefined {
+  return isItem(number) ? run.items.get(number) : run.steps[number]
+}
+
+/** All rows of a run, ascending by number. */
+export function rowsOf(run: RunRow): readonly StepRow[] {
+  if (run.items.size === 0) return run.steps
+  return [...run.steps, ...[...run.items.values()].sort((one, other) => one.step - other.step)]
+}
+
+export function shapeOf(run: RunRow, number: number): StepShape {
+  return run.definition.saved.shape.steps[templateOf(number)]!
+}
+
+/** The name of a step; of an item, its map's with its key. */
+export function nameOf(run: RunRow, { step, item }: Pick<StepRow, 'step' | 'item'>): string {
+  if (item === null) return shapeOf(run, step).name
+  return `${shapeOf(run, joinOf(run, mapOf(step))).name}[${item.key}]`
+}
+
+/** The number of the step that joins a map's items. */
+export function joinOf({ definition }: RunRow, map: number): number {
+  return definition.dependents[map]![0]!
+}
+
+/** The numbers of the rows that wait for this one while the run goes forward. A map's items do not wait: they come when it completes. */
+export function dependentsOf(run: RunRow, number: number): readonly number[] {
+  return isItem(number) ? [joinOf(run, mapOf(number))] : run.definition.dependents[number]!
+}
+
+/** The numbers of the rows whose undo waits for the undo of this one. */
+export function dependenciesOf(run: RunRow, number: number): readonly number[] {
+  if (isItem(number)) return [mapOf(number)]
+  const { kind, dependsOn } = shapeOf(run, number)
+  if (kind !== 'join') return dependsOn
+  return [...dependsOn, ...[...run.items.keys()].filter((item) => mapOf(item) === dependsOn[0])]
+}
+
+/** How a row's item is shown. */
+export function itemOf({ item }: StepRow): { readonly item?: NewItem } {
+  return item === null ? {} : { item }
+}
