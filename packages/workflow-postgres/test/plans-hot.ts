@@ -7,8 +7,14 @@ import { findEndedRuns } from '../src/retention/find-ended.ts'
 import { pruneEndedRuns } from '../src/retention/prune-runs.ts'
 import { releaseRunKeys } from '../src/retention/release-keys.ts'
 import { readKeptAttempts } from '../src/rows/kept-attempts.ts'
+import { expandMaps, keptExpandMaps } from '../src/settle/expand-maps.ts'
 import { failAttempts, keptFailAttempts } from '../src/settle/fail-attempts.ts'
-import { finishAttempts, keptFinishAttempts } from '../src/settle/finish-attempts.ts'
+import {
+  finishAttempts,
+  finishItems,
+  keptFinishAttempts,
+  keptFinishItems,
+} from '../src/settle/finish-attempts.ts'
 import { keptParkUndos, parkUndos } from '../src/settle/park-undos.ts'
 import { awaitAttempts, readAttempts } from '../src/settle/read-attempts.ts'
 import { keptRequeueAttempts, requeueAttempts } from '../src/settle/requeue-attempts.ts'
@@ -50,6 +56,22 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [
     keptFinishAttempts,
     `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('completed')}, ${many('{}')}, ${BATCH}, '500ms'`,
+  ],
+  [
+    finishItems,
+    `'${WORKER}', ${RUN_IDS}, ${many('65537')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('completed')}, ${many('{}')}, ${BATCH}, '500ms'`,
+  ],
+  [
+    keptFinishItems,
+    `'${WORKER}', ${RUN_IDS}, ${many('65537')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('completed')}, ${many('{}')}, ${BATCH}, '500ms'`,
+  ],
+  [
+    expandMaps,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('k')}, ${many('{}')}, '500ms', ${many('0')}`,
+  ],
+  [
+    keptExpandMaps,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('k')}, ${many('{}')}, '500ms', ${many('0')}`,
   ],
   [
     failAttempts,

@@ -89,7 +89,7 @@ queued_rows as (
     union all
     select j.run_id, j.step, j.fence, j.map from waiting_joins j where j.status = 'ready'
   ) ready
-  join waiting_joins w on w.run_id = ready.run_id and w.map = ready.map
+  join waiting_joins w on w.run_id = any (array[ready.run_id]) and w.map = any (array[ready.map])
 )${keeping.rows}
 select m.position::int as position, exists (select from waiting_joins) as queued from completed_maps m`
 }

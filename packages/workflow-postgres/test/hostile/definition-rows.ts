@@ -12,7 +12,7 @@ const base = () => define('w', { version: 1 }).step('a', { run: () => 1 }) as un
 
 /** A builder without the types that keep such values out. */
 type Builder = Readonly<
-  Record<'step' | 'sleep' | 'waitForSignal' | 'approval' | 'poll', (...args: unknown[]) => unknown>
+  Record<'step' | 'sleep' | 'waitForSignal' | 'approval' | 'poll' | 'map', (...args: unknown[]) => unknown>
 > & {
   validate(input: unknown): unknown
 }
@@ -79,6 +79,25 @@ export const DEFINITION_ROWS: readonly Row<World>[] = [
       where,
     }),
   ),
+  {
+    name: 'workflow.map',
+    call: (_, ...args) => base().map(...args),
+    args: () => ['b', { over: () => [1], run }],
+    options: {
+      1: [
+        'dependsOn',
+        'over',
+        'itemKey',
+        'concurrency',
+        'itemsMax',
+        'run',
+        'compensate',
+        'timeout',
+        'lossesMax',
+      ],
+    },
+    where,
+  },
   {
     name: 'workflow.poll',
     call: (_, ...args) => base().poll(...args),

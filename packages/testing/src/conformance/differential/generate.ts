@@ -4,6 +4,7 @@ import {
   ENDS,
   type Lease,
   type Outcome,
+  type StepShape,
   type UndoneStatus,
   type UndoPlan,
   type Wake,
@@ -21,7 +22,7 @@ import {
   waiting,
 } from '../scenario/index.ts'
 import type { Command, PlannedRun, PlannedSignal } from './command.ts'
-import { dependentsOf, GRAPHS } from './graphs.ts'
+import { dependentsIn, GRAPHS, kindOf } from './graphs.ts'
 import { operation } from './operation.ts'
 import type { Random } from './random.ts'
 import type { KnownAttempt, World } from './world.ts'
@@ -80,7 +81,10 @@ export function nextCommand(world: World, random: Random): Command {
     case 'advance':
       return { do: 'advance', ms: random.pick(ADVANCES_MS) }
     case 'undo':
-      return { do: 'undo', plans: world.drained.map((run) => undoPlan(run, random)) }
+      return {
+        do: 'undo',
+        plans: world.drained.map((run) => undoPlan(run, world.graphs.get(run.runId)!, random)),
+      }
     case 'within':
       return {
         do: 'within',
@@ -201,7 +205,10 @@ function settlement(world: World, random: Random, worker: string): Command {
 function outcomeOf({ claim, settled }: KnownAttempt, world: World, random: Random): Outcome {
   if (settled !== undefined && random.chance(0.6)) return settled
   const signalled = world.signalled.has(`${claim.runId}/${claim.step}`)
-  return claim.direction === 'forward' ? forwardOutcome(claim, random, signalled) : undoOutcome(claim, random)
+  const kind = kindOf(world.graphs.get(claim.runId)!, claim.step)
+  if (claim.direction === 'undo') return undoOutcome(claim, random, kind)
+  const outcome = forwardOutcome(claim, random, signalled)
+  return kind === 'map' && outcome.type === 'completed' ? expanded(claim, random) : outcome
 }
 
 function forwardOutcome(claim: Claim, random: Random, signalled: boolean): Outcome {
@@ -219,12 +226,41 @@ function wakeOf(random: Random): Wake | null {
   return random.chance(0.15) ? null : { afterMs: random.pick(DELAYS_MS) }
 }
 
-function undoOutcome(claim: Claim, random: Random): Outcome {
-  const kind = random.weighted({ compensated: 60, relayed: 15, parked: 6, retry: 10, released: 9 })
-  if (kind === 'compensated') return compensated(claim)
-  if (kind === 'relayed') return relayed(claim, claim.undoOf!)
-  if (kind === 'parked') return parked(claim, `stuck ${random.below(100)}`)
-  if (kind === 'retry') return retry(claim, random.pick(DELAYS_MS))
+/** Items with JSON of some kinds, or none. */
+function expanded(claim: Claim, random: Random): Outcome {
+  const items = Array.from({ length: random.below(6) }, (_, n) => ({
+    key: `k${n}`,
+    value: random.pick(['1', 'null', null]),
+  }))
+  const { runId, step, fence, direction, definitionId } = claim
+  return {
+    runId,
+    step,
+    fence,
+    direction,
+    definitionId,
+    type: 'expanded',
+    items,
+    atOnce: random.pick([null, 1, 2]),
+  }
+}
+
+function undoOutcome(claim: Claim, random: Random, kind: StepShape['kind']): Outcome {
+  // A join has no compensation.
+  if (kind === 'join' && random.chance(0.7))
+    return { ...relayed(claim, claim.undoOf!), joins: true } as Outcome
+  const weights = {
+    compensated: kind === 'join' ? 0 : 60,
+    relayed: kind === 'join' ? 0 : 15,
+    parked: 6,
+    retry: 10,
+    released: 9,
+  }
+  const chosen = random.weighted(weights)
+  if (chosen === 'compensated') return compensated(claim)
+  if (chosen === 'relayed') return relayed(claim, claim.undoOf!)
+  if (chosen === 'parked') return parked(claim, `stuck ${random.below(100)}`)
+  if (chosen === 'retry') return retry(claim, random.pick(DELAYS_MS))
   return released(claim)
 }
 
@@ -238,14 +274,15 @@ function onePerRun(outcomes: readonly Outcome[]): readonly Outcome[] {
 }
 
 /** Undoes completed steps, and sometimes all others too, so that relays and undos of failed steps occur. */
-function undoPlan(run: DrainedRun, random: Random): UndoPlan {
+function undoPlan(run: DrainedRun, graph: number, random: Random): UndoPlan {
+  const dependents = dependentsIn(graph, run.steps)
   const wanted: readonly UndoneStatus[] = random.chance(0.4)
     ? ['completed', 'failed', 'cancelled']
     : ['completed']
   const steps = run.steps.filter(({ status }) => wanted.some((one) => one === status)).map(({ step }) => step)
   const undos = steps.map((step) => ({
     step,
-    openDependents: dependentsOf(run.definitionId, step).filter((other) => steps.includes(other)).length,
+    openDependents: dependents.get(step)!.filter((other) => steps.includes(other)).length,
   }))
   const { runId, fences } = run
   if (run.stop === 'abandonment') return { runId, fences, endsAs: 'cancelled', undos: [] }

@@ -1,3 +1,4 @@
+import { edgesOf, isItem, placeRows, type StepShape } from '@belay/workflow/adapter'
 import { DIAMOND, definitionRecord } from '../scenario/index.ts'
 
 /** Small graphs that combine joins, forks, independent steps and several sinks. */
@@ -11,13 +12,32 @@ export const GRAPHS = [
     { b: 'sleep', d: 'signal', f: 'poll' },
   ),
   definitionRecord('loose', { a: [], b: [], c: [] }, 1, { a: 'approval', c: 'approval' }),
+  definitionRecord('mapped', { a: [], 'm[]': ['a'], m: ['m[]'], b: ['m'], c: ['a'] }, 1, {
+    'm[]': 'map',
+    m: 'join',
+  }),
   // Second versions, to which operators move runs: steps get other numbers, one is dropped, one edge is new.
   definitionRecord('branches', { z: [], a: [], b: ['a'], c: [], d: ['c'], e: ['b', 'd'], g: ['z', 'e'] }, 2),
   definitionRecord('loose', { z: [], a: [], b: ['z'], c: [] }, 2, { a: 'approval', c: 'approval' }),
 ]
 
-export function dependentsOf(graph: number, step: number): readonly number[] {
-  return GRAPHS[graph]!.shape.steps.flatMap(({ dependsOn }, number) =>
-    dependsOn.includes(step) ? [number] : [],
+/** The kind of the step by which a row of a graph's run is executed; undefined for a step that works and for an item. */
+export function kindOf(graph: number, row: number): StepShape['kind'] {
+  return isItem(row) ? undefined : GRAPHS[graph]!.shape.steps[row]!.kind
+}
+
+/** For each row of a run, the numbers of the rows that depend on it. */
+export function dependentsIn(
+  graph: number,
+  rows: readonly { readonly step: number }[],
+): ReadonlyMap<number, readonly number[]> {
+  const { shape } = GRAPHS[graph]!
+  const placed = placeRows(shape, rows) ?? { shape, numbers: shape.steps.map((_, number) => number) }
+  const { dependents } = edgesOf(placed.shape)
+  return new Map(
+    placed.numbers.map((number, place) => [
+      number,
+      dependents[place]!.map((other) => placed.numbers[other]!),
+    ]),
   )
 }
