@@ -56,6 +56,13 @@ function fan(width: number): Loose {
   return workflow.step('last', { dependsOn: middle, run: () => 3 })
 }
 
+function map(items: number): WorkflowDefinition {
+  return define(`map-${items}`, { version: 1 })
+    .step('first', { run: () => 1 })
+    .map('each', { dependsOn: ['first'], over: () => Array.from({ length: items }, () => 1), run: () => 2 })
+    .step('last', { dependsOn: ['each'], run: () => 3 })
+}
+
 function saga(): Loose {
   let workflow: Loose = define('saga', { version: 1 })
   const names = ['a', 'b', 'c', 'd', 'e']
@@ -78,6 +85,8 @@ export const WORKLOADS = {
   chain: { ...forward, name: 'chain of 3', workflow: chain, runs: 20_000, stepsPerRun: 3 },
   fan50: { ...forward, name: '1 → 50 → 1', workflow: fan(50), runs: 1_000, stepsPerRun: 52 },
   fan1000: { ...forward, name: '1 → 1,000 → 1', workflow: fan(1_000), runs: 40, stepsPerRun: 1_002 },
+  // Counts the items, the map's two steps and those around it.
+  map10000: { ...forward, name: 'map of 10,000 items', workflow: map(10_000), runs: 10, stepsPerRun: 10_004 },
   saga: {
     name: 'saga: chain of 5 whose last fails',
     what: 'steps and undos',

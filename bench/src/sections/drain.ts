@@ -11,7 +11,7 @@ interface Case {
 }
 
 const CASES: readonly Case[] = [
-  ...(['chain', 'fan50', 'fan1000', 'saga', 'realistic'] as const).map((workload) => ({
+  ...(['chain', 'fan50', 'fan1000', 'map10000', 'saga', 'realistic'] as const).map((workload) => ({
     name: WORKLOADS[workload].name,
     workload,
     startedBy: 'itself' as const,

@@ -12,7 +12,7 @@ export function rowsOf(run: RunRow): readonly StepRow[] {
   return [...run.steps, ...[...run.items.values()].sort((one, other) => one.step - other.step)]
 }
 
-export function shapeOf(run: RunRow, number: number): StepShape {
+function shapeOf(run: RunRow, number: number): StepShape {
   return run.definition.saved.shape.steps[templateOf(number)]!
 }
 

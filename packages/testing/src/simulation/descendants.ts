@@ -3,7 +3,7 @@ import { isItem, mapOf, type StepRecord, templateOf } from '@belay/workflow/adap
 import type { RunDump } from '../invariants/index.ts'
 
 /** The numbers of all steps that depend on this one, directly or through others. */
-export function descendants(workflow: WorkflowDefinition, number: number): readonly number[] {
+function descendants(workflow: WorkflowDefinition, number: number): readonly number[] {
   const found = new Set<number>()
   const open = [number]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

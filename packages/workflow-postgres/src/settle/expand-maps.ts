@@ -76,7 +76,7 @@ added_items as (
   join lateral (
     select (w.map + 1) * ${FIRST_ITEM} + each.index as step, each.index, each.key, each.value
     from unnest($8::int[], $9::text[], $10::text[], $12::int[]) as each (position, key, value, index)
-    where each.position = w.position
+    where each.position = any (array[w.position])
   ) i on true
   left join removed_items o on o.run_id = w.run_id and o.step = i.step
   returning run_id, step, status, fence

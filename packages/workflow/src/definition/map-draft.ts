@@ -30,7 +30,7 @@ const MAP_OPTION_NAMES = [
 const ITEMS_MAX_DEFAULT = 10_000
 
 /** The name of the step that decides a map's items. No user can give a step such a name. */
-export function openerName(map: string): string {
+function openerName(map: string): string {
   return `${map}[]`
 }
 
