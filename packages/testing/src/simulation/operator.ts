@@ -35,7 +35,14 @@ function reading(random: Random): Fitting {
     ['explain', (run) => run.explain()],
     ['status', (run) => run.status()],
     ['attempts', (run, { engine }) => engine.runs.attempts(run)],
+    ['values', (run) => run.values()],
+    ['watch', untilOver],
   ])
+}
+
+/** Watches the run until it is over, or the world ends. */
+async function untilOver(run: RunHandle): Promise<void> {
+  for await (const _ of run.watch());
 }
 
 function fittingOperation(found: RunDump, random: Random): Fitting | undefined {

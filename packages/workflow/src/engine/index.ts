@@ -45,6 +45,9 @@ export { RunFailedError, type UndoReport } from './runs/run-failed-error.ts'
 export type { OutputsAt, RunReference, SentTo } from './runs/run-reference.ts'
 export type { RunSnapshot, RunSummary, StepSnapshot, StepUndo } from './runs/run-snapshot.ts'
 export type { RunsMatching } from './runs/runs-filter.ts'
+export { StepFailedError } from './runs/step-result.ts'
+export type { StepProgress } from './runs/told-values.ts'
+export type { WatchedChange, WatchedStep, WatchOptions } from './runs/watch-run.ts'
 export type { Approvals, PendingApproval, PendingApprovalsOptions } from './signals/approvals.ts'
 export type {
   ApproveOptions,
