@@ -14,7 +14,7 @@ import { runRecord, stepRecords } from './read.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { moveSignals, signalsOf, supersedeSignals } from './signals.ts'
 import { isGivenUp, keepAttempt, moveAttempts } from './trail.ts'
-import { moveValues } from './values.ts'
+import { moveValues } from './value-rows.ts'
 
 export function changeRun<Answer extends object>(
   rows: Rows,

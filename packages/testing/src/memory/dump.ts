@@ -1,7 +1,7 @@
 import type { Dump } from '../invariants/dump.ts'
 import { runRecord, stepRecords } from './read.ts'
 import type { Rows } from './rows.ts'
-import { valueRecords } from './values.ts'
+import { valueRecords } from './value-rows.ts'
 
 /** A copy of everything a memory store holds. */
 export function dump(rows: Rows): Dump {

@@ -12,7 +12,7 @@ import type {
   ValueRecord,
 } from '@belay/workflow/adapter'
 import type { Rows, RunRow } from './rows.ts'
-import { valueRecords } from './values.ts'
+import { valueRecords } from './value-rows.ts'
 
 export function readRun(
   rows: Rows,

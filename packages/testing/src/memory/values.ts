@@ -3,8 +3,9 @@ import { nameOfRun } from './change-within.ts'
 import { isLeased } from './lease.ts'
 import { refusalOf } from './payload.ts'
 import { shownStatus } from './read.ts'
-import type { NameHolder, Rows, RunRow, StepRow, ValueRow } from './rows.ts'
+import type { NameHolder, Rows, StepRow, ValueRow } from './rows.ts'
 import { nameOfStep } from './signals.ts'
+import { valueRecords, valuesOf } from './value-rows.ts'
 
 /** Stores the values that can be stored. `tx` is the transaction that they belong to. */
 export function publish(rows: Rows, request: PublishRequest, tx?: NameHolder): readonly Published[] {
@@ -60,32 +61,9 @@ function isAfter(one: Order, other: Order): boolean {
   return one.fence > other.fence || (one.fence === other.fence && one.sequence > other.sequence)
 }
 
-export function valuesOf(rows: Rows, runId: string): readonly ValueRow[] {
-  return rows.values.get(runId) ?? []
-}
-
 export function readValues(rows: Rows, runId: string): readonly ValueRecord[] | null {
   const run = rows.runs.get(runId)
   return run === undefined ? null : valueRecords(rows, run)
-}
-
-/** Of each key the latest value, and the progress of each step. */
-export function valueRecords(rows: Rows, run: RunRow): readonly ValueRecord[] {
-  const values = valuesOf(rows, run.runId)
-  const latest = values.filter(
-    (value) =>
-      value.key === null || !values.some((other) => other.key === value.key && isShownOver(other, value)),
-  )
-  const sorted = [...latest].sort((one, other) => {
-    if (one.key === other.key) return one.step - other.step
-    return (one.key ?? '') < (other.key ?? '') ? -1 : 1
-  })
-  const { steps } = run.definition.saved.shape
-  return sorted.map(({ step, key, value, at }) => ({ step, name: steps[step]!.name, key, value, at }))
-}
-
-function isShownOver(one: ValueRow, other: ValueRow): boolean {
-  return one.at > other.at || (one.at === other.at && one.step > other.step)
 }
 
 export function observeRuns(rows: Rows, runIds: readonly string[]): readonly ObservedRun[] {
@@ -108,14 +86,4 @@ export function observeRuns(rows: Rows, runIds: readonly string[]): readonly Obs
 
 function printOf({ status, fence, failures, losses, undo }: StepRow): string {
   return [status, fence, failures, losses, undo?.failures, undo?.losses].join(':')
-}
-
-/** Gives values the numbers that their steps have in the new definition. */
-export function moveValues(rows: Rows, { runId }: RunRow, oldNumbers: readonly (number | null)[]): void {
-  const moved = valuesOf(rows, runId).flatMap((value) => {
-    const step = oldNumbers.indexOf(value.step)
-    return step < 0 ? [] : [{ ...value, step }]
-  })
-  if (moved.length > 0) rows.values.set(runId, moved)
-  else rows.values.delete(runId)
 }

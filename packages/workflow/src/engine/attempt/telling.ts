@@ -1,11 +1,12 @@
-import type { NewValue, Published } from '../../adapter/index.ts'
+import type { Claim, NewValue, Published } from '../../adapter/index.ts'
 import type { Clock } from '../../clock.ts'
+import type { StepDefinition } from '../../definition/step.ts'
+import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
 import { checkArgument, type Kind, key, note, Refusal } from '../../options/index.ts'
 import { shown } from '../../shown.ts'
-import { sentence } from '../../words.ts'
+import { counted, sentence } from '../../words.ts'
 import { toJsonText } from '../base/payload.ts'
-import type { Attempt } from './attempt.ts'
 
 /** The limits of what steps tell. */
 export interface ValueLimits {
@@ -32,7 +33,11 @@ interface Told {
 
 /** What one attempt tells: of each key only the latest value, so that however often a handler publishes, little waits to be sent. */
 export class Telling {
-  readonly attempt: Pick<Attempt, 'claim' | 'step' | 'definition'>
+  readonly attempt: {
+    readonly claim: Claim
+    readonly step: StepDefinition
+    readonly definition: WorkflowDefinition
+  }
   readonly #parts: TellingParts
   readonly #unsent = new Map<string | null, Told>()
   readonly #keys = new Set<string>()
@@ -150,7 +155,7 @@ export class Telling {
   #tooMany(refused: string): BelayError {
     return new BelayError(
       'too_many_values',
-      `${this.#named(refused)} cannot be stored: a run may have ${this.#parts.valuesMax} keys. Reuse keys, publish one value that holds several, or raise \`valuesMax\` of createEngine().`,
+      `${this.#named(refused)} cannot be stored: a run may have ${counted(this.#parts.valuesMax, 'key')}. Reuse keys, publish one value that holds several, or raise \`valuesMax\` of createEngine().`,
       this.#where,
     )
   }

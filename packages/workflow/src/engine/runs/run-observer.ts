@@ -48,7 +48,11 @@ export class RunObserver {
         await this.#round()
         if (this.#runs.size > 0) parts.outage.succeeded()
       },
-      onError: (error) => parts.outage.failed(error),
+      onError: (error) => {
+        // What this round did not learn, the next one asks for, however soon it comes.
+        this.#asksAllAt = 0
+        return parts.outage.failed(error)
+      },
       mayRest: () => this.#runs.size === 0,
     })
   }

@@ -1,8 +1,8 @@
 import type { RunRecord, RunStatus, StepRecord, StepStatus, UndoRecord } from '../../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../../cause.ts'
 import { fromJsonText } from '../base/payload.ts'
+import { progressOf, type StepProgress, valuesByKey } from '../base/told-values.ts'
 import type { SeenRun } from './run-feed.ts'
-import { progressOf, type StepProgress, valuesByKey } from './told-values.ts'
 
 /** The state of a run when it was read. */
 export interface RunSummary {

@@ -3,9 +3,9 @@ import type { RunCause, SerialisedError } from '../../cause.ts'
 import { BelayError } from '../../errors.ts'
 import { abortSignal, checkOptions, type OptionTable } from '../../options/index.ts'
 import { fromJsonText } from '../base/payload.ts'
+import { type StepProgress, stepProgress } from '../base/told-values.ts'
 import type { RunFeed, SeenRun } from './run-feed.ts'
 import { isOver } from './run-snapshot.ts'
-import { type StepProgress, stepProgress } from './told-values.ts'
 
 /** When to stop watching a run. */
 export interface WatchOptions {

@@ -1,5 +1,4 @@
 import { factsOfKind, STEP_KINDS, type StepRecord } from '../../../adapter/index.ts'
-import { progressOf } from '../../runs/told-values.ts'
 import { holdsLease } from '../worker-list.ts'
 import { capacity } from './capacity.ts'
 import type { RunToExplain, StepExplanation } from './explanation.ts'
@@ -41,9 +40,9 @@ function running(found: RunToExplain, step: StepRecord): StepExplanation {
 
 /** What a running step told of its progress: `, and has done 3 of 10 (rows)`. Nothing if that was told by an earlier attempt. */
 function toldProgress({ values = [] }: RunToExplain, { step, startedAt }: StepRecord): string {
-  const told = progressOf(values, step)
-  if (told === undefined || (startedAt !== null && told.at.getTime() < startedAt)) return ''
-  const { done, total, note } = told
+  const told = values.find((value) => value.key === null && value.step === step)
+  if (told === undefined || (startedAt !== null && told.at < startedAt)) return ''
+  const { done, total, note } = JSON.parse(told.value)
   return `, and has done ${done}${total === undefined ? '' : ` of ${total}`}${note === undefined ? '' : ` (${note})`}`
 }
 

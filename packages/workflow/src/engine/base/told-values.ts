@@ -1,5 +1,5 @@
 import type { ValueRecord } from '../../adapter/index.ts'
-import { fromJsonText } from '../base/payload.ts'
+import { fromJsonText } from './payload.ts'
 
 /** How far a step said it was. */
 export interface StepProgress {
