@@ -9,6 +9,7 @@ export interface SeenRun {
 
 /** The states of one run for one watcher. Keeps only the newest: a slow watcher skips states, and never makes a queue grow. */
 export class RunFeed {
+  readonly runId: string
   readonly #onStop: () => void
   #newest: SeenRun | undefined
   #error: unknown
@@ -16,7 +17,8 @@ export class RunFeed {
   #isStopped = false
   #wake: () => void = () => {}
 
-  constructor(onStop: () => void) {
+  constructor(runId: string, onStop: () => void) {
+    this.runId = runId
     this.#onStop = onStop
   }
 

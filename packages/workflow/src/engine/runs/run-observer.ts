@@ -64,7 +64,7 @@ export class RunObserver {
 
   /** Begins to follow a run. The feed's end must be told with stop(). */
   follow(runId: string): RunFeed {
-    const feed = new RunFeed(() => this.#forget(runId, feed))
+    const feed = new RunFeed(runId, () => this.#forget(runId, feed))
     if (this.#isClosed) {
       feed.fail(closedError(runId))
       return feed

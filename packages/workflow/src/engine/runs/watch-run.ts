@@ -53,7 +53,7 @@ export function watchRun(
 ): AsyncIterableIterator<WatchedChange> {
   let feed: RunFeed | undefined
   let isStopped = false
-  const cut = () => feed?.cut(watchAborted(signal!))
+  const cut = () => feed?.cut(watchAborted(signal!, feed.runId))
   const stop = () => {
     isStopped = true
     signal?.removeEventListener('abort', cut)
@@ -140,10 +140,10 @@ function valueChange(told: ValueRecord): WatchedChange {
   return { type: 'value', key, value: fromJsonText(value), at: new Date(at) }
 }
 
-function watchAborted(signal: AbortSignal): BelayError {
+function watchAborted(signal: AbortSignal, runId?: string): BelayError {
   return new BelayError(
     'watch_aborted',
-    'The watch of a run was aborted by its signal. The run goes on: watch it again with watch(), or stop it with cancel().',
-    { cause: signal.reason },
+    `The watch of ${runId === undefined ? 'a run' : `run ${runId}`} was aborted by its signal. The run goes on: watch it again with watch(), or stop it with cancel().`,
+    { runId, cause: signal.reason },
   )
 }
