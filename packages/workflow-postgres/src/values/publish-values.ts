@@ -5,7 +5,7 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 
 /** The key under which a step's progress is stored: a value of a run never has it. */
-export const PROGRESS = ''
+const PROGRESS = ''
 
 /**
  * Stores values that attempts tell. Guarantee: an attempt that no longer holds its step changes nothing, and no value replaces a newer one of its

@@ -91,7 +91,7 @@ export function watchRun(
 }
 
 /** What differs between two states of a run. Its end is told last. */
-export function* changesBetween(before: SeenRun | undefined, now: SeenRun): Generator<WatchedChange> {
+function* changesBetween(before: SeenRun | undefined, now: SeenRun): Generator<WatchedChange> {
   const ends = isOver(now.run, now.steps)
   if (!ends) yield* runChange(before, now)
   for (const step of now.steps) {
