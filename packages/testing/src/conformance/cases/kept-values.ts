@@ -1,6 +1,6 @@
 import type { Claim, NewValue } from '@belay/workflow/adapter'
 import { expect } from 'vitest'
-import { type Cases, withSecond } from '../case.ts'
+import { besideTransaction, type Cases, withSecond } from '../case.ts'
 import { completed, KEYS_MAX, retry, told, toldBy } from '../scenario/index.ts'
 
 /** Values in transactions, in other versions, of pruned runs, and as watchers see them. */
@@ -60,6 +60,26 @@ export const keptValueCases: Cases = {
     await publish(claims.find(({ step }) => step === 1)!, '2')
     expect(await toldBy(run)).toEqual(['progress of a: {"done":2}', 'k of a: 2'])
   },
+
+  'a value of a step that an open transaction has locked is left for later, and waits for nobody':
+    besideTransaction(async (given) => {
+      const [held, free] = [await given.loose(1), await given.loose(1)]
+      const worker = await given.worker()
+      const values = [
+        told(await worker.claimOf(held, 's0'), 'k', '1'),
+        told(await worker.claimOf(free, 's0'), 'k', '2'),
+      ]
+      const publish = () => given.adapter.publish({ workerId: worker.id, values, keysMax: KEYS_MAX })
+
+      await given.harness.transaction(async (tx) => {
+        await given.operate(held).pause({ tx })
+        expect(await publish()).toEqual(['busy', 'stored'])
+      })
+
+      expect(await toldBy(held)).toEqual([])
+      expect(await publish()).toEqual(['stored', 'stored'])
+      expect(await toldBy(held)).toEqual(['k of s0: 1'])
+    }),
 
   'a pruned run leaves no values': async (given) => {
     const run = await given.loose(1)
