@@ -106,7 +106,10 @@ describe.each(servers)('a rolling upgrade of an earlier release on $name', ({ ur
     await everythingEnds()
     expect(await old3.leave()).toBe(0)
 
-    expect(migrating.lines).toMatchObject([{ applied: NEXT_RELEASE.map(({ tag }) => tag) }])
+    // Besides those of this code that the archived release does not know.
+    expect(migrating.lines).toMatchObject([
+      { applied: expect.arrayContaining(NEXT_RELEASE.map(({ tag }) => tag)) },
+    ])
     expect(await wrongRuns()).toEqual([])
     expect(noticesOf(processes)).toEqual({ 'old-3': [{ event: 'store.notice', code: 'schema_newer' }] })
     expect(longest.waited).toContain('workflow_runs')

@@ -528,4 +528,23 @@ ALTER TABLE "belay"."workflow_migrations" ADD COLUMN oldest_code integer;
 INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0005_rounds_undo_columns_and_tags', 5);
 `,
   },
+  {
+    tag: '0006_published_values',
+    hash: '1310e310404f36568ab7d72aa220798dc5b7472acea1916266ab2fbe6f8ab2d3',
+    sql: `-- What steps tell while they run. A new table only: code of the release before does not know it, and runs on.
+CREATE TABLE "belay"."workflow_values" (
+	"run_id" uuid NOT NULL,
+	"step" integer NOT NULL,
+	"fence" integer NOT NULL,
+	"sequence" integer NOT NULL,
+	"at" timestamp with time zone NOT NULL,
+	"key" text NOT NULL,
+	"value" json NOT NULL,
+	CONSTRAINT "workflow_values_pkey" PRIMARY KEY("run_id","step","key")
+);--> statement-breakpoint
+-- Progress is written again and again: half-empty pages let an updated row stay on its page.
+ALTER TABLE "belay"."workflow_values" SET (fillfactor = 50);--> statement-breakpoint
+INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0006_published_values', 5);
+`,
+  },
 ]

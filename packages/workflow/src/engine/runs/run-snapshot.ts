@@ -1,6 +1,8 @@
 import type { RunRecord, RunStatus, StepRecord, StepStatus, UndoRecord } from '../../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../../cause.ts'
 import { fromJsonText } from '../base/payload.ts'
+import { progressOf, type StepProgress, valuesByKey } from '../base/told-values.ts'
+import type { SeenRun } from './run-feed.ts'
 
 /** The state of a run when it was read. */
 export interface RunSummary {
@@ -25,6 +27,8 @@ export interface RunSummary {
 /** A run with its steps, in topological order. */
 export interface RunSnapshot extends RunSummary {
   readonly steps: readonly StepSnapshot[]
+  /** The latest value of each key that its steps published. */
+  readonly values: Readonly<Record<string, unknown>>
 }
 
 export interface StepSnapshot {
@@ -61,6 +65,8 @@ export interface StepSnapshot {
   readonly waitingSince: Date | undefined
   /** When its signal came. */
   readonly signalledAt: Date | undefined
+  /** What its handlers told last of their progress, in any attempt and direction. */
+  readonly progress: StepProgress | undefined
 }
 
 /** The undo of a step. */
@@ -95,11 +101,15 @@ export function runSummary(run: RunRecord): RunSummary {
   }
 }
 
-export function runSnapshot(found: { run: RunRecord; steps: readonly StepRecord[] }): RunSnapshot {
-  return { ...runSummary(found.run), steps: found.steps.map(stepSnapshot) }
+export function runSnapshot({ run, steps, values }: SeenRun): RunSnapshot {
+  return {
+    ...runSummary(run),
+    steps: steps.map((step) => ({ ...stepSnapshot(step), progress: progressOf(values, step.step) })),
+    values: valuesByKey(values),
+  }
 }
 
-function stepSnapshot(step: StepRecord): StepSnapshot {
+function stepSnapshot(step: StepRecord): Omit<StepSnapshot, 'progress'> {
   return {
     name: step.name,
     status: step.status,
