@@ -29,6 +29,8 @@ import { beginUndo } from './undo/begin-undo.ts'
 import { cancelRuns } from './undo/cancel-runs.ts'
 import { drain } from './undo/drain-runs.ts'
 import { expireRuns, upcoming } from './undo/expire-runs.ts'
+import { publish } from './values/publish-values.ts'
+import { observeRuns, readValues } from './values/read-values.ts'
 import { diagnose } from './workers/diagnose.ts'
 import { heldAndTrimmed } from './workers/held.ts'
 import { listHeld } from './workers/list-held.ts'
@@ -144,6 +146,7 @@ function attemptVerbs(store: OpenStore) {
     },
     recorded: (request) => recorded(connection, request),
     load: (requests) => load(connection, requests),
+    publish: (request) => publish(connection, request),
   } satisfies Partial<SqlAdapter>
 }
 
@@ -186,6 +189,8 @@ function readingVerbs(store: OpenStore) {
   return {
     findRun: async (run, within) => findRun(await store.connectionFor(within), run),
     readRun: (runId) => readRun(connection, runId),
+    readValues: (runId) => readValues(connection, runId),
+    observeRuns: (runIds) => observeRuns(connection, runIds),
     readStatuses: (runIds, options) => readStatuses(connection, runIds, options),
     listRuns: (filter) => listRuns(connection, filter),
     countRuns: (request) => countRuns(connection, request),

@@ -25,6 +25,8 @@ import { beginUndos } from '../src/undo/begin-undo.ts'
 import { cancelRunsStatement } from '../src/undo/cancel-runs.ts'
 import { cancelLeftovers, readDrainedRuns } from '../src/undo/drain-runs.ts'
 import { expireRunsStatement, readUpcoming } from '../src/undo/expire-runs.ts'
+import { publishValues } from '../src/values/publish-values.ts'
+import { observeRunsStatement, readRunValues } from '../src/values/read-values.ts'
 import { countLiveRuns, readStrandedSteps } from '../src/workers/diagnose.ts'
 import { readHeldByWorker } from '../src/workers/list-held.ts'
 import { readHeldSteps, readStatusesStatement, readStoppingRuns } from '../src/workers/read-state.ts'
@@ -48,6 +50,12 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [claimSteps, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', ${BATCH}, '{1,2}'`],
   [claimStepsDirectly, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', '{1,2}', '20ms'`],
   [readHeldSteps, `'${WORKER}'`],
+  [
+    publishValues,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('k')}, ${many('1')}, ${many('1')}, ${many('{}')}, 100`,
+  ],
+  [observeRunsStatement, RUN_IDS],
+  [readRunValues, `'00000000-0000-0000-0000-000000000001'`],
   [trimLeases, `'${WORKER}', 1000`],
   [
     finishAttempts,

@@ -106,6 +106,7 @@ describe.each(servers)('a rolling upgrade of an earlier release on $name', ({ ur
     await everythingEnds()
     expect(await old3.leave()).toBe(0)
 
+    // Besides those of this code that the archived release does not know.
     expect(migrating.lines).toMatchObject([
       { applied: expect.arrayContaining(NEXT_RELEASE.map(({ tag }) => tag)) },
     ])

@@ -61,7 +61,7 @@ function statement(schema: string): string {
     'runs', (
       select coalesce(json_agg(json_build_object(
         'id', r.id,
-        'print', md5(concat(r::text, "${schema}".shown_status(r.id, r.status, r.start_at), held.text)),
+        'print', md5(concat(r::text, "${schema}".shown_status(r.id, r.status, r.start_at), held.text, told.text)),
         'stored', json_build_object('openSteps', r.open_steps, 'endsAs', r.ends_as, 'stop', r.stop, 'begun', held.begun)
       ) order by r.id), '[]')
       from "${schema}".workflow_runs r
@@ -69,6 +69,10 @@ function statement(schema: string): string {
         select string_agg(s::text, ';' order by s.step) as text, json_agg(s.begun order by s.step) as begun
         from "${schema}".workflow_steps s where s.run_id = r.id
       ) held
+      cross join lateral (
+        select string_agg(v::text, ';' order by v.step, v.key) as text
+        from "${schema}".workflow_values v where v.run_id = r.id
+      ) told
     ),
     'queue', (
       select coalesce(json_agg(json_build_object('runId', q.run_id, 'step', q.step, 'availableAt', q.at)), '[]')

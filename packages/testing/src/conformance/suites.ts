@@ -17,6 +17,7 @@ import { fenceCases } from './cases/fences.ts'
 import { findingCases } from './cases/finding.ts'
 import { historyCases } from './cases/history.ts'
 import { keptAttemptCases } from './cases/kept-attempts.ts'
+import { keptValueCases } from './cases/kept-values.ts'
 import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
 import { mapCases } from './cases/maps.ts'
@@ -49,6 +50,7 @@ import { transactionCases } from './cases/transactions.ts'
 import { undoCases } from './cases/undo.ts'
 import { undoOrderCases } from './cases/undo-order.ts'
 import { undoTryCases } from './cases/undo-tries.ts'
+import { valueCases } from './cases/values.ts'
 import { versionCases } from './cases/versions.ts'
 import { waitCases } from './cases/waits.ts'
 import { workerCases } from './cases/workers.ts'
@@ -91,6 +93,8 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   reading: readingCases,
   tags: tagCases,
   'finding runs': findingCases,
+  'published values': valueCases,
+  'kept values': keptValueCases,
   versions: versionCases,
   workers: workerCases,
   retention: retentionCases,

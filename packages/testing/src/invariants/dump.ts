@@ -6,6 +6,7 @@ import {
   type SavedDefinition,
   type StepRecord,
   type UndoPlan,
+  type ValueRecord,
 } from '@belay/workflow/adapter'
 
 /** What a store holds, as far as it can show it. */
@@ -16,14 +17,16 @@ export interface Dump {
   readonly queue?: readonly QueueDump[]
   /** Only in stores that show them. */
   readonly workers?: readonly WorkerDump[]
-  /** The runs that have signals or history; only in stores that show them. */
-  readonly told?: readonly { readonly what: 'signals' | 'history'; readonly runId: string }[]
+  /** The runs that have signals, history or values; only in stores that show them. */
+  readonly told?: readonly { readonly what: 'signals' | 'history' | 'values'; readonly runId: string }[]
 }
 
 export interface RunDump {
   readonly run: RunRecord
   /** In order. */
   readonly steps: readonly StepRecord[]
+  /** As watchers see them. */
+  readonly values: readonly ValueRecord[]
   /** What the port doesn't show; only in stores that do. */
   readonly stored?: {
     readonly openSteps: number

@@ -39,6 +39,7 @@ import {
 import { givenTransaction, MemoryTransaction } from './transaction.ts'
 import { beginUndo, drain } from './undo.ts'
 import { diagnose, findEnded, prune, releaseKeys } from './upkeep.ts'
+import { observeRuns, publish, readValues } from './values.ts'
 import { Wakeup } from './wakeup.ts'
 import { deregisterWorker, listHeld, listWorkers, registerWorker, renew } from './workers.ts'
 
@@ -143,6 +144,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   held: Verb<'held'> = (request) => this.#verb(() => held(this.#rows, request))
   settle: Verb<'settle'> = (settlement) => this.#verb(() => settle(this.#rows, settlement))
   recorded: Verb<'recorded'> = (request) => this.#verb(() => recorded(this.#rows, request))
+  publish: Verb<'publish'> = (request) => this.#verb(() => publish(this.#rows, request))
   load: Verb<'load'> = (requests) => this.#verb(() => load(this.#rows, requests))
 
   sweep: Verb<'sweep'> = (request) => this.#verb(() => sweep(this.#rows, request))
@@ -167,6 +169,8 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   upcoming: Verb<'upcoming'> = (request) => this.#verb(() => upcoming(this.#rows, request))
 
   readRun: Verb<'readRun'> = (runId) => this.#verb(() => readRun(this.#rows, runId))
+  readValues: Verb<'readValues'> = (runId) => this.#verb(() => readValues(this.#rows, runId))
+  observeRuns: Verb<'observeRuns'> = (runIds) => this.#verb(() => observeRuns(this.#rows, runIds))
   readStatuses: Verb<'readStatuses'> = (runIds, options) =>
     this.#verb(() => readStatuses(this.#rows, runIds, options))
   listRuns: Verb<'listRuns'> = (filter: RunFilter) => this.#verb(() => listRuns(this.#rows, filter))

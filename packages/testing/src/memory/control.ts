@@ -15,6 +15,7 @@ import type { Rows, RunRow, StepRow } from './rows.ts'
 import { rowOf } from './run-rows.ts'
 import { moveSignals, signalsOf, supersedeSignals } from './signals.ts'
 import { isGivenUp, keepAttempt, moveAttempts } from './trail.ts'
+import { moveValues } from './value-rows.ts'
 
 export function changeRun<Answer extends object>(
   rows: Rows,
@@ -110,6 +111,7 @@ function migrate(rows: Rows, run: RunRow, { steps, migration }: RunChange): void
   for (const step of run.steps) assertRow(run, step)
   moveSignals(rows, run.runId, migration!.oldNumbers)
   moveAttempts(rows, run, migration!.oldNumbers)
+  moveValues(rows, run, migration!.oldNumbers)
   assertInvariant(
     run.steps.length === run.definition.saved.shape.steps.length,
     'migrated_run_has_all_steps',

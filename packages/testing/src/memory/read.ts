@@ -9,16 +9,23 @@ import type {
   RunStatus,
   StepRecord,
   StepStatus,
+  ValueRecord,
 } from '@belay/workflow/adapter'
 import type { Rows, RunRow } from './rows.ts'
 import { itemOf, nameOf, rowOf, rowsOf } from './run-rows.ts'
+import { valueRecords } from './value-rows.ts'
 
 export function readRun(
   rows: Rows,
   runId: string,
-): { readonly run: RunRecord; readonly steps: readonly StepRecord[] } | null {
+): {
+  readonly run: RunRecord
+  readonly steps: readonly StepRecord[]
+  readonly values: readonly ValueRecord[]
+} | null {
   const run = rows.runs.get(runId)
-  return run === undefined ? null : { run: runRecord(rows, run), steps: stepRecords(run) }
+  if (run === undefined) return null
+  return { run: runRecord(rows, run), steps: stepRecords(run), values: valueRecords(rows, run) }
 }
 
 export function readStatuses(
@@ -85,7 +92,7 @@ export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly 
 }
 
 /** `scheduled` and `waiting` are computed, so nobody has to write when they end. */
-function shownStatus(rows: Rows, run: RunRow): RunStatus {
+export function shownStatus(rows: Rows, run: RunRow): RunStatus {
   if (run.status !== 'running') return run.status
   if (run.startAt !== null && run.startAt > rows.now) return 'scheduled'
   const any = (...statuses: readonly StepStatus[]) =>

@@ -108,6 +108,17 @@ export interface SignalRow {
 /** An ended attempt that was kept, with its step's number. */
 export type AttemptRow = Omit<KeptAttempt, 'name'> & { readonly fence: number }
 
+/** The latest value that a step gave a key of its run, or its latest progress. */
+export interface ValueRow {
+  readonly step: number
+  readonly fence: number
+  readonly sequence: number
+  /** Null for the step's progress. */
+  readonly key: string | null
+  readonly value: string
+  readonly at: number
+}
+
 /** An open transaction, as seen by those who wait for a name that it holds. */
 export interface NameHolder {
   /** Resolves when the transaction ends. */
@@ -133,6 +144,8 @@ export class Rows {
   readonly signals = new Map<string, readonly SignalRow[]>()
   /** Ended attempts that were kept, by run, in the order in which they ended. */
   readonly attempts = new Map<string, readonly AttemptRow[]>()
+  /** What steps told, by run. */
+  readonly values = new Map<string, readonly ValueRow[]>()
   readonly #keys = new Map<string, RunRow>()
 
   constructor(clock: Clock) {
@@ -157,6 +170,7 @@ export class Rows {
     this.history.delete(run.runId)
     this.attempts.delete(run.runId)
     this.signals.delete(run.runId)
+    this.values.delete(run.runId)
     for (const step of [...run.steps.keys(), ...run.items.keys()])
       this.queue.remove({ runId: run.runId, step })
   }

@@ -50,7 +50,7 @@ export function isTaken(rows: Rows, signal: NewSignal): boolean {
 }
 
 /** The name under which a signal locks its step until its transaction ends. */
-export function nameOfStep({ runId, step }: NewSignal): string {
+export function nameOfStep({ runId, step }: Pick<NewSignal, 'runId' | 'step'>): string {
   return `step ${runId}/${step}`
 }
 

@@ -6,6 +6,7 @@ import type {
   NewSignal,
   Outcome,
   StartedRun,
+  SubmittedWork,
   Transacted,
   TransactRequest,
 } from '@belay/workflow/adapter'
@@ -18,12 +19,13 @@ import { holds, isRecorded, settle } from './settle.ts'
 import { deliverSignals, deliverWithin, isTaken, nameOfStep } from './signals.ts'
 import { createRun, namesOf, startRuns, startRunsWithin } from './start.ts'
 import type { ChangeRequest, MemoryTransaction } from './transaction.ts'
+import { publish, resultsOf } from './values.ts'
 
 /** Calls the work. If it fails, the transaction fails. */
 export async function workIn(
   tx: MemoryTransaction,
   work: TransactRequest['work'],
-): Promise<Transacted | { readonly outcome: Outcome; readonly handBackMax: number }> {
+): Promise<Transacted | SubmittedWork> {
   try {
     return (await work({ client: tx, drizzle: undefined })) ?? { type: 'rolled_back' }
   } catch (error) {
@@ -35,9 +37,9 @@ export async function workIn(
 export function settleWithin(
   rows: Rows,
   tx: MemoryTransaction,
-  settlement: KeepsAttempts & { workerId: string; outcome: Outcome; handBackMax: number },
+  settlement: KeepsAttempts & SubmittedWork & { readonly workerId: string },
 ): Transacted {
-  const { workerId, outcome, handBackMax, keepAttempts } = settlement
+  const { workerId, outcome, handBackMax, keepAttempts, told = { values: [], keysMax: 0 } } = settlement
   const run = rows.runs.get(outcome.runId)
   const step = run === undefined ? undefined : rowOf(run, outcome.step)
   if (run === undefined || step === undefined || !holds(step, outcome, workerId)) {
@@ -49,8 +51,14 @@ export function settleWithin(
     tx.rollBack()
     return { type: 'refused', reason: refusal }
   }
+  const results = resultsOf(rows, { workerId, ...told }, tx)
+  if (results.some((result) => result !== 'stored')) {
+    tx.rollBack()
+    return { type: 'unpublished', results }
+  }
   const error = conflictOf(rows, tx)
   if (error !== undefined) return { type: 'conflict', error }
+  publish(rows, { workerId, ...told }, tx)
   // The transaction's own changes come first: a run that it has paused hands nothing back.
   commit(rows, tx)
   const settled = settle(rows, { workerId, outcomes: [outcome], handBackMax, keepAttempts })

@@ -10,9 +10,13 @@ import type { Plan } from './plan.ts'
 import type { Random } from './random.ts'
 import type { Process } from './scheduler.ts'
 import type { Written } from './store.ts'
+import type { Told } from './told.ts'
 
 /** Outputs longer than this, in bytes, cannot be stored by any engine of a world. */
 export const PAYLOAD_MAX_BYTES = 2_000
+
+/** The share of moments at which a handler tells something. */
+const TELLS = 0.3
 
 /** The share of outputs that cannot be stored, although their handlers' effects have happened. */
 const UNSTORABLE = 0.02
@@ -23,6 +27,7 @@ export interface HandlerParts {
   /** True after the chaos: then nothing fails by chance any more. */
   readonly calm: () => boolean
   readonly effects: Effects
+  readonly told: Told
   /** Writes in a transactional handler's transaction. */
   readonly write: (tx: StepTransaction, written: Written) => Promise<void>
   /** What else a transactional handler does with its transaction. */
@@ -72,12 +77,15 @@ async function perform(context: Context, plan: Plan, parts: HandlerParts): Promi
   const { undoOf, runId, step, tx, idempotencyKey } = context
   const { failsForGood, undoFailsForGood } = plan.temper
   const call = effects.called(context)
+  parts.told.begins(context)
   if (tx !== undefined) {
     const outcome = undoOf === undefined ? 'completed' : 'compensated'
     await parts.write(tx, { runId, step, outcome, key: idempotencyKey })
     await parts.within(tx)
   }
+  if (random.chance(TELLS)) await parts.told.tell(context)
   await behave(context, { plan, parts, failsForGood: undoOf === undefined ? failsForGood : undoFailsForGood })
+  if (random.chance(TELLS)) await parts.told.tell(context)
   if (tx !== undefined) return
   await takeEffect(call, undoOf !== undefined)
   // Only if `compensateOn` asks for it. Otherwise an error means that nothing happened.

@@ -35,7 +35,15 @@ function reading(random: Random): Fitting {
     ['explain', (run) => run.explain()],
     ['status', (run) => run.status()],
     ['attempts', (run, { engine }) => engine.runs.attempts(run)],
+    ['values', (run) => run.values()],
+    ['watch', untilOver],
+    ['step', async (run) => run.step((await run.status()).steps[0]!.name).catch(() => {})],
   ])
+}
+
+/** Watches the run until it is over, or the world ends. */
+async function untilOver(run: RunHandle): Promise<void> {
+  for await (const _ of run.watch());
 }
 
 function fittingOperation(found: RunDump, random: Random): Fitting | undefined {
@@ -87,13 +95,13 @@ function compensating(
   undone: string | undefined,
   random: Random,
 ): Fitting | undefined {
-  if (undone !== undefined && random.chance(0.3)) return parked(undone, random)
+  if (undone !== undefined && random.chance(0.5)) return parked(undone, random)
   if (step === undefined || random.chance(0.5)) return ['pause', (handle) => handle.pause(BY)]
   return ['giveUpStep', (handle) => handle.giveUpStep(step, { by: 'operator', reason: 'it hangs' })]
 }
 
 function parked(step: string, random: Random): Fitting {
-  return random.chance(0.7)
+  return random.chance(0.6)
     ? ['retryCompensation', (handle) => handle.retryCompensation(step, BY)]
     : ['skipCompensation', (handle) => handle.skipCompensation(step, BY)]
 }

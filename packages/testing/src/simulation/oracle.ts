@@ -5,6 +5,8 @@ import {
   isTerminal,
   type NewSignal,
   type Outcome,
+  type Published,
+  type PublishRequest,
   type Settlement,
 } from '@belay/workflow/adapter'
 import { checkInvariants, type RunDump } from '../invariants/index.ts'
@@ -16,6 +18,7 @@ import type { Effects } from './effects.ts'
 import type { InFlight } from './in-flight.ts'
 import type { SharedStore } from './shared-store.ts'
 import type { Written } from './store.ts'
+import type { Told } from './told.ts'
 
 const VIOLATIONS_MAX = 20
 
@@ -24,6 +27,7 @@ export interface OracleParts {
   readonly inFlight: InFlight
   readonly definitions: Definitions
   readonly effects: Effects
+  readonly told: Told
   /** The store's time. */
   readonly now: () => number
   /** An engine that runs nothing and has no faults. */
@@ -86,6 +90,8 @@ export class Oracle {
         return this.#signalled(args as Parameters<Adapter['deliverSignals']>, answer as readonly Delivery[])
       case 'settle':
         return this.#settled(args[0] as Parameters<Adapter['settle']>[0], answer as Settlement)
+      case 'publish':
+        return this.#published(args[0] as PublishRequest, answer as readonly Published[])
       case 'cancelRuns':
       case 'changeRun':
         return this.#acted(verb, args, answer)
@@ -158,6 +164,7 @@ export class Oracle {
     const hasSucceeded = outcome.type === 'failed' && outcome.succeeded === true
     const type = outcome.type === 'received' || hasSucceeded ? 'completed' : outcome.type
     if (type !== 'completed' && type !== 'compensated') return
+    if (found !== undefined && outcome.type !== 'received') this.#parts.told.completed(found, outcome.step)
     const key = `${outcome.runId}/${step?.name}/${type}`
     const { recorded } = this.#known
     const before = recorded.get(key)
@@ -226,6 +233,10 @@ export class Oracle {
     if (taken.has(key)) this.#broken(`${key} took two signals`)
     taken.set(key, payload)
     maybeTaken.delete(key)
+  }
+
+  async #published(request: PublishRequest, results: readonly Published[]): Promise<void> {
+    this.#parts.told.published(request, results, (await this.#parts.shared.dump()).runs)
   }
 
   /** It is not known whether its transaction will commit. */

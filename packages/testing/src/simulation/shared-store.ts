@@ -20,6 +20,8 @@ const READS: ReadonlySet<string> = new Set<keyof Adapter>([
   'findRun',
   'upcoming',
   'readRun',
+  'readValues',
+  'observeRuns',
   'readStatuses',
   'listRuns',
   'countRuns',

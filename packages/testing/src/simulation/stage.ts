@@ -13,6 +13,7 @@ import { Random } from './random.ts'
 import { Process, Scheduler } from './scheduler.ts'
 import { SharedStore } from './shared-store.ts'
 import { memoryStore, type OpenStore, type Written } from './store.ts'
+import { Told } from './told.ts'
 
 export interface SimulationOptions {
   readonly seed: number
@@ -38,6 +39,7 @@ export class Stage {
   readonly plans: readonly Plan[]
   readonly violations = new Violations()
   readonly effects: Effects
+  readonly told: Told
   readonly oracle: Oracle
   readonly leaseMs: number
   /** An engine that runs nothing and has no faults. */
@@ -90,12 +92,14 @@ export class Stage {
       plans: new Map(this.plans.map((plan) => [plan.name, plan])),
       broken,
     })
+    this.told = new Told(broken)
     this.inspector = createEngine({ adapter: this.#direct(), clock: this.server.clock })
     this.oracle = new Oracle({
       shared: this.shared,
       inFlight: this.inFlight,
       definitions: new Definitions(this.plans.flatMap((plan) => this.workflowsIn(this.server, plan))),
       effects: this.effects,
+      told: this.told,
       now: () => this.scheduler.now,
       inspector: this.inspector,
       violations: this.violations,
@@ -144,6 +148,7 @@ export class Stage {
       random: this.random,
       calm: () => this.isCalm,
       effects: this.effects,
+      told: this.told,
       write: (tx, written) => {
         this.#writes.set(tx, [...(this.#writes.get(tx) ?? []), written])
         return this.shared.write(tx, written)

@@ -136,7 +136,7 @@ class World {
     if (random.chance(0.01)) clients.transact()
     if (random.chance(0.003)) clients.cancel()
     if (random.chance(0.03)) await clients.operate()
-    if (random.chance(0.01)) clients.upkeep()
+    if (random.chance(0.02)) clients.upkeep()
     if (random.chance(0.04)) await clients.signalAny()
     if (fleet.living.length === 0) {
       if (random.chance(0.2)) fleet.start()

@@ -2,6 +2,7 @@ import type { RunChange, RunToChange, StepChange } from '@belay/workflow/adapter
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { moveKeptAttempts } from '../rows/kept-attempts.ts'
+import { moveRunValues } from '../rows/move-values.ts'
 
 /**
  * Writes a decided change of a run that this transaction has locked: its row, the changed steps, the queue rows, and its history. If the run moves to
@@ -169,6 +170,7 @@ export async function write(connection: Connection, found: RunToChange, change: 
   const numbers = [run.runId, moves.map(({ old }) => old), moves.map(({ step }) => step)]
   await connection.query(moveSignals, numbers)
   await connection.query(moveKeptAttempts, numbers)
+  await connection.query(moveRunValues, numbers)
 }
 
 /** The steps that had a signal and give it up, by their numbers before the change. */

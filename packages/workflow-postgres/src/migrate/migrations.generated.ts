@@ -529,13 +529,22 @@ INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0005_round
 `,
   },
   {
-    tag: '0006_items_of_maps',
-    hash: '4ed21406161e8f4f783b3a363749e8bf7e8b572764a5991b126dd9881ec00352',
-    sql: `ALTER TABLE "belay"."workflow_steps" ADD COLUMN "item_key" text;--> statement-breakpoint
-ALTER TABLE "belay"."workflow_steps" ADD COLUMN "item" json;--> statement-breakpoint
-ALTER TABLE "belay"."workflow_steps" ADD COLUMN "at_once" integer;--> statement-breakpoint
-ALTER TABLE "belay"."workflow_steps" ADD COLUMN "next_item" integer;--> statement-breakpoint
-INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0006_items_of_maps', 5);
+    tag: '0006_published_values',
+    hash: '1310e310404f36568ab7d72aa220798dc5b7472acea1916266ab2fbe6f8ab2d3',
+    sql: `-- What steps tell while they run. A new table only: code of the release before does not know it, and runs on.
+CREATE TABLE "belay"."workflow_values" (
+	"run_id" uuid NOT NULL,
+	"step" integer NOT NULL,
+	"fence" integer NOT NULL,
+	"sequence" integer NOT NULL,
+	"at" timestamp with time zone NOT NULL,
+	"key" text NOT NULL,
+	"value" json NOT NULL,
+	CONSTRAINT "workflow_values_pkey" PRIMARY KEY("run_id","step","key")
+);--> statement-breakpoint
+-- Progress is written again and again: half-empty pages let an updated row stay on its page.
+ALTER TABLE "belay"."workflow_values" SET (fillfactor = 50);--> statement-breakpoint
+INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0006_published_values', 5);
 `,
   },
 ]

@@ -1,4 +1,11 @@
-import type { JsonText, RunRecord, RunStatus, StepRecord, StepStatus } from '@belay/workflow/adapter'
+import type {
+  JsonText,
+  RunRecord,
+  RunStatus,
+  StepRecord,
+  StepStatus,
+  ValueRecord,
+} from '@belay/workflow/adapter'
 import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
 import { QueryBuilder } from 'drizzle-orm/pg-core'
 import { isUuid } from '../base/uuid.ts'
@@ -6,6 +13,7 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { templateOf } from '../rows/item-rows.ts'
 import { decodeRun, type RunColumns } from '../rows/run-columns.ts'
+import { decodeValues, shownValues } from '../rows/shown-values.ts'
 import { decodeStep, type StepColumns } from '../rows/step-columns.ts'
 import { DEFAULT_SCHEMA, makeTables } from '../schema/index.ts'
 
@@ -37,16 +45,21 @@ const runColumns = {
   tags: sql<string | null>`array_to_json(${runs.tags})::text`.as('tags'),
 }
 
-/** One run with its steps in order, in one snapshot. Index: primary keys. No locks. */
+/** One run with its steps in order and its values, in one snapshot. Index: primary keys. No locks. */
 export async function readRun(
   connection: Connection,
   runId: string,
-): Promise<{ readonly run: RunRecord; readonly steps: readonly StepRecord[] } | null> {
+): Promise<{
+  readonly run: RunRecord
+  readonly steps: readonly StepRecord[]
+  readonly values: readonly ValueRecord[]
+} | null> {
   if (!isUuid(runId)) return null
   const rows = await connection.query(readRunStatement, [runId])
   const [first] = rows
-  // Every run has a step 0; its row carries the run's payloads.
-  return first === undefined ? null : { run: runOf(first), steps: rows.map(stepOf) }
+  // Every run has a step 0; its row carries the run's payloads and values.
+  if (first === undefined) return null
+  return { run: runOf(first), steps: rows.map(stepOf), values: decodeValues(first.shown_values ?? '[]') }
 }
 
 /** The runs whose ids the given statement finds, newest first. Index: primary key. No locks. */
@@ -63,6 +76,7 @@ export async function readRunsNewestFirst(connection: Connection, ids: SQL): Pro
 }
 
 interface StepRow extends StepColumns {
+  readonly shown_values: string | null
   readonly output: JsonText
   readonly error: JsonText
   readonly undo_error: JsonText
@@ -104,7 +118,7 @@ const stepColumns = {
   succeeded: sql<boolean>`coalesce(${steps.succeeded}, false)`.as('succeeded'),
 }
 
-/** One row per step, each with the run's columns. Only the first row has the run's payloads, which may be large. */
+/** One row per step, each with the run's columns. Only the first row has the run's payloads and values, which may be large. */
 export const readRunStatement: Statement<RunRow & StepRow> = {
   name: 'read_run',
   text: build
@@ -112,6 +126,11 @@ export const readRunStatement: Statement<RunRow & StepRow> = {
       ...runColumns,
       input: sql<JsonText>`case when ${steps.step} = 0 then ${runs.input}::text end`.as('input'),
       cause: sql<JsonText>`case when ${steps.step} = 0 then ${runs.cause}::text end`.as('cause'),
+      shown_values: sql<
+        string | null
+      >`case when ${steps.step} = 0 then ${sql.raw(shownValues('"belay"."workflow_runs"'))} end`.as(
+        'shown_values',
+      ),
       ...stepColumns,
     })
     .from(steps)

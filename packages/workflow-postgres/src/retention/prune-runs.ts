@@ -51,6 +51,9 @@ pruned_history as (
 ),
 pruned_attempts as (
   delete from belay.workflow_attempts a using ended_runs e where a.run_id = any (array[e.id])
+),
+pruned_values as (
+  delete from belay.workflow_values v using ended_runs e where v.run_id = any (array[e.id])
 )
 delete from belay.workflow_runs r using ended_runs e where r.id = any (array[e.id])
 returning r.id as run_id`,

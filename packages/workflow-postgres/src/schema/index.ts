@@ -2,7 +2,7 @@ import { pgSchema } from 'drizzle-orm/pg-core'
 import { makeDefinitionSteps, makeDefinitions } from './definitions.ts'
 import { makeRuns } from './runs.ts'
 import { makeReady, makeSteps } from './steps.ts'
-import { makeAttempts, makeHistory, makeSignals } from './trail.ts'
+import { makeAttempts, makeHistory, makeSignals, makeValues } from './trail.ts'
 import { makeLeases, makeWorkers } from './workers.ts'
 
 /** The default Postgres schema of Belay's tables. The migrations are written with this name. */
@@ -26,6 +26,7 @@ export function makeTables(schemaName: string) {
     signals: makeSignals(schema),
     history: makeHistory(schema),
     attempts: makeAttempts(schema),
+    values: makeValues(schema),
     workers: makeWorkers(schema),
     leases: makeLeases(schema),
   }
@@ -43,5 +44,6 @@ export const workflowReady = defaultTables.ready
 export const workflowSignals = defaultTables.signals
 export const workflowHistory = defaultTables.history
 export const workflowAttempts = defaultTables.attempts
+export const workflowValues = defaultTables.values
 export const workflowWorkers = defaultTables.workers
 export const workflowLeases = defaultTables.leases

@@ -71,3 +71,25 @@ export function makeAttempts(schema: Schema) {
     ],
   )
 }
+
+/**
+ * What steps tell while they run: of each key the latest value that each step gave it, and under the key '' the step's progress. A table of its own,
+ * so that runs which tell nothing have no wider rows. Pruned with its run.
+ */
+export function makeValues(schema: Schema) {
+  return schema.table(
+    'workflow_values',
+    {
+      runId: uuid('run_id').notNull(),
+      step: integer().notNull(),
+      /** With `sequence`, the order of the values that a step gave a key. */
+      fence: integer().notNull(),
+      sequence: integer().notNull(),
+      /** When the step gave the value: it orders the values that different steps gave a key. */
+      at: instant('at').notNull(),
+      key: text().notNull(),
+      value: json().notNull(),
+    },
+    (table) => [primaryKey({ name: 'workflow_values_pkey', columns: [table.runId, table.step, table.key] })],
+  )
+}

@@ -3,12 +3,14 @@ import {
   type Isolation,
   type Settlement,
   type StepTransaction,
+  type SubmittedWork,
   type Transacted,
   type TransactRequest,
 } from '@belay/workflow/adapter'
 import { codeOf, isConflict, isInFailedTransaction, isUnavailable, refusalOf } from '../base/errors.ts'
 import type { Connection } from '../connection/connection.ts'
 import { finish } from '../settle/finish-attempts.ts'
+import { publishWithin } from '../values/publish-values.ts'
 import { putBack, type StepSession, takeOver } from './step-session.ts'
 
 /** A transaction that was begun for a step. */
@@ -71,7 +73,7 @@ export async function workWithin(
   open: OpenTransaction,
   request: Pick<TransactRequest, 'workerId' | 'work' | 'keepAttempts'>,
 ): Promise<Verdict> {
-  let submitted: Awaited<ReturnType<TransactRequest['work']>>
+  let submitted: SubmittedWork | null
   try {
     submitted = await request.work(open.tx)
   } catch (error) {
@@ -90,12 +92,17 @@ export async function workWithin(
 async function settleWithin(
   open: OpenTransaction,
   { workerId, keepAttempts }: Pick<TransactRequest, 'workerId' | 'keepAttempts'>,
-  { outcome, handBackMax }: NonNullable<Awaited<ReturnType<TransactRequest['work']>>>,
+  { outcome, handBackMax, told }: SubmittedWork,
 ): Promise<Verdict> {
   const left = await takeOver(open.connection, open.session, limitsOf(open))
   if (left.mark !== open.mark) return { rollBack: { type: 'rolled_back', error: endedByHandler() } }
   if (left.isReadOnly && !open.session.isReadOnly) {
     return { rollBack: { type: 'rolled_back', error: madeReadOnly() } }
+  }
+  if (told !== undefined) {
+    const results = await publishWithin(open.connection, { workerId, ...told })
+    if (results.includes('lost')) return { rollBack: { type: 'lost' } }
+    if (results.some((result) => result !== 'stored')) return { rollBack: { type: 'unpublished', results } }
   }
   const { settled, ...rest } = await finish(open.named(left.prepared), {
     workerId,

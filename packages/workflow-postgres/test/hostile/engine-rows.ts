@@ -180,6 +180,8 @@ export const ENGINE_LIFE_ROWS: readonly Row<World>[] = [
         'tick',
         'lease',
         'payloadMaxBytes',
+        'valuesMax',
+        'valueMaxBytes',
         'name',
         'host',
         'retention',
@@ -231,6 +233,19 @@ export const ENGINE_LIFE_ROWS: readonly Row<World>[] = [
       args: () => [{ timeout: 1 }],
       options: { 0: ['timeout', 'signal'] },
       where: ['result()', 'the wait for the result', 'The wait for the result'],
+    }),
+  ),
+  ...(['handle', 'keyed', 'engine'] as const).map(
+    (of): Row<World> => ({
+      name: `${of}.step`,
+      call: ({ engine, run, keyed }, step, options) => {
+        const limited = impatient(options)
+        if (of === 'engine') return engine.step(run, step, limited)
+        return (of === 'handle' ? run : keyed).step(step, limited)
+      },
+      args: () => ['work', { timeout: 1 }],
+      options: { 1: ['timeout', 'signal'] },
+      where: ['step()', 'Step "', 'has no step', 'The wait for the result'],
     }),
   ),
 ]

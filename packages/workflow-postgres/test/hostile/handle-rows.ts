@@ -39,6 +39,18 @@ const VERBS: readonly HandleRow[] = [
     options: { 0: ['limit'] },
   },
   { name: 'status', call: (run) => run.status(), args: () => [] },
+  { name: 'values', call: (run) => run.values(), args: () => [] },
+  {
+    name: 'watch',
+    call: async (run, options) => {
+      const changes = run.watch(options)
+      await changes.next()
+      await changes.return?.()
+    },
+    args: () => [{}],
+    options: { 0: ['signal'] },
+    where: ['watch()', 'The watch of '],
+  },
   { name: 'explain', call: (run) => run.explain(), args: () => [] },
   {
     name: 'signal',

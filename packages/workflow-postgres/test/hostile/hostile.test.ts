@@ -24,6 +24,7 @@ const ROWS: readonly Row<World>[] = [...DEFINITION_ROWS, ...ENGINE_LIFE_ROWS, ..
 /** Public functions that are not called here, and why. */
 const NOT_CALLED: Readonly<Record<string, string>> = {
   RunFailedError: 'the engine makes it from a run that it has read',
+  StepFailedError: 'the engine makes it from a step that it has read',
   InputIssues: "the engine makes it from a schema's issues",
   BrokenInvariantError: 'the memory adapter makes it for a broken invariant',
   MemoryAdapter: 'memory() makes it',

@@ -92,7 +92,7 @@ function complaintAbout<World>(
 
 const RAW = /\[object |Cannot (read|convert)|is not (a function|iterable)|undefined undefined|\0/
 const REMEDY =
-  /must|[Gg]ive |Pass |[Cc]heck |Use |Name |Keep |Remove |Add |Define |Narrow |Store |Return |It takes|Did you mean|Nothing was|These do|None of its|was pruned|is one of|has no step|Wait |Raise |Its steps are|To await|Leave the character out|await it again|Start |Try again/
+  /must|[Gg]ive |Pass |[Cc]heck |Use |Name |Keep |Remove |Add |Define |Narrow |Store |Return |It takes|Did you mean|Nothing was|These do|None of its|was pruned|is one of|has no step|Wait |Raise |Its steps are|To await|Leave the character out|await it again|watch it again|Start |Try again/
 
 function describe(error: unknown): string {
   try {

@@ -20,9 +20,12 @@ const PATIENT = {
 export function everyFeature(name, pool) {
   const note = (table, key) =>
     pool.query(`insert into ${table} (key) values ($1) on conflict do nothing`, [key])
-  const effect = async ({ step, idempotencyKey }) => {
+  // Only two steps tell something: their calls to publish are killed like any other.
+  const effect = async ({ step, idempotencyKey, publish, progress }) => {
     await note('calls', idempotencyKey)
     await note('effects', idempotencyKey)
+    if (step === 'reserve' || step === 'ship') await publish(step, idempotencyKey.split(':').slice(1))
+    if (step === 'reserve') await progress(1, 1)
     return { by: step }
   }
   const isFirst = async (key) => (await note('tries', key)).rowCount === 1
@@ -76,7 +79,8 @@ export function everyFeature(name, pool) {
 
 const transactional = {
   transaction: true,
-  async run({ tx, step, idempotencyKey }) {
+  async run({ tx, step, idempotencyKey, publish }) {
+    await publish(step, true)
     await tx.client.query('insert into ledger (key) values ($1)', [idempotencyKey])
     return { by: step }
   },

@@ -135,8 +135,12 @@ async function leftOf(
 /** How a run ended, without what differs between runs: ids, attempts, instants, and errors that steps had before they completed. */
 async function endOf(engine: ReturnType<typeof createEngine>, runId: string): Promise<unknown> {
   const run = await engine.runs.get(runId)
-  const steps = run?.steps.map(({ name, status, output }) => ({ name, status, output }))
-  const text = JSON.stringify({ status: run?.status, cause: run?.cause, steps }, (key, value) =>
+  const steps = run?.steps.map(({ name, status, output, progress }) => ({
+    ...{ name, status, output },
+    done: progress?.done,
+  }))
+  const { status, cause, values } = run ?? {}
+  const text = JSON.stringify({ status, cause, steps, values }, (key, value) =>
     key === 'at' || key === 'stack' || key === 'attempt' ? undefined : value,
   )
   return JSON.parse(text.replaceAll(runId, 'run'))

@@ -98,6 +98,7 @@ const TABLES = [
   'signals',
   'history',
   'attempts',
+  'values',
   'workers',
   'leases',
 ]

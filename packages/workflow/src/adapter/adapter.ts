@@ -36,6 +36,7 @@ import type {
   WakeHint,
   WorkerRecord,
 } from './upkeep.ts'
+import type { ObservedRun, Published, PublishRequest, ValueRecord } from './values.ts'
 
 /**
  * The port between the engine and a store.
@@ -155,6 +156,13 @@ export interface Adapter {
    */
   recorded(request: { workerId: string; outcomes: readonly Outcome[] }): Promise<readonly boolean[]>
 
+  /**
+   * Stores what attempts tell while they run: of each key, the latest value that each step gave it. Each value is guarded by (worker, fence), and is
+   * stored apart from the others. A value whose step has a newer one for this key, by fence and sequence, changes nothing and answers `stored`: so
+   * calls may be repeated and arrive late. Never waits: the value of a step whose row is locked answers `busy`. Results are in order.
+   */
+  publish(request: PublishRequest): Promise<readonly Published[]>
+
   /** Reads inputs, causes, outputs and errors. Omits unknown runs. */
   load(requests: readonly PayloadRequest[]): Promise<readonly RunPayloads[]>
 
@@ -270,8 +278,21 @@ export interface Adapter {
     readonly definitionIds: readonly number[]
   }): Promise<{ readonly claimInMs: number | null; readonly deadlineInMs: number | null }>
 
-  /** One run with its steps in order. Null if there is no such run. */
-  readRun(runId: string): Promise<{ readonly run: RunRecord; readonly steps: readonly StepRecord[] } | null>
+  /** One run with its steps in order and its values as in `readValues`. Null if there is no such run. */
+  readRun(runId: string): Promise<{
+    readonly run: RunRecord
+    readonly steps: readonly StepRecord[]
+    readonly values: readonly ValueRecord[]
+  } | null>
+
+  /**
+   * A run's values: of each key the latest, by the time when its step gave it, and the progress of each step. Progress first, by step, then values by
+   * key. Null if there is no such run.
+   */
+  readValues(runId: string): Promise<readonly ValueRecord[] | null>
+
+  /** What tells watchers whether they must read these runs again. Omits unknown runs. */
+  observeRuns(runIds: readonly string[]): Promise<readonly ObservedRun[]>
 
   /**
    * Statuses of these runs. Omits unknown runs. With `stored`, scheduled and waiting runs answer `running`: that is cheaper, and enough to know

@@ -1,5 +1,6 @@
 import type { Outcome, Settlement } from './records.ts'
 import type { KeepsAttempts } from './trail.ts'
+import type { NewValue, Published } from './values.ts'
 
 /** The transaction's isolation level, as in PostgreSQL. */
 export type Isolation = 'read committed' | 'repeatable read' | 'serializable'
@@ -37,12 +38,19 @@ export interface TransactRequest extends KeepsAttempts {
   /** Fires when nobody waits for the transaction any more. Then it is not begun; if it has begun, it ends soon. */
   readonly signal?: AbortSignal | undefined
   /**
-   * Does the work inside the transaction. Resolves to its outcome, and to how many of the steps which that makes ready may be leased to this worker.
+   * Does the work inside the transaction. Resolves to its outcome, to how many of the steps which that makes ready may be leased to this worker, and
+   * to the values that are stored with it.
    * Null or a rejection rolls everything back. Not called if the transaction cannot begin.
    */
-  readonly work: (
-    tx: StepTransaction,
-  ) => Promise<{ readonly outcome: EndedWell; readonly handBackMax: number } | null>
+  readonly work: (tx: StepTransaction) => Promise<SubmittedWork | null>
+}
+
+/** What the work in a step's transaction came to. */
+export interface SubmittedWork {
+  readonly outcome: EndedWell
+  readonly handBackMax: number
+  /** What the attempt told: stored as by `publish`, in the same transaction. */
+  readonly told?: { readonly values: readonly NewValue[]; readonly keysMax: number } | undefined
 }
 
 /** How a transaction ended. Unless it is `settled`, it left nothing in the store. */
@@ -55,5 +63,7 @@ export type Transacted =
   | { readonly type: 'rolled_back'; readonly error?: unknown }
   /** The store can never store this outcome, for the given reason. The engine decides what to record instead. */
   | { readonly type: 'refused'; readonly reason: string }
+  /** Rolled back, because the store cannot store these values. Results are in order. */
+  | { readonly type: 'unpublished'; readonly results: readonly Published[] }
   /** Rolled back because of another transaction, during the work or at COMMIT. The same work may succeed if repeated. */
   | { readonly type: 'conflict'; readonly error: unknown }

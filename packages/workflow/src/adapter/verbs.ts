@@ -69,6 +69,7 @@ export const VERBS = {
   claim: { purpose: 'work', lostAnswer: 'compare' },
   held: { purpose: 'work', lostAnswer: 'again' },
   load: { purpose: 'work', lostAnswer: 'again' },
+  publish: { purpose: 'work', lostAnswer: 'again' },
   settle: { purpose: 'work', lostAnswer: 'compare', contended: true },
   transact: { purpose: 'work', lostAnswer: 'ask' },
   recorded: { purpose: 'work', lostAnswer: 'again' },
@@ -89,6 +90,8 @@ export const VERBS = {
 
   findRun: { purpose: 'reading', lostAnswer: 'again', within: true },
   readRun: { purpose: 'reading', lostAnswer: 'again' },
+  readValues: { purpose: 'reading', lostAnswer: 'again' },
+  observeRuns: { purpose: 'reading', lostAnswer: 'again' },
   readStatuses: { purpose: 'reading', lostAnswer: 'again' },
   listRuns: { purpose: 'reading', lostAnswer: 'again' },
   countRuns: { purpose: 'reading', lostAnswer: 'again' },

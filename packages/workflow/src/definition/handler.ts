@@ -20,6 +20,21 @@ export interface StepContext<Input = unknown, Deps = Readonly<Record<string, unk
   /** Aborted when the attempt times out, its lease is lost, its run is stopped, or the worker shuts down. */
   readonly signal: AbortSignal
   readonly log: Logger
+  /**
+   * Gives the run a value, for those who watch it: of each key the latest counts. Resolves once the value is accepted; it is stored before the step's
+   * outcome is recorded, and usually within a quarter of a second. In a transactional step it is stored when the transaction commits. The key has 1
+   * to 512 characters; `undefined` is stored as `null`.
+   *
+   * @throws BelayError `invalid_option`, `payload_unserialisable`, `payload_too_large`, `too_many_values`; `attempt_ended` after the handler has
+   * ended or its step was lost.
+   */
+  readonly publish: (key: string, value: unknown) => Promise<void>
+  /**
+   * Tells how far the step is: `done` of `total`, with a note of up to 500 characters. Only the latest counts. Like `publish()` otherwise.
+   *
+   * @throws BelayError `invalid_option`, `attempt_ended`.
+   */
+  readonly progress: (done: number, total?: number, note?: string) => Promise<void>
 }
 
 /** What a compensation is given. `define()` narrows `input`, `deps` and `output`. */

@@ -29,6 +29,7 @@ import { Runs } from './handles/runs.ts'
 import { type NamedRunHandle, type RunByNameOptions, startRunByName } from './handles/start-by-name.ts'
 import { checkEngineOptions, type EngineOptions, type EngineSettings } from './options.ts'
 import { checkPruneOptions, type PruneOptions, type PruneReport, pruneRuns } from './retention/prune.ts'
+import { RunObserver } from './runs/run-observer.ts'
 import { findRun, type RunReference, runLookup } from './runs/run-reference.ts'
 import { RunWatch } from './runs/run-watch.ts'
 import { Approvals } from './signals/approvals.ts'
@@ -68,6 +69,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   readonly #reports: RunReports
   readonly #starter: RunStarter
   readonly #watch: RunWatch
+  readonly #observer: RunObserver
   readonly #control: Control
   readonly #signals: Signals
   readonly #handleParts: RunHandleParts
@@ -90,6 +92,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
       payloads: this.#payloads,
       registry: this.#registry,
       onRunsChanged: (runs) => this.#runsChanged(runs),
+      onPublished: (runId) => this.#observer.changed(runId),
       onRecovered: (steps) => this.#reports.recovered(steps),
     })
     const outage = (during: string) =>
@@ -100,6 +103,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
       outage: outage('starting runs'),
     })
     this.#watch = new RunWatch({ adapter, runtime, tickMs, outage: outage('awaiting runs') })
+    this.#observer = new RunObserver({ adapter, runtime, tickMs, outage: outage('watching runs') })
     this.#control = this.#openControl()
     this.runs = new Runs(adapter, this.#control, (call, run) => this.refer(call, run))
     this.workers = new Workers(adapter)
@@ -110,7 +114,13 @@ export class Engine extends RunVerbs implements AsyncDisposable {
       settings,
       onDelivered: (definitionId) => this.#working.wakeFor(definitionId),
     })
-    this.#handleParts = { adapter, watch: this.#watch, control: this.#control, signals: this.#signals }
+    this.#handleParts = {
+      adapter,
+      watch: this.#watch,
+      observer: this.#observer,
+      control: this.#control,
+      signals: this.#signals,
+    }
     this.#stopNotices = followNotices(adapter, { log, events: this.#events })
   }
 
@@ -140,11 +150,12 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     ...options: RunArguments<InputOf<W>>
   ): Promise<RunHandle<OutputsOf<W>, ReceivesOf<W>>>
   run(workflow: string, input?: unknown, options?: RunByNameOptions): Promise<NamedRunHandle>
+  // The overloads give the types of outputs and signals.
   async run(
     workflow: WorkflowDefinition | string,
     input?: unknown,
     options: RunByNameOptions = {},
-  ): Promise<RunHandle> {
+  ): Promise<unknown> {
     this.#assertOpen()
     if (typeof workflow !== 'string') {
       return this.#startedHandle(await startRun(this.#startParts(), workflow, input, options), options)
@@ -233,7 +244,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   }
 
   /**
-   * Stops the worker, rejects pending `result()` calls, and closes the adapter. Takes at most about six seconds longer than the timeout, even if
+   * Stops the worker, rejects pending `result()` and `step()` calls and watches, and closes the adapter. Takes at most about six seconds longer than the timeout, even if
    * the database does not answer: steps whose outcomes could not be recorded run again after the lease ends.
    */
   async close(options: { readonly timeout?: Duration } = {}): Promise<void> {
@@ -249,7 +260,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   async #close(timeout: number): Promise<void> {
     const { clock } = this.#settings.runtime
     await this.stop({ timeout })
-    await within(clock, CLOSE_MS, this.#watch.close())
+    await within(clock, CLOSE_MS, Promise.all([this.#watch.close(), this.#observer.close()]))
     await this.#adapter.close()
     this.#stopNotices()
   }
@@ -298,12 +309,12 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     for (const run of runs) if (run.status !== 'compensating') this.#payloads.forget(run.runId)
     this.#reports.changed(runs)
     this.#watch.changed(runs)
+    for (const { runId } of runs) this.#observer.changed(runId)
   }
 
   protected refer(call: string, run: RunReference | RunOf): RunHandle | KeyedRunHandle {
     const parts = {
-      adapter: this.#adapter,
-      signals: this.#signals,
+      ...this.#handleParts,
       handleOn: (id: string): RunHandle => this.#handle(id, false),
       assertOpen: () => this.#assertOpen(),
     }

@@ -1,4 +1,5 @@
 export type { EngineEvents, EventListener, RunEvent, RunIdentity, StepEvent } from './base/events.ts'
+export type { StepProgress } from './base/told-values.ts'
 export type { BulkOptions, BulkResult } from './control/bulk.ts'
 export type { CancelOptions } from './control/control.ts'
 export type { RunHistoryEntry } from './control/history.ts'
@@ -45,6 +46,8 @@ export { RunFailedError, type UndoReport } from './runs/run-failed-error.ts'
 export type { OutputsAt, RunReference, SentTo } from './runs/run-reference.ts'
 export type { RunSnapshot, RunSummary, StepSnapshot, StepUndo } from './runs/run-snapshot.ts'
 export type { RunsMatching } from './runs/runs-filter.ts'
+export { StepFailedError } from './runs/step-result.ts'
+export type { WatchedChange, WatchedStep, WatchOptions } from './runs/watch-run.ts'
 export type { Approvals, PendingApproval, PendingApprovalsOptions } from './signals/approvals.ts'
 export type {
   ApproveOptions,

@@ -20,6 +20,7 @@ import {
   wholeNumber,
 } from '../options/index.ts'
 import { shown } from '../shown.ts'
+import type { ValueLimits } from './attempt/telling.ts'
 import type { CallSettings } from './base/call-settings.ts'
 import { isDefinition } from './base/definition-argument.ts'
 import { systemRuntime } from './base/runtime.ts'
@@ -42,6 +43,10 @@ export interface EngineOptions {
   readonly lease?: Duration
   /** The largest input or output, in bytes of JSON, 1 to 256 MiB. Default 1 MiB. */
   readonly payloadMaxBytes?: number
+  /** The most keys that a run may have for values that its steps publish, 1 to 10,000. Default 100. */
+  readonly valuesMax?: number
+  /** The largest value that a step may publish, in bytes of JSON, 1 to 1 MiB. Default 16 KiB. */
+  readonly valueMaxBytes?: number
   /** Shown in the worker registry. Default `'worker'`. */
   readonly name?: string
   /** The machine's name in the worker registry. Default: the adapter's name for it. */
@@ -72,6 +77,7 @@ export interface EngineSettings extends CallSettings {
   readonly host: string | undefined
   readonly retention: RetentionSettings | undefined
   readonly keepAttempts: boolean
+  readonly valueLimits: ValueLimits
   readonly log: Logger
 }
 
@@ -101,6 +107,12 @@ const OPTIONS = {
     sets: 'the largest input or output, in bytes of JSON',
     takes: wholeNumber(1, 256 * 1024 * 1024),
     default: 1024 * 1024,
+  },
+  valuesMax: { sets: 'how many keys a run may have', takes: wholeNumber(1, 10_000), default: 100 },
+  valueMaxBytes: {
+    sets: 'the largest value that a step may publish, in bytes of JSON',
+    takes: wholeNumber(1, 1024 * 1024),
+    default: 16 * 1024,
   },
   name: { sets: "this worker's name in the registry", takes: string(1, 255), default: 'worker' },
   host: { sets: "this machine's name in the registry", takes: string(1, 255) },
@@ -135,6 +147,7 @@ export function checkEngineOptions(options: EngineOptions): EngineSettings {
     host: checked.host,
     retention: retention === undefined ? undefined : checkRetention(retention),
     keepAttempts: checked.attempts === 'keep',
+    valueLimits: { valuesMax: checked.valuesMax, valueMaxBytes: checked.valueMaxBytes },
     log: checked.logger ?? silentLogger,
     runtime: {
       clock: checked.clock ?? adapter.clock ?? systemRuntime.clock,

@@ -18,6 +18,7 @@ export interface WorkingParts {
   readonly registry: DefinitionRegistry
   readonly onRunsChanged: (runs: readonly ChangedRun[]) => void
   readonly onRecovered: WorkerParts['onRecovered']
+  readonly onPublished: WorkerParts['onPublished']
 }
 
 /** The engine's background work between `start()` and `stop()`: its worker and its retention. */
@@ -80,13 +81,13 @@ export class Working {
   }
 
   async #start(): Promise<void> {
-    const { settings, events, payloads, onRunsChanged, onRecovered } = this.#parts
+    const { settings, ...parts } = this.#parts
     await this.#adapter.open()
     const definitions = await this.#runnable()
     if ([...definitions.values()].some(isTransactional)) this.#adapter.checkTransactions?.()
     if (definitions.size === 0)
       settings.log.warn('This worker has no workflow to run. Pass `workflows` to createEngine().')
-    const worker = new Worker({ ...settings, events, payloads, definitions, onRunsChanged, onRecovered })
+    const worker = new Worker({ ...settings, ...parts, definitions })
     await worker.start()
     this.#worker = worker
     this.#startRetention()

@@ -1,4 +1,4 @@
-import type { EndStatus, JsonText, Lease, Outcome, UndoPlan } from '@belay/workflow/adapter'
+import type { EndStatus, JsonText, Lease, NewValue, Outcome, UndoPlan } from '@belay/workflow/adapter'
 
 /** Something done to both adapters. Definitions are named by their position, because each store has its own numbers for them. */
 export type Command =
@@ -10,7 +10,10 @@ export type Command =
       readonly workerId: string
       readonly outcomes: readonly Outcome[]
       readonly handBackMax: number
+      /** Stored with the outcome, if that is settled in a transaction. */
+      readonly told: readonly NewValue[]
     }
+  | { readonly do: 'publish'; readonly workerId: string; readonly values: readonly NewValue[] }
   | { readonly do: 'advance'; readonly ms: number }
   | { readonly do: 'recorded'; readonly workerId: string; readonly outcomes: readonly Outcome[] }
   | { readonly do: 'sweep' | 'drain' | 'expire' | 'upcoming' | 'approvals' }
@@ -35,8 +38,8 @@ export type Command =
 export type Look =
   | { readonly do: 'workers' | 'diagnose' | 'definitions' | 'newest' }
   | { readonly do: 'listHeld'; readonly workerId: string }
-  | { readonly do: 'statuses'; readonly runIds: readonly string[] }
-  | { readonly do: 'find' | 'attempts'; readonly runId: string }
+  | { readonly do: 'statuses' | 'observe'; readonly runIds: readonly string[] }
+  | { readonly do: 'find' | 'attempts' | 'values'; readonly runId: string }
   | { readonly do: 'findByKey'; readonly graph: number; readonly key: string }
   | { readonly do: 'list' | 'count' | 'findEnded'; readonly status: EndStatus }
 
@@ -85,6 +88,8 @@ export function runsOf(command: Command): readonly string[] | undefined {
       return command.runs.map(({ runId }) => runId)
     case 'settle':
       return command.outcomes.map(({ runId }) => runId)
+    case 'publish':
+      return command.values.map(({ runId }) => runId)
     case 'signal':
       return command.signals.map(({ runId }) => runId)
     case 'undo':
@@ -96,12 +101,14 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'cancel':
     case 'stopping':
     case 'statuses':
+    case 'observe':
     case 'prune':
     case 'releaseKeys':
       return command.runIds
     case 'load':
     case 'history':
     case 'find':
+    case 'values':
     case 'operate':
       return [command.runId]
     case 'held':

@@ -1,4 +1,11 @@
-import type { Outcome, RunRecord, RunStatus, StepRecord, UndoRecord } from '@belay/workflow/adapter'
+import type {
+  Adapter,
+  Outcome,
+  RunStatus,
+  StepRecord,
+  UndoRecord,
+  ValueRecord,
+} from '@belay/workflow/adapter'
 import type { Command } from './command.ts'
 
 /** How to read one store's numbers. */
@@ -11,13 +18,14 @@ export interface Translation {
 export interface ComparableRun {
   readonly run: Record<string, unknown> & { readonly status: RunStatus }
   readonly steps: readonly ({ readonly name: string; readonly status: string } & Record<string, unknown>)[]
+  readonly values: readonly ValueRecord[]
 }
 
 // Two stores may differ in what the port leaves open. Each use of this mask is such a point, and says why.
 const OPEN = '(left open)'
 
 export function comparableRun(
-  { run, steps }: { readonly run: RunRecord; readonly steps: readonly StepRecord[] },
+  { run, steps, values }: NonNullable<Awaited<ReturnType<Adapter['readRun']>>>,
   { graphOf, startedAt }: Translation,
 ): ComparableRun {
   const instant = (at: number | null) => (at === null ? null : Math.round(at - startedAt))
@@ -33,6 +41,7 @@ export function comparableRun(
       deadlineAt: instant(run.deadlineAt),
     },
     steps: steps.map((step) => comparableStep(step, draining, instant)),
+    values: values.map((value) => ({ ...value, at: Math.round(value.at - startedAt) })),
   }
 }
 
@@ -81,6 +90,8 @@ export function comparableAnswer(
     case 'signal':
     case 'within':
     case 'recorded':
+    case 'publish':
+    case 'values':
       return answer
     case 'settle': {
       const { results, claims, runs, queued } = answer as Record<string, unknown[]>

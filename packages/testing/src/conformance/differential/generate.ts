@@ -3,6 +3,7 @@ import {
   type DrainedRun,
   ENDS,
   type Lease,
+  type NewValue,
   type Outcome,
   type StepShape,
   type UndoneStatus,
@@ -53,6 +54,7 @@ const WEIGHTS = {
   stopping: 2,
   held: 2,
   load: 2,
+  publish: 12,
   operate: 8,
   history: 1,
   within: 3,
@@ -78,6 +80,8 @@ export function nextCommand(world: World, random: Random): Command {
       return { do: 'claim', workerId, graphs: someGraphs(random) }
     case 'settle':
       return settlement(world, random, workerId)
+    case 'publish':
+      return { do: 'publish', workerId, values: toldValues(world, random, workerId) }
     case 'advance':
       return { do: 'advance', ms: random.pick(ADVANCES_MS) }
     case 'undo':
@@ -145,6 +149,8 @@ function look(world: World, random: Random, workerId: string): Command {
     { do: 'attempts', runId: random.pick(world.runIds) },
     { do: 'listHeld', workerId },
     { do: 'statuses', runIds: random.sample(world.runIds, 5) },
+    { do: 'observe', runIds: random.sample(world.runIds, 5) },
+    { do: 'values', runId: random.pick(world.runIds) },
     { do: 'find', runId: random.pick(world.runIds) },
     { do: 'findByKey', graph: random.below(GRAPHS.length), key: random.pick(['k1', 'k2', 'k3']) },
     { do: 'list', status: random.pick(ENDS) },
@@ -199,7 +205,34 @@ function settlement(world: World, random: Random, worker: string): Command {
   const outcomes = onePerRun(attempts.map((attempt) => outcomeOf(attempt, world, random)))
   const repeated = random.chance(0.1) ? outcomes.slice(0, 1) : []
   const handBackMax = random.chance(0.6) ? UNLIMITED : 0
-  return { do: 'settle', workerId, outcomes: [...outcomes, ...repeated], handBackMax }
+  const told = attempts
+    .slice(0, 1)
+    .flatMap(({ claim }) => (random.chance(0.3) ? [toldValue(claim, random)] : []))
+  return { do: 'settle', workerId, outcomes: [...outcomes, ...repeated], handBackMax, told }
+}
+
+/** Values of attempts that the worker holds, had, or never had: new ones, older ones, and the same again. */
+function toldValues(world: World, random: Random, worker: string): readonly NewValue[] {
+  const late = random.chance(LATE_PROBABILITY)
+  const candidates = world.attempts.filter(
+    ({ workerId, settled }) => late || (workerId === worker && settled === undefined),
+  )
+  const told = random.sample(candidates, 1 + random.below(4))
+  return told.flatMap(({ claim }) =>
+    Array.from({ length: 1 + random.below(2) }, () => toldValue(claim, random)),
+  )
+}
+
+function toldValue({ runId, step, fence }: Claim, random: Random): NewValue {
+  return {
+    runId,
+    step,
+    fence,
+    key: random.pick([null, 'x', 'y', 'z', 'Z']),
+    sequence: 1 + random.below(4),
+    ageMs: random.pick([0, 3, 3_000]),
+    value: `{"done":${random.below(100)}}`,
+  }
 }
 
 function outcomeOf({ claim, settled }: KnownAttempt, world: World, random: Random): Outcome {

@@ -14,6 +14,7 @@ export async function look(
   return relative(await shown(adapter, command, definitionIds), startedAt)
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one arm for each command, checked to be exhaustive.
 async function shown(adapter: Adapter, command: Look, definitionIds: readonly number[]): Promise<unknown> {
   switch (command.do) {
     case 'workers':
@@ -40,6 +41,13 @@ async function shown(adapter: Adapter, command: Look, definitionIds: readonly nu
         ...(await adapter.readStatuses(command.runIds)),
         ...(await adapter.readStatuses(command.runIds, { stored: true })),
       ]
+    case 'observe':
+      // The texts are each store's own. And the port leaves open when a stopped run's waiting steps change.
+      return (await adapter.observeRuns(command.runIds)).map(({ runId, status, values }) => {
+        return { runId, status, hasValues: values !== '' }
+      })
+    case 'values':
+      return adapter.readValues(command.runId)
     case 'find':
       return adapter.findRun({ runId: command.runId })
     case 'findByKey':
@@ -71,7 +79,7 @@ function nameOf({ runId, status, key }: RunRecord) {
   return { runId, status, key }
 }
 
-const INSTANTS: ReadonlySet<string> = new Set(['since', 'startedAt', 'renewedAt', 'leaseExpiresAt'])
+const INSTANTS: ReadonlySet<string> = new Set(['at', 'since', 'startedAt', 'renewedAt', 'leaseExpiresAt'])
 
 function relative(value: unknown, startedAt: number): unknown {
   return JSON.parse(

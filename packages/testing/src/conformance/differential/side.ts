@@ -6,7 +6,6 @@ import {
   type NewRun,
   type NewSignal,
   type Outcome,
-  type Settlement,
 } from '@belay/workflow/adapter'
 import type { Harness } from '../harness.ts'
 import { CANCELLED } from '../scenario/index.ts'
@@ -15,11 +14,14 @@ import type { Command, Operation, OperatorAction, PlannedRun, PlannedSignal } fr
 import { type ComparableRun, comparableRun, type Translation } from './comparable.ts'
 import { GRAPHS } from './graphs.ts'
 import { look } from './look.ts'
+import { transactAlone } from './transact-alone.ts'
 import { definitionsWithin, pausedAndResumed } from './within.ts'
 
 // Time moves by multiples of three, and this is none. The port leaves open whether a lease is over at its last instant.
 const LEASE_MS = 10_000
 const SWEEPS_MAX = 1_000
+/** Few enough that runs reach it. */
+const KEYS_MAX = 3
 /** Whatever has ended, ended before this. */
 const FAR = Date.UTC(2100, 0, 1)
 const ROLLED_BACK = new Error('to be rolled back')
@@ -82,6 +84,8 @@ export class Side {
         return this.#claim(command)
       case 'settle':
         return this.#settle(command)
+      case 'publish':
+        return this.adapter.publish({ workerId: command.workerId, values: command.values, keysMax: KEYS_MAX })
       case 'advance':
         return this.harness.advance(command.ms)
       case 'sweep':
@@ -114,6 +118,8 @@ export class Side {
       case 'attempts':
       case 'listHeld':
       case 'statuses':
+      case 'observe':
+      case 'values':
       case 'find':
       case 'findByKey':
       case 'list':
@@ -226,25 +232,17 @@ export class Side {
     return claimed === 'lost' ? claimed : claimed.claims.map(withoutInput)
   }
 
-  #settle({ workerId, outcomes, handBackMax }: Extract<Command, { do: 'settle' }>): Promise<unknown> {
+  #settle(command: Extract<Command, { do: 'settle' }>): Promise<unknown> {
+    const { workerId, outcomes, handBackMax, told } = command
     const own = this.#own(outcomes)
     const [only] = own
     const isAlone = own.length === 1 && only !== undefined && endedWell(only)
     if (!isAlone) return this.adapter.settle({ workerId, outcomes: own, handBackMax })
-    return this.#transact(workerId, only, handBackMax)
-  }
-
-  /** A single successful outcome is settled as a transactional step's. The result must be the same. */
-  async #transact(workerId: string, outcome: EndedWell, handBackMax: number): Promise<Settlement> {
-    const transacted = await this.adapter.transact({
-      workerId,
-      isolation: 'read committed',
-      work: async () => ({ outcome, handBackMax }),
+    return transactAlone(this.adapter, workerId, {
+      outcome: only,
+      handBackMax,
+      told: { values: told, keysMax: KEYS_MAX },
     })
-    if (transacted.type === 'settled') return transacted.settlement
-    if (transacted.type === 'conflict' || transacted.type === 'rolled_back') throw transacted.error
-    const result = transacted.type === 'lost' ? 'lost' : { refused: transacted.reason }
-    return { results: [result], claims: [], runs: [], queued: false }
   }
 
   /** Sweeps until nothing is left: how much one sweep does is the store's choice. */

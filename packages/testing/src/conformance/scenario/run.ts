@@ -13,7 +13,7 @@ export class CaseRun {
     this.graph = graph
   }
 
-  async read(): Promise<{ readonly run: RunRecord; readonly steps: readonly StepRecord[] }> {
+  async read(): Promise<NonNullable<Awaited<ReturnType<Adapter['readRun']>>>> {
     const read = await this.#adapter.readRun(this.id)
     if (read === null) throw new Error(`The store lost run ${this.id}.`)
     return read

@@ -26,6 +26,13 @@ export class AttemptReports {
     if (events.has('step.started')) events.emit('step.started', stepEvent(attempt, workerId))
   }
 
+  /** The store has a value that it published, or its progress if the key is null. */
+  published(attempt: Parameters<typeof stepEvent>[0], key: string | null): void {
+    const { events, workerId } = this.#parts
+    if (!events.has('step.published')) return
+    events.emit('step.published', { ...stepEvent(attempt, workerId), key: key ?? undefined })
+  }
+
   /** Its outcome is recorded. */
   settled(attempt: Attempt, outcome: Outcome): void {
     const { events, runtime, workerId } = this.#parts

@@ -17,6 +17,7 @@ import { awaitHandler, isThenable } from './await-handler.ts'
 import { expanded, joined, namedItem, stepOf } from './expansion.ts'
 import { handlerContext } from './handler-context.ts'
 import type { LossyOutputs } from './lossy-output.ts'
+import { Telling, type TellingParts } from './telling.ts'
 
 /** How long a timed-out handler may take to react to its signal before its worker stops waiting for it. At most the timeout itself. */
 const TIMEOUT_GRACE_MS = 5_000
@@ -32,6 +33,7 @@ export interface AttemptParts extends AttemptPayloadsParts {
   readonly onCall: (attempt: Attempt) => void
   /** The handler ended after its attempt had timed out. */
   readonly onLateResult: (attempt: Attempt) => void
+  readonly telling: TellingParts
 }
 
 /** How a worker got a claim. `found`: the answer was lost, and comparing with the store found it. */
@@ -66,6 +68,7 @@ export class Attempt {
   #isCutOff = false
   #cutOff: AbortController | undefined
   #interruption: Interruption | undefined
+  #telling: Telling | undefined
 
   constructor(
     claim: Claim,
@@ -118,6 +121,11 @@ export class Attempt {
     return this.#interrupted
   }
 
+  /** What its handler told; undefined if it told nothing. */
+  get telling(): Telling | undefined {
+    return this.#telling
+  }
+
   /** The time since the first attempt of this series of failures began; this attempt counts. */
   get failingMs(): number {
     return this.#payloads.failingMs(this.startedAt)
@@ -156,6 +164,8 @@ export class Attempt {
 
   /** Performs the attempt in an open transaction; may be called again. Ends when the attempt is cut off, even if its handler continues. */
   performWithin(tx: StepTransaction): Promise<AttemptEnd> {
+    // What an earlier try told was rolled back with it.
+    this.#telling = undefined
     return new Promise((resolve) => {
       this.#cut = () => resolve({ type: 'given_up' })
       void Promise.resolve(this.perform(tx)).then(resolve)
@@ -229,8 +239,19 @@ export class Attempt {
       payloads: this.#payloads.forward,
       controller: this.#controller,
       log: this.#parts.log,
+      telling: () => this.#tell(),
     })
     return claim.direction === 'forward' ? context : Object.assign(context, this.#undoContext())
+  }
+
+  /** In a transaction nothing is sent: it is stored with the outcome. */
+  #tell(): Telling {
+    const { telling } = this.#parts
+    this.#telling ??= new Telling(
+      this,
+      this.transaction === null ? telling : { ...telling, onTold: () => {} },
+    )
+    return this.#telling
   }
 
   #undoContext(): Pick<CompensationContext, 'undoOf' | 'output' | 'error' | 'cause'> {

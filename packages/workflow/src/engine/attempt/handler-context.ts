@@ -5,6 +5,7 @@ import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { type Logger, silentLogger } from '../../logger.ts'
 import { fromJsonText } from '../base/payload.ts'
 import type { ForwardPayloads } from '../base/payload-cache.ts'
+import type { Telling } from './telling.ts'
 
 export interface ContextParts {
   readonly claim: Claim
@@ -15,6 +16,8 @@ export interface ContextParts {
   readonly payloads: ForwardPayloads
   readonly controller: AbortController
   readonly log: Logger
+  /** What the attempt tells. Made on first use: most attempts tell nothing. */
+  readonly telling: () => Telling
 }
 
 /** Makes the context of a handler, for either direction. */
@@ -22,7 +25,7 @@ export function handlerContext(parts: ContextParts): StepContext {
   const { claim, definition, payloads, item } = parts
   const { runId, attempt } = claim
   const { name: step, number } = parts.step
-  const context = new HandlerContext(parts.controller, {
+  const context = new HandlerContext(parts, {
     runId,
     step,
     input: fromJsonText(payloads.input),
@@ -81,9 +84,11 @@ class HandlerContext implements StepContext {
   readonly idempotencyKey: string
   readonly log: Logger
   declare readonly signal: AbortSignal
+  readonly publish: StepContext['publish']
+  readonly progress: StepContext['progress']
   readonly #controller: AbortController
 
-  constructor(controller: AbortController, fields: Omit<StepContext, 'signal'>) {
+  constructor(parts: ContextParts, fields: Omit<StepContext, 'signal' | 'publish' | 'progress'>) {
     this.runId = fields.runId
     this.step = fields.step
     this.input = fields.input
@@ -91,8 +96,23 @@ class HandlerContext implements StepContext {
     this.attempt = fields.attempt
     this.idempotencyKey = fields.idempotencyKey
     this.log = fields.log
-    this.#controller = controller
+    this.publish = (key, value) => told(fields.log, () => parts.telling().publish(key, value))
+    this.progress = (done, total, note) => told(fields.log, () => parts.telling().progress(done, total, note))
+    this.#controller = parts.controller
     Object.defineProperty(this, 'signal', HandlerContext.#signal)
+  }
+}
+
+/** A refusal rejects. If nobody awaits it, it must not end the process: then the log tells it. */
+function told(log: Logger, tell: () => void): Promise<void> {
+  try {
+    tell()
+    return Promise.resolve()
+  } catch (error) {
+    log.warn('A value was not published.', { error })
+    const refused = Promise.reject(error)
+    refused.catch(() => {})
+    return refused
   }
 }
 

@@ -3,7 +3,10 @@ import type { SerialisedError } from '../../cause.ts'
 import type { EngineEvents, EventHub, StepEvent } from '../base/events.ts'
 import type { Attempt } from './attempt.ts'
 
-export function stepEvent(attempt: Attempt, workerId: string): StepEvent {
+export function stepEvent(
+  attempt: Pick<Attempt, 'claim' | 'definition' | 'step'>,
+  workerId: string,
+): StepEvent {
   const { claim, definition, step } = attempt
   return {
     runId: claim.runId,

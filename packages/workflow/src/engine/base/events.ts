@@ -69,6 +69,11 @@ export type EngineEvents = {
     readonly reason: string | undefined
   }
   'step.started': StepEvent
+  /**
+   * The store has a value that the step published under `key`, or its progress if `key` is undefined. Values that came faster than they were sent, and
+   * those of transactional steps, have no event.
+   */
+  'step.published': StepEvent & { readonly key: string | undefined }
   'step.completed': StepEvent & { readonly durationMs: number }
   'step.compensated': StepEvent & { readonly durationMs: number }
   /** The step began to wait, without a worker: until the time in `wake`, or for its signal if `wake` is undefined. */
@@ -127,6 +132,7 @@ const IS_EVENT: Readonly<Record<keyof EngineEvents, true>> = {
   'run.resumed': true,
   'operator.acted': true,
   'step.started': true,
+  'step.published': true,
   'step.completed': true,
   'step.compensated': true,
   'step.waiting': true,

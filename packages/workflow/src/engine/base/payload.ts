@@ -12,6 +12,8 @@ export interface PayloadOwner {
   readonly what: string
   readonly runId?: string | undefined
   readonly step?: string | undefined
+  /** The option that sets the limit. Default `payloadMaxBytes`. */
+  readonly limit?: string | undefined
 }
 
 /**
@@ -35,7 +37,7 @@ export function checkPayloadSize(text: string, maxBytes: number, ownerOf: () => 
   const owner = ownerOf()
   throw new BelayError(
     'payload_too_large',
-    `${owner.what} is ${bytes} bytes as JSON; the limit is ${maxBytes}. Store the content elsewhere and return a reference to it, or raise \`payloadMaxBytes\`.`,
+    `${owner.what} is ${bytes} bytes as JSON; the limit is ${maxBytes}. Store the content elsewhere and return a reference to it, or raise \`${owner.limit ?? 'payloadMaxBytes'}\`.`,
     owner,
   )
 }

@@ -1,8 +1,7 @@
 import type { Migration, RunToChange, StepChange, StoredRun, StoredStep } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
-import { didYouMean } from '../../graph/index.ts'
-import { listed } from '../../graph/place.ts'
 import { shown } from '../../shown.ts'
+import { unknownStep } from '../runs/unknown-step.ts'
 
 /** The result of a decision: the new state of the run, and the rows of its steps that change. */
 export interface Plan {
@@ -23,11 +22,10 @@ export function stepNamed({ run, steps }: RunToChange, name: string): StoredStep
   }
   const found = steps.find((step) => step.name === name)
   if (found !== undefined) return found
-  const names = steps.map((step) => step.name)
-  throw new BelayError(
-    'invalid_option',
-    `Run ${run.runId} of "${run.workflow}" (version ${run.version}) has no step ${shown(name)}.${didYouMean(name, names)} Its steps are ${listed(names)}.`,
-    { runId: run.runId },
+  throw unknownStep(
+    run,
+    steps.map((step) => step.name),
+    name,
   )
 }
 

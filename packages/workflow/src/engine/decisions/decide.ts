@@ -33,6 +33,7 @@ const PERMANENT_CODES: ReadonlySet<string> = new Set([
   'permanent',
   'payload_unserialisable',
   'payload_too_large',
+  'too_many_values',
   'worker_lost',
   // The handler committed its transaction itself: a retry would repeat its effect.
   'transaction_ended',

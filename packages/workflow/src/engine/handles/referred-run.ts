@@ -14,10 +14,11 @@ import {
   workflowName,
 } from '../runs/run-reference.ts'
 import type { RunSnapshot } from '../runs/run-snapshot.ts'
+import { checkWatchOptions, type WatchedChange, type WatchOptions, watchRun } from '../runs/watch-run.ts'
 import type { ApproveOptions, RejectOptions, SignalOptions, SignalReceipt } from '../signals/signals.ts'
 import type { KeyedRunHandle, RunHandle, RunHandleParts } from './run-handle.ts'
 
-export interface ReferredRunParts extends Pick<RunHandleParts, 'adapter' | 'signals'> {
+export interface ReferredRunParts extends Pick<RunHandleParts, 'adapter' | 'observer' | 'signals'> {
   readonly handleOn: (runId: string) => RunHandle
   /** Throws once the engine is closed. */
   readonly assertOpen: () => void
@@ -82,6 +83,21 @@ class ReferredRun {
 
   async result(options?: ResultOptions): Promise<Readonly<Record<string, unknown>>> {
     return (await this.#run()).result(options)
+  }
+
+  async step(step: string, options?: ResultOptions): Promise<unknown> {
+    return (await this.#run()).step(step, options)
+  }
+
+  watch(options?: WatchOptions): AsyncIterableIterator<WatchedChange> {
+    return watchRun(
+      async () => this.#parts.observer.follow((await this.#run()).id),
+      checkWatchOptions(options),
+    )
+  }
+
+  async values(): Promise<Readonly<Record<string, unknown>>> {
+    return (await this.#run()).values()
   }
 
   async status(): Promise<RunSnapshot> {

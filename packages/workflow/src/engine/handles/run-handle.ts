@@ -2,6 +2,7 @@ import type { Adapter } from '../../adapter/index.ts'
 import type { Receives, ReceivesAnything } from '../../definition/index.ts'
 import { BelayError } from '../../errors.ts'
 import { checkOptions } from '../../options/index.ts'
+import { valuesByKey } from '../base/told-values.ts'
 import type { Action } from '../control/action.ts'
 import type { CancelOptions, Control } from '../control/control.ts'
 import type { RunHistoryEntry } from '../control/history.ts'
@@ -16,9 +17,12 @@ import {
 import type { Explanation } from '../diagnosis/explain/explanation.ts'
 import { checkResultOptions, type ResultOptions } from '../runs/result-options.ts'
 import { RunFailedError } from '../runs/run-failed-error.ts'
+import type { RunObserver } from '../runs/run-observer.ts'
 import { unknownRun } from '../runs/run-reference.ts'
 import { outputsOf, type RunSnapshot, runSnapshot } from '../runs/run-snapshot.ts'
 import type { RunWatch } from '../runs/run-watch.ts'
+import { stepResult } from '../runs/step-result.ts'
+import { checkWatchOptions, type WatchedChange, type WatchOptions, watchRun } from '../runs/watch-run.ts'
 import type {
   ApproveOptions,
   RejectOptions,
@@ -47,6 +51,23 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
    * by its key and its version is not that of the definition that types this handle.
    */
   result(options?: ResultOptions): Promise<Outputs>
+  /**
+   * Waits until one step has completed, and resolves to its output, without waiting for the rest of the run. Also resolves for a step that an
+   * operator skipped, to the stand-in.
+   *
+   * @throws StepFailedError when the step has failed for good, was cancelled or undone, or when the run has ended without it; `invalid_option` for a
+   * step that the run does not have; otherwise what `result()` throws.
+   */
+  step<Name extends StepNameOf<Outputs>>(step: Name, options?: ResultOptions): Promise<OutputAt<Outputs, Name>>
+  /**
+   * Iterates over the changes of the run, its steps, its values and its progress, beginning with the present state. Ends with the run, when
+   * `result()` would settle. Changes that come faster than they are taken are told as one.
+   *
+   * @throws BelayError `invalid_option`; in the iteration `watch_aborted`, `unknown_run`, `engine_closed`.
+   */
+  watch(options?: WatchOptions): AsyncIterableIterator<WatchedChange<Outputs>>
+  /** Reads the latest values that the run's steps published, by key. Throws `unknown_run`. */
+  values(): Promise<Readonly<Record<string, unknown>>>
   /** Reads the run and its steps. */
   status(): Promise<RunSnapshot>
   /**
@@ -187,6 +208,7 @@ type ItemNameOf<Outputs> = {
 export interface RunHandleParts {
   readonly adapter: Adapter
   readonly watch: RunWatch
+  readonly observer: RunObserver
   readonly control: Control
   readonly signals: Signals
 }
@@ -227,6 +249,23 @@ class Handle {
     const ended = await this.#parts.watch.over(this.id, checkResultOptions(options))
     if (ended.status !== 'completed') throw new RunFailedError(ended)
     return outputsOf(ended)
+  }
+
+  async step(step: string, options?: ResultOptions): Promise<unknown> {
+    if (this.version !== this.#typedBy) throw this.#otherVersion()
+    checkStepArgument('step()', step)
+    const patience = checkResultOptions(options, 'step()')
+    return stepResult(this.#parts.observer, { runId: this.id, step, ...patience })
+  }
+
+  watch(options?: WatchOptions): AsyncIterableIterator<WatchedChange> {
+    return watchRun(async () => this.#parts.observer.follow(this.id), checkWatchOptions(options))
+  }
+
+  async values(): Promise<Readonly<Record<string, unknown>>> {
+    const values = await this.#parts.adapter.readValues(this.id)
+    if (values === null) throw unknownRun({ runId: this.id })
+    return valuesByKey(values)
   }
 
   async status(): Promise<RunSnapshot> {

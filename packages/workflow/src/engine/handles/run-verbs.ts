@@ -3,6 +3,7 @@ import type { ActionOptions } from '../control/options.ts'
 import type { Explanation } from '../diagnosis/explain/explanation.ts'
 import type { ResultOptions } from '../runs/result-options.ts'
 import type { OutputsAt, RunReference, SentTo } from '../runs/run-reference.ts'
+import type { WatchedChange, WatchOptions } from '../runs/watch-run.ts'
 import type { RejectOptions, SignalReceipt } from '../signals/signals.ts'
 import type { HandleOn } from './handle-on.ts'
 import type {
@@ -28,6 +29,29 @@ export abstract class RunVerbs {
     options?: ResultOptions,
   ): Promise<OutputsAt<Reference>> {
     return (await this.#on('result()', run).result(options)) as OutputsAt<Reference>
+  }
+
+  /** Waits for the result of one step. See {@link RunHandle.step}. */
+  async step<Reference extends RunReference, Name extends StepNameOf<OutputsAt<Reference>>>(
+    run: Reference,
+    step: Name,
+    options?: ResultOptions,
+  ): Promise<OutputAt<OutputsAt<Reference>, Name>> {
+    return (await this.#on('step()', run).step(step, options)) as OutputAt<OutputsAt<Reference>, Name>
+  }
+
+  /** Iterates over the changes of a run. See {@link RunHandle.watch}. */
+  watch<Reference extends RunReference>(
+    run: Reference,
+    options?: WatchOptions,
+  ): AsyncIterableIterator<WatchedChange<OutputsAt<Reference>>> {
+    const changes: AsyncIterableIterator<unknown> = this.#on('watch()', run).watch(options)
+    return changes as AsyncIterableIterator<WatchedChange<OutputsAt<Reference>>>
+  }
+
+  /** Reads the latest values that a run's steps published. See {@link RunHandle.values}. */
+  async values(run: RunReference): Promise<Readonly<Record<string, unknown>>> {
+    return this.#on('values()', run).values()
   }
 
   /** Explains what a run waits for, in one sentence for each open step. */

@@ -5,7 +5,6 @@ import {
   type HistoryRecord,
   type RunConditions,
   type RunRecord,
-  type StepRecord,
 } from '../../adapter/index.ts'
 import type { Duration } from '../../duration.ts'
 import {
@@ -19,6 +18,7 @@ import {
 } from '../../options/index.ts'
 import type { EventHub } from '../base/events.ts'
 import { historyEntry, type RunHistoryEntry } from '../control/history.ts'
+import type { SeenRun } from '../runs/run-feed.ts'
 import { type RunSnapshot, runSnapshot } from '../runs/run-snapshot.ts'
 import { NARROWING } from '../runs/runs-filter.ts'
 import { walkEnded } from './ended-runs.ts'
@@ -205,7 +205,8 @@ function historyChars(history: readonly HistoryRecord[]): number {
   return history.reduce((sum, { change }) => sum + (change?.length ?? 0), 0)
 }
 
-function payloadChars({ run, steps }: { run: RunRecord; steps: readonly StepRecord[] }): number {
-  const own = (run.input?.length ?? 0) + (run.cause?.length ?? 0)
+function payloadChars({ run, steps, values }: SeenRun): number {
+  const told = values.reduce((sum, { value }) => sum + value.length, 0)
+  const own = told + (run.input?.length ?? 0) + (run.cause?.length ?? 0)
   return steps.reduce((sum, step) => sum + (step.output?.length ?? 0) + (step.error?.length ?? 0), own)
 }

@@ -3,7 +3,7 @@ import type { Duration } from '../../duration.ts'
 import { BelayError } from '../../errors.ts'
 import { abortSignal, checkOptions, duration, type OptionTable } from '../../options/index.ts'
 
-/** How long to wait for the end of a run. */
+/** How long to wait for the end of a run, or for the result of a step. */
 export interface ResultOptions {
   /** Milliseconds, or a string like `'30s'`. After that the wait ends with `result_timeout`; the run continues. Default: no limit. */
   readonly timeout?: Duration | undefined
@@ -18,13 +18,13 @@ export interface Patience {
 }
 
 const OPTIONS = {
-  timeout: { sets: 'how long to wait for the end of the run', takes: duration('1ms') },
+  timeout: { sets: 'how long to wait', takes: duration('1ms') },
   signal: { sets: 'the signal that ends the wait', takes: abortSignal },
 } satisfies OptionTable
 
 /** Throws `invalid_option`. */
-export function checkResultOptions(options: ResultOptions = {}): Patience {
-  const { timeout: timeoutMs, signal } = checkOptions('result()', options, OPTIONS)
+export function checkResultOptions(options: ResultOptions = {}, call = 'result()'): Patience {
+  const { timeout: timeoutMs, signal } = checkOptions(call, options, OPTIONS)
   return { timeoutMs, signal }
 }
 
@@ -33,10 +33,12 @@ export function limitWait(
   wait: Partial<Patience> & {
     readonly clock: Clock
     readonly runId: string
+    /** The awaited step; without it, the run's end is awaited. */
+    readonly step?: string | undefined
     readonly giveUp: (error: BelayError) => void
   },
 ): () => void {
-  const { clock, runId, timeoutMs, signal, giveUp } = wait
+  const { clock, timeoutMs, signal, giveUp } = wait
   let timer: Timer | undefined
   if (timeoutMs !== undefined) {
     const until = clock.now() + timeoutMs
@@ -44,11 +46,11 @@ export function limitWait(
       const leftMs = until - clock.now()
       // A timer lasts at most 25 days: set it again.
       if (leftMs > 0) timer = clock.after(leftMs, check)
-      else giveUp(resultTimeout(runId, timeoutMs))
+      else giveUp(resultTimeout(wait, timeoutMs))
     }
     timer = clock.after(timeoutMs, check)
   }
-  const onAbort = () => giveUp(resultAborted(runId, signal!))
+  const onAbort = () => giveUp(resultAborted(wait, signal!))
   signal?.addEventListener('abort', onAbort, { once: true })
   return () => {
     timer?.cancel()
@@ -56,18 +58,29 @@ export function limitWait(
   }
 }
 
-export function resultAborted(runId: string, signal: AbortSignal): BelayError {
+/** What is awaited: a run's end, or the result of one of its steps. */
+export interface Awaited {
+  readonly runId: string
+  readonly step?: string | undefined
+}
+
+export function resultAborted({ runId, step }: Awaited, signal: AbortSignal): BelayError {
+  const what = step === undefined ? `run ${runId}` : `step "${step}" of run ${runId}`
+  const again = step === undefined ? 'result()' : 'step()'
   return new BelayError(
     'result_aborted',
-    `The wait for the result of run ${runId} was aborted by its signal. The run goes on: await it again with result(), or stop it with cancel().`,
-    { runId, cause: signal.reason },
+    `The wait for the result of ${what} was aborted by its signal. The run goes on: await it again with ${again}, or stop it with cancel().`,
+    { runId, step, cause: signal.reason },
   )
 }
 
-function resultTimeout(runId: string, timeoutMs: number): BelayError {
+function resultTimeout({ runId, step }: Awaited, timeoutMs: number): BelayError {
+  const what =
+    step === undefined ? `Run ${runId} had not ended` : `Step "${step}" of run ${runId} had no result`
+  const again = step === undefined ? 'result()' : 'step()'
   return new BelayError(
     'result_timeout',
-    `Run ${runId} had not ended ${timeoutMs} ms after its result was awaited. The run goes on: await it again with result(), ask with explain() what it waits for, or stop it with cancel().`,
-    { runId },
+    `${what} ${timeoutMs} ms after its result was awaited. The run goes on: await it again with ${again}, ask with explain() what it waits for, or stop it with cancel().`,
+    { runId, step },
   )
 }

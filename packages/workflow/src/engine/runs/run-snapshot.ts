@@ -2,6 +2,8 @@ import type { RunRecord, RunStatus, StepRecord, StepStatus, UndoRecord } from '.
 import type { RunCause, SerialisedError } from '../../cause.ts'
 import { isOpenerName } from '../../definition/map-draft.ts'
 import { fromJsonText } from '../base/payload.ts'
+import { progressOf, type StepProgress, valuesByKey } from '../base/told-values.ts'
+import type { SeenRun } from './run-feed.ts'
 
 /** The state of a run when it was read. */
 export interface RunSummary {
@@ -26,6 +28,8 @@ export interface RunSummary {
 /** A run with its steps, in topological order. */
 export interface RunSnapshot extends RunSummary {
   readonly steps: readonly StepSnapshot[]
+  /** The latest value of each key that its steps published. */
+  readonly values: Readonly<Record<string, unknown>>
 }
 
 export interface StepSnapshot {
@@ -65,6 +69,8 @@ export interface StepSnapshot {
   readonly waitingSince: Date | undefined
   /** When its signal came. */
   readonly signalledAt: Date | undefined
+  /** What its handlers told last of their progress, in any attempt and direction. */
+  readonly progress: StepProgress | undefined
 }
 
 /** The undo of a step. */
@@ -99,8 +105,12 @@ export function runSummary(run: RunRecord): RunSummary {
   }
 }
 
-export function runSnapshot(found: { run: RunRecord; steps: readonly StepRecord[] }): RunSnapshot {
-  return { ...runSummary(found.run), steps: found.steps.map(stepSnapshot) }
+export function runSnapshot({ run, steps, values }: SeenRun): RunSnapshot {
+  return {
+    ...runSummary(run),
+    steps: steps.map((step) => ({ ...stepSnapshot(step), progress: progressOf(values, step.step) })),
+    values: valuesByKey(values),
+  }
 }
 
 /** The outputs of a completed run, by step. Those of a map's items are together in the map's. */
@@ -109,7 +119,7 @@ export function outputsOf({ steps }: RunSnapshot): Readonly<Record<string, unkno
   return Object.fromEntries(own.map(({ name, output }) => [name, output]))
 }
 
-function stepSnapshot(step: StepRecord): StepSnapshot {
+function stepSnapshot(step: StepRecord): Omit<StepSnapshot, 'progress'> {
   return {
     name: step.name,
     ...(step.itemKey === undefined ? {} : { itemKey: step.itemKey }),

@@ -54,7 +54,7 @@ export class RunWatch {
   /** Resolves to the run once it has ended; rejects with `unknown_run`, `engine_closed`, `result_timeout` or `result_aborted`. */
   over(runId: string, { timeoutMs, signal }: Partial<Patience> = {}): Promise<RunSnapshot> {
     if (this.#closed) return Promise.reject(closedError(runId))
-    if (signal?.aborted) return Promise.reject(resultAborted(runId, signal))
+    if (signal?.aborted) return Promise.reject(resultAborted({ runId }, signal))
     return new Promise((resolve, reject) => {
       const giveUp = (error: BelayError) => {
         this.#forget(runId, waiter)

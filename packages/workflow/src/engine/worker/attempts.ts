@@ -4,27 +4,32 @@ import type { BelayError } from '../../errors.ts'
 import { Attempt, type AttemptParts, type ClaimOrigin } from '../attempt/attempt.ts'
 import { AttemptReports } from '../attempt/attempt-reports.ts'
 import { leaseLost, runStopping, stepTaken, workerStopping } from '../attempt/interruption.ts'
+import type { ValueLimits } from '../attempt/telling.ts'
 import type { EventHub } from '../base/events.ts'
 import type { OutageWatch } from '../base/outage.ts'
 import type { PayloadCache } from '../base/payload-cache.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
 import type { Capacity } from './capacity.ts'
 import type { Lease } from './lease.ts'
-import { dependentsOf, outcomeOf, replacementFor } from './outcome-of.ts'
+import { dependentsOf, endOnceTold, outcomeOf, replacementFor } from './outcome-of.ts'
 import { Performer } from './performer.ts'
 import { type SettleResult, Settler, type SettlerEntry, type SettlerOptions } from './settler.ts'
 import { Transactions } from './step-transactions.ts'
+import { Teller } from './teller.ts'
 
 /** Runs known to be stopping that a session remembers; older ones are noticed again by asking the store. */
 const STOPPING_MAX = 10_000
 
-export interface AttemptsParts extends Omit<AttemptParts, 'onCall' | 'onLateResult'> {
+export interface AttemptsParts extends Omit<AttemptParts, 'onCall' | 'onLateResult' | 'telling'> {
   readonly adapter: Adapter
   readonly events: EventHub
   readonly outage: OutageWatch
+  /** Of the calls that send what attempts tell. */
+  readonly tellingOutage: OutageWatch
   readonly workerId: string
   readonly concurrency: number
   readonly keepAttempts: boolean
+  readonly valueLimits: ValueLimits
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   readonly capacity: Capacity
   readonly lease: Lease
@@ -34,6 +39,8 @@ export interface AttemptsParts extends Omit<AttemptParts, 'onCall' | 'onLateResu
   readonly onSettled: (settlement: Settlement, definitionIds: readonly number[]) => void
   /** An attempt of a stopping run has ended: its undo may be due. */
   readonly onStoppingRunMoved: (runId: string) => void
+  /** The store has a new value of this run. */
+  readonly onPublished: (runId: string) => void
   /** The store keeps refusing an outcome. */
   readonly onRefused: (error: unknown) => void
 }
@@ -52,6 +59,7 @@ export class Attempts {
   readonly #onBegin: (claim: Claim) => void
   readonly #performer: Performer
   readonly #settler: Settler<Attempt>
+  readonly #teller: Teller
   readonly #reports: AttemptReports
   readonly #all = new Set<Attempt>()
   readonly #stoppingRuns = new Set<string>()
@@ -66,13 +74,19 @@ export class Attempts {
     this.#definitions = parts.definitions
     this.#random = parts.runtime.random
     this.#onBegin = parts.onBegin
+    this.#teller = new Teller({
+      ...parts,
+      ...parts.valueLimits,
+      outage: parts.tellingOutage,
+      reports: this.#reports,
+    })
     this.#attemptParts = this.#partsOfAttempt(parts)
     const settling = this.#settlerOptions(parts)
     this.#settler = new Settler(settling)
     const isAbandoned = () => this.#settler.isAbandoned
     this.#performer = new Performer({
       ...parts,
-      transactions: new Transactions({ ...settling, log: parts.log, lease: parts.lease, isAbandoned }),
+      transactions: new Transactions({ ...parts, ...settling, isAbandoned }),
       onEnd: (attempt, end) => this.#end(attempt, end),
     })
   }
@@ -164,6 +178,7 @@ export class Attempts {
 
   /** Stops sending outcomes: the steps of those that are not recorded stay leased until the lease ends. */
   abandon(): void {
+    this.#teller.abandon()
     this.#settler.abandon()
   }
 
@@ -215,11 +230,18 @@ export class Attempts {
     // It may wait for the turn of its transaction.
     if (attempt.phase === 'queued') attempt.cutOff()
     attempt.decided()
+    // What the handler told is stored before its outcome is.
+    if (attempt.telling === undefined) this.#settle(attempt, end)
+    else void this.#teller.flush(attempt).then(() => this.#settle(attempt, endOnceTold(attempt, end)))
+  }
+
+  #settle(attempt: Attempt, end: AttemptEnd): void {
     this.#settler.settle({ item: attempt, outcome: outcomeOf(attempt, end, this.#random) })
   }
 
   /** One literal: every attempt reads these, and an object that was spread is slower to read. */
-  #partsOfAttempt({ runtime, payloads, payloadMaxBytes, lossyOutputs, log }: AttemptsParts): AttemptParts {
+  #partsOfAttempt(parts: AttemptsParts): AttemptParts {
+    const { runtime, payloads, payloadMaxBytes, lossyOutputs, log, valueLimits } = parts
     return {
       runtime,
       payloads,
@@ -228,6 +250,7 @@ export class Attempts {
       log,
       onCall: (attempt) => this.#reports.begun(attempt),
       onLateResult: (attempt) => this.#reports.discarded(attempt, 'timed_out'),
+      telling: { ...valueLimits, clock: runtime.clock, onTold: (telling) => this.#teller.note(telling) },
     }
   }
 

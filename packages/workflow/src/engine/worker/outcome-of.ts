@@ -15,6 +15,27 @@ export function outcomeOf(attempt: Attempt, end: AttemptEnd, random: () => numbe
   return decideOutcome(attempt.claim, attempt.step, end, random)
 }
 
+/** The end of an attempt that told something, once that is stored or known not to be. */
+export function endOnceTold({ step, claim, telling }: Attempt, end: AttemptEnd): AttemptEnd {
+  const error = telling?.failure
+  if (error === undefined) return end
+  switch (end.type) {
+    case 'returned':
+    case 'received':
+    case 'waits':
+    case 'expands':
+      // The effect of a handler that returned is there. A wait has no effect, and a compensation may be called again.
+      return step.wait === null && step.map === null && claim.direction === 'forward'
+        ? { type: 'unstorable', error }
+        : { type: 'threw', error }
+    case 'unstorable':
+    case 'threw':
+    case 'relay':
+    case 'given_up':
+      return end
+  }
+}
+
 /**
  * The replacement for an outcome whose output the store refuses: the handler succeeded, but its output is lost. Other outcomes have no replacement,
  * because they hold only values that the engine made, which can be stored.

@@ -1,7 +1,16 @@
-import type { Adapter, Outcome, Settlement, StepTransaction, TransactRequest } from '../../adapter/index.ts'
+import type {
+  Adapter,
+  NewValue,
+  Outcome,
+  Published,
+  Settlement,
+  StepTransaction,
+  TransactRequest,
+} from '../../adapter/index.ts'
 import type { TransactionPolicy } from '../../definition/step.ts'
 import type { Logger } from '../../logger.ts'
 import type { Attempt } from '../attempt/attempt.ts'
+import type { ValueLimits } from '../attempt/telling.ts'
 import { conflictDelayMs } from '../base/backoff.ts'
 import { isUnavailable, type OutageWatch } from '../base/outage.ts'
 import { pause, type Runtime } from '../base/runtime.ts'
@@ -20,6 +29,7 @@ export interface TransactParts {
   readonly log: Logger
   readonly workerId: string
   readonly keepAttempts: boolean
+  readonly valueLimits: ValueLimits
   /** Reserves slots for the steps that the outcome makes ready, before it is settled. */
   readonly reserve: (outcome: Outcome) => Reservation
   /** True when the session no longer waits for the store's answers. */
@@ -73,6 +83,7 @@ class Transaction {
   #end: AttemptEnd | undefined
   #outcome: Outcome | undefined
   #done: () => void = nothing
+  #told: readonly NewValue[] = []
   /** The transaction was rolled back before its handler was called, because a renewal of the lease would wait for it. */
   #isLeaseDoubted = false
 
@@ -133,7 +144,12 @@ class Transaction {
     this.#done = room.end
     this.#outcome = outcome
     attempt.decided()
-    return { outcome, handBackMax: room.max }
+    const { telling } = attempt
+    if (telling === undefined) return { outcome, handBackMax: room.max }
+    telling.end()
+    const keysMax = this.#parts.valueLimits.valuesMax
+    this.#told = telling.take(Number.POSITIVE_INFINITY)
+    return { outcome, handBackMax: room.max, told: { values: this.#told, keysMax } }
   }
 
   #settled(outcome: Outcome, result: Awaited<ReturnType<Adapter['transact']>>): Try {
@@ -147,9 +163,20 @@ class Transaction {
       case 'refused':
         // Rolled back with everything that the handler did: a failure like any other, and no effect is there.
         return this.#failed(refusedOutput(this.#attempt, result.reason))
+      case 'unpublished':
+        return this.#unpublished(result.results)
       case 'conflict':
         return this.#again(result.error)
     }
+  }
+
+  #unpublished(results: readonly Published[]): Try {
+    const telling = this.#attempt.telling!
+    this.#told.forEach((value, index) => {
+      telling.answered(value, results[index])
+    })
+    if (telling.failure !== undefined) return this.#failed(telling.failure)
+    return this.#again(new Error('another transaction held the row of the step that published'))
   }
 
   /** The answer to the COMMIT was lost: asks the store whether the outcome was recorded or rolled back. */

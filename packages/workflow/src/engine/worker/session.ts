@@ -11,6 +11,8 @@ export interface SessionEvents {
   readonly onSettled: (settlement: Settlement, definitionIds: readonly number[]) => void
   /** An attempt of a stopping run has ended: its undo may be due. */
   readonly onStoppingRunMoved: (runId: string) => void
+  /** The store has a new value of this run. */
+  readonly onPublished: (runId: string) => void
   /** A slot is free, or an outcome was recorded. */
   readonly onRoom: () => void
   /** The store may have leased steps to this session that it does not know. */

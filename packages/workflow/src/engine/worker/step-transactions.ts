@@ -1,6 +1,7 @@
 import type { TransactionPolicy } from '../../definition/step.ts'
 import type { Logger } from '../../logger.ts'
 import type { Attempt } from '../attempt/attempt.ts'
+import type { ValueLimits } from '../attempt/telling.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
 import type { Lease } from './lease.ts'
 import { transact } from './perform-in-transaction.ts'
@@ -11,6 +12,7 @@ export interface TransactionsOptions extends Omit<SettlerOptions<Attempt>, 'onRe
   /** True when the session no longer waits for the store's answers. */
   readonly isAbandoned: () => boolean
   readonly lease: Lease
+  readonly valueLimits: ValueLimits
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Adapter, ChangedRun, NewRun, Settlement, StartedRun } from '../../
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { Logger } from '../../logger.ts'
 import { LossyOutputs } from '../attempt/lossy-output.ts'
+import type { ValueLimits } from '../attempt/telling.ts'
 import type { EventHub } from '../base/events.ts'
 import { Loop } from '../base/loop.ts'
 import { OutageWatch } from '../base/outage.ts'
@@ -33,9 +34,12 @@ export interface WorkerParts {
   readonly leaseMs: number
   /** Whether each ended attempt is kept as a row. */
   readonly keepAttempts: boolean
+  readonly valueLimits: ValueLimits
   /** The runnable definitions, by the store's number. */
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   readonly onRunsChanged: (runs: readonly ChangedRun[]) => void
+  /** The store has a new value of this run. */
+  readonly onPublished: (runId: string) => void
   /** This worker returned steps of dead workers to the queue. */
   readonly onRecovered: (steps: Awaited<ReturnType<Adapter['sweep']>>['recovered']) => void
 }
@@ -219,6 +223,7 @@ export class Worker {
       workerId: this.#parts.runtime.newId(),
       lossyOutputs: this.#lossyOutputs,
       outage: this.#outage('settling'),
+      tellingOutage: this.#outage('publishing values'),
       onSettled: (settlement, definitionIds) => this.#settled(settlement, definitionIds),
       onStoppingRunMoved: (runId) => {
         this.#sagas.note(runId)

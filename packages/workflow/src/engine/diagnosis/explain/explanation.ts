@@ -3,6 +3,7 @@ import type {
   RunRecord,
   RunStatus,
   StepRecord,
+  ValueRecord,
   WorkerRecord,
 } from '../../../adapter/index.ts'
 
@@ -12,6 +13,8 @@ export interface RunToExplain {
   /** Every step, ascending by number. */
   readonly steps: readonly StepRecord[]
   readonly shape: DefinitionShape
+  /** What its steps told. */
+  readonly values?: readonly ValueRecord[]
   readonly workers: readonly WorkerRecord[]
   /** Epoch milliseconds, store clock. */
   readonly now: number

@@ -33,9 +33,17 @@ function running(found: RunToExplain, step: StepRecord): StepExplanation {
   const paused =
     run.status === 'paused' && stopped === '' ? '; what comes after it waits until the run is resumed' : ''
   const late = run.deadlineAt !== null && run.deadlineAt <= now ? '; its deadline has passed' : ''
-  const attempt = nthAttempt(step.attempts)
+  const attempt = `${nthAttempt(step.attempts)}${toldProgress(found, step)}`
   const sentence = `"${step.name}" has been running on worker ${step.workerId}${since}${attempt}${stopped}${paused}${late}.`
   return { step: step.name, reason: 'running', sentence }
+}
+
+/** What a running step told of its progress: `, and has done 3 of 10 (rows)`. Nothing if that was told by an earlier attempt. */
+function toldProgress({ values = [] }: RunToExplain, { step, startedAt }: StepRecord): string {
+  const told = values.find((value) => value.key === null && value.step === step)
+  if (told === undefined || (startedAt !== null && told.at < startedAt)) return ''
+  const { done, total, note } = JSON.parse(told.value)
+  return `, and has done ${done}${total === undefined ? '' : ` of ${total}`}${note === undefined ? '' : ` (${note})`}`
 }
 
 /** Whether its run was stopped and its undo has not begun. */

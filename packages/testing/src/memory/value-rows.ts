@@ -1,0 +1,35 @@
+import type { ValueRecord } from '@belay/workflow/adapter'
+import type { Rows, RunRow, ValueRow } from './rows.ts'
+
+export function valuesOf(rows: Rows, runId: string): readonly ValueRow[] {
+  return rows.values.get(runId) ?? []
+}
+
+/** Of each key the latest value, and the progress of each step. */
+export function valueRecords(rows: Rows, run: RunRow): readonly ValueRecord[] {
+  const values = valuesOf(rows, run.runId)
+  const latest = values.filter(
+    (value) =>
+      value.key === null || !values.some((other) => other.key === value.key && isShownOver(other, value)),
+  )
+  const sorted = [...latest].sort((one, other) => {
+    if (one.key === other.key) return one.step - other.step
+    return (one.key ?? '') < (other.key ?? '') ? -1 : 1
+  })
+  const { steps } = run.definition.saved.shape
+  return sorted.map(({ step, key, value, at }) => ({ step, name: steps[step]!.name, key, value, at }))
+}
+
+function isShownOver(one: ValueRow, other: ValueRow): boolean {
+  return one.at > other.at || (one.at === other.at && one.step > other.step)
+}
+
+/** Gives values the numbers that their steps have in the new definition. */
+export function moveValues(rows: Rows, { runId }: RunRow, oldNumbers: readonly (number | null)[]): void {
+  const moved = valuesOf(rows, runId).flatMap((value) => {
+    const step = oldNumbers.indexOf(value.step)
+    return step < 0 ? [] : [{ ...value, step }]
+  })
+  if (moved.length > 0) rows.values.set(runId, moved)
+  else rows.values.delete(runId)
+}

@@ -1,0 +1,62 @@
+import type { RunRecord, StepRecord, ValueRecord } from '../../adapter/index.ts'
+
+/** A run as it was read. Watchers share it. */
+export interface SeenRun {
+  readonly run: RunRecord
+  readonly steps: readonly StepRecord[]
+  readonly values: readonly ValueRecord[]
+}
+
+/** The states of one run for one watcher. Keeps only the newest: a slow watcher skips states, and never makes a queue grow. */
+export class RunFeed {
+  readonly runId: string
+  readonly #onStop: () => void
+  #newest: SeenRun | undefined
+  #error: unknown
+  #hasFailed = false
+  #isStopped = false
+  #wake: () => void = () => {}
+
+  constructor(runId: string, onStop: () => void) {
+    this.runId = runId
+    this.#onStop = onStop
+  }
+
+  /** Resolves to the newest state that was not taken before, or to undefined once the feed is stopped. Rejects once it has failed. */
+  async next(): Promise<SeenRun | undefined> {
+    while (this.#newest === undefined && !this.#hasFailed && !this.#isStopped) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+    if (this.#isStopped) return undefined
+    const newest = this.#newest
+    this.#newest = undefined
+    if (newest === undefined) throw this.#error
+    return newest
+  }
+
+  see(run: SeenRun): void {
+    this.#newest = run
+    this.#wake()
+  }
+
+  /** A state that was seen before is still given. */
+  fail(error: unknown): void {
+    this.#hasFailed = true
+    this.#error = error
+    this.#wake()
+  }
+
+  /** Ends at once: for a watcher that gives up. */
+  cut(error: unknown): void {
+    this.#newest = undefined
+    this.fail(error)
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#wake()
+    this.#onStop()
+  }
+}

@@ -1,0 +1,163 @@
+import type { Adapter, ObservedRun } from '../../adapter/index.ts'
+import type { Clock } from '../../clock.ts'
+import { BelayError } from '../../errors.ts'
+import { Loop } from '../base/loop.ts'
+import type { OutageWatch } from '../base/outage.ts'
+import type { Runtime } from '../base/runtime.ts'
+import { RunFeed, type SeenRun } from './run-feed.ts'
+import { unknownRun } from './run-reference.ts'
+
+/** The most runs in one query. */
+const ASK_MAX = 500
+/** The most runs that are read at once: reading must not take all connections. */
+const READS_MAX = 4
+
+export interface RunObserverParts {
+  readonly adapter: Adapter
+  readonly runtime: Runtime
+  readonly tickMs: number
+  readonly outage: OutageWatch
+}
+
+interface Observed {
+  readonly feeds: Set<RunFeed>
+  /** What the newest read run looked like just before it was read. */
+  print: ObservedRun | undefined
+  seen: SeenRun | undefined
+}
+
+/**
+ * Tells watchers how runs change. Once a tick, one query asks for the fingerprints of all observed runs; only those that changed are read, once for
+ * all their watchers. What this process knows to have changed is asked for at once. Asks nothing while nobody watches.
+ */
+export class RunObserver {
+  readonly #parts: RunObserverParts
+  readonly #loop: Loop
+  readonly #runs = new Map<string, Observed>()
+  /** Runs to ask for without waiting for the tick. */
+  readonly #hinted = new Set<string>()
+  #asksAllAt = 0
+  #isClosed = false
+
+  constructor(parts: RunObserverParts) {
+    this.#parts = parts
+    this.#loop = new Loop({
+      clock: parts.runtime.clock,
+      intervalMs: parts.tickMs,
+      work: async () => {
+        await this.#round()
+        if (this.#runs.size > 0) parts.outage.succeeded()
+      },
+      onError: (error) => {
+        // What this round did not learn, the next one asks for, however soon it comes.
+        this.#asksAllAt = 0
+        return parts.outage.failed(error)
+      },
+      mayRest: () => this.#runs.size === 0,
+    })
+  }
+
+  /** The engine's clock, for watchers that wait. */
+  get clock(): Clock {
+    return this.#parts.runtime.clock
+  }
+
+  /** Begins to follow a run. The feed's end must be told with stop(). */
+  follow(runId: string): RunFeed {
+    const feed = new RunFeed(runId, () => this.#forget(runId, feed))
+    if (this.#isClosed) {
+      feed.fail(closedError(runId))
+      return feed
+    }
+    const observed = this.#runs.get(runId) ?? { feeds: new Set(), print: undefined, seen: undefined }
+    this.#runs.set(runId, observed)
+    observed.feeds.add(feed)
+    // What others saw may be a tick old, but the feed begins with the present state.
+    observed.print = undefined
+    this.#hint(runId)
+    return feed
+  }
+
+  /** This process has changed the run. */
+  changed(runId: string): void {
+    if (this.#runs.has(runId)) this.#hint(runId)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const runId of [...this.#runs.keys()]) this.#fail(runId, closedError(runId))
+    await this.#loop.stop()
+  }
+
+  #hint(runId: string): void {
+    this.#hinted.add(runId)
+    this.#loop.wake()
+  }
+
+  async #round(): Promise<void> {
+    const now = this.#parts.runtime.clock.now()
+    const isDue = now >= this.#asksAllAt
+    if (isDue) this.#asksAllAt = now + this.#parts.tickMs
+    const asked = [...(isDue ? this.#runs.keys() : this.#hinted)]
+    this.#hinted.clear()
+    for (let start = 0; start < asked.length; start += ASK_MAX) {
+      await this.#ask(asked.slice(start, start + ASK_MAX))
+    }
+  }
+
+  async #ask(runIds: readonly string[]): Promise<void> {
+    const prints = new Map<string, ObservedRun>()
+    for (const print of await this.#parts.adapter.observeRuns(runIds)) prints.set(print.runId, print)
+    const changed = runIds.filter((runId) => hasChanged(this.#runs.get(runId), prints.get(runId)))
+    for (let start = 0; start < changed.length; start += READS_MAX) {
+      const reads = changed.slice(start, start + READS_MAX)
+      await Promise.all(reads.map((runId) => this.#read(runId, prints.get(runId))))
+    }
+  }
+
+  /** Reads what has changed of a run: the run with its steps, or only its values. */
+  async #read(runId: string, print: ObservedRun | undefined): Promise<void> {
+    const observed = this.#runs.get(runId)
+    // Its last watcher has left meanwhile.
+    if (observed === undefined) return
+    const seen = print === undefined ? null : await this.#seen(observed, print)
+    if (seen === null) return this.#fail(runId, unknownRun({ runId }))
+    observed.print = print
+    observed.seen = seen
+    for (const feed of observed.feeds) feed.see(seen)
+  }
+
+  async #seen({ print: before, seen }: Observed, print: ObservedRun): Promise<SeenRun | null> {
+    const { adapter } = this.#parts
+    const isOfValues = before !== undefined && before.status === print.status && before.steps === print.steps
+    if (seen === undefined || !isOfValues) return adapter.readRun(print.runId)
+    const values = await adapter.readValues(print.runId)
+    return values === null ? null : { ...seen, values }
+  }
+
+  #fail(runId: string, error: BelayError): void {
+    const observed = this.#runs.get(runId)
+    this.#runs.delete(runId)
+    for (const feed of observed?.feeds ?? []) feed.fail(error)
+  }
+
+  #forget(runId: string, feed: RunFeed): void {
+    const observed = this.#runs.get(runId)
+    observed?.feeds.delete(feed)
+    if (observed?.feeds.size === 0) this.#runs.delete(runId)
+  }
+}
+
+function hasChanged(observed: Observed | undefined, now: ObservedRun | undefined): boolean {
+  const before = observed?.print
+  if (before === undefined || now === undefined) return true
+  return before.status !== now.status || before.steps !== now.steps || before.values !== now.values
+}
+
+function closedError(runId: string): BelayError {
+  return new BelayError(
+    'engine_closed',
+    `The engine was closed while run ${runId} was watched. The run goes on. To watch it again, use engine.runs.handle(id) on another engine.`,
+    { runId },
+  )
+}
