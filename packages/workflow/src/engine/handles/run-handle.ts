@@ -58,7 +58,7 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
    * @throws StepFailedError when the step has failed for good, was cancelled or undone, or when the run has ended without it; `invalid_option` for a
    * step that the run does not have; otherwise what `result()` throws.
    */
-  step<Name extends StepNameOf<Outputs>>(step: Name, options?: ResultOptions): Promise<OutputAt<Outputs, Name>>
+  step<Name extends keyof Outputs & string>(step: Name, options?: ResultOptions): Promise<Outputs[Name]>
   /**
    * Iterates over the changes of the run, its steps, its values and its progress, beginning with the present state. Ends with the run, when
    * `result()` would settle. Changes that come faster than they are taken are told as one.

@@ -32,12 +32,12 @@ export abstract class RunVerbs {
   }
 
   /** Waits for the result of one step. See {@link RunHandle.step}. */
-  async step<Reference extends RunReference, Name extends StepNameOf<OutputsAt<Reference>>>(
+  async step<Reference extends RunReference, Name extends keyof OutputsAt<Reference> & string>(
     run: Reference,
     step: Name,
     options?: ResultOptions,
-  ): Promise<OutputAt<OutputsAt<Reference>, Name>> {
-    return (await this.#on('step()', run).step(step, options)) as OutputAt<OutputsAt<Reference>, Name>
+  ): Promise<OutputsAt<Reference>[Name]> {
+    return (await this.#on('step()', run).step(step, options)) as OutputsAt<Reference>[Name]
   }
 
   /** Iterates over the changes of a run. See {@link RunHandle.watch}. */
