@@ -528,4 +528,11 @@ ALTER TABLE "belay"."workflow_migrations" ADD COLUMN oldest_code integer;
 INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0005_rounds_undo_columns_and_tags', 5);
 `,
   },
+  {
+    tag: '0006_branches',
+    hash: 'efcb76c1001412dba564d87ba3d77471a3c63e50773134461919ff8713c5f35d',
+    sql: `ALTER TABLE "belay"."workflow_steps" ADD COLUMN "branch" json;--> statement-breakpoint
+INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0006_branches', 5);
+`,
+  },
 ]

@@ -1,4 +1,4 @@
-import type { Direction, EndStatus, RunStatus, StoreNotice, Wake } from '../../adapter/index.ts'
+import type { Direction, EndStatus, RunStatus, SkipReason, StoreNotice, Wake } from '../../adapter/index.ts'
 import type { SerialisedError } from '../../cause.ts'
 import type { Logger } from '../../logger.ts'
 
@@ -71,6 +71,8 @@ export type EngineEvents = {
   'step.started': StepEvent
   'step.completed': StepEvent & { readonly durationMs: number }
   'step.compensated': StepEvent & { readonly durationMs: number }
+  /** The definition skipped the step: its handler was not called. */
+  'step.skipped': StepEvent & { readonly reason: SkipReason }
   /** The step began to wait, without a worker: until the time in `wake`, or for its signal if `wake` is undefined. */
   'step.waiting': StepEvent & { readonly wake: Wake | undefined }
   'step.retrying': StepEvent & { readonly error: SerialisedError; readonly delayMs: number }
@@ -129,6 +131,7 @@ const IS_EVENT: Readonly<Record<keyof EngineEvents, true>> = {
   'step.started': true,
   'step.completed': true,
   'step.compensated': true,
+  'step.skipped': true,
   'step.waiting': true,
   'step.retrying': true,
   'step.failed': true,

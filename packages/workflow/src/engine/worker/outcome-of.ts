@@ -50,7 +50,13 @@ export function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number 
   return count
 }
 
-const END_WELL: ReadonlySet<Outcome['type']> = new Set(['completed', 'received', 'compensated', 'relayed'])
+const END_WELL: ReadonlySet<Outcome['type']> = new Set([
+  'completed',
+  'received',
+  'skipped',
+  'compensated',
+  'relayed',
+])
 
 /** How many undos in these plans can begin at once. */
 export function dueUndos(plans: readonly UndoPlan[]): number {
