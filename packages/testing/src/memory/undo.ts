@@ -137,7 +137,7 @@ function describe(run: RunRow): DrainedRun {
       status,
       started: begun ?? startedAt !== null,
       succeeded,
-      branch,
+      ...(branch === null ? {} : { decided: true }),
     })),
   }
 }

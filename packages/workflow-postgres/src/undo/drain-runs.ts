@@ -1,4 +1,4 @@
-import type { DrainedRun, JsonText, StepStatus } from '@belay/workflow/adapter'
+import type { DrainedRun, StepStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { cancelSteps, lockedOpenSteps, openStatuses } from '../rows/open-steps.ts'
@@ -13,7 +13,7 @@ interface DrainedRow {
   readonly statuses: readonly StepStatus[]
   readonly started: readonly boolean[]
   readonly succeeded: readonly boolean[]
-  readonly branches: readonly JsonText[]
+  readonly decided: readonly boolean[]
 }
 
 /**
@@ -23,7 +23,7 @@ interface DrainedRow {
 export const readDrainedRuns: Statement<DrainedRow> = {
   name: 'read_drained_runs',
   text: `
-select r.id as run_id, r.definition_id, r.stop, s.leftovers, s.fences, s.steps, s.statuses, s.started, s.succeeded, s.branches
+select r.id as run_id, r.definition_id, r.stop, s.leftovers, s.fences, s.steps, s.statuses, s.started, s.succeeded, s.decided
 from belay.workflow_runs r
 cross join lateral (
   select (count(*) filter (where s.status = 'running'))::int as in_flight,
@@ -33,7 +33,7 @@ cross join lateral (
     array_agg(s.status order by s.step) as statuses,
     array_agg(coalesce(s.begun, s.started_at is not null) order by s.step) as started,
     array_agg(coalesce(s.succeeded, false) order by s.step) as succeeded,
-    array_agg(s.branch::text order by s.step) as branches
+    array_agg(s.branch is not null order by s.step) as decided
   from belay.workflow_steps s
   where s.run_id = r.id
 ) s
@@ -106,7 +106,7 @@ function decode(row: DrainedRow): DrainedRun {
       status: row.statuses[index]!,
       started: row.started[index]!,
       succeeded: row.succeeded[index]!,
-      branch: row.branches[index] ?? null,
+      ...(row.decided[index] ? { decided: true } : {}),
     })),
   }
 }

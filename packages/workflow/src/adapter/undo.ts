@@ -1,6 +1,6 @@
 import type { ChangedRun } from './changed-run.ts'
 import type { EndStatus, StepStatus } from './lifecycle.ts'
-import type { Claim, JsonText } from './records.ts'
+import type { Claim } from './records.ts'
 
 /** A run that has failed or was cancelled, is not paused, and has no step in flight. */
 export interface DrainedRun {
@@ -12,14 +12,14 @@ export interface DrainedRun {
   readonly fences?: number
   /**
    * Every step of the run, ascending by number. `started`: its effect may be there, wholly or partly. `succeeded`: its effect is there, although the
-   * step did not complete. `branch`: as in `StepRecord`.
+   * step did not complete. `decided`: it has a branch; omitted for false.
    */
   readonly steps: readonly {
     readonly step: number
     readonly status: StepStatus
     readonly started: boolean
     readonly succeeded?: boolean | undefined
-    readonly branch?: JsonText | undefined
+    readonly decided?: boolean | undefined
   }[]
 }
 

@@ -10,7 +10,6 @@ import {
   type Edges,
   fanEdges,
   Graph,
-  type Kinds,
   looseEdges,
   PAIR,
 } from './graph.ts'
@@ -56,8 +55,8 @@ export class Scenario {
     return this.harness.advance(ms)
   }
 
-  async graph(name: string, edges: Edges, version = 1, kinds: Kinds = {}): Promise<Graph> {
-    const [saved] = await this.adapter.saveDefinitions([definitionRecord(name, edges, version, kinds)])
+  async graph(...shape: Parameters<typeof definitionRecord>): Promise<Graph> {
+    const [saved] = await this.adapter.saveDefinitions([definitionRecord(...shape)])
     const graph = new Graph(saved!)
     this.#graphs.push(graph)
     return graph

@@ -42,7 +42,7 @@ function begunOnly(
   step: DrainedRun['steps'][number],
   { when }: StepShape,
 ): Pick<DrainedRun['steps'][number], 'status' | 'started' | 'succeeded'> {
-  return when === 'function' && step.branch === null ? { ...step, started: false } : step
+  return when === 'function' && step.decided !== true ? { ...step, started: false } : step
 }
 
 function endOf(run: DrainedRun, undos: number): UndoPlan['endsAs'] {
