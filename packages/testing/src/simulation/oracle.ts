@@ -47,7 +47,12 @@ export class Violations {
 export class Oracle {
   readonly #parts: OracleParts
   /** By run and the step's name. */
-  readonly #known: Known = { recorded: new Map(), taken: new Map(), maybeTaken: new Map() }
+  readonly #known: Known = {
+    recorded: new Map(),
+    taken: new Map(),
+    maybeTaken: new Map(),
+    decided: new Map(),
+  }
   /** How often transactional handlers wrote and their outcomes were recorded, by run, step and outcome. */
   readonly #committed = new Map<string, number>()
   /** Since when runs have been paused. */
@@ -154,6 +159,9 @@ export class Oracle {
     if (step !== undefined && isLetGo(outcome)) {
       this.#parts.effects.letGo(outcome.runId, step.name, outcome.fence)
     }
+    if (step !== undefined && (outcome.type === 'decided' || outcome.type === 'skipped')) {
+      this.#decided(`${outcome.runId}/${step.name}`, outcome)
+    }
     // A step that succeeded must be undone even if its result could not be stored.
     const hasSucceeded = outcome.type === 'failed' && outcome.succeeded === true
     const type = outcome.type === 'received' || hasSucceeded ? 'completed' : outcome.type
@@ -167,6 +175,15 @@ export class Oracle {
     recorded.set(key, outcome.fence)
   }
 
+  /** A step is decided once in each round. */
+  #decided(name: string, { branch, fence }: Extract<Outcome, { type: 'decided' | 'skipped' }>): void {
+    const before = this.#known.decided.get(name)
+    if (before !== undefined && before.fence !== fence) {
+      this.#broken(`${name} was decided twice: ${before.branch}, then ${branch}`)
+    }
+    this.#known.decided.set(name, { branch, fence })
+  }
+
   /**
    * Checks a run that an operator may have changed. A step sent forward again may be recorded again. A manual undo counts as recorded. A decision
    * that is asked for anew may be given again.
@@ -177,7 +194,8 @@ export class Oracle {
     if (found?.run.status !== 'paused') this.#pausedAt.delete(runId)
     else if (!this.#pausedAt.has(runId)) this.#pausedAt.set(runId, this.#parts.now())
     const { recorded, taken } = this.#known
-    for (const { name, status, signalledAt, succeeded } of found?.steps ?? []) {
+    for (const { name, status, signalledAt, succeeded, branch } of found?.steps ?? []) {
+      if (branch === null) this.#known.decided.delete(`${runId}/${name}`)
       const [completed, compensated] = ['completed', 'compensated'].map((type) => `${runId}/${name}/${type}`)
       if (status === 'pending' || status === 'ready' || (status === 'skipped' && !succeeded)) {
         recorded.delete(completed!)
