@@ -1,5 +1,5 @@
 import type { WorkflowDefinition } from '@belay/workflow'
-import { RUNS, type StepRecord, skipOf } from '@belay/workflow/adapter'
+import { type Outcome, RUNS, type StepRecord, skipOf } from '@belay/workflow/adapter'
 
 /** The rows of a run, ascending by step. */
 type Rows = readonly StepRecord[]
@@ -60,4 +60,25 @@ export function checkBranch(
     return whySkipped(definition, step.name, steps) !== undefined
   })
   if (!isRight) broken(`was skipped for no reason: its branch is ${step.branch}`)
+}
+
+/** What was decided about each step of each run, with the fence of the attempt that recorded it. */
+export class Decisions {
+  readonly #byStep = new Map<string, { readonly branch: string; readonly fence: number }>()
+
+  /** Returns a violation if the step was decided before: it is decided once in each round. */
+  recorded(step: string, outcome: Outcome): string | undefined {
+    if (outcome.type !== 'decided' && outcome.type !== 'skipped') return undefined
+    const { branch, fence } = outcome
+    const before = this.#byStep.get(step)
+    this.#byStep.set(step, { branch, fence })
+    // An attempt whose answer was lost records the same again.
+    if (before === undefined || before.fence === fence) return undefined
+    return `${step} was decided twice: ${before.branch}, then ${branch}`
+  }
+
+  /** The step decides anew: an operator sent it forward with what it builds on. */
+  forget(step: string): void {
+    this.#byStep.delete(step)
+  }
 }

@@ -13,8 +13,6 @@ export interface Known {
   readonly taken: Map<string, JsonText>
   /** Payloads of signals whose transactions may have committed. */
   readonly maybeTaken: Map<string, readonly JsonText[]>
-  /** The branch of each decided step, with the fence of the attempt that recorded it. */
-  readonly decided: Map<string, { readonly branch: string; readonly fence: number }>
 }
 
 export interface End {

@@ -9,6 +9,7 @@ import {
 } from '@belay/workflow/adapter'
 import { checkInvariants, type RunDump } from '../invariants/index.ts'
 import { count, isLookedAt, isWithin } from './calls.ts'
+import { Decisions } from './check-branch.ts'
 import { checkCall } from './check-call.ts'
 import { checkEndOf, type Known } from './check-end.ts'
 import type { Definitions } from './definitions.ts'
@@ -47,12 +48,8 @@ export class Violations {
 export class Oracle {
   readonly #parts: OracleParts
   /** By run and the step's name. */
-  readonly #known: Known = {
-    recorded: new Map(),
-    taken: new Map(),
-    maybeTaken: new Map(),
-    decided: new Map(),
-  }
+  readonly #known: Known = { recorded: new Map(), taken: new Map(), maybeTaken: new Map() }
+  readonly #decisions = new Decisions()
   /** How often transactional handlers wrote and their outcomes were recorded, by run, step and outcome. */
   readonly #committed = new Map<string, number>()
   /** Since when runs have been paused. */
@@ -159,9 +156,8 @@ export class Oracle {
     if (step !== undefined && isLetGo(outcome)) {
       this.#parts.effects.letGo(outcome.runId, step.name, outcome.fence)
     }
-    if (step !== undefined && (outcome.type === 'decided' || outcome.type === 'skipped')) {
-      this.#decided(`${outcome.runId}/${step.name}`, outcome)
-    }
+    const again = step && this.#decisions.recorded(`${outcome.runId}/${step.name}`, outcome)
+    if (again !== undefined) this.#broken(again)
     // A step that succeeded must be undone even if its result could not be stored.
     const hasSucceeded = outcome.type === 'failed' && outcome.succeeded === true
     const type = outcome.type === 'received' || hasSucceeded ? 'completed' : outcome.type
@@ -175,15 +171,6 @@ export class Oracle {
     recorded.set(key, outcome.fence)
   }
 
-  /** A step is decided once in each round. */
-  #decided(name: string, { branch, fence }: Extract<Outcome, { type: 'decided' | 'skipped' }>): void {
-    const before = this.#known.decided.get(name)
-    if (before !== undefined && before.fence !== fence) {
-      this.#broken(`${name} was decided twice: ${before.branch}, then ${branch}`)
-    }
-    this.#known.decided.set(name, { branch, fence })
-  }
-
   /**
    * Checks a run that an operator may have changed. A step sent forward again may be recorded again. A manual undo counts as recorded. A decision
    * that is asked for anew may be given again.
@@ -195,7 +182,7 @@ export class Oracle {
     else if (!this.#pausedAt.has(runId)) this.#pausedAt.set(runId, this.#parts.now())
     const { recorded, taken } = this.#known
     for (const { name, status, signalledAt, succeeded, branch } of found?.steps ?? []) {
-      if (branch === null) this.#known.decided.delete(`${runId}/${name}`)
+      if (branch === null) this.#decisions.forget(`${runId}/${name}`)
       const [completed, compensated] = ['completed', 'compensated'].map((type) => `${runId}/${name}/${type}`)
       if (status === 'pending' || status === 'ready' || (status === 'skipped' && !succeeded)) {
         recorded.delete(completed!)

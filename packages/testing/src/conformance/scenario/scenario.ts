@@ -3,16 +3,7 @@ import type { Adapter, Delivery, DrainedRun, JsonText, NewSignal, UndoPlan } fro
 import { assertInvariants } from '../../invariants/check.ts'
 import { type Dump, readDump } from '../../invariants/dump.ts'
 import type { Harness } from '../harness.ts'
-import {
-  chainEdges,
-  DIAMOND,
-  definitionRecord,
-  type Edges,
-  fanEdges,
-  Graph,
-  looseEdges,
-  PAIR,
-} from './graph.ts'
+import { chainEdges, DIAMOND, definitionRecord, fanEdges, Graph, looseEdges, PAIR } from './graph.ts'
 import { Ids } from './ids.ts'
 import { CANCELLED } from './outcomes.ts'
 import { CaseRun } from './run.ts'
