@@ -10,8 +10,9 @@ import type { WaitPlace } from './wait-draft.ts'
 
 /** When a step of a graph as data runs. */
 export interface GraphCondition<HandlerName extends string = string> {
+  // A template, or the compiler would take an object of cases for the name of a handler.
   /** The name of the handler that decides, or for each choice the case or cases with which the step runs. */
-  readonly when?: HandlerName | Readonly<Record<string, string | readonly string[]>> | undefined
+  readonly when?: `${HandlerName}` | Readonly<Record<string, string | readonly string[]>> | undefined
   /** Default `skip`: the step is skipped with any of its dependencies. */
   readonly onSkipped?: 'skip' | 'run' | undefined
 }

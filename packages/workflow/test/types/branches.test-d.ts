@@ -1,5 +1,5 @@
 import { describe, expectTypeOf, it } from 'vitest'
-import { define, type OutputsOf, unchecked } from '../../src/definition/index.ts'
+import { define, defineGraph, type OutputsOf, unchecked } from '../../src/definition/index.ts'
 
 const load = define('order', { version: 1, input: unchecked<{ card: boolean }>() }).step('load', {
   run: () => ({ total: 3 }),
@@ -102,5 +102,28 @@ describe('a step after a step that may be skipped', () => {
     expectTypeOf<OutputsOf<typeof next>['ship']>().toEqualTypeOf<string>()
     const later = next.step('close', { dependsOn: ['ship'], run: () => 1 })
     expectTypeOf<OutputsOf<typeof later>['close']>().toEqualTypeOf<number>()
+  })
+})
+
+describe('a graph as data', () => {
+  const handlers = { work: () => 1, pick: () => 'x', ask: () => true }
+
+  it('names the handlers of its choices and conditions', () => {
+    defineGraph(
+      'w',
+      {
+        steps: {
+          m: { on: 'pick', cases: ['x'] },
+          a: { handler: 'work', when: { m: 'x' } },
+          b: { sleep: '1s', when: 'ask', onSkipped: 'run' },
+        },
+        dag: {},
+      },
+      handlers,
+    )
+    // @ts-expect-error there is no such handler
+    defineGraph('w', { steps: { a: { handler: 'work', when: 'aks' } }, dag: {} }, handlers)
+    // @ts-expect-error there is no such handler
+    defineGraph('w', { steps: { m: { on: 'pik', cases: ['x'] } }, dag: {} }, handlers)
   })
 })
