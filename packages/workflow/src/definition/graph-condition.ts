@@ -11,7 +11,10 @@ import type { WaitPlace } from './wait-draft.ts'
 /** When a step of a graph as data runs. */
 export interface GraphCondition<HandlerName extends string = string> {
   // A template, or the compiler would take an object of cases for the name of a handler.
-  /** The name of the handler that decides, or for each choice the case or cases with which the step runs. */
+  /**
+   * The name of the handler that decides, or for each choice the case or cases with which the step runs. The handler gets `input`, `deps`, `runId`
+   * and `step` only.
+   */
   readonly when?: `${HandlerName}` | Readonly<Record<string, string | readonly string[]>> | undefined
   /** Default `skip`: the step is skipped with any of its dependencies. */
   readonly onSkipped?: 'skip' | 'run' | undefined

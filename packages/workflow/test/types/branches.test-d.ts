@@ -1,5 +1,5 @@
 import { describe, expectTypeOf, it } from 'vitest'
-import { define, defineGraph, type OutputsOf, unchecked } from '../../src/definition/index.ts'
+import { addStep, define, defineGraph, type OutputsOf, unchecked } from '../../src/definition/index.ts'
 
 const load = define('order', { version: 1, input: unchecked<{ card: boolean }>() }).step('load', {
   run: () => ({ total: 3 }),
@@ -102,6 +102,15 @@ describe('a step after a step that may be skipped', () => {
     expectTypeOf<OutputsOf<typeof next>['ship']>().toEqualTypeOf<string>()
     const later = next.step('close', { dependsOn: ['ship'], run: () => 1 })
     expectTypeOf<OutputsOf<typeof later>['close']>().toEqualTypeOf<number>()
+  })
+})
+
+describe('a helper that adds a step', () => {
+  it('makes its output optional, too', () => {
+    const more = addStep(load, 'audit', { when: () => true, run: () => 'x' })
+    expectTypeOf<OutputsOf<typeof more>['audit']>().toEqualTypeOf<string | undefined>()
+    const plain = addStep(load, 'audit', { run: () => 'x' })
+    expectTypeOf<OutputsOf<typeof plain>['audit']>().toEqualTypeOf<string>()
   })
 })
 

@@ -111,8 +111,7 @@ export class Attempt {
   /** The handler's transaction policy; null if it has none or is not called. */
   get transaction(): TransactionPolicy | null {
     const { step, claim } = this
-    // A decision is recorded on its own, before the handler's transaction begins.
-    if (claim.direction === 'forward') return this.#branchStep()?.type === 'call' ? null : step.transaction
+    if (claim.direction === 'forward') return this.#runs ? step.transaction : null
     return this.#payloads.owesUndo ? (step.compensation?.transaction ?? null) : null
   }
 
@@ -182,6 +181,11 @@ export class Attempt {
     this.#isCutOff = true
     this.#cutOff?.abort()
     this.#cut()
+  }
+
+  /** Whether nothing is left to decide before the handler. A decision is recorded on its own, before a transaction begins. */
+  get #runs(): boolean {
+    return this.step.branch === null || this.#branchStep()?.type === 'runs'
   }
 
   /** Undefined for a step that always runs, and in an undo. */
