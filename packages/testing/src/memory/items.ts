@@ -42,6 +42,15 @@ function removeItems(rows: Rows, run: RunRow, map: number): ReadonlyMap<number, 
   return removed
 }
 
+/** Skips the items of a map that ran before an undo and is skipped now. The rows stay, so that their fences never repeat. */
+export function skipItems(rows: Rows, run: RunRow, map: number, branch: string): void {
+  const items = [...run.items.values()].filter(({ step }) => mapOf(step) === map)
+  // If the run is stopping, its items were cancelled with its join.
+  for (const row of items.filter(({ status }) => status === 'pending')) {
+    changeStep(run, row, { status: 'skipped', openDependencies: 0, branch, finishedAt: rows.now })
+  }
+}
+
 /**
  * An item of a map has ended: the next one that waits for its turn becomes ready; in a paused run, once that is resumed. Returns whether one was
  * queued.

@@ -1,6 +1,6 @@
 import type { Outcome, StoredRunStatus, Wake } from '@belay/workflow/adapter'
 import { changeStep, moveRun } from './change.ts'
-import { addItems, freeNextItem } from './items.ts'
+import { addItems, freeNextItem, skipItems } from './items.ts'
 import { enqueue, type StepOfRun } from './lease.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { dependenciesOf, dependentsOf, rowOf } from './run-rows.ts'
@@ -32,6 +32,14 @@ export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequenc
       changeStep(run, step, { status: 'completed', finishedAt })
       afterCompletion(rows, held, consequences)
       break
+    case 'skipped':
+      changeStep(run, step, { status: 'skipped', output: null, branch: outcome.branch, finishedAt })
+      skipItems(rows, run, step.step, outcome.branch)
+      afterCompletion(rows, held, consequences)
+      break
+    case 'decided':
+      changeStep(run, step, { branch: outcome.branch })
+      break
     case 'waiting':
       wait(rows, held, outcome.wake, consequences)
       break
@@ -45,6 +53,20 @@ export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequenc
     case 'released':
       requeue(rows, held, { delayMs: 0, begun: outcome.begun !== false }, consequences)
       break
+    default:
+      recordUndo(rows, held, outcome, consequences)
+  }
+}
+
+function recordUndo(
+  rows: Rows,
+  held: StepOfRun,
+  outcome: Extract<Outcome, { type: 'compensated' | 'relayed' | 'compensation_failed' }>,
+  consequences: Consequences,
+): void {
+  const { run, step } = held
+  const finishedAt = rows.now
+  switch (outcome.type) {
     case 'compensated':
       changeStep(run, step, { status: 'compensated', undo: { ...step.undo!, finishedAt } })
       afterUndo(rows, held, consequences)

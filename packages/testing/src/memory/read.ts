@@ -77,6 +77,7 @@ function newestFitting(rows: Rows, conditions: RunConditions): readonly RunRow[]
 }
 
 export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly RunPayloads[] {
+  const withBranches = requests.some(({ branches }) => branches)
   return requests.flatMap(({ runId, steps }) => {
     const run = rows.runs.get(runId)
     if (run === undefined) return []
@@ -85,7 +86,7 @@ export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly 
       if (row === undefined) return []
       const { step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded } = row
       const own = { step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded }
-      return [{ ...own, ...itemOf(row) }]
+      return [{ ...own, ...itemOf(row), ...(withBranches ? { branch: row.branch } : {}) }]
     })
     return [{ runId, input: run.input, cause: run.cause, steps: payloads, now: rows.now }]
   })

@@ -76,6 +76,8 @@ export interface StepRow {
   /** Only of a step that joins a map with limited concurrency: the limit, and the index of the next item that waits for its turn. */
   atOnce: number | null
   nextItem: number | null
+  /** Whether the step runs, as its definition decided; null before that. */
+  branch: JsonText
 }
 
 export interface WorkerRow {

@@ -166,6 +166,7 @@ export function newStep(step: number, openDependencies: number, startAt: number 
     item: null,
     atOnce: null,
     nextItem: null,
+    branch: null,
   }
 }
 

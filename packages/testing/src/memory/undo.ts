@@ -133,11 +133,12 @@ function describe(run: RunRow): DrainedRun {
     definitionId: run.definition.saved.id,
     stop: run.stop!,
     fences: fencesOf(run),
-    steps: rowsOf(run).map(({ step, status, startedAt, begun, succeeded }) => ({
+    steps: rowsOf(run).map(({ step, status, startedAt, begun, succeeded, branch }) => ({
       step,
       status,
       started: begun ?? startedAt !== null,
       succeeded,
+      ...(branch === null ? {} : { decided: true }),
     })),
   }
 }

@@ -1,6 +1,7 @@
 import type { StepEvent, WorkflowDefinition } from '@belay/workflow'
 import { isItem, mapOf, type StepRecord } from '@belay/workflow/adapter'
 import type { Dump, RunDump } from '../invariants/index.ts'
+import { checkRuns } from './check-branch.ts'
 import { compensateOf, rowsAfter } from './descendants.ts'
 
 export interface Call {
@@ -53,8 +54,11 @@ function checkForwardCall({ found, definition }: Call, row: StepRecord, broken: 
   const dependencies = isItem(row.step) ? [mapOf(row.step)] : definition.graph.dependencies[row.step]!
   for (const dependency of dependencies) {
     const { status } = steps[dependency]!
-    if (status !== 'completed' && status !== 'skipped')
+    if (status !== 'completed' && (status !== 'skipped' || isItem(row.step)))
       broken(`${call} was called while its dependency ${dependency} is ${status}`)
+  }
+  if (!isItem(row.step)) {
+    checkRuns({ definition, steps, number: row.step }, (violation) => broken(`${call} ${violation}`))
   }
   if (stored?.endsAs !== null) broken(`${call} was called after the undo of its run had begun`)
 }

@@ -1,6 +1,7 @@
 import type { Wait, WorkflowDefinition } from '@belay/workflow'
 import { isItem, type JsonText, mapOf, type StepRecord, templateOf } from '@belay/workflow/adapter'
 import type { RunDump } from '../invariants/index.ts'
+import { checkBranch } from './check-branch.ts'
 import { compensateOf, itemsOf, rowsAfter } from './descendants.ts'
 import { STAND_IN } from './plan.ts'
 
@@ -50,9 +51,12 @@ export function checkEndOf(end: End, broken: Report): void {
 }
 
 function checkCompleted(end: End, step: StepRecord, broken: Report): void {
+  const { runId } = end.found.run
+  checkBranch({ versions: end.versions, steps: end.found.steps, step }, (violation) =>
+    broken(`step ${step.name} of completed run ${runId} ${violation}`),
+  )
   // A step that an operator skipped has a stand-in.
   if (step.status === 'skipped') return
-  const { runId } = end.found.run
   const expected = expectedOutputs(end, step)
   if (step.status !== 'completed') broken(`completed run ${runId} has step ${step.name} ${step.status}`)
   if (!expected.includes(step.output))
@@ -60,7 +64,8 @@ function checkCompleted(end: End, step: StepRecord, broken: Report): void {
 }
 
 function expectedOutputs({ found, definition, versions, known }: End, step: StepRecord): readonly JsonText[] {
-  const { wait, map } = definition.steps[templateOf(step.step)]!
+  const { wait, map, cases } = definition.steps[templateOf(step.step)]!
+  if (cases !== null) return cases.map((one) => JSON.stringify(one))
   if (map?.part === 'join') return [joined(found, step)]
   if (map !== null && !isItem(step.step)) return [String(itemsOf(found, step.step).length)]
   switch (wait?.kind) {
@@ -120,7 +125,11 @@ function leastLengthMs(wait: Wait): number {
 function checkUndone(end: End, step: StepRecord, broken: Report): void {
   const { found, definition, known } = end
   const compensate = compensateOf(definition, step)
-  const begun = found.stored?.begun?.[found.steps.indexOf(step)] ?? step.startedAt !== null
+  const isUndecided =
+    !isItem(step.step) &&
+    definition.record.shape.steps[step.step]!.when === 'function' &&
+    step.branch === null
+  const begun = !isUndecided && (found.stored?.begun?.[found.steps.indexOf(step)] ?? step.startedAt !== null)
   const name = `${found.run.runId}/${step.name}`
   const where = `stopped run ${found.run.runId}, step ${step.name} (${compensate})`
   const completed = known.recorded.has(`${name}/completed`)

@@ -1,4 +1,4 @@
-import type { StepStatus, StoredStep } from '@belay/workflow/adapter'
+import type { JsonText, StepStatus, StoredStep } from '@belay/workflow/adapter'
 import { decodeUndo, type UndoColumns } from './undo-columns.ts'
 
 /** The columns that every row about a step has. Their names differ from those of its run. */
@@ -20,6 +20,7 @@ export interface StepColumns extends UndoColumns {
   readonly signalled_at: number | null
   readonly failing_since: number | null
   readonly succeeded: boolean
+  readonly branch: JsonText
   readonly item_key: string | null
   readonly at_once: number | null
   readonly next_item: number | null
@@ -47,6 +48,7 @@ export function decodeStep(row: StepColumns): StoredStep {
     signalledAt: row.signalled_at,
     failingSince: row.failing_since,
     succeeded: row.succeeded,
+    branch: row.branch,
     ...(row.item_key === null ? {} : { itemKey: row.item_key }),
     ...(row.at_once === null ? {} : { turns: { atOnce: row.at_once, nextItem: row.next_item! } }),
   }

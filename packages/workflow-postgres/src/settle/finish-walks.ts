@@ -31,6 +31,30 @@ export const STEPS: Walk = {
 }
 
 /**
+ * From a step of the definition, in a batch with skipped steps. A map that ran before an undo may be skipped now: then its items are skipped with it.
+ * Their rows stay, so that their fences never repeat.
+ */
+export const SKIPS: Walk = {
+  ...STEPS,
+  counted: `,
+    b.undo`,
+  freed: `
+skipped_items as (
+  update belay.workflow_steps s
+  set status = 'skipped', open_dependencies = 0, finished_at = belay.store_now(), branch = m.branch::json
+  from (
+    select u.run_id, a.step, a.branch, 'pending' as waiting_status
+    from updated_steps u
+    join belay.workflow_definition_steps ds on ds.definition_id = any (array[u.definition_id]) and ds.step = any (array[u.step])
+    join finished_attempts a on a.run_id = u.run_id and a.step = ds.dependencies[1]
+    where ds.kind = 'join' and not u.undo
+  ) m
+  where s.run_id = any (array[m.run_id]) and s.step >= (m.step + 1) * ${FIRST_ITEM} and s.step < (m.step + 2) * ${FIRST_ITEM}
+    and s.status = any (array[m.waiting_status])
+),`,
+}
+
+/**
  * From an item of a map to the join, and in an undo to the map; in an undo from the join to the map and its items. As many items as have ended are
  * freed, under the join's lock and in order, so that the map's limit holds exactly.
  */

@@ -3,6 +3,7 @@ import { batchesBySize } from '../base/batches.ts'
 import { refusalOf } from '../base/errors.ts'
 import { contended, SHARED_LOCK_WAIT_MS } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
+import { type DecidedOutcome, decide } from './decide-attempts.ts'
 import { type ExpandedOutcome, expand } from './expand-maps.ts'
 import { type FailedOutcome, fail } from './fail-attempts.ts'
 import { type FinishedOutcome, finish, isOfMap } from './finish-attempts.ts'
@@ -70,7 +71,7 @@ function entryOf({ outcome, reason }: NonNullable<Recorded['refused']>): readonl
   return [outcome, reason]
 }
 
-type Kind = 'fail' | 'park' | 'requeue' | 'wait' | 'expand' | 'finish' | 'finish of maps'
+type Kind = 'fail' | 'park' | 'requeue' | 'wait' | 'expand' | 'decide' | 'finish' | 'finish of maps'
 
 const KIND_OF: Readonly<Record<Outcome['type'], Kind>> = {
   failed: 'fail',
@@ -81,6 +82,8 @@ const KIND_OF: Readonly<Record<Outcome['type'], Kind>> = {
   expanded: 'expand',
   completed: 'finish',
   received: 'finish',
+  skipped: 'finish',
+  decided: 'decide',
   compensated: 'finish',
   relayed: 'finish',
 }
@@ -175,6 +178,10 @@ async function record(connection: Connection, kind: Kind, batch: SettleRequest):
       const outcomes = batch.outcomes as readonly ExpandedOutcome[]
       const { settled, queued } = await expand(connection, { workerId, outcomes, keepAttempts })
       return { outcome: pick(settled), queued }
+    }
+    case 'decide': {
+      const outcomes = batch.outcomes as readonly DecidedOutcome[]
+      return { outcome: pick(await decide(connection, { workerId, outcomes })) }
     }
     case 'finish':
     case 'finish of maps': {

@@ -39,6 +39,7 @@ export function placeRows(
       number,
       added.map((_, index) => placed.length + index),
     )
+    // Nothing decides about one item: it has neither the map's condition nor its kind.
     for (const row of added) {
       placed.push({ name: row.name ?? step.name, dependsOn: [placeOf[number]!], compensate: step.compensate })
       numbers.push(row.step)

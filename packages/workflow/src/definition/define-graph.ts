@@ -1,11 +1,13 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { checkDependencies, checkStepName, checkWorkflowName } from '../graph/check.ts'
+import { checkDependencies, checkStepName, checkWorkflowName, type KnownSteps } from '../graph/check.ts'
 import { type MermaidOptions, toMermaid } from '../graph/mermaid.ts'
 import { definitionError, listed, type Place } from '../graph/place.ts'
 import { Problems } from '../graph/problems.ts'
 import { nearest, offered } from '../nearest.ts'
 import { readOptions } from '../options/index.ts'
 import { compileDefinition, definitionHead } from './compile.ts'
+import { CONDITION_OPTION_NAMES, checkCases, choicesOf } from './condition.ts'
+import { type GraphParts, graphChoiceDraft, graphCondition, isGraphChoice } from './graph-condition.ts'
 import { graphMapDrafts, isGraphMap } from './graph-map.ts'
 import type {
   GraphCompensation,
@@ -92,12 +94,15 @@ const STEP_OPTION_NAMES = [
   'transaction',
   ...ATTEMPT_OPTION_NAMES,
   'lossesMax',
+  ...CONDITION_OPTION_NAMES,
 ] as const
 const COMPENSATION_OPTION_NAMES = ['handler', 'transaction', ...ATTEMPT_OPTION_NAMES] as const
 
 type HandlersByName = Readonly<Record<string, unknown>>
 
 type UntypedGraph = GraphOptions<StandardSchemaV1>
+
+type Untyped = Readonly<Record<string, unknown>>
 
 /** Checks the steps. Throws one error with all their problems. */
 function graphDrafts(
@@ -121,6 +126,10 @@ function graphDrafts(
   const known = { has: (name: string) => Object.hasOwn(graph.steps, name), names: () => names }
   for (const name of names) {
     problems.collect(() => checkDependencies(workflow, { name, dependsOn: listOf(graph, name) }, known))
+  }
+  const byName = new Map(drafts.map((draft) => [draft?.name, draft]))
+  for (const draft of drafts) {
+    if (draft !== undefined) problems.collect(() => checkConditions(place, draft, byName, known))
   }
   problems.throwIfAny()
   return drafts
@@ -217,14 +226,11 @@ function graphStepDrafts(entry: {
   const step: unknown = graph.steps[name]
   const dependsOn = listOf(graph, name)
   checkNoDependencies(place, step)
-  if (isGraphWait(step)) {
-    const handler = (given: unknown) => handlerNamed({ place, option: 'poll', name: given, handlers })
-    return [graphWaitDraft(place, step, { dependsOn, handler, defaults })]
-  }
-  const optionsOf = (options: Readonly<Record<string, unknown>>) =>
-    handlerOptions(place, options, dependsOn, handlers)
+  const handler: GraphParts['handler'] = (option, name) => handlerNamed({ place, option, name, handlers })
+  if (isGraphWait(step)) return [graphWaitDraft(place, step, { dependsOn, handler, defaults })]
+  if (isGraphChoice(step)) return [graphChoiceDraft(place, step, { dependsOn, handler, defaults })]
+  const optionsOf = (options: Untyped) => handlerOptions(place, options, dependsOn, handlers)
   if (isGraphMap(step)) {
-    const handler = (option: string, given: unknown) => handlerNamed({ place, option, name: given, handlers })
     return graphMapDrafts(place, step, { optionNames: STEP_OPTION_NAMES, item: optionsOf, handler, defaults })
   }
   checkOptionNames(place, 'the step', step, STEP_OPTION_NAMES)
@@ -234,18 +240,32 @@ function graphStepDrafts(entry: {
 /** The options of a step that works, with its handlers found. */
 function handlerOptions(
   place: Place,
-  step: Readonly<Record<string, unknown>>,
+  step: Untyped,
   dependsOn: readonly string[],
   handlers: HandlersByName | undefined,
 ): UntypedStepOptions {
+  const handler: GraphParts['handler'] = (option, name) => handlerNamed({ place, option, name, handlers })
   return {
     ...nested(step),
+    ...graphCondition(step, handler),
     dependsOn,
-    run: handlerNamed({ place, option: 'handler', name: step['handler'], handlers }) as Handler | null,
+    run: handler('handler', step['handler']) as Handler | null,
     compensate: graphCompensation(place, step['compensate'] as GraphStep['compensate'], handlers),
     compensateOn: step['compensateOn'] as GraphStep['compensateOn'],
     transaction: step['transaction'] as GraphStep['transaction'],
   }
+}
+
+/** Refuses the choices and cases of a step's `when` that do not exist. */
+function checkConditions(
+  { workflow }: Place,
+  { name: row, when, map }: StepDraft,
+  byName: ReadonlyMap<string | undefined, StepDraft | undefined>,
+  known: KnownSteps,
+): void {
+  const name = map?.part === 'map' ? map.item.name : row
+  checkDependencies(workflow, { name, dependsOn: choicesOf(when) }, known)
+  checkCases({ workflow, step: name }, when, (choice) => byName.get(choice))
 }
 
 /** Other workflow formats put a step's dependencies in the step: the error tells where they belong here. */

@@ -9,7 +9,9 @@ import {
 } from '../graph/check.ts'
 import { type MermaidOptions, toMermaid } from '../graph/mermaid.ts'
 import { definitionError } from '../graph/place.ts'
+import { chooseDraft } from './choose-draft.ts'
 import { type CompiledDefinition, compileDefinition, type DefinitionHead, definitionHead } from './compile.ts'
+import { checkCases } from './condition.ts'
 import { validateInput } from './input-schema.ts'
 import { mapDrafts } from './map-draft.ts'
 import { checkOptionNames } from './option-check.ts'
@@ -84,8 +86,12 @@ class StepLog {
 
   /** Tells whether one of the first `length` steps has this name. */
   has(name: string, length: number): boolean {
+    return this.find(name, length) !== undefined
+  }
+
+  find(name: string, length: number): StepDraft | undefined {
     const position = this.#positions.get(name)
-    return position !== undefined && position < length
+    return position !== undefined && position < length ? this.drafts[position] : undefined
   }
 }
 
@@ -141,6 +147,14 @@ class DefinedWorkflow implements TypedDefinition<string, unknown, unknown, Recei
     return this.#withAll(name, (place) => mapDrafts(place, options, this.#defaults))
   }
 
+  choose(name: string, options: unknown): DefinedWorkflow {
+    return this.#with(name, (place) => {
+      const draft = chooseDraft(place, options, this.#defaults)
+      if (draft.run !== null) return draft
+      throw definitionError(place, 'on is null, and must be a function that returns one of cases.')
+    })
+  }
+
   #with(name: string, draftOf: (place: WaitPlace) => StepDraft): DefinedWorkflow {
     return this.#withAll(name, (place) => [draftOf(place)])
   }
@@ -149,17 +163,23 @@ class DefinedWorkflow implements TypedDefinition<string, unknown, unknown, Recei
     const workflow = this.name
     checkStepName(workflow, name)
     if (this.#log.has(name, this.#length)) throw duplicateStep(workflow, name)
-    const drafts = draftsOf({ workflow, step: name })
+    const place = { workflow, step: name }
+    const drafts = draftsOf(place)
     const length = this.#length + drafts.length
     checkStepCount(workflow, length)
+    const { dependsOn, when } = drafts[0]!
+    if (when?.by === 'function' && when.run === null) {
+      throw definitionError(place, 'when is null, and must be a function or the case of a choice.')
+    }
     checkDependencies(
       workflow,
-      { name, dependsOn: drafts[0]!.dependsOn },
+      { name, dependsOn },
       {
         has: (dependency) => this.#log.has(dependency, this.#length),
         names: () => this.#drafts().flatMap((step) => (step.map?.part === 'map' ? [] : [step.name])),
       },
     )
+    checkCases(place, when, (choice) => this.#log.find(choice, this.#length))
     const log = this.#log.continuedFrom(this.#length)
     for (const draft of drafts) log.add(draft)
     return new DefinedWorkflow(this.#head, this.#defaults, log, length)

@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { TransactionOptions } from '../adapter/transaction.ts'
 import type { Duration } from '../duration.ts'
+import type { GraphChoice, GraphCondition } from './graph-condition.ts'
 import type { GraphWait } from './graph-wait.ts'
 import type { CompensationContext, StepContext, TransactionContext } from './handler.ts'
 import type { RetryOptions } from './retry-policy.ts'
@@ -22,7 +23,10 @@ export interface GraphOptions<
   /** How long a run may take from its start. A run that takes longer fails with cause `deadline` and is undone. Default: no limit. */
   readonly deadline?: Duration | undefined
   readonly steps: Readonly<
-    Record<StepName, GraphStep<HandlerName> | GraphMap<HandlerName> | GraphWait<HandlerName>>
+    Record<
+      StepName,
+      GraphStep<HandlerName> | GraphMap<HandlerName> | GraphWait<HandlerName> | GraphChoice<HandlerName>
+    >
   >
   /** For each step, the steps it depends on. A step without an entry depends on none. */
   readonly dag: {
@@ -48,7 +52,9 @@ export interface GraphStepDefaults extends GraphAttemptOptions {
   readonly lossesMax?: number | undefined
 }
 
-export interface GraphStep<HandlerName extends string = string> extends GraphStepDefaults {
+export interface GraphStep<HandlerName extends string = string>
+  extends GraphStepDefaults,
+    GraphCondition<HandlerName> {
   /** The name of the handler that does the work. */
   readonly handler: HandlerName
   /** The name of the handler that undoes the step, alone or with its own options. */

@@ -1,5 +1,6 @@
 import { ITEMS_MAX } from '../adapter/item-numbers.ts'
 import { definitionError } from '../graph/place.ts'
+import { CONDITION_OPTION_NAMES } from './condition.ts'
 import type { Handler } from './handler.ts'
 import { checkOptionNames, shown, wholeNumber } from './option-check.ts'
 import type { ItemKey } from './step.ts'
@@ -23,6 +24,7 @@ const MAP_OPTION_NAMES = [
   'compensate',
   'compensateOn',
   'transaction',
+  ...CONDITION_OPTION_NAMES,
   ...POLICY_OPTION_NAMES,
 ] as const
 
@@ -67,11 +69,13 @@ export interface UntypedMapOptions extends UntypedStepOptions {
  * in a run.
  */
 export function draftMap(place: WaitPlace, options: UntypedMapOptions, defaults: StepPolicy): MapDrafts {
-  const { over, itemKey, concurrency, itemsMax, dependsOn, ...itemOptions } = options
+  const { over, itemKey, concurrency, itemsMax, dependsOn, when, onSkipped, ...itemOptions } = options
   const { workflow, step: name } = place
   const { retry, lossesMax } = itemOptions
   const item = stepDraft(workflow, name, itemOptions, defaults)
-  const opener = stepDraft(workflow, name, { dependsOn, retry, lossesMax, run: over }, defaults)
+  // What decides whether the map runs is asked before its items are known. The join is skipped with the opener.
+  const openerOptions = { dependsOn, when, onSkipped, retry, lossesMax, run: over }
+  const opener = stepDraft(workflow, name, openerOptions, defaults)
   const join = stepDraft(workflow, name, { run: null }, defaults)
   const limit = (option: string, given: unknown) =>
     wholeNumber(place, option, given, { min: 1, max: ITEMS_MAX })

@@ -1,9 +1,11 @@
+import type { Answer, Cases, ConditionOptions, NoCases, OnSkipped } from './condition-options.ts'
 import type { StepContext } from './handler.ts'
 import type {
   AttemptOptions,
   CompensateOn,
   Dependencies,
   DepsOf,
+  DepsWith,
   StepDefaults,
   StepOutput,
   UndoContext,
@@ -32,7 +34,11 @@ export interface MapOptions<
   On extends CompensateOn,
   Transaction extends TransactionOption | undefined = undefined,
   UndoTransaction extends TransactionOption | undefined = undefined,
-> extends StepDefaults {
+  Skipping extends OnSkipped = 'skip',
+  Given extends Answer = Answer,
+  Wanted extends Cases = NoCases,
+> extends StepDefaults,
+    ConditionOptions<Input, Outputs, DepsOf<Outputs, Deps, Skipping>, Skipping, Given, Wanted> {
   /** Names of the steps that must complete first. `over` and the handlers get their outputs as `deps`. Default: none. */
   readonly dependsOn?: Dependencies<Deps, Outputs> | undefined
   /**
@@ -40,7 +46,7 @@ export interface MapOptions<
    * empty array completes the map at once.
    */
   readonly over: (
-    context: StepContext<Input, DepsOf<Outputs, Deps>>,
+    context: StepContext<Input, DepsWith<Outputs, Deps, Skipping, Wanted>>,
   ) => readonly Item[] | Promise<readonly Item[]>
   /** A text that identifies an item in its map: part of its idempotency key and of its name, `resize[key]`. Default: its index. */
   readonly itemKey?: ((item: Stored<Item>, index: number) => string) | undefined
@@ -50,14 +56,23 @@ export interface MapOptions<
   readonly itemsMax?: number | undefined
   /** The handler of each item. The map's output is an array of their return values, in the order of the items. */
   readonly run: (
-    context: StepContext<Input, DepsOf<Outputs, Deps>> & ItemContext<Stored<Item>> & ContextOf<Transaction>,
+    context: StepContext<Input, DepsWith<Outputs, Deps, Skipping, Wanted>> &
+      ItemContext<Stored<Item>> &
+      ContextOf<Transaction>,
   ) => Output & StorableOutput<Output>
   /** Runs each item's handler in a transaction of its own, as for `.step()`. */
   readonly transaction?: Transaction | undefined
   /** Undoes an item when the run fails or is cancelled. */
   readonly compensate?:
-    | CompensateItem<Input, DepsOf<Outputs, Deps>, Item, Output, On>
-    | CompensateItemOptions<Input, DepsOf<Outputs, Deps>, Item, Output, On, UndoTransaction>
+    | CompensateItem<Input, DepsWith<Outputs, Deps, Skipping, Wanted>, Item, Output, On>
+    | CompensateItemOptions<
+        Input,
+        DepsWith<Outputs, Deps, Skipping, Wanted>,
+        Item,
+        Output,
+        On,
+        UndoTransaction
+      >
     | undefined
   /** As for `.step()`, for each item. */
   readonly compensateOn?: On | undefined

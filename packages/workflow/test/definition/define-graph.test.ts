@@ -39,6 +39,10 @@ describe('a graph as data', () => {
       run: handlers.charge,
       wait: null,
       map: null,
+      when: null,
+      onSkipped: 'skip',
+      cases: null,
+      branch: null,
       compensation: {
         run: handlers.refund,
         on: 'completed',

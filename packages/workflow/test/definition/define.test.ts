@@ -42,6 +42,10 @@ describe('a definition', () => {
       run,
       wait: null,
       map: null,
+      when: null,
+      onSkipped: 'skip',
+      cases: null,
+      branch: null,
       compensation: null,
     })
     expect(definition.record).toMatchObject({ name: 'checkout', version: 7 })

@@ -3,6 +3,7 @@ import { type DefinitionShape, STEP_KINDS, type StepKind } from '../../src/adapt
 import {
   define,
   defineGraph,
+  type GraphChoice,
   type GraphMap,
   type GraphStep,
   type GraphWait,
@@ -16,9 +17,19 @@ const list = () => [1]
 
 /** How users write a step of each kind. A new kind does not compile until it is here. */
 const WRITTEN: Readonly<
-  Record<StepKind, { readonly inCode: WorkflowDefinition; readonly asData: GraphStep | GraphMap | GraphWait }>
+  Record<
+    StepKind,
+    {
+      readonly inCode: WorkflowDefinition
+      readonly asData: GraphStep | GraphMap | GraphWait | GraphChoice
+    }
+  >
 > = {
   work: { inCode: base.step('a', { run: check }), asData: { handler: 'check' } },
+  choose: {
+    inCode: base.choose('a', { on: () => 'x', cases: ['x'] }),
+    asData: { on: 'check', cases: ['x'] },
+  },
   sleep: { inCode: base.sleep('a', { for: '3d' }), asData: { sleep: '3d' } },
   signal: { inCode: base.waitForSignal('a'), asData: { signal: true } },
   approval: { inCode: base.approval('a'), asData: { approval: true } },

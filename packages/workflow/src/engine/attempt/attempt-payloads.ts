@@ -9,10 +9,11 @@ import {
   type StepPayloads,
   templateOf,
 } from '../../adapter/index.ts'
-import type { StepDefinition } from '../../definition/step.ts'
+import type { BranchPolicy, StepDefinition } from '../../definition/step.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
-import type { ForwardPayloads, PayloadCache } from '../base/payload-cache.ts'
+import { branchesOf, type ForwardPayloads, type PayloadCache } from '../base/payload-cache.ts'
 import type { Runtime } from '../base/runtime.ts'
+import { type BranchStep, decideBranch } from '../decisions/decide-branch.ts'
 import { compensateOf, owesUndo } from '../decisions/plan-undo.ts'
 import { runIsGone } from './attempt-errors.ts'
 
@@ -72,11 +73,25 @@ export class AttemptPayloads {
     if (step.map?.part === 'join') return this.#readItems(dependencies[0]!)
     if (isItem(claim.step)) return this.#readItem(dependencies)
     const hasWindow = claim.failures > 0 && step.retry.forMs !== null
-    if (step.wait !== null || hasWindow) return this.#readWithOwn(dependencies)
+    const mayHaveDecided = typeof step.branch?.when === 'function' && movesBefore(claim) > 0
+    if (step.wait !== null || hasWindow || mayHaveDecided) return this.#readWithOwn(dependencies)
     // A step that was claimed before may have run or been retried elsewhere: cached payloads may be stale, so read them.
     if (movesBefore(claim) > 0) return this.#readForward(dependencies)
-    this.#forward = this.#parts.payloads.known(claim.runId, dependencies)
+    this.#forward = this.#parts.payloads.known(claim.runId, dependencies, step.branch?.skippedWith)
     return this.#forward === undefined ? this.#readForward(dependencies) : undefined
+  }
+
+  /** Decides whether a step that may be skipped runs. Only after prepare(). */
+  branch(policy: BranchPolicy): BranchStep {
+    const { claim, definition } = this.#subject
+    const { names, dependencies } = definition.graph
+    const { outputs, branches } = this.forward
+    return decideBranch(this.#subject, policy, {
+      own: this.#stored === undefined ? null : (this.own.branch ?? null),
+      nameOf: (step) => names[step]!,
+      branchOf: (step) => branches?.get(step) ?? null,
+      outputOf: (step) => outputs[dependencies[claim.step]!.indexOf(step)] ?? null,
+    })
   }
 
   /** The time from the first attempt of this series of failures to now. `startedAt`: when this attempt began. */
@@ -116,17 +131,22 @@ export class AttemptPayloads {
 
   /** Reads the outputs of a map's items. The output of the step that decided the items is their number. */
   async #readItems(map: number): Promise<void> {
-    const { claim } = this.#subject
-    const opener = await this.#parts.payloads.load({ runId: claim.runId, steps: [map] })
+    const { claim, step: join } = this.#subject
+    const branches = join.branch !== null
+    const opener = await this.#parts.payloads.load({ runId: claim.runId, steps: [map], branches })
     if (opener === undefined) throw runIsGone(claim)
-    // Reads of one moment share a call, and its answer.
+    // Reads of one moment share a call, and its answer. A map that was skipped has no output, and no items.
     const count = Number(opener.steps.find(({ step }) => step === map)!.output)
     const numbers = Array.from({ length: count }, (_, index) => itemNumber(map, index))
     const items = await this.#parts.payloads.load({ runId: claim.runId, steps: numbers })
     if (items === undefined) throw runIsGone(claim)
     const byNumber = new Map(items.steps.map(({ step, output }) => [step, output]))
     this.#itemOutputs = numbers.map((number) => byNumber.get(number) ?? null)
-    this.#forward = { input: items.input, outputs: [String(count)] }
+    this.#forward = {
+      input: items.input,
+      outputs: [String(count)],
+      branches: branches ? branchesOf(opener) : undefined,
+    }
   }
 
   /** Reads an item's own row. The outputs that all items of a map get are read once, and cached. */
@@ -144,8 +164,8 @@ export class AttemptPayloads {
   }
 
   async #readForward(dependencies: readonly number[]): Promise<void> {
-    const { claim } = this.#subject
-    this.#forward = await this.#parts.payloads.read(claim.runId, dependencies)
+    const { claim, step } = this.#subject
+    this.#forward = await this.#parts.payloads.read(claim.runId, dependencies, step.branch?.skippedWith)
     if (this.#forward === undefined) throw runIsGone(claim)
   }
 
@@ -170,9 +190,10 @@ export class AttemptPayloads {
   }
 
   async #readWithOwn(dependencies: readonly number[]): Promise<void> {
-    const { claim } = this.#subject
+    const { claim, step: definition } = this.#subject
     const { runId, step } = claim
-    const stored = await this.#parts.payloads.load({ runId, steps: [...dependencies, step] })
+    const branches = definition.branch !== null && claim.direction === 'forward'
+    const stored = await this.#parts.payloads.load({ runId, steps: [...dependencies, step], branches })
     if (stored === undefined) throw runIsGone(claim)
     const byStep = new Map(stored.steps.map((found) => [found.step, found.output]))
     this.#parts.payloads.rememberCause(runId, stored.cause)
@@ -181,6 +202,7 @@ export class AttemptPayloads {
     this.#forward = {
       input: stored.input,
       outputs: dependencies.map((dependency) => byStep.get(dependency) ?? null),
+      branches: branches ? branchesOf(stored) : undefined,
     }
   }
 }

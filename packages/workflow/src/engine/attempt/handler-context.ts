@@ -1,5 +1,6 @@
-import { type Claim, itemIndex, type JsonText, type NewItem } from '../../adapter/index.ts'
-import type { StepContext } from '../../definition/handler.ts'
+import { type Claim, itemIndex, type JsonText, type NewItem, type StepPayloads } from '../../adapter/index.ts'
+import type { RunCause, SerialisedError } from '../../cause.ts'
+import type { CompensationContext, StepContext } from '../../definition/handler.ts'
 import type { StepDefinition } from '../../definition/step.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { type Logger, silentLogger } from '../../logger.ts'
@@ -43,6 +44,22 @@ export function handlerContext(parts: ContextParts): StepContext {
   if (item === undefined) return context
   const [value, index] = [fromJsonText(item.value), itemIndex(claim.step)]
   return Object.assign(context, { item: value, itemKey: item.key, index })
+}
+
+/** What a compensation is given besides. `own`: its step's row. */
+export function undoFields(
+  { undoOf }: Claim,
+  own: Pick<StepPayloads, 'output' | 'error'>,
+  cause: JsonText,
+): Pick<CompensationContext, 'undoOf' | 'output' | 'error' | 'cause'> {
+  // A step that succeeded and was then skipped by an operator counts as completed, with the operator's output.
+  const completed = undoOf === 'completed' || undoOf === 'skipped'
+  return {
+    undoOf: completed ? 'completed' : (undoOf as CompensationContext['undoOf']),
+    output: completed ? fromJsonText(own.output) : undefined,
+    error: completed ? undefined : (fromJsonText(own.error) as SerialisedError | undefined),
+    cause: fromJsonText(cause) as RunCause,
+  }
 }
 
 /** The same for all attempts of one round. It changes after the effect was undone and the step runs again. */

@@ -32,7 +32,9 @@ function planInOrder(
 ): UndoPlan {
   const size = shape.steps.length
   const owed = run.steps.map(
-    (step, number) => run.stop !== 'abandonment' && owesUndo(step, compensateOf(shape.steps[number]!)),
+    (step, number) =>
+      run.stop !== 'abandonment' &&
+      owesUndo(begunOnly(step, shape.steps[number]!), compensateOf(shape.steps[number]!)),
   )
   const below = spread(owed, graph.dependencies, ascending(size))
   const above = spread(owed, graph.dependents, ascending(size).reverse())
@@ -61,6 +63,14 @@ export function owesUndo(
   // The step certainly took effect, with or without a stored output.
   if (status === 'completed' || succeeded) return true
   return compensate === 'started' && started && (status === 'failed' || status === 'cancelled')
+}
+
+/** A step whose own `when` has not said yes never began, even if an attempt that asked was lost with its worker. */
+function begunOnly(
+  step: DrainedRun['steps'][number],
+  { when }: StepShape,
+): Pick<DrainedRun['steps'][number], 'status' | 'started' | 'succeeded'> {
+  return when === 'function' && step.decided !== true ? { ...step, started: false } : step
 }
 
 function endOf(run: DrainedRun, undos: number): UndoPlan['endsAs'] {

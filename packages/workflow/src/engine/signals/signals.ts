@@ -109,11 +109,11 @@ interface Receiver {
 interface KnownStep {
   readonly name: string
   readonly number: number
-  readonly wait: { readonly kind: WaitKind; readonly schema?: SignalWait['schema'] } | null
+  readonly wait: { readonly kind: StepShape['kind']; readonly schema?: SignalWait['schema'] } | null
 }
 
 function isWaitKind(kind: StepShape['kind']): kind is WaitKind {
-  return kind !== undefined && kind !== 'map' && kind !== 'join'
+  return kind !== undefined && kind !== 'map' && kind !== 'join' && kind !== 'choose'
 }
 
 /** Sends signals and decisions to runs: checks and records them, and wakes workers. */

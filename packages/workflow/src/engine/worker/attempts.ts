@@ -1,4 +1,4 @@
-import type { Adapter, Claim, Settlement } from '../../adapter/index.ts'
+import type { Adapter, Claim, Outcome, Settlement } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { BelayError } from '../../errors.ts'
 import { Attempt, type AttemptParts, type ClaimOrigin } from '../attempt/attempt.ts'
@@ -268,17 +268,35 @@ export class Attempts {
   }
 
   #recorded({ item: attempt, outcome }: SettlerEntry<Attempt>, result: SettleResult): void {
+    if (outcome.type === 'decided' && result === 'settled') return this.#goOn(attempt)
     this.#all.delete(attempt)
     if (attempt.origin === 'queue') this.#endedFromQueue += 1
     if (result === 'lost') this.#reports.discarded(attempt, 'lease_lost')
     if (result === 'settled') {
-      if (outcome.type === 'completed' && attempt.dependents.length > 0) {
-        this.#payloads.rememberOutput(outcome.runId, outcome.step, outcome.output)
-      }
+      this.#remember(attempt, outcome)
       this.#reports.settled(attempt, outcome)
     }
     if (this.#stoppingRuns.has(outcome.runId)) this.#parts.onStoppingRunMoved(outcome.runId)
     if (result === 'abandoned') this.#capacity.recorded()
+  }
+
+  /** It holds its step still, and its handler has yet to begin. Its run may have stopped meanwhile, or its worker. */
+  #goOn(attempt: Attempt): void {
+    attempt.goOn()
+    const isStopping = attempt.isInterrupted || this.#stoppingRuns.has(attempt.claim.runId)
+    if (this.#capacity.isClosed || isStopping) this.#giveUpQueued(attempt)
+    else this.#performer.resume(attempt)
+  }
+
+  /** Keeps what the dependents need to know. */
+  #remember({ dependents, step }: Attempt, outcome: Outcome): void {
+    if (dependents.length === 0) return
+    const { runId, step: number } = outcome
+    if (outcome.type === 'completed') this.#payloads.rememberOutput(runId, number, outcome.output)
+    if (outcome.type === 'skipped') this.#payloads.rememberOutput(runId, number, null)
+    if (step.branch === null) return
+    if (outcome.type === 'completed') this.#payloads.rememberBranch(runId, number, null)
+    if (outcome.type === 'skipped') this.#payloads.rememberBranch(runId, number, outcome.branch)
   }
 
   #settled(settlement: Settlement, entries: readonly SettlerEntry<Attempt>[]): void {

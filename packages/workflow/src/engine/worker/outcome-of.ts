@@ -32,6 +32,9 @@ export function endOnceTold({ step, claim, telling }: Attempt, end: AttemptEnd):
     case 'threw':
     case 'relay':
     case 'given_up':
+    // A `when` cannot tell anything.
+    case 'skipped':
+    case 'decided':
       return end
   }
 }
@@ -74,6 +77,7 @@ export function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number 
 const END_WELL: ReadonlySet<Outcome['type']> = new Set([
   'completed',
   'received',
+  'skipped',
   'expanded',
   'compensated',
   'relayed',
