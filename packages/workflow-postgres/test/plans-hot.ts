@@ -2,13 +2,19 @@ import { claimStepsDirectly } from '../src/claim/claim-directly.ts'
 import { claimSteps } from '../src/claim/claim-steps.ts'
 import type { Statement } from '../src/connection/statement.ts'
 import { findRunById, findRunByKey } from '../src/read/find-run.ts'
-import { readRunPayloads, readStepPayloads } from '../src/read/read-payloads.ts'
+import { readBranchPayloads, readRunPayloads, readStepPayloads } from '../src/read/read-payloads.ts'
 import { findEndedRuns } from '../src/retention/find-ended.ts'
 import { pruneEndedRuns } from '../src/retention/prune-runs.ts'
 import { releaseRunKeys } from '../src/retention/release-keys.ts'
 import { readKeptAttempts } from '../src/rows/kept-attempts.ts'
+import { decideAttempts } from '../src/settle/decide-attempts.ts'
 import { failAttempts, keptFailAttempts } from '../src/settle/fail-attempts.ts'
-import { finishAttempts, keptFinishAttempts } from '../src/settle/finish-attempts.ts'
+import {
+  finishAttempts,
+  keptFinishAttempts,
+  keptSkipAttempts,
+  skipAttempts,
+} from '../src/settle/finish-attempts.ts'
 import { keptParkUndos, parkUndos } from '../src/settle/park-undos.ts'
 import { awaitAttempts, readAttempts } from '../src/settle/read-attempts.ts'
 import { keptRequeueAttempts, requeueAttempts } from '../src/settle/requeue-attempts.ts'
@@ -60,6 +66,15 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
     `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('completed')}, ${many('{}')}, ${BATCH}, '500ms'`,
   ],
   [
+    skipAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('skipped')}, ${many('{}')}, ${BATCH}, '500ms', ${many('{}')}`,
+  ],
+  [
+    keptSkipAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('skipped')}, ${many('{}')}, ${BATCH}, '500ms', ${many('{}')}`,
+  ],
+  [decideAttempts, `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, '500ms'`],
+  [
     failAttempts,
     `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, ${many('{}')}, '500ms', ${many('false')}`,
   ],
@@ -106,6 +121,7 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [countLiveRuns, '100000'],
   [readRunPayloads, RUN_IDS],
   [readStepPayloads, `${RUN_IDS}, ${many('1')}`],
+  [readBranchPayloads, `${RUN_IDS}, ${many('1')}`],
   [readStoppingRuns, RUN_IDS],
   [readAttempts, `${RUN_IDS}, ${many('1')}`],
   [awaitAttempts, `${RUN_IDS}, ${many('1')}`],

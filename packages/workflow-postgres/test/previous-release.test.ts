@@ -106,10 +106,8 @@ describe.each(servers)('a rolling upgrade of an earlier release on $name', ({ ur
     await everythingEnds()
     expect(await old3.leave()).toBe(0)
 
-    // Besides those of this code that the archived release does not know.
-    expect(migrating.lines).toMatchObject([
-      { applied: expect.arrayContaining(NEXT_RELEASE.map(({ tag }) => tag)) },
-    ])
+    const pending = [...MIGRATIONS.slice(previous.migrations.length), ...NEXT_RELEASE]
+    expect(migrating.lines).toMatchObject([{ applied: pending.map(({ tag }) => tag) }])
     expect(await wrongRuns()).toEqual([])
     expect(noticesOf(processes)).toEqual({ 'old-3': [{ event: 'store.notice', code: 'schema_newer' }] })
     expect(longest.waited).toContain('workflow_runs')

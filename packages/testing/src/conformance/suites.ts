@@ -1,6 +1,7 @@
 import type { Cases } from './case.ts'
 import { approvalCases } from './cases/approvals.ts'
 import { attemptCases } from './cases/attempts.ts'
+import { branchCases } from './cases/branches.ts'
 import { changedRunCases } from './cases/changed-runs.ts'
 import { claimCases } from './cases/claim.ts'
 import { connectionCases } from './cases/connection.ts'
@@ -99,6 +100,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   retention: retentionCases,
   keys: keyCases,
   diagnosis: diagnosisCases,
+  branches: branchCases,
   waits: waitCases,
   signals: signalCases,
   'signals of a step that asks anew': signalAnewCases,

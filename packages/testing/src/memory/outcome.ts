@@ -27,6 +27,13 @@ export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequenc
       changeStep(run, step, { status: 'completed', finishedAt })
       afterCompletion(rows, held, consequences)
       break
+    case 'skipped':
+      changeStep(run, step, { status: 'skipped', output: null, branch: outcome.branch, finishedAt })
+      afterCompletion(rows, held, consequences)
+      break
+    case 'decided':
+      changeStep(run, step, { branch: outcome.branch })
+      break
     case 'waiting':
       wait(rows, held, outcome.wake, consequences)
       break
@@ -40,6 +47,20 @@ export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequenc
     case 'released':
       requeue(rows, held, { delayMs: 0, begun: outcome.begun !== false }, consequences)
       break
+    default:
+      recordUndo(rows, held, outcome, consequences)
+  }
+}
+
+function recordUndo(
+  rows: Rows,
+  held: StepOfRun,
+  outcome: Extract<Outcome, { type: 'compensated' | 'relayed' | 'compensation_failed' }>,
+  consequences: Consequences,
+): void {
+  const { run, step } = held
+  const finishedAt = rows.now
+  switch (outcome.type) {
     case 'compensated':
       changeStep(run, step, { status: 'compensated', undo: { ...step.undo!, finishedAt } })
       afterUndo(rows, held, consequences)

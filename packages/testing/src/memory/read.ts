@@ -76,6 +76,7 @@ function newestFitting(rows: Rows, conditions: RunConditions): readonly RunRow[]
 }
 
 export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly RunPayloads[] {
+  const withBranches = requests.some(({ branches }) => branches)
   return requests.flatMap(({ runId, steps }) => {
     const run = rows.runs.get(runId)
     if (run === undefined) return []
@@ -83,7 +84,8 @@ export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly 
       const row = run.steps[number]
       if (row === undefined) return []
       const { step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded } = row
-      return [{ step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded }]
+      const read = { step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded }
+      return [withBranches ? { ...read, branch: row.branch } : read]
     })
     return [{ runId, input: run.input, cause: run.cause, steps: payloads, now: rows.now }]
   })

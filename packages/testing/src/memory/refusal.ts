@@ -17,6 +17,9 @@ function payloadsOf(outcome: Outcome): readonly JsonText[] {
     case 'retry':
     case 'compensation_failed':
       return [outcome.error]
+    case 'skipped':
+    case 'decided':
+      return [outcome.branch]
     case 'released':
     case 'received':
     case 'waiting':

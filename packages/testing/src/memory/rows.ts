@@ -68,6 +68,8 @@ export interface StepRow {
   begun: boolean | null
   /** In this round the handler returned a result that cannot be stored: its effect is there. */
   succeeded: boolean
+  /** Whether the step runs, as its definition decided; null before that. */
+  branch: JsonText
 }
 
 export interface WorkerRow {

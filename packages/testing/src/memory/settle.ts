@@ -56,6 +56,7 @@ export function isRecorded(step: StepRow, outcome: Outcome, workerId: string): b
   if (step.fence !== outcome.fence) return false
   switch (outcome.type) {
     case 'completed':
+    case 'skipped':
     case 'failed':
     case 'compensated':
     case 'compensation_failed':
@@ -66,6 +67,9 @@ export function isRecorded(step: StepRow, outcome: Outcome, workerId: string): b
       return (step.status === 'waiting' || step.status === 'ready') && step.workerId === null
     case 'relayed':
       return step.status === outcome.undoOf && step.workerId === workerId
+    // It does not end the attempt. An attempt that still holds its step records it again.
+    case 'decided':
+      return false
     case 'retry':
     case 'released':
       return step.status === requeuedStatus(outcome) && step.workerId === null

@@ -162,6 +162,7 @@ function newStep(step: number, openDependencies: number, startAt: number | null)
     failingSince: null,
     begun: null,
     succeeded: false,
+    branch: null,
   }
 }
 

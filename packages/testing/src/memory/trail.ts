@@ -23,12 +23,13 @@ export function keepAttempt(
   rows.attempts.set(run.runId, [...(rows.attempts.get(run.runId) ?? []), kept])
 }
 
-/** How to keep an outcome; undefined if it was no attempt: a relay, or an attempt whose handler was not called. */
+/** How to keep an outcome; undefined if it was no attempt: a relay, an attempt that goes on, or one whose handler was not called. */
 export function endOf(
   outcome: Outcome,
 ): { readonly ended: AttemptResult; readonly error: string | null } | undefined {
   switch (outcome.type) {
     case 'relayed':
+    case 'decided':
       return undefined
     case 'released':
       return outcome.begun === false ? undefined : { ended: 'released', error: null }

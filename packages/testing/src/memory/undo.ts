@@ -132,11 +132,12 @@ function describe(run: RunRow): DrainedRun {
     definitionId: run.definition.saved.id,
     stop: run.stop!,
     fences: fencesOf(run),
-    steps: run.steps.map(({ step, status, startedAt, begun, succeeded }) => ({
+    steps: run.steps.map(({ step, status, startedAt, begun, succeeded, branch }) => ({
       step,
       status,
       started: begun ?? startedAt !== null,
       succeeded,
+      ...(branch === null ? {} : { decided: true }),
     })),
   }
 }

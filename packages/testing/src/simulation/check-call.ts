@@ -1,5 +1,6 @@
 import type { StepEvent, WorkflowDefinition } from '@belay/workflow'
 import type { Dump, RunDump } from '../invariants/index.ts'
+import { checkRuns } from './check-branch.ts'
 import { descendants } from './descendants.ts'
 
 export interface Call {
@@ -56,6 +57,7 @@ function checkForwardCall({ found, definition }: Call, number: number, broken: R
     if (status !== 'completed' && status !== 'skipped')
       broken(`${call} was called while its dependency ${dependency} is ${status}`)
   }
+  checkRuns({ definition, steps, number }, (violation) => broken(`${call} ${violation}`))
   if (stored?.endsAs !== null) broken(`${call} was called after the undo of its run had begun`)
 }
 

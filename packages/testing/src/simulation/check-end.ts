@@ -1,6 +1,7 @@
 import type { Wait, WorkflowDefinition } from '@belay/workflow'
 import type { JsonText, StepRecord } from '@belay/workflow/adapter'
 import type { RunDump } from '../invariants/index.ts'
+import { checkBranch } from './check-branch.ts'
 import { descendants } from './descendants.ts'
 import { STAND_IN } from './plan.ts'
 
@@ -50,9 +51,12 @@ export function checkEndOf(end: End, broken: Report): void {
 }
 
 function checkCompleted(end: End, step: StepRecord, broken: Report): void {
+  const { runId } = end.found.run
+  checkBranch({ versions: end.versions, steps: end.found.steps, step }, (violation) =>
+    broken(`step ${step.name} of completed run ${runId} ${violation}`),
+  )
   // A step that an operator skipped has a stand-in.
   if (step.status === 'skipped') return
-  const { runId } = end.found.run
   const expected = expectedOutputs(end, step)
   if (step.status !== 'completed') broken(`completed run ${runId} has step ${step.name} ${step.status}`)
   if (!expected.includes(step.output))
@@ -60,7 +64,8 @@ function checkCompleted(end: End, step: StepRecord, broken: Report): void {
 }
 
 function expectedOutputs({ found, definition, versions, known }: End, step: StepRecord): readonly JsonText[] {
-  const { wait } = definition.steps[step.step]!
+  const { wait, cases } = definition.steps[step.step]!
+  if (cases !== null) return cases.map((one) => JSON.stringify(one))
   switch (wait?.kind) {
     case 'sleep':
       return [null]
@@ -107,8 +112,9 @@ function leastLengthMs(wait: Wait): number {
 
 function checkUndone(end: End, step: StepRecord, broken: Report): void {
   const { found, definition, known } = end
-  const { compensate } = definition.record.shape.steps[step.step]!
-  const begun = found.stored?.begun?.[step.step] ?? step.startedAt !== null
+  const { compensate, when } = definition.record.shape.steps[step.step]!
+  const isUndecided = when === 'function' && step.branch === null
+  const begun = !isUndecided && (found.stored?.begun?.[step.step] ?? step.startedAt !== null)
   const name = `${found.run.runId}/${step.name}`
   const where = `stopped run ${found.run.runId}, step ${step.name} (${compensate})`
   const completed = known.recorded.has(`${name}/completed`)

@@ -50,6 +50,15 @@ export function workflowsOf(plan: Plan, parts: HandlerParts): readonly WorkflowD
       if (!calm() && random.chance(0.5)) return random.pick([undefined, null, false])
       return outputOf(context)
     },
+    // Another answer each time: whoever asked twice would notice.
+    decide: async () => {
+      await hesitate(plan, parts)
+      return random.chance(0.6)
+    },
+    choose: async (context: Context) => {
+      await behave(context, { plan, parts, failsForGood: 0 })
+      return random.pick(['left', 'right', 'straight'])
+    },
     undo: (context: Context) => perform(context, plan, parts),
   }
   return plan.versions.map(({ steps, dag }, index) =>
@@ -107,6 +116,12 @@ async function behave(
   if (signal.aborted && random.chance(0.5)) throw signal.reason
   if (random.chance(failsForGood)) throw new PermanentError('simulated: for good')
   if (random.chance(temper.fails)) throw new Error('simulated: this time')
+}
+
+/** A condition takes its time and may fail, but has no signal that could tell it to stop. */
+async function hesitate({ temper }: Plan, { process, random, calm }: HandlerParts): Promise<void> {
+  await process.turn(random.chance(0.1) ? random.integer(0, 8_000) : random.integer(0, 300))
+  if (!calm() && random.chance(temper.fails)) throw new Error('simulated: no decision this time')
 }
 
 function untilSignalled(signal: AbortSignal): Promise<void> {

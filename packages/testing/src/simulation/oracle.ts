@@ -11,10 +11,12 @@ import {
 } from '@belay/workflow/adapter'
 import { checkInvariants, type RunDump } from '../invariants/index.ts'
 import { count, isLookedAt, isWithin } from './calls.ts'
+import { Decisions } from './check-branch.ts'
 import { checkCall } from './check-call.ts'
 import { checkEndOf, type Known } from './check-end.ts'
 import type { Definitions } from './definitions.ts'
 import type { Effects } from './effects.ts'
+import { EXPECTED_REFUSALS, isLetGo } from './expected.ts'
 import type { InFlight } from './in-flight.ts'
 import type { SharedStore } from './shared-store.ts'
 import type { Written } from './store.ts'
@@ -52,6 +54,7 @@ export class Oracle {
   readonly #parts: OracleParts
   /** By run and the step's name. */
   readonly #known: Known = { recorded: new Map(), taken: new Map(), maybeTaken: new Map() }
+  readonly #decisions = new Decisions()
   /** How often transactional handlers wrote and their outcomes were recorded, by run, step and outcome. */
   readonly #committed = new Map<string, number>()
   /** Since when runs have been paused. */
@@ -160,6 +163,8 @@ export class Oracle {
     if (step !== undefined && isLetGo(outcome)) {
       this.#parts.effects.letGo(outcome.runId, step.name, outcome.fence)
     }
+    const again = step && this.#decisions.recorded(`${outcome.runId}/${step.name}`, outcome)
+    if (again !== undefined) this.#broken(again)
     // A step that succeeded must be undone even if its result could not be stored.
     const hasSucceeded = outcome.type === 'failed' && outcome.succeeded === true
     const type = outcome.type === 'received' || hasSucceeded ? 'completed' : outcome.type
@@ -184,7 +189,8 @@ export class Oracle {
     if (found?.run.status !== 'paused') this.#pausedAt.delete(runId)
     else if (!this.#pausedAt.has(runId)) this.#pausedAt.set(runId, this.#parts.now())
     const { recorded, taken } = this.#known
-    for (const { name, status, signalledAt, succeeded } of found?.steps ?? []) {
+    for (const { name, status, signalledAt, succeeded, branch } of found?.steps ?? []) {
+      if (branch === null) this.#decisions.forget(`${runId}/${name}`)
       const [completed, compensated] = ['completed', 'compensated'].map((type) => `${runId}/${name}/${type}`)
       if (status === 'pending' || status === 'ready' || (status === 'skipped' && !succeeded)) {
         recorded.delete(completed!)
@@ -283,20 +289,6 @@ export class Oracle {
         this.#broken(`${key} was written ${writes} times and recorded ${outcomes} times`)
     }
   }
-}
-
-// A connection broke, somebody decided otherwise or used the key before with another payload, or the run was pruned.
-const EXPECTED_REFUSALS: ReadonlySet<string> = new Set([
-  'store_unavailable',
-  'store_contended',
-  'decision_conflict',
-  'key_conflict',
-  'unknown_run',
-])
-
-function isLetGo(outcome: Outcome): boolean {
-  if (outcome.type === 'released') return outcome.begun !== false
-  return outcome.type === 'retry' && outcome.error.includes('"step_timeout"')
 }
 
 function nameOfWritten({ runId, step, outcome }: Written): string {

@@ -1,4 +1,4 @@
-import type { GraphStep, GraphWait } from '@belay/workflow'
+import type { GraphChoice, GraphCondition, GraphStep, GraphWait } from '@belay/workflow'
 import type { Random } from './random.ts'
 
 /** How the handlers of a simulated workflow behave. Chosen call by call. */
@@ -10,9 +10,11 @@ export interface Temper {
   readonly undoFailsForGood: number
 }
 
+type SimulatedStep = GraphStep | GraphWait | GraphChoice
+
 /** One version's graph as data. */
 export interface Version {
-  readonly steps: Readonly<Record<string, GraphStep | GraphWait>>
+  readonly steps: Readonly<Record<string, SimulatedStep>>
   readonly dag: Readonly<Record<string, readonly string[]>>
 }
 
@@ -27,12 +29,15 @@ export interface Plan {
 export function randomPlan(random: Random, name: string): Plan {
   const size = random.integer(1, 9)
   const density = random.pick([0.15, 0.35, 0.6])
-  const steps: Record<string, GraphStep | GraphWait> = {}
+  const steps: Record<string, SimulatedStep> = {}
   const waits = random.pick([0, 0.15, 0.5])
+  const branches = random.pick([0, 0.2, 0.5])
   const dag: Record<string, readonly string[]> = {}
   const names = Array.from({ length: size }, (_, index) => `s${index}`)
   for (const [index, step] of names.entries()) {
-    steps[step] = random.chance(waits) ? randomWait(random) : randomStep(random)
+    const kind = random.chance(branches / 2) ? randomChoice : random.chance(waits) ? randomWait : randomStep
+    const choices = names.slice(0, index).filter((name) => 'on' in steps[name]!)
+    steps[step] = { ...kind(random), ...(random.chance(branches) ? randomCondition(random, choices) : {}) }
     const dependencies = names.slice(0, index).filter(() => random.chance(density))
     if (dependencies.length > 0) dag[step] = dependencies
   }
@@ -82,6 +87,22 @@ function randomStep(random: Random): GraphStep {
         }
       : {}),
   }
+}
+
+/** What a simulated choice may choose. */
+const CASES = ['left', 'right', 'straight']
+
+function randomChoice(random: Random): GraphChoice {
+  return { on: 'choose', cases: CASES, attempts: random.integer(1, 3), initial: 50, timeout: '10s' }
+}
+
+/** A step with this may be skipped, or runs although a dependency was skipped. */
+function randomCondition(random: Random, choices: readonly string[]): GraphCondition {
+  const onSkipped = random.pick(['skip', 'run'] as const)
+  if (random.chance(0.3)) return { onSkipped }
+  if (choices.length === 0 || random.chance(0.4)) return { when: 'decide', onSkipped }
+  const wanted = random.chance(0.5) ? random.pick(CASES) : CASES.slice(0, 2)
+  return { when: { [random.pick(choices)]: wanted }, onSkipped }
 }
 
 /** The output of a step whose signal did not come. */

@@ -1,5 +1,5 @@
 import { createEngine, type Engine, type WorkflowDefinition } from '@belay/workflow'
-import type { Adapter } from '@belay/workflow/adapter'
+import { type Adapter, type Outcome, skipOf } from '@belay/workflow/adapter'
 import { nameOfCall, verbsOf } from './calls.ts'
 import { Definitions } from './definitions.ts'
 import { Effects } from './effects.ts'
@@ -129,6 +129,7 @@ export class Stage {
       onAnswer: async (verb, args, answer) => {
         this.count(nameOfCall(verb, args))
         this.trace(() => `${process.name} ${verb} ${shown(args)} -> ${shown(answer)}`)
+        if (verb === 'settle') this.#countOutcomes(args[0] as Parameters<Adapter['settle']>[0])
         if (verb !== 'transact') return oracle.answered(verb, args, answer)
         const [workerId, outcome, tx] = args as Parameters<Oracle['transacted']> &
           readonly [unknown, unknown, object]
@@ -166,6 +167,10 @@ export class Stage {
     this.calls[call] = (this.calls[call] ?? 0) + 1
   }
 
+  #countOutcomes({ outcomes }: Parameters<Adapter['settle']>[0]): void {
+    for (const outcome of outcomes) this.count(`outcome: ${wordsFor(outcome)}`)
+  }
+
   trace(line: () => string): void {
     this.#options.trace?.(`${this.turns} @${this.scheduler.now} ${line()}`)
   }
@@ -194,6 +199,10 @@ export class Stage {
         onAnswer: (...answer) => this.oracle.answered(...answer),
       })
   }
+}
+
+function wordsFor(outcome: Outcome): string {
+  return outcome.type === 'skipped' ? `skipped by ${skipOf(outcome.branch)?.because}` : outcome.type
 }
 
 /** Payloads that cannot be shown as JSON are shown as text. */

@@ -20,6 +20,17 @@ const WAYS = [
   'cancelRuns without an undo',
 ]
 
+const OUTCOMES = [
+  'completed',
+  'skipped by when',
+  'skipped by case',
+  'skipped by dependency',
+  'decided',
+  'waiting',
+  'retry',
+  'failed',
+]
+
 const OPERATIONS = [
   'pause',
   'resume',
@@ -99,6 +110,11 @@ describe('simulated worlds', () => {
 
   it('their operators take every action that operators have', () => {
     const missing = OPERATIONS.filter((name) => !calls.has(`operator: ${name}`))
+    expect(missing).toEqual([])
+  })
+
+  it('their attempts end in every way, and their steps are skipped for every reason', () => {
+    const missing = OUTCOMES.filter((name) => !calls.has(`outcome: ${name}`))
     expect(missing).toEqual([])
   })
 
@@ -233,6 +249,42 @@ describe('the oracle notices a store', () => {
           const results = await store.publish(request)
           return results.map((result) => (result === 'lost' ? 'stored' : result))
         },
+      }),
+    )
+    expect(violations.join()).toMatch(wanted)
+  })
+
+  it('that forgets a decision', async () => {
+    const wanted = /was called before it was recorded that it runs|was decided twice/
+    const violations = await violationsLike(wanted, (store) =>
+      withVerbs(store, {
+        settle: async (settlement) => {
+          const { results, ...settled } = await store.settle({
+            ...settlement,
+            outcomes: settlement.outcomes.filter(({ type }) => type !== 'decided'),
+          })
+          const others = [...results]
+          return {
+            ...settled,
+            results: settlement.outcomes.map(({ type }) =>
+              type === 'decided' ? 'settled' : others.shift()!,
+            ),
+          }
+        },
+      }),
+    )
+    expect(violations.join()).toMatch(wanted)
+  })
+
+  it('that forgets why a step was skipped', async () => {
+    const wanted = /was called although|is completed, although|was decided twice/
+    const violations = await violationsLike(wanted, (store) =>
+      withVerbs(store, {
+        load: async (requests) =>
+          (await store.load(requests)).map((run) => ({
+            ...run,
+            steps: run.steps.map((step) => ({ ...step, branch: null })),
+          })),
       }),
     )
     expect(violations.join()).toMatch(wanted)

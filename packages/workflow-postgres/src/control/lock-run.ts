@@ -33,7 +33,7 @@ locked_steps as materialized (
     s.started_at, s.finished_at, s.available_at, s.waiting_since, s.signalled_at, s.failing_since,
     s.round, ${countedAttempts} as attempts, s.undo_attempts, s.undo_failures, s.undo_losses, s.undo_started_at, s.undo_finished_at,
     s.undo_skipped,
-    coalesce(s.succeeded, false) as succeeded
+    coalesce(s.succeeded, false) as succeeded, s.branch::text as branch
   from (values ($1::uuid)) as asked (run_id)
   cross join (select count(*) from bounded_wait) as wait_was_bounded
   join belay.workflow_steps s on s.run_id = any (array[asked.run_id])
@@ -64,7 +64,7 @@ select r.id as run_id, r.workflow, counted.version, r.definition_id, counted.ste
   ${epochMs('s.available_at')} as available_at, ${epochMs('s.waiting_since')} as waiting_since,
   ${epochMs('s.signalled_at')} as signalled_at, ${epochMs('s.failing_since')} as failing_since,
   s.round, s.attempts, s.undo_attempts, s.undo_failures, s.undo_losses, ${epochMs('s.undo_started_at')} as undo_started_at,
-  ${epochMs('s.undo_finished_at')} as undo_finished_at, s.undo_skipped, s.succeeded
+  ${epochMs('s.undo_finished_at')} as undo_finished_at, s.undo_skipped, s.succeeded, s.branch
 from locked_run r
 cross join counted_steps counted
 left join locked_steps s on true

@@ -19,13 +19,13 @@ with changed_steps as materialized (
     to_timestamp(c.signalled_at / 1000) as signalled_at, to_timestamp(c.failing_since / 1000) as failing_since,
     c.sets_output, c.output, c.is_new, c.new_error, c.round, c.attempts, c.undo_attempts, c.undo_failures, c.undo_losses,
     to_timestamp(c.undo_started_at / 1000) as undo_started_at, to_timestamp(c.undo_finished_at / 1000) as undo_finished_at,
-    c.undo_skipped, c.new_undo_error, c.succeeded
+    c.undo_skipped, c.new_undo_error, c.succeeded, c.branch
   from unnest($1::uuid[], $2::int[], $3::int[], $4::text[], $5::int[], $6::int[], $7::int[], $8::int[], $9::uuid[], $10::text[],
     $11::float8[], $12::float8[], $13::float8[], $14::float8[], $15::float8[], $16::bool[], $17::text[], $18::bool[], $19::float8[], $38::text[],
-    $39::int[], $40::int[], $41::int[], $42::int[], $43::int[], $44::float8[], $45::float8[], $46::bool[], $47::text[], $48::bool[])
+    $39::int[], $40::int[], $41::int[], $42::int[], $43::int[], $44::float8[], $45::float8[], $46::bool[], $47::text[], $48::bool[], $49::text[])
     as c (run_id, step, old_step, status, open_dependencies, fence, failures, losses, worker_id, undo_of,
       started_at, finished_at, available_at, waiting_since, signalled_at, sets_output, output, is_new, failing_since, new_error,
-      round, attempts, undo_attempts, undo_failures, undo_losses, undo_started_at, undo_finished_at, undo_skipped, new_undo_error, succeeded)
+      round, attempts, undo_attempts, undo_failures, undo_losses, undo_started_at, undo_finished_at, undo_skipped, new_undo_error, succeeded, branch)
 ),
 -- A statement sees the rows as they were before it, so this reads the old payloads.
 moved_payloads as materialized (
@@ -47,7 +47,7 @@ updated_steps as (
     error = case when c.new_error is not null then c.new_error::json when c.old_step = c.step then s.error else c.moved_error end,
     -- A step that is reset has not begun; a step whose handler is given up has begun.
     begun = case when c.started_at is null then false when c.new_error is not null then true when c.old_step = c.step then s.begun else c.moved_begun end,
-    succeeded = c.succeeded
+    succeeded = c.succeeded, branch = c.branch::json
   from (
     select changed.*, m.output as moved_output, m.error as moved_error, m.undo_error as moved_undo_error, m.begun as moved_begun
     from changed_steps changed
@@ -60,12 +60,12 @@ updated_steps as (
 inserted_steps as (
   insert into belay.workflow_steps (run_id, step, status, open_dependencies, fence, failures, losses, worker_id, undo_of,
     started_at, finished_at, available_at, waiting_since, signalled_at, failing_since, output, error, begun,
-    round, attempts, undo_attempts, undo_failures, undo_losses, undo_started_at, undo_finished_at, undo_skipped, undo_error, succeeded)
+    round, attempts, undo_attempts, undo_failures, undo_losses, undo_started_at, undo_finished_at, undo_skipped, undo_error, succeeded, branch)
   select c.run_id, c.step, c.status, c.open_dependencies, c.fence, c.failures, c.losses, c.worker_id, c.undo_of,
     c.started_at, c.finished_at, c.available_at, c.waiting_since, c.signalled_at, c.failing_since,
     case when c.sets_output then c.output::json else m.output end, m.error, case when c.started_at is null then false else m.begun end,
     c.round, c.attempts, c.undo_attempts, c.undo_failures, c.undo_losses, c.undo_started_at, c.undo_finished_at, c.undo_skipped,
-    case when c.undo_of is not null then m.undo_error end, c.succeeded
+    case when c.undo_of is not null then m.undo_error end, c.succeeded, c.branch::json
   from changed_steps c
   left join moved_payloads m on m.step = any (array[c.step])
   where c.is_new
@@ -161,6 +161,7 @@ export async function write(connection: Connection, found: RunToChange, change: 
     change.steps.map(({ error }) => error ?? null),
     ...columnsOfAttempts(change),
     change.steps.map(({ succeeded }) => (succeeded ? true : null)),
+    change.steps.map(({ branch }) => branch),
   ])
   const askAnew = stepsThatAskAnew(found, change)
   if (askAnew.length > 0) await connection.query(supersedeSignals, [run.runId, askAnew])

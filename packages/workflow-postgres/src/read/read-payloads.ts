@@ -17,8 +17,7 @@ from unnest($1::uuid[]) as wanted (run_id)
 join belay.workflow_runs r on r.id = any (array[wanted.run_id])`,
 }
 
-/** Outputs and errors of steps. Index: primary key. No locks. */
-export const readStepPayloads: Statement<{
+interface StepRow {
   readonly run_id: string
   readonly step: number
   readonly output: JsonText
@@ -28,17 +27,32 @@ export const readStepPayloads: Statement<{
   readonly signalled_at: number | null
   readonly failing_since: number | null
   readonly succeeded: boolean
-}> = {
+  /** Present if branches were asked for. */
+  readonly branch?: JsonText
+}
+
+/** Outputs and errors of steps. Index: primary key. No locks. */
+export const readStepPayloads: Statement<StepRow> = {
   name: 'read_step_payloads',
-  text: `
+  text: stepPayloadsText(''),
+}
+
+/** The same with the steps' branches, for the few steps that may be skipped. */
+export const readBranchPayloads: Statement<StepRow> = {
+  name: 'read_branch_payloads',
+  text: stepPayloadsText(', s.branch::text as branch'),
+}
+
+function stepPayloadsText(branch: string): string {
+  return `
 select s.run_id, s.step, s.output::text as output, s.error::text as error,
   (extract(epoch from s.available_at) * 1000)::float8 as available_at,
   (extract(epoch from s.waiting_since) * 1000)::float8 as waiting_since,
   (extract(epoch from s.signalled_at) * 1000)::float8 as signalled_at,
   (extract(epoch from s.failing_since) * 1000)::float8 as failing_since,
-  coalesce(s.succeeded, false) as succeeded
+  coalesce(s.succeeded, false) as succeeded${branch}
 from unnest($1::uuid[], $2::int[]) as wanted (run_id, step)
-join belay.workflow_steps s on s.run_id = any (array[wanted.run_id]) and s.step = any (array[wanted.step])`,
+join belay.workflow_steps s on s.run_id = any (array[wanted.run_id]) and s.step = any (array[wanted.step])`
 }
 
 export async function load(
@@ -46,12 +60,13 @@ export async function load(
   requests: readonly PayloadRequest[],
 ): Promise<readonly RunPayloads[]> {
   if (requests.length === 0) return []
+  const withBranches = requests.some(({ branches }) => branches)
   const wanted = requests.flatMap(({ runId, steps }) => steps.map((step) => ({ runId, step })))
   const [runs, steps] = await Promise.all([
     connection.query(readRunPayloads, [[...new Set(requests.map((request) => request.runId))]]),
     wanted.length === 0
       ? []
-      : connection.query(readStepPayloads, [
+      : connection.query(withBranches ? readBranchPayloads : readStepPayloads, [
           wanted.map((step) => step.runId),
           wanted.map((step) => step.step),
         ]),
@@ -69,8 +84,8 @@ export async function load(
   })
 }
 
-function decodeStep(row: NonNullable<(typeof readStepPayloads)['row']>): StepPayloads {
-  return {
+function decodeStep(row: StepRow): StepPayloads {
+  const payloads = {
     step: row.step,
     output: row.output,
     error: row.error,
@@ -80,4 +95,5 @@ function decodeStep(row: NonNullable<(typeof readStepPayloads)['row']>): StepPay
     failingSince: row.failing_since,
     succeeded: row.succeeded,
   }
+  return row.branch === undefined ? payloads : { ...payloads, branch: row.branch }
 }

@@ -110,6 +110,7 @@ const stepColumns = {
   undo_error: sql<JsonText>`${steps.undoError}::text`.as('undo_error'),
   undo_skipped: sql<boolean>`${steps.undoSkipped}`.as('undo_skipped'),
   succeeded: sql<boolean>`coalesce(${steps.succeeded}, false)`.as('succeeded'),
+  branch: sql<JsonText>`${steps.branch}::text`.as('branch'),
 }
 
 /** One row per step, each with the run's columns. Only the first row has the run's payloads and values, which may be large. */

@@ -1,4 +1,4 @@
-import type { StepStatus, StoredStep } from '@belay/workflow/adapter'
+import type { JsonText, StepStatus, StoredStep } from '@belay/workflow/adapter'
 import { decodeUndo, type UndoColumns } from './undo-columns.ts'
 
 /** The columns that every row about a step has. Their names differ from those of its run. */
@@ -20,6 +20,7 @@ export interface StepColumns extends UndoColumns {
   readonly signalled_at: number | null
   readonly failing_since: number | null
   readonly succeeded: boolean
+  readonly branch: JsonText
 }
 
 /** A step without its payloads. */
@@ -44,5 +45,6 @@ export function decodeStep(row: StepColumns): StoredStep {
     signalledAt: row.signalled_at,
     failingSince: row.failing_since,
     succeeded: row.succeeded,
+    branch: row.branch,
   }
 }

@@ -54,6 +54,8 @@ export function makeSteps(schema: Schema) {
       /** An operator declared the undo done. */
       undoSkipped: boolean('undo_skipped'),
       undoError: json('undo_error'),
+      /** Whether the step runs or is skipped, as its definition decided, and why. Null before that, and for a step without a condition. */
+      branch: json(),
     },
     (table) => [
       primaryKey({ name: 'workflow_steps_pkey', columns: [table.runId, table.step] }),

@@ -1,24 +1,37 @@
-import type {
-  ChangedRun,
-  Claim,
-  KeepsAttempts,
-  Outcome,
-  StoredRunStatus,
-  UndoneStatus,
-} from '@belay/workflow/adapter'
+import type { KeepsAttempts, Outcome, UndoneStatus } from '@belay/workflow/adapter'
 import { boundedLockWait, sharedLockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import { wholeMs } from '../rows/changed-run.ts'
-import {
-  type ClaimRow,
-  claimedColumns,
-  countedAttempts,
-  decodeClaim,
-  firstAttempt,
-} from '../rows/claim-row.ts'
+import { claimedColumns, countedAttempts } from '../rows/claim-row.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
 import { forwardStatuses } from '../rows/run-statuses.ts'
+import { decodeFinished, type Finished, type FinishedRow } from './finished-rows.ts'
+
+/** What the statement adds to record branches. */
+interface Branches {
+  readonly values: string
+  readonly name: string
+  readonly column: string
+  readonly set: string
+}
+
+const NO_BRANCHES: Branches = { values: '', name: '', column: '', set: '' }
+
+const BRANCHES: Branches = {
+  values: ', $11::text[]',
+  name: ', branch',
+  column: ', a.branch',
+  set: ',\n    branch = coalesce(a.branch::json, s.branch)',
+}
+
+const KEPT: Keeping = {
+  columns: `${keptColumns()}, a.settles_as`,
+  rows: keptRows('settled_attempts', {
+    ended: `case when e.settles_as in ('compensated', 'skipped') then e.settles_as else 'completed' end`,
+    // A relay is not an attempt.
+    where: `not e.undo or e.settles_as = 'compensated'`,
+  }),
+}
 
 /**
  * Records attempts that succeeded, forward and undo alike, and their consequences: it counts dependents down, leases steps that reach zero to this
@@ -33,23 +46,28 @@ import { forwardStatuses } from '../rows/run-statuses.ts'
  */
 export const finishAttempts: Statement<FinishedRow> = {
   name: 'finish_attempts',
-  text: finishText(NOT_KEPT),
+  text: finishText(NOT_KEPT, NO_BRANCHES),
 }
 
 /** The same, and keeps the attempts. */
 export const keptFinishAttempts: Statement<FinishedRow> = {
   name: 'finish_attempts_kept',
-  text: finishText({
-    columns: `${keptColumns()}, a.settles_as`,
-    rows: keptRows('settled_attempts', {
-      ended: `case e.settles_as when 'compensated' then 'compensated' else 'completed' end`,
-      // A relay is not an attempt.
-      where: `not e.undo or e.settles_as = 'compensated'`,
-    }),
-  }),
+  text: finishText(KEPT, NO_BRANCHES),
 }
 
-function finishText(keeping: Keeping): string {
+/** The same for batches with steps that their definitions skip. Apart, so that other batches do not carry branches. */
+export const skipAttempts: Statement<FinishedRow> = {
+  name: 'skip_attempts',
+  text: finishText(NOT_KEPT, BRANCHES),
+}
+
+/** The same, and keeps the attempts. */
+export const keptSkipAttempts: Statement<FinishedRow> = {
+  name: 'skip_attempts_kept',
+  text: finishText(KEPT, BRANCHES),
+}
+
+function finishText(keeping: Keeping, branches: Branches): string {
   return `
 with ${boundedLockWait('$10')},
 live_worker as materialized (
@@ -61,14 +79,14 @@ live_worker as materialized (
   for key share of w
 ),
 finished_attempts as materialized (
-  select a.run_id, a.step, a.fence, a.definition_id, a.undo, a.settles_as, a.output, a.position,
+  select a.run_id, a.step, a.fence, a.definition_id, a.undo, a.settles_as, a.output${branches.column}, a.position,
     $1::uuid as worker_id, case when a.undo then 'compensating' else 'running' end as leased_status
   from (
-    select a.run_id, a.step, a.output, a.position, coalesce(a.fence, ($4::int[])[1]) as fence,
+    select a.run_id, a.step, a.output${branches.column}, a.position, coalesce(a.fence, ($4::int[])[1]) as fence,
       coalesce(a.definition_id, ($5::int[])[1]) as definition_id, coalesce(a.undo, ($6::bool[])[1]) as undo,
       coalesce(a.settles_as, ($7::text[])[1]) as settles_as
-    from unnest($2::uuid[], $3::int[], $4::int[], $5::int[], $6::bool[], $7::text[], $8::text[])
-      with ordinality as a (run_id, step, fence, definition_id, undo, settles_as, output, position)
+    from unnest($2::uuid[], $3::int[], $4::int[], $5::int[], $6::bool[], $7::text[], $8::text[]${branches.values})
+      with ordinality as a (run_id, step, fence, definition_id, undo, settles_as, output${branches.name}, position)
   ) a
   cross join (select count(*) from live_worker) as worker_was_locked
   order by a.run_id, a.step
@@ -79,7 +97,7 @@ settled_attempts as (
     undo_of = case when a.settles_as = 'compensated' then s.undo_of end,
     output = case when a.undo or a.settles_as = 'received' then s.output else a.output::json end,
     finished_at = case when a.undo then s.finished_at else belay.store_now() end,
-    undo_finished_at = case when a.undo then belay.store_now() end
+    undo_finished_at = case when a.undo then belay.store_now() end${branches.set}
   from finished_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
@@ -190,51 +208,19 @@ from updated_runs r where r.open_steps = 0
 group by r.status, r.definition_id`
 }
 
-type FinishedRow =
-  /** `numbers`: the positions of the settled ones; null if all were settled. */
-  | { readonly kind: 'settled'; readonly numbers: readonly number[] | null }
-  /** `numbers`: one step in each run. */
-  | {
-      readonly kind: 'first attempts'
-      readonly run_ids: readonly string[]
-      readonly numbers: readonly number[]
-      readonly definition_id: number
-    }
-  | (ClaimRow & { readonly kind: 'claim' })
-  | { readonly kind: 'queued' }
-  | FinishedRunsRow
-
-/**
- * Runs of one definition with the same end. `keys`: JSON, one for each run, or null if none has one. `tags`: JSON, by run, for the runs that have
- * any.
- */
-interface FinishedRunsRow {
-  readonly kind: 'runs'
-  readonly run_ids: readonly string[]
-  readonly definition_id: number
-  readonly status: StoredRunStatus
-  readonly durations_ms: readonly number[]
-  readonly keys: string | null
-  readonly tags: string | null
-}
-
-/** An attempt that succeeded: its step completed, received its output from a signal, was compensated, or was relayed. */
-export type FinishedOutcome = Extract<Outcome, { type: 'completed' | 'received' | 'compensated' | 'relayed' }>
-
-export interface Finished {
-  /** Indexes of the outcomes that were recorded now. */
-  readonly settled: readonly number[]
-  readonly claims: readonly Claim[]
-  readonly runs: readonly ChangedRun[]
-  readonly queued: boolean
-}
+/** An attempt that succeeded: its step completed, received its output from a signal, was skipped, was compensated, or was relayed. */
+export type FinishedOutcome = Extract<
+  Outcome,
+  { type: 'completed' | 'received' | 'skipped' | 'compensated' | 'relayed' }
+>
 
 export async function finish(
   connection: Connection,
   request: KeepsAttempts & { workerId: string; outcomes: readonly FinishedOutcome[]; handBackMax: number },
 ): Promise<Finished> {
-  const { workerId, outcomes, handBackMax } = request
-  const rows = await connection.query(request.keepAttempts ? keptFinishAttempts : finishAttempts, [
+  const { workerId, outcomes, handBackMax, keepAttempts = false } = request
+  const skips = outcomes.some(({ type }) => type === 'skipped')
+  const rows = await connection.query(statementFor(skips, keepAttempts), [
     workerId,
     outcomes.map((outcome) => outcome.runId),
     outcomes.map((outcome) => outcome.step),
@@ -245,42 +231,14 @@ export async function finish(
     outcomes.map((outcome) => (outcome.type === 'completed' ? outcome.output : null)),
     handBackMax,
     sharedLockWait,
+    ...(skips ? [outcomes.map((outcome) => (outcome.type === 'skipped' ? outcome.branch : null))] : []),
   ])
-  const claims: Claim[] = []
-  const runs: ChangedRun[] = []
-  let settled = outcomes.map((_, index) => index)
-  let queued = false
-  for (const row of rows) {
-    switch (row.kind) {
-      case 'settled':
-        if (row.numbers !== null) settled = row.numbers.map((position) => position - 1)
-        break
-      case 'first attempts':
-        row.run_ids.forEach((runId, index) => {
-          claims.push(firstAttempt(runId, row.numbers[index]!, row.definition_id))
-        })
-        break
-      case 'claim':
-        claims.push(decodeClaim(row))
-        break
-      case 'queued':
-        queued = true
-        break
-      case 'runs':
-        runs.push(...finishedRuns(row))
-    }
-  }
-  return { settled, claims, runs, queued }
+  return decodeFinished(rows, outcomes.length)
 }
 
-function finishedRuns(row: FinishedRunsRow): readonly ChangedRun[] {
-  const { definition_id: definitionId, status } = row
-  const keys = row.keys === null ? [] : (JSON.parse(row.keys) as readonly (string | null)[])
-  const tags = row.tags === null ? {} : (JSON.parse(row.tags) as Readonly<Record<string, readonly string[]>>)
-  return row.run_ids.map((runId, index) => {
-    const durationMs = wholeMs(row.durations_ms[index]!)
-    return { runId, definitionId, status, key: keys[index] ?? null, tags: tags[runId] ?? [], durationMs }
-  })
+function statementFor(skips: boolean, keepAttempts: boolean): Statement<FinishedRow> {
+  if (skips) return keepAttempts ? keptSkipAttempts : skipAttempts
+  return keepAttempts ? keptFinishAttempts : finishAttempts
 }
 
 /** If all elements are the same, a list of one, which the statement uses for all. */
@@ -289,6 +247,6 @@ function oneForAll<Value>(values: readonly Value[]): readonly Value[] {
 }
 
 /** The status of the step after a finished attempt. `received`: completed with the output that the row has. */
-export function statusOf(outcome: FinishedOutcome): 'completed' | 'received' | 'compensated' | UndoneStatus {
+export function statusOf(outcome: FinishedOutcome): 'received' | 'compensated' | UndoneStatus {
   return outcome.type === 'relayed' ? outcome.undoOf : outcome.type
 }

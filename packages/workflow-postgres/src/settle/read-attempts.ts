@@ -75,6 +75,7 @@ function wasSettled(outcome: Outcome, row: AttemptRow, workerId: string): boolea
   if (row.fence !== outcome.fence) return false
   switch (outcome.type) {
     case 'completed':
+    case 'skipped':
     case 'failed':
     case 'compensated':
     case 'compensation_failed':
@@ -85,6 +86,9 @@ function wasSettled(outcome: Outcome, row: AttemptRow, workerId: string): boolea
       return (row.status === 'waiting' || row.status === 'ready') && row.worker_id === null
     case 'relayed':
       return row.status === outcome.undoOf && row.undo_of === null && row.worker_id === workerId
+    // It does not end the attempt. An attempt that still holds its step records it again.
+    case 'decided':
+      return false
     case 'retry':
     case 'released':
       return (

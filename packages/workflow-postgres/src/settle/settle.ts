@@ -3,6 +3,7 @@ import { batchesBySize } from '../base/batches.ts'
 import { refusalOf } from '../base/errors.ts'
 import { contended, SHARED_LOCK_WAIT_MS } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
+import { type DecidedOutcome, decide } from './decide-attempts.ts'
 import { type FailedOutcome, fail } from './fail-attempts.ts'
 import { type FinishedOutcome, finish } from './finish-attempts.ts'
 import { type ParkedOutcome, park } from './park-undos.ts'
@@ -69,7 +70,7 @@ function entryOf({ outcome, reason }: NonNullable<Recorded['refused']>): readonl
   return [outcome, reason]
 }
 
-type Kind = 'fail' | 'park' | 'requeue' | 'wait' | 'finish'
+type Kind = 'fail' | 'park' | 'requeue' | 'wait' | 'decide' | 'finish'
 
 const KIND_OF: Readonly<Record<Outcome['type'], Kind>> = {
   failed: 'fail',
@@ -79,12 +80,14 @@ const KIND_OF: Readonly<Record<Outcome['type'], Kind>> = {
   waiting: 'wait',
   completed: 'finish',
   received: 'finish',
+  skipped: 'finish',
+  decided: 'decide',
   compensated: 'finish',
   relayed: 'finish',
 }
 
 function batchesByKind(outcomes: readonly Outcome[]) {
-  return (['fail', 'park', 'requeue', 'wait', 'finish'] as const).flatMap((kind) => {
+  return (['fail', 'park', 'requeue', 'wait', 'decide', 'finish'] as const).flatMap((kind) => {
     const ofKind = outcomes.filter((outcome) => KIND_OF[outcome.type] === kind)
     return batchesBySize(ofKind, payloadOf).map((batch) => ({ kind, outcomes: batch }))
   })
@@ -159,6 +162,10 @@ async function record(connection: Connection, kind: Kind, batch: SettleRequest):
       const outcomes = batch.outcomes as readonly WaitingOutcome[]
       const { settled, queued } = await wait(connection, { workerId, outcomes, keepAttempts })
       return { outcome: pick(settled), queued }
+    }
+    case 'decide': {
+      const outcomes = batch.outcomes as readonly DecidedOutcome[]
+      return { outcome: pick(await decide(connection, { workerId, outcomes })) }
     }
     case 'finish': {
       const outcomes = batch.outcomes as readonly FinishedOutcome[]

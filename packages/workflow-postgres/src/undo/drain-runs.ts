@@ -13,6 +13,7 @@ interface DrainedRow {
   readonly statuses: readonly StepStatus[]
   readonly started: readonly boolean[]
   readonly succeeded: readonly boolean[]
+  readonly decided: readonly boolean[]
 }
 
 /**
@@ -22,7 +23,7 @@ interface DrainedRow {
 export const readDrainedRuns: Statement<DrainedRow> = {
   name: 'read_drained_runs',
   text: `
-select r.id as run_id, r.definition_id, r.stop, s.leftovers, s.fences, s.steps, s.statuses, s.started, s.succeeded
+select r.id as run_id, r.definition_id, r.stop, s.leftovers, s.fences, s.steps, s.statuses, s.started, s.succeeded, s.decided
 from belay.workflow_runs r
 cross join lateral (
   select (count(*) filter (where s.status = 'running'))::int as in_flight,
@@ -31,7 +32,8 @@ cross join lateral (
     array_agg(s.step order by s.step) as steps,
     array_agg(s.status order by s.step) as statuses,
     array_agg(coalesce(s.begun, s.started_at is not null) order by s.step) as started,
-    array_agg(coalesce(s.succeeded, false) order by s.step) as succeeded
+    array_agg(coalesce(s.succeeded, false) order by s.step) as succeeded,
+    array_agg(s.branch is not null order by s.step) as decided
   from belay.workflow_steps s
   where s.run_id = r.id
 ) s
@@ -104,6 +106,7 @@ function decode(row: DrainedRow): DrainedRun {
       status: row.statuses[index]!,
       started: row.started[index]!,
       succeeded: row.succeeded[index]!,
+      ...(row.decided[index] ? { decided: true } : {}),
     })),
   }
 }

@@ -12,7 +12,7 @@ const base = () => define('w', { version: 1 }).step('a', { run: () => 1 }) as un
 
 /** A builder without the types that keep such values out. */
 type Builder = Readonly<
-  Record<'step' | 'sleep' | 'waitForSignal' | 'approval' | 'poll', (...args: unknown[]) => unknown>
+  Record<'step' | 'sleep' | 'waitForSignal' | 'approval' | 'poll' | 'choose', (...args: unknown[]) => unknown>
 > & {
   validate(input: unknown): unknown
 }
@@ -84,6 +84,13 @@ export const DEFINITION_ROWS: readonly Row<World>[] = [
     call: (_, ...args) => base().poll(...args),
     args: () => ['b', { every: '1m', until: run }],
     options: { 1: ['dependsOn', 'every', 'until', 'timeout', ...RETRIES, 'lossesMax'] },
+    where,
+  },
+  {
+    name: 'workflow.choose',
+    call: (_, ...args) => base().choose(...args),
+    args: () => ['b', { on: run, cases: ['x'] }],
+    options: { 1: ['dependsOn', 'on', 'cases', 'when', 'onSkipped', ...RETRIES, 'timeout', 'lossesMax'] },
     where,
   },
   { name: 'workflow.validate', call: (_, input) => void base().validate(input), args: () => [1] },

@@ -14,8 +14,20 @@ export interface StepShape {
   /** Numbers of the steps on which this one depends: ascending, each smaller than its own. */
   readonly dependsOn: readonly number[]
   readonly compensate: 'never' | 'completed' | 'started'
-  /** What the step waits for; absent if it has a handler to run. Only `signal` and `approval` take signals. */
-  readonly kind?: WaitKind | undefined
+  /** What the step waits for, or `choose`; absent if it works. Only `signal` and `approval` take signals. */
+  readonly kind?: WaitKind | 'choose' | undefined
+  /** The cases of a step of kind `choose`, sorted. */
+  readonly cases?: readonly string[] | undefined
+  /** When the step runs: if its function says so, or if each of these choices has one of these cases. Absent if always. */
+  readonly when?: 'function' | readonly CaseCondition[] | undefined
+  /** `run`: the step runs although a dependency was skipped. Absent: it is then skipped too. */
+  readonly onSkipped?: 'run' | undefined
+}
+
+/** The cases of a choice with which a step runs, sorted. `choice` is the name of a step of kind `choose`. */
+export interface CaseCondition {
+  readonly choice: string
+  readonly cases: readonly string[]
 }
 
 export type WaitKind = 'sleep' | 'signal' | 'approval' | 'poll'
@@ -123,6 +135,16 @@ export type Outcome = AttemptRef &
     /** Completed with its signal's payload, which the store holds, as output. */
     | { readonly type: 'received' }
     /**
+     * Skipped by the definition: the step has no output, and its dependents are counted down like those of a completed step. `branch` is JSON text
+     * of a `SkippedBranch`.
+     */
+    | { readonly type: 'skipped'; readonly branch: string }
+    /**
+     * The step's `when` was true, and its handler may begin. The attempt goes on: it keeps its step and its fence, and settles again. `branch` is
+     * JSON text of a `Branch`.
+     */
+    | { readonly type: 'decided'; readonly branch: string }
+    /**
      * The step continues to wait, without a worker, and is claimable again from `wake` on; null waits for a signal only. Resets the counts of
      * failures and losses. If a signal has come meanwhile, the step is ready at once.
      */
@@ -173,6 +195,8 @@ export interface PayloadRequest {
   readonly runId: string
   /** Steps whose output and error to read. */
   readonly steps: readonly number[]
+  /** Whether to read the steps' branches too: only steps that may be skipped, and their dependents, have a use for them. */
+  readonly branches?: boolean | undefined
 }
 
 export interface RunPayloads {
@@ -185,9 +209,10 @@ export interface RunPayloads {
   readonly now: number
 }
 
-/** Instants and `succeeded` are as in {@link StepRecord}. */
+/** Instants and `succeeded` are as in {@link StepRecord}. `branch` is there if any request of the call asked for branches. */
 export interface StepPayloads {
   readonly step: number
+  readonly branch?: JsonText | undefined
   readonly output: JsonText
   readonly error: JsonText
   readonly availableAt: number | null
@@ -258,6 +283,8 @@ export interface StepRecord {
   readonly failingSince: number | null
   /** In this round the handler returned a result that cannot be stored: its effect is there, although the step did not complete. */
   readonly succeeded: boolean
+  /** JSON text of a `Branch`: whether the step runs, once its definition has decided that in this round. Null before, and without a `when`. */
+  readonly branch: JsonText
 }
 
 /** The undo of a step. Instants are epoch milliseconds, store clock. */

@@ -1,7 +1,7 @@
-import type { WaitKind } from './records.ts'
+import type { StepShape, WaitKind } from './records.ts'
 
-/** What a step does when its turn comes: it works, or it waits. In a shape, a step that works has no `kind`. */
-export type StepKind = 'work' | WaitKind
+/** What a step does when its turn comes: it works, chooses a case, or waits. In a shape, a step that works has no `kind`. */
+export type StepKind = 'work' | 'choose' | WaitKind
 
 /** What the code asks of a kind of step. A question that is not answered here is answered by an exhaustive switch. */
 export interface StepKindFacts {
@@ -11,7 +11,7 @@ export interface StepKindFacts {
   readonly mark: string
   /** A process that has no handler for the step cannot run it. */
   readonly needsHandler: boolean
-  /** What ends the wait. `answer`: the step's handler is called again and again until it has one. Null for a step that works. */
+  /** What ends the wait. `answer`: the step's handler is called again and again until it has one. Null for a step that works or chooses. */
   readonly endsBy: 'time' | 'signal' | 'answer' | null
   /** While the step waits, an operator's `retryStep()` lets it continue at once. Otherwise `retryStep()` is refused. */
   readonly hurriedByRetry: boolean
@@ -33,6 +33,7 @@ export interface SignalFacts {
 /** Every kind of step. A kind that is added to {@link WaitKind} and not here does not compile. */
 export const STEP_KINDS = {
   work: { does: 'works', mark: '', needsHandler: true, endsBy: null, hurriedByRetry: false },
+  choose: { does: 'chooses a case', mark: '◇', needsHandler: true, endsBy: null, hurriedByRetry: false },
   // A sleep calls a handler only if its length is computed, and then the handler is part of the definition.
   sleep: { does: 'sleeps', mark: '⏲', needsHandler: false, endsBy: 'time', hurriedByRetry: false },
   signal: {
@@ -70,6 +71,6 @@ export type SignalKind = {
 }[WaitKind]
 
 /** The facts of a step, as its shape names its kind. Undefined for a kind that a newer release has stored. */
-export function factsOfKind(kind: WaitKind | undefined): StepKindFacts | undefined {
+export function factsOfKind(kind: StepShape['kind']): StepKindFacts | undefined {
   return (STEP_KINDS as Readonly<Record<string, StepKindFacts>>)[kind ?? 'work']
 }

@@ -1,12 +1,13 @@
 import type { Direction, JsonText } from './records.ts'
 
 /**
- * How an attempt ended. `completed`, `compensated`; `waiting`: its step must go on waiting; `retrying`: it failed and another attempt follows;
+ * How an attempt ended. `completed`, `compensated`; `skipped`: its definition skipped the step; `waiting`: its step must go on waiting; `retrying`: it failed and another attempt follows;
  * `failed`, `compensation_failed`: failed for good; `released`: its worker left, and its handler may have begun; `lost`: its worker died; `given_up`:
  * an operator ended it.
  */
 export type AttemptResult =
   | 'completed'
+  | 'skipped'
   | 'compensated'
   | 'waiting'
   | 'retrying'

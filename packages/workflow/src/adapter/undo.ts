@@ -12,13 +12,14 @@ export interface DrainedRun {
   readonly fences?: number
   /**
    * Every step of the run, ascending by number. `started`: its effect may be there, wholly or partly. `succeeded`: its effect is there, although the
-   * step did not complete.
+   * step did not complete. `decided`: it has a branch; omitted for false.
    */
   readonly steps: readonly {
     readonly step: number
     readonly status: StepStatus
     readonly started: boolean
     readonly succeeded?: boolean | undefined
+    readonly decided?: boolean | undefined
   }[]
 }
 

@@ -1,4 +1,5 @@
 import { checkArgument, having } from '../options/index.ts'
+import type { Answer, Branched, Cases, NoCases, OnSkipped } from './condition-options.ts'
 import type { CompensateOn, OutputsWith, StepOptions, StepOutput } from './step-options.ts'
 import type { TransactionOption } from './transaction.ts'
 import type { Workflow } from './typed-workflow.ts'
@@ -34,11 +35,31 @@ export function addStep<
   On extends CompensateOn = 'completed',
   Transaction extends TransactionOption | undefined = undefined,
   UndoTransaction extends TransactionOption | undefined = undefined,
+  Skipping extends OnSkipped = 'skip',
+  Given extends Answer = never,
+  const Wanted extends Cases = NoCases,
 >(
   workflow: Workflow<Name, Input, Outputs, Received, Sent>,
   name: StepName,
-  options: StepOptions<Received, AnyOutputs, Deps, Output, On, Transaction, UndoTransaction>,
-): Workflow<Name, Input, OutputsWith<Outputs, StepName, StepOutput<Output>>, Received, Sent> {
+  options: StepOptions<
+    Received,
+    AnyOutputs,
+    Deps,
+    Output,
+    On,
+    Transaction,
+    UndoTransaction,
+    Skipping,
+    Given,
+    Wanted
+  >,
+): Workflow<
+  Name,
+  Input,
+  OutputsWith<Outputs, StepName, Branched<StepOutput<Output>, Outputs, Deps, Skipping, Given, Wanted>>,
+  Received,
+  Sent
+> {
   checkArgument('addStep()', 'the workflow', workflow, WORKFLOW)
   return workflow.step(name as never, options as never) as never
 }

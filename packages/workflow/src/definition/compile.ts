@@ -1,10 +1,13 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { DefinitionShape, StepShape } from '../adapter/records.ts'
 import { STEP_KINDS } from '../adapter/step-kinds.ts'
 import { buildGraph } from '../graph/build.ts'
-import { definitionRecord } from '../graph/record.ts'
+import type { StepGraph } from '../graph/graph.ts'
+import { definitionRecord, type StepFacts } from '../graph/record.ts'
+import { skippableSteps } from '../graph/skippable.ts'
 import { checkSchema } from './input-schema.ts'
 import { positiveMs, wholeNumber } from './option-check.ts'
-import type { StepDefinition } from './step.ts'
+import type { BranchPolicy, StepDefinition } from './step.ts'
 import type { StepDraft } from './step-draft.ts'
 import type { WorkflowDefinition } from './workflow.ts'
 
@@ -47,22 +50,59 @@ export type CompiledDefinition = Pick<WorkflowDefinition, 'steps' | 'graph' | 'r
  */
 export function compileDefinition(head: DefinitionHead, drafts: readonly StepDraft[]): CompiledDefinition {
   const graph = buildGraph(head.name, drafts)
-  const steps: StepDefinition[] = new Array(drafts.length)
-  for (const draft of drafts) {
-    const number = graph.numberOf(draft.name)!
-    steps[number] = Object.freeze({ ...draft, number })
-  }
+  const byNumber: StepDraft[] = new Array(drafts.length)
+  for (const draft of drafts) byNumber[graph.numberOf(draft.name)!] = draft
   const record = definitionRecord({
     name: head.name,
     version: head.version,
     graph,
-    compensate: (number) => steps[number]!.compensation?.on ?? 'never',
-    kind: (number) => steps[number]!.wait?.kind,
+    facts: (number) => factsOf(byNumber[number]!),
   })
+  const branches = branchPolicies(graph, byNumber, record.shape)
+  const steps = byNumber.map((draft, number) =>
+    Object.freeze({ ...draft, number, branch: branches[number] ?? null }),
+  )
   return Object.freeze({ steps: Object.freeze(steps), graph, record, runnable: steps.every(hasHandlers) })
 }
 
+function factsOf({ compensation, when, onSkipped, cases, ...step }: StepDraft): StepFacts {
+  return {
+    compensate: compensation?.on ?? 'never',
+    kind: kindOf({ ...step, cases }),
+    cases: cases ?? undefined,
+    when: when === null ? undefined : when.by === 'cases' ? when.cases : when.by,
+    onSkipped: onSkipped === 'run' ? onSkipped : undefined,
+  }
+}
+
+function kindOf({ wait, cases }: Pick<StepDraft, 'wait' | 'cases'>): StepShape['kind'] {
+  return wait?.kind ?? (cases === null ? undefined : 'choose')
+}
+
+/** For each step that may be skipped, what decides that. Undefined for the others. */
+function branchPolicies(
+  graph: StepGraph,
+  steps: readonly StepDraft[],
+  shape: DefinitionShape,
+): readonly (BranchPolicy | undefined)[] {
+  const skippable = skippableSteps(shape)
+  return steps.map(({ when, onSkipped }, number) => {
+    if (!skippable[number]) return undefined
+    const cases = when?.by === 'cases' ? when.cases : []
+    const choices = cases.map(({ choice, ...rest }) => ({ step: graph.numberOf(choice)!, ...rest }))
+    // Without its choice nothing says that the step should run.
+    const skips = (dependency: number) =>
+      onSkipped === 'skip' || choices.some(({ step }) => step === dependency)
+    return Object.freeze({
+      when: when?.by === 'function' ? when.run : undefined,
+      cases: choices,
+      skippedWith: graph.dependencies[number]!.filter((other) => skippable[other] && skips(other)),
+    })
+  })
+}
+
 function hasHandlers(step: StepDefinition): boolean {
-  const { needsHandler } = STEP_KINDS[step.wait?.kind ?? 'work']
-  return (!needsHandler || step.run !== null) && step.compensation?.run !== null
+  const { needsHandler } = STEP_KINDS[kindOf(step) ?? 'work']
+  if (needsHandler && step.run === null) return false
+  return step.compensation?.run !== null && step.branch?.when !== null
 }

@@ -1,11 +1,13 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { checkDependencies, checkStepName, checkWorkflowName } from '../graph/check.ts'
+import { checkDependencies, checkStepName, checkWorkflowName, type KnownSteps } from '../graph/check.ts'
 import { type MermaidOptions, toMermaid } from '../graph/mermaid.ts'
 import { definitionError, listed, type Place } from '../graph/place.ts'
 import { Problems } from '../graph/problems.ts'
 import { nearest, offered } from '../nearest.ts'
 import { readOptions } from '../options/index.ts'
 import { compileDefinition, definitionHead } from './compile.ts'
+import { CONDITION_OPTION_NAMES, checkCases, choicesOf } from './condition.ts'
+import { type GraphParts, graphChoiceDraft, graphCondition, isGraphChoice } from './graph-condition.ts'
 import type {
   GraphCompensation,
   GraphHandlers,
@@ -90,6 +92,7 @@ const STEP_OPTION_NAMES = [
   'transaction',
   ...ATTEMPT_OPTION_NAMES,
   'lossesMax',
+  ...CONDITION_OPTION_NAMES,
 ] as const
 const COMPENSATION_OPTION_NAMES = ['handler', 'transaction', ...ATTEMPT_OPTION_NAMES] as const
 
@@ -118,6 +121,10 @@ function graphDrafts(
   const known = { has: (name: string) => Object.hasOwn(graph.steps, name), names: () => names }
   for (const name of names) {
     problems.collect(() => checkDependencies(workflow, { name, dependsOn: listOf(graph, name) }, known))
+  }
+  const byName = new Map(drafts.map((draft) => [draft?.name, draft]))
+  for (const draft of drafts) {
+    if (draft !== undefined) problems.collect(() => checkConditions(place, draft, byName, known))
   }
   problems.throwIfAny()
   return drafts as StepDraft[]
@@ -214,20 +221,32 @@ function graphStepDraft(entry: {
   const step: unknown = graph.steps[name]
   const dependsOn = listOf(graph, name)
   checkNoDependencies(place, step)
-  if (isGraphWait(step)) {
-    const handler = (given: unknown) => handlerNamed({ place, option: 'poll', name: given, handlers })
-    return graphWaitDraft(place, step, { dependsOn, handler, defaults })
-  }
+  const handler: GraphParts['handler'] = (option, given) =>
+    handlerNamed({ place, option, name: given, handlers })
+  if (isGraphWait(step)) return graphWaitDraft(place, step, { dependsOn, handler, defaults })
+  if (isGraphChoice(step)) return graphChoiceDraft(place, step, { dependsOn, handler, defaults })
   checkOptionNames(place, 'the step', step, STEP_OPTION_NAMES)
   const options = {
     ...nested(step),
+    ...graphCondition(step, handler),
     dependsOn,
-    run: handlerNamed({ place, option: 'handler', name: step['handler'], handlers }) as Handler | null,
+    run: handler('handler', step['handler']) as Handler | null,
     compensate: graphCompensation(place, step['compensate'] as GraphStep['compensate'], handlers),
     compensateOn: step['compensateOn'] as GraphStep['compensateOn'],
     transaction: step['transaction'] as GraphStep['transaction'],
   }
   return stepDraft(workflow, name, options, defaults)
+}
+
+/** Refuses the choices and cases of a step's `when` that do not exist. */
+function checkConditions(
+  { workflow }: Place,
+  { name, when }: StepDraft,
+  byName: ReadonlyMap<string | undefined, StepDraft | undefined>,
+  known: KnownSteps,
+): void {
+  checkDependencies(workflow, { name, dependsOn: choicesOf(when) }, known)
+  checkCases({ workflow, step: name }, when, (choice) => byName.get(choice))
 }
 
 /** Other workflow formats put a step's dependencies in the step: the error tells where they belong here. */

@@ -9,7 +9,9 @@ import {
 } from '../graph/check.ts'
 import { type MermaidOptions, toMermaid } from '../graph/mermaid.ts'
 import { definitionError } from '../graph/place.ts'
+import { chooseDraft } from './choose-draft.ts'
 import { type CompiledDefinition, compileDefinition, type DefinitionHead, definitionHead } from './compile.ts'
+import { checkCases } from './condition.ts'
 import { validateInput } from './input-schema.ts'
 import { checkOptionNames } from './option-check.ts'
 import {
@@ -82,8 +84,12 @@ class StepLog {
 
   /** Tells whether one of the first `length` steps has this name. */
   has(name: string, length: number): boolean {
+    return this.find(name, length) !== undefined
+  }
+
+  find(name: string, length: number): StepDraft | undefined {
     const position = this.#positions.get(name)
-    return position !== undefined && position < length
+    return position !== undefined && position < length ? this.drafts[position] : undefined
   }
 }
 
@@ -135,16 +141,29 @@ class DefinedWorkflow implements TypedDefinition<string, unknown, unknown, Recei
     })
   }
 
+  choose(name: string, options: unknown): DefinedWorkflow {
+    return this.#with(name, (place) => {
+      const draft = chooseDraft(place, options, this.#defaults)
+      if (draft.run !== null) return draft
+      throw definitionError(place, 'on is null, and must be a function that returns one of cases.')
+    })
+  }
+
   #with(name: string, draftOf: (place: WaitPlace) => StepDraft): DefinedWorkflow {
     const workflow = this.name
     checkStepName(workflow, name)
     if (this.#log.has(name, this.#length)) throw duplicateStep(workflow, name)
     checkStepCount(workflow, this.#length + 1)
-    const draft = draftOf({ workflow, step: name })
+    const place = { workflow, step: name }
+    const draft = draftOf(place)
+    if (draft.when?.by === 'function' && draft.when.run === null) {
+      throw definitionError(place, 'when is null, and must be a function or the case of a choice.')
+    }
     checkDependencies(workflow, draft, {
       has: (dependency) => this.#log.has(dependency, this.#length),
       names: () => this.#drafts().map((step) => step.name),
     })
+    checkCases(place, draft.when, (choice) => this.#log.find(choice, this.#length))
     const log = this.#log.continuedFrom(this.#length)
     log.add(draft)
     return new DefinedWorkflow(this.#head, this.#defaults, log, this.#length + 1)

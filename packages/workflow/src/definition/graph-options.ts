@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { TransactionOptions } from '../adapter/transaction.ts'
 import type { Duration } from '../duration.ts'
+import type { GraphChoice, GraphCondition } from './graph-condition.ts'
 import type { GraphWait } from './graph-wait.ts'
 import type { CompensationContext, StepContext, TransactionContext } from './handler.ts'
 import type { RetryOptions } from './retry-policy.ts'
@@ -21,7 +22,9 @@ export interface GraphOptions<
   readonly input?: (Schema & StorableSchema<Schema>) | undefined
   /** How long a run may take from its start. A run that takes longer fails with cause `deadline` and is undone. Default: no limit. */
   readonly deadline?: Duration | undefined
-  readonly steps: Readonly<Record<StepName, GraphStep<HandlerName> | GraphWait<HandlerName>>>
+  readonly steps: Readonly<
+    Record<StepName, GraphStep<HandlerName> | GraphWait<HandlerName> | GraphChoice<HandlerName>>
+  >
   /** For each step, the steps it depends on. A step without an entry depends on none. */
   readonly dag: {
     readonly [Step in Dependent]: InSteps<Step, StepName> extends Step
@@ -46,7 +49,9 @@ export interface GraphStepDefaults extends GraphAttemptOptions {
   readonly lossesMax?: number | undefined
 }
 
-export interface GraphStep<HandlerName extends string = string> extends GraphStepDefaults {
+export interface GraphStep<HandlerName extends string = string>
+  extends GraphStepDefaults,
+    GraphCondition<HandlerName> {
   /** The name of the handler that does the work. */
   readonly handler: HandlerName
   /** The name of the handler that undoes the step, alone or with its own options. */

@@ -5,18 +5,22 @@ import type { Duration } from '../duration.ts'
 import { definitionError } from '../graph/place.ts'
 import type { Instant } from '../instant.ts'
 import { readOptions } from '../options/index.ts'
+import { CONDITION_OPTION_NAMES } from './condition.ts'
+import { type GraphCondition, type GraphParts, graphCondition } from './graph-condition.ts'
 import { checkOptionNames, shown } from './option-check.ts'
 import { RETRY_OPTION_NAMES, type RetryOptions } from './retry-policy.ts'
-import type { StepDraft, StepPolicy } from './step-draft.ts'
+import type { StepDraft } from './step-draft.ts'
 import { pollDraft, signalDraft, sleepDraft, type WaitPlace } from './wait-draft.ts'
 
 /** A step of a graph as data that waits. */
-export type GraphWait<HandlerName extends string = string> =
-  | { readonly sleep: Duration }
-  | { readonly sleepUntil: Instant }
-  | ({ readonly signal: true } & GraphSignal)
-  | ({ readonly approval: true } & GraphSignal)
-  | GraphPoll<HandlerName>
+export type GraphWait<HandlerName extends string = string> = GraphCondition<HandlerName> &
+  (
+    | { readonly sleep: Duration }
+    | { readonly sleepUntil: Instant }
+    | ({ readonly signal: true } & GraphSignal)
+    | ({ readonly approval: true } & GraphSignal)
+    | GraphPoll<HandlerName>
+  )
 
 interface GraphSignal {
   readonly schema?: StandardSchemaV1 | undefined
@@ -40,6 +44,15 @@ const KEYS_OF_KIND = {
   poll: ['poll'],
 } as const satisfies Readonly<Record<WaitKind, readonly string[]>>
 
+const POLL_OPTION_NAMES = [
+  'poll',
+  'every',
+  'timeout',
+  'lossesMax',
+  ...RETRY_OPTION_NAMES,
+  ...CONDITION_OPTION_NAMES,
+] as const
+
 const KEYS = Object.values(KEYS_OF_KIND).flat()
 
 type Untyped = Readonly<Record<string, unknown>>
@@ -51,29 +64,22 @@ export function isGraphWait(step: unknown): step is Untyped {
 }
 
 /** Checks a waiting step as data and completes it. `handler` finds a handler by its name. */
-export function graphWaitDraft(
-  place: WaitPlace,
-  step: Untyped,
-  parts: {
-    readonly dependsOn: readonly string[]
-    readonly handler: (name: unknown) => unknown
-    readonly defaults: StepPolicy
-  },
-): StepDraft {
+export function graphWaitDraft(place: WaitPlace, step: Untyped, parts: GraphParts): StepDraft {
   const [key, ...others] = [...KEYS, 'handler'].filter((name) => Object.hasOwn(step, name))
   if (others[0] !== undefined) {
     throw definitionError(place, `${key} and ${others[0]} are both given. A step does one thing: keep one.`)
   }
   const { dependsOn, defaults } = parts
+  const given = { dependsOn, ...graphCondition(step, parts.handler) }
   switch (key as (typeof KEYS)[number]) {
     case 'sleep':
-      checkOptionNames(place, 'the sleep', step, ['sleep'])
-      return sleepDraft(place, { dependsOn, for: constant(place, 'sleep', step['sleep']) }, defaults)
+      checkOptionNames(place, 'the sleep', step, ['sleep', ...CONDITION_OPTION_NAMES])
+      return sleepDraft(place, { ...given, for: constant(place, 'sleep', step['sleep']) }, defaults)
     case 'sleepUntil':
-      checkOptionNames(place, 'the sleep', step, ['sleepUntil'])
+      checkOptionNames(place, 'the sleep', step, ['sleepUntil', ...CONDITION_OPTION_NAMES])
       return sleepDraft(
         place,
-        { dependsOn, until: constant(place, 'sleepUntil', step['sleepUntil']) },
+        { ...given, until: constant(place, 'sleepUntil', step['sleepUntil']) },
         defaults,
       )
     case 'signal':
@@ -88,27 +94,23 @@ function graphSignalDraft(
   place: WaitPlace,
   kind: SignalKind,
   step: Untyped,
-  { dependsOn, defaults }: { readonly dependsOn: readonly string[]; readonly defaults: StepPolicy },
+  { dependsOn, handler, defaults }: GraphParts,
 ): StepDraft {
   const { [kind]: wanted, ...options } = step
   if (wanted !== true) throw definitionError(place, `${kind} is ${shown(wanted)}, and must be true.`)
   constant(place, 'onTimeout', options['onTimeout'])
-  return signalDraft(place, kind, { ...options, dependsOn }, defaults)
+  return signalDraft(place, kind, { ...options, dependsOn, ...graphCondition(step, handler) }, defaults)
 }
 
 function graphPollDraft(
   place: WaitPlace,
   step: Untyped,
-  parts: {
-    readonly dependsOn: readonly string[]
-    readonly handler: (name: unknown) => unknown
-    readonly defaults: StepPolicy
-  },
+  { dependsOn, handler, defaults }: GraphParts,
 ): StepDraft {
-  checkOptionNames(place, 'the poll', step, ['poll', 'every', 'timeout', 'lossesMax', ...RETRY_OPTION_NAMES])
-  const { poll, every, timeout, lossesMax, ...retry } = step
-  const { dependsOn, handler, defaults } = parts
-  return pollDraft(place, { dependsOn, every, timeout, lossesMax, retry, until: handler(poll) }, defaults)
+  checkOptionNames(place, 'the poll', step, POLL_OPTION_NAMES)
+  const { poll, every, timeout, lossesMax, when: _, onSkipped: __, ...retry } = step
+  const given = { dependsOn, every, timeout, lossesMax, retry, ...graphCondition(step, handler) }
+  return pollDraft(place, { ...given, until: handler('poll', poll) }, defaults)
 }
 
 /** Data has no functions. */

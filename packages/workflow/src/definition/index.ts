@@ -1,8 +1,12 @@
 export { DURATION_MAX } from '../duration.ts'
 export { addStep } from './add-step.ts'
+export type { ChooseOptions } from './choose-options.ts'
 export { VERSION_MAX } from './compile.ts'
+export type { Condition, When, WhenContext, WhenHandler } from './condition.ts'
+export type { ConditionOptions } from './condition-options.ts'
 export { type DefineOptions, define } from './define.ts'
 export { defineGraph } from './define-graph.ts'
+export type { GraphChoice, GraphCondition } from './graph-condition.ts'
 export type {
   GraphAttemptOptions,
   GraphCompensation,
@@ -22,7 +26,7 @@ export type {
 } from './handler.ts'
 export { InputIssues, unchecked } from './input-schema.ts'
 export { ATTEMPTS_MAX, DEFAULT_RETRY, type RetryOptions } from './retry-policy.ts'
-export type { Compensation, RetryPolicy, StepDefinition, TransactionPolicy } from './step.ts'
+export type { BranchPolicy, Compensation, RetryPolicy, StepDefinition, TransactionPolicy } from './step.ts'
 export { LOSSES_MAX } from './step-draft.ts'
 export type {
   AttemptOptions,

@@ -1,6 +1,7 @@
 import { checkStepName } from '../graph/check.ts'
 import { definitionError, type Place } from '../graph/place.ts'
 import { type Kind, Refusal } from '../options/index.ts'
+import { CONDITION_OPTION_NAMES, choicesOf, condition } from './condition.ts'
 import type { CompensationHandler, Handler } from './handler.ts'
 import { checkOptionNames, oneOf, positiveMs, readOption, shown, wholeNumber } from './option-check.ts'
 import { DEFAULT_RETRY, retryPolicy } from './retry-policy.ts'
@@ -8,8 +9,8 @@ import type { Compensation, RetryPolicy, StepDefinition } from './step.ts'
 import type { AttemptOptions, CompensateOn, StepDefaults } from './step-options.ts'
 import { type TransactionOption, transactionPolicy } from './transaction.ts'
 
-/** A checked step without its number: numbering needs the whole graph. */
-export type StepDraft = Omit<StepDefinition, 'number'>
+/** A checked step without what needs the whole graph. */
+export type StepDraft = Omit<StepDefinition, 'number' | 'branch'>
 
 /** The defaults of a step's options. */
 export interface StepPolicy {
@@ -37,6 +38,8 @@ export interface UntypedStepOptions extends StepDefaults {
   readonly compensate?: CompensationHandler | UntypedCompensateOptions | undefined
   readonly compensateOn?: CompensateOn | undefined
   readonly transaction?: TransactionOption | undefined
+  readonly when?: unknown
+  readonly onSkipped?: unknown
 }
 
 export interface UntypedCompensateOptions extends AttemptOptions {
@@ -54,13 +57,16 @@ export function stepDraft(
   checkStepName(workflow, name)
   const place = { workflow, step: name }
   const policy = stepPolicy(place, options, defaults)
+  const conditions = condition(place, options)
   return {
     name,
-    dependsOn: dependencies(place, options.dependsOn),
+    dependsOn: dependencies(place, options.dependsOn, choicesOf(conditions.when)),
+    ...conditions,
     ...policy,
     transaction: transactionPolicy(place, options.transaction),
     run: options.run,
     wait: null,
+    cases: null,
     compensation: compensation(place, options, { timeoutMs: policy.timeoutMs, retry: undoRetry(defaults) }),
   }
 }
@@ -83,9 +89,10 @@ function timeoutMs(place: Place, given: AttemptOptions['timeout'], inherited: nu
   return positiveMs(place, 'timeout', given, ' Give false for no timeout.')
 }
 
-function dependencies(place: Place, given: unknown): readonly string[] {
-  if (given === undefined) return Object.freeze([])
-  return Object.freeze([...readOption(place, 'dependsOn', given, STEP_NAMES)])
+/** A step depends on the choices of its `when`, whether it names them in `dependsOn` or not. */
+function dependencies(place: Place, given: unknown, choices: readonly string[]): readonly string[] {
+  const named = given === undefined ? [] : readOption(place, 'dependsOn', given, STEP_NAMES)
+  return Object.freeze([...named, ...choices.filter((choice) => !named.includes(choice))])
 }
 
 // The graph checks whether such steps exist.
@@ -134,6 +141,7 @@ const STEP_OPTION_NAMES = [
   'compensate',
   'compensateOn',
   'transaction',
+  ...CONDITION_OPTION_NAMES,
   ...POLICY_OPTION_NAMES,
 ] as const
 

@@ -1,4 +1,13 @@
 import type { Duration } from '../duration.ts'
+import type {
+  Answer,
+  Cases,
+  ChosenDeps,
+  ConditionOptions,
+  NoCases,
+  OnSkipped,
+  ReadOutput,
+} from './condition-options.ts'
 import type { CompensationContext, StepContext } from './handler.ts'
 import type { RetryOptions } from './retry-policy.ts'
 import type { StorableOutput } from './storable.ts'
@@ -38,7 +47,11 @@ export interface StepOptions<
   On extends CompensateOn,
   Transaction extends TransactionOption | undefined = undefined,
   UndoTransaction extends TransactionOption | undefined = undefined,
-> extends StepDefaults {
+  Skipping extends OnSkipped = 'skip',
+  Given extends Answer = Answer,
+  Wanted extends Cases = NoCases,
+> extends StepDefaults,
+    ConditionOptions<Input, Outputs, DepsOf<Outputs, Deps, Skipping>, Skipping, Given, Wanted> {
   /** Names of the steps that must complete first. The handler gets their outputs as `deps`. Default: none. */
   readonly dependsOn?: Dependencies<Deps, Outputs> | undefined
   /**
@@ -46,7 +59,7 @@ export interface StepOptions<
    * step, but without an `output`, and the compensation's `error` says why.
    */
   readonly run: (
-    context: StepContext<Input, DepsOf<Outputs, Deps>> & ContextOf<Transaction>,
+    context: StepContext<Input, DepsWith<Outputs, Deps, Skipping, Wanted>> & ContextOf<Transaction>,
   ) => Output & StorableOutput<Output>
   /**
    * Runs the handler in a transaction of the store, which it gets as `tx`: its writes commit with the step's outcome, exactly once. Give `true`, `{
@@ -55,8 +68,14 @@ export interface StepOptions<
   readonly transaction?: Transaction | undefined
   /** Undoes the step when the run fails or is cancelled. Defaults: the step's timeout and the workflow's retries. */
   readonly compensate?:
-    | Compensate<Input, DepsOf<Outputs, Deps>, StepOutput<Output>, On>
-    | CompensateOptions<Input, DepsOf<Outputs, Deps>, StepOutput<Output>, On, UndoTransaction>
+    | Compensate<Input, DepsWith<Outputs, Deps, Skipping, Wanted>, StepOutput<Output>, On>
+    | CompensateOptions<
+        Input,
+        DepsWith<Outputs, Deps, Skipping, Wanted>,
+        StepOutput<Output>,
+        On,
+        UndoTransaction
+      >
     | undefined
   /** Default `completed`. With `started`, a step that failed, timed out or lost its worker is also undone, without an output. */
   readonly compensateOn?: On | undefined
@@ -110,13 +129,23 @@ export interface UndoOfUnfinished<Input, Deps> extends CompensationContext<Input
 export type StepOutput<Output> = Stored<Awaited<Output>>
 
 /** The outputs of the named steps. If `Deps` is a union, the output of a step that only some of its lists name may be missing. */
-export type DepsOf<Outputs, Deps extends readonly string[]> = {
-  readonly [Name in InAll<Deps> & keyof Outputs]: Outputs[Name]
+export type DepsOf<Outputs, Deps extends readonly string[], Skipping = 'skip'> = {
+  readonly [Name in InAll<Deps> & keyof Outputs]: ReadOutput<Outputs[Name], Skipping>
 } & ([Deps[number]] extends [InAll<Deps>]
   ? unknown
   : {
-      readonly [Name in Exclude<Deps[number], InAll<Deps>> & keyof Outputs]?: Outputs[Name]
+      readonly [Name in Exclude<Deps[number], InAll<Deps>> & keyof Outputs]?: ReadOutput<
+        Outputs[Name],
+        Skipping
+      >
     })
+
+/** The same, with the choices that the step's `when` names. */
+export type DepsWith<Outputs, Deps extends readonly string[], Skipping, Wanted> = [keyof Wanted] extends [
+  never,
+]
+  ? DepsOf<Outputs, Deps, Skipping>
+  : DepsOf<Outputs, Deps, Skipping> & ChosenDeps<Wanted>
 
 /** The names that every list of a union has. */
 type InAll<Deps extends readonly string[]> = Exclude<Deps[number], MissingIn<Deps, Deps[number]>>

@@ -1,9 +1,10 @@
 import type { Isolation } from '../adapter/transaction.ts'
+import type { Condition, WhenHandler } from './condition.ts'
 import type { CompensationHandler, Handler } from './handler.ts'
 import type { Wait } from './wait.ts'
 
 /** What the engine needs to know of one step. Made by `define()` and `defineGraph()`; all durations are milliseconds. */
-export interface StepDefinition {
+export interface StepDefinition extends Condition {
   readonly name: string
   /** Position in the definition's canonical topological order. The store identifies the step by it. */
   readonly number: number
@@ -20,6 +21,20 @@ export interface StepDefinition {
   /** Null for a step that does not wait. */
   readonly wait: Wait | null
   readonly compensation: Compensation | null
+  /** The values that the handler may return, sorted; null for a step that is no choice. */
+  readonly cases: readonly string[] | null
+  /** What decides whether the step runs; null for a step that always runs. */
+  readonly branch: BranchPolicy | null
+}
+
+/** What a worker looks at before it runs a step that may be skipped. */
+export interface BranchPolicy {
+  /** The step's own function. `undefined` if it has none, null in a process that only starts runs. */
+  readonly when: WhenHandler | null | undefined
+  /** The cases with which the step runs; `step` is the number of the choice. */
+  readonly cases: readonly { readonly step: number; readonly cases: readonly string[] }[]
+  /** The dependencies with which the step is skipped, ascending by number. */
+  readonly skippedWith: readonly number[]
 }
 
 export interface Compensation {

@@ -1,5 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { MermaidOptions } from '../graph/mermaid.ts'
+import type { ChooseOptions } from './choose-options.ts'
+import type { Answer, Branched, Cases, Chosen, NoCases, OnSkipped, ReadOutput } from './condition-options.ts'
 import type { CompensateOn, NewName, OutputsWith, StepOptions, StepOutput } from './step-options.ts'
 import type { TransactionOption } from './transaction.ts'
 import type {
@@ -47,10 +49,54 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
     On extends CompensateOn = 'completed',
     Transaction extends TransactionOption | undefined = undefined,
     UndoTransaction extends TransactionOption | undefined = undefined,
+    Skipping extends OnSkipped = 'skip',
+    Given extends Answer = never,
+    const Wanted extends Cases = NoCases,
   >(
     name: NewName<StepName, Outputs>,
-    options: StepOptions<Received, Outputs, Deps, Output, On, Transaction, UndoTransaction>,
-  ): Workflow<Name, Input, OutputsWith<Outputs, StepName, StepOutput<Output>>, Received, Sent>
+    options: StepOptions<
+      Received,
+      Outputs,
+      Deps,
+      Output,
+      On,
+      Transaction,
+      UndoTransaction,
+      Skipping,
+      Given,
+      Wanted
+    >,
+  ): Workflow<
+    Name,
+    Input,
+    OutputsWith<Outputs, StepName, Branched<StepOutput<Output>, Outputs, Deps, Skipping, Given, Wanted>>,
+    Received,
+    Sent
+  >
+
+  /**
+   * A step that chooses one of `cases`, which is its output. Steps that name a case in `when` run with that case, and are skipped with any other.
+   * The choice is made once: a retry or a crash never makes another. It has no effect to undo.
+   *
+   * @throws DefinitionError like `step()`, and without cases.
+   */
+  choose<
+    const StepName extends string,
+    const Case extends string,
+    const Deps extends readonly string[] | readonly [] = readonly [],
+    Skipping extends OnSkipped = 'skip',
+    Given extends Answer = never,
+    const Wanted extends Cases = NoCases,
+  >(
+    name: NewName<StepName, Outputs>,
+    options: ChooseOptions<Received, Outputs, Deps, Case, Skipping, Given, Wanted>,
+  ): Workflow<
+    Name,
+    Input,
+    OutputsWith<Outputs, StepName, Branched<Chosen<Case>, Outputs, Deps, Skipping, Given, Wanted>>,
+    Received,
+    Sent
+  >
 
   /**
    * A step that waits for a time. It holds no worker, connection or promise meanwhile, so it survives the death of any process. Its output is
@@ -58,10 +104,22 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
    *
    * @throws DefinitionError like `step()`, and for a negative duration, an invalid instant, and unless exactly one of `for` and `until` is given.
    */
-  sleep<const StepName extends string, const Deps extends readonly string[] | readonly [] = readonly []>(
+  sleep<
+    const StepName extends string,
+    const Deps extends readonly string[] | readonly [] = readonly [],
+    Skipping extends OnSkipped = 'skip',
+    Given extends Answer = never,
+    const Wanted extends Cases = NoCases,
+  >(
     name: NewName<StepName, Outputs>,
-    options: SleepOptions<Received, Outputs, Deps>,
-  ): Workflow<Name, Input, OutputsWith<Outputs, StepName, undefined>, Received, Sent>
+    options: SleepOptions<Received, Outputs, Deps, Skipping, Given, Wanted>,
+  ): Workflow<
+    Name,
+    Input,
+    OutputsWith<Outputs, StepName, Branched<undefined, Outputs, Deps, Skipping, Given, Wanted>>,
+    Received,
+    Sent
+  >
 
   /**
    * A step that waits for a signal, sent by `run.signal()` or `engine.signal()`. The signal's payload is its output. A signal sent before the wait
@@ -74,13 +132,20 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
     const Deps extends readonly string[] | readonly [] = readonly [],
     Schema extends StandardSchemaV1 = StandardSchemaV1,
     StandIn = never,
+    Skipping extends OnSkipped = 'skip',
+    Given extends Answer = never,
+    const Wanted extends Cases = NoCases,
   >(
     name: NewName<StepName, Outputs>,
-    options?: WaitForSignalOptions<Received, Outputs, Deps, Schema, StandIn>,
+    options?: WaitForSignalOptions<Received, Outputs, Deps, Schema, StandIn, Skipping, Given, Wanted>,
   ): Workflow<
     Name,
     Input,
-    OutputsWith<Outputs, StepName, SignalOutput<Schema, StandIn>>,
+    OutputsWith<
+      Outputs,
+      StepName,
+      Branched<SignalOutput<Schema, StandIn>, Outputs, Deps, Skipping, Given, Wanted>
+    >,
     Received,
     ReceivesSignal<Sent, StepName, Schema>
   >
@@ -96,13 +161,20 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
     const Deps extends readonly string[] | readonly [] = readonly [],
     Schema extends StandardSchemaV1 = StandardSchemaV1,
     StandIn = never,
+    Skipping extends OnSkipped = 'skip',
+    Given extends Answer = never,
+    const Wanted extends Cases = NoCases,
   >(
     name: NewName<StepName, Outputs>,
-    options?: ApprovalOptions<Received, Outputs, Deps, Schema, StandIn>,
+    options?: ApprovalOptions<Received, Outputs, Deps, Schema, StandIn, Skipping, Given, Wanted>,
   ): Workflow<
     Name,
     Input,
-    OutputsWith<Outputs, StepName, ApprovalOutput<Schema, StandIn>>,
+    OutputsWith<
+      Outputs,
+      StepName,
+      Branched<ApprovalOutput<Schema, StandIn>, Outputs, Deps, Skipping, Given, Wanted>
+    >,
     Received,
     ReceivesApproval<Sent, StepName, Schema>
   >
@@ -117,20 +189,29 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
     const StepName extends string,
     const Deps extends readonly string[] | readonly [] = readonly [],
     Output = unknown,
+    Skipping extends OnSkipped = 'skip',
+    Given extends Answer = never,
+    const Wanted extends Cases = NoCases,
   >(
     name: NewName<StepName, Outputs>,
-    options: PollOptions<Received, Outputs, Deps, Output>,
-  ): Workflow<Name, Input, OutputsWith<Outputs, StepName, PollOutput<Output>>, Received, Sent>
+    options: PollOptions<Received, Outputs, Deps, Output, Skipping, Given, Wanted>,
+  ): Workflow<
+    Name,
+    Input,
+    OutputsWith<Outputs, StepName, Branched<PollOutput<Output>, Outputs, Deps, Skipping, Given, Wanted>>,
+    Received,
+    Sent
+  >
 }
 
 /** What `run()` takes for a definition. */
 export type InputOf<Definition extends WorkflowDefinition> =
   Definition extends TypedDefinition<string, infer Input, unknown, unknown> ? Input : unknown
 
-/** The outputs of a completed run of a definition, by step. */
+/** The outputs of a completed run of a definition, by step. Undefined for a step that was skipped. */
 export type OutputsOf<Definition extends WorkflowDefinition> =
   Definition extends TypedDefinition<string, unknown, infer Outputs, unknown>
-    ? { readonly [Step in keyof Outputs]: Outputs[Step] }
+    ? { readonly [Step in keyof Outputs]: ReadOutput<Outputs[Step], 'run'> }
     : Readonly<Record<string, unknown>>
 
 /** What runs of a definition can be sent. */

@@ -1,14 +1,29 @@
 import { definitionError, type Place } from '../graph/place.ts'
 import { instant, readOptions } from '../options/index.ts'
+import { CONDITION_OPTION_NAMES } from './condition.ts'
 import type { Handler } from './handler.ts'
 import { checkSchema } from './input-schema.ts'
 import { checkOptionNames, optionMs, positiveMs, readOption, shown } from './option-check.ts'
 import { type StepDraft, type StepPolicy, stepDraft } from './step-draft.ts'
 import type { OnTimeout, SignalWait } from './wait.ts'
 
-const SLEEP_OPTION_NAMES = ['dependsOn', 'for', 'until'] as const
-const SIGNAL_OPTION_NAMES = ['dependsOn', 'schema', 'timeout', 'onTimeout'] as const
-const POLL_OPTION_NAMES = ['dependsOn', 'every', 'until', 'timeout', 'retry', 'lossesMax'] as const
+const SLEEP_OPTION_NAMES = ['dependsOn', 'for', 'until', ...CONDITION_OPTION_NAMES] as const
+const SIGNAL_OPTION_NAMES = [
+  'dependsOn',
+  'schema',
+  'timeout',
+  'onTimeout',
+  ...CONDITION_OPTION_NAMES,
+] as const
+const POLL_OPTION_NAMES = [
+  'dependsOn',
+  'every',
+  'until',
+  'timeout',
+  'retry',
+  'lossesMax',
+  ...CONDITION_OPTION_NAMES,
+] as const
 
 type Untyped = Readonly<Record<string, unknown>>
 
@@ -78,8 +93,9 @@ export interface WaitPlace extends Place {
 }
 
 function draft(place: WaitPlace, options: Untyped, run: Handler | null, defaults: StepPolicy): StepDraft {
-  const { dependsOn, retry, lossesMax } = options as Record<string, never>
-  return stepDraft(place.workflow, place.step, { dependsOn, retry, lossesMax, run }, defaults)
+  const { dependsOn, retry, lossesMax, when, onSkipped } = options as Record<string, never>
+  const given = { dependsOn, retry, lossesMax, when, onSkipped, run }
+  return stepDraft(place.workflow, place.step, given, defaults)
 }
 
 function waitMs(place: Place, option: string, given: unknown): number | null {

@@ -1,30 +1,51 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Duration } from '../duration.ts'
 import type { Instant } from '../instant.ts'
+import type { Answer, Cases, ConditionOptions, NoCases, OnSkipped } from './condition-options.ts'
 import type { StepContext } from './handler.ts'
-import type { Dependencies, DepsOf, StepDefaults, StepOutput } from './step-options.ts'
+import type { Dependencies, DepsOf, DepsWith, StepDefaults, StepOutput } from './step-options.ts'
 import type { StorableOutput, StorableSchema } from './storable.ts'
 import type { Stored } from './stored.ts'
 
-interface WaitOptions<Outputs, Deps extends readonly string[]> {
+interface WaitOptions<
+  Input,
+  Outputs,
+  Deps extends readonly string[],
+  Skipping extends OnSkipped,
+  Given extends Answer,
+  Wanted extends Cases,
+> extends ConditionOptions<Input, Outputs, DepsOf<Outputs, Deps, Skipping>, Skipping, Given, Wanted> {
   /** Names of the steps that must complete before the wait begins. Default: none. */
   readonly dependsOn?: Dependencies<Deps, Outputs> | undefined
 }
 
 /** What `.sleep()` takes: either `for` or `until`. A function is called when the sleep begins. */
-export type SleepOptions<Input, Outputs, Deps extends readonly string[]> = WaitOptions<Outputs, Deps> &
+export type SleepOptions<
+  Input,
+  Outputs,
+  Deps extends readonly string[],
+  Skipping extends OnSkipped = 'skip',
+  Given extends Answer = Answer,
+  Wanted extends Cases = NoCases,
+> = WaitOptions<Input, Outputs, Deps, Skipping, Given, Wanted> &
   (
-    | { readonly for: SleepLength<Duration, Input, Outputs, Deps>; readonly until?: undefined }
+    | {
+        readonly for: SleepLength<Duration, Input, DepsWith<Outputs, Deps, Skipping, Wanted>>
+        readonly until?: undefined
+      }
     /** If the instant has passed, the sleep ends at once. */
-    | { readonly until: SleepLength<Instant, Input, Outputs, Deps>; readonly for?: undefined }
+    | {
+        readonly until: SleepLength<Instant, Input, DepsWith<Outputs, Deps, Skipping, Wanted>>
+        readonly for?: undefined
+      }
   )
 
-type SleepLength<Length, Input, Outputs, Deps extends readonly string[]> =
+type SleepLength<Length, Input, Deps> =
   | Length
-  | ((context: StepContext<Input, DepsOf<Outputs, Deps>>) => Length | Promise<Length>)
+  | ((context: StepContext<Input, Deps>) => Length | Promise<Length>)
 
 /** How long a step waits and what a timeout does. `onTimeout` needs a `timeout`. */
-type SignalTimeout<Input, Outputs, Deps extends readonly string[], StandIn> =
+type SignalTimeout<Input, Deps, StandIn> =
   | {
       /** How long the step waits once its dependencies have completed. Default: no limit. */
       readonly timeout?: Duration | undefined
@@ -39,7 +60,7 @@ type SignalTimeout<Input, Outputs, Deps extends readonly string[], StandIn> =
       readonly onTimeout?:
         | 'fail'
         | { readonly output: StandIn }
-        | ((context: StepContext<Input, DepsOf<Outputs, Deps>>) => StandIn)
+        | ((context: StepContext<Input, Deps>) => StandIn)
         | undefined
     }
 
@@ -50,10 +71,13 @@ export type WaitForSignalOptions<
   Deps extends readonly string[],
   Schema extends StandardSchemaV1,
   StandIn,
-> = WaitOptions<Outputs, Deps> & {
+  Skipping extends OnSkipped = 'skip',
+  Given extends Answer = Answer,
+  Wanted extends Cases = NoCases,
+> = WaitOptions<Input, Outputs, Deps, Skipping, Given, Wanted> & {
   /** Any Standard Schema, or `unchecked<Type>()`: checks a signal's payload before it is recorded. Default: any JSON value. */
   readonly schema?: (Schema & StorableSchema<Schema>) | undefined
-} & SignalTimeout<Input, Outputs, Deps, StandIn>
+} & SignalTimeout<Input, DepsWith<Outputs, Deps, Skipping, Wanted>, StandIn>
 
 /** What `.approval()` takes. The schema checks the payload of an approval. */
 export type ApprovalOptions<
@@ -62,16 +86,28 @@ export type ApprovalOptions<
   Deps extends readonly string[],
   Schema extends StandardSchemaV1,
   StandIn,
-> = WaitForSignalOptions<Input, Outputs, Deps, Schema, StandIn>
+  Skipping extends OnSkipped = 'skip',
+  Given extends Answer = Answer,
+  Wanted extends Cases = NoCases,
+> = WaitForSignalOptions<Input, Outputs, Deps, Schema, StandIn, Skipping, Given, Wanted>
 
 /** What `.poll()` takes. `retry` is for checks that throw. Each check that returns, even "not yet", resets the count of failures. */
-export interface PollOptions<Input, Outputs, Deps extends readonly string[], Output>
-  extends WaitOptions<Outputs, Deps>,
+export interface PollOptions<
+  Input,
+  Outputs,
+  Deps extends readonly string[],
+  Output,
+  Skipping extends OnSkipped = 'skip',
+  Given extends Answer = Answer,
+  Wanted extends Cases = NoCases,
+> extends WaitOptions<Input, Outputs, Deps, Skipping, Given, Wanted>,
     Pick<StepDefaults, 'retry' | 'lossesMax'> {
   /** The time between two checks. */
   readonly every: Duration
   /** The check. `undefined`, `null` and `false` mean "not yet". Anything else is the step's output, also `0` and `''`. */
-  readonly until: (context: StepContext<Input, DepsOf<Outputs, Deps>>) => Output & StorableOutput<Output>
+  readonly until: (
+    context: StepContext<Input, DepsWith<Outputs, Deps, Skipping, Wanted>>,
+  ) => Output & StorableOutput<Output>
   /** How long to poll, counted from the first "not yet". At the end there is one last check. Default: no limit. */
   readonly timeout?: Duration | undefined
 }

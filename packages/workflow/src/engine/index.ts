@@ -5,7 +5,12 @@ export type { CancelOptions } from './control/control.ts'
 export type { RunHistoryEntry } from './control/history.ts'
 export type { ActionOptions, WithinActionOptions } from './control/options.ts'
 export type { DoctorOptions, DoctorReport } from './diagnosis/doctor.ts'
-export type { Explanation, StepExplanation, StepReason } from './diagnosis/explain/explanation.ts'
+export type {
+  Explanation,
+  SkipExplanation,
+  StepExplanation,
+  StepReason,
+} from './diagnosis/explain/explanation.ts'
 export type { Finding } from './diagnosis/findings.ts'
 export type { HeldStep, WorkerSnapshot, Workers } from './diagnosis/worker-list.ts'
 export { createEngine, type Engine } from './engine.ts'
@@ -44,7 +49,7 @@ export type { ResultOptions } from './runs/result-options.ts'
 export type { RunAttempt } from './runs/run-attempt.ts'
 export { RunFailedError, type UndoReport } from './runs/run-failed-error.ts'
 export type { OutputsAt, RunReference, SentTo } from './runs/run-reference.ts'
-export type { RunSnapshot, RunSummary, StepSnapshot, StepUndo } from './runs/run-snapshot.ts'
+export type { RunSnapshot, RunSummary, StepSkip, StepSnapshot, StepUndo } from './runs/run-snapshot.ts'
 export type { RunsMatching } from './runs/runs-filter.ts'
 export { StepFailedError } from './runs/step-result.ts'
 export type { WatchedChange, WatchedStep, WatchOptions } from './runs/watch-run.ts'

@@ -1,5 +1,5 @@
 import type { StepStatus } from '../adapter/lifecycle.ts'
-import type { DefinitionRecord, StepShape } from '../adapter/records.ts'
+import type { DefinitionRecord, DefinitionShape, StepShape } from '../adapter/records.ts'
 import { factsOfKind } from '../adapter/step-kinds.ts'
 import { BelayError } from '../errors.ts'
 import { didYouMean } from '../nearest.ts'
@@ -58,7 +58,8 @@ const OPTIONS = {
 
 /**
  * Draws the graph as a Mermaid flowchart. Steps with a compensation have a double frame and the mark ↩. Waiting steps are rounded, with a mark for
- * what they wait for: ⏲ a time, ✉ a signal, ☑ an approval, ⟳ a poll.
+ * what they wait for: ⏲ a time, ✉ a signal, ☑ an approval, ⟳ a poll. Choices are hexagons, and their cases label the edges to the steps that need
+ * them. A dotted edge leads to a step that runs although the step before it was skipped. The mark ? stands for a step's own condition.
  *
  * @throws BelayError `invalid_option` for the status of an unknown step, or an invalid status.
  */
@@ -81,7 +82,7 @@ export function toMermaid(
     '---',
     `flowchart ${checked.direction}`,
     ...shape.steps.map((step, number) => nodeLine(step, number, statuses.get(step.name))),
-    ...shape.steps.flatMap((step, number) => step.dependsOn.map((from) => `  s${from} --> s${number}`)),
+    ...shape.steps.flatMap((step, number) => step.dependsOn.map((from) => edgeLine(shape, from, number))),
     ...used.map((status) => `  classDef ${status} ${STATUS_STYLES[status]}`),
     '',
   ].join('\n')
@@ -128,11 +129,25 @@ function nodeLine(step: StepShape, number: number, status: StepStatus | undefine
     (step.kind === undefined ? '' : `${factsOfKind(step.kind)?.mark ?? '?'} `) +
     escaped(step.name) +
     (compensable ? ' ↩' : '') +
+    (step.when === 'function' ? ' ?' : '') +
     (status === undefined ? '' : `<br/>${status}`)
   // Names are not ids in Mermaid: "end" as an id breaks its parser.
-  const [open, close] = step.kind !== undefined ? ['([', '])'] : compensable ? ['[[', ']]'] : ['[', ']']
+  const [open, close] = bracketsOf(step)
   const node = `s${number}${open}"${label}"${close}`
   return `  ${node}${status === undefined ? '' : `:::${status}`}`
+}
+
+function bracketsOf({ kind, compensate }: StepShape): readonly [string, string] {
+  if (kind === 'choose') return ['{{', '}}']
+  if (kind !== undefined) return ['([', '])']
+  return compensate === 'never' ? ['[', ']'] : ['[[', ']]']
+}
+
+function edgeLine({ steps }: DefinitionShape, from: number, to: number): string {
+  const { when, onSkipped } = steps[to]!
+  const wanted = Array.isArray(when) ? when.find(({ choice }) => choice === steps[from]!.name) : undefined
+  const label = wanted === undefined ? '' : `|"${wanted.cases.map(escaped).join(' or ')}"|`
+  return `  s${from} ${onSkipped === 'run' ? '-.->' : '-->'}${label} s${to}`
 }
 
 /** Records may come from a store, so names may hold anything: no character may end the label. */

@@ -3,22 +3,23 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import type { DefinitionRecord, DefinitionShape, StepShape } from '../adapter/records.ts'
 import type { StepGraph } from './graph.ts'
 
+/** What a shape says of a step besides its place in the graph. */
+export type StepFacts = Omit<StepShape, 'name' | 'dependsOn'>
+
 /** What a store keeps of a definition: its shape and a checksum of it. */
 export function definitionRecord(definition: {
   readonly name: string
   readonly version: number
   readonly graph: StepGraph
-  readonly compensate: (step: number) => StepShape['compensate']
-  readonly kind?: (step: number) => StepShape['kind']
+  readonly facts: (step: number) => StepFacts
 }): DefinitionRecord {
-  const { name, version, graph, compensate, kind } = definition
+  const { name, version, graph, facts } = definition
   const steps = graph.names.map((step, number) =>
     Object.freeze(
       stepShape({
         name: step,
         dependsOn: graph.dependencies[number]!,
-        compensate: compensate(number),
-        kind: kind?.(number),
+        ...facts(number),
       }),
     ),
   )
@@ -32,7 +33,19 @@ export function shapeChecksum(shape: DefinitionShape): string {
   return bytesToHex(sha256(utf8ToBytes(JSON.stringify({ steps }))))
 }
 
-/** Fixed order of keys, and no `kind` for steps that do not wait: older checksums, from before kinds existed, must stay valid. */
-function stepShape({ name, dependsOn, compensate, kind }: StepShape): StepShape {
-  return kind === undefined ? { name, dependsOn, compensate } : { name, dependsOn, compensate, kind }
+/** Fixed order of keys, and only those that are set: checksums from before the later keys existed must stay valid. */
+function stepShape({ name, dependsOn, compensate, kind, cases, when, onSkipped }: StepShape): StepShape {
+  return {
+    name,
+    dependsOn,
+    compensate,
+    ...(kind === undefined ? {} : { kind }),
+    ...(cases === undefined ? {} : { cases }),
+    ...(when === undefined ? {} : { when: whenShape(when) }),
+    ...(onSkipped === undefined ? {} : { onSkipped }),
+  }
+}
+
+function whenShape(when: NonNullable<StepShape['when']>): NonNullable<StepShape['when']> {
+  return when === 'function' ? when : when.map(({ choice, cases }) => ({ choice, cases }))
 }

@@ -1,4 +1,4 @@
-import type { DefinitionShape, StepShape } from '../adapter/records.ts'
+import type { CaseCondition, DefinitionShape, StepShape } from '../adapter/records.ts'
 import { factsOfKind } from '../adapter/step-kinds.ts'
 
 /**
@@ -22,6 +22,7 @@ function addedLine(step: StepShape, shape: DefinitionShape): string {
   const facts = [`depends on ${dependencyList(step, shape)}`]
   if (step.kind !== undefined) facts.unshift(kindOf(step))
   if (step.compensate !== 'never') facts.push(`compensates ${step.compensate}`)
+  if (conditionOf(step) !== ALWAYS) facts.push(conditionOf(step))
   return `+ step ${step.name} (${facts.join('; ')})`
 }
 
@@ -42,11 +43,28 @@ function stepChanges(old: StepOfShape, current: StepOfShape): string[] {
   if (current.step.compensate !== old.step.compensate) {
     changes.push(`compensates ${current.step.compensate}, was ${old.step.compensate}`)
   }
+  const [condition, before] = [conditionOf(current.step), conditionOf(old.step)]
+  if (condition !== before) changes.push(`${condition}, was: ${before}`)
   return changes
 }
 
-function kindOf({ kind }: StepShape): string {
-  return factsOfKind(kind)?.does ?? `"${kind}", which this release does not know`
+function kindOf({ kind, cases = [] }: StepShape): string {
+  const does = factsOfKind(kind)?.does ?? `"${kind}", which this release does not know`
+  return cases.length === 0 ? does : `${does} of ${cases.join(', ')}`
+}
+
+const ALWAYS = 'always runs'
+
+/** When a step runs, in words: `runs when method is card or cash, although a dependency was skipped`. */
+function conditionOf({ when, onSkipped }: StepShape): string {
+  const wishes =
+    when === undefined ? [] : when === 'function' ? ['when its function says so'] : when.map(caseWords)
+  if (onSkipped === 'run') wishes.push('although a dependency was skipped')
+  return wishes.length === 0 ? ALWAYS : `runs ${wishes.join(', ')}`
+}
+
+function caseWords({ choice, cases }: CaseCondition): string {
+  return `when ${choice} is ${cases.join(' or ')}`
 }
 
 function dependencyList(step: StepShape, shape: DefinitionShape): string {

@@ -38,6 +38,10 @@ describe('a graph as data', () => {
       transaction: null,
       run: handlers.charge,
       wait: null,
+      when: null,
+      onSkipped: 'skip',
+      cases: null,
+      branch: null,
       compensation: {
         run: handlers.refund,
         on: 'completed',

@@ -41,6 +41,10 @@ describe('a definition', () => {
       transaction: null,
       run,
       wait: null,
+      when: null,
+      onSkipped: 'skip',
+      cases: null,
+      branch: null,
       compensation: null,
     })
     expect(definition.record).toMatchObject({ name: 'checkout', version: 7 })

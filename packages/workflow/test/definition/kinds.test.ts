@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { type DefinitionShape, STEP_KINDS, type StepKind } from '../../src/adapter/index.ts'
-import { define, defineGraph, type GraphStep, type GraphWait } from '../../src/definition/index.ts'
+import {
+  define,
+  defineGraph,
+  type GraphChoice,
+  type GraphStep,
+  type GraphWait,
+} from '../../src/definition/index.ts'
 import type { WorkflowDefinition } from '../../src/definition/workflow.ts'
 import { diffShapes, toMermaid } from '../../src/graph/index.ts'
 
@@ -9,9 +15,16 @@ const check = () => true
 
 /** How users write a step of each kind. A new kind does not compile until it is here. */
 const WRITTEN: Readonly<
-  Record<StepKind, { readonly inCode: WorkflowDefinition; readonly asData: GraphStep | GraphWait }>
+  Record<
+    StepKind,
+    { readonly inCode: WorkflowDefinition; readonly asData: GraphStep | GraphWait | GraphChoice }
+  >
 > = {
   work: { inCode: base.step('a', { run: check }), asData: { handler: 'check' } },
+  choose: {
+    inCode: base.choose('a', { on: () => 'x', cases: ['x'] }),
+    asData: { on: 'check', cases: ['x'] },
+  },
   sleep: { inCode: base.sleep('a', { for: '3d' }), asData: { sleep: '3d' } },
   signal: { inCode: base.waitForSignal('a'), asData: { signal: true } },
   approval: { inCode: base.approval('a'), asData: { approval: true } },

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DefinitionShape, DrainedRun, StepShape, UndoPlan } from '../../src/adapter/index.ts'
+import { define } from '../../src/definition/index.ts'
 import { owesUndo, planUndo } from '../../src/engine/decisions/plan-undo.ts'
 import type { StepGraph } from '../../src/graph/index.ts'
 
@@ -161,5 +162,35 @@ describe('the plan of an undo', () => {
     expect(undos).toHaveLength(size)
     expect(undos[middle]).toEqual({ step: middle, openDependents: size - middle - 1 })
     expect(undos[0]).toEqual({ step: 0, openDependents: 1 })
+  })
+})
+
+describe('a step with a when', () => {
+  const chain = define('w', { version: 1 })
+    .step('first', { run: () => 1, compensate: () => {} })
+    .step('asked', {
+      dependsOn: ['first'],
+      when: () => true,
+      run: () => 2,
+      compensate: () => {},
+      compensateOn: 'started',
+    })
+  const undosOf = (decided: boolean) =>
+    planUndo(chain.graph, chain.record.shape, {
+      runId: 'r',
+      definitionId: 1,
+      stop: 'failure',
+      steps: [
+        { step: 0, status: 'completed', started: true },
+        { step: 1, status: 'failed', started: true, decided },
+      ],
+    }).undos.map(({ step }) => step)
+
+  it('owes nothing if it failed before it was decided that it runs', () => {
+    expect(undosOf(false)).toEqual([0])
+  })
+
+  it('is undone like any other once it was decided that it runs', () => {
+    expect(undosOf(true)).toEqual([0, 1])
   })
 })

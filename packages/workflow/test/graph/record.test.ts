@@ -16,7 +16,7 @@ const recordOf = (nodes: readonly GraphNode[], compensate: Record<string, StepSh
     name: 'w',
     version: 3,
     graph,
-    compensate: (number) => compensate[graph.names[number]!] ?? 'never',
+    facts: (number) => ({ compensate: compensate[graph.names[number]!] ?? 'never' }),
   })
 }
 const shapeOf = (...given: Parameters<typeof recordOf>) => recordOf(...given).shape
@@ -52,7 +52,7 @@ describe('a record', () => {
   it('holds what a step waits for, also in its checksum', () => {
     const graph = buildGraph('w', [stock])
     const record = (kind?: StepShape['kind']) =>
-      definitionRecord({ name: 'w', version: 1, graph, compensate: () => 'never', kind: () => kind })
+      definitionRecord({ name: 'w', version: 1, graph, facts: () => ({ compensate: 'never', kind }) })
     expect(record('sleep').shape.steps).toEqual([
       { name: 'stock', dependsOn: [], compensate: 'never', kind: 'sleep' },
     ])

@@ -40,6 +40,15 @@ it('the compiler says in a sentence what is wrong with dependencies', () => {
   ])
 })
 
+it('the compiler says in a sentence what is wrong with the case of a choice', () => {
+  expect(compileErrors(fileOf('must-not-compile/cases.ts'))).toEqual([
+    `7: Choice "method" has no case "crad": name one of its cases.`,
+    `8: Choice "method" has no case "cash": name one of its cases.`,
+    `9: Step "load" is not a choice: give when a function that looks at deps, or define the step with choose().`,
+    `10: Step "way" is not defined before this step: define it first, or correct the name.`,
+  ])
+})
+
 it('the compiler follows types through a chain of 150 steps', () => {
   const steps = Array.from({ length: 150 }, (_, index) =>
     index === 0
@@ -51,6 +60,24 @@ it('the compiler follows types through a chain of 150 steps', () => {
     `const chain = define('chain', { version: 1 })`,
     ...steps,
     `chain.step('right', { dependsOn: ['s149'], run: ({ deps }) => deps.s149.n.toFixed() })`,
+    `chain.step('wrong', { dependsOn: ['s150'], run: () => 1 })`,
+  ]
+  expect(compileErrorsOf(program.join('\n'))).toEqual([
+    `154: Step "s150" is not defined before this step: define it first, or correct the name.`,
+  ])
+})
+
+it('the compiler follows types through a chain of 150 steps that may be skipped', () => {
+  const steps = Array.from({ length: 150 }, (_, index) =>
+    index === 0
+      ? `.step('s0', { when: () => true, run: () => ({ n: 1 }) })`
+      : `.step('s${index}', { dependsOn: ['s${index - 1}'], run: async ({ deps }) => ({ n: deps.s${index - 1}.n }) })`,
+  )
+  const program = [
+    `import { define, type OutputsOf } from '${fileOf('../../src/definition/index.ts')}'`,
+    `const chain = define('chain', { version: 1 })`,
+    ...steps,
+    `export const missing: OutputsOf<typeof chain>['s149'] = undefined`,
     `chain.step('wrong', { dependsOn: ['s150'], run: () => 1 })`,
   ]
   expect(compileErrorsOf(program.join('\n'))).toEqual([

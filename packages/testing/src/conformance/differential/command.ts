@@ -30,7 +30,8 @@ export type Command =
       readonly do: 'cancel' | 'stopping' | 'prune' | 'releaseKeys'
       readonly runIds: readonly string[]
     }
-  | { readonly do: 'load' | 'history'; readonly runId: string }
+  | { readonly do: 'load'; readonly runId: string; readonly branches: boolean }
+  | { readonly do: 'history'; readonly runId: string }
   | Look
   | Operation
 

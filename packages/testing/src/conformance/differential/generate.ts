@@ -5,6 +5,7 @@ import {
   type Lease,
   type NewValue,
   type Outcome,
+  type SkipReason,
   type UndoneStatus,
   type UndoPlan,
   type Wake,
@@ -12,12 +13,14 @@ import {
 import {
   compensated,
   completed,
+  decided,
   failed,
   parked,
   received,
   relayed,
   released,
   retry,
+  skipped,
   UNLIMITED,
   waiting,
 } from '../scenario/index.ts'
@@ -107,6 +110,7 @@ export function nextCommand(world: World, random: Random): Command {
     case 'stopping':
       return { do: kind, runIds: random.sample(world.runIds.slice(-10), kind === 'cancel' ? 1 : 5) }
     case 'load':
+      return { do: kind, runId: random.pick(world.runIds), branches: random.chance(0.5) }
     case 'history':
       return { do: kind, runId: random.pick(world.runIds) }
     case 'operate':
@@ -238,13 +242,21 @@ function outcomeOf({ claim, settled }: KnownAttempt, world: World, random: Rando
 }
 
 function forwardOutcome(claim: Claim, random: Random, signalled: boolean): Outcome {
-  const kind = random.weighted({ completed: 56, failed: 7, retry: 13, released: 12, waiting: 12 })
+  const kind = random.weighted({
+    ...{ completed: 50, skipped: 6, decided: 5, failed: 7, retry: 13, released: 12, waiting: 12 },
+  })
   if (kind === 'completed' && signalled) return received(claim)
   if (kind === 'completed') return completed(claim, random.chance(0.2) ? null : `${random.below(100)}`)
+  if (kind === 'skipped') return skipped(claim, skipReason(claim))
+  if (kind === 'decided') return decided(claim)
   if (kind === 'failed') return failed(claim, `broken ${random.below(100)}`)
   if (kind === 'retry') return retry(claim, random.pick(DELAYS_MS))
   if (kind === 'waiting') return waiting(claim, wakeOf(random))
   return released(claim, (claim.step + claim.fence) % 2 === 0)
+}
+
+function skipReason({ step }: Claim): SkipReason {
+  return step % 2 === 0 ? { because: 'when' } : { because: 'case', choice: 'a', case: 'y' }
 }
 
 /** A wait without a timeout is rare: only a signal, a cancellation or a deadline ends it. */

@@ -1,5 +1,12 @@
 import { DIAMOND, definitionRecord } from '../scenario/index.ts'
 
+const CHOICE = {
+  a: { cases: ['x', 'y'] },
+  b: { when: [{ choice: 'a', cases: ['x'] }] },
+  c: { when: [{ choice: 'a', cases: ['y'] }] },
+  d: { onSkipped: 'run' },
+} as const
+
 /** Small graphs that combine joins, forks, independent steps and several sinks. */
 export const GRAPHS = [
   definitionRecord('diamond', DIAMOND, 1, { b: 'approval' }),
@@ -10,10 +17,23 @@ export const GRAPHS = [
     1,
     { b: 'sleep', d: 'signal', f: 'poll' },
   ),
-  definitionRecord('loose', { a: [], b: [], c: [] }, 1, { a: 'approval', c: 'approval' }),
+  definitionRecord(
+    'loose',
+    { a: [], b: [], c: [] },
+    1,
+    { a: 'approval', c: 'approval' },
+    { b: { when: 'function' } },
+  ),
+  definitionRecord('choice', { a: [], b: ['a'], c: ['a'], d: ['b', 'c'] }, 1, { a: 'choose' }, CHOICE),
   // Second versions, to which operators move runs: steps get other numbers, one is dropped, one edge is new.
   definitionRecord('branches', { z: [], a: [], b: ['a'], c: [], d: ['c'], e: ['b', 'd'], g: ['z', 'e'] }, 2),
-  definitionRecord('loose', { z: [], a: [], b: ['z'], c: [] }, 2, { a: 'approval', c: 'approval' }),
+  definitionRecord(
+    'loose',
+    { z: [], a: [], b: ['z'], c: [] },
+    2,
+    { a: 'approval', c: 'approval' },
+    { b: { when: 'function' } },
+  ),
 ]
 
 export function dependentsOf(graph: number, step: number): readonly number[] {

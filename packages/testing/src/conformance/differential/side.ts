@@ -134,7 +134,7 @@ export class Side {
       case 'stopping':
         return this.adapter.stopping({ runIds: command.runIds })
       case 'load':
-        return this.adapter.load([{ runId: command.runId, steps: [0, 1, 2] }])
+        return this.adapter.load([{ runId: command.runId, steps: [0, 1, 2], branches: command.branches }])
       case 'history':
         return this.#history(command.runId)
       case 'operate':

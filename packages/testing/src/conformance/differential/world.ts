@@ -142,7 +142,8 @@ export class World {
 
   #settle(workerId: string, outcome: Outcome): void {
     const known = this.#find(workerId, outcome)
-    if (known !== undefined) known.settled ??= outcome
+    // After a decision, the attempt goes on.
+    if (known !== undefined && outcome.type !== 'decided') known.settled ??= outcome
   }
 
   /** Marks a worker's attempts as late. Their outcomes are not known, so a release stands for them. */

@@ -1,10 +1,13 @@
-import type { DefinitionRecord, SavedDefinition, WaitKind } from '@belay/workflow/adapter'
+import type { DefinitionRecord, SavedDefinition, StepShape, WaitKind } from '@belay/workflow/adapter'
 
 /** Each step and its dependencies, in topological order. */
 export type Edges = Readonly<Record<string, readonly string[]>>
 
-/** What some steps wait for, by name. */
-export type Kinds = Readonly<Record<string, WaitKind>>
+/** The kinds of some steps, by name. */
+export type Kinds = Readonly<Record<string, WaitKind | 'choose'>>
+
+/** What some shapes say besides, by step. */
+export type Conditions = Readonly<Record<string, Pick<StepShape, 'cases' | 'when' | 'onSkipped'>>>
 
 /** A definition's record. Its checksum, which lists the steps, is only good for tests. */
 export function definitionRecord(
@@ -12,6 +15,7 @@ export function definitionRecord(
   edges: Edges,
   version = 1,
   kinds: Kinds = {},
+  conditions: Conditions = {},
 ): DefinitionRecord {
   const names = Object.keys(edges)
   const steps = names.map((step) => ({
@@ -19,6 +23,7 @@ export function definitionRecord(
     dependsOn: edges[step]!.map((dependency) => names.indexOf(dependency)).sort((one, other) => one - other),
     compensate: 'completed' as const,
     ...(kinds[step] === undefined ? {} : { kind: kinds[step] }),
+    ...conditions[step],
   }))
   return { name, version, checksum: JSON.stringify(edges).slice(0, 200), shape: { steps } }
 }

@@ -1,4 +1,13 @@
-import type { AttemptRef, JsonText, Outcome, UndoneStatus, Wake } from '@belay/workflow/adapter'
+import {
+  type AttemptRef,
+  type JsonText,
+  type Outcome,
+  RUNS,
+  type SkipReason,
+  skipText,
+  type UndoneStatus,
+  type Wake,
+} from '@belay/workflow/adapter'
 
 export function completed(attempt: AttemptRef, output: JsonText = '"output"'): Outcome {
   return { ...refOf(attempt), type: 'completed', output }
@@ -30,6 +39,16 @@ export function waiting(attempt: AttemptRef, wake: Wake | null = null): Outcome 
 
 export function received(attempt: AttemptRef): Outcome {
   return { ...refOf(attempt), type: 'received' }
+}
+
+/** Its definition skips the step. */
+export function skipped(attempt: AttemptRef, reason: SkipReason = { because: 'when' }): Outcome {
+  return { ...refOf(attempt), type: 'skipped', branch: skipText(reason) }
+}
+
+/** Its `when` was true: the attempt goes on. */
+export function decided(attempt: AttemptRef): Outcome {
+  return { ...refOf(attempt), type: 'decided', branch: RUNS }
 }
 
 export function compensated(attempt: AttemptRef): Outcome {

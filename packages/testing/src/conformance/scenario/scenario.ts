@@ -3,17 +3,7 @@ import type { Adapter, Delivery, DrainedRun, JsonText, NewSignal, UndoPlan } fro
 import { assertInvariants } from '../../invariants/check.ts'
 import { type Dump, readDump } from '../../invariants/dump.ts'
 import type { Harness } from '../harness.ts'
-import {
-  chainEdges,
-  DIAMOND,
-  definitionRecord,
-  type Edges,
-  fanEdges,
-  Graph,
-  type Kinds,
-  looseEdges,
-  PAIR,
-} from './graph.ts'
+import { chainEdges, DIAMOND, definitionRecord, fanEdges, Graph, looseEdges, PAIR } from './graph.ts'
 import { Ids } from './ids.ts'
 import { CANCELLED } from './outcomes.ts'
 import { CaseRun } from './run.ts'
@@ -56,8 +46,8 @@ export class Scenario {
     return this.harness.advance(ms)
   }
 
-  async graph(name: string, edges: Edges, version = 1, kinds: Kinds = {}): Promise<Graph> {
-    const [saved] = await this.adapter.saveDefinitions([definitionRecord(name, edges, version, kinds)])
+  async graph(...shape: Parameters<typeof definitionRecord>): Promise<Graph> {
+    const [saved] = await this.adapter.saveDefinitions([definitionRecord(...shape)])
     const graph = new Graph(saved!)
     this.#graphs.push(graph)
     return graph

@@ -1,8 +1,9 @@
 import { type Claim, movesBefore, type RunPayloads, type StepPayloads } from '../../adapter/index.ts'
-import type { StepDefinition } from '../../definition/step.ts'
+import type { BranchPolicy, StepDefinition } from '../../definition/step.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
-import type { ForwardPayloads, PayloadCache } from '../base/payload-cache.ts'
+import { branchesOf, type ForwardPayloads, type PayloadCache } from '../base/payload-cache.ts'
 import type { Runtime } from '../base/runtime.ts'
+import { type BranchStep, decideBranch } from '../decisions/decide-branch.ts'
 import { owesUndo } from '../decisions/plan-undo.ts'
 import { runIsGone } from './attempt-errors.ts'
 
@@ -59,11 +60,25 @@ export class AttemptPayloads {
       return this.#readWithOwn(dependencies)
     }
     const hasWindow = claim.failures > 0 && step.retry.forMs !== null
-    if (step.wait !== null || hasWindow) return this.#readWithOwn(dependencies)
+    const mayHaveDecided = typeof step.branch?.when === 'function' && movesBefore(claim) > 0
+    if (step.wait !== null || hasWindow || mayHaveDecided) return this.#readWithOwn(dependencies)
     // A step that was claimed before may have run or been retried elsewhere: cached payloads may be stale, so read them.
     if (movesBefore(claim) > 0) return this.#readForward(dependencies)
-    this.#forward = this.#parts.payloads.known(claim.runId, dependencies)
+    this.#forward = this.#parts.payloads.known(claim.runId, dependencies, step.branch?.skippedWith)
     return this.#forward === undefined ? this.#readForward(dependencies) : undefined
+  }
+
+  /** Decides whether a step that may be skipped runs. Only after prepare(). */
+  branch(policy: BranchPolicy): BranchStep {
+    const { claim, definition } = this.#subject
+    const { names, dependencies } = definition.graph
+    const { outputs, branches } = this.forward
+    return decideBranch(this.#subject, policy, {
+      own: this.#stored === undefined ? null : (this.own.branch ?? null),
+      nameOf: (step) => names[step]!,
+      branchOf: (step) => branches?.get(step) ?? null,
+      outputOf: (step) => outputs[dependencies[claim.step]!.indexOf(step)] ?? null,
+    })
   }
 
   /** The time from the first attempt of this series of failures to now. `startedAt`: when this attempt began. */
@@ -91,8 +106,8 @@ export class AttemptPayloads {
   }
 
   async #readForward(dependencies: readonly number[]): Promise<void> {
-    const { claim } = this.#subject
-    this.#forward = await this.#parts.payloads.read(claim.runId, dependencies)
+    const { claim, step } = this.#subject
+    this.#forward = await this.#parts.payloads.read(claim.runId, dependencies, step.branch?.skippedWith)
     if (this.#forward === undefined) throw runIsGone(claim)
   }
 
@@ -117,9 +132,10 @@ export class AttemptPayloads {
   }
 
   async #readWithOwn(dependencies: readonly number[]): Promise<void> {
-    const { claim } = this.#subject
+    const { claim, step: definition } = this.#subject
     const { runId, step } = claim
-    const stored = await this.#parts.payloads.load({ runId, steps: [...dependencies, step] })
+    const branches = definition.branch !== null && claim.direction === 'forward'
+    const stored = await this.#parts.payloads.load({ runId, steps: [...dependencies, step], branches })
     if (stored === undefined) throw runIsGone(claim)
     const byStep = new Map(stored.steps.map((found) => [found.step, found.output]))
     this.#parts.payloads.rememberCause(runId, stored.cause)
@@ -128,6 +144,7 @@ export class AttemptPayloads {
     this.#forward = {
       input: stored.input,
       outputs: dependencies.map((dependency) => byStep.get(dependency) ?? null),
+      branches: branches ? branchesOf(stored) : undefined,
     }
   }
 }

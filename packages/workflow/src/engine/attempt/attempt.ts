@@ -1,22 +1,26 @@
 import type { Claim, StepTransaction } from '../../adapter/index.ts'
-import type { RunCause, SerialisedError } from '../../cause.ts'
-import type { CompensationContext, StepContext } from '../../definition/handler.ts'
+import type { SerialisedError } from '../../cause.ts'
+import type { StepContext } from '../../definition/handler.ts'
 import type { RetryPolicy, StepDefinition, TransactionPolicy } from '../../definition/step.ts'
 import type { Wait } from '../../definition/wait.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { BelayError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { presentable } from '../../thrown.ts'
-import { fromJsonText, type PayloadOwner, toJsonText } from '../base/payload.ts'
+import { fromJsonText } from '../base/payload.ts'
 import { type TimeLimit, timeLimit } from '../base/time-limit.ts'
 import { type AttemptEnd, type Interruption, poisonError } from '../decisions/decide.ts'
+import { type BranchEnd, type BranchStep, judgeCase } from '../decisions/decide-branch.ts'
 import { decideWait, type WaitAnswer } from '../decisions/decide-wait.ts'
 import { retriesAreOver, timeoutError } from './attempt-errors.ts'
 import { AttemptPayloads, type AttemptPayloadsParts } from './attempt-payloads.ts'
+import type { AttemptPhase, ClaimOrigin } from './attempt-phase.ts'
 import { awaitHandler, isThenable } from './await-handler.ts'
-import { handlerContext } from './handler-context.ts'
+import { CutOff } from './cut-off.ts'
+import { handlerContext, undoFields } from './handler-context.ts'
 import type { LossyOutputs } from './lossy-output.ts'
-import { Telling, type TellingParts } from './telling.ts'
+import { serialisedOutput } from './serialised-output.ts'
+import { type Telling, type TellingParts, tellingOf } from './telling.ts'
 
 /** How long a timed-out handler may take to react to its signal before its worker stops waiting for it. At most the timeout itself. */
 const TIMEOUT_GRACE_MS = 5_000
@@ -32,12 +36,6 @@ export interface AttemptParts extends AttemptPayloadsParts {
   readonly onLateResult: (attempt: Attempt) => void
   readonly telling: TellingParts
 }
-
-/** How a worker got a claim. `found`: the answer was lost, and comparing with the store found it. */
-export type ClaimOrigin = 'queue' | 'handed back' | 'undo begun' | 'found'
-
-/** `queued` until its handler is about to be called; `settling` once its outcome is decided. */
-export type AttemptPhase = 'queued' | 'running' | 'settling'
 
 /**
  * One attempt of one step, from claim to outcome: read its payloads, refuse poison, call its handler under a timeout and a signal, serialise what
@@ -57,12 +55,12 @@ export class Attempt {
   readonly #controller = new AbortController()
   #phase: AttemptPhase = 'queued'
   /** Interprets what the handler of a waiting step returned. */
-  #judge: ((returned: unknown) => WaitAnswer) | undefined
+  #judge: ((returned: unknown) => WaitAnswer | BranchEnd) | undefined
+  /** What follows for a step that may be skipped; undefined until the attempt looks. */
+  #branch: BranchStep | undefined
   #interrupted = false
   #called = false
-  #cut: () => void = () => {}
-  #isCutOff = false
-  #cutOff: AbortController | undefined
+  #cutOff: CutOff | undefined
   #interruption: Interruption | undefined
   #telling: Telling | undefined
 
@@ -94,6 +92,13 @@ export class Attempt {
     this.#phase = 'running'
   }
 
+  /** It is recorded that the step runs: the attempt waits for a slot again, and then calls the step's handler. */
+  goOn(): void {
+    this.#phase = 'queued'
+    this.#branch = { type: 'runs' }
+    this.#judge = undefined
+  }
+
   /** The numbers of the steps that may become ready when this attempt succeeds: its dependents, or in an undo its dependencies. */
   get dependents(): readonly number[] {
     const { graph } = this.definition
@@ -103,7 +108,7 @@ export class Attempt {
   /** The handler's transaction policy; null if it has none or is not called. */
   get transaction(): TransactionPolicy | null {
     const { step, claim } = this
-    if (claim.direction === 'forward') return step.transaction
+    if (claim.direction === 'forward') return this.#runs ? step.transaction : null
     return this.#payloads.owesUndo ? (step.compensation?.transaction ?? null) : null
   }
 
@@ -145,10 +150,13 @@ export class Attempt {
     this.startedAt = this.#parts.runtime.clock.now()
     // Interrupted before its turn came: the handler is not called at all.
     if (this.#interrupted) return { type: 'given_up' }
+    const branch = this.#branchStep()
+    if (branch?.type === 'skipped') return branch
     const poison = poisonError(this.claim, this.step)
     if (poison !== undefined) return { type: 'threw', error: poison }
     if (this.claim.direction === 'forward') {
-      return this.step.wait === null ? this.#call(this.step.run, this.step, tx) : this.#look(this.step.wait)
+      if (branch?.type === 'call') return this.#ask(branch)
+      return this.step.wait === null ? this.#work(tx) : this.#look(this.step.wait)
     }
     const { compensation } = this.step
     if (!this.#payloads.owesUndo || compensation === null) return { type: 'relay' }
@@ -159,24 +167,38 @@ export class Attempt {
   performWithin(tx: StepTransaction): Promise<AttemptEnd> {
     // What an earlier try told was rolled back with it.
     this.#telling = undefined
-    return new Promise((resolve) => {
-      this.#cut = () => resolve({ type: 'given_up' })
-      void Promise.resolve(this.perform(tx)).then(resolve)
-    })
-  }
-
-  /** Fires when the attempt is cut off. Created on first use: most attempts have no transaction. */
-  get cutOffSignal(): AbortSignal {
-    this.#cutOff ??= new AbortController()
-    if (this.#isCutOff) this.#cutOff.abort()
-    return this.#cutOff.signal
+    return this.cutOff.end(() => this.perform(tx))
   }
 
   /** Ends the handler's transaction, or its wait for one, when nobody waits for the handler any more. */
-  cutOff(): void {
-    this.#isCutOff = true
-    this.#cutOff?.abort()
-    this.#cut()
+  get cutOff(): CutOff {
+    this.#cutOff ??= new CutOff()
+    return this.#cutOff
+  }
+
+  /** Whether nothing is left to decide before the handler. A decision is recorded on its own, before a transaction begins. */
+  get #runs(): boolean {
+    return this.step.branch === null || this.#branchStep()?.type === 'runs'
+  }
+
+  /** Undefined for a step that always runs, and in an undo. */
+  #branchStep(): BranchStep | undefined {
+    const { branch } = this.step
+    if (branch === null || this.claim.direction === 'undo') return undefined
+    this.#branch ??= this.#payloads.branch(branch)
+    return this.#branch
+  }
+
+  /** Calls the step's `when`. It is no handler: nothing has begun. */
+  #ask({ handler, judge }: Extract<BranchStep, { type: 'call' }>): AttemptEnd | Promise<AttemptEnd> {
+    this.#judge = judge
+    return this.#call(handler, this.step, undefined, false)
+  }
+
+  #work(tx: StepTransaction | undefined): AttemptEnd | Promise<AttemptEnd> {
+    const { run, cases } = this.step
+    if (cases !== null) this.#judge = judgeCase(this, cases)
+    return this.#call(run, this.step, tx)
   }
 
   /** For a waiting step: checks whether it may continue, and calls its handler if needed. */
@@ -189,7 +211,7 @@ export class Attempt {
     return this.#call(next.handler, this.step, undefined)
   }
 
-  #answered(answer: WaitAnswer): AttemptEnd {
+  #answered(answer: WaitAnswer | BranchEnd): AttemptEnd {
     return answer.type === 'output' ? this.#serialised(answer.value) : answer
   }
 
@@ -197,14 +219,15 @@ export class Attempt {
     handler: ((context: StepContext) => unknown) | null,
     policy: { readonly retry: RetryPolicy; readonly timeoutMs: number | null },
     tx: StepTransaction | undefined,
+    isHandler = true,
   ): AttemptEnd | Promise<AttemptEnd> {
     const limit = timeLimit(policy, this.failingMs)
     if (limit === 'over') return { type: 'threw', error: retriesAreOver(this, policy.retry, this.#lastError) }
     try {
       const context = this.#context()
       if (tx !== undefined) Object.assign(context, { tx })
-      if (!this.#called) this.#parts.onCall(this)
-      this.#called = true
+      if (isHandler && !this.#called) this.#parts.onCall(this)
+      this.#called ||= isHandler
       const returned = handler?.(context)
       if (!isThenable(returned)) return this.#returned(returned)
       return this.#awaited(returned, limit, tx === undefined ? TIMEOUT_GRACE_MS : 0)
@@ -223,29 +246,13 @@ export class Attempt {
       log: this.#parts.log,
       telling: () => this.#tell(),
     })
-    return claim.direction === 'forward' ? context : Object.assign(context, this.#undoContext())
+    if (claim.direction === 'forward') return context
+    return Object.assign(context, undoFields(claim, this.#payloads.own, this.#payloads.stored.cause))
   }
 
-  /** In a transaction nothing is sent: it is stored with the outcome. */
   #tell(): Telling {
-    const { telling } = this.#parts
-    this.#telling ??= new Telling(
-      this,
-      this.transaction === null ? telling : { ...telling, onTold: () => {} },
-    )
+    this.#telling ??= tellingOf(this, this.#parts.telling)
     return this.#telling
-  }
-
-  #undoContext(): Pick<CompensationContext, 'undoOf' | 'output' | 'error' | 'cause'> {
-    const { own, stored } = this.#payloads
-    // A step that succeeded and was then skipped by an operator counts as completed, with the operator's output.
-    const completed = this.claim.undoOf === 'completed' || this.claim.undoOf === 'skipped'
-    return {
-      undoOf: completed ? 'completed' : (this.claim.undoOf as CompensationContext['undoOf']),
-      output: completed ? fromJsonText(own.output) : undefined,
-      error: completed ? undefined : (fromJsonText(own.error) as SerialisedError | undefined),
-      cause: fromJsonText(stored.cause) as RunCause,
-    }
   }
 
   /** The error of its last failed attempt. The step's row holds the forward error only, so undefined in an undo. */
@@ -288,18 +295,10 @@ export class Attempt {
   #serialised(value: unknown): AttemptEnd {
     if (value === undefined) return { type: 'returned', output: null }
     try {
-      const output = toJsonText(value, this.#parts.payloadMaxBytes, () => this.#outputOwner())
-      this.#parts.lossyOutputs.look(this.step, this.claim.runId, value, output!)
-      return { type: 'returned', output }
+      return { type: 'returned', output: serialisedOutput(this.#parts, this, value) }
     } catch (error) {
       // A wait has no effect that could need an undo.
       return this.step.wait === null ? { type: 'unstorable', error } : this.#threw(error)
     }
-  }
-
-  #outputOwner(): PayloadOwner {
-    const { runId } = this.claim
-    const step = this.step.name
-    return { what: `Output of step "${step}" of run ${runId}`, runId, step }
   }
 }

@@ -1,5 +1,6 @@
-import type { Claim, JsonText } from '../../adapter/index.ts'
-import type { StepContext } from '../../definition/handler.ts'
+import type { Claim, JsonText, StepPayloads } from '../../adapter/index.ts'
+import type { RunCause, SerialisedError } from '../../cause.ts'
+import type { CompensationContext, StepContext } from '../../definition/handler.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { type Logger, silentLogger } from '../../logger.ts'
 import { fromJsonText } from '../base/payload.ts'
@@ -36,6 +37,22 @@ export function handlerContext(parts: ContextParts): StepContext {
       attempt,
     })),
   })
+}
+
+/** What a compensation is given besides. `own`: its step's row. */
+export function undoFields(
+  { undoOf }: Claim,
+  own: Pick<StepPayloads, 'output' | 'error'>,
+  cause: JsonText,
+): Pick<CompensationContext, 'undoOf' | 'output' | 'error' | 'cause'> {
+  // A step that succeeded and was then skipped by an operator counts as completed, with the operator's output.
+  const completed = undoOf === 'completed' || undoOf === 'skipped'
+  return {
+    undoOf: completed ? 'completed' : (undoOf as CompensationContext['undoOf']),
+    output: completed ? fromJsonText(own.output) : undefined,
+    error: completed ? undefined : (fromJsonText(own.error) as SerialisedError | undefined),
+    cause: fromJsonText(cause) as RunCause,
+  }
 }
 
 /** The same for all attempts of one round. It changes after the effect was undone and the step runs again. */

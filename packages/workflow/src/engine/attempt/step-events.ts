@@ -1,4 +1,4 @@
-import type { Outcome } from '../../adapter/index.ts'
+import { type Outcome, skipOf } from '../../adapter/index.ts'
 import type { SerialisedError } from '../../cause.ts'
 import type { EngineEvents, EventHub, StepEvent } from '../base/events.ts'
 import type { Attempt } from './attempt.ts'
@@ -19,7 +19,7 @@ export function stepEvent(
   }
 }
 
-/** The event for a recorded outcome. Relays have none: they are internal to the engine. */
+/** The event for a recorded outcome. Relays and decisions have none: they are internal to the engine. */
 export function outcomeEvent(
   events: EventHub,
   outcome: Outcome,
@@ -48,6 +48,10 @@ export function outcomeEvent(
     case 'released':
       events.emit('step.released', eventOf())
       break
+    case 'skipped':
+      events.emit('step.skipped', { ...eventOf(), reason: skipOf(outcome.branch)! })
+      break
+    case 'decided':
     case 'relayed':
       break
   }
@@ -62,6 +66,8 @@ const EVENT_OF: Readonly<Record<Outcome['type'], keyof EngineEvents | null>> = {
   compensation_failed: 'step.compensation_failed',
   retry: 'step.retrying',
   released: 'step.released',
+  skipped: 'step.skipped',
+  decided: null,
   relayed: null,
 }
 

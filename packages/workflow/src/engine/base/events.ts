@@ -1,4 +1,4 @@
-import type { Direction, EndStatus, RunStatus, StoreNotice, Wake } from '../../adapter/index.ts'
+import type { Direction, EndStatus, RunStatus, SkipReason, StoreNotice, Wake } from '../../adapter/index.ts'
 import type { SerialisedError } from '../../cause.ts'
 import type { Logger } from '../../logger.ts'
 
@@ -76,6 +76,8 @@ export type EngineEvents = {
   'step.published': StepEvent & { readonly key: string | undefined }
   'step.completed': StepEvent & { readonly durationMs: number }
   'step.compensated': StepEvent & { readonly durationMs: number }
+  /** The definition skipped the step: its handler was not called. */
+  'step.skipped': StepEvent & { readonly reason: SkipReason }
   /** The step began to wait, without a worker: until the time in `wake`, or for its signal if `wake` is undefined. */
   'step.waiting': StepEvent & { readonly wake: Wake | undefined }
   'step.retrying': StepEvent & { readonly error: SerialisedError; readonly delayMs: number }
@@ -135,6 +137,7 @@ const IS_EVENT: Readonly<Record<keyof EngineEvents, true>> = {
   'step.published': true,
   'step.completed': true,
   'step.compensated': true,
+  'step.skipped': true,
   'step.waiting': true,
   'step.retrying': true,
   'step.failed': true,

@@ -11,6 +11,8 @@ interface Entry {
   cause: JsonText | undefined
   /** By step number; undefined if not known. */
   readonly outputs: (JsonText | undefined)[]
+  /** Branches of steps that may be skipped, by step number. Created on first use: most runs have none. */
+  branches: Map<number, JsonText> | undefined
   chars: number
 }
 
@@ -24,6 +26,8 @@ interface Pending {
 export interface ForwardPayloads {
   readonly input: JsonText
   readonly outputs: readonly JsonText[]
+  /** The branches of dependencies that may be skipped, by number; undefined if nobody asked for them. */
+  readonly branches?: ReadonlyMap<number, JsonText> | undefined
 }
 
 /**
@@ -58,6 +62,16 @@ export class PayloadCache {
     this.#grow(runId, entry, output)
   }
 
+  rememberBranch(runId: string, step: number, branch: JsonText): void {
+    const entry = this.#find(runId)
+    // If nothing else of the run is cached, everything must be read anyway.
+    if (entry === undefined) return
+    entry.branches ??= new Map()
+    if (entry.branches.has(step)) return
+    entry.branches.set(step, branch)
+    this.#grow(runId, entry, branch)
+  }
+
   /** Unlike inputs, causes change: a run that went forward again may stop for another reason. */
   rememberCause(runId: string, cause: JsonText): void {
     const entry = this.#find(runId)
@@ -82,27 +96,38 @@ export class PayloadCache {
     this.#old.delete(runId)
   }
 
-  /** The run's input and the outputs of these steps, if all are cached. */
-  known(runId: string, steps: readonly number[]): ForwardPayloads | undefined {
+  /** The run's input and the outputs of these steps, if all are cached, and so are the branches of `branches`. */
+  known(
+    runId: string,
+    steps: readonly number[],
+    branches: readonly number[] = NONE,
+  ): ForwardPayloads | undefined {
     const entry = this.#find(runId)
     if (entry?.input === undefined) return undefined
+    for (const step of branches) if (entry.branches?.has(step) !== true) return undefined
     const outputs: JsonText[] = []
     for (const step of steps) {
       const output = entry.outputs[step]
       if (output === undefined) return undefined
       outputs.push(output)
     }
-    return { input: entry.input, outputs }
+    return { input: entry.input, outputs, branches: entry.branches }
   }
 
-  /** Reads the same from the store. Undefined if the run does not exist any more. */
-  async read(runId: string, steps: readonly number[]): Promise<ForwardPayloads | undefined> {
-    const payloads = await this.load({ runId, steps })
+  /** Reads the same from the store, with all branches if any are asked for. Undefined if the run does not exist any more. */
+  async read(
+    runId: string,
+    steps: readonly number[],
+    branches: readonly number[] = NONE,
+  ): Promise<ForwardPayloads | undefined> {
+    const payloads = await this.load({ runId, steps, branches: branches.length > 0 })
     if (payloads === undefined) return undefined
+    const found = branches.length === 0 ? undefined : branchesOf(payloads)
     const byStep = new Map(payloads.steps.map((step) => [step.step, step.output]))
     this.rememberInput(runId, payloads.input)
     for (const [step, output] of byStep) this.rememberOutput(runId, step, output)
-    return { input: payloads.input, outputs: steps.map((step) => byStep.get(step) ?? null) }
+    for (const step of branches) this.rememberBranch(runId, step, found?.get(step) ?? null)
+    return { input: payloads.input, outputs: steps.map((step) => byStep.get(step) ?? null), branches: found }
   }
 
   /** Reads from the store. Concurrent reads share one call. */
@@ -117,13 +142,16 @@ export class PayloadCache {
     const pending = this.#pending
     this.#pending = []
     const steps = new Map<string, Set<number>>()
+    const branches = pending.some(({ request }) => request.branches)
     for (const { request } of pending) {
       const wanted = steps.get(request.runId) ?? new Set()
       for (const step of request.steps) wanted.add(step)
       steps.set(request.runId, wanted)
     }
     try {
-      const found = await this.#adapter.load([...steps].map(([runId, set]) => ({ runId, steps: [...set] })))
+      const found = await this.#adapter.load(
+        [...steps].map(([runId, set]) => ({ runId, steps: [...set], branches })),
+      )
       const byRun = new Map(found.map((payloads) => [payloads.runId, payloads]))
       for (const { request, resolve } of pending) resolve(byRun.get(request.runId))
     } catch (error) {
@@ -142,7 +170,13 @@ export class PayloadCache {
   }
 
   #create(runId: string): Entry {
-    const entry: Entry = { input: undefined, cause: undefined, outputs: [], chars: OVERHEAD_CHARS }
+    const entry: Entry = {
+      input: undefined,
+      cause: undefined,
+      outputs: [],
+      branches: undefined,
+      chars: OVERHEAD_CHARS,
+    }
     this.#keep(runId, entry)
     return entry
   }
@@ -167,4 +201,11 @@ export class PayloadCache {
     this.#young = new Map()
     this.#youngChars = 0
   }
+}
+
+const NONE: readonly number[] = []
+
+/** The branches that a read has found, by step. */
+export function branchesOf({ steps }: RunPayloads): ReadonlyMap<number, JsonText> {
+  return new Map(steps.map(({ step, branch }) => [step, branch ?? null]))
 }

@@ -1,3 +1,4 @@
+import { skipOf } from '../../adapter/branch.ts'
 import type {
   DefinitionShape,
   RunToChange,
@@ -7,6 +8,7 @@ import type {
   StoredStep,
 } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
+import { skippableSteps } from '../../graph/skippable.ts'
 import { isSatisfied, type Plan } from './plan.ts'
 import { isForward, remedyOfUndo, runRefusal } from './refusal.ts'
 
@@ -61,9 +63,10 @@ function hasNotBegun({ status, startedAt, signalledAt }: StoredStep): boolean {
 
 function problemsOfNew(
   { shape }: RunToChange,
-  { version }: SavedDefinition,
+  { version, shape: newShape }: SavedDefinition,
   moves: readonly Move[],
 ): string[] {
+  const skippable = skippableSteps(newShape)
   return moves.flatMap((move) => {
     const { old } = move
     if (old === undefined || !(isSatisfied(old) || old.status === 'waiting')) return []
@@ -75,6 +78,9 @@ function problemsOfNew(
       problems.push(
         `step "${old.name}" ${standing}, but depends in version ${version} on "${name}", which has not`,
       )
+    }
+    if (old.status === 'skipped' && skipOf(old.branch) !== undefined && !skippable[move.number]) {
+      problems.push(`step "${old.name}" was skipped by its condition, and version ${version} always runs it`)
     }
     if (old.status === 'waiting' && !isSameKind(shape.steps[old.step]!, move.shape)) {
       problems.push(`step "${old.name}" is waiting, and is of another kind in version ${version}`)
@@ -88,10 +94,9 @@ function hasEnded(step: StoredStep | undefined): boolean {
   return step !== undefined && (isSatisfied(step) || step.status === 'compensated')
 }
 
-/** Compares what a shape says of a step besides its name, its edges and its compensation. */
+/** Compares what a waiting step waits for. Whether it runs was decided before it began to wait. */
 function isSameKind(one: StepShape, other: StepShape): boolean {
-  const kindOf = ({ name: _, dependsOn: __, compensate: ___, ...kind }: StepShape) => JSON.stringify(kind)
-  return kindOf(one) === kindOf(other)
+  return one.kind === other.kind
 }
 
 function planForward(found: RunToChange, definition: SavedDefinition, moves: readonly Move[]): Plan {
@@ -180,6 +185,7 @@ const NEW_STEP: Omit<StoredStep, 'step' | 'name' | 'fence'> = {
   signalledAt: null,
   failingSince: null,
   succeeded: false,
+  branch: null,
 }
 
 function refusal(

@@ -102,6 +102,8 @@ function reopenedStep(step: StoredStep, kind: 'anew' | 'again', openDependencies
     failingSince: null,
     // Its effect of this round remains, even if the next attempt fails.
     succeeded: kind === 'again' && step.succeeded,
+    // What it was decided on may change, and its next effect is another one.
+    branch: kind === 'again' ? step.branch : null,
     signalledAt: signalled ? step.signalledAt : null,
     ...(signalled ? {} : { output: null }),
   }

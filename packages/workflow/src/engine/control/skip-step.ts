@@ -72,6 +72,8 @@ function skipped({ now }: RunToChange, step: StoredStep, output: JsonText): Step
     signalledAt: null,
     succeeded: step.status !== 'compensated' && step.succeeded,
     finishedAt: Math.max(now, step.startedAt ?? now),
+    // The operator's word replaces the definition's: its dependents run.
+    branch: null,
     output,
   }
 }

@@ -1,3 +1,4 @@
+import { type SkipReason, skipText } from '../../adapter/branch.ts'
 import type { AttemptRef, Claim, JsonText, Outcome, Wake } from '../../adapter/records.ts'
 import type { EndedWell } from '../../adapter/transaction.ts'
 import type { RunCause } from '../../cause.ts'
@@ -19,6 +20,10 @@ export type AttemptEnd =
   | { readonly type: 'unstorable'; readonly error: unknown }
   /** `interrupted`: the handler's signal had fired before it threw, for this reason. */
   | { readonly type: 'threw'; readonly error: unknown; readonly interrupted?: Interruption | undefined }
+  /** The definition skips the step. */
+  | { readonly type: 'skipped'; readonly reason: SkipReason }
+  /** The step's `when` was true: its handler begins once that is recorded. */
+  | { readonly type: 'decided'; readonly branch: string }
   /** An undo: the step has nothing to undo, and only keeps the order. */
   | { readonly type: 'relay' }
   /** The attempt was abandoned before its handler was called, or its handler did not end before the worker had to stop. */
@@ -56,6 +61,8 @@ export function decideOutcome(
   if (end.type === 'relay') return { ...ref, type: 'relayed', undoOf: claim.undoOf ?? 'completed' }
   if (end.type === 'given_up') return { ...ref, type: 'released' }
   if (end.type === 'received') return { ...ref, type: 'received' }
+  if (end.type === 'skipped') return { ...ref, type: 'skipped', branch: skipText(end.reason) }
+  if (end.type === 'decided') return { ...ref, type: 'decided', branch: end.branch }
   if (end.type === 'waits') return { ...ref, type: 'waiting', wake: end.wake }
   // Even after an interruption: the handler succeeded, and a retry would repeat its effect.
   if (end.type === 'unstorable') return { ...failedForGood(claim, step, end.error), succeeded: true }

@@ -9,7 +9,9 @@ import type { StepGraph } from '../../graph/graph.ts'
  */
 export function planUndo(graph: StepGraph, shape: DefinitionShape, run: DrainedRun): UndoPlan {
   const owed = run.steps.map(
-    (step, number) => run.stop !== 'abandonment' && owesUndo(step, shape.steps[number]!.compensate),
+    (step, number) =>
+      run.stop !== 'abandonment' &&
+      owesUndo(begunOnly(step, shape.steps[number]!), shape.steps[number]!.compensate),
   )
   const below = spread(owed, graph.dependencies, ascending(graph.size))
   const above = spread(owed, graph.dependents, ascending(graph.size).reverse())
@@ -33,6 +35,14 @@ export function owesUndo(
   // The step certainly took effect, with or without a stored output.
   if (status === 'completed' || succeeded) return true
   return compensate === 'started' && started && (status === 'failed' || status === 'cancelled')
+}
+
+/** A step whose own `when` has not said yes never began, even if an attempt that asked was lost with its worker. */
+function begunOnly(
+  step: DrainedRun['steps'][number],
+  { when }: StepShape,
+): Pick<DrainedRun['steps'][number], 'status' | 'started' | 'succeeded'> {
+  return when === 'function' && step.decided !== true ? { ...step, started: false } : step
 }
 
 function endOf(run: DrainedRun, undos: number): UndoPlan['endsAs'] {

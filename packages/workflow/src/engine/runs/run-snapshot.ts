@@ -1,4 +1,12 @@
-import type { RunRecord, RunStatus, StepRecord, StepStatus, UndoRecord } from '../../adapter/index.ts'
+import {
+  type RunRecord,
+  type RunStatus,
+  type SkipReason,
+  type StepRecord,
+  type StepStatus,
+  skipOf,
+  type UndoRecord,
+} from '../../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../../cause.ts'
 import { fromJsonText } from '../base/payload.ts'
 import { progressOf, type StepProgress, valuesByKey } from '../base/told-values.ts'
@@ -51,6 +59,8 @@ export interface StepSnapshot {
   readonly error: SerialisedError | undefined
   /** True if its handler succeeded, but its output could not be stored (`error` says why): the step took effect but did not complete. */
   readonly succeeded: boolean
+  /** Why the step was skipped; undefined for any other step. */
+  readonly skip: StepSkip | undefined
   /** When the newest attempt began and ended. */
   readonly startedAt: Date | undefined
   readonly finishedAt: Date | undefined
@@ -68,6 +78,12 @@ export interface StepSnapshot {
   /** What its handlers told last of their progress, in any attempt and direction. */
   readonly progress: StepProgress | undefined
 }
+
+/**
+ * Why a step was skipped. `when`: its `when` returned false. `case`: the `choice` had another case, here named. `dependency`: that step was skipped.
+ * `operator`: somebody called `skipStep()`, and the output is a stand-in.
+ */
+export type StepSkip = SkipReason | { readonly because: 'operator' }
 
 /** The undo of a step. */
 export interface StepUndo {
@@ -121,6 +137,7 @@ function stepSnapshot(step: StepRecord): Omit<StepSnapshot, 'progress'> {
     output: fromJsonText(step.output),
     error: fromJsonText(step.error) as SerialisedError | undefined,
     succeeded: step.succeeded,
+    skip: stepSkip(step),
     startedAt: instant(step.startedAt),
     finishedAt: instant(step.finishedAt),
     undo: step.undo === null ? undefined : stepUndo(step.undo),
@@ -128,6 +145,11 @@ function stepSnapshot(step: StepRecord): Omit<StepSnapshot, 'progress'> {
     waitingSince: instant(step.waitingSince),
     signalledAt: instant(step.signalledAt),
   }
+}
+
+function stepSkip({ status, undoOf, branch }: StepRecord): StepSkip | undefined {
+  if (status !== 'skipped' && undoOf !== 'skipped') return undefined
+  return skipOf(branch) ?? { because: 'operator' }
 }
 
 function stepUndo(undo: UndoRecord): StepUndo {

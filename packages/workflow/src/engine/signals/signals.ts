@@ -5,7 +5,7 @@ import {
   factsOfKind,
   type NewSignal,
   STEP_KINDS,
-  type WaitKind,
+  type StepShape,
 } from '../../adapter/index.ts'
 import { validatePayload } from '../../definition/input-schema.ts'
 import type { StepDefinition } from '../../definition/step.ts'
@@ -108,7 +108,7 @@ interface Receiver {
 interface KnownStep {
   readonly name: string
   readonly number: number
-  readonly wait: { readonly kind: WaitKind; readonly schema?: SignalWait['schema'] } | null
+  readonly wait: { readonly kind: StepShape['kind']; readonly schema?: SignalWait['schema'] } | null
 }
 
 /** Sends signals and decisions to runs: checks and records them, and wakes workers. */

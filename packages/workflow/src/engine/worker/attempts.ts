@@ -1,7 +1,8 @@
-import type { Adapter, Claim, Settlement } from '../../adapter/index.ts'
+import type { Adapter, Claim, Outcome, Settlement } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { BelayError } from '../../errors.ts'
-import { Attempt, type AttemptParts, type ClaimOrigin } from '../attempt/attempt.ts'
+import { Attempt, type AttemptParts } from '../attempt/attempt.ts'
+import type { ClaimOrigin } from '../attempt/attempt-phase.ts'
 import { AttemptReports } from '../attempt/attempt-reports.ts'
 import { leaseLost, runStopping, stepTaken, workerStopping } from '../attempt/interruption.ts'
 import type { ValueLimits } from '../attempt/telling.ts'
@@ -13,6 +14,7 @@ import type { Capacity } from './capacity.ts'
 import type { Lease } from './lease.ts'
 import { dependentsOf, endOnceTold, outcomeOf, replacementFor } from './outcome-of.ts'
 import { Performer } from './performer.ts'
+import { rememberOutcome } from './remember-outcome.ts'
 import { type SettleResult, Settler, type SettlerEntry, type SettlerOptions } from './settler.ts'
 import { Transactions } from './step-transactions.ts'
 import { Teller } from './teller.ts'
@@ -159,7 +161,7 @@ export class Attempts {
     for (const attempt of this.#all) {
       if (attempt.phase === 'settling') continue
       this.#end(attempt, { type: 'given_up' })
-      attempt.cutOff()
+      attempt.cutOff.cut()
     }
   }
 
@@ -218,7 +220,7 @@ export class Attempts {
   /** Ends its transaction too: the fence would roll it back anyway, but until then it holds locks that the step's new worker may need. */
   #cutOff(attempt: Attempt, reason: BelayError): void {
     attempt.interrupt(reason)
-    attempt.cutOff()
+    attempt.cutOff.cut()
   }
 
   #end(attempt: Attempt, end: AttemptEnd): void {
@@ -228,7 +230,7 @@ export class Attempts {
       return
     }
     // It may wait for the turn of its transaction.
-    if (attempt.phase === 'queued') attempt.cutOff()
+    if (attempt.phase === 'queued') attempt.cutOff.cut()
     attempt.decided()
     // What the handler told is stored before its outcome is.
     if (attempt.telling === undefined) this.#settle(attempt, end)
@@ -268,17 +270,24 @@ export class Attempts {
   }
 
   #recorded({ item: attempt, outcome }: SettlerEntry<Attempt>, result: SettleResult): void {
+    if (outcome.type === 'decided' && result === 'settled') return this.#goOn(attempt)
     this.#all.delete(attempt)
     if (attempt.origin === 'queue') this.#endedFromQueue += 1
     if (result === 'lost') this.#reports.discarded(attempt, 'lease_lost')
     if (result === 'settled') {
-      if (outcome.type === 'completed' && attempt.dependents.length > 0) {
-        this.#payloads.rememberOutput(outcome.runId, outcome.step, outcome.output)
-      }
+      rememberOutcome(this.#payloads, attempt, outcome)
       this.#reports.settled(attempt, outcome)
     }
     if (this.#stoppingRuns.has(outcome.runId)) this.#parts.onStoppingRunMoved(outcome.runId)
     if (result === 'abandoned') this.#capacity.recorded()
+  }
+
+  /** It holds its step still, and its handler has yet to begin. Its run may have stopped meanwhile, or its worker. */
+  #goOn(attempt: Attempt): void {
+    attempt.goOn()
+    const isStopping = attempt.isInterrupted || this.#stoppingRuns.has(attempt.claim.runId)
+    if (this.#capacity.isClosed || isStopping) this.#giveUpQueued(attempt)
+    else this.#performer.resume(attempt)
   }
 
   #settled(settlement: Settlement, entries: readonly SettlerEntry<Attempt>[]): void {

@@ -29,6 +29,8 @@ export function endOnceTold({ step, claim, telling }: Attempt, end: AttemptEnd):
         : { type: 'threw', error }
     case 'unstorable':
     case 'threw':
+    case 'skipped':
+    case 'decided':
     case 'relay':
     case 'given_up':
       return end
@@ -70,7 +72,13 @@ export function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number 
   return count
 }
 
-const END_WELL: ReadonlySet<Outcome['type']> = new Set(['completed', 'received', 'compensated', 'relayed'])
+const END_WELL: ReadonlySet<Outcome['type']> = new Set([
+  'completed',
+  'received',
+  'skipped',
+  'compensated',
+  'relayed',
+])
 
 /** How many undos in these plans can begin at once. */
 export function dueUndos(plans: readonly UndoPlan[]): number {

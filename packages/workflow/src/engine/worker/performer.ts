@@ -46,6 +46,12 @@ export class Performer {
     else void this.#prepare(attempt, reading)
   }
 
+  /** Its decision is recorded, and its payloads are there. */
+  resume(attempt: Attempt): void {
+    this.#capacity.take()
+    this.#slots.add(attempt)
+  }
+
   async #prepare(attempt: Attempt, reading: Promise<void>): Promise<void> {
     if (await this.#read(attempt, reading)) {
       this.#slots.add(attempt)

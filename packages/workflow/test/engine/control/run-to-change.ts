@@ -56,6 +56,7 @@ const IDLE_STEP: Omit<StoredStep, 'step' | 'name'> = {
   signalledAt: null,
   failingSince: null,
   succeeded: false,
+  branch: null,
 }
 
 /** A run that has ended and was stopped. */

@@ -3,6 +3,7 @@ import { counted } from '../../../words.ts'
 import { capacity } from './capacity.ts'
 import type { Explanation, RunToExplain } from './explanation.ts'
 import { explainForward } from './forward.ts'
+import { explainSkip } from './skip.ts'
 import { explainUndo, isUndoOpen } from './undo.ts'
 
 /** Explains what a run waits for, in one sentence for each open step: a pure function of the store's rows. */
@@ -19,6 +20,7 @@ export function explainRun(found: RunToExplain): Explanation {
     status: run.status,
     sentence: `Run ${run.runId} ${standing(found, open.length)}.`,
     steps: explained,
+    skipped: steps.filter(({ status }) => status === 'skipped').map(explainSkip),
   }
 }
 

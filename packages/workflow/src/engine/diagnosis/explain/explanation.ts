@@ -56,4 +56,12 @@ export interface Explanation {
   readonly sentence: string
   /** One for each step that has not ended, in the order of the definition. Empty if the run has ended. */
   readonly steps: readonly StepExplanation[]
+  /** One for each step that was skipped, in the order of the definition, also once the run has ended. */
+  readonly skipped: readonly SkipExplanation[]
+}
+
+/** Why a step was skipped. */
+export interface SkipExplanation {
+  readonly step: string
+  readonly sentence: string
 }
