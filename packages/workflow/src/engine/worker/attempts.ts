@@ -1,4 +1,4 @@
-import type { Adapter, Claim, Outcome, Settlement } from '../../adapter/index.ts'
+import type { Adapter, Claim, Settlement } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { BelayError } from '../../errors.ts'
 import { Attempt, type AttemptParts } from '../attempt/attempt.ts'
@@ -12,7 +12,7 @@ import type { PayloadCache } from '../base/payload-cache.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
 import type { Capacity } from './capacity.ts'
 import type { Lease } from './lease.ts'
-import { dependentsOf, endOnceTold, outcomeOf, replacementFor } from './outcome-of.ts'
+import { definitionsOf, dependentsOf, endOnceTold, outcomeOf, replacementFor } from './outcome-of.ts'
 import { Performer } from './performer.ts'
 import { rememberOutcome } from './remember-outcome.ts'
 import { type SettleResult, Settler, type SettlerEntry, type SettlerOptions } from './settler.ts'
@@ -297,8 +297,4 @@ export class Attempts {
     this.#parts.onSettled(settlement, settlement.queued ? definitionsOf(entries) : [])
     this.#capacity.recorded()
   }
-}
-
-function definitionsOf(entries: readonly SettlerEntry<Attempt>[]): readonly number[] {
-  return [...new Set(entries.map(({ outcome }) => outcome.definitionId))]
 }

@@ -86,3 +86,8 @@ export function dueUndos(plans: readonly UndoPlan[]): number {
   for (const { undos } of plans) for (const { openDependents } of undos) if (openDependents === 0) due += 1
   return due
 }
+
+/** The definitions whose runs these outcomes are about. */
+export function definitionsOf(entries: readonly SettlerEntry<Attempt>[]): readonly number[] {
+  return [...new Set(entries.map(({ outcome }) => outcome.definitionId))]
+}
