@@ -16,6 +16,7 @@ import { checkCall } from './check-call.ts'
 import { checkEndOf, type Known } from './check-end.ts'
 import type { Definitions } from './definitions.ts'
 import type { Effects } from './effects.ts'
+import { EXPECTED_REFUSALS, isLetGo } from './expected.ts'
 import type { InFlight } from './in-flight.ts'
 import type { SharedStore } from './shared-store.ts'
 import type { Written } from './store.ts'
@@ -288,20 +289,6 @@ export class Oracle {
         this.#broken(`${key} was written ${writes} times and recorded ${outcomes} times`)
     }
   }
-}
-
-// A connection broke, somebody decided otherwise or used the key before with another payload, or the run was pruned.
-const EXPECTED_REFUSALS: ReadonlySet<string> = new Set([
-  'store_unavailable',
-  'store_contended',
-  'decision_conflict',
-  'key_conflict',
-  'unknown_run',
-])
-
-function isLetGo(outcome: Outcome): boolean {
-  if (outcome.type === 'released') return outcome.begun !== false
-  return outcome.type === 'retry' && outcome.error.includes('"step_timeout"')
 }
 
 function nameOfWritten({ runId, step, outcome }: Written): string {

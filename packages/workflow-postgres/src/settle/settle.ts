@@ -95,7 +95,7 @@ function batchesByKind(outcomes: readonly Outcome[]) {
   })
 }
 
-const KINDS = ['fail', 'park', 'requeue', 'wait', 'expand', 'finish', 'finish of maps'] as const
+const KINDS = ['fail', 'park', 'requeue', 'wait', 'expand', 'decide', 'finish', 'finish of maps'] as const
 
 function kindOf(outcome: Outcome): Kind {
   const kind = KIND_OF[outcome.type]

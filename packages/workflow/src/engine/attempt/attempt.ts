@@ -14,12 +14,14 @@ import { type BranchEnd, type BranchStep, judgeCase } from '../decisions/decide-
 import { decideWait, type WaitAnswer } from '../decisions/decide-wait.ts'
 import { retriesAreOver, timeoutError } from './attempt-errors.ts'
 import { AttemptPayloads, type AttemptPayloadsParts } from './attempt-payloads.ts'
+import type { AttemptPhase, ClaimOrigin } from './attempt-phase.ts'
 import { awaitHandler, isThenable } from './await-handler.ts'
+import { CutOff } from './cut-off.ts'
 import { expanded, joined, namedItem, stepOf } from './expansion.ts'
 import { handlerContext, undoFields } from './handler-context.ts'
 import type { LossyOutputs } from './lossy-output.ts'
 import { outputOwner, serialisedOutput } from './serialised-output.ts'
-import { Telling, type TellingParts } from './telling.ts'
+import { type Telling, type TellingParts, tellingOf } from './telling.ts'
 
 /** How long a timed-out handler may take to react to its signal before its worker stops waiting for it. At most the timeout itself. */
 const TIMEOUT_GRACE_MS = 5_000
@@ -37,12 +39,6 @@ export interface AttemptParts extends AttemptPayloadsParts {
   readonly onLateResult: (attempt: Attempt) => void
   readonly telling: TellingParts
 }
-
-/** How a worker got a claim. `found`: the answer was lost, and comparing with the store found it. */
-export type ClaimOrigin = 'queue' | 'handed back' | 'undo begun' | 'found'
-
-/** `queued` until its handler is about to be called; `settling` once its outcome is decided. */
-export type AttemptPhase = 'queued' | 'running' | 'settling'
 
 /**
  * One attempt of one step, from claim to outcome: read its payloads, refuse poison, call its handler under a timeout and a signal, serialise what
@@ -68,9 +64,7 @@ export class Attempt {
   #branch: BranchStep | undefined
   #interrupted = false
   #called = false
-  #cut: () => void = () => {}
-  #isCutOff = false
-  #cutOff: AbortController | undefined
+  #cutOff: CutOff | undefined
   #interruption: Interruption | undefined
   #telling: Telling | undefined
 
@@ -180,24 +174,13 @@ export class Attempt {
   performWithin(tx: StepTransaction): Promise<AttemptEnd> {
     // What an earlier try told was rolled back with it.
     this.#telling = undefined
-    return new Promise((resolve) => {
-      this.#cut = () => resolve({ type: 'given_up' })
-      void Promise.resolve(this.perform(tx)).then(resolve)
-    })
-  }
-
-  /** Fires when the attempt is cut off. Created on first use: most attempts have no transaction. */
-  get cutOffSignal(): AbortSignal {
-    this.#cutOff ??= new AbortController()
-    if (this.#isCutOff) this.#cutOff.abort()
-    return this.#cutOff.signal
+    return this.cutOff.end(() => this.perform(tx))
   }
 
   /** Ends the handler's transaction, or its wait for one, when nobody waits for the handler any more. */
-  cutOff(): void {
-    this.#isCutOff = true
-    this.#cutOff?.abort()
-    this.#cut()
+  get cutOff(): CutOff {
+    this.#cutOff ??= new CutOff()
+    return this.#cutOff
   }
 
   /** Whether nothing is left to decide before the handler. A decision is recorded on its own, before a transaction begins. */
@@ -284,13 +267,8 @@ export class Attempt {
     return Object.assign(context, undoFields(claim, this.#payloads.own, this.#payloads.stored.cause))
   }
 
-  /** In a transaction nothing is sent: it is stored with the outcome. */
   #tell(): Telling {
-    const { telling } = this.#parts
-    this.#telling ??= new Telling(
-      this,
-      this.transaction === null ? telling : { ...telling, onTold: () => {} },
-    )
+    this.#telling ??= tellingOf(this, this.#parts.telling)
     return this.#telling
   }
 

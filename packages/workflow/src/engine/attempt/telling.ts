@@ -188,3 +188,11 @@ const AMOUNT: Kind<number> = {
   read: (given) =>
     typeof given === 'number' && Number.isFinite(given) && given >= 0 ? given : new Refusal(shown(given)),
 }
+
+/** What an attempt tells. In a transaction nothing is sent: it is stored with the outcome. */
+export function tellingOf(
+  attempt: Telling['attempt'] & { readonly transaction: unknown },
+  parts: TellingParts,
+): Telling {
+  return new Telling(attempt, attempt.transaction === null ? parts : { ...parts, onTold: () => {} })
+}

@@ -1,7 +1,8 @@
-import type { Adapter, Claim, Outcome, Settlement } from '../../adapter/index.ts'
+import type { Adapter, Claim, Settlement } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { BelayError } from '../../errors.ts'
-import { Attempt, type AttemptParts, type ClaimOrigin } from '../attempt/attempt.ts'
+import { Attempt, type AttemptParts } from '../attempt/attempt.ts'
+import type { ClaimOrigin } from '../attempt/attempt-phase.ts'
 import { AttemptReports } from '../attempt/attempt-reports.ts'
 import { leaseLost, runStopping, stepTaken, workerStopping } from '../attempt/interruption.ts'
 import type { ValueLimits } from '../attempt/telling.ts'
@@ -11,8 +12,9 @@ import type { PayloadCache } from '../base/payload-cache.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
 import type { Capacity } from './capacity.ts'
 import type { Lease } from './lease.ts'
-import { dependentsOf, endOnceTold, outcomeOf, replacementFor } from './outcome-of.ts'
+import { definitionsOf, dependentsOf, endOnceTold, outcomeOf, replacementFor } from './outcome-of.ts'
 import { Performer } from './performer.ts'
+import { rememberOutcome } from './remember-outcome.ts'
 import { type SettleResult, Settler, type SettlerEntry, type SettlerOptions } from './settler.ts'
 import { Transactions } from './step-transactions.ts'
 import { Teller } from './teller.ts'
@@ -159,7 +161,7 @@ export class Attempts {
     for (const attempt of this.#all) {
       if (attempt.phase === 'settling') continue
       this.#end(attempt, { type: 'given_up' })
-      attempt.cutOff()
+      attempt.cutOff.cut()
     }
   }
 
@@ -218,7 +220,7 @@ export class Attempts {
   /** Ends its transaction too: the fence would roll it back anyway, but until then it holds locks that the step's new worker may need. */
   #cutOff(attempt: Attempt, reason: BelayError): void {
     attempt.interrupt(reason)
-    attempt.cutOff()
+    attempt.cutOff.cut()
   }
 
   #end(attempt: Attempt, end: AttemptEnd): void {
@@ -228,7 +230,7 @@ export class Attempts {
       return
     }
     // It may wait for the turn of its transaction.
-    if (attempt.phase === 'queued') attempt.cutOff()
+    if (attempt.phase === 'queued') attempt.cutOff.cut()
     attempt.decided()
     // What the handler told is stored before its outcome is.
     if (attempt.telling === undefined) this.#settle(attempt, end)
@@ -273,7 +275,7 @@ export class Attempts {
     if (attempt.origin === 'queue') this.#endedFromQueue += 1
     if (result === 'lost') this.#reports.discarded(attempt, 'lease_lost')
     if (result === 'settled') {
-      this.#remember(attempt, outcome)
+      rememberOutcome(this.#payloads, attempt, outcome)
       this.#reports.settled(attempt, outcome)
     }
     if (this.#stoppingRuns.has(outcome.runId)) this.#parts.onStoppingRunMoved(outcome.runId)
@@ -288,17 +290,6 @@ export class Attempts {
     else this.#performer.resume(attempt)
   }
 
-  /** Keeps what the dependents need to know. */
-  #remember({ dependents, step }: Attempt, outcome: Outcome): void {
-    if (dependents.length === 0) return
-    const { runId, step: number } = outcome
-    if (outcome.type === 'completed') this.#payloads.rememberOutput(runId, number, outcome.output)
-    if (outcome.type === 'skipped') this.#payloads.rememberOutput(runId, number, null)
-    if (step.branch === null) return
-    if (outcome.type === 'completed') this.#payloads.rememberBranch(runId, number, null)
-    if (outcome.type === 'skipped') this.#payloads.rememberBranch(runId, number, outcome.branch)
-  }
-
   #settled(settlement: Settlement, entries: readonly SettlerEntry<Attempt>[]): void {
     this.#parts.capacity.window.ended(this.#endedFromQueue, settlement.queued)
     this.#endedFromQueue = 0
@@ -306,8 +297,4 @@ export class Attempts {
     this.#parts.onSettled(settlement, settlement.queued ? definitionsOf(entries) : [])
     this.#capacity.recorded()
   }
-}
-
-function definitionsOf(entries: readonly SettlerEntry<Attempt>[]): readonly number[] {
-  return [...new Set(entries.map(({ outcome }) => outcome.definitionId))]
 }

@@ -1,6 +1,6 @@
 import type { Adapter, BegunUndo, Claim, NewRun, StartedRun, UndoPlan } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
-import type { ClaimOrigin } from '../attempt/attempt.ts'
+import type { ClaimOrigin } from '../attempt/attempt-phase.ts'
 import type { Capacity } from './capacity.ts'
 import { dueUndos } from './outcome-of.ts'
 

@@ -30,11 +30,10 @@ export function endOnceTold({ step, claim, telling }: Attempt, end: AttemptEnd):
         : { type: 'threw', error }
     case 'unstorable':
     case 'threw':
-    case 'relay':
-    case 'given_up':
-    // A `when` cannot tell anything.
     case 'skipped':
     case 'decided':
+    case 'relay':
+    case 'given_up':
       return end
   }
 }
@@ -88,4 +87,9 @@ export function dueUndos(plans: readonly UndoPlan[]): number {
   let due = 0
   for (const { undos } of plans) for (const { openDependents } of undos) if (openDependents === 0) due += 1
   return due
+}
+
+/** The definitions whose runs these outcomes are about. */
+export function definitionsOf(entries: readonly SettlerEntry<Attempt>[]): readonly number[] {
+  return [...new Set(entries.map(({ outcome }) => outcome.definitionId))]
 }

@@ -99,7 +99,7 @@ class Transaction {
     for (;;) {
       try {
         const { isolation } = this.#policy
-        const signal = this.#attempt.cutOffSignal
+        const signal = this.#attempt.cutOff.signal
         const result = await adapter.transact({ workerId, isolation, signal, work, keepAttempts })
         if (this.#isLeaseDoubted) {
           this.#isLeaseDoubted = false

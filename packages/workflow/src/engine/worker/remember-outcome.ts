@@ -1,0 +1,18 @@
+import type { Outcome } from '../../adapter/index.ts'
+import type { Attempt } from '../attempt/attempt.ts'
+import type { PayloadCache } from '../base/payload-cache.ts'
+
+/** Keeps what the dependents of a step need to know of its recorded outcome. */
+export function rememberOutcome(
+  payloads: PayloadCache,
+  { dependents, step }: Pick<Attempt, 'dependents' | 'step'>,
+  outcome: Outcome,
+): void {
+  if (dependents.length === 0) return
+  const { runId, step: number } = outcome
+  if (outcome.type === 'completed') payloads.rememberOutput(runId, number, outcome.output)
+  if (outcome.type === 'skipped') payloads.rememberOutput(runId, number, null)
+  if (step.branch === null) return
+  if (outcome.type === 'completed') payloads.rememberBranch(runId, number, null)
+  if (outcome.type === 'skipped') payloads.rememberBranch(runId, number, outcome.branch)
+}
