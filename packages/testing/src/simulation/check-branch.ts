@@ -1,5 +1,5 @@
 import type { WorkflowDefinition } from '@belay/workflow'
-import { type Outcome, RUNS, type StepRecord, skipOf } from '@belay/workflow/adapter'
+import { isItem, mapOf, type Outcome, RUNS, type StepRecord, skipOf } from '@belay/workflow/adapter'
 
 /** The rows of a run, ascending by step. */
 type Rows = readonly StepRecord[]
@@ -45,6 +45,7 @@ export function checkBranch(
   broken: (violation: string) => void,
 ): void {
   const { steps, step } = end
+  if (isItem(step.step)) return checkItem(steps, step, broken)
   const versions = end.versions.filter(({ graph }) => graph.numberOf(step.name) !== undefined)
   const skip = skipOf(step.branch)
   if (step.status !== 'skipped') {
@@ -60,6 +61,14 @@ export function checkBranch(
     return whySkipped(definition, step.name, steps) !== undefined
   })
   if (!isRight) broken(`was skipped for no reason: its branch is ${step.branch}`)
+}
+
+/** An item is skipped only by an operator, or with its map. */
+function checkItem(steps: Rows, item: StepRecord, broken: (violation: string) => void): void {
+  if (item.branch === null) return
+  const map = steps[mapOf(item.step)]!
+  if (item.status === 'skipped' && map.status === 'skipped' && map.branch === item.branch) return
+  broken(`is ${item.status} with the branch ${item.branch}; its map is ${map.status} with ${map.branch}`)
 }
 
 /** What was decided about each step of each run, with the fence of the attempt that recorded it. */
