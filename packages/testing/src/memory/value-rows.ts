@@ -1,5 +1,6 @@
 import type { ValueRecord } from '@belay/workflow/adapter'
 import type { Rows, RunRow, ValueRow } from './rows.ts'
+import { nameOf, rowOf } from './run-rows.ts'
 
 export function valuesOf(rows: Rows, runId: string): readonly ValueRow[] {
   return rows.values.get(runId) ?? []
@@ -7,7 +8,8 @@ export function valuesOf(rows: Rows, runId: string): readonly ValueRow[] {
 
 /** Of each key the latest value, and the progress of each step. */
 export function valueRecords(rows: Rows, run: RunRow): readonly ValueRecord[] {
-  const values = valuesOf(rows, run.runId)
+  // A map that decided its items anew may have dropped the item that told a value.
+  const values = valuesOf(rows, run.runId).filter(({ step }) => rowOf(run, step) !== undefined)
   const latest = values.filter(
     (value) =>
       value.key === null || !values.some((other) => other.key === value.key && isShownOver(other, value)),
@@ -16,8 +18,13 @@ export function valueRecords(rows: Rows, run: RunRow): readonly ValueRecord[] {
     if (one.key === other.key) return one.step - other.step
     return (one.key ?? '') < (other.key ?? '') ? -1 : 1
   })
-  const { steps } = run.definition.saved.shape
-  return sorted.map(({ step, key, value, at }) => ({ step, name: steps[step]!.name, key, value, at }))
+  return sorted.map(({ step, key, value, at }) => ({
+    step,
+    name: nameOf(run, rowOf(run, step)!),
+    key,
+    value,
+    at,
+  }))
 }
 
 function isShownOver(one: ValueRow, other: ValueRow): boolean {

@@ -4,6 +4,7 @@ import { isLeased } from './lease.ts'
 import { refusalOf } from './payload.ts'
 import { shownStatus } from './read.ts'
 import type { NameHolder, Rows, StepRow, ValueRow } from './rows.ts'
+import { rowOf, rowsOf } from './run-rows.ts'
 import { nameOfStep } from './signals.ts'
 import { valueRecords, valuesOf } from './value-rows.ts'
 
@@ -25,7 +26,7 @@ export function resultsOf(
   const keys = new Map<string, Set<string>>()
   return values.map((value) => {
     const { runId, step, fence, key } = value
-    const row = rows.runs.get(runId)?.steps[step]
+    const row = rowIn(rows, { runId, step })
     if (row === undefined || row.workerId !== workerId || row.fence !== fence || !isLeased(row)) return 'lost'
     if (rows.holderOf([nameOfRun(runId), nameOfStep({ runId, step })], tx) !== undefined) return 'busy'
     const refusal = refusalOf(value.value)
@@ -39,6 +40,11 @@ export function resultsOf(
   })
 }
 
+function rowIn(rows: Rows, { runId, step }: Pick<NewValue, 'runId' | 'step'>): StepRow | undefined {
+  const run = rows.runs.get(runId)
+  return run === undefined ? undefined : rowOf(run, step)
+}
+
 function keysOf(rows: Rows, runId: string): Set<string> {
   return new Set(valuesOf(rows, runId).flatMap(({ key }) => key ?? []))
 }
@@ -47,7 +53,7 @@ function store(rows: Rows, { runId, step, fence, sequence, key, ageMs, value }: 
   const values = valuesOf(rows, runId)
   const before = values.find((other) => other.step === step && other.key === key)
   if (before !== undefined && !isAfter({ fence, sequence }, before)) return
-  const row = rows.runs.get(runId)!.steps[step]!
+  const row = rowIn(rows, { runId, step })!
   const startedAt = (row.undo ?? row).startedAt ?? 0
   // Never before the attempt began: a clock that was set must not put a value behind one of an earlier step.
   const at = Math.max(rows.now - ageMs, startedAt)
@@ -77,7 +83,7 @@ export function observeRuns(rows: Rows, runIds: readonly string[]): readonly Obs
       {
         runId,
         status: shownStatus(rows, run),
-        steps: run.steps.map(printOf).join(),
+        steps: rowsOf(run).map(printOf).join(),
         values: values.map(({ step, key, fence, sequence }) => [step, key, fence, sequence].join(':')).join(),
       },
     ]

@@ -43,7 +43,7 @@ export class Told {
   ): void {
     for (const [index, { runId, step, fence }] of values.entries()) {
       if (results[index] !== 'stored') continue
-      const row = runs.find(({ run }) => run.runId === runId)?.steps[step]
+      const row = runs.find(({ run }) => run.runId === runId)?.steps.find((found) => found.step === step)
       if (row?.fence === fence && row.workerId === workerId) continue
       this.#broken(`step ${step} of run ${runId} took a value of fence ${fence} while ${row?.fence} holds it`)
     }
@@ -51,7 +51,7 @@ export class Told {
 
   /** The store recorded that this step's attempt completed, forward or in an undo. */
   completed({ run, steps, values }: RunDump, number: number): void {
-    const { name, round, attempts, undo } = steps[number]!
+    const { name, round, attempts, undo } = steps.find(({ step }) => step === number)!
     const effect = round === 1 ? `${run.runId}:${name}` : `${run.runId}:${name}:${round}`
     const mark = undo === null ? markOf(effect, attempts) : markOf(`${effect}:undo`, undo.attempts)
     const accepted = this.#accepted.get(mark)

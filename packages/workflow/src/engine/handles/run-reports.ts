@@ -1,4 +1,10 @@
-import { type Adapter, type ChangedRun, type DefinitionRecord, isTerminal } from '../../adapter/index.ts'
+import {
+  type Adapter,
+  type ChangedRun,
+  type DefinitionRecord,
+  isTerminal,
+  templateOf,
+} from '../../adapter/index.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import { type EngineEvents, type EventHub, RUN_EVENTS, type RunEvent } from '../base/events.ts'
 
@@ -24,7 +30,9 @@ export class RunReports {
   recovered(steps: readonly Recovered[]): void {
     if (!this.#events.has('step.recovered')) return
     this.#named(steps, ({ runId, step, direction, losses }, { name: workflow, version, shape }) => {
-      const event = { runId, workflow, version, step: shape.steps[step]!.name, direction, losses }
+      // The key of an item is in its row, which nobody read: its map's name stands for it.
+      const { name } = shape.steps[templateOf(step)]!
+      const event = { runId, workflow, version, step: name, direction, losses }
       this.#events.emit('step.recovered', event)
     })
   }

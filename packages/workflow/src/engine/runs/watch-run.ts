@@ -94,8 +94,9 @@ export function watchRun(
 function* changesBetween(before: SeenRun | undefined, now: SeenRun): Generator<WatchedChange> {
   const ends = isOver(now.run, now.steps)
   if (!ends) yield* runChange(before, now)
+  const seen = new Map(before?.steps.map((step) => [step.step, step]))
   for (const step of now.steps) {
-    if (printOf(before?.steps[step.step]) !== printOf(step)) yield stepChange(step)
+    if (printOf(seen.get(step.step)) !== printOf(step)) yield stepChange(step)
   }
   const known = new Map(before?.values.map((value) => [placeOf(value), value]))
   for (const value of now.values) {
