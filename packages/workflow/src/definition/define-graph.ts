@@ -16,6 +16,7 @@ import type {
   GraphStep,
   GraphStepDefaults,
 } from './graph-options.ts'
+import { checkRecord } from './graph-record.ts'
 import { graphWaitDraft, isGraphWait } from './graph-wait.ts'
 import type { CompensationHandler, Handler } from './handler.ts'
 import { validateInput } from './input-schema.ts'
@@ -178,31 +179,6 @@ function isArray(given: unknown): given is readonly string[] {
   } catch {
     return false
   }
-}
-
-function checkRecord(
-  place: Place,
-  option: string,
-  given: unknown,
-  content: string,
-): asserts given is Readonly<Record<string, unknown>> {
-  if (readOptions(given) === undefined) {
-    throw definitionError(place, `${option} is ${shown(given)}, and must be an object with ${content}.`)
-  }
-  if (!hasProtoKey(given as object)) return
-  throw definitionError(
-    place,
-    `${option} was written with a key __proto__, which JavaScript takes for the object's prototype: the entry is lost. Give it another name.`,
-    { kind: 'invalid_name', name: '__proto__', suggestion: 'proto' },
-  )
-}
-
-/** Tells whether a key `__proto__` set the prototype of an object literal. The prototype of a class instance has its own `constructor`. */
-function hasProtoKey(given: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(given)
-  return (
-    prototype !== null && prototype !== Object.prototype && !Object.hasOwn(prototype as object, 'constructor')
-  )
 }
 
 function checkHandlers(place: Place, handlers: unknown): void {

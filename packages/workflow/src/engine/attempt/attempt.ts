@@ -15,18 +15,13 @@ import { decideWait, type WaitAnswer } from '../decisions/decide-wait.ts'
 import { retriesAreOver, timeoutError } from './attempt-errors.ts'
 import { AttemptPayloads, type AttemptPayloadsParts } from './attempt-payloads.ts'
 import type { AttemptPhase, ClaimOrigin } from './attempt-phase.ts'
-import { awaitHandler, isThenable } from './await-handler.ts'
+import { awaitHandler, isThenable, TIMEOUT_GRACE_MS } from './await-handler.ts'
 import { CutOff } from './cut-off.ts'
-import { expanded, joined, namedItem, stepOf } from './expansion.ts'
+import { expanded, joinedEnd, namedItem, stepOf } from './expansion.ts'
 import { handlerContext, undoFields } from './handler-context.ts'
 import type { LossyOutputs } from './lossy-output.ts'
-import { outputOwner, serialisedOutput } from './serialised-output.ts'
+import { serialisedEnd } from './serialised-output.ts'
 import { type Telling, type TellingParts, tellingOf } from './telling.ts'
-
-/** How long a timed-out handler may take to react to its signal before its worker stops waiting for it. At most the timeout itself. */
-const TIMEOUT_GRACE_MS = 5_000
-
-const NONE: readonly number[] = []
 
 /** What all attempts of a session share. */
 export interface AttemptParts extends AttemptPayloadsParts {
@@ -106,7 +101,7 @@ export class Attempt {
   /** The numbers of the steps that may become ready when this attempt succeeds: its dependents, or in an undo its dependencies. */
   get dependents(): readonly number[] {
     const { graph } = this.definition
-    if (isItem(this.claim.step)) return NONE
+    if (isItem(this.claim.step)) return []
     return (this.claim.direction === 'undo' ? graph.dependencies : graph.dependents)[this.claim.step]!
   }
 
@@ -162,7 +157,7 @@ export class Attempt {
     if (poison !== undefined) return { type: 'threw', error: poison }
     if (this.claim.direction === 'forward') {
       if (branch?.type === 'call') return this.#ask(branch)
-      if (this.step.map?.part === 'join') return this.#joined()
+      if (this.step.map?.part === 'join') return joinedEnd(this, this.#payloads.itemOutputs, this.#parts)
       return this.step.wait === null ? this.#work(tx) : this.#look(this.step.wait)
     }
     const { compensation } = this.step
@@ -210,20 +205,11 @@ export class Attempt {
 
   /** For a waiting step: checks whether it may continue, and calls its handler if needed. */
   #look(wait: Wait): AttemptEnd | Promise<AttemptEnd> {
-    const { own, stored } = this.#payloads
-    const row = { ...own, now: stored.now }
+    const row = { ...this.#payloads.own, now: this.#payloads.stored.now }
     const next = decideWait({ runId: this.claim.runId, step: this.step }, wait, row)
     if (next.type !== 'call') return this.#answered(next)
     this.#judge = next.judge
     return this.#call(next.handler, this.step, undefined)
-  }
-
-  #joined(): AttemptEnd {
-    try {
-      return joined(this.#payloads.itemOutputs, this.#parts.payloadMaxBytes, () => outputOwner(this))
-    } catch (error) {
-      return this.#threw(error)
-    }
   }
 
   #answered(answer: WaitAnswer | BranchEnd): AttemptEnd {
@@ -312,12 +298,8 @@ export class Attempt {
   }
 
   #serialised(value: unknown): AttemptEnd {
-    if (value === undefined) return { type: 'returned', output: null }
-    try {
-      return { type: 'returned', output: serialisedOutput(this.#parts, this, value) }
-    } catch (error) {
-      // A wait has no effect that could need an undo.
-      return this.step.wait === null ? { type: 'unstorable', error } : this.#threw(error)
-    }
+    const end = serialisedEnd(this.#parts, this, value)
+    // A wait has no effect that could need an undo.
+    return end.type === 'unstorable' && this.step.wait !== null ? this.#threw(end.error) : end
   }
 }

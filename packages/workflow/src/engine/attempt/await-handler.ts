@@ -16,6 +16,9 @@ export interface AwaitedHandler {
   readonly threw: (error: unknown) => AttemptEnd
 }
 
+/** How long a timed-out handler may take to react to its signal before its worker stops waiting for it. At most the timeout itself. */
+export const TIMEOUT_GRACE_MS = 5_000
+
 /**
  * Waits for a handler's promise until its timeout. Then its signal fires, and a grace period begins. If the handler ends within it, a result still
  * counts, and the handler cannot overlap the next attempt or the undo. If it does not, its effect is unknown. A transactional handler gets no

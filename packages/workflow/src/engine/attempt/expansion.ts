@@ -4,8 +4,9 @@ import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { PermanentError } from '../../handler-errors.ts'
 import { shown } from '../../shown.ts'
 import { counted } from '../../words.ts'
-import { checkPayloadSize, type PayloadOwner, toJsonText } from '../base/payload.ts'
+import { checkPayloadSize, toJsonText } from '../base/payload.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
+import { type OutputOf, outputOwner } from './serialised-output.ts'
 
 /** How a row is executed: as its step, or for an item as its map says. */
 export function stepOf({ steps }: WorkflowDefinition, number: number): StepDefinition {
@@ -54,19 +55,19 @@ export function expanded(returned: unknown, map: MapOpener, runId: string, maxBy
   return { type: 'expands', items, atOnce: map.atOnce }
 }
 
-/**
- * The end of an attempt that joins the outputs of a map's items, given in their order.
- *
- * @throws BelayError `payload_too_large`.
- */
-export function joined(
+/** The end of an attempt that joins the outputs of a map's items, given in their order. */
+export function joinedEnd(
+  attempt: OutputOf,
   outputs: readonly JsonText[],
-  maxBytes: number,
-  ownerOf: () => PayloadOwner,
+  { payloadMaxBytes }: { readonly payloadMaxBytes: number },
 ): AttemptEnd {
   const output = `[${outputs.map((text) => text ?? 'null').join(',')}]`
-  checkPayloadSize(output, maxBytes, ownerOf)
-  return { type: 'returned', output }
+  try {
+    checkPayloadSize(output, payloadMaxBytes, () => outputOwner(attempt))
+    return { type: 'returned', output }
+  } catch (error) {
+    return { type: 'threw', error }
+  }
 }
 
 function keyOf({ keyOf: given }: MapOpener, name: string, value: unknown, index: number): string {
