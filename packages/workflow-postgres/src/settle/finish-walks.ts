@@ -46,7 +46,7 @@ skipped_items as (
     select u.run_id, a.step, a.branch, 'pending' as waiting_status
     from updated_steps u
     join belay.workflow_definition_steps ds on ds.definition_id = any (array[u.definition_id]) and ds.step = any (array[u.step])
-    join finished_attempts a on a.run_id = u.run_id and a.step = ds.dependencies[1]
+    join finished_attempts a on a.run_id = any (array[u.run_id]) and a.step = any (array[ds.dependencies[1]])
     where ds.kind = 'join' and not u.undo
   ) m
   where s.run_id = any (array[m.run_id]) and s.step >= (m.step + 1) * ${FIRST_ITEM} and s.step < (m.step + 2) * ${FIRST_ITEM}
