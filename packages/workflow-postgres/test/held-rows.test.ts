@@ -65,6 +65,27 @@ describe.each(servers)('a row locked by another transaction, on $name', ({ url }
 
   const STEPS_OF = 'select from belay.workflow_steps where run_id = any ($1::uuid[]) for update'
 
+  it('a value whose row is locked is left for later, and the values of other runs are stored', async () => {
+    const definition = await save('told', { a: [] })
+    const workerId = await register()
+    const [held, free] = [await start(definition), await start(definition)]
+    const claims = await claim(workerId, definition, 2)
+    const told = (runId: string, sequence: number) => {
+      const { fence } = claims.find((one) => one.runId === runId)!
+      return { runId, step: 0, fence, key: 'k', sequence, ageMs: 0, value: String(sequence) }
+    }
+    const publish = (sequence: number) =>
+      store.publish({ workerId, values: [told(held, sequence), told(free, sequence)], keysMax: 10 })
+    expect(await publish(1)).toEqual(['stored', 'stored'])
+
+    const rows = 'select from belay.workflow_values where run_id = any ($1::uuid[]) for update'
+    expect(await whileHolding(rows, [[held]], () => publish(2))).toEqual(['busy', 'stored'])
+
+    expect(await publish(3)).toEqual(['stored', 'stored'])
+    const values = await store.readValues(held)
+    expect(values?.map(({ value }) => value)).toEqual(['3'])
+  })
+
   it('a claim skips a locked step, and a later one takes it', async () => {
     const definition = await save('passed', { a: [] })
     const workerId = await register()

@@ -51,7 +51,7 @@ export function randomPlan(random: Random, name: string): Plan {
   const temper = random.pick<Temper>([
     { fails: 0, failsForGood: 0, hangs: 0, undoFailsForGood: 0 },
     { fails: 0.15, failsForGood: 0.03, hangs: 0.02, undoFailsForGood: 0 },
-    { fails: 0.3, failsForGood: 0.1, hangs: 0.1, undoFailsForGood: 0.08 },
+    { fails: 0.3, failsForGood: 0.1, hangs: 0.1, undoFailsForGood: 0.2 },
   ])
   const first = { steps, dag }
   return { name, versions: [first, nextVersion(first, random)], temper }

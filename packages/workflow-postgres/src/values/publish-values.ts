@@ -10,8 +10,8 @@ const PROGRESS = ''
 /**
  * Stores values that attempts tell. Guarantee: an attempt that no longer holds its step changes nothing, and no value replaces a newer one of its
  * step. Of a key, each step has a row of its own, so steps never wait for each other. Two statements that give one run its first values at the same
- * moment count its keys apart, and may together exceed the limit. Index: primary keys. Locks: own steps by (run, step), shared, skipping locked ones;
- * then their values.
+ * moment count its keys apart, and may together exceed the limit. Index: primary keys. Locks: own steps by (run, step), shared, then their values;
+ * both skipping locked ones.
  */
 export const publishValues: Statement<{ readonly result: Extract<Published, string> }> = {
   name: 'publish_values',
@@ -29,7 +29,7 @@ held_values as materialized (
   join belay.workflow_steps s on s.run_id = any (array[g.run_id]) and s.step = any (array[g.step])
   where s.fence = any (array[g.fence]) and s.worker_id = any (array[g.worker_id]) and s.status = any (g.leased_statuses)
 ),
-locked_values as materialized (
+leased_values as materialized (
   select g.run_id, g.step, g.fence, g.key, g.sequence, g.age_ms, g.value, g.place, g.keys_max,
     case when s.undo_of is null then s.started_at else s.undo_started_at end as started_at
   from given_values g
@@ -37,6 +37,22 @@ locked_values as materialized (
   where s.fence = any (array[g.fence]) and s.worker_id = any (array[g.worker_id]) and s.status = any (g.leased_statuses)
   order by g.run_id, g.step
   for share of s skip locked
+),
+-- An upsert would wait for a row that somebody has locked, and with it the values of all other runs.
+replaceable_values as materialized (
+  select l.place
+  from leased_values l
+  join belay.workflow_values v on v.run_id = any (array[l.run_id]) and v.step = any (array[l.step]) and v.key = any (array[l.key])
+  for update of v skip locked
+),
+locked_values as materialized (
+  select l.run_id, l.step, l.fence, l.key, l.sequence, l.age_ms, l.value, l.place, l.keys_max, l.started_at
+  from leased_values l
+  where l.place in (select r.place from replaceable_values r)
+    or not exists (
+      select from belay.workflow_values v
+      where v.run_id = any (array[l.run_id]) and v.step = any (array[l.step]) and v.key = any (array[l.key])
+    )
 ),
 keyed_values as materialized (
   select l.run_id, l.step, l.fence, l.key, l.sequence, l.age_ms, l.value, l.place, l.keys_max, l.started_at,

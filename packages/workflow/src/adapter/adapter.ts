@@ -159,7 +159,7 @@ export interface Adapter {
   /**
    * Stores what attempts tell while they run: of each key, the latest value that each step gave it. Each value is guarded by (worker, fence), and is
    * stored apart from the others. A value whose step has a newer one for this key, by fence and sequence, changes nothing and answers `stored`: so
-   * calls may be repeated and arrive late. Never waits: the value of a step whose row is locked answers `busy`. Results are in order.
+   * calls may be repeated and arrive late. Never waits: a value whose row or whose step is locked answers `busy`. Results are in order.
    */
   publish(request: PublishRequest): Promise<readonly Published[]>
 

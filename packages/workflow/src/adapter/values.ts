@@ -24,7 +24,7 @@ export interface PublishRequest {
 
 /**
  * `stored`: the value, or a newer one of its step, is stored. `lost`: the worker does not hold the attempt's step any more. `busy`: another
- * transaction has locked the step; send the value again. `too_many`: the key is new, and the run has `keysMax` keys. `refused`: the store can never
+ * transaction has locked the step or the value; send it again. `too_many`: the key is new, and the run has `keysMax` keys. `refused`: the store can never
  * store the value, for this reason.
  */
 export type Published = 'stored' | 'lost' | 'busy' | 'too_many' | { readonly refused: string }
