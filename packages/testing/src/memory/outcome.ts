@@ -93,7 +93,11 @@ function expand(
   const { run, step } = held
   changeStep(run, step, { status: 'completed', output: String(outcome.items.length), finishedAt: rows.now })
   if (goesForward(run) && addItems(rows, held, outcome)) consequences.requeued = true
-  afterCompletion(rows, held, consequences)
+  // The join of an empty map is queued, like items.
+  const unblocked: StepOfRun[] = []
+  afterCompletion(rows, held, { ...consequences, unblocked })
+  for (const joined of unblocked) enqueue(rows, joined)
+  if (unblocked.length > 0) consequences.requeued = true
 }
 
 function fail(
