@@ -209,7 +209,7 @@ function graphStepDrafts(entry: {
   if (isGraphMap(step)) {
     return graphMapDrafts(place, step, { optionNames: STEP_OPTION_NAMES, item: optionsOf, handler, defaults })
   }
-  checkOptionNames(place, 'the step', step, STEP_OPTION_NAMES)
+  checkOptionNames(place, 'the step', step, [...STEP_OPTION_NAMES, 'onFailure'])
   return [stepDraft(workflow, name, optionsOf(step), defaults)]
 }
 
@@ -229,6 +229,7 @@ function handlerOptions(
     compensate: graphCompensation(place, step['compensate'] as GraphStep['compensate'], handlers),
     compensateOn: step['compensateOn'] as GraphStep['compensateOn'],
     transaction: step['transaction'] as GraphStep['transaction'],
+    onFailure: step['onFailure'],
   }
 }
 

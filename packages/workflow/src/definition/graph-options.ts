@@ -5,6 +5,7 @@ import type { GraphChoice, GraphCondition } from './graph-condition.ts'
 import type { GraphWait } from './graph-wait.ts'
 import type { CompensationContext, StepContext, TransactionContext } from './handler.ts'
 import type { RetryOptions } from './retry-policy.ts'
+import type { FailingOptions } from './settled.ts'
 import type { CompensateOn } from './step-options.ts'
 import type { StorableSchema } from './storable.ts'
 
@@ -25,7 +26,10 @@ export interface GraphOptions<
   readonly steps: Readonly<
     Record<
       StepName,
-      GraphStep<HandlerName> | GraphMap<HandlerName> | GraphWait<HandlerName> | GraphChoice<HandlerName>
+      | (GraphStep<HandlerName> & FailingOptions)
+      | GraphMap<HandlerName>
+      | GraphWait<HandlerName>
+      | GraphChoice<HandlerName>
     >
   >
   /** For each step, the steps it depends on. A step without an entry depends on none. */
