@@ -4,6 +4,7 @@ import { ClaimMarks } from './claim/claim-marks.ts'
 import { changeRun } from './control/change-run.ts'
 import { changeWithin } from './control/change-within.ts'
 import { readHistory } from './control/read-history.ts'
+import { findRunEnds, forgetRunEnds } from './ends/run-ends.ts'
 import type { MigrationReport, MigrationSettings } from './migrate/migrate.ts'
 import type { MigrationPlan } from './migrate/plan.ts'
 import { OpenStore, type SqlAdapterParts } from './open-store.ts'
@@ -199,6 +200,8 @@ function readingVerbs(store: OpenStore) {
 
 function upkeepVerbs({ connection, parts: { name, schema } }: OpenStore) {
   return {
+    findRunEnds: (request) => findRunEnds(connection, request),
+    forgetRunEnds: (ends) => forgetRunEnds(connection, ends),
     findEnded: (request) => findEnded(connection, request),
     prune: (request) => prune(connection, request),
     releaseKeys: (request) => releaseKeys(connection, request),

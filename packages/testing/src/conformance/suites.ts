@@ -34,6 +34,7 @@ import { reopenCases } from './cases/reopen.ts'
 import { repairCases } from './cases/repair.ts'
 import { requeueCases } from './cases/requeue.ts'
 import { retentionCases } from './cases/retention.ts'
+import { runEndCases } from './cases/run-ends.ts'
 import { settleCases } from './cases/settle.ts'
 import { signalCases } from './cases/signals.ts'
 import { signalAnewCases } from './cases/signals-anew.ts'
@@ -102,6 +103,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   workers: workerCases,
   retention: retentionCases,
   keys: keyCases,
+  'ends of runs': runEndCases,
   diagnosis: diagnosisCases,
   maps: mapCases,
   branches: branchCases,

@@ -22,6 +22,7 @@ import { expireRuns, upcoming } from './due.ts'
 import { dump } from './dump.ts'
 import { countRuns, listRuns, load, readRun, readStatuses } from './read.ts'
 import { Rows } from './rows.ts'
+import { findRunEnds, forgetRunEnds } from './run-ends.ts'
 import { settle } from './settle.ts'
 import { findRun } from './signals.ts'
 import { cancelRuns, stopping } from './stop.ts'
@@ -178,6 +179,8 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
 
   listWorkers: Verb<'listWorkers'> = (request) => this.#verb(() => listWorkers(this.#rows, request))
   listHeld: Verb<'listHeld'> = (request) => this.#verb(() => listHeld(this.#rows, request))
+  findRunEnds: Verb<'findRunEnds'> = (request) => this.#verb(() => findRunEnds(this.#rows, request))
+  forgetRunEnds: Verb<'forgetRunEnds'> = (ends) => this.#verb(() => forgetRunEnds(this.#rows, ends))
   findEnded: Verb<'findEnded'> = (request) => this.#verb(() => findEnded(this.#rows, request))
   prune: Verb<'prune'> = (request) => this.#verb(() => prune(this.#rows, request))
   releaseKeys: Verb<'releaseKeys'> = (request) => this.#verb(() => releaseKeys(this.#rows, request))

@@ -34,6 +34,7 @@ export function moveRun(rows: Rows, run: RunRow, status: StoredRunStatus): void 
   if (!isTerminal(status)) return
   run.finishedAt = rows.now
   rows.liveRuns.delete(run)
+  if (run.reportsEnd) rows.keepEnd(run, status)
   assertInvariant(
     run.openSteps === 0,
     'run_end_has_no_open_steps',
@@ -45,7 +46,8 @@ export function moveRun(rows: Rows, run: RunRow, status: StoredRunStatus): void 
 export function changedRun(rows: Rows, run: RunRow, status = run.status): ChangedRun {
   const { runId, definition, key, tags, createdAt, startAt, finishedAt } = run
   const durationMs = Math.max(0, (finishedAt ?? rows.now) - Math.max(createdAt, startAt ?? createdAt))
-  return { runId, definitionId: definition.saved.id, status, key, tags, durationMs }
+  const changed = { runId, definitionId: definition.saved.id, status, key, tags, durationMs }
+  return run.reportsEnd ? { ...changed, reportsEnd: true } : changed
 }
 
 /** Changes a step's row. Every change goes through here, and is checked as the database checks it. */

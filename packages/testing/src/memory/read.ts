@@ -109,7 +109,7 @@ export function shownStatus(rows: Rows, run: RunRow): RunStatus {
 
 export function runRecord(rows: Rows, run: RunRow): RunRecord {
   const { runId, workflow, definition, key, input, cause, createdAt, finishedAt } = run
-  const { startAt, deadlineAt, tags } = run
+  const { startAt, deadlineAt, tags, parent } = run
   const { id: definitionId, version } = definition.saved
   return {
     runId,
@@ -125,6 +125,7 @@ export function runRecord(rows: Rows, run: RunRow): RunRecord {
     startAt,
     deadlineAt,
     tags,
+    parent,
   }
 }
 
@@ -138,13 +139,14 @@ export function stepRecords(run: RunRow): readonly StepRecord[] {
 }
 
 function fits(rows: Rows, run: RunRow, conditions: RunConditions): boolean {
-  const { workflow, status, key, tags } = conditions
+  const { workflow, status, key, tags, parentId } = conditions
   const { createdAfter, createdBefore, finishedAfter, finishedBefore } = conditions
   return (
     (workflow === undefined || workflow.includes(run.workflow)) &&
     (status === undefined || status.includes(shownStatus(rows, run))) &&
     (key === undefined || run.key === key) &&
     (tags === undefined || hasAll(run, tags)) &&
+    (parentId === undefined || run.parent?.runId === parentId.toLowerCase()) &&
     isWithin(run.createdAt, createdAfter, createdBefore) &&
     isWithin(run.finishedAt, finishedAfter, finishedBefore)
   )

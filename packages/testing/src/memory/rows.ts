@@ -1,9 +1,11 @@
 import type {
   Clock,
+  EndStatus,
   HistoryRecord,
   JsonText,
   KeptAttempt,
   NewItem,
+  ParentRun,
   SavedDefinition,
   StepStatus,
   StoredRunStatus,
@@ -30,6 +32,9 @@ export interface RunRow {
   readonly startAt: number | null
   deadlineAt: number | null
   readonly tags: readonly string[]
+  readonly parent: ParentRun | null
+  /** Each of its ends is kept until it is forgotten. */
+  readonly reportsEnd: boolean
   steps: readonly StepRow[]
   /** The items of its maps, by number. */
   readonly items: Map<number, StepRow>
@@ -121,6 +126,14 @@ export interface ValueRow {
   readonly at: number
 }
 
+/** One end of a run that reports its ends, not forgotten yet. */
+export interface RunEndRow {
+  readonly sequence: number
+  readonly runId: string
+  readonly definitionId: number
+  readonly status: EndStatus
+}
+
 /** An open transaction, as seen by those who wait for a name that it holds. */
 export interface NameHolder {
   /** Resolves when the transaction ends. */
@@ -148,7 +161,10 @@ export class Rows {
   readonly attempts = new Map<string, readonly AttemptRow[]>()
   /** What steps told, by run. */
   readonly values = new Map<string, readonly ValueRow[]>()
+  /** Ends that are kept, by sequence, ascending. */
+  readonly runEnds = new Map<number, RunEndRow>()
   readonly #keys = new Map<string, RunRow>()
+  #ends = 0
 
   constructor(clock: Clock) {
     this.clock = clock
@@ -163,6 +179,13 @@ export class Rows {
     this.runs.set(run.runId, run)
     this.liveRuns.add(run)
     if (run.key !== null) this.#keys.set(keyOf(run.workflow, run.key), run)
+  }
+
+  /** Keeps the end of a run that reports its ends. */
+  keepEnd({ runId, definition }: RunRow, status: EndStatus): void {
+    this.#ends += 1
+    const definitionId = definition.saved.id
+    this.runEnds.set(this.#ends, { sequence: this.#ends, runId, definitionId, status })
   }
 
   /** Removes an ended run and everything that belongs to it. */

@@ -108,6 +108,7 @@ export function createRun(rows: Rows, newRun: NewRun): void {
 
 function insertRun(rows: Rows, newRun: NewRun): RunRow {
   const { runId, definitionId, workflow, key, input, inputHash = null, deadlineMs, tags = [] } = newRun
+  const { parent = null, reportsEnd = false } = newRun
   const startAt = startOf(rows, newRun)
   const definition = definitionOf(rows, definitionId)
   const run: RunRow = {
@@ -121,6 +122,8 @@ function insertRun(rows: Rows, newRun: NewRun): RunRow {
     startAt,
     deadlineAt: deadlineMs === undefined ? null : (startAt ?? rows.now) + deadlineMs,
     tags: [...tags],
+    parent,
+    reportsEnd,
     steps: definition.saved.shape.steps.map((shape, step) => newStep(step, shape.dependsOn.length, startAt)),
     items: new Map(),
     status: 'running',

@@ -48,7 +48,8 @@ export function prune(
   rows: Rows,
   request: { runIds: readonly string[]; finishedBefore: number },
 ): readonly string[] {
-  const pruned = ended(rows, request)
+  const kept = new Set([...rows.runEnds.values()].map(({ runId }) => runId))
+  const pruned = ended(rows, request).filter(({ runId }) => !kept.has(runId))
   for (const run of pruned) rows.removeRun(run)
   return pruned.map(({ runId }) => runId)
 }

@@ -43,7 +43,7 @@ locked_steps as materialized (
 ),
 locked_run as materialized (
   select r.id, r.definition_id, r.open_steps, r.created_at, r.finished_at, r.status, r.start_at, r.deadline_at, r.stop, r.ends_as,
-    r.workflow, r.key, r.tags, r.cause
+    r.workflow, r.key, r.tags, r.cause, r.parent_run_id, r.parent_step
   from (values ($1::uuid)) as asked (run_id)
   join belay.workflow_runs r on r.id = any (array[asked.run_id])
   -- Locks the run last.
@@ -57,7 +57,7 @@ counted_steps as materialized (
   from locked_run r
 )
 select r.id as run_id, r.workflow, counted.version, r.definition_id, counted.step_count, r.key, r.status, r.open_steps, array_to_json(r.tags)::text as tags,
-  r.stop, r.ends_as, case when s.step = 0 then r.cause::text end as cause, ${epochMs('r.created_at')} as created_at,
+  r.stop, r.ends_as, r.parent_run_id, r.parent_step, case when s.step = 0 then r.cause::text end as cause, ${epochMs('r.created_at')} as created_at,
   ${epochMs('r.finished_at')} as finished_at, ${epochMs('r.start_at')} as start_at,
   ${epochMs('r.deadline_at')} as deadline_at, ${epochMs('belay.store_clock()')} as now,
   s.step, ${rowName} as name, s.item_key, s.at_once, s.next_item, s.status as step_status, s.open_dependencies, s.fence, s.failures, s.losses, s.worker_id, s.undo_of,

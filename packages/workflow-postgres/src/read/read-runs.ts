@@ -43,6 +43,8 @@ const runColumns = {
   start_at: epochMs(runs.startAt).as('start_at'),
   deadline_at: epochMs(runs.deadlineAt).as('deadline_at'),
   tags: sql<string | null>`array_to_json(${runs.tags})::text`.as('tags'),
+  parent_run_id: runs.parentRunId,
+  parent_step: runs.parentStep,
 }
 
 /** One run with its steps in order and its values, in one snapshot. Index: primary keys. No locks. */

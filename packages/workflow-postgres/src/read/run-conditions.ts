@@ -14,11 +14,12 @@ import { listText } from '../connection/list-text.ts'
  * that have an index of their own are written so that they cannot use it.
  */
 export function fits(conditions: RunConditions): SQL {
-  const { workflow, status, key, tags } = conditions
+  const { workflow, status, key, tags, parentId } = conditions
   const checks: SQL[] = []
   if (workflow !== undefined) checks.push(sql`(r.workflow = any (${listText(workflow)}::text[])) is true`)
   if (status !== undefined) checks.push(statusFits(status))
   if (key !== undefined) checks.push(sql`(r.key = ${key}) is true`)
+  if (parentId !== undefined) checks.push(sql`(r.parent_run_id::text = ${parentId.toLowerCase()}) is true`)
   if (tags !== undefined) checks.push(sql`(${hasTags(tags)}) is true`)
   checks.push(
     ...isCreatedWithin(conditions),

@@ -1,6 +1,7 @@
 import type { RunConditions } from '@belay/workflow/adapter'
 import { type SQL, sql } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
+import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import { listText } from '../connection/list-text.ts'
 import {
@@ -41,7 +42,9 @@ export async function readFrom<Answer>(
   conditions: RunConditions,
   read: (connection: Connection, source: RunSource) => Promise<Answer>,
 ): Promise<Answer> {
-  if (conditions.key !== undefined) return read(connection, keyed(conditions.key))
+  const { key, parentId } = conditions
+  if (key !== undefined) return read(connection, keyed(key))
+  if (parentId !== undefined) return read(connection, childrenOf(parentId))
   if (!isByTagsOrTimes(conditions)) return read(connection, WALKED)
   return connection.transaction(async (transaction) => {
     for (const { by, runs } of nearRuns(conditions)) {
@@ -122,6 +125,23 @@ function keyed(key: string): RunSource {
       return newestOf(found, fits({ ...conditions, key: undefined }), page)
     },
   }
+}
+
+/** In the order of the parent's own index. */
+function childrenOf(parentId: string): RunSource {
+  if (!isUuid(parentId)) return NONE
+  return {
+    with: sql``,
+    rows: (conditions, page) => {
+      const found = sql`(select r.* from belay.workflow_runs r where r.parent_run_id = ${parentId}::uuid)`
+      return newestOf(found, fits({ ...conditions, parentId: undefined }), page)
+    },
+  }
+}
+
+const NONE: RunSource = {
+  with: sql``,
+  rows: () => sql`select r.id, r.status, r.start_at from belay.workflow_runs r where false`,
 }
 
 function newestOf(relation: SQL, condition: SQL, { before, limit }: Page): SQL {

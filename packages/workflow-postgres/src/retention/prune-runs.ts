@@ -21,6 +21,8 @@ old_runs as materialized (
   from asked_runs a
   join belay.workflow_runs r on r.id = any (array[a.run_id])
   where r.finished_at < a.ended_before
+    -- Something still has to follow from its end.
+    and (r.reports_end is null or not exists (select from belay.workflow_run_ends e where e.run_id = any (array[r.id])))
   order by a.run_id
 ),
 locked_steps as materialized (

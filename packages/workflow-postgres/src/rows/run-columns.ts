@@ -1,4 +1,4 @@
-import type { StoredRun } from '@belay/workflow/adapter'
+import type { ParentRun, StoredRun } from '@belay/workflow/adapter'
 import { tagsOf } from './run-tags.ts'
 
 /** The columns that every row about a run has. */
@@ -14,6 +14,8 @@ export interface RunColumns {
   readonly start_at: number | null
   readonly deadline_at: number | null
   readonly tags: string | null
+  readonly parent_run_id: string | null
+  readonly parent_step: number | null
 }
 
 /** Decodes a run without its status, which readers decode differently, and without the fields that only some readers need. */
@@ -30,5 +32,11 @@ export function decodeRun(row: RunColumns): Omit<StoredRun, 'status' | 'openStep
     startAt: row.start_at,
     deadlineAt: row.deadline_at,
     tags: tagsOf(row.tags),
+    parent: parentOf(row),
   }
+}
+
+/** The run that a run was started for. */
+export function parentOf(row: Pick<RunColumns, 'parent_run_id' | 'parent_step'>): ParentRun | null {
+  return row.parent_run_id === null ? null : { runId: row.parent_run_id, step: row.parent_step }
 }

@@ -2,7 +2,7 @@ import { pgSchema } from 'drizzle-orm/pg-core'
 import { makeDefinitionSteps, makeDefinitions } from './definitions.ts'
 import { makeRuns } from './runs.ts'
 import { makeReady, makeSteps } from './steps.ts'
-import { makeAttempts, makeHistory, makeSignals, makeValues } from './trail.ts'
+import { makeAttempts, makeHistory, makeRunEnds, makeSignals, makeValues } from './trail.ts'
 import { makeLeases, makeWorkers } from './workers.ts'
 
 /** The default Postgres schema of Belay's tables. The migrations are written with this name. */
@@ -27,6 +27,7 @@ export function makeTables(schemaName: string) {
     history: makeHistory(schema),
     attempts: makeAttempts(schema),
     values: makeValues(schema),
+    runEnds: makeRunEnds(schema),
     workers: makeWorkers(schema),
     leases: makeLeases(schema),
   }
@@ -45,5 +46,6 @@ export const workflowSignals = defaultTables.signals
 export const workflowHistory = defaultTables.history
 export const workflowAttempts = defaultTables.attempts
 export const workflowValues = defaultTables.values
+export const workflowRunEnds = defaultTables.runEnds
 export const workflowWorkers = defaultTables.workers
 export const workflowLeases = defaultTables.leases

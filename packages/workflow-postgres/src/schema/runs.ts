@@ -36,6 +36,11 @@ export function makeRuns(schema: Schema) {
        * otherwise: such runs are found by creation time through their id, without a separate index.
        */
       stray: boolean(),
+      /** The run that this one was started for, and the number of its step that did; without a step, its end did. Null for other runs. */
+      parentRunId: uuid('parent_run_id'),
+      parentStep: integer('parent_step'),
+      /** True if each end of the run becomes a row of `workflow_run_ends`, by a trigger. Null for false. */
+      reportsEnd: boolean('reports_end'),
       input: json(),
       cause: json(),
     },
@@ -61,6 +66,9 @@ export function makeRuns(schema: Schema) {
         .using('gin', table.tags)
         .with({ gin_pending_list_limit: '256' })
         .where(sql`${table.tags} is not null`),
+      index('workflow_runs_parent_idx')
+        .on(table.parentRunId, table.id)
+        .where(sql`${table.parentRunId} is not null`),
       index('workflow_runs_stray_idx').on(table.createdAt).where(sql`${table.stray}`),
       check('workflow_runs_fits_status', runFitsStatus(table)),
       check('workflow_runs_open_steps_counted', sql`${table.openSteps} >= 0`),

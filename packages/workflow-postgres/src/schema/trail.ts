@@ -1,5 +1,7 @@
-import { bigint, boolean, integer, json, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { ENDS } from '@belay/workflow/adapter'
+import { bigint, boolean, check, index, integer, json, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { instant, type Schema } from './columns.ts'
+import { oneOf } from './row-checks.ts'
 
 /** Signals and decisions that runs have received, by the sender's key, which makes sending one twice harmless. */
 export function makeSignals(schema: Schema) {
@@ -45,6 +47,27 @@ export function makeHistory(schema: Schema) {
       change: json(),
     },
     (table) => [primaryKey({ name: 'workflow_history_pkey', columns: [table.runId, table.id] })],
+  )
+}
+
+/**
+ * Ends of runs that report them, until whatever follows from them has been done. Written by a trigger of `workflow_runs`, so that no statement can end
+ * a run without it. Deleted when done.
+ */
+export function makeRunEnds(schema: Schema) {
+  return schema.table(
+    'workflow_run_ends',
+    {
+      sequence: bigint({ mode: 'number' }).generatedAlwaysAsIdentity(),
+      runId: uuid('run_id').notNull(),
+      definitionId: integer('definition_id').notNull(),
+      status: text().notNull(),
+    },
+    (table) => [
+      primaryKey({ name: 'workflow_run_ends_pkey', columns: [table.definitionId, table.sequence] }),
+      index('workflow_run_ends_run_idx').on(table.runId),
+      check('workflow_run_ends_status_allowed', oneOf(table.status, ENDS)),
+    ],
   )
 }
 

@@ -206,30 +206,30 @@ updated_runs as (
     and r.status = any (case when e.undo then array['compensating', 'compensation_failed', 'paused'] else array[${forwardStatuses}] end)
     -- A late success in a run that was stopped while it was paused must be undone.
     and case when not e.undo then r.stop is null else true end
-  returning r.id as run_id, r.status, r.open_steps, r.definition_id, r.key, r.tags, r.finished_at - greatest(r.created_at, r.start_at) as lasted
+  returning r.id as run_id, r.status, r.open_steps, r.definition_id, r.key, r.tags, r.reports_end, r.finished_at - greatest(r.created_at, r.start_at) as lasted
 )${keeping.rows}
 select 'settled' as kind, null::uuid[] as run_ids,
   case when (select count(*) from settled_attempts) < cardinality($2::uuid[])
     then array(select t.position::int from settled_attempts t) end as numbers,
   null::uuid as run_id, null::int as step, null::int as fence, null::int as definition_id, null::int as round,
-  null::int as attempt, null::int as failures, null::int as losses, null as undo_of, null as status, null::bigint[] as durations_ms, null as keys, null as tags
+  null::int as attempt, null::int as failures, null::int as losses, null as undo_of, null as status, null::bigint[] as durations_ms, null as keys, null as tags, null::boolean as reports_end
 union all
-select 'first attempts', array_agg(u.run_id), array_agg(u.step), null, null, null, u.definition_id, null, null, null, null, null, null, null, null, null
+select 'first attempts', array_agg(u.run_id), array_agg(u.step), null, null, null, u.definition_id, null, null, null, null, null, null, null, null, null, null
 from updated_steps u where u.handed_back and u.is_first
 group by u.definition_id
 union all
-select 'claim', null, null, u.run_id, u.step, u.fence, u.definition_id, u.round, u.attempt, u.failures, u.losses, u.undo_of, null, null, null, null
+select 'claim', null, null, u.run_id, u.step, u.fence, u.definition_id, u.round, u.attempt, u.failures, u.losses, u.undo_of, null, null, null, null, null
 from updated_steps u where u.handed_back and not u.is_first
 union all
-select 'queued', null, null, null, null, null, null, null, null, null, null, null, null, null, null, null
+select 'queued', null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null
 where exists (select from updated_steps u where u.unblocked and not u.handed_back)${walk.queued}
 union all
 select 'runs', array_agg(r.run_id), null, null, null, null, r.definition_id, null, null, null, null, null, r.status,
   array_agg((date_part('epoch', r.lasted) * 1000)::bigint),
   case when count(r.key) > 0 then json_agg(r.key)::text end,
-  (json_object_agg(r.run_id, r.tags) filter (where r.tags is not null))::text
+  (json_object_agg(r.run_id, r.tags) filter (where r.tags is not null))::text, r.reports_end
 from updated_runs r where r.open_steps = 0
-group by r.status, r.definition_id`
+group by r.status, r.definition_id, r.reports_end`
 }
 
 /** An attempt that succeeded: its step completed, received its output from a signal, was skipped, was compensated, or was relayed. */

@@ -29,6 +29,7 @@ interface FinishedRunsRow {
   readonly durations_ms: readonly number[]
   readonly keys: string | null
   readonly tags: string | null
+  readonly reports_end: boolean | null
 }
 
 export interface Finished {
@@ -74,6 +75,7 @@ function finishedRuns(row: FinishedRunsRow): readonly ChangedRun[] {
   const tags = row.tags === null ? {} : (JSON.parse(row.tags) as Readonly<Record<string, readonly string[]>>)
   return row.run_ids.map((runId, index) => {
     const durationMs = wholeMs(row.durations_ms[index]!)
-    return { runId, definitionId, status, key: keys[index] ?? null, tags: tags[runId] ?? [], durationMs }
+    const run = { runId, definitionId, status, key: keys[index] ?? null, tags: tags[runId] ?? [], durationMs }
+    return row.reports_end === true ? { ...run, reportsEnd: true } : run
   })
 }

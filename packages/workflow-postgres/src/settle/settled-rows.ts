@@ -9,10 +9,11 @@ export type SettledRow =
 /** The text that selects such rows: the positions of `steps`, a CTE, and the changed runs that `runs` yields as `r`. */
 export function settledRows({ steps, runs }: { readonly steps: string; readonly runs: string }): string {
   return `select 'settled' as kind, settled.position::int as position, null::uuid as run_id, null as status,
-  null::int as definition_id, null as key, null as tags, null::float8 as duration_ms
+  null::int as definition_id, null as key, null as tags, null::float8 as duration_ms,
+  null::boolean as reports_end
 from ${steps} settled
 union all
-select 'run', null, r.run_id, r.status, r.definition_id, r.key, r.tags, r.duration_ms from ${runs}`
+select 'run', null, r.run_id, r.status, r.definition_id, r.key, r.tags, r.duration_ms, r.reports_end from ${runs}`
 }
 
 export interface Settled {

@@ -19,13 +19,13 @@ export const insertRuns: Statement<InsertedRow> = {
   text: `
 with ${passingLockWait('$11')},
 new_runs as materialized (
-  select n.run_id, n.definition_id, n.workflow, n.key, n.input, n.input_hash, n.position, n.deadline_ms, n.tags,
+  select n.run_id, n.definition_id, n.workflow, n.key, n.input, n.input_hash, n.position, n.deadline_ms, n.tags, n.parent_run_id, n.parent_step, n.reports_end,
     -- A start time in the past becomes now: the run does not overtake waiting ones, and its deadline begins now.
     greatest(to_timestamp(n.start_at_ms / 1000), belay.store_now() + n.start_delay_ms * interval '1 millisecond',
       case when n.start_at_ms is not null then belay.store_now() end) as start_at
   from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::float8[], $8::float8[],
-    $12::text[], $13::text[])
-    with ordinality as n (run_id, definition_id, workflow, key, input, start_at_ms, start_delay_ms, deadline_ms, input_hash, tags, position)
+    $12::text[], $13::text[], $14::uuid[], $15::int[], $16::bool[])
+    with ordinality as n (run_id, definition_id, workflow, key, input, start_at_ms, start_delay_ms, deadline_ms, input_hash, tags, parent_run_id, parent_step, reports_end, position)
   cross join (select count(*) from bounded_wait) as wait_was_bounded
 ),
 -- Each definition's steps as arrays, read once: a batch of a thousand runs has few definitions.
@@ -40,9 +40,9 @@ shapes as materialized (
 ),
 created_runs as (
   insert into belay.workflow_runs (id, definition_id, open_steps, created_at, status, workflow, key, input, start_at, deadline_at,
-    input_hash, tags, stray)
+    input_hash, tags, parent_run_id, parent_step, reports_end, stray)
   select n.run_id, n.definition_id, shapes.sinks, belay.store_now(), 'running', n.workflow, n.key, n.input::json, n.start_at,
-    coalesce(n.start_at, belay.store_now()) + n.deadline_ms * interval '1 millisecond', n.input_hash, n.tags::text[],
+    coalesce(n.start_at, belay.store_now()) + n.deadline_ms * interval '1 millisecond', n.input_hash, n.tags::text[], n.parent_run_id, n.parent_step, n.reports_end,
     -- The first eight digits of a time-ordered id count units of 65.536 seconds.
     case when abs(date_part('epoch', belay.store_now()) - 65.536::float8 * ('x' || left(n.run_id::text, 8))::bit(32)::bigint - 30) > 90 then true end
   from new_runs n
@@ -242,6 +242,9 @@ async function insert(
       waits,
       unlessAllNull(runs.map((run) => run.inputHash ?? null)),
       unlessAllNull(runs.map(({ tags }) => (tags === undefined ? null : listText(tags)))),
+      unlessAllNull(runs.map(({ parent }) => parent?.runId ?? null)),
+      unlessAllNull(runs.map(({ parent }) => parent?.step ?? null)),
+      unlessAllNull(runs.map(({ reportsEnd }) => (reportsEnd === true ? true : null))),
     ])
     .catch((error: unknown) => {
       throw startError(error, runs)

@@ -97,11 +97,11 @@ moved_runs as (
 )
 select 'run' as kind, m.run_id, m.status, null::int as step, null::int as fence, m.definition_id,
   null::int as round, null::int as attempt, null::int as failures, null::int as losses, null as undo_of, null as journal_id,
-  m.key, m.tags, m.duration_ms
+  m.key, m.tags, m.duration_ms, m.reports_end
 from moved_runs m
 union all
 select 'claim', u.run_id, null, u.step, u.fence, u.definition_id, u.round, u.attempt, u.failures, u.losses, u.undo_of,
-  (select j.id::text from journaled_runs j), null, null, null
+  (select j.id::text from journaled_runs j), null, null, null, null
 from begun_undos u where u.handed_back`,
 }
 

@@ -47,7 +47,7 @@ noted_runs as (
   from stopped_runs s
   where $4::text is not null
 )
-select s.id as run_id, s.definition_id, s.key, s.tags, s.duration_ms from stopped_runs s`,
+select s.id as run_id, s.definition_id, s.key, s.tags, s.duration_ms, s.reports_end from stopped_runs s`,
 }
 
 type CancelRequest = Parameters<Adapter['cancelRuns']>[0]

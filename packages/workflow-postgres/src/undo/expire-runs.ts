@@ -60,7 +60,7 @@ stopped_runs as (
   where r.id = any (array[l.id])
   returning r.id, r.status, ${changedRunColumns}
 )
-select o.id as run_id, s.id is not null as is_expired, s.status, s.definition_id, s.key, s.tags, s.duration_ms
+select o.id as run_id, s.id is not null as is_expired, s.status, s.definition_id, s.key, s.tags, s.duration_ms, s.reports_end
 from overdue_runs o
 left join stopped_runs s on s.id = o.id`,
 }

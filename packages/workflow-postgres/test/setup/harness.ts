@@ -99,6 +99,7 @@ const TABLES = [
   'history',
   'attempts',
   'values',
+  'run_ends',
   'workers',
   'leases',
 ]

@@ -9,18 +9,18 @@ import type {
   DefinitionRecord,
   FoundRun,
   Lease,
-  NewRun,
   Outcome,
   PayloadRequest,
   RunPayloads,
   RunRecord,
   SavedDefinition,
   Settlement,
-  StartedRun,
   StepRecord,
 } from './records.ts'
 import type { RunCount, RunCountRequest, RunFilter } from './run-conditions.ts'
+import type { RunEnd, RunEndsRequest } from './run-ends.ts'
 import type { Delivery, NewSignal } from './signals.ts'
+import type { NewRun, StartedRun } from './starts.ts'
 import type { KeepsAttempts, KeptAttempt } from './trail.ts'
 import type { Transacted, TransactRequest, WithinTransaction } from './transaction.ts'
 import type { BegunUndo, DrainedRun, UndoPlan } from './undo.ts'
@@ -318,12 +318,21 @@ export interface Adapter {
   /** The steps that a worker holds, for display, by run and step. An unknown worker holds nothing. */
   listHeld(request: { workerId: string; limit: number }): Promise<readonly HeldStepRecord[]>
 
+  /**
+   * The kept ends of runs of these definitions, in the order of their sequence: of runs whose `reportsEnd` is true, one for each time that they ended.
+   * An end is there from the commit that ends its run, whoever made it.
+   */
+  findRunEnds(request: RunEndsRequest): Promise<readonly RunEnd[]>
+
+  /** Forgets ends, because everything that follows from them has been done. Unknown ones are ignored. */
+  forgetRunEnds(ends: readonly Pick<RunEnd, 'sequence' | 'definitionId'>[]): Promise<void>
+
   /** Reads a bounded number of the runs that ended before an instant, longest ended first, and returns those that match. */
   findEnded(request: EndedRunsRequest): Promise<EndedRuns>
 
   /**
-   * Deletes those of these runs that ended before an instant, with everything that belongs to them. A run that was sent forward again stays. Never
-   * waits for a lock: a run that somebody is changing stays too. Returns the runs it deleted.
+   * Deletes those of these runs that ended before an instant, with everything that belongs to them. A run that was sent forward again stays, and
+   * so does a run with an end that is not forgotten. Never waits for a lock: a run that somebody is changing stays too. Returns the runs it deleted.
    */
   prune(request: { runIds: readonly string[]; finishedBefore: number }): Promise<readonly string[]>
 

@@ -9,4 +9,6 @@ export interface ChangedRun {
   readonly tags: readonly string[]
   /** From the run's creation, or its start time if that is later, to this change. Milliseconds, store clock. */
   readonly durationMs: number
+  /** The run reports its ends. Omitted for false. */
+  readonly reportsEnd?: true | undefined
 }

@@ -1,5 +1,6 @@
 import type { ChangedRun } from './changed-run.ts'
 import type { RunStatus, StepStatus } from './lifecycle.ts'
+import type { ParentRun } from './run-ends.ts'
 
 /** A payload as JSON text. `null` stands for "no value" (`undefined`); the JSON value null is the text `'null'`. */
 export type JsonText = string | null
@@ -55,37 +56,6 @@ export interface SavedDefinition extends DefinitionRecord {
   readonly id: number
   /** It was saved in a caller's transaction, and vanishes if that rolls back. */
   readonly uncommitted?: boolean | undefined
-}
-
-export interface NewRun {
-  /** Time-ordered UUID, made by the client. */
-  readonly runId: string
-  readonly definitionId: number
-  readonly workflow: string
-  readonly key: string | null
-  readonly input: JsonText
-  /** Only for a run with a key: a hash of the input as its caller gave it, before a schema changed it. Stored with the run. */
-  readonly inputHash?: string | null | undefined
-  /** When the run's first steps may begin: an instant in epoch milliseconds, or a delay from now. Without either, or if it has passed, at once. */
-  readonly startAt?: number | undefined
-  readonly startDelayMs?: number | undefined
-  /** The run fails if it has not ended this long after its start. */
-  readonly deadlineMs?: number | undefined
-  /** Tags to find the run by. No duplicates, no empty texts. */
-  readonly tags?: readonly string[] | undefined
-}
-
-/** The answer to a {@link NewRun}. If its key was taken, `created` is false and the rest describes the run that has the key. */
-export interface StartedRun {
-  readonly runId: string
-  readonly created: boolean
-  readonly definitionId: number
-  readonly input: JsonText
-  /** Only if the run already existed: its definition's version, and its stored input hash if it has one. */
-  readonly version?: number | undefined
-  readonly inputHash?: string | null | undefined
-  /** The steps of the run that were leased to the named worker; absent if no worker was named. */
-  readonly claims?: readonly Claim[]
 }
 
 /** The worker to which a call may lease steps that it makes ready, and how many. */
@@ -280,6 +250,8 @@ export interface RunRecord {
   readonly deadlineAt: number | null
   /** As given; empty for none. */
   readonly tags: readonly string[]
+  /** The run that this one was started for. */
+  readonly parent: ParentRun | null
 }
 
 export interface StepRecord {

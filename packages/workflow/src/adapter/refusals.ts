@@ -1,7 +1,7 @@
 import { BelayError } from '../errors.ts'
 import { sentence } from '../words.ts'
-import type { NewRun } from './records.ts'
 import type { NewSignal } from './signals.ts'
+import type { NewRun } from './starts.ts'
 
 // Adapters throw these, so that a refusal reads the same from every store.
 

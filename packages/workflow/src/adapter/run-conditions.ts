@@ -17,6 +17,8 @@ export interface RunConditions {
   readonly finishedAfter?: number | undefined
   /** Ended before this instant. */
   readonly finishedBefore?: number | undefined
+  /** Started for this run: its children and follow-ups. */
+  readonly parentId?: string | undefined
 }
 
 export interface RunFilter extends RunConditions {

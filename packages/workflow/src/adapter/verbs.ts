@@ -26,6 +26,7 @@ export interface VerbFacts {
     | 'undo'
     | 'waits'
     | 'control'
+    | 'ends'
     | 'reading'
     | 'retention'
     | 'hints'
@@ -98,6 +99,9 @@ export const VERBS = {
   listWorkers: { purpose: 'reading', lostAnswer: 'again' },
   listHeld: { purpose: 'reading', lostAnswer: 'again' },
   diagnose: { purpose: 'reading', lostAnswer: 'again' },
+
+  findRunEnds: { purpose: 'ends', lostAnswer: 'again' },
+  forgetRunEnds: { purpose: 'ends', lostAnswer: 'again' },
 
   findEnded: { purpose: 'retention', lostAnswer: 'again' },
   prune: { purpose: 'retention', lostAnswer: 'again' },

@@ -87,7 +87,7 @@ export class Working {
     if ([...definitions.values()].some(isTransactional)) this.#adapter.checkTransactions?.()
     if (definitions.size === 0)
       settings.log.warn('This worker has no workflow to run. Pass `workflows` to createEngine().')
-    const worker = new Worker({ ...settings, ...parts, definitions })
+    const worker = new Worker({ ...settings, ...parts, definitions, endFollowers: [] })
     await worker.start()
     this.#worker = worker
     this.#startRetention()

@@ -1,5 +1,5 @@
 import { type Adapter, ENDS, type EndedRunsRequest } from '@belay/workflow/adapter'
-import { type CaseRun, type Graph, parked, type Scenario } from '../scenario/index.ts'
+import { type CaseRun, type Graph, PAIR, parked, type Scenario } from '../scenario/index.ts'
 
 export const LATER = Date.UTC(2100, 0, 1)
 
@@ -44,8 +44,11 @@ export async function cancelledRun(given: Scenario, graph: Graph): Promise<CaseR
 }
 
 /** A run in which the undo of its first step failed for good. */
-export async function parkedRun(given: Scenario): Promise<CaseRun> {
-  const run = await given.pair()
+export async function parkedRun(
+  given: Scenario,
+  options: Parameters<Scenario['start']>[1] = {},
+): Promise<CaseRun> {
+  const run = await given.start(await given.graph('pair', PAIR), options)
   const worker = await given.worker()
   await worker.complete(run, 'a')
   await given.cancel(run)

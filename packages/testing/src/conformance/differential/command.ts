@@ -1,4 +1,12 @@
-import type { EndStatus, JsonText, Lease, NewValue, Outcome, UndoPlan } from '@belay/workflow/adapter'
+import type {
+  EndStatus,
+  JsonText,
+  Lease,
+  NewValue,
+  Outcome,
+  ParentRun,
+  UndoPlan,
+} from '@belay/workflow/adapter'
 
 /** Something done to both adapters. Definitions are named by their position, because each store has its own numbers for them. */
 export type Command =
@@ -30,6 +38,8 @@ export type Command =
       readonly do: 'cancel' | 'stopping' | 'prune' | 'releaseKeys'
       readonly runIds: readonly string[]
     }
+  /** Reads the ends of runs, and forgets the first so many. */
+  | { readonly do: 'ends'; readonly forgotten: number }
   | { readonly do: 'load'; readonly runId: string; readonly branches: boolean }
   | { readonly do: 'history'; readonly runId: string }
   | Look
@@ -42,6 +52,7 @@ export type Look =
   | { readonly do: 'statuses' | 'observe'; readonly runIds: readonly string[] }
   | { readonly do: 'find' | 'attempts' | 'values'; readonly runId: string }
   | { readonly do: 'findByKey'; readonly graph: number; readonly key: string }
+  | { readonly do: 'children'; readonly runId: string }
   | { readonly do: 'list' | 'count' | 'findEnded'; readonly status: EndStatus }
 
 /** An operator's action. */
@@ -71,6 +82,8 @@ export interface PlannedRun {
   readonly input: JsonText
   readonly startDelayMs?: number | undefined
   readonly deadlineMs?: number | undefined
+  readonly parent?: ParentRun | undefined
+  readonly reportsEnd?: boolean | undefined
 }
 
 export interface PlannedSignal {
@@ -122,7 +135,9 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'findByKey':
     case 'list':
     case 'count':
+    case 'children':
     case 'findEnded':
+    case 'ends':
       return []
     case 'register':
     case 'leave':

@@ -5,6 +5,7 @@ import {
   type Lease,
   type NewValue,
   type Outcome,
+  type ParentRun,
   type UndoneStatus,
   type UndoPlan,
 } from '@belay/workflow/adapter'
@@ -49,6 +50,7 @@ const WEIGHTS = {
   leave: 4,
   prune: 1,
   releaseKeys: 1,
+  ends: 3,
   look: 9,
 }
 
@@ -91,6 +93,8 @@ export function nextCommand(world: World, random: Random): Command {
     }
     case 'look':
       return look(world, random, workerId)
+    case 'ends':
+      return { do: kind, forgotten: random.below(3) }
     case 'prune':
     case 'releaseKeys':
       return { do: kind, runIds: random.sample(world.runIds, 3) }
@@ -143,6 +147,7 @@ function look(world: World, random: Random, workerId: string): Command {
     { do: 'findByKey', graph: random.below(GRAPHS.length), key: random.pick(['k1', 'k2', 'k3']) },
     { do: 'list', status: random.pick(ENDS) },
     { do: 'count', status: random.pick(ENDS) },
+    { do: 'children', runId: random.pick(world.runIds) },
     { do: 'findEnded', status: random.pick(ENDS) },
   ])
 }
@@ -157,8 +162,15 @@ function plannedRuns(world: World, random: Random): readonly PlannedRun[] {
       input: `${random.below(100)}`,
       startDelayMs: random.pick(START_DELAYS_MS),
       deadlineMs: random.pick(DEADLINES_MS),
+      parent: plannedParent(world, random),
+      reportsEnd: random.chance(0.4),
     }
   })
+}
+
+function plannedParent(world: World, random: Random): ParentRun | undefined {
+  if (world.runIds.length === 0 || random.chance(0.7)) return undefined
+  return { runId: random.pick(world.runIds.slice(-LIVELY_RUNS_MAX)), step: random.pick([null, 0, 1]) }
 }
 
 /** Enough for all, for some or for none of them. */

@@ -50,6 +50,8 @@ async function shown(adapter: Adapter, command: Look, definitionIds: readonly nu
       return adapter.readValues(command.runId)
     case 'find':
       return adapter.findRun({ runId: command.runId })
+    case 'children':
+      return (await adapter.listRuns({ parentId: command.runId, limit: UNLIMITED })).map(nameOf)
     case 'findByKey':
       return adapter.findRun({ workflow: GRAPHS[command.graph]!.name, key: command.key })
     case 'list':

@@ -14,6 +14,7 @@ import type { Command, Operation, OperatorAction, PlannedRun, PlannedSignal } fr
 import { type ComparableRun, comparableRun, type Translation } from './comparable.ts'
 import { GRAPHS } from './graphs.ts'
 import { look } from './look.ts'
+import { endsOf } from './run-ends.ts'
 import { transactAlone } from './transact-alone.ts'
 import { definitionsWithin, pausedAndResumed } from './within.ts'
 
@@ -124,6 +125,7 @@ export class Side {
       case 'findByKey':
       case 'list':
       case 'count':
+      case 'children':
       case 'findEnded':
         return look(this.adapter, command, {
           definitionIds: this.#definitionIds,
@@ -135,6 +137,8 @@ export class Side {
         return this.adapter.stopping({ runIds: command.runIds })
       case 'load':
         return this.adapter.load([{ runId: command.runId, steps: [0, 1, 2], branches: command.branches }])
+      case 'ends':
+        return endsOf(this.adapter, this.#definitionIds, command.forgotten)
       case 'history':
         return this.#history(command.runId)
       case 'operate':

@@ -1,5 +1,13 @@
 import { createEngine, type Engine, type EngineOptions, type RunHandle } from '@belay/workflow'
-import type { Adapter, Delivery, DrainedRun, JsonText, NewSignal, UndoPlan } from '@belay/workflow/adapter'
+import type {
+  Adapter,
+  Delivery,
+  DrainedRun,
+  JsonText,
+  NewSignal,
+  ParentRun,
+  UndoPlan,
+} from '@belay/workflow/adapter'
 import { assertInvariants } from '../../invariants/check.ts'
 import { type Dump, readDump } from '../../invariants/dump.ts'
 import type { Harness } from '../harness.ts'
@@ -19,6 +27,8 @@ interface StartOptions {
   readonly startDelayMs?: number
   readonly deadlineMs?: number
   readonly tags?: readonly string[]
+  readonly parent?: ParentRun
+  readonly reportsEnd?: boolean
 }
 
 interface SignalOptions {

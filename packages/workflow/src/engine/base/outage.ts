@@ -1,7 +1,9 @@
+import type { Clock } from '../../clock.ts'
 import { BelayError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { outageDelayMs } from './backoff.ts'
 import type { EventHub } from './events.ts'
+import { Loop, type LoopOptions } from './loop.ts'
 
 /** Tracks whether one kind of call reaches the store. Logs once when the calls begin to fail and once when they succeed again. */
 export class OutageWatch {
@@ -37,6 +39,23 @@ export class OutageWatch {
     }
     return outageDelayMs(this.#tries, this.#random)
   }
+}
+
+/** A loop whose rounds call the store: their failures are watched. */
+export function watchedLoop(
+  clock: Clock,
+  outage: OutageWatch,
+  { work, ...options }: Pick<LoopOptions, 'intervalMs' | 'mayRest' | 'work'>,
+): Loop {
+  return new Loop({
+    ...options,
+    clock,
+    work: async () => {
+      await work()
+      outage.succeeded()
+    },
+    onError: (error) => outage.failed(error),
+  })
 }
 
 /** The store could not be reached, or did not answer: the call may have taken effect. */

@@ -5,6 +5,7 @@ import type { EventHub } from '../base/events.ts'
 import type { Loop } from '../base/loop.ts'
 import { pause, type Runtime, within } from '../base/runtime.ts'
 import type { DueWatch } from './due-watch.ts'
+import type { RunEnds } from './run-ends.ts'
 import type { Session } from './session.ts'
 
 /** How long handlers may take to react to their signal before the worker stops without them. */
@@ -21,6 +22,7 @@ export interface WorkerLoops {
   readonly saga: Loop
   readonly housekeeping: Loop
   readonly due: DueWatch
+  readonly ends: RunEnds
 }
 
 export interface DepartParts {
@@ -43,8 +45,8 @@ export async function depart(parts: DepartParts): Promise<void> {
   const { session, loops, timeoutMs } = parts
   const { clock } = parts.runtime
   session.leave()
-  const { claim, saga, housekeeping, due } = loops
-  const loopsEnded = Promise.all([claim, saga, housekeeping, due].map((loop) => loop.stop()))
+  const { claim, saga, housekeeping, due, ends } = loops
+  const loopsEnded = Promise.all([claim, saga, housekeeping, due, ends].map((loop) => loop.stop()))
   const settled = () => session.isEmpty
   if (!(await until(settled, timeoutMs, clock))) {
     session.attempts.interrupt()

@@ -1,7 +1,7 @@
 import type { Adapter, ChangedRun } from '../../adapter/index.ts'
 import type { Timer } from '../../clock.ts'
-import { Loop } from '../base/loop.ts'
-import type { OutageWatch } from '../base/outage.ts'
+import type { Loop } from '../base/loop.ts'
+import { type OutageWatch, watchedLoop } from '../base/outage.ts'
 import type { Runtime } from '../base/runtime.ts'
 
 /** The most runs that one statement expires. */
@@ -38,15 +38,8 @@ export class DueWatch {
 
   constructor(parts: DueWatchParts) {
     this.#parts = parts
-    this.#loop = new Loop({
-      clock: parts.runtime.clock,
-      intervalMs: parts.intervalMs,
-      work: async () => {
-        await this.#look()
-        parts.outage.succeeded()
-      },
-      onError: (error) => parts.outage.failed(error),
-    })
+    const { runtime, outage, intervalMs } = parts
+    this.#loop = watchedLoop(runtime.clock, outage, { intervalMs, work: () => this.#look() })
   }
 
   wake(): void {

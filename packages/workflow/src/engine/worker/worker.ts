@@ -4,8 +4,8 @@ import type { Logger } from '../../logger.ts'
 import { LossyOutputs } from '../attempt/lossy-output.ts'
 import type { ValueLimits } from '../attempt/telling.ts'
 import type { EventHub } from '../base/events.ts'
-import { Loop } from '../base/loop.ts'
-import { OutageWatch } from '../base/outage.ts'
+import type { Loop } from '../base/loop.ts'
+import { OutageWatch, watchedLoop } from '../base/outage.ts'
 import type { PayloadCache } from '../base/payload-cache.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { Claimer } from './claimer.ts'
@@ -14,6 +14,7 @@ import { DueWatch } from './due-watch.ts'
 import { Housekeeper } from './housekeeper.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import { Crowd } from './peers.ts'
+import { type EndFollower, RunEnds } from './run-ends.ts'
 import { Sagas } from './saga.ts'
 import { Session } from './session.ts'
 
@@ -38,6 +39,8 @@ export interface WorkerParts {
   /** The runnable definitions, by the store's number. */
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   readonly onRunsChanged: (runs: readonly ChangedRun[]) => void
+  /** What follows from the ends of runs that report them. */
+  readonly endFollowers: readonly EndFollower[]
   /** The store has a new value of this run. */
   readonly onPublished: (runId: string) => void
   /** This worker returned steps of dead workers to the queue. */
@@ -139,6 +142,11 @@ export class Worker {
     const housekeeper = this.#housekeeper()
     return {
       due: this.#dueWatch(),
+      ends: new RunEnds({
+        ...this.#parts,
+        outage: this.#outage('following the ends of runs'),
+        intervalMs: shared(this.#housekeepingMs),
+      }),
       lease: this.#loop('renewing the lease', keeper.renewalMs, () => keeper.renew()),
       reconcile: this.#loop(
         'comparing leases',
@@ -152,16 +160,7 @@ export class Worker {
   }
 
   #loop(during: string, intervalMs: number | (() => number), work: () => Promise<void>): Loop {
-    const outage = this.#outage(during)
-    return new Loop({
-      clock: this.#parts.runtime.clock,
-      intervalMs,
-      work: async () => {
-        await work()
-        outage.succeeded()
-      },
-      onError: (error) => outage.failed(error),
-    })
+    return watchedLoop(this.#parts.runtime.clock, this.#outage(during), { intervalMs, work })
   }
 
   #outage(during: string): OutageWatch {
@@ -290,12 +289,17 @@ export class Worker {
   #runsChanged(runs: readonly ChangedRun[]): void {
     if (runs.length === 0) return
     this.runsStopped(runs.filter(({ status }) => status === 'compensating').map(({ runId }) => runId))
+    this.#reported(runs)
+  }
+
+  #reported(runs: readonly ChangedRun[]): void {
     this.#parts.onRunsChanged(runs)
+    this.#loops.ends.changed(runs)
   }
 
   async #advanceSagas(): Promise<void> {
     const moved = await this.#sagas.advance(this.#session)
-    this.#parts.onRunsChanged(moved.filter(({ status }) => status !== 'compensating'))
+    this.#reported(moved.filter(({ status }) => status !== 'compensating'))
     if (moved.some(({ status }) => status === 'compensating')) this.wake()
   }
 }

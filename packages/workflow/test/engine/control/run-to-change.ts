@@ -33,6 +33,7 @@ const RUN: StoredRun = {
   startAt: null,
   deadlineAt: null,
   tags: [],
+  parent: null,
   openSteps: 1,
   stop: null,
   endsAs: null,

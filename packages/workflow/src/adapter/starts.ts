@@ -1,0 +1,38 @@
+import type { Claim, JsonText } from './records.ts'
+import type { ParentRun } from './run-ends.ts'
+
+/** A run to be started. */
+export interface NewRun {
+  /** Time-ordered UUID, made by the client. */
+  readonly runId: string
+  readonly definitionId: number
+  readonly workflow: string
+  readonly key: string | null
+  readonly input: JsonText
+  /** Only for a run with a key: a hash of the input as its caller gave it, before a schema changed it. Stored with the run. */
+  readonly inputHash?: string | null | undefined
+  /** When the run's first steps may begin: an instant in epoch milliseconds, or a delay from now. Without either, or if it has passed, at once. */
+  readonly startAt?: number | undefined
+  readonly startDelayMs?: number | undefined
+  /** The run fails if it has not ended this long after its start. */
+  readonly deadlineMs?: number | undefined
+  /** Tags to find the run by. No duplicates, no empty texts. */
+  readonly tags?: readonly string[] | undefined
+  /** The run that this one is started for. */
+  readonly parent?: ParentRun | undefined
+  /** Each end of the run is kept for `findRunEnds`, until it is forgotten. Default false. */
+  readonly reportsEnd?: boolean | undefined
+}
+
+/** The answer to a {@link NewRun}. If its key was taken, `created` is false and the rest describes the run that has the key. */
+export interface StartedRun {
+  readonly runId: string
+  readonly created: boolean
+  readonly definitionId: number
+  readonly input: JsonText
+  /** Only if the run already existed: its definition's version, and its stored input hash if it has one. */
+  readonly version?: number | undefined
+  readonly inputHash?: string | null | undefined
+  /** The steps of the run that were leased to the named worker; absent if no worker was named. */
+  readonly claims?: readonly Claim[]
+}

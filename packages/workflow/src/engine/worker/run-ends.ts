@@ -1,0 +1,86 @@
+import { type Adapter, type ChangedRun, isTerminal, type RunEnd } from '../../adapter/index.ts'
+import type { WorkflowDefinition } from '../../definition/workflow.ts'
+import { partsOf } from '../base/held-up.ts'
+import type { Loop } from '../base/loop.ts'
+import { type OutageWatch, watchedLoop } from '../base/outage.ts'
+import type { Runtime } from '../base/runtime.ts'
+
+/** The most ends that are handed on together. */
+const ROUND_MAX = 200
+
+/**
+ * Does something that follows from ends of runs: starts a follow-up, tells a parent. It is given an end at least once, maybe by two workers at a time,
+ * so it must be harmless to repeat. Ends that do not concern it are ignored. If it throws, its ends are handed to it again later.
+ */
+export type EndFollower = (ends: readonly RunEnd[]) => Promise<void>
+
+export interface RunEndsParts {
+  readonly adapter: Adapter
+  readonly runtime: Runtime
+  readonly outage: OutageWatch
+  /** The runnable definitions, by the store's number. */
+  readonly definitions: ReadonlyMap<number, WorkflowDefinition>
+  readonly endFollowers: readonly EndFollower[]
+  readonly intervalMs: () => number
+}
+
+/**
+ * Hands the ends of runs to whatever follows from them, and forgets an end once all of it has been done. The worker that ends a run looks at once; all
+ * workers look at intervals, because that one may have died, and because an operator may have ended the run.
+ */
+export class RunEnds {
+  readonly #parts: RunEndsParts
+  readonly #loop: Loop
+
+  constructor(parts: RunEndsParts) {
+    this.#parts = parts
+    const { runtime, outage, intervalMs } = parts
+    const mayRest = () => parts.endFollowers.length === 0
+    this.#loop = watchedLoop(runtime.clock, outage, { intervalMs, mayRest, work: () => this.#look() })
+  }
+
+  wake(): void {
+    this.#loop.wake()
+  }
+
+  /** These runs changed. Looks if one of them ended and reports it. */
+  changed(runs: readonly ChangedRun[]): void {
+    if (runs.some(({ reportsEnd, status }) => reportsEnd === true && isTerminal(status))) this.wake()
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop()
+  }
+
+  async #look(): Promise<void> {
+    const { adapter, definitions, endFollowers } = this.#parts
+    if (endFollowers.length === 0 || definitions.size === 0) return
+    const definitionIds = [...definitions.keys()]
+    const failures: unknown[] = []
+    let after: string | undefined
+    for (;;) {
+      const ends = await adapter.findRunEnds({ definitionIds, after, limit: ROUND_MAX })
+      failures.push(...(await this.#follow(ends)))
+      if (ends.length < ROUND_MAX) break
+      after = ends.at(-1)!.sequence
+    }
+    // An end that cannot be followed waits for the next look, and holds up no other.
+    if (failures.length > 0) throw failures[0]
+  }
+
+  /** Returns why some of the ends could not be followed. */
+  async #follow(ends: readonly RunEnd[]): Promise<readonly unknown[]> {
+    if (ends.length === 0) return []
+    const { adapter, endFollowers } = this.#parts
+    try {
+      for (const follower of endFollowers) await follower(ends)
+      await adapter.forgetRunEnds(ends)
+      return []
+    } catch (error) {
+      if (ends.length === 1) return [error]
+    }
+    const failures: unknown[] = []
+    for (const part of partsOf(ends)) failures.push(...(await this.#follow(part)))
+    return failures
+  }
+}
