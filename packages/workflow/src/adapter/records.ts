@@ -8,6 +8,8 @@ export type JsonText = string | null
 /** The shape of a definition: it may not change within one version. Steps are in topological order; a step's position is its number. */
 export interface DefinitionShape {
   readonly steps: readonly StepShape[]
+  /** Each end of a run starts a follow-up: its runs report their ends. */
+  readonly endSteps?: true | undefined
 }
 
 export interface StepShape {

@@ -17,6 +17,8 @@ export interface DefinitionHead {
   readonly version: number
   readonly schema: StandardSchemaV1 | undefined
   readonly deadlineMs: number | null
+  /** Ends of its runs start follow-ups. */
+  readonly endSteps?: true
 }
 
 /** The largest version. */
@@ -57,6 +59,7 @@ export function compileDefinition(head: DefinitionHead, drafts: readonly StepDra
     version: head.version,
     graph,
     facts: (number) => factsOf(byNumber[number]!),
+    endSteps: head.endSteps,
   })
   const branches = branchPolicies(graph, byNumber, record.shape)
   const steps = byNumber.map((draft, number) =>

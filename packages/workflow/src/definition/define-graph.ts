@@ -33,7 +33,7 @@ import {
 } from './step-draft.ts'
 import type { StepDefaults } from './step-options.ts'
 import type { Stored } from './stored.ts'
-import type { TypedDefinition } from './typed-workflow.ts'
+import type { TypedDefinition } from './typed-definition.ts'
 import type { ReceivesAnything } from './wait-options.ts'
 
 /**
@@ -71,6 +71,7 @@ export function defineGraph<
     name,
     version: head.version,
     deadlineMs: head.deadlineMs,
+    followUp: null,
     ...compileDefinition(head, drafts),
     validate: (input: unknown) => validateInput(name, head.schema, input),
     toMermaid: (options?: MermaidOptions) => toMermaid(definition, options),

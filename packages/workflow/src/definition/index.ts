@@ -6,6 +6,15 @@ export type { Condition, When, WhenContext, WhenHandler } from './condition.ts'
 export type { ConditionOptions } from './condition-options.ts'
 export { type DefineOptions, define } from './define.ts'
 export { defineGraph } from './define-graph.ts'
+export type {
+  EndContext,
+  EndedRun,
+  EndedUndo,
+  EndKind,
+  EndStepOptions,
+  EndSteps,
+  WorkflowWithEnds,
+} from './end-options.ts'
 export type { GraphChoice, GraphCondition } from './graph-condition.ts'
 export type {
   GraphAttemptOptions,
@@ -45,7 +54,8 @@ export type {
 export type { CannotBeStored, Storable, StorableOutput, StorableSchema } from './storable.ts'
 export type { Stored } from './stored.ts'
 export type { ContextOf, TransactionOption } from './transaction.ts'
-export type { InputOf, OutputsOf, ReceivesOf, TypedDefinition, Workflow } from './typed-workflow.ts'
+export type { TypedDefinition } from './typed-definition.ts'
+export type { InputOf, OutputsOf, ReceivesOf, Workflow } from './typed-workflow.ts'
 export type { OnTimeout, Poll, SignalWait, Sleep, Wait } from './wait.ts'
 export type {
   Approval,

@@ -1,5 +1,4 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { MermaidOptions } from '../graph/mermaid.ts'
 import type { ChooseOptions } from './choose-options.ts'
 import type {
   Answer,
@@ -11,10 +10,12 @@ import type {
   OnSkipped,
   ReadOutput,
 } from './condition-options.ts'
+import type { EndSteps } from './end-options.ts'
 import type { MapOptions, MapOutput } from './map-options.ts'
 import type { OnFailure } from './settled.ts'
 import type { CompensateOn, NewName, OutputsWith, StepOptions, StepOutput } from './step-options.ts'
 import type { TransactionOption } from './transaction.ts'
+import type { TypedDefinition } from './typed-definition.ts'
 import type {
   ApprovalOptions,
   ApprovalOutput,
@@ -30,24 +31,13 @@ import type {
 } from './wait-options.ts'
 import type { WorkflowDefinition } from './workflow.ts'
 
-/** A definition that knows the types of its runs. */
-export interface TypedDefinition<Name extends string, Input, Outputs, Sent = ReceivesNothing>
-  extends WorkflowDefinition {
-  readonly name: Name
-  /** Carries types only: there is no such property at run time. */
-  readonly '~types'?:
-    | { readonly input: Input; readonly outputs: Outputs; readonly receives: Sent }
-    | undefined
-  /** The graph as a Mermaid flowchart. The option `statuses`, from a run, colours its steps. */
-  toMermaid(options?: MermaidOptions): string
-}
-
 /**
  * An immutable definition to which steps can be added. It can be run at any point. `Input` is what `run()` takes; `Received` is the schema's
  * output, which handlers get; `Sent` is what its runs can be sent.
  */
 export interface Workflow<Name extends string, Input, Outputs, Received = Input, Sent = ReceivesNothing>
-  extends TypedDefinition<Name, Input, Outputs, Sent> {
+  extends TypedDefinition<Name, Input, Outputs, Sent>,
+    EndSteps<Name, Input, Outputs, Received, Sent, Readonly<Record<never, never>>> {
   /**
    * Returns a new definition with one more step; this one does not change.
    *

@@ -15,7 +15,12 @@ export function diffShapes(stored: DefinitionShape, current: DefinitionShape): s
     const changes = stepChanges({ step: old, shape: stored }, { step, shape: current })
     return changes.length === 0 ? [] : [`~ ${step.name}: ${changes.join('; ')}`]
   })
-  return [...removed, ...addedOrChanged]
+  const ends = (stored.endSteps ?? false) === (current.endSteps ?? false) ? [] : [endLine(current)]
+  return [...removed, ...addedOrChanged, ...ends]
+}
+
+function endLine({ endSteps }: DefinitionShape): string {
+  return endSteps ? '+ steps after the end' : '− steps after the end'
 }
 
 function addedLine(step: StepShape, shape: DefinitionShape): string {

@@ -153,7 +153,12 @@ function migrationOf(
   const added = moves.filter(({ old }) => old === undefined).map((move) => move.shape.name)
   const removed = steps.filter(({ name }) => !names.has(name)).map(({ name }) => name)
   return {
-    migration: { definitionId: id, oldNumbers: moves.map(({ old }) => old?.step ?? null) },
+    migration: {
+      definitionId: id,
+      // A child also reports to its parent.
+      reportsEnd: shape.endSteps === true || (run.parent !== null && run.parent.step !== null),
+      oldNumbers: moves.map(({ old }) => old?.step ?? null),
+    },
     note: { version: { from: run.version, to: version }, added, removed },
   }
 }

@@ -136,11 +136,24 @@ export function outputsOf({ steps, mayFail }: SeenRun): Readonly<Record<string, 
   return Object.fromEntries(own.map((step) => [step.name, outputOf(step, mayFail)]))
 }
 
+/** The outputs of the steps of an ended run that have one: also of those that were undone since. */
+export function knownOutputsOf({ steps, mayFail }: SeenRun): Readonly<Record<string, unknown>> {
+  const own = steps.filter(
+    (step) => step.itemKey === undefined && !isOpenerName(step.name) && gaveOutput(step, mayFail),
+  )
+  return Object.fromEntries(own.map((step) => [step.name, outputOf(step, mayFail)]))
+}
+
+function gaveOutput({ step, status, undoOf }: StepRecord, mayFail: ReadonlySet<number>): boolean {
+  const ended = undoOf ?? status
+  return ended === 'completed' || ended === 'skipped' || (ended === 'failed' && mayFail.has(step))
+}
+
 /** What a step that has ended gives to callers: its output, or a `Settled` if its run continues past its failure. */
 export function outputOf(row: StepRecord, mayFail: ReadonlySet<number>): unknown {
-  const { step, status, branch, output, error } = row
+  const { step, status, undoOf, branch, output, error } = row
   if (!mayFail.has(step)) return fromJsonText(output)
-  return fromJsonText(settledText({ failed: status === 'failed', branch, output, error }))
+  return fromJsonText(settledText({ failed: (undoOf ?? status) === 'failed', branch, output, error }))
 }
 
 function stepSnapshot(step: StepRecord): Omit<StepSnapshot, 'progress'> {
