@@ -1,4 +1,4 @@
-import { define, PermanentError, unchecked } from '@belay/workflow'
+import { define, defineGraph, PermanentError, unchecked } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
 import { engines, statuses } from './bench-of-engines.ts'
 
@@ -194,4 +194,32 @@ it('a run that moves to a version with end steps has a follow-up', async () => {
   await clock.advance(5_000)
 
   expect(await engine.runs.list({ workflow: 'moved/ended' })).toHaveLength(1)
+})
+
+it('a graph as data has end steps too', async () => {
+  const { clock, worker } = engines()
+  const seen: unknown[] = []
+  const graph = defineGraph(
+    'as-data',
+    {
+      steps: { work: { handler: 'work' } },
+      dag: {},
+      ends: {
+        thanks: { after: 'completed', handler: 'note' },
+        alarm: { after: 'failed', handler: 'note' },
+        audit: { after: 'any', handler: 'note', dependsOn: ['alarm'], onSkipped: 'run' },
+      },
+    },
+    { work: () => 1, note: ({ step, runId }) => void seen.push([step, runId]) },
+  )
+  const engine = await worker({ workflows: [graph] })
+  const run = await engine.run(graph, null)
+  await clock.runUntil(run.result())
+
+  await clock.advance(5_000)
+
+  expect(seen).toEqual([
+    ['thanks', run.id],
+    ['audit', run.id],
+  ])
 })

@@ -6,7 +6,6 @@ import type { EndedRun, EndKind } from './end-options.ts'
 import type { Handler, StepContext } from './handler.ts'
 import { checkOptionNames } from './option-check.ts'
 import {
-  checkHandlers,
   POLICY_OPTION_NAMES,
   type StepDraft,
   type StepPolicy,
@@ -98,15 +97,16 @@ function endDraft(
   defaults: StepPolicy,
 ): StepDraft {
   checkOptionNames(place, 'the end step', options, END_OPTION_NAMES)
-  checkHandlers(place, options as { readonly run?: unknown })
   const given = options as unknown as UntypedStepOptions
   const cases = CASES_OF[kind]
   const when = cases === null ? undefined : { [ENDED]: cases }
-  return stepDraft(place.workflow, place.step, { ...given, when, run: withEndedRun(given.run!) }, defaults)
+  return stepDraft(place.workflow, place.step, { ...given, when, run: withEndedRun(given.run) }, defaults)
 }
 
 /** The handler gets the run that ended instead of the follow-up. */
-function withEndedRun(handler: Handler): Handler {
+function withEndedRun(handler: Handler | null): Handler | null {
+  // A process that only starts runs has no handlers.
+  if (handler === null) return null
   return (context: StepContext) => {
     const { ended: _, ...run } = context.input as FollowUpInput
     const { [ENDED]: __, ...deps } = context.deps

@@ -1,9 +1,10 @@
 import { type MermaidOptions, toMermaid } from '../graph/mermaid.ts'
+import { readOptions } from '../options/index.ts'
 import { type CompiledDefinition, compileDefinition, type DefinitionHead } from './compile.ts'
 import type { EndKind } from './end-options.ts'
 import type { EndStepList } from './end-steps.ts'
 import { validateInput } from './input-schema.ts'
-import type { StepDraft } from './step-draft.ts'
+import { checkHandlers, type StepDraft } from './step-draft.ts'
 import type { TypedDefinition } from './typed-definition.ts'
 import type { ReceivesAnything } from './wait-options.ts'
 import type { WorkflowDefinition } from './workflow.ts'
@@ -45,6 +46,7 @@ export class EndedWorkflow implements TypedDefinition<string, unknown, unknown, 
   }
 
   #with(kind: EndKind, name: string, options: unknown): EndedWorkflow {
+    checkHandlers({ workflow: this.name, step: name }, readOptions(options) ?? {})
     return new EndedWorkflow(this.#head, this.#drafts, this.#ends.with(kind, name, options))
   }
 

@@ -16,6 +16,7 @@ export type {
   WorkflowWithEnds,
 } from './end-options.ts'
 export type { GraphChoice, GraphCondition } from './graph-condition.ts'
+export type { GraphEndStep } from './graph-ends.ts'
 export type {
   GraphAttemptOptions,
   GraphCompensation,
