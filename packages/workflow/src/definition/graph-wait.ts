@@ -9,11 +9,13 @@ import { CONDITION_OPTION_NAMES } from './condition.ts'
 import { type GraphCondition, type GraphParts, graphCondition } from './graph-condition.ts'
 import { checkOptionNames, shown } from './option-check.ts'
 import { RETRY_OPTION_NAMES, type RetryOptions } from './retry-policy.ts'
+import type { FailingOptions } from './settled.ts'
 import type { StepDraft } from './step-draft.ts'
 import { pollDraft, signalDraft, sleepDraft, type WaitPlace } from './wait-draft.ts'
 
 /** A step of a graph as data that waits. */
 export type GraphWait<HandlerName extends string = string> = GraphCondition<HandlerName> &
+  FailingOptions &
   (
     | { readonly sleep: Duration }
     | { readonly sleepUntil: Instant }
@@ -49,6 +51,7 @@ const POLL_OPTION_NAMES = [
   'every',
   'timeout',
   'lossesMax',
+  'onFailure',
   ...RETRY_OPTION_NAMES,
   ...CONDITION_OPTION_NAMES,
 ] as const
@@ -70,13 +73,13 @@ export function graphWaitDraft(place: WaitPlace, step: Untyped, parts: GraphPart
     throw definitionError(place, `${key} and ${others[0]} are both given. A step does one thing: keep one.`)
   }
   const { dependsOn, defaults } = parts
-  const given = { dependsOn, ...graphCondition(step, parts.handler) }
+  const given = { dependsOn, onFailure: step['onFailure'], ...graphCondition(step, parts.handler) }
   switch (key as (typeof KEYS)[number]) {
     case 'sleep':
-      checkOptionNames(place, 'the sleep', step, ['sleep', ...CONDITION_OPTION_NAMES])
+      checkOptionNames(place, 'the sleep', step, ['sleep', 'onFailure', ...CONDITION_OPTION_NAMES])
       return sleepDraft(place, { ...given, for: constant(place, 'sleep', step['sleep']) }, defaults)
     case 'sleepUntil':
-      checkOptionNames(place, 'the sleep', step, ['sleepUntil', ...CONDITION_OPTION_NAMES])
+      checkOptionNames(place, 'the sleep', step, ['sleepUntil', 'onFailure', ...CONDITION_OPTION_NAMES])
       return sleepDraft(
         place,
         { ...given, until: constant(place, 'sleepUntil', step['sleepUntil']) },
@@ -108,8 +111,8 @@ function graphPollDraft(
   { dependsOn, handler, defaults }: GraphParts,
 ): StepDraft {
   checkOptionNames(place, 'the poll', step, POLL_OPTION_NAMES)
-  const { poll, every, timeout, lossesMax, when: _, onSkipped: __, ...retry } = step
-  const given = { dependsOn, every, timeout, lossesMax, retry, ...graphCondition(step, handler) }
+  const { poll, every, timeout, lossesMax, onFailure, when: _, onSkipped: __, ...retry } = step
+  const given = { dependsOn, every, timeout, lossesMax, onFailure, retry, ...graphCondition(step, handler) }
   return pollDraft(place, { ...given, until: handler('poll', poll) }, defaults)
 }
 

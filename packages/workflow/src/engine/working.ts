@@ -4,6 +4,7 @@ import type { DefinitionRegistry } from './base/definition-registry.ts'
 import type { EventHub } from './base/events.ts'
 import type { PayloadCache } from './base/payload-cache.ts'
 import { within } from './base/runtime.ts'
+import { followUps } from './follow-ups.ts'
 import type { EngineSettings } from './options.ts'
 import { Retention } from './retention/retention.ts'
 import { Worker, type WorkerParts } from './worker/worker.ts'
@@ -87,7 +88,12 @@ export class Working {
     if ([...definitions.values()].some(isTransactional)) this.#adapter.checkTransactions?.()
     if (definitions.size === 0)
       settings.log.warn('This worker has no workflow to run. Pass `workflows` to createEngine().')
-    const worker = new Worker({ ...settings, ...parts, definitions, endFollowers: [] })
+    const worker = new Worker({
+      ...settings,
+      ...parts,
+      definitions,
+      endFollowers: this.#endFollowers(definitions),
+    })
     await worker.start()
     this.#worker = worker
     this.#startRetention()
@@ -97,7 +103,7 @@ export class Working {
   async #runnable(): Promise<ReadonlyMap<number, WorkflowDefinition>> {
     const { settings, registry } = this.#parts
     const runnable = new Map<number, WorkflowDefinition>()
-    for (const [id, workflow] of await registry.saveAll(settings.workflows)) {
+    for (const [id, workflow] of await registry.saveAll(withFollowUps(settings.workflows))) {
       if (workflow.runnable) runnable.set(id, workflow)
       else
         settings.log.info(
@@ -108,6 +114,19 @@ export class Working {
     return runnable
   }
 
+  /** None, if none of the definitions needs any: then nobody asks for ends. */
+  #endFollowers(definitions: ReadonlyMap<number, WorkflowDefinition>): WorkerParts['endFollowers'] {
+    const { settings, registry } = this.#parts
+    const hasEndSteps = [...definitions.values()].some(({ followUp }) => followUp !== null)
+    if (!hasEndSteps) return []
+    const start = async (runs: readonly NewRun[]) => {
+      const started = await this.startRuns(runs)
+      for (const definitionId of new Set(runs.map((run) => run.definitionId))) this.wakeFor(definitionId)
+      return started
+    }
+    return [followUps({ adapter: this.#adapter, registry, settings, definitions, start })]
+  }
+
   #startRetention(): void {
     const { settings, events } = this.#parts
     const { adapter, runtime, log, retention } = settings
@@ -115,6 +134,13 @@ export class Working {
     this.#retention = new Retention({ adapter, runtime, log, events, settings: retention })
     this.#retention.start()
   }
+}
+
+/** A process that runs a workflow also runs its end steps. */
+function withFollowUps(workflows: readonly WorkflowDefinition[]): readonly WorkflowDefinition[] {
+  return workflows.flatMap((workflow) =>
+    workflow.followUp === null ? [workflow] : [workflow, workflow.followUp],
+  )
 }
 
 function isTransactional({ steps }: WorkflowDefinition): boolean {

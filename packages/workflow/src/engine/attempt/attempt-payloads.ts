@@ -11,7 +11,7 @@ import {
 } from '../../adapter/index.ts'
 import type { BranchPolicy, StepDefinition } from '../../definition/step.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
-import { branchesOf, type ForwardPayloads, type PayloadCache } from '../base/payload-cache.ts'
+import { branchesOf, type ForwardPayloads, outputsOf, type PayloadCache } from '../base/payload-cache.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { type BranchStep, decideBranch } from '../decisions/decide-branch.ts'
 import { compensateOf, owesUndo } from '../decisions/plan-undo.ts'
@@ -165,7 +165,10 @@ export class AttemptPayloads {
 
   async #readForward(dependencies: readonly number[]): Promise<void> {
     const { claim, step } = this.#subject
-    this.#forward = await this.#parts.payloads.read(claim.runId, dependencies, step.branch?.skippedWith)
+    this.#forward = await this.#parts.payloads.read(claim.runId, dependencies, {
+      branches: step.branch?.skippedWith,
+      settled: step.settled,
+    })
     if (this.#forward === undefined) throw runIsGone(claim)
   }
 
@@ -178,7 +181,9 @@ export class AttemptPayloads {
     const { claim, origin } = this.#subject
     const { runId, step, undoOf } = claim
     const { payloads } = this.#parts
-    const current = origin === 'handed back' && undoOf === 'completed' && movesBefore(claim) === 1
+    // What the cache keeps of a step past whose failure the run continues is not its output.
+    const isPlain = this.#subject.step.onFailure === 'stop'
+    const current = origin === 'handed back' && undoOf === 'completed' && movesBefore(claim) === 1 && isPlain
     const cause = current ? payloads.knownCause(runId) : undefined
     const known = cause === undefined ? undefined : payloads.known(runId, [...dependencies, step])
     if (cause === undefined || known === undefined) return false
@@ -192,10 +197,11 @@ export class AttemptPayloads {
   async #readWithOwn(dependencies: readonly number[]): Promise<void> {
     const { claim, step: definition } = this.#subject
     const { runId, step } = claim
-    const branches = definition.branch !== null && claim.direction === 'forward'
+    const isForward = claim.direction === 'forward'
+    const branches = (definition.branch !== null && isForward) || definition.settled !== null
     const stored = await this.#parts.payloads.load({ runId, steps: [...dependencies, step], branches })
     if (stored === undefined) throw runIsGone(claim)
-    const byStep = new Map(stored.steps.map((found) => [found.step, found.output]))
+    const byStep = outputsOf(stored, definition.settled)
     this.#parts.payloads.rememberCause(runId, stored.cause)
     this.#stored = stored
     this.#storedAt = this.#parts.runtime.clock.now()

@@ -247,7 +247,8 @@ function checkRun(
 
 function newRun({ settings }: StartRunParts, definition: SavedDefinition, checked: CheckedRun): NewRun {
   const runId = settings.runtime.newId()
-  return { runId, definitionId: definition.id, workflow: definition.name, ...checked }
+  const run = { runId, definitionId: definition.id, workflow: definition.name, ...checked }
+  return definition.shape.endSteps ? { ...run, reportsEnd: true } : run
 }
 
 function startedHandle(

@@ -62,7 +62,7 @@ export function refusedOutput({ claim, step }: Pick<Attempt, 'claim' | 'step'>, 
 export function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number {
   const dependents = new Map<string, Set<number>>()
   for (const { item, outcome } of entries) {
-    if (!END_WELL.has(outcome.type)) continue
+    if (!END_WELL.has(outcome.type) && !(outcome.type === 'failed' && outcome.continues)) continue
     if (item.dependents.length === 0) continue
     const known = dependents.get(outcome.runId)
     if (known === undefined) dependents.set(outcome.runId, new Set(item.dependents))
