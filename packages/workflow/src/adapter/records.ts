@@ -128,6 +128,8 @@ export interface Claim extends AttemptRef {
   readonly undoOf: UndoneStatus | null
   /** The run's input, if the store includes it to save the worker a `load`. */
   readonly input?: JsonText
+  /** Only of an item of a map: the item, if the store includes it to save the worker a `load`. */
+  readonly item?: NewItem | undefined
 }
 
 /** The answer to a claim. */

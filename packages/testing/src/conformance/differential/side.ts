@@ -232,17 +232,19 @@ export class Side {
     return claimed === 'lost' ? claimed : claimed.claims.map(withoutInput)
   }
 
-  #settle(command: Extract<Command, { do: 'settle' }>): Promise<unknown> {
+  async #settle(command: Extract<Command, { do: 'settle' }>): Promise<unknown> {
     const { workerId, outcomes, handBackMax, told } = command
     const own = this.#own(outcomes)
     const [only] = own
     const isAlone = own.length === 1 && only !== undefined && endedWell(only)
-    if (!isAlone) return this.adapter.settle({ workerId, outcomes: own, handBackMax })
-    return transactAlone(this.adapter, workerId, {
-      outcome: only,
-      handBackMax,
-      told: { values: told, keysMax: KEYS_MAX },
-    })
+    const settlement = isAlone
+      ? await transactAlone(this.adapter, workerId, {
+          outcome: only,
+          handBackMax,
+          told: { values: told, keysMax: KEYS_MAX },
+        })
+      : await this.adapter.settle({ workerId, outcomes: own, handBackMax })
+    return { ...settlement, claims: settlement.claims.map(withoutInput) }
   }
 
   /** Sweeps until nothing is left: how much one sweep does is the store's choice. */

@@ -71,7 +71,7 @@ export class AttemptPayloads {
       return this.#readWithOwn(dependencies)
     }
     if (step.map?.part === 'join') return this.#readItems(dependencies[0]!)
-    if (isItem(claim.step)) return this.#readItem(dependencies)
+    if (isItem(claim.step)) return this.#prepareItem(dependencies)
     const hasWindow = claim.failures > 0 && step.retry.forMs !== null
     const mayHaveDecided = typeof step.branch?.when === 'function' && movesBefore(claim) > 0
     if (step.wait !== null || hasWindow || mayHaveDecided) return this.#readWithOwn(dependencies)
@@ -121,7 +121,8 @@ export class AttemptPayloads {
 
   /** The item, if this is one and its row was read: an undo that calls no handler reads nothing. */
   get item(): NewItem | undefined {
-    return this.#stored === undefined ? undefined : this.own.item
+    const { item } = this.#subject.claim
+    return item ?? (this.#stored === undefined ? undefined : this.own.item)
   }
 
   /** The outputs of the items of a map, by index. Only after prepare(), and only for the step that joins them. */
@@ -149,11 +150,18 @@ export class AttemptPayloads {
     }
   }
 
-  /** Reads an item's own row. The outputs that all items of a map get are read once, and cached. */
-  async #readItem(dependencies: readonly number[]): Promise<void> {
+  /** The outputs that all items of a map get are read once, and cached. A small item comes with its claim. */
+  #prepareItem(dependencies: readonly number[]): Promise<void> | undefined {
     const { claim } = this.#subject
     if (movesBefore(claim) > 0) return this.#readWithOwn(dependencies)
     this.#forward = this.#parts.payloads.known(claim.runId, dependencies)
+    if (claim.item === undefined) return this.#readItem(dependencies)
+    return this.#forward === undefined ? this.#readForward(dependencies) : undefined
+  }
+
+  /** Reads an item's own row, because it is not in the claim. */
+  async #readItem(dependencies: readonly number[]): Promise<void> {
+    const { claim } = this.#subject
     const [stored] = await Promise.all([
       this.#parts.payloads.load({ runId: claim.runId, steps: [claim.step] }),
       this.#forward === undefined ? this.#readForward(dependencies) : undefined,

@@ -17,7 +17,7 @@ import { AttemptPayloads, type AttemptPayloadsParts } from './attempt-payloads.t
 import type { AttemptPhase, ClaimOrigin } from './attempt-phase.ts'
 import { awaitHandler, isThenable, TIMEOUT_GRACE_MS } from './await-handler.ts'
 import { CutOff } from './cut-off.ts'
-import { expanded, joinedEnd, namedItem, stepOf } from './expansion.ts'
+import { dependentsOf, expanded, joinedEnd, namedItem, stepOf } from './expansion.ts'
 import { handlerContext, undoFields } from './handler-context.ts'
 import type { LossyOutputs } from './lossy-output.ts'
 import { serialisedEnd } from './serialised-output.ts'
@@ -100,9 +100,7 @@ export class Attempt {
 
   /** The numbers of the steps that may become ready when this attempt succeeds: its dependents, or in an undo its dependencies. */
   get dependents(): readonly number[] {
-    const { graph } = this.definition
-    if (isItem(this.claim.step)) return []
-    return (this.claim.direction === 'undo' ? graph.dependencies : graph.dependents)[this.claim.step]!
+    return dependentsOf(this)
   }
 
   /** The handler's transaction policy; null if it has none or is not called. */

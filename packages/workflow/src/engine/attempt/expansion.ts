@@ -1,4 +1,4 @@
-import { type JsonText, type NewItem, templateOf } from '../../adapter/index.ts'
+import { type Claim, isItem, type JsonText, mapOf, type NewItem, templateOf } from '../../adapter/index.ts'
 import type { MapOpener, StepDefinition } from '../../definition/step.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { PermanentError } from '../../handler-errors.ts'
@@ -17,6 +17,27 @@ export function stepOf({ steps }: WorkflowDefinition, number: number): StepDefin
 /** The step of an item, with the item's name: `resize[key]`. */
 export function namedItem(step: StepDefinition, item: NewItem | undefined): StepDefinition {
   return item === undefined || step.name.endsWith(']') ? step : { ...step, name: `${step.name}[${item.key}]` }
+}
+
+interface ClaimedRow {
+  readonly claim: Claim
+  readonly definition: WorkflowDefinition
+}
+
+/** The numbers of the steps that may become ready when an attempt succeeds. An item stands between the two steps of its map. */
+export function dependentsOf({
+  claim: { step, direction },
+  definition: { graph },
+}: ClaimedRow): readonly number[] {
+  if (isItem(step)) return direction === 'undo' ? [mapOf(step)] : graph.dependents[mapOf(step)]!
+  return (direction === 'undo' ? graph.dependencies : graph.dependents)[step]!
+}
+
+/** How many items an attempt frees by its success: one, for an item of a map that limits how many are under way. */
+export function freedBy({ claim: { step, direction }, definition }: ClaimedRow): number {
+  if (!isItem(step) || direction === 'undo') return 0
+  const { map } = definition.steps[mapOf(step)]!
+  return map?.part === 'map' && map.atOnce !== null ? 1 : 0
 }
 
 /** The most characters of an item's key: it is part of the idempotency key, and names the item for operators. */

@@ -26,11 +26,15 @@ export function handlerContext(parts: ContextParts): StepContext {
   const { claim, definition, payloads, item } = parts
   const { runId, attempt } = claim
   const { name: step, number } = parts.step
+  // What all items of a map get is parsed only if an item reads it: thousands of items may share a large input.
+  const isLazy = item !== undefined && sizeOf(payloads) > LAZY_FROM_CHARS
+  const parsedInput = () => fromJsonText(payloads.input)
+  const parsedDeps = () => dependencyOutputs(definition, number, payloads.outputs)
   const context = new HandlerContext(parts, {
     runId,
     step,
-    input: fromJsonText(payloads.input),
-    deps: dependencyOutputs(definition, number, payloads.outputs),
+    input: isLazy ? undefined : parsedInput(),
+    deps: isLazy ? NOT_YET : parsedDeps(),
     attempt,
     idempotencyKey: idempotencyKey(claim, step),
     log: withFields(parts.log, () => ({
@@ -42,8 +46,31 @@ export function handlerContext(parts: ContextParts): StepContext {
     })),
   })
   if (item === undefined) return context
+  if (isLazy) {
+    defineLazily(context, 'input', parsedInput)
+    defineLazily(context, 'deps', parsedDeps)
+  }
   const [value, index] = [fromJsonText(item.value), itemIndex(claim.step)]
   return Object.assign(context, { item: value, itemKey: item.key, index })
+}
+
+/** Payloads that are longer together, in characters of JSON text, are parsed when they are first read. */
+const LAZY_FROM_CHARS = 1_000
+const NOT_YET: Readonly<Record<string, unknown>> = Object.freeze({})
+
+function sizeOf({ input, outputs }: ForwardPayloads): number {
+  return outputs.reduce((sum, output) => sum + (output?.length ?? 0), input?.length ?? 0)
+}
+
+/** An own property like the others, so that handlers can destructure or spread the context. */
+function defineLazily(context: StepContext, name: 'input' | 'deps', parse: () => unknown): void {
+  const property = { enumerable: true, configurable: true }
+  const get = () => {
+    const value = parse()
+    Object.defineProperty(context, name, { ...property, value, writable: true })
+    return value
+  }
+  Object.defineProperty(context, name, { ...property, get })
 }
 
 /** What a compensation is given besides. `own`: its step's row. */

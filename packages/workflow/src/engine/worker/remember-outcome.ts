@@ -1,4 +1,4 @@
-import type { Outcome } from '../../adapter/index.ts'
+import { isItem, type Outcome } from '../../adapter/index.ts'
 import type { Attempt } from '../attempt/attempt.ts'
 import type { PayloadCache } from '../base/payload-cache.ts'
 
@@ -8,7 +8,8 @@ export function rememberOutcome(
   { dependents, step }: Pick<Attempt, 'dependents' | 'step'>,
   outcome: Outcome,
 ): void {
-  if (dependents.length === 0) return
+  // A map may have thousands of items, and only its join reads them, once.
+  if (isItem(outcome.step) || dependents.length === 0) return
   const { runId, step: number } = outcome
   if (outcome.type === 'completed') payloads.rememberOutput(runId, number, outcome.output)
   if (outcome.type === 'skipped') payloads.rememberOutput(runId, number, null)
