@@ -7,6 +7,7 @@ import { findEndedRuns } from '../src/retention/find-ended.ts'
 import { pruneEndedRuns } from '../src/retention/prune-runs.ts'
 import { releaseRunKeys } from '../src/retention/release-keys.ts'
 import { readKeptAttempts } from '../src/rows/kept-attempts.ts'
+import { continueAttempts, keptContinueAttempts } from '../src/settle/continue-attempts.ts'
 import { decideAttempts } from '../src/settle/decide-attempts.ts'
 import { expandMaps, keptExpandMaps } from '../src/settle/expand-maps.ts'
 import { failAttempts, keptFailAttempts } from '../src/settle/fail-attempts.ts'
@@ -91,6 +92,14 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [
     keptSkipAttempts,
     `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('skipped')}, ${many('{}')}, ${BATCH}, '500ms', ${many('{}')}`,
+  ],
+  [
+    continueAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('failed')}, ${many('{}')}, ${BATCH}, '500ms', ${many('{}')}, ${many('false')}`,
+  ],
+  [
+    keptContinueAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('failed')}, ${many('{}')}, ${BATCH}, '500ms', ${many('{}')}, ${many('false')}`,
   ],
   [decideAttempts, `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, '500ms'`],
   [

@@ -5,6 +5,7 @@ import { branchCases } from './cases/branches.ts'
 import { changedRunCases } from './cases/changed-runs.ts'
 import { claimCases } from './cases/claim.ts'
 import { connectionCases } from './cases/connection.ts'
+import { continuedCases } from './cases/continued.ts'
 import { controlCases } from './cases/control.ts'
 import { controlRaceCases } from './cases/control-races.ts'
 import { controlledWaitCases } from './cases/control-waits.ts'
@@ -65,6 +66,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   settle: settleCases,
   fences: fenceCases,
   fail: failCases,
+  'failures past which a run continues': continuedCases,
   requeue: requeueCases,
   attempts: attemptCases,
   'kept attempts': keptAttemptCases,

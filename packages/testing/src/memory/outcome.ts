@@ -98,14 +98,16 @@ function expand(
 
 function fail(
   rows: Rows,
-  { run, step }: StepOfRun,
+  held: StepOfRun,
   outcome: Extract<Outcome, { type: 'failed' }>,
   consequences: Consequences,
 ): void {
+  const { run, step } = held
   changeStep(run, step, {
     ...{ status: 'failed', error: outcome.error, finishedAt: rows.now, begun: true },
     succeeded: outcome.succeeded === true || step.succeeded,
   })
+  if (outcome.continues) return afterCompletion(rows, held, consequences)
   if (stopRun(rows, run, 'failure', outcome.cause) && run.status === 'compensating') {
     consequences.runs.set(run.runId, run.status)
   }

@@ -86,7 +86,13 @@ export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly 
       if (row === undefined) return []
       const { step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded } = row
       const own = { step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded }
-      return [{ ...own, ...itemOf(row), ...(withBranches ? { branch: row.branch } : {}) }]
+      return [
+        {
+          ...own,
+          ...itemOf(row),
+          ...(withBranches ? { branch: row.branch, failed: (row.undoOf ?? row.status) === 'failed' } : {}),
+        },
+      ]
     })
     return [{ runId, input: run.input, cause: run.cause, steps: payloads, now: rows.now }]
   })

@@ -31,6 +31,7 @@ interface StepRow {
   readonly item: JsonText
   /** Present if branches were asked for. */
   readonly branch?: JsonText
+  readonly failed?: boolean
 }
 
 /** Outputs and errors of steps. Index: primary key. No locks. */
@@ -39,10 +40,10 @@ export const readStepPayloads: Statement<StepRow> = {
   text: stepPayloadsText(''),
 }
 
-/** The same with the steps' branches, for the few steps that may be skipped. */
+/** The same with the steps' branches and failures, for the few steps that may be skipped or fail. */
 export const readBranchPayloads: Statement<StepRow> = {
   name: 'read_branch_payloads',
-  text: stepPayloadsText(', s.branch::text as branch'),
+  text: stepPayloadsText(`, s.branch::text as branch, coalesce(s.undo_of, s.status) = 'failed' as failed`),
 }
 
 function stepPayloadsText(branch: string): string {
@@ -98,5 +99,5 @@ function decodeStep(row: StepRow): StepPayloads {
     succeeded: row.succeeded,
     ...(row.item_key === null ? {} : { item: { key: row.item_key, value: row.item } }),
   }
-  return row.branch === undefined ? payloads : { ...payloads, branch: row.branch }
+  return row.branch === undefined ? payloads : { ...payloads, branch: row.branch, failed: row.failed }
 }

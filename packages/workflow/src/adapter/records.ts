@@ -25,6 +25,8 @@ export interface StepShape {
   readonly when?: 'function' | readonly CaseCondition[] | undefined
   /** `run`: the step runs although a dependency was skipped. Absent: it is then skipped too. */
   readonly onSkipped?: 'run' | undefined
+  /** `continue`: if the step fails for good, the run goes on. Absent: the run stops. Of a `map`, it is about its items. */
+  readonly onFailure?: 'continue' | undefined
 }
 
 /** The cases of a choice with which a step runs, sorted. `choice` is the name of a step of kind `choose`. */
@@ -169,13 +171,14 @@ export type Outcome = AttemptRef &
     /**
      * Failed for good. The run becomes `compensating` with this cause unless it already is. A paused run stays paused and stores the cause.
      * `succeeded`: the handler returned, but its result cannot be stored. The effect is there, so the step is undone like a completed one.
+     *
+     * `continues`: the run goes on instead. The step's dependents are counted down like those of a completed step, and of an item the next one
+     * becomes ready. Never of the `map` that decides items. In a run that goes forward, every failed step is one past which it continued.
      */
-    | {
-        readonly type: 'failed'
-        readonly error: string
-        readonly cause: string
-        readonly succeeded?: boolean | undefined
-      }
+    | ({ readonly type: 'failed'; readonly error: string; readonly succeeded?: boolean | undefined } & (
+        | { readonly cause: string; readonly continues?: undefined }
+        | { readonly continues: true; readonly cause?: undefined }
+      ))
     /** Try again `delayMs` from now, on the store's clock. Counts one failure. Both directions. */
     | { readonly type: 'retry'; readonly error: string; readonly delayMs: number }
     /**
@@ -221,7 +224,7 @@ export interface PayloadRequest {
   readonly runId: string
   /** Steps whose output and error to read. */
   readonly steps: readonly number[]
-  /** Whether to read the steps' branches too: only steps that may be skipped, and their dependents, have a use for them. */
+  /** Whether to read the steps' `branch` and `failed` too: only dependents of steps that may be skipped, or may fail and continue, use them. */
   readonly branches?: boolean | undefined
 }
 
@@ -235,10 +238,12 @@ export interface RunPayloads {
   readonly now: number
 }
 
-/** Instants and `succeeded` are as in {@link StepRecord}. `branch` is there if any request of the call asked for branches. */
+/** Instants and `succeeded` are as in {@link StepRecord}. `branch` and `failed` are there if any request of the call asked for branches. */
 export interface StepPayloads {
   readonly step: number
   readonly branch?: JsonText | undefined
+  /** The step failed for good in this round, also if that has been undone. `error` says why. Of other steps, `error` is that of an earlier attempt. */
+  readonly failed?: boolean | undefined
   readonly output: JsonText
   readonly error: JsonText
   readonly availableAt: number | null

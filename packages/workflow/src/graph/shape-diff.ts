@@ -22,6 +22,7 @@ function addedLine(step: StepShape, shape: DefinitionShape): string {
   const facts = [`depends on ${dependencyList(step, shape)}`]
   if (step.kind !== undefined) facts.unshift(kindOf(step))
   if (step.compensate !== 'never') facts.push(`compensates ${step.compensate}`)
+  if (step.onFailure === 'continue') facts.push('the run continues if it fails')
   if (conditionOf(step) !== ALWAYS) facts.push(conditionOf(step))
   return `+ step ${step.name} (${facts.join('; ')})`
 }
@@ -45,6 +46,8 @@ function stepChanges(old: StepOfShape, current: StepOfShape): string[] {
   }
   const [condition, before] = [conditionOf(current.step), conditionOf(old.step)]
   if (condition !== before) changes.push(`${condition}, was: ${before}`)
+  const [failing, failed] = [onFailureOf(current.step), onFailureOf(old.step)]
+  if (failing !== failed) changes.push(`${failing} the run if it fails, ${failed} it before`)
   return changes
 }
 
@@ -61,6 +64,10 @@ function conditionOf({ when, onSkipped }: StepShape): string {
     when === undefined ? [] : when === 'function' ? ['when its function says so'] : when.map(caseWords)
   if (onSkipped === 'run') wishes.push('although a dependency was skipped')
   return wishes.length === 0 ? ALWAYS : `runs ${wishes.join(', ')}`
+}
+
+function onFailureOf({ onFailure }: StepShape): string {
+  return onFailure === 'continue' ? 'continues' : 'stops'
 }
 
 function caseWords({ choice, cases }: CaseCondition): string {

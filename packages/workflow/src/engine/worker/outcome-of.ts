@@ -64,7 +64,7 @@ export function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number 
   const dependents = new Map<string, Set<number>>()
   let items = 0
   for (const { item, outcome } of entries) {
-    if (!END_WELL.has(outcome.type)) continue
+    if (!END_WELL.has(outcome.type) && !(outcome.type === 'failed' && outcome.continues)) continue
     items += outcome.type === 'expanded' ? outcome.items.length : freedBy(item)
     if (item.dependents.length === 0) continue
     const known = dependents.get(outcome.runId)
