@@ -78,12 +78,14 @@ function executed<Step extends StepDraft | StepDefinition>(step: Step): Step {
 
 function factsOf(draft: StepDraft): StepFacts {
   const { when, onSkipped, cases } = draft
+  const { onFailure } = executed(draft)
   return {
     compensate: executed(draft).compensation?.on ?? 'never',
     kind: kindOf(draft),
     cases: cases ?? undefined,
     when: when === null ? undefined : when.by === 'cases' ? when.cases : when.by,
     onSkipped: onSkipped === 'run' ? onSkipped : undefined,
+    onFailure: onFailure === 'continue' ? onFailure : undefined,
   }
 }
 

@@ -2,8 +2,8 @@ import { ITEMS_MAX } from '../adapter/item-numbers.ts'
 import { definitionError } from '../graph/place.ts'
 import { CONDITION_OPTION_NAMES } from './condition.ts'
 import type { Handler } from './handler.ts'
-import { checkOptionNames, shown, wholeNumber } from './option-check.ts'
-import type { ItemKey } from './step.ts'
+import { checkOptionNames, oneOf, shown, wholeNumber } from './option-check.ts'
+import type { CollectPolicy, ItemKey } from './step.ts'
 import {
   checkHandlers,
   POLICY_OPTION_NAMES,
@@ -20,6 +20,8 @@ const MAP_OPTION_NAMES = [
   'itemKey',
   'concurrency',
   'itemsMax',
+  'onFailure',
+  'minSuccess',
   'run',
   'compensate',
   'compensateOn',
@@ -62,6 +64,7 @@ export interface UntypedMapOptions extends UntypedStepOptions {
   readonly itemKey?: ItemKey | null | undefined
   readonly concurrency?: unknown
   readonly itemsMax?: unknown
+  readonly minSuccess?: unknown
 }
 
 /**
@@ -69,10 +72,23 @@ export interface UntypedMapOptions extends UntypedStepOptions {
  * in a run.
  */
 export function draftMap(place: WaitPlace, options: UntypedMapOptions, defaults: StepPolicy): MapDrafts {
-  const { over, itemKey, concurrency, itemsMax, dependsOn, when, onSkipped, ...itemOptions } = options
+  const {
+    over,
+    itemKey,
+    concurrency,
+    itemsMax,
+    dependsOn,
+    when,
+    onSkipped,
+    onFailure,
+    minSuccess,
+    ...itemOptions
+  } = options
   const { workflow, step: name } = place
   const { retry, lossesMax } = itemOptions
-  const item = stepDraft(workflow, name, itemOptions, defaults)
+  const collects = collectPolicy(place, onFailure, minSuccess)
+  const itemFailure = collects === null ? 'stop' : 'continue'
+  const item = stepDraft(workflow, name, { ...itemOptions, onFailure: itemFailure }, defaults)
   // What decides whether the map runs is asked before its items are known. The join is skipped with the opener.
   const openerOptions = { dependsOn, when, onSkipped, retry, lossesMax, run: over }
   const opener = stepDraft(workflow, name, openerOptions, defaults)
@@ -88,8 +104,30 @@ export function draftMap(place: WaitPlace, options: UntypedMapOptions, defaults:
   } as const
   return [
     { ...opener, name: openerName(name), map: Object.freeze(map) },
-    { ...join, dependsOn: Object.freeze([openerName(name)]), map: JOIN },
+    { ...join, dependsOn: Object.freeze([openerName(name)]), map: Object.freeze({ part: 'join', collects }) },
   ]
 }
 
-const JOIN = Object.freeze({ part: 'join' } as const)
+function collectPolicy(place: WaitPlace, onFailure: unknown, minSuccess: unknown): CollectPolicy | null {
+  const policy = onFailure === undefined ? 'stop' : oneOf(place, 'onFailure', onFailure, ['stop', 'collect'])
+  if (policy === 'collect') return Object.freeze({ minSuccess: leastSuccess(place, minSuccess) })
+  if (minSuccess === undefined) return null
+  throw definitionError(
+    place,
+    "minSuccess is given, but without onFailure: 'collect' every item must complete. Add that, or remove minSuccess.",
+  )
+}
+
+function leastSuccess(place: WaitPlace, given: unknown): CollectPolicy['minSuccess'] {
+  if (given === undefined) return null
+  if (typeof given === 'number')
+    return { items: wholeNumber(place, 'minSuccess', given, { min: 1, max: ITEMS_MAX }) }
+  const percent = typeof given === 'string' && PERCENT.test(given) ? Number.parseFloat(given) : 0
+  if (percent > 0 && percent <= 100) return { percent }
+  throw definitionError(
+    place,
+    `minSuccess is ${shown(given)}, and must be a whole number of items, or a text like '90%', above 0% and at most 100%.`,
+  )
+}
+
+const PERCENT = /^\d{1,3}(\.\d+)?%$/

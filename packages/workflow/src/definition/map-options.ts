@@ -1,5 +1,6 @@
 import type { Answer, Cases, ConditionOptions, NoCases, OnSkipped } from './condition-options.ts'
 import type { StepContext } from './handler.ts'
+import type { Settled } from './settled.ts'
 import type {
   AttemptOptions,
   CompensateOn,
@@ -37,6 +38,7 @@ export interface MapOptions<
   Skipping extends OnSkipped = 'skip',
   Given extends Answer = Answer,
   Wanted extends Cases = NoCases,
+  Failing extends OnItemFailure = 'stop',
 > extends StepDefaults,
     ConditionOptions<Input, Outputs, DepsOf<Outputs, Deps, Skipping>, Skipping, Given, Wanted> {
   /** Names of the steps that must complete first. `over` and the handlers get their outputs as `deps`. Default: none. */
@@ -54,6 +56,13 @@ export interface MapOptions<
   readonly concurrency?: number | undefined
   /** The map fails if it has more items. Default 10,000, at most 65,536. */
   readonly itemsMax?: number | undefined
+  /**
+   * What happens if an item fails for good. `stop`, the default: the run stops, and is undone. `collect`: the other items go on, and the map's output
+   * has `{ status: 'completed', output }` or `{ status: 'failed', error }` for each item.
+   */
+  readonly onFailure?: Failing | undefined
+  /** Only with `onFailure: 'collect'`: the map fails if fewer items completed: so many, or so many per cent, as in `'90%'`. */
+  readonly minSuccess?: (Failing extends 'collect' ? number | `${number}%` : never) | undefined
   /** The handler of each item. The map's output is an array of their return values, in the order of the items. */
   readonly run: (
     context: StepContext<Input, DepsWith<Outputs, Deps, Skipping, Wanted>> &
@@ -96,7 +105,14 @@ type CompensateItem<Input, Deps, Item, Output, On extends CompensateOn, Transact
     ContextOf<Transaction>,
 ) => unknown
 
-/** The output of a map. What a handler returns as undefined is null there: JSON arrays have no undefined. */
-export type MapOutput<Output> = readonly (undefined extends StepOutput<Output>
-  ? Exclude<StepOutput<Output>, undefined> | null
-  : StepOutput<Output>)[]
+/** What happens if an item of a map fails for good. */
+export type OnItemFailure = 'stop' | 'collect'
+
+/** The output of a map, with `onFailure: 'collect'` with how each item ended. */
+export type MapOutput<Output, Failing extends OnItemFailure = 'stop'> = readonly (Failing extends 'collect'
+  ? Settled<ItemOutput<Output>>
+  : ItemOutput<Output>)[]
+
+/** What a handler returns as undefined is null there: JSON arrays have no undefined. */
+type ItemOutput<Output> =
+  undefined extends StepOutput<Output> ? Exclude<StepOutput<Output>, undefined> | null : StepOutput<Output>

@@ -42,6 +42,7 @@ export interface UntypedStepOptions extends StepDefaults {
   readonly transaction?: TransactionOption | undefined
   readonly when?: unknown
   readonly onSkipped?: unknown
+  readonly onFailure?: unknown
 }
 
 export interface UntypedCompensateOptions extends AttemptOptions {
@@ -64,6 +65,7 @@ export function stepDraft(
     name,
     dependsOn: dependencies(place, options.dependsOn, choicesOf(conditions.when)),
     ...conditions,
+    onFailure: onFailureOf(place, options),
     ...policy,
     transaction: transactionPolicy(place, options.transaction),
     run: options.run,
@@ -72,6 +74,10 @@ export function stepDraft(
     cases: null,
     compensation: compensation(place, options, { timeoutMs: policy.timeoutMs, retry: undoRetry(defaults) }),
   }
+}
+
+function onFailureOf(place: Place, { onFailure }: UntypedStepOptions): StepDraft['onFailure'] {
+  return onFailure === undefined ? 'stop' : oneOf(place, 'onFailure', onFailure, ['stop', 'continue'])
 }
 
 /** Reads `retry`, `timeout` and `lossesMax`. */

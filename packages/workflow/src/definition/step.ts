@@ -1,6 +1,7 @@
 import type { Isolation } from '../adapter/transaction.ts'
 import type { Condition, WhenHandler } from './condition.ts'
 import type { CompensationHandler, Handler } from './handler.ts'
+import type { OnFailure } from './settled.ts'
 import type { Wait } from './wait.ts'
 
 /** What the engine needs to know of one step. Made by `define()` and `defineGraph()`; all durations are milliseconds. */
@@ -25,6 +26,8 @@ export interface StepDefinition extends Condition {
   readonly compensation: Compensation | null
   /** The values that the handler may return, sorted; null for a step that is no choice. */
   readonly cases: readonly string[] | null
+  /** What happens to the run if the step fails for good. */
+  readonly onFailure: OnFailure
   /** What decides whether the step runs; null for a step that always runs. */
   readonly branch: BranchPolicy | null
 }
@@ -54,6 +57,13 @@ export interface MapOpener {
 /** The step that gathers the outputs of a map's items. It has no handler. */
 export interface MapJoin {
   readonly part: 'join'
+  /** Set if failed items are part of the output. */
+  readonly collects: CollectPolicy | null
+}
+
+/** When a map that collects failures fails: if fewer items completed, or fewer per cent of them. Null for never. */
+export interface CollectPolicy {
+  readonly minSuccess: { readonly items: number } | { readonly percent: number } | null
 }
 
 export type ItemKey = (item: unknown, index: number) => string

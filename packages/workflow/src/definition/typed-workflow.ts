@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { MermaidOptions } from '../graph/mermaid.ts'
 import type { ChooseOptions } from './choose-options.ts'
 import type { Answer, Branched, Cases, Chosen, NoCases, OnSkipped, ReadOutput } from './condition-options.ts'
-import type { MapOptions, MapOutput } from './map-options.ts'
+import type { MapOptions, MapOutput, OnItemFailure } from './map-options.ts'
 import type { CompensateOn, NewName, OutputsWith, StepOptions, StepOutput } from './step-options.ts'
 import type { TransactionOption } from './transaction.ts'
 import type {
@@ -116,6 +116,7 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
     Skipping extends OnSkipped = 'skip',
     Given extends Answer = never,
     const Wanted extends Cases = NoCases,
+    Failing extends OnItemFailure = 'stop',
   >(
     name: NewName<StepName, Outputs>,
     options: MapOptions<
@@ -129,12 +130,17 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
       UndoTransaction,
       Skipping,
       Given,
-      Wanted
+      Wanted,
+      Failing
     >,
   ): Workflow<
     Name,
     Input,
-    OutputsWith<Outputs, StepName, Branched<MapOutput<Output>, Outputs, Deps, Skipping, Given, Wanted>>,
+    OutputsWith<
+      Outputs,
+      StepName,
+      Branched<MapOutput<Output, Failing>, Outputs, Deps, Skipping, Given, Wanted>
+    >,
     Received,
     Sent
   >

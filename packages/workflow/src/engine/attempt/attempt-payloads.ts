@@ -2,7 +2,6 @@ import {
   type Claim,
   isItem,
   itemNumber,
-  type JsonText,
   movesBefore,
   type NewItem,
   type RunPayloads,
@@ -16,6 +15,7 @@ import type { Runtime } from '../base/runtime.ts'
 import { type BranchStep, decideBranch } from '../decisions/decide-branch.ts'
 import { compensateOf, owesUndo } from '../decisions/plan-undo.ts'
 import { runIsGone } from './attempt-errors.ts'
+import type { EndedItem } from './joined-items.ts'
 
 export interface AttemptPayloadsParts {
   readonly runtime: Runtime
@@ -38,7 +38,7 @@ export class AttemptPayloads {
   /** Read only if the step's own row is needed: for an undo, a wait, or a retry with `retry.for`. */
   #stored: RunPayloads | undefined
   #storedAt = 0
-  #itemOutputs: readonly JsonText[] = []
+  #items: readonly EndedItem[] = []
 
   constructor(subject: Subject, parts: AttemptPayloadsParts) {
     this.#subject = subject
@@ -125,9 +125,9 @@ export class AttemptPayloads {
     return item ?? (this.#stored === undefined ? undefined : this.own.item)
   }
 
-  /** The outputs of the items of a map, by index. Only after prepare(), and only for the step that joins them. */
-  get itemOutputs(): readonly JsonText[] {
-    return this.#itemOutputs
+  /** The items of a map, by index. Only after prepare(), and only for the step that joins them. */
+  get items(): readonly EndedItem[] {
+    return this.#items
   }
 
   /** Reads the outputs of a map's items. The output of the step that decided the items is their number. */
@@ -139,10 +139,12 @@ export class AttemptPayloads {
     // Reads of one moment share a call, and its answer. A map that was skipped has no output, and no items.
     const count = Number(opener.steps.find(({ step }) => step === map)!.output)
     const numbers = Array.from({ length: count }, (_, index) => itemNumber(map, index))
-    const items = await this.#parts.payloads.load({ runId: claim.runId, steps: numbers })
+    // With branches, the store tells which have failed.
+    const collects = join.map?.part === 'join' && join.map.collects !== null
+    const items = await this.#parts.payloads.load({ runId: claim.runId, steps: numbers, branches: collects })
     if (items === undefined) throw runIsGone(claim)
-    const byNumber = new Map(items.steps.map(({ step, output }) => [step, output]))
-    this.#itemOutputs = numbers.map((number) => byNumber.get(number) ?? null)
+    const byNumber = new Map(items.steps.map((item) => [item.step, item]))
+    this.#items = numbers.map((number) => byNumber.get(number)!)
     this.#forward = {
       input: items.input,
       outputs: [String(count)],

@@ -17,8 +17,9 @@ import { AttemptPayloads, type AttemptPayloadsParts } from './attempt-payloads.t
 import type { AttemptPhase, ClaimOrigin } from './attempt-phase.ts'
 import { awaitHandler, isThenable, TIMEOUT_GRACE_MS } from './await-handler.ts'
 import { CutOff } from './cut-off.ts'
-import { dependentsOf, expanded, joinedEnd, namedItem, stepOf } from './expansion.ts'
+import { dependentsOf, expanded, namedItem, stepOf } from './expansion.ts'
 import { handlerContext, undoFields } from './handler-context.ts'
+import { joinedEnd } from './joined-items.ts'
 import type { LossyOutputs } from './lossy-output.ts'
 import { serialisedEnd } from './serialised-output.ts'
 import { type Telling, type TellingParts, tellingOf } from './telling.ts'
@@ -155,7 +156,7 @@ export class Attempt {
     if (poison !== undefined) return { type: 'threw', error: poison }
     if (this.claim.direction === 'forward') {
       if (branch?.type === 'call') return this.#ask(branch)
-      if (this.step.map?.part === 'join') return joinedEnd(this, this.#payloads.itemOutputs, this.#parts)
+      if (this.step.map?.part === 'join') return joinedEnd(this, this.#payloads.items, this.#parts)
       return this.step.wait === null ? this.#work(tx) : this.#look(this.step.wait)
     }
     const { compensation } = this.step

@@ -1,12 +1,11 @@
-import { type Claim, isItem, type JsonText, mapOf, type NewItem, templateOf } from '../../adapter/index.ts'
+import { type Claim, isItem, mapOf, type NewItem, templateOf } from '../../adapter/index.ts'
 import type { MapOpener, StepDefinition } from '../../definition/step.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { PermanentError } from '../../handler-errors.ts'
 import { shown } from '../../shown.ts'
 import { counted } from '../../words.ts'
-import { checkPayloadSize, toJsonText } from '../base/payload.ts'
+import { toJsonText } from '../base/payload.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
-import { type OutputOf, outputOwner } from './serialised-output.ts'
 
 /** How a row is executed: as its step, or for an item as its map says. */
 export function stepOf({ steps }: WorkflowDefinition, number: number): StepDefinition {
@@ -74,21 +73,6 @@ export function expanded(returned: unknown, map: MapOpener, runId: string, maxBy
     return { key, value: toJsonText(value, maxBytes, () => ({ what, runId, step: name })) }
   })
   return { type: 'expands', items, atOnce: map.atOnce }
-}
-
-/** The end of an attempt that joins the outputs of a map's items, given in their order. */
-export function joinedEnd(
-  attempt: OutputOf,
-  outputs: readonly JsonText[],
-  { payloadMaxBytes }: { readonly payloadMaxBytes: number },
-): AttemptEnd {
-  const output = `[${outputs.map((text) => text ?? 'null').join(',')}]`
-  try {
-    checkPayloadSize(output, payloadMaxBytes, () => outputOwner(attempt))
-    return { type: 'returned', output }
-  } catch (error) {
-    return { type: 'threw', error }
-  }
 }
 
 function keyOf({ keyOf: given }: MapOpener, name: string, value: unknown, index: number): string {
