@@ -32,6 +32,8 @@ export type {
   MapOptions,
   MapOutput,
   OnItemFailure,
+  UndoItemsContext,
+  UndoneItem,
 } from './map-options.ts'
 export { ATTEMPTS_MAX, DEFAULT_RETRY, type RetryOptions } from './retry-policy.ts'
 export type { Settled } from './settled.ts'

@@ -5,6 +5,7 @@ import type { Handler } from './handler.ts'
 import { checkOptionNames, oneOf, shown, wholeNumber } from './option-check.ts'
 import type { CollectPolicy, ItemKey } from './step.ts'
 import {
+  checkCompensation,
   checkHandlers,
   POLICY_OPTION_NAMES,
   type StepDraft,
@@ -24,6 +25,7 @@ const MAP_OPTION_NAMES = [
   'minSuccess',
   'run',
   'compensate',
+  'compensateAll',
   'compensateOn',
   'transaction',
   ...CONDITION_OPTION_NAMES,
@@ -53,6 +55,7 @@ export function mapDrafts(place: WaitPlace, options: unknown, defaults: StepPoli
     throw definitionError(place, `${option} is ${shown(value)}, and must be a function.`)
   }
   checkHandlers(place, given)
+  checkCompensation(place, 'compensateAll', given.compensateAll)
   return draftMap(place, given, defaults)
 }
 
@@ -65,6 +68,7 @@ export interface UntypedMapOptions extends UntypedStepOptions {
   readonly concurrency?: unknown
   readonly itemsMax?: unknown
   readonly minSuccess?: unknown
+  readonly compensateAll?: UntypedStepOptions['compensate']
 }
 
 /**
@@ -82,15 +86,17 @@ export function draftMap(place: WaitPlace, options: UntypedMapOptions, defaults:
     onSkipped,
     onFailure,
     minSuccess,
-    ...itemOptions
+    compensateAll,
+    ...others
   } = options
   const { workflow, step: name } = place
-  const { retry, lossesMax } = itemOptions
+  const { retry, lossesMax } = others
+  const [itemUndo, mapUndo] = undosOf(place, options)
   const collects = collectPolicy(place, onFailure, minSuccess)
   const itemFailure = collects === null ? 'stop' : 'continue'
-  const item = stepDraft(workflow, name, { ...itemOptions, onFailure: itemFailure }, defaults)
+  const item = stepDraft(workflow, name, { ...others, ...itemUndo, onFailure: itemFailure }, defaults)
   // What decides whether the map runs is asked before its items are known. The join is skipped with the opener.
-  const openerOptions = { dependsOn, when, onSkipped, retry, lossesMax, run: over }
+  const openerOptions = { dependsOn, when, onSkipped, retry, lossesMax, run: over, ...mapUndo }
   const opener = stepDraft(workflow, name, openerOptions, defaults)
   const join = stepDraft(workflow, name, { run: null }, defaults)
   const limit = (option: string, given: unknown) =>
@@ -106,6 +112,21 @@ export function draftMap(place: WaitPlace, options: UntypedMapOptions, defaults:
     { ...opener, name: openerName(name), map: Object.freeze(map) },
     { ...join, dependsOn: Object.freeze([openerName(name)]), map: Object.freeze({ part: 'join', collects }) },
   ]
+}
+
+/** What the items and the step that decides them are undone by. Whether a map was undone at all is known from its items. */
+function undosOf(place: WaitPlace, { compensate, compensateAll, compensateOn }: UntypedMapOptions) {
+  if (compensateAll === undefined) return [{ compensate, compensateOn }, {}] as const
+  if (compensate === undefined) {
+    return [
+      { compensate, compensateOn: undefined },
+      { compensate: compensateAll, compensateOn },
+    ] as const
+  }
+  throw definitionError(
+    place,
+    'compensate and compensateAll are both given. compensate undoes each item, compensateAll all of them at once: remove one.',
+  )
 }
 
 function collectPolicy(place: WaitPlace, onFailure: unknown, minSuccess: unknown): CollectPolicy | null {

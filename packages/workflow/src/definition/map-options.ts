@@ -1,3 +1,4 @@
+import type { RunCause } from '../cause.ts'
 import type { Answer, Cases, ConditionOptions, NoCases, OnSkipped } from './condition-options.ts'
 import type { StepContext } from './handler.ts'
 import type { Settled } from './settled.ts'
@@ -83,6 +84,21 @@ export interface MapOptions<
         UndoTransaction
       >
     | undefined
+  /**
+   * Instead of `compensate`: undoes all items at once, when the run fails or is cancelled and at least one of them has or may have an effect. Gets
+   * those items, in their order.
+   */
+  readonly compensateAll?:
+    | CompensateItems<Input, DepsWith<Outputs, Deps, Skipping, Wanted>, Item, Output, On>
+    | CompensateItemsOptions<
+        Input,
+        DepsWith<Outputs, Deps, Skipping, Wanted>,
+        Item,
+        Output,
+        On,
+        UndoTransaction
+      >
+    | undefined
   /** As for `.step()`, for each item. */
   readonly compensateOn?: On | undefined
 }
@@ -104,6 +120,40 @@ type CompensateItem<Input, Deps, Item, Output, On extends CompensateOn, Transact
     ItemContext<Stored<Item>> &
     ContextOf<Transaction>,
 ) => unknown
+
+export interface CompensateItemsOptions<
+  Input,
+  Deps,
+  Item,
+  Output,
+  On extends CompensateOn,
+  Transaction extends TransactionOption | undefined = undefined,
+> extends AttemptOptions {
+  readonly run: CompensateItems<Input, Deps, Item, Output, On, Transaction>
+  readonly transaction?: Transaction | undefined
+}
+
+type CompensateItems<Input, Deps, Item, Output, On extends CompensateOn, Transaction = undefined> = (
+  context: UndoItemsContext<Input, Deps, UndoneItem<Stored<Item>, StepOutput<Output>, On>> &
+    ContextOf<Transaction>,
+) => unknown
+
+/** What `compensateAll` is given. */
+export interface UndoItemsContext<Input, Deps, Undone> extends StepContext<Input, Deps> {
+  /** The items that have an effect, or with `compensateOn: 'started'` may have one, in their order. */
+  readonly items: readonly Undone[]
+  /** Why the run is being undone. */
+  readonly cause: RunCause
+}
+
+/** An item as `compensateAll` gets it: as a compensation of its own would. */
+export type UndoneItem<Item, Output, On extends CompensateOn> = ItemContext<Item> &
+  EndOf<UndoContext<unknown, unknown, Output, On>>
+
+/** Of each member of a union apart, so that `undoOf` tells them apart. */
+type EndOf<Context> = Context extends { undoOf: unknown; output: unknown; error: unknown }
+  ? Pick<Context, 'undoOf' | 'output' | 'error'>
+  : never
 
 /** What happens if an item of a map fails for good. */
 export type OnItemFailure = 'stop' | 'collect'

@@ -41,6 +41,7 @@ describe('a graph as data', () => {
       map: null,
       when: null,
       onSkipped: 'skip',
+      onFailure: 'stop',
       cases: null,
       branch: null,
       compensation: {

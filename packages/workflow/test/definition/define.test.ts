@@ -44,6 +44,7 @@ describe('a definition', () => {
       map: null,
       when: null,
       onSkipped: 'skip',
+      onFailure: 'stop',
       cases: null,
       branch: null,
       compensation: null,

@@ -38,7 +38,7 @@ export class AttemptPayloads {
   /** Read only if the step's own row is needed: for an undo, a wait, or a retry with `retry.for`. */
   #stored: RunPayloads | undefined
   #storedAt = 0
-  #items: readonly EndedItem[] = []
+  #items: readonly StepPayloads[] = []
 
   constructor(subject: Subject, parts: AttemptPayloadsParts) {
     this.#subject = subject
@@ -67,6 +67,7 @@ export class AttemptPayloads {
     const { claim, definition, step } = this.#subject
     const dependencies = definition.graph.dependencies[step.number]!
     if (claim.direction === 'undo') {
+      if (this.#undoesItems) return this.#readUndoneItems(claim.step)
       if (!this.#needsRowForUndo || this.#knowsForUndo(dependencies)) return undefined
       return this.#readWithOwn(dependencies)
     }
@@ -105,11 +106,43 @@ export class AttemptPayloads {
   /** Whether the step owes an undo; otherwise it is a relay. */
   get owesUndo(): boolean {
     const { claim, definition } = this.#subject
+    if (this.#undoesItems) return this.undoneItems.length > 0
     const shape = definition.record.shape.steps[templateOf(claim.step)]!
     const compensate = isItem(claim.step) ? shape.compensate : compensateOf(shape)
     const succeeded = this.#stored !== undefined && this.own.succeeded
     // With 'started', only started steps are planned: no need to check again.
     return owesUndo({ status: claim.undoOf ?? 'completed', started: true, succeeded }, compensate)
+  }
+
+  /** The items that the undo of their map is about, in their order. */
+  get undoneItems(): readonly StepPayloads[] {
+    const { claim, definition } = this.#subject
+    const { compensate } = definition.record.shape.steps[claim.step]!
+    return this.#items.filter(({ undoneStatus, started, succeeded }) =>
+      owesUndo({ status: undoneStatus!, started: started!, succeeded }, compensate),
+    )
+  }
+
+  /** Whether this is the undo of a map whose items are undone at once. */
+  get #undoesItems(): boolean {
+    const { claim, step } = this.#subject
+    return claim.direction === 'undo' && step.map?.part === 'map' && step.compensation !== null
+  }
+
+  async #readUndoneItems(map: number): Promise<void> {
+    const { claim, definition } = this.#subject
+    await this.#readWithOwn(definition.graph.dependencies[map]!)
+    // The output of the step that decided the items is their number.
+    const steps = Array.from({ length: Number(this.own.output) }, (_, index) => itemNumber(map, index))
+    const read = await this.#parts.payloads.load({ runId: claim.runId, steps, branches: true })
+    if (read === undefined) throw runIsGone(claim)
+    this.#items = this.#byNumber(steps, read)
+  }
+
+  /** Reads of one moment share a call, and its answer. */
+  #byNumber(numbers: readonly number[], { steps }: RunPayloads): readonly StepPayloads[] {
+    const found = new Map(steps.map((step) => [step.step, step]))
+    return numbers.flatMap((number) => found.get(number) ?? [])
   }
 
   /** Whether the step's row is needed to tell an undo from a relay: only for a step that may have taken effect without completing. */
@@ -143,8 +176,7 @@ export class AttemptPayloads {
     const collects = join.map?.part === 'join' && join.map.collects !== null
     const items = await this.#parts.payloads.load({ runId: claim.runId, steps: numbers, branches: collects })
     if (items === undefined) throw runIsGone(claim)
-    const byNumber = new Map(items.steps.map((item) => [item.step, item]))
-    this.#items = numbers.map((number) => byNumber.get(number)!)
+    this.#items = this.#byNumber(numbers, items)
     this.#forward = {
       input: items.input,
       outputs: [String(count)],

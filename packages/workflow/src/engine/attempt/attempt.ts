@@ -18,7 +18,7 @@ import type { AttemptPhase, ClaimOrigin } from './attempt-phase.ts'
 import { awaitHandler, isThenable, TIMEOUT_GRACE_MS } from './await-handler.ts'
 import { CutOff } from './cut-off.ts'
 import { dependentsOf, expanded, namedItem, stepOf } from './expansion.ts'
-import { handlerContext, undoFields } from './handler-context.ts'
+import { handlerContext, undoFieldsOf } from './handler-context.ts'
 import { joinedEnd } from './joined-items.ts'
 import type { LossyOutputs } from './lossy-output.ts'
 import { serialisedEnd } from './serialised-output.ts'
@@ -249,7 +249,7 @@ export class Attempt {
       telling: () => this.#tell(),
     })
     if (claim.direction === 'forward') return context
-    return Object.assign(context, undoFields(claim, this.#payloads.own, this.#payloads.stored.cause))
+    return Object.assign(context, undoFieldsOf(step, claim, this.#payloads))
   }
 
   #tell(): Telling {

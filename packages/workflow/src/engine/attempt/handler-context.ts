@@ -1,4 +1,11 @@
-import { type Claim, itemIndex, type JsonText, type NewItem, type StepPayloads } from '../../adapter/index.ts'
+import {
+  type Claim,
+  itemIndex,
+  type JsonText,
+  type NewItem,
+  type StepPayloads,
+  type UndoneStatus,
+} from '../../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../../cause.ts'
 import type { CompensationContext, StepContext } from '../../definition/handler.ts'
 import type { StepDefinition } from '../../definition/step.ts'
@@ -6,6 +13,7 @@ import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { type Logger, silentLogger } from '../../logger.ts'
 import { fromJsonText } from '../base/payload.ts'
 import type { ForwardPayloads } from '../base/payload-cache.ts'
+import type { AttemptPayloads } from './attempt-payloads.ts'
 import type { Telling } from './telling.ts'
 
 export interface ContextParts {
@@ -73,9 +81,21 @@ function defineLazily(context: StepContext, name: 'input' | 'deps', parse: () =>
   Object.defineProperty(context, name, { ...property, get })
 }
 
-/** What a compensation is given besides. `own`: its step's row. */
-export function undoFields(
-  { undoOf }: Claim,
+/** What a compensation is given besides. */
+export function undoFieldsOf(
+  { map }: StepDefinition,
+  claim: Claim,
+  payloads: Pick<AttemptPayloads, 'own' | 'stored' | 'undoneItems'>,
+): object {
+  const { cause } = payloads.stored
+  return map === null
+    ? undoFields(claim, payloads.own, cause)
+    : undoneItemsFields(payloads.undoneItems, cause)
+}
+
+/** `own`: the row of the step that is undone. */
+function undoFields(
+  { undoOf }: Pick<Claim, 'undoOf'>,
   own: Pick<StepPayloads, 'output' | 'error'>,
   cause: JsonText,
 ): Pick<CompensationContext, 'undoOf' | 'output' | 'error' | 'cause'> {
@@ -86,6 +106,23 @@ export function undoFields(
     output: completed ? fromJsonText(own.output) : undefined,
     error: completed ? undefined : (fromJsonText(own.error) as SerialisedError | undefined),
     cause: fromJsonText(cause) as RunCause,
+  }
+}
+
+/** For the compensation of all items of a map. */
+function undoneItemsFields(items: readonly StepPayloads[], cause: JsonText): object {
+  return {
+    cause: fromJsonText(cause),
+    items: items.map((row) => {
+      const undoOf = row.undoneStatus as UndoneStatus
+      const { cause: _, ...undone } = undoFields({ undoOf }, row, null)
+      return {
+        item: fromJsonText(row.item!.value),
+        itemKey: row.item!.key,
+        index: itemIndex(row.step),
+        ...undone,
+      }
+    }),
   }
 }
 

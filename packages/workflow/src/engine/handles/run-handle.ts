@@ -1,5 +1,5 @@
 import type { Adapter } from '../../adapter/index.ts'
-import type { Receives, ReceivesAnything } from '../../definition/index.ts'
+import type { Receives, ReceivesAnything, Settled } from '../../definition/index.ts'
 import { BelayError } from '../../errors.ts'
 import { checkOptions } from '../../options/index.ts'
 import { valuesByKey } from '../base/told-values.ts'
@@ -196,10 +196,13 @@ export type OutputAt<Outputs, Name> = Name extends keyof Outputs
   : Name extends `${infer Map}[${string}]`
     ? Map extends keyof Outputs
       ? Outputs[Map] extends readonly (infer Output)[]
-        ? Output
+        ? OwnOutput<Output>
         : never
       : never
     : never
+
+/** The output of an item itself: a map that collects failures tells it in a `Settled`. */
+type OwnOutput<Output> = [Output] extends [Settled<infer Own>] ? Own : Output
 
 type ItemNameOf<Outputs> = {
   [Name in keyof Outputs & string]: Outputs[Name] extends readonly unknown[] ? `${Name}[${string}]` : never
