@@ -1,4 +1,4 @@
-import { createEngine, define, PermanentError, unchecked } from '@belay/workflow'
+import { createEngine, define, defineGraph, PermanentError, unchecked } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
 import { assertInvariants, memory } from '../../src/index.ts'
 
@@ -175,6 +175,16 @@ describe('compensateAll', () => {
     expect(() => define('both', { version: 1 }).map('each', map)).toThrow(
       /compensate and compensateAll are both given/,
     )
+  })
+
+  it('is the same as data', () => {
+    const recall = () => {}
+    const steps = {
+      ship: { over: 'list', handler: 'ship', compensateAll: { handler: 'recall', retries: 1 } },
+    }
+    const workflow = defineGraph('order', { steps, dag: {} }, { list: () => [1], ship: () => 2, recall })
+    expect(workflow.steps[0]!.compensation).toMatchObject({ run: recall, retry: { attempts: 2 } })
+    expect(workflow.steps[0]!.map).toMatchObject({ item: { compensation: null } })
   })
 
   it('is part of the shape', () => {

@@ -79,6 +79,8 @@ export interface GraphMap<HandlerName extends string = string> extends GraphStep
   readonly onFailure?: OnItemFailure | undefined
   /** As in `map()`: a number of items, or a text like `90%`. */
   readonly minSuccess?: number | `${number}%` | undefined
+  /** Instead of `compensate`: the handler that undoes all items at once. */
+  readonly compensateAll?: HandlerName | GraphCompensation<HandlerName> | undefined
 }
 
 export interface GraphCompensation<HandlerName extends string = string> extends GraphAttemptOptions {
