@@ -92,12 +92,8 @@ function expand(
 ): void {
   const { run, step } = held
   changeStep(run, step, { status: 'completed', output: String(outcome.items.length), finishedAt: rows.now })
-  if (goesForward(run) && addItems(rows, held, outcome)) consequences.requeued = true
-  // The join of an empty map is queued, like items.
-  const unblocked: StepOfRun[] = []
-  afterCompletion(rows, held, { ...consequences, unblocked })
-  for (const joined of unblocked) enqueue(rows, joined)
-  if (unblocked.length > 0) consequences.requeued = true
+  if (goesForward(run)) consequences.unblocked.push(...addItems(rows, held, outcome))
+  afterCompletion(rows, held, consequences)
 }
 
 function fail(
@@ -122,7 +118,7 @@ function afterCompletion(rows: Rows, { run, step }: StepOfRun, consequences: Con
   if (!goesForward(run)) return
   const dependents = dependentsOf(run, step.step)
   for (const number of dependents) unblock(run, run.steps[number]!, 'pending', consequences)
-  if (step.item !== null && freeNextItem(rows, run, step.step)) consequences.requeued = true
+  if (step.item !== null) consequences.unblocked.push(...freeNextItem(run, step.step))
   if (dependents.length > 0) return
   run.openSteps -= 1
   if (run.openSteps > 0) return
