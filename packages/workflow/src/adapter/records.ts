@@ -25,6 +25,10 @@ export interface StepShape {
   readonly when?: 'function' | readonly CaseCondition[] | undefined
   /** `run`: the step runs although a dependency was skipped. Absent: it is then skipped too. */
   readonly onSkipped?: 'run' | undefined
+  /** Nothing can undo its effect; of a `map`, the effects of its items. Absent for false. */
+  readonly irreversible?: boolean | undefined
+  /** Once it has completed, its run goes forward only: every other step comes before or after it. Absent for false. */
+  readonly pivot?: boolean | undefined
 }
 
 /** The cases of a choice with which a step runs, sorted. `choice` is the name of a step of kind `choose`. */

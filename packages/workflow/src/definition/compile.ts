@@ -3,6 +3,7 @@ import type { DefinitionShape, StepShape } from '../adapter/records.ts'
 import { STEP_KINDS } from '../adapter/step-kinds.ts'
 import { buildGraph } from '../graph/build.ts'
 import type { StepGraph } from '../graph/graph.ts'
+import { parallelToPivot } from '../graph/pivots.ts'
 import { definitionRecord, type StepFacts } from '../graph/record.ts'
 import { skippableSteps } from '../graph/skippable.ts'
 import { checkSchema } from './input-schema.ts'
@@ -58,18 +59,30 @@ export function compileDefinition(head: DefinitionHead, drafts: readonly StepDra
     graph,
     facts: (number) => factsOf(byNumber[number]!),
   })
+  const pivots = [...byNumber.keys()].filter((number) => byNumber[number]!.pivot)
+  const misplaced = parallelToPivot(head.name, graph, pivots)
+  if (misplaced !== undefined) throw misplaced
   const branches = branchPolicies(graph, byNumber, record.shape)
-  const steps = byNumber.map((draft, number) => numbered(draft, number, branches[number] ?? null))
+  let pivotsBefore: readonly number[] = NONE
+  const steps = byNumber.map((draft, number) => {
+    const step = numbered(draft, { number, pivotsBefore, branch: branches[number] ?? null })
+    if (draft.pivot) pivotsBefore = Object.freeze([...pivotsBefore, number])
+    return step
+  })
   return Object.freeze({ steps: Object.freeze(steps), graph, record, runnable: steps.every(hasHandlers) })
 }
 
+const NONE: readonly number[] = Object.freeze([])
+
 /** A map's items are executed as its opener says, under the opener's number. Nothing decides about one item. */
-function numbered(draft: StepDraft, number: number, branch: BranchPolicy | null): StepDefinition {
+function numbered(draft: StepDraft, placed: Placed): StepDefinition {
   const { map } = draft
-  if (map?.part !== 'map') return Object.freeze({ ...draft, number, map, branch })
-  const item = numbered(map.item, number, null)
-  return Object.freeze({ ...draft, number, map: Object.freeze({ ...map, item }), branch })
+  if (map?.part !== 'map') return Object.freeze({ ...draft, ...placed, map })
+  const item = numbered(map.item, { ...placed, branch: null })
+  return Object.freeze({ ...draft, ...placed, map: Object.freeze({ ...map, item }) })
 }
+
+type Placed = Pick<StepDefinition, 'number' | 'branch' | 'pivotsBefore'>
 
 /** What has the handlers: of a map, its items. */
 function executed<Step extends StepDraft | StepDefinition>(step: Step): Step {
@@ -77,13 +90,15 @@ function executed<Step extends StepDraft | StepDefinition>(step: Step): Step {
 }
 
 function factsOf(draft: StepDraft): StepFacts {
-  const { when, onSkipped, cases } = draft
+  const { when, onSkipped, cases, pivot } = draft
   return {
     compensate: executed(draft).compensation?.on ?? 'never',
     kind: kindOf(draft),
     cases: cases ?? undefined,
     when: when === null ? undefined : when.by === 'cases' ? when.cases : when.by,
     onSkipped: onSkipped === 'run' ? onSkipped : undefined,
+    irreversible: executed(draft).irreversible || undefined,
+    pivot: pivot || undefined,
   }
 }
 

@@ -3,6 +3,7 @@ import { definitionError } from '../graph/place.ts'
 import { CONDITION_OPTION_NAMES } from './condition.ts'
 import type { Handler } from './handler.ts'
 import { checkOptionNames, shown, wholeNumber } from './option-check.ts'
+import { EFFECT_OPTION_NAMES } from './saga-options.ts'
 import type { ItemKey } from './step.ts'
 import {
   checkHandlers,
@@ -24,6 +25,8 @@ const MAP_OPTION_NAMES = [
   'compensate',
   'compensateOn',
   'transaction',
+  'heartbeatTimeout',
+  ...EFFECT_OPTION_NAMES,
   ...CONDITION_OPTION_NAMES,
   ...POLICY_OPTION_NAMES,
 ] as const

@@ -1,11 +1,13 @@
 import type { Answer, Cases, ConditionOptions, NoCases, OnSkipped } from './condition-options.ts'
 import type { StepContext } from './handler.ts'
+import type { EffectOptions } from './saga-options.ts'
 import type {
   AttemptOptions,
   CompensateOn,
   Dependencies,
   DepsOf,
   DepsWith,
+  HeartbeatOptions,
   StepDefaults,
   StepOutput,
   UndoContext,
@@ -24,7 +26,7 @@ export interface ItemContext<Item = unknown> {
   readonly index: number
 }
 
-/** What `.map()` takes. `Outputs` are the outputs of the steps defined before. `retry`, `timeout` and `lossesMax` hold for each item. */
+/** What `.map()` takes. `Outputs` are the outputs of the steps defined before. `retry`, `timeout`, `heartbeatTimeout` and `lossesMax` hold for each item. */
 export interface MapOptions<
   Input,
   Outputs,
@@ -38,6 +40,8 @@ export interface MapOptions<
   Given extends Answer = Answer,
   Wanted extends Cases = NoCases,
 > extends StepDefaults,
+    HeartbeatOptions,
+    EffectOptions,
     ConditionOptions<Input, Outputs, DepsOf<Outputs, Deps, Skipping>, Skipping, Given, Wanted> {
   /** Names of the steps that must complete first. `over` and the handlers get their outputs as `deps`. Default: none. */
   readonly dependsOn?: Dependencies<Deps, Outputs> | undefined
@@ -85,7 +89,8 @@ export interface CompensateItemOptions<
   Output,
   On extends CompensateOn,
   Transaction extends TransactionOption | undefined = undefined,
-> extends AttemptOptions {
+> extends AttemptOptions,
+    HeartbeatOptions {
   readonly run: CompensateItem<Input, Deps, Item, Output, On, Transaction>
   readonly transaction?: Transaction | undefined
 }

@@ -5,12 +5,13 @@ import { CONDITION_OPTION_NAMES, choicesOf, condition } from './condition.ts'
 import type { CompensationHandler, Handler } from './handler.ts'
 import { checkOptionNames, oneOf, positiveMs, readOption, shown, wholeNumber } from './option-check.ts'
 import { DEFAULT_RETRY, retryPolicy } from './retry-policy.ts'
+import { EFFECT_OPTION_NAMES, PIVOT_OPTION_NAMES, sagaPolicy } from './saga-options.ts'
 import type { Compensation, MapJoin, MapOpener, RetryPolicy, StepDefinition } from './step.ts'
 import type { AttemptOptions, CompensateOn, StepDefaults } from './step-options.ts'
 import { type TransactionOption, transactionPolicy } from './transaction.ts'
 
 /** A checked step without what needs the whole graph. */
-export type StepDraft = Omit<StepDefinition, 'number' | 'branch' | 'map'> & {
+export type StepDraft = Omit<StepDefinition, 'number' | 'branch' | 'map' | 'pivotsBefore'> & {
   readonly map: (Omit<MapOpener, 'item'> & { readonly item: StepDraft }) | MapJoin | null
 }
 
@@ -40,12 +41,16 @@ export interface UntypedStepOptions extends StepDefaults {
   readonly compensate?: CompensationHandler | UntypedCompensateOptions | undefined
   readonly compensateOn?: CompensateOn | undefined
   readonly transaction?: TransactionOption | undefined
+  readonly heartbeatTimeout?: unknown
+  readonly irreversible?: unknown
+  readonly pivot?: unknown
   readonly when?: unknown
   readonly onSkipped?: unknown
 }
 
 export interface UntypedCompensateOptions extends AttemptOptions {
   readonly transaction?: TransactionOption | undefined
+  readonly heartbeatTimeout?: unknown
   readonly run: CompensationHandler | null
 }
 
@@ -65,6 +70,8 @@ export function stepDraft(
     dependsOn: dependencies(place, options.dependsOn, choicesOf(conditions.when)),
     ...conditions,
     ...policy,
+    ...sagaPolicy(place, options),
+    heartbeatMs: heartbeatMs(place, options.heartbeatTimeout),
     transaction: transactionPolicy(place, options.transaction),
     run: options.run,
     wait: null,
@@ -90,6 +97,11 @@ function timeoutMs(place: Place, given: AttemptOptions['timeout'], inherited: nu
   if (given === undefined) return inherited
   if (given === false) return null
   return positiveMs(place, 'timeout', given, ' Give false for no timeout.')
+}
+
+/** Never inherited: a handler that sends no heartbeats would fail by it. */
+function heartbeatMs(place: Place, given: unknown): number | null {
+  return given === undefined ? null : positiveMs(place, 'heartbeatTimeout', given)
 }
 
 /** A step depends on the choices of its `when`, whether it names them in `dependsOn` or not. */
@@ -125,7 +137,7 @@ function compensation(
       'compensateOn is given, but there is no compensate. Add it, or remove compensateOn.',
     )
   }
-  const { run, transaction, ...attempts }: UntypedCompensateOptions =
+  const { run, transaction, heartbeatTimeout, ...attempts }: UntypedCompensateOptions =
     typeof compensate === 'function' ? { run: compensate } : compensate
   const retry = retryPolicy(place, attempts.retry, inherited.retry)
   // If a step is slow, its compensation often is too: it inherits the step's timeout.
@@ -135,7 +147,8 @@ function compensation(
       ? 'completed'
       : oneOf(place, 'compensateOn', compensateOn, ['completed', 'started'])
   const policy = transactionPolicy(place, transaction)
-  return Object.freeze({ run, on, retry, timeoutMs: limitMs, transaction: policy })
+  const beatMs = heartbeatMs(place, heartbeatTimeout)
+  return Object.freeze({ run, on, retry, timeoutMs: limitMs, heartbeatMs: beatMs, transaction: policy })
 }
 
 const STEP_OPTION_NAMES = [
@@ -144,6 +157,9 @@ const STEP_OPTION_NAMES = [
   'compensate',
   'compensateOn',
   'transaction',
+  'heartbeatTimeout',
+  ...EFFECT_OPTION_NAMES,
+  ...PIVOT_OPTION_NAMES,
   ...CONDITION_OPTION_NAMES,
   ...POLICY_OPTION_NAMES,
 ] as const
@@ -162,7 +178,13 @@ export function checkHandlers(
   checkHandler(place, 'run', options.run)
   const { compensate } = options
   if (compensate === undefined || typeof compensate === 'function') return
-  checkOptionNames(place, 'compensate', compensate, ['run', 'retry', 'timeout', 'transaction'])
+  checkOptionNames(place, 'compensate', compensate, [
+    'run',
+    'retry',
+    'timeout',
+    'heartbeatTimeout',
+    'transaction',
+  ])
   checkHandler(place, 'run of compensate', compensate['run'])
 }
 

@@ -34,7 +34,8 @@ export function shapeChecksum(shape: DefinitionShape): string {
 }
 
 /** Fixed order of keys, and only those that are set: checksums from before the later keys existed must stay valid. */
-function stepShape({ name, dependsOn, compensate, kind, cases, when, onSkipped }: StepShape): StepShape {
+function stepShape(step: StepShape): StepShape {
+  const { name, dependsOn, compensate, kind, cases, when, onSkipped, irreversible, pivot } = step
   return {
     name,
     dependsOn,
@@ -43,6 +44,8 @@ function stepShape({ name, dependsOn, compensate, kind, cases, when, onSkipped }
     ...(cases === undefined ? {} : { cases }),
     ...(when === undefined ? {} : { when: whenShape(when) }),
     ...(onSkipped === undefined ? {} : { onSkipped }),
+    ...(irreversible === undefined ? {} : { irreversible }),
+    ...(pivot === undefined ? {} : { pivot }),
   }
 }
 

@@ -22,6 +22,7 @@ function addedLine(step: StepShape, shape: DefinitionShape): string {
   const facts = [`depends on ${dependencyList(step, shape)}`]
   if (step.kind !== undefined) facts.unshift(kindOf(step))
   if (step.compensate !== 'never') facts.push(`compensates ${step.compensate}`)
+  facts.push(...marksOf(step))
   if (conditionOf(step) !== ALWAYS) facts.push(conditionOf(step))
   return `+ step ${step.name} (${facts.join('; ')})`
 }
@@ -43,9 +44,17 @@ function stepChanges(old: StepOfShape, current: StepOfShape): string[] {
   if (current.step.compensate !== old.step.compensate) {
     changes.push(`compensates ${current.step.compensate}, was ${old.step.compensate}`)
   }
+  const [marks, marked] = [marksOf(current.step), marksOf(old.step)].map(
+    (words) => words.join(', ') || 'plain',
+  )
+  if (marks !== marked) changes.push(`${marks}, was ${marked}`)
   const [condition, before] = [conditionOf(current.step), conditionOf(old.step)]
   if (condition !== before) changes.push(`${condition}, was: ${before}`)
   return changes
+}
+
+function marksOf({ irreversible, pivot }: StepShape): readonly string[] {
+  return [...(irreversible ? ['irreversible'] : []), ...(pivot ? ['a pivot'] : [])]
 }
 
 function kindOf({ kind, cases = [] }: StepShape): string {
