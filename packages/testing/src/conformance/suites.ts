@@ -16,6 +16,7 @@ import { drainCases } from './cases/drain.ts'
 import { failCases } from './cases/fail.ts'
 import { fenceCases } from './cases/fences.ts'
 import { findingCases } from './cases/finding.ts'
+import { heartbeatCases } from './cases/heartbeats.ts'
 import { historyCases } from './cases/history.ts'
 import { keptAttemptCases } from './cases/kept-attempts.ts'
 import { keptValueCases } from './cases/kept-values.ts'
@@ -96,6 +97,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   'finding runs': findingCases,
   'published values': valueCases,
   'kept values': keptValueCases,
+  heartbeats: heartbeatCases,
   versions: versionCases,
   workers: workerCases,
   retention: retentionCases,

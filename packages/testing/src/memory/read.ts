@@ -13,7 +13,7 @@ import type {
 } from '@belay/workflow/adapter'
 import type { Rows, RunRow } from './rows.ts'
 import { itemOf, nameOf, rowOf, rowsOf } from './run-rows.ts'
-import { valueRecords } from './value-rows.ts'
+import { heartbeatsOf, valueRecords } from './value-rows.ts'
 
 export function readRun(
   rows: Rows,
@@ -78,9 +78,10 @@ function newestFitting(rows: Rows, conditions: RunConditions): readonly RunRow[]
 
 export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly RunPayloads[] {
   const withBranches = requests.some(({ branches }) => branches)
-  return requests.flatMap(({ runId, steps }) => {
+  return requests.flatMap(({ runId, steps, heartbeats: asked }) => {
     const run = rows.runs.get(runId)
     if (run === undefined) return []
+    const heartbeats = asked === undefined ? {} : { heartbeats: heartbeatsOf(rows, runId, asked) }
     const payloads = steps.flatMap((number) => {
       const row = rowOf(run, number)
       if (row === undefined) return []
@@ -88,7 +89,7 @@ export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly 
       const own = { step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded }
       return [{ ...own, ...itemOf(row), ...(withBranches ? { branch: row.branch } : {}) }]
     })
-    return [{ runId, input: run.input, cause: run.cause, steps: payloads, now: rows.now }]
+    return [{ runId, input: run.input, cause: run.cause, steps: payloads, ...heartbeats, now: rows.now }]
   })
 }
 

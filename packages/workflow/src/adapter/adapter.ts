@@ -3,6 +3,7 @@ import type { ApprovalsRequest, FoundApprovals } from './approvals.ts'
 import type { ChangedRun } from './changed-run.ts'
 import type { HistoryEntry, HistoryRecord, RunChange, RunToChange } from './control.ts'
 import type { RunStatus } from './lifecycle.ts'
+import type { PayloadRequest, RunPayloads } from './payloads.ts'
 import type {
   Claim,
   Claimed,
@@ -11,8 +12,6 @@ import type {
   Lease,
   NewRun,
   Outcome,
-  PayloadRequest,
-  RunPayloads,
   RunRecord,
   SavedDefinition,
   Settlement,

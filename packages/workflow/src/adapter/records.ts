@@ -219,39 +219,6 @@ export interface Settlement {
   readonly queued: boolean
 }
 
-export interface PayloadRequest {
-  readonly runId: string
-  /** Steps whose output and error to read. */
-  readonly steps: readonly number[]
-  /** Whether to read the steps' branches too: only steps that may be skipped, and their dependents, have a use for them. */
-  readonly branches?: boolean | undefined
-}
-
-export interface RunPayloads {
-  readonly runId: string
-  readonly input: JsonText
-  /** JSON text of a {@link RunCause}; null until the run stops. */
-  readonly cause: JsonText
-  readonly steps: readonly StepPayloads[]
-  /** The store's clock at the time of the read, in epoch milliseconds. */
-  readonly now: number
-}
-
-/** Instants and `succeeded` are as in {@link StepRecord}. `branch` is there if any request of the call asked for branches. */
-export interface StepPayloads {
-  readonly step: number
-  readonly branch?: JsonText | undefined
-  readonly output: JsonText
-  readonly error: JsonText
-  readonly availableAt: number | null
-  readonly waitingSince: number | null
-  readonly signalledAt: number | null
-  readonly failingSince: number | null
-  readonly succeeded: boolean
-  /** Only of an item of a map. */
-  readonly item?: NewItem | undefined
-}
-
 /** Which definition a run follows. */
 export interface FoundRun {
   readonly runId: string

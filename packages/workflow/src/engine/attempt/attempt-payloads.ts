@@ -1,5 +1,6 @@
 import {
   type Claim,
+  heartbeatKey,
   isItem,
   itemNumber,
   type JsonText,
@@ -9,8 +10,10 @@ import {
   type StepPayloads,
   templateOf,
 } from '../../adapter/index.ts'
+import type { SerialisedError } from '../../cause.ts'
 import type { BranchPolicy, StepDefinition } from '../../definition/step.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
+import { fromJsonText } from '../base/payload.ts'
 import { branchesOf, type ForwardPayloads, type PayloadCache } from '../base/payload-cache.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { type BranchStep, decideBranch } from '../decisions/decide-branch.ts'
@@ -74,7 +77,9 @@ export class AttemptPayloads {
     if (isItem(claim.step)) return this.#readItem(dependencies)
     const hasWindow = claim.failures > 0 && step.retry.forMs !== null
     const mayHaveDecided = typeof step.branch?.when === 'function' && movesBefore(claim) > 0
-    if (step.wait !== null || hasWindow || mayHaveDecided) return this.#readWithOwn(dependencies)
+    // An earlier attempt of this round may have left details of a heartbeat.
+    if (claim.attempt > 1 || step.wait !== null || hasWindow || mayHaveDecided)
+      return this.#readWithOwn(dependencies)
     // A step that was claimed before may have run or been retried elsewhere: cached payloads may be stale, so read them.
     if (movesBefore(claim) > 0) return this.#readForward(dependencies)
     this.#forward = this.#parts.payloads.known(claim.runId, dependencies, step.branch?.skippedWith)
@@ -122,6 +127,18 @@ export class AttemptPayloads {
   /** The item, if this is one and its row was read: an undo that calls no handler reads nothing. */
   get item(): NewItem | undefined {
     return this.#stored === undefined ? undefined : this.own.item
+  }
+
+  /** The error of the last failed attempt. The step's row holds the forward error only, so undefined in an undo. */
+  get lastError(): SerialisedError | undefined {
+    if (this.#subject.claim.direction === 'undo') return undefined
+    return fromJsonText(this.own.error) as SerialisedError | undefined
+  }
+
+  /** The details of the newest heartbeat of earlier attempts in this round and direction. A first attempt reads nothing for it. */
+  get lastHeartbeat(): JsonText {
+    const [found] = this.#stored?.heartbeats?.filter(({ step }) => step === this.#subject.claim.step) ?? []
+    return found?.value ?? null
   }
 
   /** The outputs of the items of a map, by index. Only after prepare(), and only for the step that joins them. */
@@ -193,7 +210,9 @@ export class AttemptPayloads {
     const { claim, step: definition } = this.#subject
     const { runId, step } = claim
     const branches = definition.branch !== null && claim.direction === 'forward'
-    const stored = await this.#parts.payloads.load({ runId, steps: [...dependencies, step], branches })
+    const heartbeats = claim.attempt > 1 ? [{ step, key: heartbeatKey(claim) }] : undefined
+    const steps = [...dependencies, step]
+    const stored = await this.#parts.payloads.load({ runId, steps, branches, heartbeats })
     if (stored === undefined) throw runIsGone(claim)
     const byStep = new Map(stored.steps.map((found) => [found.step, found.output]))
     this.#parts.payloads.rememberCause(runId, stored.cause)

@@ -1,4 +1,11 @@
-import { type Claim, itemIndex, type JsonText, type NewItem, type StepPayloads } from '../../adapter/index.ts'
+import {
+  type Claim,
+  isItem,
+  itemIndex,
+  type JsonText,
+  type NewItem,
+  type StepPayloads,
+} from '../../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../../cause.ts'
 import type { CompensationContext, StepContext } from '../../definition/handler.ts'
 import type { StepDefinition } from '../../definition/step.ts'
@@ -8,42 +15,30 @@ import { fromJsonText } from '../base/payload.ts'
 import type { ForwardPayloads } from '../base/payload-cache.ts'
 import type { Telling } from './telling.ts'
 
-export interface ContextParts {
+/** The attempt, as its handler's context sees it. */
+export interface ContextSource {
   readonly claim: Claim
   readonly definition: WorkflowDefinition
   readonly step: StepDefinition
-  /** Only of an item of a map. */
+  readonly signal: AbortSignal
+  beat(): void
+  tell(): Telling
+}
+
+/** What the attempt has read. */
+interface ReadPayloads {
+  readonly forward: ForwardPayloads
   readonly item: NewItem | undefined
-  readonly payloads: ForwardPayloads
-  readonly controller: AbortController
-  readonly log: Logger
-  /** What the attempt tells. Made on first use: most attempts tell nothing. */
-  readonly telling: () => Telling
+  readonly lastHeartbeat: JsonText
 }
 
 /** Makes the context of a handler, for either direction. */
-export function handlerContext(parts: ContextParts): StepContext {
-  const { claim, definition, payloads, item } = parts
-  const { runId, attempt } = claim
-  const { name: step, number } = parts.step
-  const context = new HandlerContext(parts, {
-    runId,
-    step,
-    input: fromJsonText(payloads.input),
-    deps: dependencyOutputs(definition, number, payloads.outputs),
-    attempt,
-    idempotencyKey: idempotencyKey(claim, step),
-    log: withFields(parts.log, () => ({
-      runId,
-      workflow: definition.name,
-      step,
-      direction: claim.direction,
-      attempt,
-    })),
-  })
-  if (item === undefined) return context
-  const [value, index] = [fromJsonText(item.value), itemIndex(claim.step)]
-  return Object.assign(context, { item: value, itemKey: item.key, index })
+export function handlerContext(source: ContextSource, payloads: ReadPayloads, log: Logger): StepContext {
+  const { claim } = source
+  const context = new HandlerContext(source, payloads, log)
+  if (!isItem(claim.step) || payloads.item === undefined) return context
+  const { key: itemKey, value } = payloads.item
+  return Object.assign(context, { item: fromJsonText(value), itemKey, index: itemIndex(claim.step) })
 }
 
 /** What a compensation is given besides. `own`: its step's row. */
@@ -82,15 +77,15 @@ function dependencyOutputs(
 }
 
 /**
- * Creates the signal on first use: most handlers never use it, and it costs more than the rest of the context. It is an own property like the
- * others, so that handlers can destructure or spread the context.
+ * Makes the signal on first use: most handlers never use it. It is an own property like the others, so that handlers can destructure or spread the
+ * context. A worker makes one context for each attempt: each function here costs memory, each accessor would cost ten times as much.
  */
 class HandlerContext implements StepContext {
   static readonly #signal: PropertyDescriptor & ThisType<HandlerContext> = {
     enumerable: true,
     configurable: true,
     get() {
-      return this.#controller.signal
+      return this.#source.signal
     },
   }
   readonly runId: string
@@ -103,21 +98,32 @@ class HandlerContext implements StepContext {
   declare readonly signal: AbortSignal
   readonly publish: StepContext['publish']
   readonly progress: StepContext['progress']
-  readonly #controller: AbortController
+  readonly heartbeat: StepContext['heartbeat']
+  readonly lastHeartbeat: unknown
+  readonly #source: ContextSource
 
-  constructor(parts: ContextParts, fields: Omit<StepContext, 'signal' | 'publish' | 'progress'>) {
-    this.runId = fields.runId
-    this.step = fields.step
-    this.input = fields.input
-    this.deps = fields.deps
-    this.attempt = fields.attempt
-    this.idempotencyKey = fields.idempotencyKey
-    this.log = fields.log
-    this.publish = (key, value) => told(fields.log, () => parts.telling().publish(key, value))
-    this.progress = (done, total, note) => told(fields.log, () => parts.telling().progress(done, total, note))
-    this.#controller = parts.controller
+  constructor(source: ContextSource, payloads: ReadPayloads, log: Logger) {
+    const { claim, definition, step } = source
+    this.runId = claim.runId
+    this.step = step.name
+    this.input = fromJsonText(payloads.forward.input)
+    this.deps = dependencyOutputs(definition, step.number, payloads.forward.outputs)
+    this.attempt = claim.attempt
+    this.idempotencyKey = idempotencyKey(claim, step.name)
+    this.log = log === silentLogger ? log : logOf(source, log)
+    this.publish = (key, value) => told(this.log, () => source.tell().publish(key, value))
+    this.progress = (done, total, note) => told(this.log, () => source.tell().progress(done, total, note))
+    this.heartbeat = (details) => told(this.log, () => beat(source, details))
+    this.lastHeartbeat = claim.attempt === 1 ? undefined : fromJsonText(payloads.lastHeartbeat)
+    this.#source = source
     Object.defineProperty(this, 'signal', HandlerContext.#signal)
   }
+}
+
+/** A heartbeat whose details are refused shows that the handler is alive all the same. */
+function beat(source: ContextSource, details: unknown): void {
+  source.beat()
+  source.tell().heartbeat(details)
 }
 
 /** A refusal rejects. If nobody awaits it, it must not end the process: then the log tells it. */
@@ -133,12 +139,14 @@ function told(log: Logger, tell: () => void): Promise<void> {
   }
 }
 
-function withFields(log: Logger, fields: () => Readonly<Record<string, unknown>>): Logger {
-  if (log === silentLogger) return log
+/** Adds to each entry which attempt it is about. */
+function logOf({ claim, definition, step }: ContextSource, log: Logger): Logger {
+  const { runId, direction, attempt } = claim
+  const fields = { runId, workflow: definition.name, step: step.name, direction, attempt }
   return {
-    debug: (message, more) => log.debug(message, { ...fields(), ...more }),
-    info: (message, more) => log.info(message, { ...fields(), ...more }),
-    warn: (message, more) => log.warn(message, { ...fields(), ...more }),
-    error: (message, more) => log.error(message, { ...fields(), ...more }),
+    debug: (message, more) => log.debug(message, { ...fields, ...more }),
+    info: (message, more) => log.info(message, { ...fields, ...more }),
+    warn: (message, more) => log.warn(message, { ...fields, ...more }),
+    error: (message, more) => log.error(message, { ...fields, ...more }),
   }
 }

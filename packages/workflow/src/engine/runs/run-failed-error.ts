@@ -67,7 +67,12 @@ function undoReport(run: RunSnapshot): readonly UndoReport[] {
 }
 
 /** Errors after which the effect of an attempt is unknown. */
-const UNKNOWN_OUTCOMES: ReadonlySet<string> = new Set(['step_timeout', 'worker_lost', 'outcome_unknown'])
+const UNKNOWN_OUTCOMES: ReadonlySet<string> = new Set([
+  'step_timeout',
+  'heartbeat_timeout',
+  'worker_lost',
+  'outcome_unknown',
+])
 
 function headline(run: RunSnapshot): string {
   const who = `Run ${run.id} of "${run.workflow}" (version ${run.version})`
