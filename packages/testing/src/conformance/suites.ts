@@ -28,6 +28,7 @@ import { pauseCases } from './cases/pause.ts'
 import { pausedStopCases } from './cases/paused-stop.ts'
 import { pausedUndoCases } from './cases/paused-undo.ts'
 import { payloadCases } from './cases/payloads.ts'
+import { pivotCases } from './cases/pivots.ts'
 import { raceCases } from './cases/races.ts'
 import { readingCases } from './cases/reading.ts'
 import { reopenCases } from './cases/reopen.ts'
@@ -98,6 +99,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   'published values': valueCases,
   'kept values': keptValueCases,
   heartbeats: heartbeatCases,
+  pivots: pivotCases,
   versions: versionCases,
   workers: workerCases,
   retention: retentionCases,

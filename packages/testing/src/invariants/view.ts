@@ -17,6 +17,8 @@ export interface RunView {
   readonly steps: readonly StepView[]
   /** It failed or was cancelled. It does not go forward any more. */
   readonly stopped: boolean
+  /** One of its pivots has completed, so it goes forward although a step has failed. */
+  readonly isPastPivot: boolean
   /** Its undo was planned. Nothing in it goes forward any more, not even steps that were in flight. */
   readonly undoBegun: boolean
 }
@@ -45,6 +47,9 @@ export function viewOf(definition: SavedDefinition, { run, steps, stored }: RunD
     })),
     // A paused run that was stopped is undone once it is resumed.
     stopped: STOPPED.has(run.status) || (run.status === 'paused' && run.cause !== null),
+    isPastPivot: definition.shape.steps.some(
+      ({ pivot }, number) => pivot === true && steps[number]!.status === 'completed',
+    ),
     undoBegun: steps.some(({ undoOf }) => undoOf !== null) || (stored?.endsAs ?? null) !== null,
   }
 }

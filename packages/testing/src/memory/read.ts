@@ -1,15 +1,17 @@
-import type {
-  PayloadRequest,
-  RunConditions,
-  RunCount,
-  RunCountRequest,
-  RunFilter,
-  RunPayloads,
-  RunRecord,
-  RunStatus,
-  StepRecord,
-  StepStatus,
-  ValueRecord,
+import {
+  isItem,
+  type PayloadRequest,
+  type RunConditions,
+  type RunCount,
+  type RunCountRequest,
+  type RunFilter,
+  type RunPayloads,
+  type RunRecord,
+  type RunStatus,
+  type StepRecord,
+  type StepStatus,
+  templateOf,
+  type ValueRecord,
 } from '@belay/workflow/adapter'
 import type { Rows, RunRow } from './rows.ts'
 import { itemOf, nameOf, rowOf, rowsOf } from './run-rows.ts'
@@ -25,7 +27,11 @@ export function readRun(
 } | null {
   const run = rows.runs.get(runId)
   if (run === undefined) return null
-  return { run: runRecord(rows, run), steps: stepRecords(run), values: valueRecords(rows, run) }
+  return {
+    run: runRecord(rows, run),
+    steps: stepRecords(run).map((step) => marked(run, step)),
+    values: valueRecords(rows, run),
+  }
 }
 
 export function readStatuses(
@@ -93,12 +99,13 @@ export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly 
   })
 }
 
-/** `scheduled` and `waiting` are computed, so nobody has to write when they end. */
+/** `scheduled`, `waiting` and `parked` are computed, so nobody has to write when they end. */
 export function shownStatus(rows: Rows, run: RunRow): RunStatus {
   if (run.status !== 'running') return run.status
   if (run.startAt !== null && run.startAt > rows.now) return 'scheduled'
   const any = (...statuses: readonly StepStatus[]) =>
     rowsOf(run).some(({ status }) => statuses.includes(status))
+  if (any('failed')) return 'parked'
   return any('waiting') && !any('ready', 'running') ? 'waiting' : 'running'
 }
 
@@ -121,6 +128,12 @@ export function runRecord(rows: Rows, run: RunRow): RunRecord {
     deadlineAt,
     tags,
   }
+}
+
+/** The items of an irreversible map are marked, and not the step that decides them. */
+function marked({ definition }: RunRow, step: StepRecord): StepRecord {
+  const { irreversible, kind } = definition.saved.shape.steps[templateOf(step.step)]!
+  return irreversible === true && (isItem(step.step) || kind !== 'map') ? { ...step, irreversible } : step
 }
 
 export function stepRecords(run: RunRow): readonly StepRecord[] {

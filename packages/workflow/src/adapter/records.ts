@@ -177,6 +177,11 @@ export type Outcome = AttemptRef &
         readonly error: string
         readonly cause: string
         readonly succeeded?: boolean | undefined
+        /**
+         * The pivots before the step. If one of them has completed, the run is not stopped: it goes on, shown as `parked`, until an operator retries
+         * or skips the step. Such a pivot cannot change while an attempt holds the step.
+         */
+        readonly pivots?: readonly number[] | undefined
       }
     /** Try again `delayMs` from now, on the store's clock. Counts one failure. Both directions. */
     | { readonly type: 'retry'; readonly error: string; readonly delayMs: number }
@@ -282,6 +287,8 @@ export interface StepRecord {
   readonly succeeded: boolean
   /** JSON text of a `Branch`: whether the step runs, once its definition has decided that in this round. Null before, and without a `when`. */
   readonly branch: JsonText
+  /** True if its definition says that nothing can undo its effect; else absent. Only reads of a whole run tell it. */
+  readonly irreversible?: boolean | undefined
   /** Only of an item of a map: its key. Its `name` is the map's, with the key in brackets. */
   readonly itemKey?: string | undefined
   /**

@@ -11,6 +11,7 @@ import { BelayError } from '../../errors.ts'
 import { skippableSteps } from '../../graph/skippable.ts'
 import { isSatisfied, type Plan } from './plan.ts'
 import { isForward, remedyOfUndo, runRefusal } from './refusal.ts'
+import { retriedRow } from './reopen.ts'
 
 const PROBLEMS_SHOWN_MAX = 10
 
@@ -111,7 +112,10 @@ function planForward(found: RunToChange, definition: SavedDefinition, moves: rea
     const open = move.shape.dependsOn.filter((number) => !satisfied[number]).length
     // In a paused run each step has one more open dependency: the resumption.
     const openDependencies = open + (paused ? 1 : 0)
-    return { ...row, status: open === 0 ? 'ready' : 'pending', openDependencies }
+    const status = open === 0 ? 'ready' : 'pending'
+    // A step that failed after a pivot is tried again with the new version.
+    const again = row.status === 'failed' ? retriedRow(row) : row
+    return { ...again, status, openDependencies }
   })
   const dependedOn = new Set(moves.flatMap(({ shape }) => shape.dependsOn))
   const openSteps = moves.filter(({ number }) => !dependedOn.has(number) && !satisfied[number]).length

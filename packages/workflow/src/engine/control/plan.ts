@@ -39,6 +39,11 @@ export function isSatisfied({ status }: StoredStep): boolean {
   return status === 'completed' || status === 'skipped'
 }
 
+/** Whether a pivot of the run has completed: then it goes forward only. */
+export function isPastPivot({ steps, shape }: Pick<RunToChange, 'steps' | 'shape'>): boolean {
+  return shape.steps.some(({ pivot }, number) => pivot === true && steps[number]!.status === 'completed')
+}
+
 /** For each step, the steps that depend on it, ascending. */
 export function dependentsIn({ shape }: Pick<RunToChange, 'shape'>): readonly (readonly number[])[] {
   const dependents: number[][] = shape.steps.map(() => [])

@@ -4,11 +4,31 @@ import { isForward, remedyOfUndo, runRefusal, stepRefusal } from './refusal.ts'
 
 /**
  * Makes a run that ended without completing go forward again. Completed steps are kept. Steps that failed, were cancelled or were undone run again.
- * So do the dependents of an undone step, because their inputs may change.
+ * So do the dependents of an undone step, because their inputs may change. In a run that is parked after its pivot, the failed steps run again.
  */
 export function planRetryRun(found: RunToChange): Plan {
+  if (isForward(found.run) && found.steps.some(hasFailed)) return retryFailed(found, hasFailed)
   assertRetryable(found, 'retried')
   return reopen(found, null)
+}
+
+/** Makes failed steps of a run that goes forward run again, with all their retries. In a paused run they begin when it is resumed. */
+export function retryFailed({ run, steps }: RunToChange, isOne: (step: StoredStep) => boolean): Plan {
+  const again = steps.filter(isOne).map((step): StepChange => {
+    const row = retriedRow(step)
+    return run.status === 'paused' ? { ...row, openDependencies: 1 } : row
+  })
+  return { run, steps: again, queue: run.status === 'paused' ? [] : again }
+}
+
+/** The row of a failed step that runs again. */
+export function retriedRow(step: StoredStep): StepChange {
+  return reopenedStep(step, 'again', 0)
+}
+
+/** In a run that goes forward, a step fails for good only after a pivot. Its dependencies have ended. */
+function hasFailed({ status }: StoredStep): boolean {
+  return status === 'failed'
 }
 
 /** Throws unless the run has ended without completing. */

@@ -1,7 +1,7 @@
 import { factsOfKind, type RunToChange } from '../../adapter/index.ts'
 import { isSatisfied, type Plan, stepNamed } from './plan.ts'
 import { isForward, stepRefusal } from './refusal.ts'
-import { assertRetryable, reopen } from './reopen.ts'
+import { assertRetryable, reopen, retryFailed } from './reopen.ts'
 
 /**
  * Makes a step's next try, or a poll's next check, run now, with all its retries. In an ended run this retries the run, and the step runs again
@@ -33,6 +33,8 @@ export function planRetryStep(found: RunToChange, name: string): Plan {
       }
       throw refuse('it waits for a time or a signal', 'Send the signal, or skip the step with skipStep().')
     }
+    case 'failed':
+      return retryFailed(found, (other) => other === step)
     case 'pending':
       throw refuse('it waits for the steps it depends on', 'explain() tells which.')
     default:

@@ -47,6 +47,8 @@ function assertSkippable({ run }: RunToChange, step: StoredStep): void {
   switch (step.status) {
     case 'ready':
     case 'waiting':
+    // It failed after a pivot, and its run waits for an operator.
+    case 'failed':
       return
     case 'running':
       throw refuse(

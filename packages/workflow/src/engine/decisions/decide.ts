@@ -90,11 +90,13 @@ export function decideOutcome(
 function failedForGood(claim: Claim, step: StepDefinition, thrown: unknown) {
   const error = serialiseError(thrown)
   const cause: RunCause = { type: 'step_failed', step: step.name, attempt: claim.attempt, error }
+  const { pivotsBefore } = step
   return {
     ...refOf(claim),
     type: 'failed' as const,
     error: JSON.stringify(error),
     cause: JSON.stringify(cause),
+    ...(pivotsBefore.length === 0 ? {} : { pivots: pivotsBefore }),
   }
 }
 
