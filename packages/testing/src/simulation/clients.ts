@@ -77,9 +77,14 @@ export class Clients {
 
   async resumeAll(): Promise<void> {
     for (const { run } of (await this.#stage.shared.dump()).runs) {
-      if (run.status !== 'paused') continue
-      const act: Operation['act'] = ({ engine }) => engine.runs.handle(run.runId).resume()
-      this.#operate({ name: 'resume', runId: run.runId, act })
+      const { runId, status } = run
+      if (status === 'paused') {
+        this.#operate({ name: 'resume', runId, act: ({ engine }) => engine.runs.handle(runId).resume() })
+      }
+      // It waits for an operator at a step that failed after a pivot.
+      if (status === 'parked') {
+        this.#operate({ name: 'retry', runId, act: ({ engine }) => engine.runs.handle(runId).retry() })
+      }
     }
   }
 
