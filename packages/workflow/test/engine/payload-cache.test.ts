@@ -50,6 +50,16 @@ describe('the payload cache', () => {
     expect(cache.known('b', [3, 2])?.outputs).toEqual(['3', '2'])
   })
 
+  it('keeps no output that only another read of the same call has asked for: that step may still be running', async () => {
+    const { cache, reads } = cacheOverStore()
+
+    await Promise.all([cache.load({ runId: 'a', steps: [1, 2] }), cache.read('a', [1])])
+
+    expect(reads).toHaveLength(1)
+    expect(cache.known('a', [1])?.outputs).toEqual(['1'])
+    expect(cache.known('a', [1, 2])).toBeUndefined()
+  })
+
   it('evicts runs that were not used for long, and keeps the others', () => {
     const { cache } = cacheOverStore()
     const half = 'x'.repeat(5 * 1024 * 1024)

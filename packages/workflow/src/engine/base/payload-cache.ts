@@ -134,7 +134,8 @@ export class PayloadCache {
     const found = branches.length === 0 ? undefined : branchesOf(payloads)
     const byStep = new Map(payloads.steps.map((step) => [step.step, step.output]))
     this.rememberInput(runId, payloads.input)
-    for (const [step, output] of byStep) this.rememberOutput(runId, step, output)
+    // Only these: another read that shared the call may have asked for a step that has no output yet.
+    for (const step of steps) if (byStep.has(step)) this.rememberOutput(runId, step, byStep.get(step)!)
     for (const step of branches) this.rememberBranch(runId, step, found?.get(step) ?? null)
     return { input: payloads.input, outputs: steps.map((step) => byStep.get(step) ?? null), branches: found }
   }
