@@ -1,5 +1,6 @@
 import type { StepDefinition, WorkflowDefinition } from '@belay/workflow'
 import { BelayError, STEP_KINDS, type StepTransaction, templateOf } from '@belay/workflow/adapter'
+import { withFollowUps } from './definitions.ts'
 import { untilDeath } from './faulty-adapter.ts'
 import type { Fleet, Living } from './fleet.ts'
 import { type Operation, operationOn, upkeep } from './operator.ts'
@@ -211,5 +212,7 @@ function definitionOf(
   workflows: readonly WorkflowDefinition[],
   run: { readonly workflow: string; readonly version: number },
 ): WorkflowDefinition {
-  return workflows.find(({ name, version }) => name === run.workflow && version === run.version)!
+  return withFollowUps(workflows).find(
+    ({ name, version }) => name === run.workflow && version === run.version,
+  )!
 }

@@ -50,6 +50,15 @@ describe('the payload cache', () => {
     expect(cache.known('b', [3, 2])?.outputs).toEqual(['3', '2'])
   })
 
+  it('keeps nothing of a step that only shared the call: it may not have ended', async () => {
+    const { cache } = cacheOverStore()
+
+    await Promise.all([cache.read('a', [1]), cache.load({ runId: 'a', steps: [5] })])
+
+    expect(cache.known('a', [1])).toBeDefined()
+    expect(cache.known('a', [5])).toBeUndefined()
+  })
+
   it('evicts runs that were not used for long, and keeps the others', () => {
     const { cache } = cacheOverStore()
     const half = 'x'.repeat(5 * 1024 * 1024)

@@ -137,6 +137,19 @@ export const mapCases: Cases = {
     expect((await run.read()).steps).toHaveLength(4)
   },
 
+  'a map whose items were not added, because its run was stopping, decides them anew in a retried run':
+    async (given) => {
+      const { run, worker } = await mapped(given)
+      const claim = await worker.claimOf(run, 'm[]')
+      await given.cancel(run)
+      await worker.settle([expanded(claim, 2)])
+      await given.undo(run, { steps: [] })
+
+      await given.operate(run).retry()
+
+      expect(await run.statuses()).toMatchObject({ before: 'completed', 'm[]': 'ready', m: 'pending' })
+    },
+
   'no item begins in a paused run, whether it was added before the pause or during it': async (given) => {
     const { run, worker } = await mapped(given)
     const claim = await worker.claimOf(run, 'm[]')
