@@ -1,6 +1,7 @@
 import { claimStepsDirectly } from '../src/claim/claim-directly.ts'
 import { claimSteps } from '../src/claim/claim-steps.ts'
 import type { Statement } from '../src/connection/statement.ts'
+import { findEnds, forgetEnds } from '../src/ends/run-ends.ts'
 import { findRunById, findRunByKey } from '../src/read/find-run.ts'
 import { readBranchPayloads, readRunPayloads, readStepPayloads } from '../src/read/read-payloads.ts'
 import { findEndedRuns } from '../src/retention/find-ended.ts'
@@ -79,11 +80,11 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   ],
   [
     expandMaps,
-    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('k')}, ${many('{}')}, '500ms', ${many('0')}`,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('k')}, ${many('{}')}, '500ms', ${BATCH}`,
   ],
   [
     keptExpandMaps,
-    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('k')}, ${many('{}')}, '500ms', ${many('0')}`,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('k')}, ${many('{}')}, '500ms', ${BATCH}`,
   ],
   [
     skipAttempts,
@@ -144,6 +145,8 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [findEndedRuns, `4e12, '{completed,failed}', null, false, 0, '${'0'.repeat(32)}', 10000, ${BATCH}, null`],
   [findPendingApprovals, `null, null, '${'f'.repeat(32)}', null, 1000, 100`],
   [pruneEndedRuns, `${RUN_IDS}, 4e12`],
+  [findEnds, `'{1,2}', 0, 200`],
+  [forgetEnds, `${many('1')}, ${many('5')}`],
   [releaseRunKeys, `${RUN_IDS}, 4e12`],
   [readHeldByWorker, `'${WORKER}', 100`],
   [countLiveRuns, '100000'],

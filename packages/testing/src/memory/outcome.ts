@@ -92,7 +92,7 @@ function expand(
 ): void {
   const { run, step } = held
   changeStep(run, step, { status: 'completed', output: String(outcome.items.length), finishedAt: rows.now })
-  if (goesForward(run) && addItems(rows, held, outcome)) consequences.requeued = true
+  if (goesForward(run)) consequences.unblocked.push(...addItems(rows, held, outcome))
   afterCompletion(rows, held, consequences)
 }
 
@@ -118,7 +118,7 @@ function afterCompletion(rows: Rows, { run, step }: StepOfRun, consequences: Con
   if (!goesForward(run)) return
   const dependents = dependentsOf(run, step.step)
   for (const number of dependents) unblock(run, run.steps[number]!, 'pending', consequences)
-  if (step.item !== null && freeNextItem(rows, run, step.step)) consequences.requeued = true
+  if (step.item !== null) consequences.unblocked.push(...freeNextItem(run, step.step))
   if (dependents.length > 0) return
   run.openSteps -= 1
   if (run.openSteps > 0) return

@@ -222,7 +222,7 @@ select 'claim', null, null, u.run_id, u.step, u.fence, u.definition_id, u.round,
 from updated_steps u where u.handed_back and not u.is_first
 union all
 select 'queued', null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null
-where exists (select from updated_steps u where u.unblocked and not u.handed_back)${walk.queued}
+where exists (select from updated_steps u where u.unblocked and not u.handed_back)${walk.queued}${walk.answers}
 union all
 select 'runs', array_agg(r.run_id), null, null, null, null, r.definition_id, null, null, null, null, null, r.status,
   array_agg((date_part('epoch', r.lasted) * 1000)::bigint),

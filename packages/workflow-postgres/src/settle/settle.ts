@@ -197,8 +197,8 @@ async function record(connection: Connection, kind: Kind, batch: SettleRequest):
     }
     case 'expand': {
       const outcomes = batch.outcomes as readonly ExpandedOutcome[]
-      const { settled, queued } = await expand(connection, { workerId, outcomes, keepAttempts })
-      return { outcome: pick(settled), queued }
+      const { settled, ...rest } = await expand(connection, { workerId, outcomes, handBackMax, keepAttempts })
+      return { outcome: pick(settled), ...rest }
     }
     case 'decide': {
       const outcomes = batch.outcomes as readonly DecidedOutcome[]

@@ -40,7 +40,8 @@ export function placeRows(
       added.map((_, index) => placed.length + index),
     )
     // Nothing decides about one item: it has neither the map's condition nor its kind.
-    const { compensate, onFailure } = step
+    const { onFailure } = step
+    const compensate = step.compensateAll ? 'never' : step.compensate
     for (const row of added) {
       placed.push({ name: row.name ?? step.name, dependsOn: [placeOf[number]!], compensate, onFailure })
       numbers.push(row.step)
@@ -49,9 +50,10 @@ export function placeRows(
   return { shape: { steps: placed }, numbers }
 }
 
-/** The step that decides the items, without what the shape says about the items. */
+/** The step that decides the items, without what the shape says about each item. */
 function openerAlone(step: StepShape, dependsOn: readonly number[]): StepShape {
-  return { ...step, dependsOn, compensate: 'never', onFailure: undefined }
+  const compensate = step.compensateAll ? step.compensate : 'never'
+  return { ...step, dependsOn, compensate, onFailure: undefined }
 }
 
 /** The edges of a shape, in both directions. */

@@ -1,3 +1,4 @@
+import type { CaseCondition } from './case-condition.ts'
 import type { ChangedRun } from './changed-run.ts'
 import type { RunStatus, StepStatus } from './lifecycle.ts'
 import type { ParentRun } from './run-ends.ts'
@@ -30,12 +31,8 @@ export interface StepShape {
   readonly onSkipped?: 'run' | undefined
   /** `continue`: if the step fails for good, the run goes on. Absent: the run stops. Of a `map`, it is about its items. */
   readonly onFailure?: 'continue' | undefined
-}
-
-/** The cases of a choice with which a step runs, sorted. `choice` is the name of a step of kind `choose`. */
-export interface CaseCondition {
-  readonly choice: string
-  readonly cases: readonly string[]
+  /** Of a `map`: one compensation undoes all its items, as the undo of this step. Absent: each item has an undo of its own. */
+  readonly compensateAll?: true | undefined
 }
 
 export type WaitKind = 'sleep' | 'signal' | 'approval' | 'poll'
@@ -102,6 +99,8 @@ export interface Claim extends AttemptRef {
   readonly undoOf: UndoneStatus | null
   /** The run's input, if the store includes it to save the worker a `load`. */
   readonly input?: JsonText
+  /** Only of an item of a map: the item, if the store includes it to save the worker a `load`. */
+  readonly item?: NewItem | undefined
 }
 
 /** The answer to a claim. */
@@ -214,6 +213,9 @@ export interface StepPayloads {
   readonly branch?: JsonText | undefined
   /** The step failed for good in this round, also if that has been undone. `error` says why. Of other steps, `error` is that of an earlier attempt. */
   readonly failed?: boolean | undefined
+  /** The status that the step has, or had before its undo began; and whether its handler may have begun. As `branch`, only if asked for. */
+  readonly undoneStatus?: StepStatus | undefined
+  readonly started?: boolean | undefined
   readonly output: JsonText
   readonly error: JsonText
   readonly availableAt: number | null

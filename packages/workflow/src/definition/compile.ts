@@ -94,9 +94,11 @@ function executed<Step extends StepDraft | StepDefinition>(step: Step): Step {
 }
 
 function factsOf(draft: StepDraft): StepFacts {
-  const { when, onSkipped, onFailure, cases } = draft
+  const { when, onSkipped, cases } = draft
+  const { onFailure } = executed(draft)
   return {
-    compensate: executed(draft).compensation?.on ?? 'never',
+    compensate: (draft.compensation ?? executed(draft).compensation)?.on ?? 'never',
+    compensateAll: draft.map?.part === 'map' && draft.compensation !== null ? true : undefined,
     kind: kindOf(draft),
     cases: cases ?? undefined,
     when: when === null ? undefined : when.by === 'cases' ? when.cases : when.by,
@@ -138,5 +140,5 @@ function hasHandlers(step: StepDefinition): boolean {
   const { needsHandler } = STEP_KINDS[kindOf(step) ?? 'work']
   const { run, compensation } = executed(step)
   if (needsHandler && (step.run === null || run === null)) return false
-  return compensation?.run !== null && step.branch?.when !== null
+  return compensation?.run !== null && step.compensation?.run !== null && step.branch?.when !== null
 }

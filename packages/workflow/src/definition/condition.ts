@@ -1,4 +1,4 @@
-import type { CaseCondition } from '../adapter/records.ts'
+import type { CaseCondition } from '../adapter/case-condition.ts'
 import { definitionError, listed, type Place } from '../graph/place.ts'
 import { nearest, offered } from '../nearest.ts'
 import { type Kind, Refusal, readOptions } from '../options/index.ts'

@@ -5,6 +5,7 @@ import type { GraphChoice, GraphCondition } from './graph-condition.ts'
 import type { GraphEndStep } from './graph-ends.ts'
 import type { GraphWait } from './graph-wait.ts'
 import type { CompensationContext, StepContext, TransactionContext } from './handler.ts'
+import type { OnItemFailure } from './map-options.ts'
 import type { RetryOptions } from './retry-policy.ts'
 import type { FailingOptions } from './settled.ts'
 import type { CompensateOn } from './step-options.ts'
@@ -81,6 +82,12 @@ export interface GraphMap<HandlerName extends string = string> extends GraphStep
   readonly concurrency?: number | undefined
   /** Default 10,000, at most 65,536. */
   readonly itemsMax?: number | undefined
+  /** As in `map()`. Default `stop`. */
+  readonly onFailure?: OnItemFailure | undefined
+  /** As in `map()`: a number of items, or a text like `90%`. */
+  readonly minSuccess?: number | `${number}%` | undefined
+  /** Instead of `compensate`: the handler that undoes all items at once. */
+  readonly compensateAll?: HandlerName | GraphCompensation<HandlerName> | undefined
 }
 
 export interface GraphCompensation<HandlerName extends string = string> extends GraphAttemptOptions {

@@ -36,7 +36,15 @@ export type {
   TransactionContext,
 } from './handler.ts'
 export { InputIssues, unchecked } from './input-schema.ts'
-export type { CompensateItemOptions, ItemContext, MapOptions, MapOutput } from './map-options.ts'
+export type {
+  CompensateItemOptions,
+  ItemContext,
+  MapOptions,
+  MapOutput,
+  OnItemFailure,
+  UndoItemsContext,
+  UndoneItem,
+} from './map-options.ts'
 export { ATTEMPTS_MAX, DEFAULT_RETRY, type RetryOptions } from './retry-policy.ts'
 export type { FailingOptions, OnFailure, Settled } from './settled.ts'
 export type { BranchPolicy, Compensation, RetryPolicy, StepDefinition, TransactionPolicy } from './step.ts'

@@ -1,8 +1,8 @@
 import type { SerialisedError } from '../cause.ts'
 
 /**
- * What a step with `onFailure: 'continue'` gives to the steps that depend on it, and to the caller of a run. Of a failed step the error is that of
- * its last attempt.
+ * How a step ended past whose failure its run goes on, as those that depend on it and the caller of the run see it. Of a failed step the error is
+ * that of its last attempt.
  */
 export type Settled<Output> =
   | { readonly status: 'completed'; readonly output: Output }

@@ -167,10 +167,14 @@ export function checkHandlers(
   options: { readonly run?: unknown; readonly compensate?: unknown },
 ): void {
   checkHandler(place, 'run', options.run)
-  const { compensate } = options
-  if (compensate === undefined || typeof compensate === 'function') return
-  checkOptionNames(place, 'compensate', compensate, ['run', 'retry', 'timeout', 'transaction'])
-  checkHandler(place, 'run of compensate', compensate['run'])
+  checkCompensation(place, 'compensate', options.compensate)
+}
+
+/** Refuses a compensation that is neither a function nor options with one. */
+export function checkCompensation(place: Place, option: string, given: unknown): void {
+  if (given === undefined || typeof given === 'function') return
+  checkOptionNames(place, option, given, ['run', 'retry', 'timeout', 'transaction'])
+  checkHandler(place, `run of ${option}`, (given as { readonly run?: unknown }).run)
 }
 
 function checkHandler(place: Place, option: string, handler: unknown): void {

@@ -63,6 +63,13 @@ export interface MapOpener {
 /** The step that gathers the outputs of a map's items. It has no handler. */
 export interface MapJoin {
   readonly part: 'join'
+  /** Set if failed items are part of the output. */
+  readonly collects: CollectPolicy | null
+}
+
+/** When a map that collects failures fails: if fewer items completed, or fewer per cent of them. Null for never. */
+export interface CollectPolicy {
+  readonly minSuccess: { readonly items: number } | { readonly percent: number } | null
 }
 
 export type ItemKey = (item: unknown, index: number) => string

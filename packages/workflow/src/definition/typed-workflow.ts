@@ -11,7 +11,7 @@ import type {
   ReadOutput,
 } from './condition-options.ts'
 import type { EndSteps } from './end-options.ts'
-import type { MapOptions, MapOutput } from './map-options.ts'
+import type { MapOptions, MapOutput, OnItemFailure } from './map-options.ts'
 import type { OnFailure } from './settled.ts'
 import type { CompensateOn, NewName, OutputsWith, StepOptions, StepOutput } from './step-options.ts'
 import type { TransactionOption } from './transaction.ts'
@@ -122,6 +122,7 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
     Skipping extends OnSkipped = 'skip',
     Given extends Answer = never,
     const Wanted extends Cases = NoCases,
+    Failing extends OnItemFailure = 'stop',
   >(
     name: NewName<StepName, Outputs>,
     options: MapOptions<
@@ -135,12 +136,17 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
       UndoTransaction,
       Skipping,
       Given,
-      Wanted
+      Wanted,
+      Failing
     >,
   ): Workflow<
     Name,
     Input,
-    OutputsWith<Outputs, StepName, Branched<MapOutput<Output>, Outputs, Deps, Skipping, Given, Wanted>>,
+    OutputsWith<
+      Outputs,
+      StepName,
+      Branched<MapOutput<Output, Failing>, Outputs, Deps, Skipping, Given, Wanted>
+    >,
     Received,
     Sent
   >

@@ -37,7 +37,7 @@ export function shapeChecksum(shape: DefinitionShape): string {
 
 /** Fixed order of keys, and only those that are set: checksums from before the later keys existed must stay valid. */
 function stepShape(step: StepShape): StepShape {
-  const { name, dependsOn, compensate, kind, cases, when, onSkipped, onFailure } = step
+  const { name, dependsOn, compensate, kind, cases, when, onSkipped, onFailure, compensateAll } = step
   return {
     name,
     dependsOn,
@@ -47,6 +47,7 @@ function stepShape(step: StepShape): StepShape {
     ...(when === undefined ? {} : { when: whenShape(when) }),
     ...(onSkipped === undefined ? {} : { onSkipped }),
     ...(onFailure === undefined ? {} : { onFailure }),
+    ...(compensateAll === undefined ? {} : { compensateAll }),
   }
 }
 

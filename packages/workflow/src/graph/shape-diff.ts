@@ -1,4 +1,5 @@
-import type { CaseCondition, DefinitionShape, StepShape } from '../adapter/records.ts'
+import type { CaseCondition } from '../adapter/case-condition.ts'
+import type { DefinitionShape, StepShape } from '../adapter/records.ts'
 import { factsOfKind } from '../adapter/step-kinds.ts'
 
 /**
@@ -26,7 +27,7 @@ function endLine({ endSteps }: DefinitionShape): string {
 function addedLine(step: StepShape, shape: DefinitionShape): string {
   const facts = [`depends on ${dependencyList(step, shape)}`]
   if (step.kind !== undefined) facts.unshift(kindOf(step))
-  if (step.compensate !== 'never') facts.push(`compensates ${step.compensate}`)
+  if (step.compensate !== 'never') facts.push(`compensates ${compensationOf(step)}`)
   if (step.onFailure === 'continue') facts.push('the run continues if it fails')
   if (conditionOf(step) !== ALWAYS) facts.push(conditionOf(step))
   return `+ step ${step.name} (${facts.join('; ')})`
@@ -46,9 +47,8 @@ function stepChanges(old: StepOfShape, current: StepOfShape): string[] {
   const dependsOn = dependencyList(current.step, current.shape)
   const depended = dependencyList(old.step, old.shape)
   if (dependsOn !== depended) changes.push(`depends on ${dependsOn}, was ${depended}`)
-  if (current.step.compensate !== old.step.compensate) {
-    changes.push(`compensates ${current.step.compensate}, was ${old.step.compensate}`)
-  }
+  const [compensation, compensated] = [compensationOf(current.step), compensationOf(old.step)]
+  if (compensation !== compensated) changes.push(`compensates ${compensation}, was ${compensated}`)
   const [condition, before] = [conditionOf(current.step), conditionOf(old.step)]
   if (condition !== before) changes.push(`${condition}, was: ${before}`)
   const [failing, failed] = [onFailureOf(current.step), onFailureOf(old.step)]
@@ -69,6 +69,10 @@ function conditionOf({ when, onSkipped }: StepShape): string {
     when === undefined ? [] : when === 'function' ? ['when its function says so'] : when.map(caseWords)
   if (onSkipped === 'run') wishes.push('although a dependency was skipped')
   return wishes.length === 0 ? ALWAYS : `runs ${wishes.join(', ')}`
+}
+
+function compensationOf({ compensate, compensateAll }: StepShape): string {
+  return compensateAll ? `${compensate}, all items at once` : compensate
 }
 
 function onFailureOf({ onFailure }: StepShape): string {

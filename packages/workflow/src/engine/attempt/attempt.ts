@@ -17,8 +17,9 @@ import { AttemptPayloads, type AttemptPayloadsParts } from './attempt-payloads.t
 import type { AttemptPhase, ClaimOrigin } from './attempt-phase.ts'
 import { awaitHandler, isThenable, TIMEOUT_GRACE_MS } from './await-handler.ts'
 import { CutOff } from './cut-off.ts'
-import { expanded, joinedEnd, namedItem, stepOf } from './expansion.ts'
-import { handlerContext, undoFields } from './handler-context.ts'
+import { dependentsOf, expanded, namedItem, stepOf } from './expansion.ts'
+import { handlerContext, undoFieldsOf } from './handler-context.ts'
+import { joinedEnd } from './joined-items.ts'
 import type { LossyOutputs } from './lossy-output.ts'
 import { serialisedEnd } from './serialised-output.ts'
 import { type Telling, type TellingParts, tellingOf } from './telling.ts'
@@ -100,9 +101,7 @@ export class Attempt {
 
   /** The numbers of the steps that may become ready when this attempt succeeds: its dependents, or in an undo its dependencies. */
   get dependents(): readonly number[] {
-    const { graph } = this.definition
-    if (isItem(this.claim.step)) return []
-    return (this.claim.direction === 'undo' ? graph.dependencies : graph.dependents)[this.claim.step]!
+    return dependentsOf(this)
   }
 
   /** The handler's transaction policy; null if it has none or is not called. */
@@ -157,7 +156,7 @@ export class Attempt {
     if (poison !== undefined) return { type: 'threw', error: poison }
     if (this.claim.direction === 'forward') {
       if (branch?.type === 'call') return this.#ask(branch)
-      if (this.step.map?.part === 'join') return joinedEnd(this, this.#payloads.itemOutputs, this.#parts)
+      if (this.step.map?.part === 'join') return joinedEnd(this, this.#payloads.items, this.#parts)
       return this.step.wait === null ? this.#work(tx) : this.#look(this.step.wait)
     }
     const { compensation } = this.step
@@ -250,7 +249,7 @@ export class Attempt {
       telling: () => this.#tell(),
     })
     if (claim.direction === 'forward') return context
-    return Object.assign(context, undoFields(claim, this.#payloads.own, this.#payloads.stored.cause))
+    return Object.assign(context, undoFieldsOf(step, claim, this.#payloads))
   }
 
   #tell(): Telling {

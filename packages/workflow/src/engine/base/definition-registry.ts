@@ -95,7 +95,12 @@ export class DefinitionRegistry {
     if (known !== undefined) return known
     await this.learn([definitionId])
     const steps = this.recordOf(definitionId)?.shape.steps ?? []
-    const found = new Set(steps.flatMap(({ onFailure }, step) => (onFailure === 'continue' ? [step] : [])))
+    // Of a map, the shape's `onFailure` is about its items.
+    const found = new Set(
+      steps.flatMap(({ kind, onFailure }, step) =>
+        onFailure === 'continue' && kind !== 'map' ? [step] : [],
+      ),
+    )
     if (steps.length > 0) this.#mayFail.set(definitionId, found)
     return found
   }

@@ -135,7 +135,7 @@ export class PayloadCache {
     const found = branches.length === 0 ? undefined : branchesOf(payloads)
     const byStep = outputsOf(payloads, settled)
     this.rememberInput(runId, payloads.input)
-    // Reads of one moment share an answer: it may have rows of other steps, which have not ended.
+    // Only what was asked for has ended: another request of the same call may be about a step that has yet to complete.
     for (const step of steps) this.rememberOutput(runId, step, byStep.get(step) ?? null)
     for (const step of branches) this.rememberBranch(runId, step, found?.get(step) ?? null)
     return { input: payloads.input, outputs: steps.map((step) => byStep.get(step) ?? null), branches: found }

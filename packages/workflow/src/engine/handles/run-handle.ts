@@ -196,7 +196,7 @@ export type OutputAt<Outputs, Name> = Name extends keyof Outputs
   : Name extends `${infer Map}[${string}]`
     ? Map extends keyof Outputs
       ? Outputs[Map] extends readonly (infer Output)[]
-        ? Output
+        ? OwnOutput<Output>
         : never
       : never
     : never
@@ -209,6 +209,8 @@ export type StandInFor<Output> = [unknown] extends [Output]
     : [Exclude<Output, undefined>] extends [Settled<infer Completed>]
       ? Completed
       : Output
+/** The output of an item itself: a map that collects failures tells it in a `Settled`. */
+type OwnOutput<Output> = [Output] extends [Settled<infer Own>] ? Own : Output
 
 type ItemNameOf<Outputs> = {
   [Name in keyof Outputs & string]: Outputs[Name] extends readonly unknown[] ? `${Name}[${string}]` : never

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../adapter/index.ts'
+import { isItem, type Outcome } from '../../adapter/index.ts'
 import type { Attempt } from '../attempt/attempt.ts'
 import type { PayloadCache } from '../base/payload-cache.ts'
 import { completedText, failedText } from '../base/settled-text.ts'
@@ -9,7 +9,8 @@ export function rememberOutcome(
   { dependents, step }: Pick<Attempt, 'dependents' | 'step'>,
   outcome: Outcome,
 ): void {
-  if (dependents.length === 0) return
+  // A map may have thousands of items, and only its join reads them, once.
+  if (isItem(outcome.step) || dependents.length === 0) return
   const { runId, step: number } = outcome
   const continues = step.onFailure === 'continue'
   if (outcome.type === 'completed') {
