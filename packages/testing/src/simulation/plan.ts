@@ -128,7 +128,7 @@ function randomChoice(random: Random): GraphChoice {
 /** How a step may decide about others: by its case, or by how it ended. */
 function casesOf(step: SimulatedStep): readonly string[] | undefined {
   if ('on' in step) return CASES
-  return 'onFailure' in step ? ['completed', 'failed'] : undefined
+  return 'onFailure' in step && step.onFailure === 'continue' ? ['completed', 'failed'] : undefined
 }
 
 /** Steps after the end, for every kind of end; in most plans none. */
