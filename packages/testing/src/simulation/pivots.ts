@@ -2,13 +2,14 @@ import type { StepRecord } from '@belay/workflow/adapter'
 import type { Plan, Version } from './plan.ts'
 
 /** A pivot in a graph: every step named before it comes before it, and every step named after it comes after it. */
-export function withPivot({ steps, dag }: Version, pivot: string): Version {
+export function withPivot(version: Version, pivot: string): Version {
+  const { steps, dag } = version
   const names = Object.keys(steps)
   const index = names.indexOf(pivot)
-  if (index < 0) return { steps, dag }
+  if (index < 0) return version
   const edges: Record<string, readonly string[]> = { ...dag, [pivot]: names.slice(0, index) }
   for (const later of names.slice(index + 1)) edges[later] = [...new Set([...(edges[later] ?? []), pivot])]
-  return { steps: { ...steps, [pivot]: { ...steps[pivot]!, pivot: true } as never }, dag: edges }
+  return { ...version, steps: { ...steps, [pivot]: { ...steps[pivot]!, pivot: true } as never }, dag: edges }
 }
 
 /** Whether a pivot of the run has completed: then nothing of it may be undone. */
