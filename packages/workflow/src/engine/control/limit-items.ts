@@ -39,7 +39,7 @@ function limitMap(plan: Plan, found: Placed, join: StoredStep): Plan {
   const ready = howManyBegin(open.map(indexOf), items.length, turns.atOnce)
   const nextItem = ready === 0 ? items.length : indexOf(open[ready - 1]!) + 1
   const begins = new Set(open.slice(0, ready))
-  const held = new Set(open.slice(ready).filter((place) => after(place).status !== 'running'))
+  const held = new Set(open.slice(ready).filter((place) => !HOLDS_TURN.has(after(place).status)))
   const freed = open.filter((place) => begins.has(place) && isHeld(after(place)))
   const rows = new Map(changes)
   rows.set(join.step, { ...after(join.step), turns: { ...turns, nextItem } })
@@ -51,6 +51,9 @@ function limitMap(plan: Plan, found: Placed, join: StoredStep): Plan {
     queue: [...plan.queue.filter(({ step }) => !held.has(step)), ...freed.map((place) => rows.get(place)!)],
   }
 }
+
+/** An item that failed after a pivot keeps its turn until an operator has acted. */
+const HOLDS_TURN: ReadonlySet<string> = new Set(['running', 'failed'])
 
 const HAS_ENDED: ReadonlySet<string> = new Set(['completed', 'skipped'])
 
