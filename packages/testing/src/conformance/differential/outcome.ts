@@ -19,7 +19,7 @@ import {
   skipped,
   waiting,
 } from '../scenario/index.ts'
-import { kindOf } from './graphs.ts'
+import { kindOf, pivotsBefore } from './graphs.ts'
 import type { Random } from './random.ts'
 import type { KnownAttempt, World } from './world.ts'
 
@@ -32,6 +32,8 @@ export function outcomeOf({ claim, settled }: KnownAttempt, world: World, random
   const kind = kindOf(world.graphs.get(claim.runId)!, claim.step)
   if (claim.direction === 'undo') return undoOutcome(claim, random, kind)
   const outcome = forwardOutcome(claim, random, signalled)
+  const pivots = pivotsBefore(world.graphs.get(claim.runId)!, claim.step)
+  if (outcome.type === 'failed' && pivots !== undefined) return { ...outcome, pivots }
   // Nothing skips one item.
   if (isItem(claim.step) && outcome.type === 'skipped') return completed(claim)
   return kind === 'map' && outcome.type === 'completed' ? expanded(claim, random) : outcome
