@@ -78,7 +78,8 @@ export function reopen(found: RunToChange, stoodIn: StepChange | null): Plan {
 /** `anew`: its effect, or that of a step it depends on, was undone. `again`: it is retried. Undefined: it is kept. */
 type Again = 'anew' | 'again' | undefined
 
-function whatRunsAgain({ run, steps, shape }: RunToChange, stoodIn: StoredStep | null): readonly Again[] {
+function whatRunsAgain(found: RunToChange, stoodIn: StoredStep | null): readonly Again[] {
+  const { run, steps, shape } = found
   const again: Again[] = []
   // Numbers are a topological order: the dependencies of a step come before it.
   steps.forEach((step, number) => {
@@ -94,9 +95,17 @@ function whatRunsAgain({ run, steps, shape }: RunToChange, stoodIn: StoredStep |
       )
     }
     if (step.status === 'compensated' || below.includes('anew')) again[number] = 'anew'
-    else if (!isSatisfied(step) || below.includes('again')) again[number] = 'again'
+    else if (!isSatisfied(step) || below.includes('again') || decidedInVain(found, number))
+      again[number] = 'again'
   })
   return again
+}
+
+/** A map that decided its items after its run was stopped: no rows were added, and its join, which was cancelled, has nothing to wait for. */
+function decidedInVain({ steps, shape }: RunToChange, number: number): boolean {
+  if (shape.steps[number]!.kind !== 'map') return false
+  const join = shape.steps.findIndex(({ kind, dependsOn }) => kind === 'join' && dependsOn[0] === number)
+  return shape.steps[join]!.dependsOn.length === 1 && !isSatisfied(steps[join]!)
 }
 
 function reopenedStep(step: StoredStep, kind: 'anew' | 'again', openDependencies: number): StepChange {
