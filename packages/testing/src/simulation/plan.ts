@@ -74,7 +74,7 @@ export function randomPlan(random: Random, name: string): Plan {
   const works = names.filter((name) => 'handler' in steps[name]! && !('over' in steps[name]!))
   if (works.length === 0 || random.chance(0.6)) return { name, versions, temper }
   const pivots = [...new Set([random.pick(works), random.pick(works)])].slice(0, random.integer(1, 2))
-  return { name, versions: versions.map((version) => pivots.reduce(withPivot, version)), temper }
+  return { name, versions: versions.map((version) => pivots.reduce<Version>(withPivot, version)), temper }
 }
 
 /** The same steps among new ones, so that most of them get another number. Sometimes with one step fewer, or one more edge. */
