@@ -20,13 +20,18 @@ export function forwardFacts(view: RunView, report: Reporter): void {
   }
 }
 
-/** An item that an operator skipped cannot free the next one: then one more may be under way. */
-function keepsLimit({ status, turns, dependencies }: StepView): boolean {
+/**
+ * An item that an operator skipped cannot free the next one: then one more may be under way. Nor can those that had ended before a retry of the run, after
+ * which the join has a fence.
+ */
+function keepsLimit({ status, turns, dependencies, fence }: StepView): boolean {
   if (turns === undefined || status !== 'pending') return true
   const items = dependencies.filter(({ itemKey }) => itemKey !== undefined)
   const underWay = items.filter((item) => isOpen(item.status) && item.status !== 'pending').length
-  const skipped = items.filter((item) => item.status === 'skipped').length
-  return underWay <= turns.atOnce + skipped
+  const freesNone = items.filter(
+    (item) => item.status === 'skipped' || (fence > 0 && isSatisfied(item.status)),
+  )
+  return underWay <= turns.atOnce + freesNone.length
 }
 
 /** In a run that moved to another version, a step may depend on one that ended later. */
