@@ -227,14 +227,20 @@ function definitionOf(
   )!
 }
 
-/** Lets a run go on in which a step failed after a pivot. A wait would fail again without its signal, so it is skipped. */
+/**
+ * Lets a run go on in which a step failed after a pivot. A wait would fail again without its signal, and a map with as few items as before: these are
+ * skipped.
+ */
 async function unpark(
   { engine }: Parameters<Operation['act']>[0],
   steps: readonly StepRecord[],
   runId: string,
 ): Promise<void> {
   const handle = engine.runs.handle(runId)
-  const wait = steps.find(({ status, waitingSince }) => status === 'failed' && waitingSince !== null)
-  if (wait === undefined) await handle.retry()
-  else await handle.skipStep(wait.name, { output: STAND_IN })
+  const isMap = (name: string) => steps.some((step) => step.name === `${name}[]`)
+  const stuck = steps.find(
+    ({ status, waitingSince, name }) => status === 'failed' && (waitingSince !== null || isMap(name)),
+  )
+  if (stuck === undefined) await handle.retry()
+  else await handle.skipStep(stuck.name, { output: STAND_IN })
 }
