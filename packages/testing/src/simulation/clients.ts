@@ -106,7 +106,7 @@ export class Clients {
       const { steps: defined } = definitionOf(living.workflows, run)
       for (const { step, status, availableAt } of steps) {
         if (status !== 'waiting' || availableAt !== null) continue
-        void this.#signal(living, run.runId, defined[step]!)
+        if (takesSignals(defined[step]!)) void this.#signal(living, run.runId, defined[step]!)
       }
     }
   }

@@ -14,6 +14,7 @@ import { count, isLookedAt, isWithin } from './calls.ts'
 import { Decisions } from './check-branch.ts'
 import { checkCall } from './check-call.ts'
 import { checkEndOf, type Known } from './check-end.ts'
+import { checkFamily } from './check-family.ts'
 import type { Definitions } from './definitions.ts'
 import type { Effects } from './effects.ts'
 import { EXPECTED_REFUSALS, isLetGo } from './expected.ts'
@@ -60,6 +61,8 @@ export class Oracle {
   /** Since when runs have been paused. */
   readonly #pausedAt = new Map<string, number>()
   readonly #pruned = new Set<string>()
+  /** Runs that an operator sent forward again. */
+  readonly #retried = new Set<string>()
   /** The run that the change under way is about to change. */
   #before: RunDump | undefined
 
@@ -163,6 +166,11 @@ export class Oracle {
     if (step !== undefined && isLetGo(outcome)) {
       this.#parts.effects.letGo(outcome.runId, step.name, outcome.fence)
     }
+    const { runs } = await this.#parts.shared.dump()
+    const definition = found && this.#parts.definitions.of(found.run)
+    const isRetried = (runId: string) => this.#retried.has(runId)
+    if (definition !== undefined)
+      checkFamily({ outcome, definition, runs, isRetried }, (violation) => this.#broken(violation))
     const again = step && this.#decisions.recorded(`${outcome.runId}/${step.name}`, outcome)
     if (again !== undefined) this.#broken(again)
     // A step that succeeded must be undone even if its result could not be stored.
@@ -186,6 +194,8 @@ export class Oracle {
   async #changed(runId: string): Promise<void> {
     const found = await this.#find(runId)
     this.#parts.effects.changed(this.#before, found)
+    if (this.#before !== undefined && isTerminal(this.#before.run.status) && found?.run.status === 'running')
+      this.#retried.add(runId)
     if (found?.run.status !== 'paused') this.#pausedAt.delete(runId)
     else if (!this.#pausedAt.has(runId)) this.#pausedAt.set(runId, this.#parts.now())
     const { recorded, taken } = this.#known
@@ -270,9 +280,9 @@ export class Oracle {
   async #checkEndOf(found: RunDump): Promise<void> {
     const { definitions, effects, inspector } = this.#parts
     const versions = definitions.versionsOf(found.run.workflow)
-    checkEndOf({ found, definition: definitions.of(found.run), versions, known: this.#known }, (violation) =>
-      this.#broken(violation),
-    )
+    const { runs } = await this.#parts.shared.dump()
+    const end = { found, definition: definitions.of(found.run), versions, known: this.#known, runs }
+    checkEndOf(end, (violation) => this.#broken(violation))
     const snapshot = await inspector.runs.get(found.run.runId)
     if (snapshot === undefined) return
     const isStopped = snapshot.status !== 'completed'

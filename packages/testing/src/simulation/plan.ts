@@ -26,13 +26,16 @@ export interface Plan {
   readonly temper: Temper
 }
 
-export function randomPlan(random: Random, name: string): Plan {
+/** `child`: the workflow whose runs some of its steps start. */
+export function randomPlan(random: Random, name: string, child?: string): Plan {
   const size = random.integer(1, 9)
   const density = random.pick([0.15, 0.35, 0.6])
   const steps: Record<string, SimulatedStep> = {}
   const waits = random.pick([0, 0.15, 0.5])
   const maps = random.pick([0, 0, 0.2, 0.4])
   const branches = random.pick([0, 0.2, 0.5])
+  // Worlds without children stay as they are.
+  const children = child === undefined ? 0 : random.pick([0, 0.2, 0.4])
   const dag: Record<string, readonly string[]> = {}
   const names = Array.from({ length: size }, (_, index) => `s${index}`)
   for (const [index, step] of names.entries()) {
@@ -44,7 +47,11 @@ export function randomPlan(random: Random, name: string): Plan {
         : random.chance(maps)
           ? randomMap
           : randomStep
-    steps[step] = { ...kind(random), ...(random.chance(branches) ? randomCondition(random, choices) : {}) }
+    const isChild = child !== undefined && random.chance(children)
+    steps[step] = {
+      ...(isChild ? randomChild(random, child) : kind(random)),
+      ...(random.chance(branches) ? randomCondition(random, choices) : {}),
+    }
     const dependencies = names.slice(0, index).filter(() => random.chance(density))
     if (dependencies.length > 0) dag[step] = dependencies
   }
@@ -98,6 +105,16 @@ function randomStep(random: Random): GraphStep {
 
 function randomMap(random: Random): GraphMap {
   return { ...randomStep(random), over: 'list', concurrency: random.pick([undefined, 1, 2, 3]) }
+}
+
+function randomChild(random: Random, workflow: string): GraphWait {
+  return {
+    workflow,
+    ...(random.chance(0.2) ? { detached: true } : {}),
+    ...(random.chance(0.2) ? { compensate: false } : {}),
+    attempts: 3,
+    initial: 50,
+  }
 }
 
 /** What a simulated choice may choose. */

@@ -1,4 +1,5 @@
 import { isTerminal } from '@belay/workflow/adapter'
+import { isParked } from './check-family.ts'
 import { Clients } from './clients.ts'
 import { Fleet } from './fleet.ts'
 import { type SimulationOptions, Stage } from './stage.ts'
@@ -119,13 +120,7 @@ class World {
     await this.#stage.scheduler.settle()
     if (!this.#stage.shared.isFree) return false
     const { runs } = await this.#stage.shared.dump()
-    return runs.every(({ run, steps }) => {
-      if (isTerminal(run.status)) return true
-      if (run.status !== 'compensation_failed') return false
-      return !steps.some(
-        ({ status, openDependencies }) => status === 'compensating' && openDependencies === 0,
-      )
-    })
+    return runs.every((found) => isTerminal(found.run.status) || isParked(found, runs))
   }
 
   /** Between two turns, chance may start a run, act on one, or harm a process. */

@@ -66,16 +66,10 @@ export async function finish(database: TestDatabase, { name, fails }: Case): Pro
     await engine.start()
     const runs: readonly RunHandle[] = await apply(engine, { workflow, entry, fails })
     await within(Promise.allSettled(runs.map((run) => run.result())), END_MS, `the runs of ${name} to end`)
-    await expectRest(
-      database.pool,
-      name,
-      runs.map(({ id }) => id),
-    )
-    return await leftOf(
-      database.pool,
-      runs.map(({ id }) => id),
-      engine,
-    )
+    const children = await engine.runs.list({ parentId: runs[0]!.id })
+    const runIds = [...runs, ...children].map(({ id }) => id)
+    await expectRest(database.pool, name, runIds)
+    return await leftOf(database.pool, runIds, engine)
   } finally {
     await engine.close({ timeout: 0 })
   }
@@ -143,5 +137,5 @@ async function endOf(engine: ReturnType<typeof createEngine>, runId: string): Pr
   const text = JSON.stringify({ status, cause, steps, values }, (key, value) =>
     key === 'at' || key === 'stack' || key === 'attempt' ? undefined : value,
   )
-  return JSON.parse(text.replaceAll(runId, 'run'))
+  return JSON.parse(text.replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'run'))
 }

@@ -1,5 +1,6 @@
 export { DURATION_MAX } from '../duration.ts'
 export { addStep } from './add-step.ts'
+export type { ChildOptions, ChildOutput } from './child-options.ts'
 export type { ChooseOptions } from './choose-options.ts'
 export { VERSION_MAX } from './compile.ts'
 export type { Condition, When, WhenContext, WhenHandler } from './condition.ts'
@@ -45,7 +46,17 @@ export type { CannotBeStored, Storable, StorableOutput, StorableSchema } from '.
 export type { Stored } from './stored.ts'
 export type { ContextOf, TransactionOption } from './transaction.ts'
 export type { InputOf, OutputsOf, ReceivesOf, TypedDefinition, Workflow } from './typed-workflow.ts'
-export type { OnTimeout, Poll, SignalWait, Sleep, Wait } from './wait.ts'
+export type {
+  Child,
+  ChildKey,
+  ChildKeyContext,
+  ChildWorkflow,
+  OnTimeout,
+  Poll,
+  SignalWait,
+  Sleep,
+  Wait,
+} from './wait.ts'
 export type {
   Approval,
   ApprovalOptions,

@@ -1,9 +1,11 @@
 import type { Adapter, ChangedRun, NewRun, StartedRun } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
+import { hasChildren } from './base/child-steps.ts'
 import type { DefinitionRegistry } from './base/definition-registry.ts'
 import type { EventHub } from './base/events.ts'
 import type { PayloadCache } from './base/payload-cache.ts'
 import { within } from './base/runtime.ts'
+import { type FamilyParts, familyOf } from './children/family.ts'
 import type { EngineSettings } from './options.ts'
 import { Retention } from './retention/retention.ts'
 import { Worker, type WorkerParts } from './worker/worker.ts'
@@ -21,6 +23,9 @@ export interface WorkingParts {
   readonly onPublished: WorkerParts['onPublished']
 }
 
+/** What the worker starts and controls children with. */
+type Acting = Pick<FamilyParts, 'starter' | 'control'>
+
 /** The engine's background work between `start()` and `stop()`: its worker and its retention. */
 export class Working {
   readonly #parts: WorkingParts
@@ -33,8 +38,8 @@ export class Working {
   }
 
   /** Starts the worker. Concurrent and later calls share one start, until it fails or the worker is stopped. */
-  start(): Promise<void> {
-    this.#starting ??= this.#start().catch((error: unknown) => {
+  start(acting: Acting): Promise<void> {
+    this.#starting ??= this.#start(acting).catch((error: unknown) => {
       this.#starting = undefined
       throw error
     })
@@ -80,14 +85,29 @@ export class Working {
     return this.#parts.settings.adapter
   }
 
-  async #start(): Promise<void> {
+  async #start(acting: Acting): Promise<void> {
     const { settings, ...parts } = this.#parts
     await this.#adapter.open()
     const definitions = await this.#runnable()
     if ([...definitions.values()].some(isTransactional)) this.#adapter.checkTransactions?.()
     if (definitions.size === 0)
       settings.log.warn('This worker has no workflow to run. Pass `workflows` to createEngine().')
-    const worker = new Worker({ ...settings, ...parts, definitions, endFollowers: [] })
+    const { children, ends } = familyOf({
+      ...this.#parts,
+      ...acting,
+      onReady: (definitionId) => this.wakeFor(definitionId),
+    })
+    const isParent = [...definitions.values()].some(({ record }) => hasChildren(record.shape))
+    const worker = new Worker({
+      ...settings,
+      ...parts,
+      definitions,
+      children,
+      endFollowers: [(ended) => ends.follow(ended)],
+      onStopped: (runIds) => {
+        if (isParent) ends.stopped(runIds)
+      },
+    })
     await worker.start()
     this.#worker = worker
     this.#startRetention()

@@ -16,6 +16,7 @@ import { retriesAreOver, timeoutError } from './attempt-errors.ts'
 import { AttemptPayloads, type AttemptPayloadsParts } from './attempt-payloads.ts'
 import type { AttemptPhase, ClaimOrigin } from './attempt-phase.ts'
 import { awaitHandler, isThenable, TIMEOUT_GRACE_MS } from './await-handler.ts'
+import { type ChildRuns, lookAtChild } from './child-runs.ts'
 import { CutOff } from './cut-off.ts'
 import { expanded, joinedEnd, namedItem, stepOf } from './expansion.ts'
 import { handlerContext, undoFields } from './handler-context.ts'
@@ -27,6 +28,7 @@ import { type Telling, type TellingParts, tellingOf } from './telling.ts'
 export interface AttemptParts extends AttemptPayloadsParts {
   readonly payloadMaxBytes: number
   readonly lossyOutputs: LossyOutputs
+  readonly children: ChildRuns
   readonly log: Logger
   /** The handler is about to be called. */
   readonly onCall: (attempt: Attempt) => void
@@ -162,6 +164,7 @@ export class Attempt {
     }
     const { compensation } = this.step
     if (!this.#payloads.owesUndo || compensation === null) return { type: 'relay' }
+    if (this.step.wait?.kind === 'child') return this.#look(this.step.wait)
     return this.#call(compensation.run as (context: StepContext) => unknown, compensation, tx)
   }
 
@@ -205,8 +208,11 @@ export class Attempt {
 
   /** For a waiting step: checks whether it may continue, and calls its handler if needed. */
   #look(wait: Wait): AttemptEnd | Promise<AttemptEnd> {
-    const row = { ...this.#payloads.own, now: this.#payloads.stored.now }
-    const next = decideWait({ runId: this.claim.runId, step: this.step }, wait, row)
+    const { own, stored } = this.#payloads
+    const next =
+      wait.kind === 'child'
+        ? lookAtChild(this, wait, this.#parts.children)
+        : decideWait({ runId: this.claim.runId, step: this.step }, wait, { ...own, now: stored.now })
     if (next.type !== 'call') return this.#answered(next)
     this.#judge = next.judge
     return this.#call(next.handler, this.step, undefined)
@@ -286,7 +292,8 @@ export class Attempt {
 
   #returned(value: unknown): AttemptEnd {
     // Nothing reads what a compensation returns.
-    if (this.claim.direction === 'undo') return { type: 'returned', output: null }
+    if (this.claim.direction === 'undo' && this.#judge === undefined)
+      return { type: 'returned', output: null }
     const { map } = this.step
     try {
       if (this.#judge !== undefined) return this.#answered(this.#judge(value))

@@ -31,6 +31,8 @@ export interface RunSummary {
   readonly deadlineAt: Date | undefined
   /** The tags given at its start; empty if none. */
   readonly tags: readonly string[]
+  /** The id of the run that it was started for. `runs.list({ parentId })` finds a run's children. */
+  readonly parentId: string | undefined
 }
 
 /** A run with its steps, in topological order. */
@@ -118,6 +120,7 @@ export function runSummary(run: RunRecord): RunSummary {
     startAt: instant(run.startAt),
     deadlineAt: instant(run.deadlineAt),
     tags: run.tags,
+    parentId: run.parent?.runId,
   }
 }
 

@@ -15,6 +15,7 @@ import {
 } from '../../options/index.ts'
 import { shown } from '../../shown.ts'
 import type { CallSettings } from '../base/call-settings.ts'
+import { hasChildren } from '../base/child-steps.ts'
 import { checkDefinition } from '../base/definition-argument.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import { fromJsonText, toJsonText } from '../base/payload.ts'
@@ -247,7 +248,9 @@ function checkRun(
 
 function newRun({ settings }: StartRunParts, definition: SavedDefinition, checked: CheckedRun): NewRun {
   const runId = settings.runtime.newId()
-  return { runId, definitionId: definition.id, workflow: definition.name, ...checked }
+  const run = { runId, definitionId: definition.id, workflow: definition.name, ...checked }
+  // Children that outlive it must be cancelled.
+  return hasChildren(definition.shape) ? { ...run, reportsEnd: true } : run
 }
 
 function startedHandle(
