@@ -1,12 +1,14 @@
 import { claimStepsDirectly } from '../src/claim/claim-directly.ts'
 import { claimSteps } from '../src/claim/claim-steps.ts'
 import type { Statement } from '../src/connection/statement.ts'
+import { findEnds, forgetEnds } from '../src/ends/run-ends.ts'
 import { findRunById, findRunByKey } from '../src/read/find-run.ts'
 import { readBranchPayloads, readRunPayloads, readStepPayloads } from '../src/read/read-payloads.ts'
 import { findEndedRuns } from '../src/retention/find-ended.ts'
 import { pruneEndedRuns } from '../src/retention/prune-runs.ts'
 import { releaseRunKeys } from '../src/retention/release-keys.ts'
 import { readKeptAttempts } from '../src/rows/kept-attempts.ts'
+import { continueAttempts, keptContinueAttempts } from '../src/settle/continue-attempts.ts'
 import { decideAttempts } from '../src/settle/decide-attempts.ts'
 import { expandMaps, keptExpandMaps } from '../src/settle/expand-maps.ts'
 import { failAttempts, keptFailAttempts } from '../src/settle/fail-attempts.ts'
@@ -78,11 +80,11 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   ],
   [
     expandMaps,
-    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('k')}, ${many('{}')}, '500ms', ${many('0')}`,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('k')}, ${many('{}')}, '500ms', ${BATCH}`,
   ],
   [
     keptExpandMaps,
-    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('k')}, ${many('{}')}, '500ms', ${many('0')}`,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('k')}, ${many('{}')}, '500ms', ${BATCH}`,
   ],
   [
     skipAttempts,
@@ -91,6 +93,14 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [
     keptSkipAttempts,
     `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('skipped')}, ${many('{}')}, ${BATCH}, '500ms', ${many('{}')}`,
+  ],
+  [
+    continueAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('failed')}, ${many('{}')}, ${BATCH}, '500ms', ${many('{}')}, ${many('false')}`,
+  ],
+  [
+    keptContinueAttempts,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('failed')}, ${many('{}')}, ${BATCH}, '500ms', ${many('{}')}, ${many('false')}`,
   ],
   [decideAttempts, `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, '500ms'`],
   [
@@ -135,6 +145,8 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [findEndedRuns, `4e12, '{completed,failed}', null, false, 0, '${'0'.repeat(32)}', 10000, ${BATCH}, null`],
   [findPendingApprovals, `null, null, '${'f'.repeat(32)}', null, 1000, 100`],
   [pruneEndedRuns, `${RUN_IDS}, 4e12`],
+  [findEnds, `'{1,2}', 0, 200`],
+  [forgetEnds, `${many('1')}, ${many('5')}`],
   [releaseRunKeys, `${RUN_IDS}, 4e12`],
   [readHeldByWorker, `'${WORKER}', 100`],
   [countLiveRuns, '100000'],

@@ -22,7 +22,7 @@ describe.each(servers)('plans on $name', ({ url }) => {
   async function storeWithHistory(analysed: 'never' | 'when empty' | 'when full'): Promise<string> {
     const { schema } = await createStore(database)
     const run = (text: string) => database.pool.query(inSchema(text, schema))
-    for (const table of ['runs', 'steps', 'ready', 'definition_steps', 'workers', 'leases']) {
+    for (const table of ['runs', 'steps', 'ready', 'definition_steps', 'workers', 'leases', 'run_ends']) {
       await run(`alter table belay.workflow_${table} set (autovacuum_enabled = false)`)
     }
     if (analysed === 'when empty') await run('analyze')
@@ -35,6 +35,8 @@ insert into belay.workflow_runs (id, definition_id, open_steps, created_at, fini
 insert into belay.workflow_steps (run_id, step, open_dependencies, fence, worker_id, started_at, finished_at, status, output)
   select lpad(to_hex(n), 32, '0')::uuid, step, 0, 1, '${WORKER}', now(), now(), 'completed', '{}'
   from generate_series(1, ${STEPS / 4}) n, generate_series(0, 3) step;
+insert into belay.workflow_run_ends (run_id, definition_id, status)
+  select lpad(to_hex(n), 32, '0')::uuid, 1, 'completed' from generate_series(1, 20000) n;
 insert into belay.workflow_leases (worker_id, run_ids)
   select lpad(to_hex(n % 200), 32, '0')::uuid, array[lpad(to_hex(n), 32, '0')::uuid] from generate_series(1, 20000) n;
 insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
@@ -170,7 +172,7 @@ async function explain(client: PoolClient, text: string, values: string): Promis
 }
 
 const HISTORY = 'workflow_(steps|runs)'
-const BIG_TABLES = 'workflow_(steps|runs|ready|leases)'
+const BIG_TABLES = 'workflow_(steps|runs|ready|leases|run_ends)'
 
 function flawsOf(plan: string, tables: string): readonly string[] {
   return [...scansOfAll(plan, tables), ...linesOf(plan).filter((line) => /(Hash|Merge) Join/.test(line))]

@@ -6,6 +6,7 @@ import { changedRunCases } from './cases/changed-runs.ts'
 import { childCases } from './cases/children.ts'
 import { claimCases } from './cases/claim.ts'
 import { connectionCases } from './cases/connection.ts'
+import { continuedCases } from './cases/continued.ts'
 import { controlCases } from './cases/control.ts'
 import { controlRaceCases } from './cases/control-races.ts'
 import { controlledWaitCases } from './cases/control-waits.ts'
@@ -67,6 +68,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   settle: settleCases,
   fences: fenceCases,
   fail: failCases,
+  'failures past which a run continues': continuedCases,
   requeue: requeueCases,
   attempts: attemptCases,
   'kept attempts': keptAttemptCases,

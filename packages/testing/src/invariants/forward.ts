@@ -11,7 +11,7 @@ export function forwardFacts(view: RunView, report: Reporter): void {
       fact('nothing_open_once_the_undo_has_begun', !view.undoBegun || !isOpen(step.status))
       continue
     }
-    fact('running_run_has_no_failed_step', isOpen(step.status) || isSatisfied(step.status))
+    fact('step_of_a_running_run_is_open_or_settled', isOpen(step.status) || isSatisfied(step.status))
     const open = openDependencies(step)
     fact('open_dependencies_count_is_right', !isOpen(step.status) || isCounted(view, step, open))
     fact('map_keeps_its_limit', keepsLimit(step))

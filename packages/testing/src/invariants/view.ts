@@ -70,9 +70,9 @@ export function isOpen(status: StepStatus): boolean {
   return status === 'pending' || status === 'ready' || status === 'running' || status === 'waiting'
 }
 
-/** Its dependents may start. */
+/** Its dependents may start. In a run that was not stopped, a failed step is one past which the run continued. */
 export function isSatisfied(status: StepStatus): boolean {
-  return status === 'completed' || status === 'skipped'
+  return status === 'completed' || status === 'skipped' || status === 'failed'
 }
 
 /** Its undo has not ended. */

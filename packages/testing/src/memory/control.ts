@@ -103,6 +103,7 @@ function migrate(rows: Rows, run: RunRow, { steps, migration }: RunChange): void
   const old = run.steps
   for (const { step } of old) rows.queue.remove({ runId: run.runId, step })
   run.definition = definitionOf(rows, migration!.definitionId)
+  run.reportsEnd = migration!.reportsEnd
   run.steps = steps.map((step, number): StepRow => {
     const from = migration!.oldNumbers[number]
     const { output, error, ...row } = from === null || from === undefined ? NOTHING : old[from]!

@@ -1,18 +1,18 @@
-import { itemNumber, mapOf, type NewItem } from '@belay/workflow/adapter'
+import { ITEMS_MAX, itemNumber, mapOf, type NewItem } from '@belay/workflow/adapter'
 import { changeStep } from './change.ts'
-import { enqueue } from './lease.ts'
+import type { StepOfRun } from './lease.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { joinOf } from './run-rows.ts'
 import { newStep } from './start.ts'
 
-/** Adds a map's items, and lets its join wait for them. Adds nothing if the join was cancelled. Returns whether any were queued. */
+/** Adds a map's items, and lets its join wait for them. Adds nothing if the join was cancelled. Returns the items that may begin. */
 export function addItems(
   rows: Rows,
   { run, step }: { readonly run: RunRow; readonly step: StepRow },
   { items, atOnce }: { readonly items: readonly NewItem[]; readonly atOnce: number | null },
-): boolean {
+): readonly StepOfRun[] {
   const join = run.steps[joinOf(run, step.step)]!
-  if (join.status !== 'pending') return false
+  if (join.status !== 'pending') return []
   // The join waited for its map alone. One more open dependency is a pause: its resumption is what everything in the run waits for.
   const pauses = join.openDependencies - 1
   changeStep(run, join, {
@@ -20,26 +20,27 @@ export function addItems(
     nextItem: atOnce === null ? null : Math.min(atOnce, items.length),
     atOnce,
   })
-  const earlier = removeItems(rows, run, step.step)
-  items.forEach((item, index) => {
+  const fence = removeItems(rows, run, step.step) + 1
+  const added = items.map((item, index): StepOfRun => {
     const number = itemNumber(step.step, index)
     const open = pauses + (index < (atOnce ?? items.length) ? 0 : 1)
-    const fence = (earlier.get(number)?.fence ?? -1) + 1
     const row = { ...newStep(number, open, null), item, fence, round: step.round }
     run.items.set(number, row)
-    if (open === 0) enqueue(rows, { run, step: row })
+    return { run, step: row }
   })
-  return items.length > 0 && pauses === 0
+  return added.filter((row) => row.step.openDependencies === 0)
 }
 
-/** Removes the items of a map that decides them anew, and returns them. */
-function removeItems(rows: Rows, run: RunRow, map: number): ReadonlyMap<number, StepRow> {
-  const removed = new Map([...run.items].filter(([number]) => mapOf(number) === map))
-  for (const step of removed.keys()) {
+/** Removes the items of a map that decides them anew, and returns their greatest fence; -1 if there were none. */
+function removeItems(rows: Rows, run: RunRow, map: number): number {
+  let fence = -1
+  for (const [step, row] of run.items) {
+    if (mapOf(step) !== map) continue
+    fence = Math.max(fence, row.fence)
     run.items.delete(step)
     rows.queue.remove({ runId: run.runId, step })
   }
-  return removed
+  return fence
 }
 
 /** Skips the items of a map that ran before an undo and is skipped now. The rows stay, so that their fences never repeat. */
@@ -51,19 +52,15 @@ export function skipItems(rows: Rows, run: RunRow, map: number, branch: string):
   }
 }
 
-/**
- * An item of a map has ended: the next one that waits for its turn becomes ready; in a paused run, once that is resumed. Returns whether one was
- * queued.
- */
-export function freeNextItem(rows: Rows, run: RunRow, ended: number): boolean {
+/** An item of a map has ended: the next one that waits for its turn may begin; in a paused run, once that is resumed. Returns it if it may now. */
+export function freeNextItem(run: RunRow, ended: number): readonly StepOfRun[] {
   const map = mapOf(ended)
   const join = run.steps[joinOf(run, map)]!
-  if (join.status !== 'pending' || join.nextItem === null) return false
-  const next = run.items.get(itemNumber(map, join.nextItem))
+  if (join.status !== 'pending' || join.nextItem === null) return []
+  const next = join.nextItem < ITEMS_MAX ? run.items.get(itemNumber(map, join.nextItem)) : undefined
   changeStep(run, join, { nextItem: join.nextItem + 1 })
-  if (next?.status !== 'pending') return false
+  if (next?.status !== 'pending') return []
   const openDependencies = next.openDependencies - 1
   changeStep(run, next, { openDependencies, status: openDependencies === 0 ? 'ready' : 'pending' })
-  if (openDependencies === 0) enqueue(rows, { run, step: next })
-  return openDependencies === 0
+  return openDependencies === 0 ? [{ run, step: next }] : []
 }

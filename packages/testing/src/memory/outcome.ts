@@ -92,20 +92,22 @@ function expand(
 ): void {
   const { run, step } = held
   changeStep(run, step, { status: 'completed', output: String(outcome.items.length), finishedAt: rows.now })
-  if (goesForward(run) && addItems(rows, held, outcome)) consequences.requeued = true
+  if (goesForward(run)) consequences.unblocked.push(...addItems(rows, held, outcome))
   afterCompletion(rows, held, consequences)
 }
 
 function fail(
   rows: Rows,
-  { run, step }: StepOfRun,
+  held: StepOfRun,
   outcome: Extract<Outcome, { type: 'failed' }>,
   consequences: Consequences,
 ): void {
+  const { run, step } = held
   changeStep(run, step, {
     ...{ status: 'failed', error: outcome.error, finishedAt: rows.now, begun: true },
     succeeded: outcome.succeeded === true || step.succeeded,
   })
+  if (outcome.continues) return afterCompletion(rows, held, consequences)
   if (stopRun(rows, run, 'failure', outcome.cause) && run.status === 'compensating') {
     consequences.runs.set(run.runId, run.status)
   }
@@ -116,7 +118,7 @@ function afterCompletion(rows: Rows, { run, step }: StepOfRun, consequences: Con
   if (!goesForward(run)) return
   const dependents = dependentsOf(run, step.step)
   for (const number of dependents) unblock(run, run.steps[number]!, 'pending', consequences)
-  if (step.item !== null && freeNextItem(rows, run, step.step)) consequences.requeued = true
+  if (step.item !== null) consequences.unblocked.push(...freeNextItem(run, step.step))
   if (dependents.length > 0) return
   run.openSteps -= 1
   if (run.openSteps > 0) return

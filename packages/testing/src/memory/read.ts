@@ -11,7 +11,7 @@ import type {
   StepStatus,
   ValueRecord,
 } from '@belay/workflow/adapter'
-import type { Rows, RunRow } from './rows.ts'
+import type { Rows, RunRow, StepRow } from './rows.ts'
 import { itemOf, nameOf, rowOf, rowsOf } from './run-rows.ts'
 import { valueRecords } from './value-rows.ts'
 
@@ -86,10 +86,22 @@ export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly 
       if (row === undefined) return []
       const { step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded } = row
       const own = { step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded }
-      return [{ ...own, ...itemOf(row), ...(withBranches ? { branch: row.branch } : {}) }]
+      return [
+        {
+          ...own,
+          ...itemOf(row),
+          ...(withBranches ? branchOf(row) : {}),
+        },
+      ]
     })
     return [{ runId, input: run.input, cause: run.cause, steps: payloads, now: rows.now }]
   })
+}
+
+function branchOf({ branch, undoOf, status, begun, startedAt }: StepRow) {
+  const undoneStatus = undoOf ?? status
+  const started = begun ?? startedAt !== null
+  return { branch, failed: undoneStatus === 'failed', undoneStatus, started }
 }
 
 /** `scheduled` and `waiting` are computed, so nobody has to write when they end. */

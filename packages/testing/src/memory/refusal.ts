@@ -15,7 +15,7 @@ function payloadsOf(outcome: Outcome): readonly JsonText[] {
     case 'expanded':
       return outcome.items.map(({ value }) => value)
     case 'failed':
-      return [outcome.error, outcome.cause]
+      return [outcome.error, outcome.cause ?? null]
     case 'retry':
     case 'compensation_failed':
       return [outcome.error]

@@ -34,7 +34,7 @@ export interface RunRow {
   readonly tags: readonly string[]
   parent: ParentRun | null
   /** Each of its ends is kept until it is forgotten. */
-  readonly reportsEnd: boolean
+  reportsEnd: boolean
   steps: readonly StepRow[]
   /** The items of its maps, by number. */
   readonly items: Map<number, StepRow>

@@ -85,7 +85,10 @@ function requeuedStatus(outcome: Outcome): 'ready' | 'compensating' {
 /** Failures first: a completion must not hand back steps of a run that stops in the same call. */
 function failuresFirst(outcomes: readonly Outcome[]): readonly number[] {
   const indexes = outcomes.map((_, index) => index)
-  const failed = (index: number) => outcomes[index]!.type === 'failed'
+  const failed = (index: number) => {
+    const outcome = outcomes[index]!
+    return outcome.type === 'failed' && outcome.continues === undefined
+  }
   return [...indexes.filter(failed), ...indexes.filter((index) => !failed(index))]
 }
 

@@ -63,15 +63,22 @@ function checkCompleted(end: End, step: StepRecord, broken: Report): void {
   // A step that an operator skipped has a stand-in.
   if (step.status === 'skipped') return
   const expected = expectedOutputs(end, step)
+  // It is part of what its map collects.
+  if (step.status === 'failed' && isItem(step.step) && collects(end, step.step)) return
   if (step.status !== 'completed') broken(`completed run ${runId} has step ${step.name} ${step.status}`)
   if (!expected.includes(step.output))
     broken(`output of ${runId}/${step.name} is ${step.output}, not ${expected.join(' or ')}`)
 }
 
-function expectedOutputs({ found, definition, versions, known }: End, step: StepRecord): readonly JsonText[] {
+function collects({ definition }: End, row: number): boolean {
+  return definition.record.shape.steps[templateOf(row)]!.onFailure === 'continue'
+}
+
+function expectedOutputs(end: End, step: StepRecord): readonly JsonText[] {
+  const { found, definition, versions, known } = end
   const { wait, map, cases } = definition.steps[templateOf(step.step)]!
   if (cases !== null) return cases.map((one) => JSON.stringify(one))
-  if (map?.part === 'join') return [joined(found, step)]
+  if (map?.part === 'join') return [joined(end, step)]
   if (map !== null && !isItem(step.step)) return [String(itemsOf(found, step.step).length)]
   switch (wait?.kind) {
     case 'sleep':
@@ -97,12 +104,16 @@ function expectedOutputs({ found, definition, versions, known }: End, step: Step
   }
 }
 
-/** The output of a map: those of its items, in their order. */
-function joined(found: RunDump, join: StepRecord): JsonText {
-  const items = found.steps.filter(
-    ({ name, itemKey }) => itemKey !== undefined && name.startsWith(`${join.name}[`),
-  )
-  return `[${items.map(({ output }) => output ?? 'null').join(',')}]`
+/** The output of a map: those of its items, in their order, or how each of them ended. */
+function joined(end: End, join: StepRecord): JsonText {
+  const [opener] = end.definition.graph.dependencies[join.step]!
+  const texts = itemsOf(end.found, opener!).map(({ status, output, error }) => {
+    if (!collects(end, opener!)) return output ?? 'null'
+    return status === 'failed'
+      ? `{"status":"failed","error":${error}}`
+      : `{"status":"completed","output":${output ?? 'null'}}`
+  })
+  return `[${texts.join(',')}]`
 }
 
 /** Only its signal may end a wait before its time. */

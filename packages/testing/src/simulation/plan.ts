@@ -104,7 +104,9 @@ function randomStep(random: Random): GraphStep {
 }
 
 function randomMap(random: Random): GraphMap {
-  return { ...randomStep(random), over: 'list', concurrency: random.pick([undefined, 1, 2, 3]) }
+  const map = { ...randomStep(random), over: 'list', concurrency: random.pick([undefined, 1, 2, 3]) }
+  if (random.chance(0.5)) return map
+  return { ...map, onFailure: 'collect', minSuccess: random.pick([undefined, 1, '50%', '100%'] as const) }
 }
 
 function randomChild(random: Random, workflow: string): GraphWait {

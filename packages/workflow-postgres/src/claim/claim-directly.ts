@@ -1,7 +1,8 @@
 import { boundedLockWait } from '../base/lock-wait.ts'
 import type { Statement } from '../connection/statement.ts'
 import { begunAttempt, type ClaimAnswer, claimedColumns } from '../rows/claim-row.ts'
-import { claimableSteps, claimRow, dueDefinitions, headColumns, trimmedLeases } from './claim-parts.ts'
+import { newItem } from '../rows/item-rows.ts'
+import { claimableSteps, claimRows, dueDefinitions, headColumns, trimmedLeases } from './claim-parts.ts'
 
 /**
  * Does the work of {@link claimSteps} in fewer writes. It locks no step before it updates it, so it waits briefly for a locked step. If that wait
@@ -55,7 +56,7 @@ claimed_steps as (
     and s.fence = any (array[due.fence]) and s.status = any (due.claimable_statuses)
     and s.open_dependencies = any (array[due.no_dependencies]) and case when due.run_id is not null then s.worker_id is null end
   returning s.run_id, s.step, s.fence, due.definition_id, ${claimedColumns}, due.available_at,
-    due.has_input, due.input
+    due.has_input, due.input, ${newItem(1)}
 ),
 journaled_runs as (
   insert into belay.workflow_leases (worker_id, run_ids)
@@ -74,6 +75,5 @@ from (
   ) newest
 ) m
 union all
-${claimRow}
-from (select * from claimed_steps order by available_at, run_id, step) c`,
+${claimRows('claimed_steps')}`,
 }

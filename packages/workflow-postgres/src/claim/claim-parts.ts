@@ -1,3 +1,4 @@
+import { FIRST_ITEM, newItems } from '../rows/item-rows.ts'
 // What both ways of claiming share. Both statements are hot: a change here changes two plans.
 
 /** The CTE of the requested definitions that have a step due since their mark, the longest due first. */
@@ -22,7 +23,7 @@ export function claimableSteps(hints: string): string {
     -- The drain cancels the steps of a run that is stopping. Resuming a paused run queues its steps again.
     case when r.status = 'running' then array['ready', 'waiting']
       when r.status in ('compensating', 'compensation_failed') then array['compensating'] end as claimable_statuses,
-    r.has_input, case when r.has_input then r.input::text end as input
+    r.has_input and h.step < ${FIRST_ITEM} as has_input, case when r.has_input and h.step < ${FIRST_ITEM} then r.input::text end as input
   from ${hints}
   cross join lateral (
     select run.status, run.input, run.input is null or pg_column_size(run.input) <= 2000 as has_input
@@ -48,6 +49,22 @@ export const headColumns = `(select count(*)::int from claimed_steps) as leased,
   null::int as fence, null::int as definition_id, null::int as round, null::int as attempt, null::int as failures, null::int as losses,
   null as undo_of, null::bool as has_input, null as input`
 
-/** The answer's row for each claim. Append a source that yields the claims as `c`. */
-export const claimRow = `select 'claim', null, null, null, null, null, null, null, null, c.run_id, c.step, c.fence, c.definition_id, c.round, c.attempt,
-  c.failures, c.losses, c.undo_of, c.has_input, c.input`
+/**
+ * The answer's rows for the claims in `claims`, in the order in which they are due. Items that were never claimed before share a row for each run: it
+ * holds what is different in them, and the run's input once.
+ */
+export function claimRows(claims: string): string {
+  return `select 'claim', null, null, null, null, null, null, null, null, c.run_id, c.step, c.fence, c.definition_id, c.round, c.attempt,
+  c.failures, c.losses, c.undo_of, c.has_input, c.input
+from (select * from ${claims} order by available_at, run_id, step) c
+where c.new_item is null
+union all
+select 'items', null, null, null, null, null, null, null, null, c.run_id, null, null, c.definition_id, null, null,
+  null, null, null, r.has_input, json_build_object('input', r.input, 'items', c.items)::text
+from (${newItems(claims)}) c
+cross join lateral (
+  select pg_column_size(run.input) <= 2000 or run.input is null as has_input,
+    case when pg_column_size(run.input) <= 2000 then run.input::text end as input
+  from belay.workflow_runs run where run.id = any (array[c.run_id])
+) r`
+}

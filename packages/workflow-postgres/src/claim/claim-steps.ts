@@ -1,6 +1,7 @@
 import type { Statement } from '../connection/statement.ts'
 import { begunAttempt, type ClaimAnswer, claimedColumns } from '../rows/claim-row.ts'
-import { claimableSteps, claimRow, dueDefinitions, headColumns, trimmedLeases } from './claim-parts.ts'
+import { newItem } from '../rows/item-rows.ts'
+import { claimableSteps, claimRows, dueDefinitions, headColumns, trimmedLeases } from './claim-parts.ts'
 
 /**
  * Leases due steps to a live worker, and removes the stale hints among those it looked at. For each definition it looks at rows due since the mark,
@@ -37,7 +38,7 @@ due_steps as materialized (
 -- All conditions are checked on the locked row's current version. In a run that was paused meanwhile, each step has one more open dependency.
 locked_steps as materialized (
   select s.ctid as step_at, s.run_id, s.step, s.fence, ${claimedColumns}, d.row_at, d.definition_id,
-    d.available_at, d.has_input, d.input
+    d.available_at, d.has_input, d.input, ${newItem(0)}
   from due_steps d
   join belay.workflow_steps s on s.run_id = any (array[d.run_id]) and s.step = any (array[d.step])
   -- A hint with an older fence is stale.
@@ -57,7 +58,7 @@ claimed_steps as (
 ),
 taken_steps as materialized (
   select l.run_id, l.step, l.fence + 1 as fence, l.round, l.attempt + 1 as attempt, l.failures, l.losses, l.undo_of, l.row_at,
-    l.definition_id, l.available_at, l.has_input, l.input
+    l.definition_id, l.available_at, l.has_input, l.input, l.new_item
   from locked_steps l
   where (select count(*) from claimed_steps) = (select count(*) from locked_steps)
     or (l.run_id, l.step) in (select c.run_id, c.step from claimed_steps c)
@@ -96,6 +97,5 @@ from (
   ) newest
 ) m
 union all
-${claimRow}
-from (select * from taken_steps order by available_at, run_id, step) c`,
+${claimRows('taken_steps')}`,
 }

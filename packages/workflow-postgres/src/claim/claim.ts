@@ -111,7 +111,7 @@ async function claimOnce(
   let head: HeadRow | undefined
   for (const row of rows) {
     if (row.kind === 'head') head = row
-    else told.push(decodeQueued(row))
+    else told.push(...decodeQueued(row))
   }
   if (head?.live !== true) return 'lost'
   const claims = told.length === head.leased ? told : eachOnce(told)

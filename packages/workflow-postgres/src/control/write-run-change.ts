@@ -95,7 +95,8 @@ noted_actions as (
 updated_run as (
   update belay.workflow_runs r
   set definition_id = $22::int, status = $31::text, open_steps = $32::int, stop = $33::text, ends_as = $34::text,
-    cause = $35::text::json, finished_at = to_timestamp($36::float8 / 1000), deadline_at = to_timestamp($37::float8 / 1000)
+    cause = $35::text::json, finished_at = to_timestamp($36::float8 / 1000), deadline_at = to_timestamp($37::float8 / 1000),
+    reports_end = coalesce($51::bool, r.reports_end)
   where r.id = $20::uuid
   returning 1
 )
@@ -166,6 +167,7 @@ export async function write(connection: Connection, found: RunToChange, change: 
     change.steps.map(({ succeeded }) => (succeeded ? true : null)),
     change.steps.map(({ branch }) => branch),
     change.steps.map(({ turns }) => turns?.nextItem ?? null),
+    migration?.reportsEnd ?? null,
   ])
   const askAnew = stepsThatAskAnew(found, change)
   if (askAnew.length > 0) await connection.query(supersedeSignals, [run.runId, askAnew])

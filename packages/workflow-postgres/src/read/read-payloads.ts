@@ -1,4 +1,4 @@
-import type { JsonText, PayloadRequest, RunPayloads, StepPayloads } from '@belay/workflow/adapter'
+import type { JsonText, PayloadRequest, RunPayloads, StepPayloads, StepStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 
@@ -31,6 +31,9 @@ interface StepRow {
   readonly item: JsonText
   /** Present if branches were asked for. */
   readonly branch?: JsonText
+  readonly failed?: boolean
+  readonly undone_status?: StepStatus
+  readonly started?: boolean
 }
 
 /** Outputs and errors of steps. Index: primary key. No locks. */
@@ -39,10 +42,11 @@ export const readStepPayloads: Statement<StepRow> = {
   text: stepPayloadsText(''),
 }
 
-/** The same with the steps' branches, for the few steps that may be skipped. */
+/** The same with the steps' branches and failures, for the few steps that may be skipped or fail. */
 export const readBranchPayloads: Statement<StepRow> = {
   name: 'read_branch_payloads',
-  text: stepPayloadsText(', s.branch::text as branch'),
+  text: stepPayloadsText(`, s.branch::text as branch, coalesce(s.undo_of, s.status) = 'failed' as failed,
+  coalesce(s.undo_of, s.status) as undone_status, coalesce(s.begun, s.started_at is not null) as started`),
 }
 
 function stepPayloadsText(branch: string): string {
@@ -98,5 +102,7 @@ function decodeStep(row: StepRow): StepPayloads {
     succeeded: row.succeeded,
     ...(row.item_key === null ? {} : { item: { key: row.item_key, value: row.item } }),
   }
-  return row.branch === undefined ? payloads : { ...payloads, branch: row.branch }
+  if (row.branch === undefined) return payloads
+  const { branch, failed, started } = row
+  return { ...payloads, branch, failed, undoneStatus: row.undone_status, started }
 }

@@ -1,4 +1,4 @@
-import type { Claim, UndoneStatus } from '@belay/workflow/adapter'
+import type { Claim, JsonText, UndoneStatus } from '@belay/workflow/adapter'
 
 /**
  * Forward attempts of a step `s`. Null in rows written before attempts had a column: there the fence counted them, and began each round at a multiple
@@ -52,7 +52,24 @@ export interface HeadRow {
   readonly took_ms: number
 }
 
-export type ClaimAnswer = HeadRow | ({ readonly kind: 'claim' } & ClaimRow)
+/** The first attempts of items of one run. `input`: JSON of {@link NewItemsOfRun}. */
+interface NewItemsRow {
+  readonly kind: 'items'
+  readonly run_id: string
+  readonly definition_id: number
+  readonly has_input: boolean
+  readonly input: string
+}
+
+interface NewItemsOfRun {
+  readonly input: JsonText
+  readonly items: NewItems
+}
+
+/** For each item its step, and if it is not large its key and its value. */
+export type NewItems = readonly (readonly [step: number, key?: string, value?: JsonText])[]
+
+export type ClaimAnswer = HeadRow | ({ readonly kind: 'claim' } & ClaimRow) | NewItemsRow
 
 export function decodeClaim(row: ClaimRow): Claim {
   return {
@@ -85,8 +102,25 @@ export function firstAttempt(runId: string, step: number, definitionId: number):
   }
 }
 
-/** A claim from the queue, with the run's input if the row includes it. */
-export function decodeQueued(row: ClaimRow): Claim {
+/** Claims from the queue, with the run's input if the row includes it. */
+export function decodeQueued(row: Exclude<ClaimAnswer, HeadRow>): readonly Claim[] {
+  if (row.kind === 'items') {
+    const { input, items } = JSON.parse(row.input) as NewItemsOfRun
+    return firstAttemptsOf(row, items, row.has_input ? input : undefined)
+  }
   const claim = decodeClaim(row)
-  return row.has_input === true ? { ...claim, input: row.input ?? null } : claim
+  return [row.has_input === true ? { ...claim, input: row.input ?? null } : claim]
+}
+
+/** The claims of the first attempts of items, all of one run. */
+export function firstAttemptsOf(
+  row: { readonly run_id: string; readonly definition_id: number },
+  items: NewItems,
+  input?: JsonText,
+): readonly Claim[] {
+  return items.map(([step, key, value = null]) => {
+    const claim = firstAttempt(row.run_id, step, row.definition_id)
+    const item = key === undefined ? undefined : { key, value }
+    return input === undefined ? { ...claim, item } : { ...claim, input, item }
+  })
 }

@@ -8,3 +8,21 @@ export function templateOf(step: string): string {
 
 /** The name of a row `s`; `ds` is its step of the definition. That of a map ends in brackets, between which an item has its key. */
 export const rowName = `case when s.item_key is null then ds.name else left(ds.name, -1) || s.item_key || ']' end`
+
+/**
+ * The column `new_item` of a step `s`: null for all but an item's first attempt, whose row it describes as JSON. A large item is left out. `fence` is
+ * what an item's fence is if it was claimed once.
+ */
+export function newItem(fence: 0 | 1): string {
+  return `case when s.step >= ${FIRST_ITEM} and s.fence = ${fence} and s.round = 1 and s.undo_of is null
+    then case when s.item is null or pg_column_size(s.item) <= 2000 then json_build_array(s.step, s.item_key, s.item::text)
+      else json_build_array(s.step) end end as new_item`
+}
+
+/** The query of new items among the claims in `claims`, one row for each run. */
+export function newItems(claims: string): string {
+  return `select n.run_id, n.definition_id, json_agg(n.new_item order by n.step) as items
+from ${claims} n
+where n.new_item is not null
+group by n.run_id, n.definition_id`
+}

@@ -74,7 +74,7 @@ stopped_runs as (
 ${settledRows({ steps: 'failed_steps', runs: "stopped_runs r where r.status = 'compensating'" })}`
 }
 
-export type FailedOutcome = Extract<Outcome, { type: 'failed' }>
+export type FailedOutcome = Extract<Outcome, { type: 'failed'; cause: string }>
 
 export async function fail(
   connection: Connection,

@@ -9,20 +9,26 @@ import { forwardStatuses } from '../rows/run-statuses.ts'
 import { ITEMS, SKIPS, STEPS, type Walk } from './finish-walks.ts'
 import { decodeFinished, type Finished, type FinishedRow } from './finished-rows.ts'
 
-/** What the statement adds to record branches. */
-interface Branches {
+/** What a statement records besides: the arguments from the eleventh on, and what it sets. */
+export interface Recording {
   readonly values: string
-  readonly name: string
-  readonly column: string
+  readonly names: string
+  readonly columns: string
+  /** When a settled step keeps the output that it has. */
+  readonly keepsOutput: string
   readonly set: string
 }
 
-const NO_BRANCHES: Branches = { values: '', name: '', column: '', set: '' }
+const NOTHING_ELSE: Recording = {
+  ...{ values: '', names: '', columns: '', set: '' },
+  keepsOutput: `a.undo or a.settles_as = 'received'`,
+}
 
-const BRANCHES: Branches = {
+const BRANCHES: Recording = {
+  ...NOTHING_ELSE,
   values: ', $11::text[]',
-  name: ', branch',
-  column: ', a.branch',
+  names: ', branch',
+  columns: ', a.branch',
   set: ',\n    branch = coalesce(a.branch::json, s.branch)',
 }
 
@@ -72,23 +78,24 @@ export const keptFinishItems: Statement<FinishedRow> = {
 /** The same for batches with steps that their definitions skip. Apart, so that other batches do not carry branches. */
 export const skipAttempts: Statement<FinishedRow> = {
   name: 'skip_attempts',
-  text: finishText({ keeping: NOT_KEPT, walk: SKIPS, branches: BRANCHES }),
+  text: finishText({ keeping: NOT_KEPT, walk: SKIPS, recording: BRANCHES }),
 }
 
 /** The same, and keeps the attempts. */
 export const keptSkipAttempts: Statement<FinishedRow> = {
   name: 'skip_attempts_kept',
-  text: finishText({ keeping: KEPT, walk: SKIPS, branches: BRANCHES }),
+  text: finishText({ keeping: KEPT, walk: SKIPS, recording: BRANCHES }),
 }
 
-function finishText({
+/** The text of a statement that records attempts with which a run continues. */
+export function finishText({
   keeping,
   walk,
-  branches = NO_BRANCHES,
+  recording = NOTHING_ELSE,
 }: {
   readonly keeping: Keeping
   readonly walk: Walk
-  readonly branches?: Branches
+  readonly recording?: Recording
 }): string {
   return `
 with ${boundedLockWait('$10')},
@@ -101,14 +108,14 @@ live_worker as materialized (
   for key share of w
 ),
 finished_attempts as materialized (
-  select a.run_id, a.step, a.fence, a.definition_id, a.undo, a.settles_as, a.output${branches.column}, a.position,
+  select a.run_id, a.step, a.fence, a.definition_id, a.undo, a.settles_as, a.output${recording.columns}, a.position,
     $1::uuid as worker_id, case when a.undo then 'compensating' else 'running' end as leased_status
   from (
-    select a.run_id, a.step, a.output${branches.column}, a.position, coalesce(a.fence, ($4::int[])[1]) as fence,
+    select a.run_id, a.step, a.output${recording.columns}, a.position, coalesce(a.fence, ($4::int[])[1]) as fence,
       coalesce(a.definition_id, ($5::int[])[1]) as definition_id, coalesce(a.undo, ($6::bool[])[1]) as undo,
       coalesce(a.settles_as, ($7::text[])[1]) as settles_as
-    from unnest($2::uuid[], $3::int[], $4::int[], $5::int[], $6::bool[], $7::text[], $8::text[]${branches.values})
-      with ordinality as a (run_id, step, fence, definition_id, undo, settles_as, output${branches.name}, position)
+    from unnest($2::uuid[], $3::int[], $4::int[], $5::int[], $6::bool[], $7::text[], $8::text[]${recording.values})
+      with ordinality as a (run_id, step, fence, definition_id, undo, settles_as, output${recording.names}, position)
   ) a
   cross join (select count(*) from live_worker) as worker_was_locked
   order by a.run_id, a.step
@@ -117,9 +124,9 @@ settled_attempts as (
   update belay.workflow_steps s
   set status = case a.settles_as when 'received' then 'completed' else a.settles_as end,
     undo_of = case when a.settles_as = 'compensated' then s.undo_of end,
-    output = case when a.undo or a.settles_as = 'received' then s.output else a.output::json end,
+    output = case when ${recording.keepsOutput} then s.output else a.output::json end,
     finished_at = case when a.undo then s.finished_at else belay.store_now() end,
-    undo_finished_at = case when a.undo then belay.store_now() end${branches.set}
+    undo_finished_at = case when a.undo then belay.store_now() end${recording.set}
   from finished_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
@@ -215,7 +222,7 @@ select 'claim', null, null, u.run_id, u.step, u.fence, u.definition_id, u.round,
 from updated_steps u where u.handed_back and not u.is_first
 union all
 select 'queued', null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null
-where exists (select from updated_steps u where u.unblocked and not u.handed_back)${walk.queued}
+where exists (select from updated_steps u where u.unblocked and not u.handed_back)${walk.queued}${walk.answers}
 union all
 select 'runs', array_agg(r.run_id), null, null, null, null, r.definition_id, null, null, null, null, null, r.status,
   array_agg((date_part('epoch', r.lasted) * 1000)::bigint),

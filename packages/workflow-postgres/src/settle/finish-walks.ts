@@ -1,4 +1,5 @@
-import { FIRST_ITEM, templateOf } from '../rows/item-rows.ts'
+import { claimedColumns, countedAttempts } from '../rows/claim-row.ts'
+import { FIRST_ITEM, newItem, newItems, templateOf } from '../rows/item-rows.ts'
 
 /** How the statements that record finished attempts walk from a row to the rows that wait for it. */
 export interface Walk {
@@ -13,6 +14,8 @@ export interface Walk {
   readonly freed: string
   /** A further condition under which something was queued. */
   readonly queued: string
+  /** Further parts of the answer. */
+  readonly answers: string
 }
 
 /** From a step of the definition. */
@@ -28,6 +31,7 @@ export const STEPS: Walk = {
   counted: '',
   freed: '',
   queued: '',
+  answers: '',
 }
 
 /**
@@ -84,17 +88,28 @@ export const ITEMS: Walk = {
 freed_items as (
   update belay.workflow_steps s
   set open_dependencies = s.open_dependencies - 1,
-    status = case when s.open_dependencies = 1 then 'ready' else s.status end
+    status = case when s.open_dependencies > 1 then s.status when s.step < f.leased_below then 'running' else 'ready' end,
+    fence = case when s.open_dependencies = 1 and s.step < f.leased_below then s.fence + 1 else s.fence end,
+    worker_id = case when s.open_dependencies = 1 and s.step < f.leased_below then $1::uuid else s.worker_id end,
+    attempts = case when s.open_dependencies = 1 and s.step < f.leased_below then ${countedAttempts} + 1 else s.attempts end,
+    started_at = case when s.open_dependencies = 1 and s.step < f.leased_below then belay.store_clock() else s.started_at end,
+    finished_at = case when s.open_dependencies = 1 and s.step < f.leased_below then null else s.finished_at end
   from (
-    select u.run_id, u.definition_id, (ds.dependencies[1] + 1) * ${FIRST_ITEM} + u.next_item as end_step, u.satisfied, 'pending' as waiting_status
-    from updated_steps u
-    join belay.workflow_definition_steps ds on ds.definition_id = any (array[u.definition_id]) and ds.step = any (array[u.step])
-    where u.next_item is not null and not u.undo
-    order by u.run_id, u.step
+    select e.run_id, e.definition_id, e.end_step, e.map_end, e.satisfied, e.waiting_status,
+      e.end_step - e.satisfied + greatest(0, e.room - (sum(e.satisfied) over (order by e.run_id, e.end_step))::int + e.satisfied) as leased_below
+    from (
+      select u.run_id, u.definition_id, (ds.dependencies[1] + 1) * ${FIRST_ITEM} + u.next_item as end_step,
+        (ds.dependencies[1] + 2) * ${FIRST_ITEM} as map_end, u.satisfied, 'pending' as waiting_status,
+        case when exists (select from live_worker) then $9::int - (select count(*)::int from updated_steps h where h.unblocked) else 0 end as room
+      from updated_steps u
+      join belay.workflow_definition_steps ds on ds.definition_id = any (array[u.definition_id]) and ds.step = any (array[u.step])
+      where u.next_item is not null and not u.undo
+    ) e
+    order by e.run_id, e.end_step
   ) f
-  where s.run_id = any (array[f.run_id]) and s.step >= f.end_step - f.satisfied and s.step < f.end_step
+  where s.run_id = any (array[f.run_id]) and s.step >= f.end_step - f.satisfied and s.step < least(f.end_step, f.map_end)
     and s.status = any (array[f.waiting_status])
-  returning s.run_id, s.step, s.fence, s.status, f.definition_id
+  returning s.run_id, s.step, s.fence, s.status, f.definition_id, ${claimedColumns}, ${newItem(1)}
 ),
 queued_items as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
@@ -102,4 +117,11 @@ queued_items as (
 ),`,
   queued: `
   or exists (select from freed_items i where i.status = 'ready')`,
+  answers: `
+union all
+select 'items', null, null, c.run_id, null, null, c.definition_id, null, null, null, null, null, null, null, c.items::text, null, null
+from (${newItems("(select * from freed_items i where i.status = 'running')")}) c
+union all
+select 'claim', null, null, i.run_id, i.step, i.fence, i.definition_id, i.round, i.attempt, i.failures, i.losses, i.undo_of, null, null, null, null, null
+from freed_items i where i.status = 'running' and i.new_item is null`,
 }

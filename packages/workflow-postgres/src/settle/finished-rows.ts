@@ -1,6 +1,12 @@
 import type { ChangedRun, Claim, StoredRunStatus } from '@belay/workflow/adapter'
 import { wholeMs } from '../rows/changed-run.ts'
-import { type ClaimRow, decodeClaim, firstAttempt } from '../rows/claim-row.ts'
+import {
+  type ClaimRow,
+  decodeClaim,
+  firstAttempt,
+  firstAttemptsOf,
+  type NewItems,
+} from '../rows/claim-row.ts'
 
 /** The answer of the statement that finishes attempts. */
 export type FinishedRow =
@@ -14,6 +20,8 @@ export type FinishedRow =
       readonly definition_id: number
     }
   | (ClaimRow & { readonly kind: 'claim' })
+  /** `keys`: JSON of the first attempts of items of one run. */
+  | { readonly kind: 'items'; readonly run_id: string; readonly definition_id: number; readonly keys: string }
   | { readonly kind: 'queued' }
   | FinishedRunsRow
 
@@ -58,6 +66,9 @@ export function decodeFinished(rows: readonly FinishedRow[], count: number): Fin
         break
       case 'claim':
         claims.push(decodeClaim(row))
+        break
+      case 'items':
+        claims.push(...firstAttemptsOf(row, JSON.parse(row.keys) as NewItems))
         break
       case 'queued':
         queued = true

@@ -3,6 +3,7 @@ import { batchesBySize } from '../base/batches.ts'
 import { refusalOf } from '../base/errors.ts'
 import { contended, SHARED_LOCK_WAIT_MS } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
+import { type ContinuedOutcome, continueFailed } from './continue-attempts.ts'
 import { type DecidedOutcome, decide } from './decide-attempts.ts'
 import { type ExpandedOutcome, expand } from './expand-maps.ts'
 import { type FailedOutcome, fail } from './fail-attempts.ts'
@@ -71,7 +72,16 @@ function entryOf({ outcome, reason }: NonNullable<Recorded['refused']>): readonl
   return [outcome, reason]
 }
 
-type Kind = 'fail' | 'park' | 'requeue' | 'wait' | 'expand' | 'decide' | 'finish' | 'finish of maps'
+type Kind =
+  | 'fail'
+  | 'park'
+  | 'requeue'
+  | 'wait'
+  | 'expand'
+  | 'decide'
+  | 'finish'
+  | 'finish of maps'
+  | 'continue'
 
 const KIND_OF: Readonly<Record<Outcome['type'], Kind>> = {
   failed: 'fail',
@@ -95,9 +105,20 @@ function batchesByKind(outcomes: readonly Outcome[]) {
   })
 }
 
-const KINDS = ['fail', 'park', 'requeue', 'wait', 'expand', 'decide', 'finish', 'finish of maps'] as const
+const KINDS = [
+  'fail',
+  'park',
+  'requeue',
+  'wait',
+  'expand',
+  'decide',
+  'finish',
+  'finish of maps',
+  'continue',
+] as const
 
 function kindOf(outcome: Outcome): Kind {
+  if (outcome.type === 'failed' && outcome.continues) return 'continue'
   const kind = KIND_OF[outcome.type]
   return kind === 'finish' && isOfMap(outcome as FinishedOutcome) ? 'finish of maps' : kind
 }
@@ -109,7 +130,7 @@ function payloadOf(outcome: Outcome): number {
     case 'expanded':
       return outcome.items.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
     case 'failed':
-      return outcome.error.length + outcome.cause.length
+      return outcome.error.length + (outcome.continues ? 0 : outcome.cause.length)
     case 'retry':
     case 'compensation_failed':
       return outcome.error.length
@@ -176,8 +197,8 @@ async function record(connection: Connection, kind: Kind, batch: SettleRequest):
     }
     case 'expand': {
       const outcomes = batch.outcomes as readonly ExpandedOutcome[]
-      const { settled, queued } = await expand(connection, { workerId, outcomes, keepAttempts })
-      return { outcome: pick(settled), queued }
+      const { settled, ...rest } = await expand(connection, { workerId, outcomes, handBackMax, keepAttempts })
+      return { outcome: pick(settled), ...rest }
     }
     case 'decide': {
       const outcomes = batch.outcomes as readonly DecidedOutcome[]
@@ -187,6 +208,13 @@ async function record(connection: Connection, kind: Kind, batch: SettleRequest):
     case 'finish of maps': {
       const outcomes = batch.outcomes as readonly FinishedOutcome[]
       const { settled, ...rest } = await finish(connection, { workerId, outcomes, handBackMax, keepAttempts })
+      return { outcome: pick(settled), ...rest }
+    }
+    case 'continue': {
+      const outcomes = batch.outcomes as readonly ContinuedOutcome[]
+      const { settled, ...rest } = await continueFailed(connection, {
+        ...{ workerId, outcomes, handBackMax, keepAttempts },
+      })
       return { outcome: pick(settled), ...rest }
     }
   }

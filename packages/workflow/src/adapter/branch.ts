@@ -9,10 +9,13 @@ export type Branch = { readonly runs: true } | SkippedBranch
 /** The step is skipped, and so are its dependents unless they run `onSkipped`. */
 export type SkippedBranch = { readonly runs: false } & SkipReason
 
-/** Why a step is skipped: its `when` returned false, a choice has another case, or a dependency was skipped. Steps are named. */
+/**
+ * Why a step is skipped: its `when` returned false, a choice has another case, a dependency ended in another way, or was skipped. Steps are named.
+ */
 export type SkipReason =
   | { readonly because: 'when' }
   | { readonly because: 'case'; readonly choice: string; readonly case: string }
+  | { readonly because: 'outcome'; readonly dependency: string; readonly outcome: 'completed' | 'failed' }
   | { readonly because: 'dependency'; readonly dependency: string }
 
 /** The stored text of a `when` that returned true. */

@@ -53,6 +53,8 @@ export interface StepChange extends StoredStep {
 
 export interface Migration {
   readonly definitionId: number
+  /** From now on. */
+  readonly reportsEnd: boolean
   /** For each step of the new definition, its number in the old one; null if the step is new. */
   readonly oldNumbers: readonly (number | null)[]
 }

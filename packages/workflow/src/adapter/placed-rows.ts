@@ -33,19 +33,27 @@ export function placeRows(
     numbers.push(number)
     const own = step.kind === 'join' ? (itemPlaces.get(step.dependsOn[0]!) ?? []) : []
     const dependsOn = [...step.dependsOn.map((dependency) => placeOf[dependency]!), ...own]
-    placed.push({ ...step, dependsOn, compensate: step.kind === 'map' ? 'never' : step.compensate })
+    placed.push(step.kind === 'map' ? openerAlone(step, dependsOn) : { ...step, dependsOn })
     const added = items.get(number) ?? []
     itemPlaces.set(
       number,
       added.map((_, index) => placed.length + index),
     )
     // Nothing decides about one item: it has neither the map's condition nor its kind.
+    const { onFailure } = step
+    const compensate = step.compensateAll ? 'never' : step.compensate
     for (const row of added) {
-      placed.push({ name: row.name ?? step.name, dependsOn: [placeOf[number]!], compensate: step.compensate })
+      placed.push({ name: row.name ?? step.name, dependsOn: [placeOf[number]!], compensate, onFailure })
       numbers.push(row.step)
     }
   })
   return { shape: { steps: placed }, numbers }
+}
+
+/** The step that decides the items, without what the shape says about each item. */
+function openerAlone(step: StepShape, dependsOn: readonly number[]): StepShape {
+  const compensate = step.compensateAll ? step.compensate : 'never'
+  return { ...step, dependsOn, compensate, onFailure: undefined }
 }
 
 /** The edges of a shape, in both directions. */

@@ -1,3 +1,4 @@
+import type { CaseCondition } from './case-condition.ts'
 import type { ChangedRun } from './changed-run.ts'
 import type { RunStatus, StepStatus } from './lifecycle.ts'
 import type { ParentRun } from './run-ends.ts'
@@ -8,6 +9,8 @@ export type JsonText = string | null
 /** The shape of a definition: it may not change within one version. Steps are in topological order; a step's position is its number. */
 export interface DefinitionShape {
   readonly steps: readonly StepShape[]
+  /** Each end of a run starts a follow-up: its runs report their ends. */
+  readonly endSteps?: true | undefined
 }
 
 export interface StepShape {
@@ -26,12 +29,10 @@ export interface StepShape {
   readonly when?: 'function' | readonly CaseCondition[] | undefined
   /** `run`: the step runs although a dependency was skipped. Absent: it is then skipped too. */
   readonly onSkipped?: 'run' | undefined
-}
-
-/** The cases of a choice with which a step runs, sorted. `choice` is the name of a step of kind `choose`. */
-export interface CaseCondition {
-  readonly choice: string
-  readonly cases: readonly string[]
+  /** `continue`: if the step fails for good, the run goes on. Absent: the run stops. Of a `map`, it is about its items. */
+  readonly onFailure?: 'continue' | undefined
+  /** Of a `map`: one compensation undoes all its items, as the undo of this step. Absent: each item has an undo of its own. */
+  readonly compensateAll?: true | undefined
 }
 
 export type WaitKind = 'sleep' | 'signal' | 'approval' | 'poll' | 'child'
@@ -98,6 +99,8 @@ export interface Claim extends AttemptRef {
   readonly undoOf: UndoneStatus | null
   /** The run's input, if the store includes it to save the worker a `load`. */
   readonly input?: JsonText
+  /** Only of an item of a map: the item, if the store includes it to save the worker a `load`. */
+  readonly item?: NewItem | undefined
 }
 
 /** The answer to a claim. */
@@ -137,13 +140,14 @@ export type Outcome = AttemptRef &
     /**
      * Failed for good. The run becomes `compensating` with this cause unless it already is. A paused run stays paused and stores the cause.
      * `succeeded`: the handler returned, but its result cannot be stored. The effect is there, so the step is undone like a completed one.
+     *
+     * `continues`: the run goes on instead. The step's dependents are counted down like those of a completed step, and of an item the next one
+     * becomes ready. Never of the `map` that decides items. In a run that goes forward, every failed step is one past which it continued.
      */
-    | {
-        readonly type: 'failed'
-        readonly error: string
-        readonly cause: string
-        readonly succeeded?: boolean | undefined
-      }
+    | ({ readonly type: 'failed'; readonly error: string; readonly succeeded?: boolean | undefined } & (
+        | { readonly cause: string; readonly continues?: undefined }
+        | { readonly continues: true; readonly cause?: undefined }
+      ))
     /** Try again `delayMs` from now, on the store's clock. Counts one failure. Both directions. */
     | { readonly type: 'retry'; readonly error: string; readonly delayMs: number }
     /**
@@ -194,7 +198,7 @@ export interface PayloadRequest {
   readonly runId: string
   /** Steps whose output and error to read. */
   readonly steps: readonly number[]
-  /** Whether to read the steps' branches too: only steps that may be skipped, and their dependents, have a use for them. */
+  /** Whether to read the steps' `branch` and `failed` too: only dependents of steps that may be skipped, or may fail and continue, use them. */
   readonly branches?: boolean | undefined
 }
 
@@ -208,10 +212,15 @@ export interface RunPayloads {
   readonly now: number
 }
 
-/** Instants and `succeeded` are as in {@link StepRecord}. `branch` is there if any request of the call asked for branches. */
+/** Instants and `succeeded` are as in {@link StepRecord}. `branch` and `failed` are there if any request of the call asked for branches. */
 export interface StepPayloads {
   readonly step: number
   readonly branch?: JsonText | undefined
+  /** The step failed for good in this round, also if that has been undone. `error` says why. Of other steps, `error` is that of an earlier attempt. */
+  readonly failed?: boolean | undefined
+  /** The status that the step has, or had before its undo began; and whether its handler may have begun. As `branch`, only if asked for. */
+  readonly undoneStatus?: StepStatus | undefined
+  readonly started?: boolean | undefined
   readonly output: JsonText
   readonly error: JsonText
   readonly availableAt: number | null

@@ -1,5 +1,6 @@
 import { checkArgument, having } from '../options/index.ts'
-import type { Answer, Branched, Cases, NoCases, OnSkipped } from './condition-options.ts'
+import type { Answer, Branched, Cases, Failing, NoCases, OnSkipped } from './condition-options.ts'
+import type { OnFailure } from './settled.ts'
 import type { CompensateOn, OutputsWith, StepOptions, StepOutput } from './step-options.ts'
 import type { TransactionOption } from './transaction.ts'
 import type { Workflow } from './typed-workflow.ts'
@@ -38,6 +39,7 @@ export function addStep<
   Skipping extends OnSkipped = 'skip',
   Given extends Answer = never,
   const Wanted extends Cases = NoCases,
+  Fails extends OnFailure = 'stop',
 >(
   workflow: Workflow<Name, Input, Outputs, Received, Sent>,
   name: StepName,
@@ -51,12 +53,17 @@ export function addStep<
     UndoTransaction,
     Skipping,
     Given,
-    Wanted
+    Wanted,
+    Fails
   >,
 ): Workflow<
   Name,
   Input,
-  OutputsWith<Outputs, StepName, Branched<StepOutput<Output>, Outputs, Deps, Skipping, Given, Wanted>>,
+  OutputsWith<
+    Outputs,
+    StepName,
+    Branched<Failing<StepOutput<Output>, Fails>, Outputs, Deps, Skipping, Given, Wanted>
+  >,
   Received,
   Sent
 > {

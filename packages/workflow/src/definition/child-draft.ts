@@ -17,6 +17,7 @@ const CHILD_OPTION_NAMES = [
   'depthMax',
   'retry',
   'lossesMax',
+  'onFailure',
   ...CONDITION_OPTION_NAMES,
 ] as const
 
@@ -59,14 +60,10 @@ export function childDraft(
 }
 
 function draftOf(place: WaitPlace, options: Untyped, defaults: StepPolicy): StepDraft {
-  const { dependsOn, retry, lossesMax, when, onSkipped, input } = options as Record<string, never>
+  const { dependsOn, retry, lossesMax, when, onSkipped, onFailure, input } = options as Record<string, never>
   const run = (input ?? null) as Handler | null
-  return stepDraft(
-    place.workflow,
-    place.step,
-    { dependsOn, retry, lossesMax, when, onSkipped, run },
-    defaults,
-  )
+  const given = { dependsOn, retry, lossesMax, when, onSkipped, onFailure, run }
+  return stepDraft(place.workflow, place.step, given, defaults)
 }
 
 /** The engine undoes the child, also if the step did not complete: its child may be there. */

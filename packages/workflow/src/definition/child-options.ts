@@ -1,5 +1,6 @@
 import type { Answer, Cases, ConditionOptions, OnSkipped } from './condition-options.ts'
 import type { StepContext } from './handler.ts'
+import type { FailingOptions, OnFailure } from './settled.ts'
 import type { Dependencies, DepsOf, DepsWith, StepDefaults, StepOutput } from './step-options.ts'
 import type { ChildKeyContext } from './wait.ts'
 
@@ -13,7 +14,9 @@ export type ChildOptions<
   Skipping extends OnSkipped,
   Given extends Answer,
   Wanted extends Cases,
+  Fails extends OnFailure,
 > = ConditionOptions<Received, Outputs, DepsOf<Outputs, Deps, Skipping>, Skipping, Given, Wanted> &
+  FailingOptions<Fails> &
   InputOption<Received, ChildInput, DepsWith<Outputs, Deps, Skipping, Wanted>> &
   // Retries of the look at the child, which does nothing but call `input` and ask the store.
   Pick<StepDefaults, 'retry' | 'lossesMax'> & {

@@ -17,6 +17,8 @@ export interface DefinitionHead {
   readonly version: number
   readonly schema: StandardSchemaV1 | undefined
   readonly deadlineMs: number | null
+  /** Ends of its runs start follow-ups. */
+  readonly endSteps?: true
 }
 
 /** The largest version. */
@@ -57,18 +59,33 @@ export function compileDefinition(head: DefinitionHead, drafts: readonly StepDra
     version: head.version,
     graph,
     facts: (number) => factsOf(byNumber[number]!),
+    endSteps: head.endSteps,
   })
   const branches = branchPolicies(graph, byNumber, record.shape)
-  const steps = byNumber.map((draft, number) => numbered(draft, number, branches[number] ?? null))
+  const steps = byNumber.map((draft, number) =>
+    numbered(draft, {
+      number,
+      branch: branches[number] ?? null,
+      settled: settledOf(graph.dependencies[number]!, byNumber),
+    }),
+  )
   return Object.freeze({ steps: Object.freeze(steps), graph, record, runnable: steps.every(hasHandlers) })
 }
 
 /** A map's items are executed as its opener says, under the opener's number. Nothing decides about one item. */
-function numbered(draft: StepDraft, number: number, branch: BranchPolicy | null): StepDefinition {
+function numbered(draft: StepDraft, place: InGraph): StepDefinition {
   const { map } = draft
-  if (map?.part !== 'map') return Object.freeze({ ...draft, number, map, branch })
-  const item = numbered(map.item, number, null)
-  return Object.freeze({ ...draft, number, map: Object.freeze({ ...map, item }), branch })
+  if (map?.part !== 'map') return Object.freeze({ ...draft, ...place, map })
+  const item = numbered(map.item, { ...place, branch: null })
+  return Object.freeze({ ...draft, ...place, map: Object.freeze({ ...map, item }) })
+}
+
+/** What a step gets from its graph. */
+type InGraph = Pick<StepDefinition, 'number' | 'branch' | 'settled'>
+
+function settledOf(dependencies: readonly number[], steps: readonly StepDraft[]): readonly number[] | null {
+  const settled = dependencies.filter((number) => steps[number]!.onFailure === 'continue')
+  return settled.length === 0 ? null : Object.freeze(settled)
 }
 
 /** What has the handlers: of a map, its items. */
@@ -78,12 +95,15 @@ function executed<Step extends StepDraft | StepDefinition>(step: Step): Step {
 
 function factsOf(draft: StepDraft): StepFacts {
   const { when, onSkipped, cases } = draft
+  const { onFailure } = executed(draft)
   return {
-    compensate: executed(draft).compensation?.on ?? 'never',
+    compensate: (draft.compensation ?? executed(draft).compensation)?.on ?? 'never',
+    compensateAll: draft.map?.part === 'map' && draft.compensation !== null ? true : undefined,
     kind: kindOf(draft),
     cases: cases ?? undefined,
     when: when === null ? undefined : when.by === 'cases' ? when.cases : when.by,
     onSkipped: onSkipped === 'run' ? onSkipped : undefined,
+    onFailure: onFailure === 'continue' ? onFailure : undefined,
   }
 }
 
@@ -101,7 +121,10 @@ function branchPolicies(
   return steps.map(({ when, onSkipped }, number) => {
     if (!skippable[number]) return undefined
     const cases = when?.by === 'cases' ? when.cases : []
-    const choices = cases.map(({ choice, ...rest }) => ({ step: graph.numberOf(choice)!, ...rest }))
+    const choices = cases.map(({ choice, ...rest }) => {
+      const step = graph.numberOf(choice)!
+      return { step, ...rest, ofOutcome: steps[step]!.onFailure === 'continue' }
+    })
     // Without its choice nothing says that the step should run.
     const skips = (dependency: number) =>
       onSkipped === 'skip' || choices.some(({ step }) => step === dependency)
@@ -118,5 +141,5 @@ function hasHandlers(step: StepDefinition): boolean {
   const { run, compensation } = executed(step)
   if (needsHandler && (step.run === null || run === null)) return false
   if (step.wait?.kind === 'child' && step.wait.computesInput && run === null) return false
-  return compensation?.run !== null && step.branch?.when !== null
+  return compensation?.run !== null && step.compensation?.run !== null && step.branch?.when !== null
 }

@@ -1,4 +1,5 @@
 import type { WhenContext } from './condition.ts'
+import type { OnFailure, OUTCOMES, Settled } from './settled.ts'
 
 /** The output of a step that may be skipped, as outputs carry it until somebody reads it. */
 export interface MaybeSkipped<Output> {
@@ -9,6 +10,14 @@ export interface MaybeSkipped<Output> {
 export interface Chosen<Case extends string> {
   readonly '~chosen': Case
 }
+
+/** The output of a step past whose failure the run continues, likewise. */
+export interface MayFail<Output> {
+  readonly '~mayFail': Output
+}
+
+/** A step's output as its outputs carry it: marked, if the run continues past its failure. */
+export type Failing<Output, On extends OnFailure> = On extends 'continue' ? MayFail<Output> : Output
 
 /** What happens to a step when a dependency was skipped. */
 export type OnSkipped = 'skip' | 'run'
@@ -79,14 +88,34 @@ export type ReadOutput<Output, Skipping> =
     ? ReadCase<Kept> | (Skipping extends 'run' ? undefined : never)
     : ReadCase<Output>
 
-type ReadCase<Output> = Output extends Chosen<infer Case> ? Case : Output
+// Not distributive: an output may be a union, or unknown.
+type ReadCase<Output> = [unknown] extends [Output]
+  ? Output
+  : [Output] extends [never]
+    ? never
+    : [Output] extends [MayFail<infer Kept>]
+      ? Settled<Kept>
+      : Output extends Chosen<infer Case>
+        ? Case
+        : Output
 
-/** The outputs of the choices that a step's `when` names: they have one of the wanted cases. */
-export type ChosenDeps<Wanted> = {
-  readonly [Name in keyof Wanted]: Wanted[Name] extends readonly string[]
-    ? Wanted[Name][number]
-    : Wanted[Name]
+/** The outputs of the steps that a step's `when` names: choices have one of the wanted cases, other steps have ended in one of the wanted ways. */
+export type ChosenDeps<Outputs, Wanted> = {
+  readonly [Name in keyof Wanted]: ChosenDep<
+    Name extends keyof Outputs ? Outputs[Name] : unknown,
+    Wanted[Name] extends readonly string[] ? Wanted[Name][number] : Wanted[Name]
+  >
 }
+
+type ChosenDep<Output, Case> = unknown extends Output
+  ? Case
+  : Output extends MaybeSkipped<infer Kept>
+    ? ChosenOf<Kept, Case>
+    : ChosenOf<Output, Case>
+
+type ChosenOf<Output, Case> = [Output] extends [MayFail<infer Kept>]
+  ? Extract<Settled<Kept>, { readonly status: Case }>
+  : Case
 
 /** The given cases; a sentence in place of each that is wrong. No conditional type: the compiler would infer arrays of plain strings. */
 export type CheckedCases<Wanted, Outputs> = {
@@ -96,14 +125,14 @@ export type CheckedCases<Wanted, Outputs> = {
 }
 
 type RightCase<Name, Given, Known> = [Known] extends [never]
-  ? `Step "${Name & string}" is not a choice: give when a function that looks at deps, or define the step with choose().`
+  ? `Step "${Name & string}" is not a choice: give when a function that looks at deps, define the step with choose(), or give it onFailure: 'continue'.`
   : Given extends readonly string[]
     ? { readonly [Index in keyof Given]: OneOf<Name, Given[Index], Known> }
     : OneOf<Name, Given, Known>
 
 type OneOf<Name, Given, Known> = Given extends Known
   ? Given
-  : `Choice "${Name & string}" has no case "${Given & string}": name one of its cases.`
+  : `Step "${Name & string}" has no case "${Given & string}": name one of its cases.`
 
 /** The cases of a choice; never if the step is none. A helper that does not know the steps may name any. */
 type CasesIn<Output> = unknown extends Output
@@ -112,4 +141,10 @@ type CasesIn<Output> = unknown extends Output
     ? ReadCases<Kept>
     : ReadCases<Output>
 
-type ReadCases<Output> = Output extends Chosen<infer Case> ? Case : never
+type ReadCases<Output> = [Output] extends [never]
+  ? never
+  : [Output] extends [MayFail<unknown>]
+    ? (typeof OUTCOMES)[number]
+    : Output extends Chosen<infer Case>
+      ? Case
+      : never

@@ -1,9 +1,10 @@
-import type { CaseCondition } from '../adapter/records.ts'
+import type { CaseCondition } from '../adapter/case-condition.ts'
 import { definitionError, listed, type Place } from '../graph/place.ts'
 import { nearest, offered } from '../nearest.ts'
 import { type Kind, Refusal, readOptions } from '../options/index.ts'
 import { isStorableText } from '../storable-text.ts'
 import { oneOf, readOption, shown } from './option-check.ts'
+import { type OnFailure, OUTCOMES } from './settled.ts'
 
 /** What a `when` is given: what decides, and nothing for effects. */
 export interface WhenContext<Input = unknown, Deps = Readonly<Record<string, unknown>>> {
@@ -90,21 +91,31 @@ export function choicesOf(when: When | null): readonly string[] {
   return when?.by === 'cases' ? when.cases.map(({ choice }) => choice) : []
 }
 
+/** The cases of a step that a `when` may name: of a choice its own, and of a step past whose failure the run continues, how it ended. */
+function casesOf({ cases, onFailure }: Decides): readonly string[] | null {
+  return cases ?? (onFailure === 'continue' ? OUTCOMES : null)
+}
+
+interface Decides {
+  readonly cases: readonly string[] | null
+  readonly onFailure: OnFailure
+}
+
 /** Refuses a `when` that names a step which is no choice, or a case that its choice does not have. Unknown steps are refused elsewhere. */
 export function checkCases(
   place: Place,
   when: When | null,
-  find: (name: string) => { readonly cases: readonly string[] | null } | undefined,
+  find: (name: string) => Decides | undefined,
 ): void {
   if (when?.by !== 'cases') return
   for (const { choice, cases } of when.cases) {
     const found = find(choice)
     if (found === undefined) continue
-    const known = found.cases
+    const known = casesOf(found)
     if (known === null) {
       throw definitionError(
         place,
-        `when names "${choice}", which is not a choice. Give when a function that looks at deps, or make "${choice}" a step with choose().`,
+        `when names "${choice}", which is not a choice. Give when a function that looks at deps, make "${choice}" a step with choose(), or give it onFailure: 'continue' to name how it ended.`,
       )
     }
     const wrong = cases.find((one) => !known.includes(one))

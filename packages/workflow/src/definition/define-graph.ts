@@ -8,6 +8,8 @@ import { readOptions } from '../options/index.ts'
 import { compileDefinition, definitionHead } from './compile.ts'
 import { CONDITION_OPTION_NAMES, checkCases, choicesOf } from './condition.ts'
 import { type GraphParts, graphChoiceDraft, graphCondition, isGraphChoice } from './graph-condition.ts'
+import { graphFollowUp } from './graph-ends.ts'
+import { checkHandlers, type HandlersByName, handlerNamed } from './graph-handlers.ts'
 import { graphMapDrafts, isGraphMap } from './graph-map.ts'
 import type {
   GraphCompensation,
@@ -33,7 +35,7 @@ import {
 } from './step-draft.ts'
 import type { StepDefaults } from './step-options.ts'
 import type { Stored } from './stored.ts'
-import type { TypedDefinition } from './typed-workflow.ts'
+import type { TypedDefinition } from './typed-definition.ts'
 import type { ReceivesAnything } from './wait-options.ts'
 
 /**
@@ -66,12 +68,17 @@ export function defineGraph<
     input: graph.input,
     deadline: graph.deadline,
   })
+  const followUp = graphFollowUp(head, graph.ends, {
+    defaults: stepPolicy(place, nested(graph), DEFAULT_POLICY),
+    handlerOf: (at, option, given) => handlerNamed({ place: at, option, name: given, handlers }),
+  })
   const drafts = graphDrafts(name, graph as unknown as UntypedGraph, handlers)
   const definition = {
     name,
     version: head.version,
     deadlineMs: head.deadlineMs,
-    ...compileDefinition(head, drafts),
+    followUp,
+    ...compileDefinition(followUp === null ? head : { ...head, endSteps: true }, drafts),
     validate: (input: unknown) => validateInput(name, head.schema, input),
     toMermaid: (options?: MermaidOptions) => toMermaid(definition, options),
   }
@@ -85,6 +92,7 @@ const GRAPH_OPTION_NAMES = [
   'deadline',
   'steps',
   'dag',
+  'ends',
   ...ATTEMPT_OPTION_NAMES,
   'lossesMax',
 ] as const
@@ -98,8 +106,6 @@ const STEP_OPTION_NAMES = [
   ...CONDITION_OPTION_NAMES,
 ] as const
 const COMPENSATION_OPTION_NAMES = ['handler', 'transaction', ...ATTEMPT_OPTION_NAMES] as const
-
-type HandlersByName = Readonly<Record<string, unknown>>
 
 type UntypedGraph = GraphOptions<StandardSchemaV1>
 
@@ -181,14 +187,6 @@ function isArray(given: unknown): given is readonly string[] {
   }
 }
 
-function checkHandlers(place: Place, handlers: unknown): void {
-  checkRecord(place, 'handlers', handlers, 'functions by name')
-  for (const [name, handler] of Object.entries(handlers)) {
-    if (typeof handler === 'function') continue
-    throw definitionError(place, `handler "${name}" is ${shown(handler)}, and must be a function.`)
-  }
-}
-
 function graphStepDrafts(entry: {
   readonly name: string
   readonly step: string
@@ -209,7 +207,7 @@ function graphStepDrafts(entry: {
   if (isGraphMap(step)) {
     return graphMapDrafts(place, step, { optionNames: STEP_OPTION_NAMES, item: optionsOf, handler, defaults })
   }
-  checkOptionNames(place, 'the step', step, STEP_OPTION_NAMES)
+  checkOptionNames(place, 'the step', step, [...STEP_OPTION_NAMES, 'onFailure'])
   return [stepDraft(workflow, name, optionsOf(step), defaults)]
 }
 
@@ -229,6 +227,7 @@ function handlerOptions(
     compensate: graphCompensation(place, step['compensate'] as GraphStep['compensate'], handlers),
     compensateOn: step['compensateOn'] as GraphStep['compensateOn'],
     transaction: step['transaction'] as GraphStep['transaction'],
+    onFailure: step['onFailure'],
   }
 }
 
@@ -265,29 +264,6 @@ function graphCompensation(
   checkOptionNames(place, 'compensate', options, COMPENSATION_OPTION_NAMES)
   const run = handlerNamed({ place, option: 'compensate', name: options.handler, handlers })
   return { ...nested(options), transaction: options.transaction, run: run as CompensationHandler | null }
-}
-
-function handlerNamed(lookup: {
-  readonly place: Place
-  readonly option: string
-  readonly name: unknown
-  readonly handlers: HandlersByName | undefined
-}): unknown {
-  const { place, option, name, handlers } = lookup
-  if (typeof name !== 'string' || name === '') {
-    throw definitionError(place, `${option} is ${shown(name)}, and must be the name of a handler.`)
-  }
-  if (handlers === undefined) return null
-  // Own properties only: a step must not find Object.prototype.toString.
-  const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined
-  if (handler !== undefined) return handler
-  const names = Object.keys(handlers)
-  const suggestion = nearest(name, names)
-  throw definitionError(
-    place,
-    `${option} is ${shown(name)}, and must be the name of a handler.${offered(suggestion)} Handlers: ${listed(names) || 'none'}.`,
-    { kind: 'unknown_handler', name, suggestion },
-  )
 }
 
 /** A graph as data has retry options beside the others; code has them under `retry`. */

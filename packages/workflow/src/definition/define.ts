@@ -13,6 +13,8 @@ import { childDraft } from './child-draft.ts'
 import { chooseDraft } from './choose-draft.ts'
 import { type CompiledDefinition, compileDefinition, type DefinitionHead, definitionHead } from './compile.ts'
 import { checkCases } from './condition.ts'
+import { EndStepList } from './end-steps.ts'
+import { EndedWorkflow } from './ended-workflow.ts'
 import { validateInput } from './input-schema.ts'
 import { mapDrafts } from './map-draft.ts'
 import { checkOptionNames } from './option-check.ts'
@@ -28,7 +30,8 @@ import {
 import type { StepDefaults } from './step-options.ts'
 import type { StorableSchema } from './storable.ts'
 import type { Stored } from './stored.ts'
-import type { TypedDefinition, Workflow } from './typed-workflow.ts'
+import type { TypedDefinition } from './typed-definition.ts'
+import type { Workflow } from './typed-workflow.ts'
 import { pollDraft, signalDraft, sleepDraft, type WaitPlace } from './wait-draft.ts'
 import type { ReceivesAnything } from './wait-options.ts'
 
@@ -158,6 +161,31 @@ class DefinedWorkflow implements TypedDefinition<string, unknown, unknown, Recei
       if (draft.run !== null) return draft
       throw definitionError(place, 'on is null, and must be a function that returns one of cases.')
     })
+  }
+
+  onCompleted(name: string, options: unknown): EndedWorkflow {
+    return this.#ending().onCompleted(name, options)
+  }
+
+  onFailed(name: string, options: unknown): EndedWorkflow {
+    return this.#ending().onFailed(name, options)
+  }
+
+  onCompensated(name: string, options: unknown): EndedWorkflow {
+    return this.#ending().onCompensated(name, options)
+  }
+
+  finally(name: string, options: unknown): EndedWorkflow {
+    return this.#ending().finally(name, options)
+  }
+
+  /** This definition, to which end steps are added. */
+  #ending(): EndedWorkflow {
+    return new EndedWorkflow(this.#head, this.#drafts(), new EndStepList(this.#head, this.#defaults))
+  }
+
+  get followUp() {
+    return null
   }
 
   #with(name: string, draftOf: (place: WaitPlace) => StepDraft): DefinedWorkflow {

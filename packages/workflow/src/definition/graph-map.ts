@@ -6,7 +6,15 @@ import type { ItemKey } from './step.ts'
 import type { StepDraft, StepPolicy } from './step-draft.ts'
 import type { WaitPlace } from './wait-draft.ts'
 
-const OWN_OPTION_NAMES = ['over', 'itemKey', 'concurrency', 'itemsMax'] as const
+const OWN_OPTION_NAMES = [
+  'over',
+  'itemKey',
+  'concurrency',
+  'itemsMax',
+  'onFailure',
+  'minSuccess',
+  'compensateAll',
+] as const
 
 type Untyped = Readonly<Record<string, unknown>>
 
@@ -28,13 +36,20 @@ export function graphMapDrafts(
   },
 ): readonly StepDraft[] {
   checkOptionNames(place, 'the map', step, [...OWN_OPTION_NAMES, ...parts.optionNames])
-  const { over, itemKey, concurrency, itemsMax, ...options } = step
+  const { over, itemKey, concurrency, itemsMax, onFailure, minSuccess, compensateAll, ...options } = step
   const map: UntypedMapOptions = {
     ...parts.item(options),
     over: parts.handler('over', over) as Handler | null,
     itemKey: itemKey === undefined ? undefined : (parts.handler('itemKey', itemKey) as ItemKey | null),
     concurrency,
     itemsMax,
+    onFailure,
+    minSuccess,
+    // Given like compensate.
+    compensateAll:
+      compensateAll === undefined
+        ? undefined
+        : parts.item({ ...options, compensate: compensateAll }).compensate,
   }
   return draftMap(place, map, parts.defaults)
 }

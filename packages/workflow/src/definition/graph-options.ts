@@ -2,9 +2,12 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { TransactionOptions } from '../adapter/transaction.ts'
 import type { Duration } from '../duration.ts'
 import type { GraphChoice, GraphCondition } from './graph-condition.ts'
+import type { GraphEndStep } from './graph-ends.ts'
 import type { GraphWait } from './graph-wait.ts'
 import type { CompensationContext, StepContext, TransactionContext } from './handler.ts'
+import type { OnItemFailure } from './map-options.ts'
 import type { RetryOptions } from './retry-policy.ts'
+import type { FailingOptions } from './settled.ts'
 import type { CompensateOn } from './step-options.ts'
 import type { StorableSchema } from './storable.ts'
 
@@ -25,7 +28,10 @@ export interface GraphOptions<
   readonly steps: Readonly<
     Record<
       StepName,
-      GraphStep<HandlerName> | GraphMap<HandlerName> | GraphWait<HandlerName> | GraphChoice<HandlerName>
+      | (GraphStep<HandlerName> & FailingOptions)
+      | GraphMap<HandlerName>
+      | GraphWait<HandlerName>
+      | GraphChoice<HandlerName>
     >
   >
   /** For each step, the steps it depends on. A step without an entry depends on none. */
@@ -34,6 +40,8 @@ export interface GraphOptions<
       ? readonly InSteps<Dependency, StepName>[]
       : InSteps<Step, StepName>
   }
+  /** End steps: they run after the end of each run, in a follow-up run. */
+  readonly ends?: Readonly<Record<string, GraphEndStep<HandlerName>>> | undefined
 }
 
 // The compiler prints this type when a name is wrong, so it must read as a sentence. A name of type `string` is checked at run time.
@@ -74,6 +82,12 @@ export interface GraphMap<HandlerName extends string = string> extends GraphStep
   readonly concurrency?: number | undefined
   /** Default 10,000, at most 65,536. */
   readonly itemsMax?: number | undefined
+  /** As in `map()`. Default `stop`. */
+  readonly onFailure?: OnItemFailure | undefined
+  /** As in `map()`: a number of items, or a text like `90%`. */
+  readonly minSuccess?: number | `${number}%` | undefined
+  /** Instead of `compensate`: the handler that undoes all items at once. */
+  readonly compensateAll?: HandlerName | GraphCompensation<HandlerName> | undefined
 }
 
 export interface GraphCompensation<HandlerName extends string = string> extends GraphAttemptOptions {

@@ -10,11 +10,13 @@ import { CONDITION_OPTION_NAMES } from './condition.ts'
 import { type GraphCondition, type GraphParts, graphCondition } from './graph-condition.ts'
 import { checkOptionNames, shown } from './option-check.ts'
 import { RETRY_OPTION_NAMES, type RetryOptions } from './retry-policy.ts'
+import type { FailingOptions } from './settled.ts'
 import type { StepDraft } from './step-draft.ts'
 import { pollDraft, signalDraft, sleepDraft, type WaitPlace } from './wait-draft.ts'
 
 /** A step of a graph as data that waits. */
 export type GraphWait<HandlerName extends string = string> = GraphCondition<HandlerName> &
+  FailingOptions &
   (
     | { readonly sleep: Duration }
     | { readonly sleepUntil: Instant }
@@ -65,6 +67,7 @@ const POLL_OPTION_NAMES = [
   'every',
   'timeout',
   'lossesMax',
+  'onFailure',
   ...RETRY_OPTION_NAMES,
   ...CONDITION_OPTION_NAMES,
 ] as const
@@ -77,6 +80,7 @@ const CHILD_OPTION_NAMES = [
   'compensate',
   'depthMax',
   'lossesMax',
+  'onFailure',
   ...RETRY_OPTION_NAMES,
   ...CONDITION_OPTION_NAMES,
 ] as const
@@ -98,13 +102,13 @@ export function graphWaitDraft(place: WaitPlace, step: Untyped, parts: GraphPart
     throw definitionError(place, `${key} and ${others[0]} are both given. A step does one thing: keep one.`)
   }
   const { dependsOn, defaults } = parts
-  const given = { dependsOn, ...graphCondition(step, parts.handler) }
+  const given = { dependsOn, onFailure: step['onFailure'], ...graphCondition(step, parts.handler) }
   switch (key as (typeof KEYS)[number]) {
     case 'sleep':
-      checkOptionNames(place, 'the sleep', step, ['sleep', ...CONDITION_OPTION_NAMES])
+      checkOptionNames(place, 'the sleep', step, ['sleep', 'onFailure', ...CONDITION_OPTION_NAMES])
       return sleepDraft(place, { ...given, for: constant(place, 'sleep', step['sleep']) }, defaults)
     case 'sleepUntil':
-      checkOptionNames(place, 'the sleep', step, ['sleepUntil', ...CONDITION_OPTION_NAMES])
+      checkOptionNames(place, 'the sleep', step, ['sleepUntil', 'onFailure', ...CONDITION_OPTION_NAMES])
       return sleepDraft(
         place,
         { ...given, until: constant(place, 'sleepUntil', step['sleepUntil']) },
@@ -126,31 +130,13 @@ function graphChildDraft(
   { dependsOn, handler, defaults }: GraphParts,
 ): StepDraft {
   checkOptionNames(place, 'the child', step, CHILD_OPTION_NAMES)
-  const {
-    workflow,
-    input,
-    key,
-    detached,
-    compensate,
-    depthMax,
-    lossesMax,
-    when: _,
-    onSkipped: __,
-    ...retry
-  } = step
+  const { workflow, input, key, detached, compensate, depthMax, lossesMax, onFailure, ...others } = step
+  const { when: _, onSkipped: __, ...retry } = others
   constant(place, 'key', key)
-  const options = {
-    dependsOn,
-    key,
-    detached,
-    compensate,
-    depthMax,
-    lossesMax,
-    retry,
-    ...graphCondition(step, handler),
-  }
+  const own = { key, detached, compensate, depthMax, lossesMax, onFailure, retry }
   const computed = input === undefined ? {} : { input: handler('input', input) }
-  return childDraft(place, workflow, { ...options, ...computed }, defaults)
+  const options = { dependsOn, ...own, ...computed, ...graphCondition(step, handler) }
+  return childDraft(place, workflow, options, defaults)
 }
 
 function graphSignalDraft(
@@ -171,8 +157,8 @@ function graphPollDraft(
   { dependsOn, handler, defaults }: GraphParts,
 ): StepDraft {
   checkOptionNames(place, 'the poll', step, POLL_OPTION_NAMES)
-  const { poll, every, timeout, lossesMax, when: _, onSkipped: __, ...retry } = step
-  const given = { dependsOn, every, timeout, lossesMax, retry, ...graphCondition(step, handler) }
+  const { poll, every, timeout, lossesMax, onFailure, when: _, onSkipped: __, ...retry } = step
+  const given = { dependsOn, every, timeout, lossesMax, onFailure, retry, ...graphCondition(step, handler) }
   return pollDraft(place, { ...given, until: handler('poll', poll) }, defaults)
 }
 

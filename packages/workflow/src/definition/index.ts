@@ -7,7 +7,17 @@ export type { Condition, When, WhenContext, WhenHandler } from './condition.ts'
 export type { ConditionOptions } from './condition-options.ts'
 export { type DefineOptions, define } from './define.ts'
 export { defineGraph } from './define-graph.ts'
+export type {
+  EndContext,
+  EndedRun,
+  EndedUndo,
+  EndKind,
+  EndStepOptions,
+  EndSteps,
+  WorkflowWithEnds,
+} from './end-options.ts'
 export type { GraphChoice, GraphCondition } from './graph-condition.ts'
+export type { GraphEndStep } from './graph-ends.ts'
 export type {
   GraphAttemptOptions,
   GraphCompensation,
@@ -27,8 +37,17 @@ export type {
   TransactionContext,
 } from './handler.ts'
 export { InputIssues, unchecked } from './input-schema.ts'
-export type { CompensateItemOptions, ItemContext, MapOptions, MapOutput } from './map-options.ts'
+export type {
+  CompensateItemOptions,
+  ItemContext,
+  MapOptions,
+  MapOutput,
+  OnItemFailure,
+  UndoItemsContext,
+  UndoneItem,
+} from './map-options.ts'
 export { ATTEMPTS_MAX, DEFAULT_RETRY, type RetryOptions } from './retry-policy.ts'
+export type { FailingOptions, OnFailure, Settled } from './settled.ts'
 export type { BranchPolicy, Compensation, RetryPolicy, StepDefinition, TransactionPolicy } from './step.ts'
 export { LOSSES_MAX } from './step-draft.ts'
 export type {
@@ -45,7 +64,8 @@ export type {
 export type { CannotBeStored, Storable, StorableOutput, StorableSchema } from './storable.ts'
 export type { Stored } from './stored.ts'
 export type { ContextOf, TransactionOption } from './transaction.ts'
-export type { InputOf, OutputsOf, ReceivesOf, TypedDefinition, Workflow } from './typed-workflow.ts'
+export type { TypedDefinition } from './typed-definition.ts'
+export type { InputOf, OutputsOf, ReceivesOf, Workflow } from './typed-workflow.ts'
 export type {
   Child,
   ChildKey,

@@ -2,9 +2,10 @@ import { ITEMS_MAX } from '../adapter/item-numbers.ts'
 import { definitionError } from '../graph/place.ts'
 import { CONDITION_OPTION_NAMES } from './condition.ts'
 import type { Handler } from './handler.ts'
-import { checkOptionNames, shown, wholeNumber } from './option-check.ts'
-import type { ItemKey } from './step.ts'
+import { checkOptionNames, oneOf, shown, wholeNumber } from './option-check.ts'
+import type { CollectPolicy, ItemKey } from './step.ts'
 import {
+  checkCompensation,
   checkHandlers,
   POLICY_OPTION_NAMES,
   type StepDraft,
@@ -20,8 +21,11 @@ const MAP_OPTION_NAMES = [
   'itemKey',
   'concurrency',
   'itemsMax',
+  'onFailure',
+  'minSuccess',
   'run',
   'compensate',
+  'compensateAll',
   'compensateOn',
   'transaction',
   ...CONDITION_OPTION_NAMES,
@@ -51,6 +55,7 @@ export function mapDrafts(place: WaitPlace, options: unknown, defaults: StepPoli
     throw definitionError(place, `${option} is ${shown(value)}, and must be a function.`)
   }
   checkHandlers(place, given)
+  checkCompensation(place, 'compensateAll', given.compensateAll)
   return draftMap(place, given, defaults)
 }
 
@@ -62,6 +67,8 @@ export interface UntypedMapOptions extends UntypedStepOptions {
   readonly itemKey?: ItemKey | null | undefined
   readonly concurrency?: unknown
   readonly itemsMax?: unknown
+  readonly minSuccess?: unknown
+  readonly compensateAll?: UntypedStepOptions['compensate']
 }
 
 /**
@@ -69,12 +76,27 @@ export interface UntypedMapOptions extends UntypedStepOptions {
  * in a run.
  */
 export function draftMap(place: WaitPlace, options: UntypedMapOptions, defaults: StepPolicy): MapDrafts {
-  const { over, itemKey, concurrency, itemsMax, dependsOn, when, onSkipped, ...itemOptions } = options
+  const {
+    over,
+    itemKey,
+    concurrency,
+    itemsMax,
+    dependsOn,
+    when,
+    onSkipped,
+    onFailure,
+    minSuccess,
+    compensateAll,
+    ...others
+  } = options
   const { workflow, step: name } = place
-  const { retry, lossesMax } = itemOptions
-  const item = stepDraft(workflow, name, itemOptions, defaults)
+  const { retry, lossesMax } = others
+  const [itemUndo, mapUndo] = undosOf(place, options)
+  const collects = collectPolicy(place, onFailure, minSuccess)
+  const itemFailure = collects === null ? 'stop' : 'continue'
+  const item = stepDraft(workflow, name, { ...others, ...itemUndo, onFailure: itemFailure }, defaults)
   // What decides whether the map runs is asked before its items are known. The join is skipped with the opener.
-  const openerOptions = { dependsOn, when, onSkipped, retry, lossesMax, run: over }
+  const openerOptions = { dependsOn, when, onSkipped, retry, lossesMax, run: over, ...mapUndo }
   const opener = stepDraft(workflow, name, openerOptions, defaults)
   const join = stepDraft(workflow, name, { run: null }, defaults)
   const limit = (option: string, given: unknown) =>
@@ -88,8 +110,45 @@ export function draftMap(place: WaitPlace, options: UntypedMapOptions, defaults:
   } as const
   return [
     { ...opener, name: openerName(name), map: Object.freeze(map) },
-    { ...join, dependsOn: Object.freeze([openerName(name)]), map: JOIN },
+    { ...join, dependsOn: Object.freeze([openerName(name)]), map: Object.freeze({ part: 'join', collects }) },
   ]
 }
 
-const JOIN = Object.freeze({ part: 'join' } as const)
+/** What the items and the step that decides them are undone by. Whether a map was undone at all is known from its items. */
+function undosOf(place: WaitPlace, { compensate, compensateAll, compensateOn }: UntypedMapOptions) {
+  if (compensateAll === undefined) return [{ compensate, compensateOn }, {}] as const
+  if (compensate === undefined) {
+    return [
+      { compensate, compensateOn: undefined },
+      { compensate: compensateAll, compensateOn },
+    ] as const
+  }
+  throw definitionError(
+    place,
+    'compensate and compensateAll are both given. compensate undoes each item, compensateAll all of them at once: remove one.',
+  )
+}
+
+function collectPolicy(place: WaitPlace, onFailure: unknown, minSuccess: unknown): CollectPolicy | null {
+  const policy = onFailure === undefined ? 'stop' : oneOf(place, 'onFailure', onFailure, ['stop', 'collect'])
+  if (policy === 'collect') return Object.freeze({ minSuccess: leastSuccess(place, minSuccess) })
+  if (minSuccess === undefined) return null
+  throw definitionError(
+    place,
+    "minSuccess is given, but without onFailure: 'collect' every item must complete. Add that, or remove minSuccess.",
+  )
+}
+
+function leastSuccess(place: WaitPlace, given: unknown): CollectPolicy['minSuccess'] {
+  if (given === undefined) return null
+  if (typeof given === 'number')
+    return { items: wholeNumber(place, 'minSuccess', given, { min: 1, max: ITEMS_MAX }) }
+  const percent = typeof given === 'string' && PERCENT.test(given) ? Number.parseFloat(given) : 0
+  if (percent > 0 && percent <= 100) return { percent }
+  throw definitionError(
+    place,
+    `minSuccess is ${shown(given)}, and must be a whole number of items, or a text like '90%', above 0% and at most 100%.`,
+  )
+}
+
+const PERCENT = /^\d{1,3}(\.\d+)?%$/

@@ -1,5 +1,7 @@
+import type { RunCause } from '../cause.ts'
 import type { Answer, Cases, ConditionOptions, NoCases, OnSkipped } from './condition-options.ts'
 import type { StepContext } from './handler.ts'
+import type { Settled } from './settled.ts'
 import type {
   AttemptOptions,
   CompensateOn,
@@ -37,6 +39,7 @@ export interface MapOptions<
   Skipping extends OnSkipped = 'skip',
   Given extends Answer = Answer,
   Wanted extends Cases = NoCases,
+  Failing extends OnItemFailure = 'stop',
 > extends StepDefaults,
     ConditionOptions<Input, Outputs, DepsOf<Outputs, Deps, Skipping>, Skipping, Given, Wanted> {
   /** Names of the steps that must complete first. `over` and the handlers get their outputs as `deps`. Default: none. */
@@ -54,6 +57,13 @@ export interface MapOptions<
   readonly concurrency?: number | undefined
   /** The map fails if it has more items. Default 10,000, at most 65,536. */
   readonly itemsMax?: number | undefined
+  /**
+   * What happens if an item fails for good. `stop`, the default: the run stops, and is undone. `collect`: the other items go on, and the map's output
+   * has `{ status: 'completed', output }` or `{ status: 'failed', error }` for each item.
+   */
+  readonly onFailure?: Failing | undefined
+  /** Only with `onFailure: 'collect'`: the map fails if fewer items completed: so many, or so many per cent, as in `'90%'`. */
+  readonly minSuccess?: (Failing extends 'collect' ? number | `${number}%` : never) | undefined
   /** The handler of each item. The map's output is an array of their return values, in the order of the items. */
   readonly run: (
     context: StepContext<Input, DepsWith<Outputs, Deps, Skipping, Wanted>> &
@@ -66,6 +76,21 @@ export interface MapOptions<
   readonly compensate?:
     | CompensateItem<Input, DepsWith<Outputs, Deps, Skipping, Wanted>, Item, Output, On>
     | CompensateItemOptions<
+        Input,
+        DepsWith<Outputs, Deps, Skipping, Wanted>,
+        Item,
+        Output,
+        On,
+        UndoTransaction
+      >
+    | undefined
+  /**
+   * Instead of `compensate`: undoes all items at once, when the run fails or is cancelled and at least one of them has or may have an effect. Gets
+   * those items, in their order.
+   */
+  readonly compensateAll?:
+    | CompensateItems<Input, DepsWith<Outputs, Deps, Skipping, Wanted>, Item, Output, On>
+    | CompensateItemsOptions<
         Input,
         DepsWith<Outputs, Deps, Skipping, Wanted>,
         Item,
@@ -96,7 +121,48 @@ type CompensateItem<Input, Deps, Item, Output, On extends CompensateOn, Transact
     ContextOf<Transaction>,
 ) => unknown
 
-/** The output of a map. What a handler returns as undefined is null there: JSON arrays have no undefined. */
-export type MapOutput<Output> = readonly (undefined extends StepOutput<Output>
-  ? Exclude<StepOutput<Output>, undefined> | null
-  : StepOutput<Output>)[]
+export interface CompensateItemsOptions<
+  Input,
+  Deps,
+  Item,
+  Output,
+  On extends CompensateOn,
+  Transaction extends TransactionOption | undefined = undefined,
+> extends AttemptOptions {
+  readonly run: CompensateItems<Input, Deps, Item, Output, On, Transaction>
+  readonly transaction?: Transaction | undefined
+}
+
+type CompensateItems<Input, Deps, Item, Output, On extends CompensateOn, Transaction = undefined> = (
+  context: UndoItemsContext<Input, Deps, UndoneItem<Stored<Item>, StepOutput<Output>, On>> &
+    ContextOf<Transaction>,
+) => unknown
+
+/** What `compensateAll` is given. */
+export interface UndoItemsContext<Input, Deps, Undone> extends StepContext<Input, Deps> {
+  /** The items that have an effect, or with `compensateOn: 'started'` may have one, in their order. */
+  readonly items: readonly Undone[]
+  /** Why the run is being undone. */
+  readonly cause: RunCause
+}
+
+/** An item as `compensateAll` gets it: as a compensation of its own would. */
+export type UndoneItem<Item, Output, On extends CompensateOn> = ItemContext<Item> &
+  EndOf<UndoContext<unknown, unknown, Output, On>>
+
+/** Of each member of a union apart, so that `undoOf` tells them apart. */
+type EndOf<Context> = Context extends { undoOf: unknown; output: unknown; error: unknown }
+  ? Pick<Context, 'undoOf' | 'output' | 'error'>
+  : never
+
+/** What happens if an item of a map fails for good. */
+export type OnItemFailure = 'stop' | 'collect'
+
+/** The output of a map, with `onFailure: 'collect'` with how each item ended. */
+export type MapOutput<Output, Failing extends OnItemFailure = 'stop'> = readonly (Failing extends 'collect'
+  ? Settled<ItemOutput<Output>>
+  : ItemOutput<Output>)[]
+
+/** What a handler returns as undefined is null there: JSON arrays have no undefined. */
+type ItemOutput<Output> =
+  undefined extends StepOutput<Output> ? Exclude<StepOutput<Output>, undefined> | null : StepOutput<Output>

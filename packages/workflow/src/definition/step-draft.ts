@@ -10,7 +10,7 @@ import type { AttemptOptions, CompensateOn, StepDefaults } from './step-options.
 import { type TransactionOption, transactionPolicy } from './transaction.ts'
 
 /** A checked step without what needs the whole graph. */
-export type StepDraft = Omit<StepDefinition, 'number' | 'branch' | 'map'> & {
+export type StepDraft = Omit<StepDefinition, 'number' | 'branch' | 'map' | 'settled'> & {
   readonly map: (Omit<MapOpener, 'item'> & { readonly item: StepDraft }) | MapJoin | null
 }
 
@@ -42,6 +42,7 @@ export interface UntypedStepOptions extends StepDefaults {
   readonly transaction?: TransactionOption | undefined
   readonly when?: unknown
   readonly onSkipped?: unknown
+  readonly onFailure?: unknown
 }
 
 export interface UntypedCompensateOptions extends AttemptOptions {
@@ -64,6 +65,7 @@ export function stepDraft(
     name,
     dependsOn: dependencies(place, options.dependsOn, choicesOf(conditions.when)),
     ...conditions,
+    onFailure: onFailureOf(place, options),
     ...policy,
     transaction: transactionPolicy(place, options.transaction),
     run: options.run,
@@ -72,6 +74,10 @@ export function stepDraft(
     cases: null,
     compensation: compensation(place, options, { timeoutMs: policy.timeoutMs, retry: undoRetry(defaults) }),
   }
+}
+
+function onFailureOf(place: Place, { onFailure }: UntypedStepOptions): StepDraft['onFailure'] {
+  return onFailure === undefined ? 'stop' : oneOf(place, 'onFailure', onFailure, ['stop', 'continue'])
 }
 
 /** Reads `retry`, `timeout` and `lossesMax`. */
@@ -144,6 +150,7 @@ const STEP_OPTION_NAMES = [
   'compensate',
   'compensateOn',
   'transaction',
+  'onFailure',
   ...CONDITION_OPTION_NAMES,
   ...POLICY_OPTION_NAMES,
 ] as const
@@ -160,10 +167,14 @@ export function checkHandlers(
   options: { readonly run?: unknown; readonly compensate?: unknown },
 ): void {
   checkHandler(place, 'run', options.run)
-  const { compensate } = options
-  if (compensate === undefined || typeof compensate === 'function') return
-  checkOptionNames(place, 'compensate', compensate, ['run', 'retry', 'timeout', 'transaction'])
-  checkHandler(place, 'run of compensate', compensate['run'])
+  checkCompensation(place, 'compensate', options.compensate)
+}
+
+/** Refuses a compensation that is neither a function nor options with one. */
+export function checkCompensation(place: Place, option: string, given: unknown): void {
+  if (given === undefined || typeof given === 'function') return
+  checkOptionNames(place, option, given, ['run', 'retry', 'timeout', 'transaction'])
+  checkHandler(place, `run of ${option}`, (given as { readonly run?: unknown }).run)
 }
 
 function checkHandler(place: Place, option: string, handler: unknown): void {

@@ -10,6 +10,7 @@ import type {
 } from './condition-options.ts'
 import type { CompensationContext, StepContext } from './handler.ts'
 import type { RetryOptions } from './retry-policy.ts'
+import type { FailingOptions, OnFailure } from './settled.ts'
 import type { StorableOutput } from './storable.ts'
 import type { Stored } from './stored.ts'
 import type { ContextOf, TransactionOption } from './transaction.ts'
@@ -50,7 +51,9 @@ export interface StepOptions<
   Skipping extends OnSkipped = 'skip',
   Given extends Answer = Answer,
   Wanted extends Cases = NoCases,
+  Failing extends OnFailure = OnFailure,
 > extends StepDefaults,
+    FailingOptions<Failing>,
     ConditionOptions<Input, Outputs, DepsOf<Outputs, Deps, Skipping>, Skipping, Given, Wanted> {
   /** Names of the steps that must complete first. The handler gets their outputs as `deps`. Default: none. */
   readonly dependsOn?: Dependencies<Deps, Outputs> | undefined
@@ -145,7 +148,7 @@ export type DepsWith<Outputs, Deps extends readonly string[], Skipping, Wanted> 
   never,
 ]
   ? DepsOf<Outputs, Deps, Skipping>
-  : DepsOf<Outputs, Deps, Skipping> & ChosenDeps<Wanted>
+  : DepsOf<Outputs, Deps, Skipping> & ChosenDeps<Outputs, Wanted>
 
 /** The names that every list of a union has. */
 type InAll<Deps extends readonly string[]> = Exclude<Deps[number], MissingIn<Deps, Deps[number]>>

@@ -1,6 +1,7 @@
 import type { Isolation } from '../adapter/transaction.ts'
 import type { Condition, WhenHandler } from './condition.ts'
 import type { CompensationHandler, Handler } from './handler.ts'
+import type { OnFailure } from './settled.ts'
 import type { Wait } from './wait.ts'
 
 /** What the engine needs to know of one step. Made by `define()` and `defineGraph()`; all durations are milliseconds. */
@@ -25,6 +26,10 @@ export interface StepDefinition extends Condition {
   readonly compensation: Compensation | null
   /** The values that the handler may return, sorted; null for a step that is no choice. */
   readonly cases: readonly string[] | null
+  /** What happens to the run if the step fails for good. */
+  readonly onFailure: OnFailure
+  /** The dependencies of which it gets a `Settled` value, ascending by number; null for none. */
+  readonly settled: readonly number[] | null
   /** What decides whether the step runs; null for a step that always runs. */
   readonly branch: BranchPolicy | null
 }
@@ -33,8 +38,12 @@ export interface StepDefinition extends Condition {
 export interface BranchPolicy {
   /** The step's own function. `undefined` if it has none, null in a process that only starts runs. */
   readonly when: WhenHandler | null | undefined
-  /** The cases with which the step runs; `step` is the number of the choice. */
-  readonly cases: readonly { readonly step: number; readonly cases: readonly string[] }[]
+  /** The cases with which the step runs. `step` is the number of the choice, or of the step whose outcome decides. */
+  readonly cases: readonly {
+    readonly step: number
+    readonly cases: readonly string[]
+    readonly ofOutcome: boolean
+  }[]
   /** The dependencies with which the step is skipped, ascending by number. */
   readonly skippedWith: readonly number[]
 }
@@ -54,6 +63,13 @@ export interface MapOpener {
 /** The step that gathers the outputs of a map's items. It has no handler. */
 export interface MapJoin {
   readonly part: 'join'
+  /** Set if failed items are part of the output. */
+  readonly collects: CollectPolicy | null
+}
+
+/** When a map that collects failures fails: if fewer items completed, or fewer per cent of them. Null for never. */
+export interface CollectPolicy {
+  readonly minSuccess: { readonly items: number } | { readonly percent: number } | null
 }
 
 export type ItemKey = (item: unknown, index: number) => string

@@ -1,11 +1,22 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { MermaidOptions } from '../graph/mermaid.ts'
 import type { ChildOptions, ChildOutput } from './child-options.ts'
 import type { ChooseOptions } from './choose-options.ts'
-import type { Answer, Branched, Cases, Chosen, NoCases, OnSkipped, ReadOutput } from './condition-options.ts'
-import type { MapOptions, MapOutput } from './map-options.ts'
+import type {
+  Answer,
+  Branched,
+  Cases,
+  Chosen,
+  Failing,
+  NoCases,
+  OnSkipped,
+  ReadOutput,
+} from './condition-options.ts'
+import type { EndSteps } from './end-options.ts'
+import type { MapOptions, MapOutput, OnItemFailure } from './map-options.ts'
+import type { OnFailure } from './settled.ts'
 import type { CompensateOn, NewName, OutputsWith, StepOptions, StepOutput } from './step-options.ts'
 import type { TransactionOption } from './transaction.ts'
+import type { TypedDefinition } from './typed-definition.ts'
 import type {
   ApprovalOptions,
   ApprovalOutput,
@@ -21,24 +32,13 @@ import type {
 } from './wait-options.ts'
 import type { WorkflowDefinition } from './workflow.ts'
 
-/** A definition that knows the types of its runs. */
-export interface TypedDefinition<Name extends string, Input, Outputs, Sent = ReceivesNothing>
-  extends WorkflowDefinition {
-  readonly name: Name
-  /** Carries types only: there is no such property at run time. */
-  readonly '~types'?:
-    | { readonly input: Input; readonly outputs: Outputs; readonly receives: Sent }
-    | undefined
-  /** The graph as a Mermaid flowchart. The option `statuses`, from a run, colours its steps. */
-  toMermaid(options?: MermaidOptions): string
-}
-
 /**
  * An immutable definition to which steps can be added. It can be run at any point. `Input` is what `run()` takes; `Received` is the schema's
  * output, which handlers get; `Sent` is what its runs can be sent.
  */
 export interface Workflow<Name extends string, Input, Outputs, Received = Input, Sent = ReceivesNothing>
-  extends TypedDefinition<Name, Input, Outputs, Sent> {
+  extends TypedDefinition<Name, Input, Outputs, Sent>,
+    EndSteps<Name, Input, Outputs, Received, Sent, Readonly<Record<never, never>>> {
   /**
    * Returns a new definition with one more step; this one does not change.
    *
@@ -54,6 +54,7 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
     Skipping extends OnSkipped = 'skip',
     Given extends Answer = never,
     const Wanted extends Cases = NoCases,
+    Fails extends OnFailure = 'stop',
   >(
     name: NewName<StepName, Outputs>,
     options: StepOptions<
@@ -66,12 +67,17 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
       UndoTransaction,
       Skipping,
       Given,
-      Wanted
+      Wanted,
+      Fails
     >,
   ): Workflow<
     Name,
     Input,
-    OutputsWith<Outputs, StepName, Branched<StepOutput<Output>, Outputs, Deps, Skipping, Given, Wanted>>,
+    OutputsWith<
+      Outputs,
+      StepName,
+      Branched<Failing<StepOutput<Output>, Fails>, Outputs, Deps, Skipping, Given, Wanted>
+    >,
     Received,
     Sent
   >
@@ -117,6 +123,7 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
     Skipping extends OnSkipped = 'skip',
     Given extends Answer = never,
     const Wanted extends Cases = NoCases,
+    Failing extends OnItemFailure = 'stop',
   >(
     name: NewName<StepName, Outputs>,
     options: MapOptions<
@@ -130,12 +137,17 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
       UndoTransaction,
       Skipping,
       Given,
-      Wanted
+      Wanted,
+      Failing
     >,
   ): Workflow<
     Name,
     Input,
-    OutputsWith<Outputs, StepName, Branched<MapOutput<Output>, Outputs, Deps, Skipping, Given, Wanted>>,
+    OutputsWith<
+      Outputs,
+      StepName,
+      Branched<MapOutput<Output, Failing>, Outputs, Deps, Skipping, Given, Wanted>
+    >,
     Received,
     Sent
   >
@@ -152,13 +164,18 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
     Skipping extends OnSkipped = 'skip',
     Given extends Answer = never,
     const Wanted extends Cases = NoCases,
+    Fails extends OnFailure = 'stop',
   >(
     name: NewName<StepName, Outputs>,
-    options: SleepOptions<Received, Outputs, Deps, Skipping, Given, Wanted>,
+    options: SleepOptions<Received, Outputs, Deps, Skipping, Given, Wanted, Fails>,
   ): Workflow<
     Name,
     Input,
-    OutputsWith<Outputs, StepName, Branched<undefined, Outputs, Deps, Skipping, Given, Wanted>>,
+    OutputsWith<
+      Outputs,
+      StepName,
+      Branched<Failing<undefined, Fails>, Outputs, Deps, Skipping, Given, Wanted>
+    >,
     Received,
     Sent
   >
@@ -177,16 +194,17 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
     Skipping extends OnSkipped = 'skip',
     Given extends Answer = never,
     const Wanted extends Cases = NoCases,
+    Fails extends OnFailure = 'stop',
   >(
     name: NewName<StepName, Outputs>,
-    options?: WaitForSignalOptions<Received, Outputs, Deps, Schema, StandIn, Skipping, Given, Wanted>,
+    options?: WaitForSignalOptions<Received, Outputs, Deps, Schema, StandIn, Skipping, Given, Wanted, Fails>,
   ): Workflow<
     Name,
     Input,
     OutputsWith<
       Outputs,
       StepName,
-      Branched<SignalOutput<Schema, StandIn>, Outputs, Deps, Skipping, Given, Wanted>
+      Branched<Failing<SignalOutput<Schema, StandIn>, Fails>, Outputs, Deps, Skipping, Given, Wanted>
     >,
     Received,
     ReceivesSignal<Sent, StepName, Schema>
@@ -206,16 +224,17 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
     Skipping extends OnSkipped = 'skip',
     Given extends Answer = never,
     const Wanted extends Cases = NoCases,
+    Fails extends OnFailure = 'stop',
   >(
     name: NewName<StepName, Outputs>,
-    options?: ApprovalOptions<Received, Outputs, Deps, Schema, StandIn, Skipping, Given, Wanted>,
+    options?: ApprovalOptions<Received, Outputs, Deps, Schema, StandIn, Skipping, Given, Wanted, Fails>,
   ): Workflow<
     Name,
     Input,
     OutputsWith<
       Outputs,
       StepName,
-      Branched<ApprovalOutput<Schema, StandIn>, Outputs, Deps, Skipping, Given, Wanted>
+      Branched<Failing<ApprovalOutput<Schema, StandIn>, Fails>, Outputs, Deps, Skipping, Given, Wanted>
     >,
     Received,
     ReceivesApproval<Sent, StepName, Schema>
@@ -234,13 +253,18 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
     Skipping extends OnSkipped = 'skip',
     Given extends Answer = never,
     const Wanted extends Cases = NoCases,
+    Fails extends OnFailure = 'stop',
   >(
     name: NewName<StepName, Outputs>,
-    options: PollOptions<Received, Outputs, Deps, Output, Skipping, Given, Wanted>,
+    options: PollOptions<Received, Outputs, Deps, Output, Skipping, Given, Wanted, Fails>,
   ): Workflow<
     Name,
     Input,
-    OutputsWith<Outputs, StepName, Branched<PollOutput<Output>, Outputs, Deps, Skipping, Given, Wanted>>,
+    OutputsWith<
+      Outputs,
+      StepName,
+      Branched<Failing<PollOutput<Output>, Fails>, Outputs, Deps, Skipping, Given, Wanted>
+    >,
     Received,
     Sent
   >
@@ -260,6 +284,7 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
     Skipping extends OnSkipped = 'skip',
     Given extends Answer = never,
     const Wanted extends Cases = NoCases,
+    Fails extends OnFailure = 'stop',
   >(
     name: NewName<StepName, Outputs>,
     child: ChildWorkflow,
@@ -271,7 +296,8 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
       Detached,
       Skipping,
       Given,
-      Wanted
+      Wanted,
+      Fails
     >,
   ): Workflow<
     Name,
@@ -280,7 +306,13 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
       Outputs,
       StepName,
       Branched<
-        ChildOutput<ChildWorkflow extends WorkflowDefinition ? OutputsOf<ChildWorkflow> : unknown, Detached>,
+        Failing<
+          ChildOutput<
+            ChildWorkflow extends WorkflowDefinition ? OutputsOf<ChildWorkflow> : unknown,
+            Detached
+          >,
+          Fails
+        >,
         Outputs,
         Deps,
         Skipping,

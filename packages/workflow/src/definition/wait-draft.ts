@@ -7,12 +7,13 @@ import { checkOptionNames, optionMs, positiveMs, readOption, shown } from './opt
 import { type StepDraft, type StepPolicy, stepDraft } from './step-draft.ts'
 import type { OnTimeout, SignalWait } from './wait.ts'
 
-const SLEEP_OPTION_NAMES = ['dependsOn', 'for', 'until', ...CONDITION_OPTION_NAMES] as const
+const SLEEP_OPTION_NAMES = ['dependsOn', 'for', 'until', 'onFailure', ...CONDITION_OPTION_NAMES] as const
 const SIGNAL_OPTION_NAMES = [
   'dependsOn',
   'schema',
   'timeout',
   'onTimeout',
+  'onFailure',
   ...CONDITION_OPTION_NAMES,
 ] as const
 const POLL_OPTION_NAMES = [
@@ -22,6 +23,7 @@ const POLL_OPTION_NAMES = [
   'timeout',
   'retry',
   'lossesMax',
+  'onFailure',
   ...CONDITION_OPTION_NAMES,
 ] as const
 
@@ -93,8 +95,8 @@ export interface WaitPlace extends Place {
 }
 
 function draft(place: WaitPlace, options: Untyped, run: Handler | null, defaults: StepPolicy): StepDraft {
-  const { dependsOn, retry, lossesMax, when, onSkipped } = options as Record<string, never>
-  const given = { dependsOn, retry, lossesMax, when, onSkipped, run }
+  const { dependsOn, retry, lossesMax, when, onSkipped, onFailure } = options as Record<string, never>
+  const given = { dependsOn, retry, lossesMax, when, onSkipped, onFailure, run }
   return stepDraft(place.workflow, place.step, given, defaults)
 }
 

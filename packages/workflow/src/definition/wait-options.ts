@@ -3,6 +3,7 @@ import type { Duration } from '../duration.ts'
 import type { Instant } from '../instant.ts'
 import type { Answer, Cases, ConditionOptions, NoCases, OnSkipped } from './condition-options.ts'
 import type { StepContext } from './handler.ts'
+import type { FailingOptions, OnFailure } from './settled.ts'
 import type { Dependencies, DepsOf, DepsWith, StepDefaults, StepOutput } from './step-options.ts'
 import type { StorableOutput, StorableSchema } from './storable.ts'
 import type { Stored } from './stored.ts'
@@ -14,7 +15,9 @@ interface WaitOptions<
   Skipping extends OnSkipped,
   Given extends Answer,
   Wanted extends Cases,
-> extends ConditionOptions<Input, Outputs, DepsOf<Outputs, Deps, Skipping>, Skipping, Given, Wanted> {
+  Failing extends OnFailure,
+> extends ConditionOptions<Input, Outputs, DepsOf<Outputs, Deps, Skipping>, Skipping, Given, Wanted>,
+    FailingOptions<Failing> {
   /** Names of the steps that must complete before the wait begins. Default: none. */
   readonly dependsOn?: Dependencies<Deps, Outputs> | undefined
 }
@@ -27,7 +30,8 @@ export type SleepOptions<
   Skipping extends OnSkipped = 'skip',
   Given extends Answer = Answer,
   Wanted extends Cases = NoCases,
-> = WaitOptions<Input, Outputs, Deps, Skipping, Given, Wanted> &
+  Failing extends OnFailure = OnFailure,
+> = WaitOptions<Input, Outputs, Deps, Skipping, Given, Wanted, Failing> &
   (
     | {
         readonly for: SleepLength<Duration, Input, DepsWith<Outputs, Deps, Skipping, Wanted>>
@@ -74,7 +78,8 @@ export type WaitForSignalOptions<
   Skipping extends OnSkipped = 'skip',
   Given extends Answer = Answer,
   Wanted extends Cases = NoCases,
-> = WaitOptions<Input, Outputs, Deps, Skipping, Given, Wanted> & {
+  Failing extends OnFailure = OnFailure,
+> = WaitOptions<Input, Outputs, Deps, Skipping, Given, Wanted, Failing> & {
   /** Any Standard Schema, or `unchecked<Type>()`: checks a signal's payload before it is recorded. Default: any JSON value. */
   readonly schema?: (Schema & StorableSchema<Schema>) | undefined
 } & SignalTimeout<Input, DepsWith<Outputs, Deps, Skipping, Wanted>, StandIn>
@@ -89,7 +94,8 @@ export type ApprovalOptions<
   Skipping extends OnSkipped = 'skip',
   Given extends Answer = Answer,
   Wanted extends Cases = NoCases,
-> = WaitForSignalOptions<Input, Outputs, Deps, Schema, StandIn, Skipping, Given, Wanted>
+  Failing extends OnFailure = OnFailure,
+> = WaitForSignalOptions<Input, Outputs, Deps, Schema, StandIn, Skipping, Given, Wanted, Failing>
 
 /** What `.poll()` takes. `retry` is for checks that throw. Each check that returns, even "not yet", resets the count of failures. */
 export interface PollOptions<
@@ -100,7 +106,8 @@ export interface PollOptions<
   Skipping extends OnSkipped = 'skip',
   Given extends Answer = Answer,
   Wanted extends Cases = NoCases,
-> extends WaitOptions<Input, Outputs, Deps, Skipping, Given, Wanted>,
+  Failing extends OnFailure = OnFailure,
+> extends WaitOptions<Input, Outputs, Deps, Skipping, Given, Wanted, Failing>,
     Pick<StepDefaults, 'retry' | 'lossesMax'> {
   /** The time between two checks. */
   readonly every: Duration

@@ -12,6 +12,8 @@ export interface WorkflowDefinition {
   readonly record: DefinitionRecord
   /** True when every step has its handlers, so that a worker can run it. */
   readonly runnable: boolean
+  /** Of a workflow with end steps, the workflow of its follow-ups: each end of a run starts one. */
+  readonly followUp: WorkflowDefinition | null
   /** How long a run may take from its start, in milliseconds, unless its start sets another deadline; null means no limit. */
   readonly deadlineMs: number | null
   /** Checks an input against the definition's schema. Returns the schema's output, or a promise of it. Throws `invalid_input`. */

@@ -35,7 +35,7 @@ import { RunWatch } from './runs/run-watch.ts'
 import { Approvals } from './signals/approvals.ts'
 import { Signals } from './signals/signals.ts'
 import type { NewRunOf, RunArguments } from './start/run-arguments.ts'
-import { RunStarter } from './start/run-starter.ts'
+import { RunStarter, type RunStarterParts } from './start/run-starter.ts'
 import {
   type RunOptions,
   type StartedHandle,
@@ -97,13 +97,11 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     })
     const outage = (during: string) =>
       new OutageWatch({ during, log, events: this.#events, random: runtime.random })
-    this.#starter = new RunStarter({
-      store: (runs) => this.#working.startRuns(runs),
-      runtime,
-      outage: outage('starting runs'),
-    })
-    this.#watch = new RunWatch({ adapter, runtime, tickMs, outage: outage('awaiting runs') })
-    this.#observer = new RunObserver({ adapter, runtime, tickMs, outage: outage('watching runs') })
+    const store: RunStarterParts['store'] = (runs) => this.#working.startRuns(runs)
+    this.#starter = new RunStarter({ store, runtime, outage: outage('starting runs') })
+    const reading = { adapter, registry: this.#registry, runtime, tickMs }
+    this.#watch = new RunWatch({ ...reading, outage: outage('awaiting runs') })
+    this.#observer = new RunObserver({ ...reading, outage: outage('watching runs') })
     this.#control = this.#openControl()
     this.runs = new Runs(adapter, this.#control, (call, run) => this.refer(call, run))
     this.workers = new Workers(adapter)

@@ -6,6 +6,7 @@ import type { EventHub } from './base/events.ts'
 import type { PayloadCache } from './base/payload-cache.ts'
 import { within } from './base/runtime.ts'
 import { type FamilyParts, familyOf } from './children/family.ts'
+import { followUps } from './follow-ups.ts'
 import type { EngineSettings } from './options.ts'
 import { Retention } from './retention/retention.ts'
 import { Worker, type WorkerParts } from './worker/worker.ts'
@@ -103,7 +104,7 @@ export class Working {
       ...parts,
       definitions,
       children,
-      endFollowers: [(ended) => ends.follow(ended)],
+      endFollowers: [...this.#endFollowers(definitions), (ended) => ends.follow(ended)],
       onStopped: (runIds) => {
         if (isParent) ends.stopped(runIds)
       },
@@ -117,7 +118,7 @@ export class Working {
   async #runnable(): Promise<ReadonlyMap<number, WorkflowDefinition>> {
     const { settings, registry } = this.#parts
     const runnable = new Map<number, WorkflowDefinition>()
-    for (const [id, workflow] of await registry.saveAll(settings.workflows)) {
+    for (const [id, workflow] of await registry.saveAll(withFollowUps(settings.workflows))) {
       if (workflow.runnable) runnable.set(id, workflow)
       else
         settings.log.info(
@@ -128,6 +129,19 @@ export class Working {
     return runnable
   }
 
+  /** None, if none of the definitions needs any: then nobody asks for ends. */
+  #endFollowers(definitions: ReadonlyMap<number, WorkflowDefinition>): WorkerParts['endFollowers'] {
+    const { settings, registry } = this.#parts
+    const hasEndSteps = [...definitions.values()].some(({ followUp }) => followUp !== null)
+    if (!hasEndSteps) return []
+    const start = async (runs: readonly NewRun[]) => {
+      const started = await this.startRuns(runs)
+      for (const definitionId of new Set(runs.map((run) => run.definitionId))) this.wakeFor(definitionId)
+      return started
+    }
+    return [followUps({ adapter: this.#adapter, registry, settings, definitions, start })]
+  }
+
   #startRetention(): void {
     const { settings, events } = this.#parts
     const { adapter, runtime, log, retention } = settings
@@ -135,6 +149,13 @@ export class Working {
     this.#retention = new Retention({ adapter, runtime, log, events, settings: retention })
     this.#retention.start()
   }
+}
+
+/** A process that runs a workflow also runs its end steps. */
+function withFollowUps(workflows: readonly WorkflowDefinition[]): readonly WorkflowDefinition[] {
+  return workflows.flatMap((workflow) =>
+    workflow.followUp === null ? [workflow] : [workflow, workflow.followUp],
+  )
 }
 
 function isTransactional({ steps }: WorkflowDefinition): boolean {

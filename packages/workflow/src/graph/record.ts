@@ -12,8 +12,9 @@ export function definitionRecord(definition: {
   readonly version: number
   readonly graph: StepGraph
   readonly facts: (step: number) => StepFacts
+  readonly endSteps?: true | undefined
 }): DefinitionRecord {
-  const { name, version, graph, facts } = definition
+  const { name, version, graph, facts, endSteps } = definition
   const steps = graph.names.map((step, number) =>
     Object.freeze(
       stepShape({
@@ -23,18 +24,20 @@ export function definitionRecord(definition: {
       }),
     ),
   )
-  const shape = Object.freeze({ steps: Object.freeze(steps) })
+  const shape = Object.freeze({ steps: Object.freeze(steps), ...(endSteps && { endSteps }) })
   return Object.freeze({ name, version, checksum: shapeChecksum(shape), shape })
 }
 
 /** SHA-256 of the shape's canonical JSON, as hex. A database may reorder the keys of the shape: the checksum stays the same. */
 export function shapeChecksum(shape: DefinitionShape): string {
-  const steps = shape.steps.map(stepShape)
-  return bytesToHex(sha256(utf8ToBytes(JSON.stringify({ steps }))))
+  const { endSteps } = shape
+  const known = { steps: shape.steps.map(stepShape), ...(endSteps && { endSteps }) }
+  return bytesToHex(sha256(utf8ToBytes(JSON.stringify(known))))
 }
 
 /** Fixed order of keys, and only those that are set: checksums from before the later keys existed must stay valid. */
-function stepShape({ name, dependsOn, compensate, kind, cases, when, onSkipped }: StepShape): StepShape {
+function stepShape(step: StepShape): StepShape {
+  const { name, dependsOn, compensate, kind, cases, when, onSkipped, onFailure, compensateAll } = step
   return {
     name,
     dependsOn,
@@ -43,6 +46,8 @@ function stepShape({ name, dependsOn, compensate, kind, cases, when, onSkipped }
     ...(cases === undefined ? {} : { cases }),
     ...(when === undefined ? {} : { when: whenShape(when) }),
     ...(onSkipped === undefined ? {} : { onSkipped }),
+    ...(onFailure === undefined ? {} : { onFailure }),
+    ...(compensateAll === undefined ? {} : { compensateAll }),
   }
 }
 

@@ -1,4 +1,5 @@
-import type { CaseCondition, DefinitionShape, StepShape } from '../adapter/records.ts'
+import type { CaseCondition } from '../adapter/case-condition.ts'
+import type { DefinitionShape, StepShape } from '../adapter/records.ts'
 import { factsOfKind } from '../adapter/step-kinds.ts'
 
 /**
@@ -15,13 +16,19 @@ export function diffShapes(stored: DefinitionShape, current: DefinitionShape): s
     const changes = stepChanges({ step: old, shape: stored }, { step, shape: current })
     return changes.length === 0 ? [] : [`~ ${step.name}: ${changes.join('; ')}`]
   })
-  return [...removed, ...addedOrChanged]
+  const ends = (stored.endSteps ?? false) === (current.endSteps ?? false) ? [] : [endLine(current)]
+  return [...removed, ...addedOrChanged, ...ends]
+}
+
+function endLine({ endSteps }: DefinitionShape): string {
+  return endSteps ? '+ steps after the end' : '− steps after the end'
 }
 
 function addedLine(step: StepShape, shape: DefinitionShape): string {
   const facts = [`depends on ${dependencyList(step, shape)}`]
   if (step.kind !== undefined) facts.unshift(kindOf(step))
-  if (step.compensate !== 'never') facts.push(`compensates ${step.compensate}`)
+  if (step.compensate !== 'never') facts.push(`compensates ${compensationOf(step)}`)
+  if (step.onFailure === 'continue') facts.push('the run continues if it fails')
   if (conditionOf(step) !== ALWAYS) facts.push(conditionOf(step))
   return `+ step ${step.name} (${facts.join('; ')})`
 }
@@ -40,11 +47,12 @@ function stepChanges(old: StepOfShape, current: StepOfShape): string[] {
   const dependsOn = dependencyList(current.step, current.shape)
   const depended = dependencyList(old.step, old.shape)
   if (dependsOn !== depended) changes.push(`depends on ${dependsOn}, was ${depended}`)
-  if (current.step.compensate !== old.step.compensate) {
-    changes.push(`compensates ${current.step.compensate}, was ${old.step.compensate}`)
-  }
+  const [compensation, compensated] = [compensationOf(current.step), compensationOf(old.step)]
+  if (compensation !== compensated) changes.push(`compensates ${compensation}, was ${compensated}`)
   const [condition, before] = [conditionOf(current.step), conditionOf(old.step)]
   if (condition !== before) changes.push(`${condition}, was: ${before}`)
+  const [failing, failed] = [onFailureOf(current.step), onFailureOf(old.step)]
+  if (failing !== failed) changes.push(`${failing} the run if it fails, ${failed} it before`)
   return changes
 }
 
@@ -61,6 +69,14 @@ function conditionOf({ when, onSkipped }: StepShape): string {
     when === undefined ? [] : when === 'function' ? ['when its function says so'] : when.map(caseWords)
   if (onSkipped === 'run') wishes.push('although a dependency was skipped')
   return wishes.length === 0 ? ALWAYS : `runs ${wishes.join(', ')}`
+}
+
+function compensationOf({ compensate, compensateAll }: StepShape): string {
+  return compensateAll ? `${compensate}, all items at once` : compensate
+}
+
+function onFailureOf({ onFailure }: StepShape): string {
+  return onFailure === 'continue' ? 'continues' : 'stops'
 }
 
 function caseWords({ choice, cases }: CaseCondition): string {

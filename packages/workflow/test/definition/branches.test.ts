@@ -20,7 +20,7 @@ describe('a step that may be skipped', () => {
   it('knows its condition, and the dependencies with which it is skipped', () => {
     expect(stepNamed('charge').branch).toEqual({
       when: undefined,
-      cases: [{ step: numberOf('method'), cases: ['card'] }],
+      cases: [{ step: numberOf('method'), cases: ['card'], ofOutcome: false }],
       skippedWith: [],
     })
     expect(stepNamed('review').branch).toMatchObject({ when: expect.any(Function), skippedWith: [] })

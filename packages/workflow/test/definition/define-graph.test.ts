@@ -41,6 +41,8 @@ describe('a graph as data', () => {
       map: null,
       when: null,
       onSkipped: 'skip',
+      onFailure: 'stop',
+      settled: null,
       cases: null,
       branch: null,
       compensation: {

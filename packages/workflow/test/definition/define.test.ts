@@ -44,6 +44,8 @@ describe('a definition', () => {
       map: null,
       when: null,
       onSkipped: 'skip',
+      onFailure: 'stop',
+      settled: null,
       cases: null,
       branch: null,
       compensation: null,

@@ -6,7 +6,7 @@ import { type BranchRow, decideBranch, judgeCase } from '../../src/engine/decisi
 const subject = { claim: { runId: 'r' }, step: { name: 'ship' } }
 const policy: BranchPolicy = {
   when: () => true,
-  cases: [{ step: 1, cases: ['card'] }],
+  cases: [{ step: 1, cases: ['card'], ofOutcome: false }],
   skippedWith: [0, 1],
 }
 const row = (known: Partial<Omit<BranchRow, 'nameOf'>> = {}): BranchRow => ({

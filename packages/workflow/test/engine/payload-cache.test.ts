@@ -50,6 +50,15 @@ describe('the payload cache', () => {
     expect(cache.known('b', [3, 2])?.outputs).toEqual(['3', '2'])
   })
 
+  it('keeps of a shared read only what the dependents asked for, not the row of a step that has yet to complete', async () => {
+    const { cache } = cacheOverStore()
+
+    await Promise.all([cache.load({ runId: 'a', steps: [7] }), cache.read('a', [1])])
+    cache.rememberOutput('a', 7, '"new"')
+
+    expect(cache.known('a', [1, 7])?.outputs).toEqual(['1', '"new"'])
+  })
+
   it('evicts runs that were not used for long, and keeps the others', () => {
     const { cache } = cacheOverStore()
     const half = 'x'.repeat(5 * 1024 * 1024)

@@ -42,9 +42,9 @@ it('the compiler says in a sentence what is wrong with dependencies', () => {
 
 it('the compiler says in a sentence what is wrong with the case of a choice', () => {
   expect(compileErrors(fileOf('must-not-compile/cases.ts'))).toEqual([
-    `7: Choice "method" has no case "crad": name one of its cases.`,
-    `8: Choice "method" has no case "cash": name one of its cases.`,
-    `9: Step "load" is not a choice: give when a function that looks at deps, or define the step with choose().`,
+    `7: Step "method" has no case "crad": name one of its cases.`,
+    `8: Step "method" has no case "cash": name one of its cases.`,
+    `9: Step "load" is not a choice: give when a function that looks at deps, define the step with choose(), or give it onFailure: 'continue'.`,
     `10: Step "way" is not defined before this step: define it first, or correct the name.`,
   ])
 })

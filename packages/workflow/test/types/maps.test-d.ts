@@ -1,5 +1,11 @@
 import { expectTypeOf, test } from 'vitest'
-import { define, type MapOutput, type OutputsOf, unchecked } from '../../src/definition/index.ts'
+import {
+  define,
+  type MapOutput,
+  type OutputsOf,
+  type Settled,
+  unchecked,
+} from '../../src/definition/index.ts'
 import type { RunHandle } from '../../src/engine/index.ts'
 
 const album = define('album', { version: 1, input: unchecked<{ photos: readonly { id: string }[] }>() })
@@ -54,4 +60,53 @@ test('over must return an array of what JSON has a form for', () => {
   void (() => base.map('a', { over: () => 3, run: () => 1 }))
   // @ts-expect-error No such step is defined before it.
   void (() => base.map('a', { dependsOn: ['b'], over: () => [1], run: () => 1 }))
+})
+
+test('a map that collects failures tells how each item ended', () => {
+  const mailing = define('mailing', { version: 1 })
+    .map('send', {
+      over: () => ['a', 'b'],
+      onFailure: 'collect',
+      minSuccess: '90%',
+      run: ({ item }) => item.length,
+    })
+    .step('report', {
+      dependsOn: ['send'],
+      run: ({ deps }) => {
+        expectTypeOf(deps.send).toEqualTypeOf<readonly Settled<number>[]>()
+        return deps.send.map((sent) => (sent.status === 'failed' ? sent.error.message : sent.output))
+      },
+    })
+  expectTypeOf<OutputsOf<typeof mailing>['send']>().toEqualTypeOf<readonly Settled<number>[]>()
+  const run = {} as RunHandle<OutputsOf<typeof mailing>>
+  void (() => run.skipStep('send[0]', { output: 3 }))
+  const base = define('w', { version: 1 })
+  // @ts-expect-error Without onFailure: 'collect' every item must complete.
+  void (() => base.map('a', { over: () => [1], run: () => 1, minSuccess: 3 }))
+  // @ts-expect-error A share has a per cent sign.
+  void (() => base.map('a', { over: () => [1], run: () => 1, onFailure: 'collect', minSuccess: '90' }))
+})
+
+test('one compensation for all items gets them with their outputs', () => {
+  const base = define('w', { version: 1 }).step('open', { run: () => 'opened' })
+  base.map('a', {
+    dependsOn: ['open'],
+    over: () => [{ id: 1 }],
+    run: ({ item }) => ({ url: String(item.id) }),
+    compensateAll: ({ items, deps, cause }) => {
+      expectTypeOf(items[0]!.item).toEqualTypeOf<{ id: number }>()
+      expectTypeOf(items[0]!.output).toEqualTypeOf<{ url: string }>()
+      expectTypeOf(deps.open).toEqualTypeOf<string>()
+      expectTypeOf(cause.type).toBeString()
+    },
+  })
+  base.map('b', {
+    over: () => [1],
+    run: () => 'done',
+    compensateOn: 'started',
+    compensateAll: ({ items }) => {
+      for (const undone of items)
+        if (undone.undoOf === 'completed') expectTypeOf(undone.output).toEqualTypeOf<string>()
+    },
+  })
 })

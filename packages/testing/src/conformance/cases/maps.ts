@@ -19,6 +19,7 @@ import {
   retry,
   type Scenario,
 } from '../scenario/index.ts'
+import { withoutInput } from '../scenario/worker.ts'
 
 /** before → m[] → m → after */
 const MAPPED = { before: [], 'm[]': ['before'], m: ['m[]'], after: ['m'] }
@@ -67,6 +68,36 @@ export const mapCases: Cases = {
     await worker.settle([completed(last.claims[0]!, '[]')])
     await worker.complete(run, 'after')
     expect(await run.status()).toBe('completed')
+  },
+
+  'a worker with room is leased the first items of its map, and with each it completes the next': async (
+    given,
+  ) => {
+    const { run, worker } = await mapped(given)
+    const first = await worker.settle([expanded(await worker.claimOf(run, 'm[]'), 5, 3)], 2)
+    expect(first.claims.map(withoutInput)).toMatchObject([
+      { step: item(0), fence: 1, round: 1, attempt: 1 },
+      { step: item(1), fence: 1, round: 1, attempt: 1 },
+    ])
+    expect(first.queued).toBe(true)
+    expect(statusesOf(await run.read())).toEqual({ running: 2, ready: 1, pending: 2 })
+    const next = await worker.settle([completed(first.claims[0]!), completed(first.claims[1]!)], 10)
+    expect(next.claims.map(({ step }) => step)).toEqual([item(3), item(4)])
+    expect(next.queued).toBe(false)
+    expect((await worker.held()).map(({ step }) => step)).toEqual([item(3), item(4)])
+    const [queued] = await worker.take()
+    await worker.settle([completed(next.claims[0]!), completed(next.claims[1]!)])
+    const last = await worker.settle([completed(queued!)], 10)
+    expect(last.claims).toMatchObject([{ step: JOIN }])
+  },
+
+  'a worker with room is leased the join of a map without items': async (given) => {
+    const { run, worker } = await mapped(given)
+    const { claims, queued } = await worker.settle([expanded(await worker.claimOf(run, 'm[]'), 0)], 1)
+    expect(claims).toMatchObject([{ step: JOIN, fence: 1, attempt: 1 }])
+    expect(queued).toBe(false)
+    await worker.settle([completed(claims[0]!, '[]')])
+    expect(await run.statuses()).toMatchObject({ m: 'completed', after: 'ready' })
   },
 
   'a map without items lets its join begin at once': async (given) => {

@@ -9,6 +9,7 @@ import {
 import {
   compensated,
   completed,
+  continued,
   decided,
   failed,
   parked,
@@ -34,18 +35,30 @@ export function outcomeOf({ claim, settled }: KnownAttempt, world: World, random
   const outcome = forwardOutcome(claim, random, signalled)
   // Nothing skips one item.
   if (isItem(claim.step) && outcome.type === 'skipped') return completed(claim)
-  return kind === 'map' && outcome.type === 'completed' ? expanded(claim, random) : outcome
+  if (kind !== 'map') return outcome
+  if (outcome.type === 'failed') return failed(claim)
+  return outcome.type === 'completed' ? expanded(claim, random) : outcome
 }
 
 function forwardOutcome(claim: Claim, random: Random, signalled: boolean): Outcome {
   const kind = random.weighted({
-    ...{ completed: 50, skipped: 6, decided: 5, failed: 7, retry: 13, released: 12, waiting: 12 },
+    ...{
+      completed: 50,
+      skipped: 6,
+      decided: 5,
+      failed: 5,
+      continued: 6,
+      retry: 13,
+      released: 12,
+      waiting: 12,
+    },
   })
   if (kind === 'completed' && signalled) return received(claim)
   if (kind === 'completed') return completed(claim, random.chance(0.2) ? null : `${random.below(100)}`)
   if (kind === 'skipped') return skipped(claim, skipReason(claim))
   if (kind === 'decided') return decided(claim)
   if (kind === 'failed') return failed(claim, `broken ${random.below(100)}`)
+  if (kind === 'continued') return continued(claim, `past ${random.below(100)}`)
   if (kind === 'retry') return retry(claim, random.pick(DELAYS_MS))
   if (kind === 'waiting') return waiting(claim, wakeOf(random))
   return released(claim, (claim.step + claim.fence) % 2 === 0)

@@ -1,4 +1,4 @@
-import { createEngine, type Engine, type RunHandle, type WorkflowDefinition } from '@belay/workflow'
+import { createEngine, type Engine, type WorkflowDefinition } from '@belay/workflow'
 import {
   type Adapter,
   BelayError,
@@ -10,10 +10,11 @@ import {
 import type { Harness } from '../harness.ts'
 import { CANCELLED } from '../scenario/index.ts'
 import { UNLIMITED, withoutInput } from '../scenario/worker.ts'
-import type { Command, Operation, OperatorAction, PlannedRun, PlannedSignal } from './command.ts'
+import type { Command, Operation, PlannedRun, PlannedSignal } from './command.ts'
 import { type ComparableRun, comparableRun, type Translation } from './comparable.ts'
 import { GRAPHS } from './graphs.ts'
 import { look } from './look.ts'
+import { operate } from './operate.ts'
 import { endsOf } from './run-ends.ts'
 import { transactAlone } from './transact-alone.ts'
 import { definitionsWithin, pausedAndResumed } from './within.ts'
@@ -214,7 +215,7 @@ export class Side {
     const engine = createEngine({ adapter: this.adapter })
     try {
       if (action === 'migrate') return { done: await this.#migrate(engine, runId) }
-      return { done: await operationOf(engine.runs.handle(runId), action, step) }
+      return { done: await operate(engine.runs.handle(runId), action, step) }
     } catch (error) {
       if (BelayError.is(error) && error.code === 'action_refused') return { refused: error.message }
       throw error
@@ -236,17 +237,19 @@ export class Side {
     return claimed === 'lost' ? claimed : claimed.claims.map(withoutInput)
   }
 
-  #settle(command: Extract<Command, { do: 'settle' }>): Promise<unknown> {
+  async #settle(command: Extract<Command, { do: 'settle' }>): Promise<unknown> {
     const { workerId, outcomes, handBackMax, told } = command
     const own = this.#own(outcomes)
     const [only] = own
     const isAlone = own.length === 1 && only !== undefined && endedWell(only)
-    if (!isAlone) return this.adapter.settle({ workerId, outcomes: own, handBackMax })
-    return transactAlone(this.adapter, workerId, {
-      outcome: only,
-      handBackMax,
-      told: { values: told, keysMax: KEYS_MAX },
-    })
+    const settlement = isAlone
+      ? await transactAlone(this.adapter, workerId, {
+          outcome: only,
+          handBackMax,
+          told: { values: told, keysMax: KEYS_MAX },
+        })
+      : await this.adapter.settle({ workerId, outcomes: own, handBackMax })
+    return { ...settlement, claims: settlement.claims.map(withoutInput) }
   }
 
   /** Sweeps until nothing is left: how much one sweep does is the store's choice. */
@@ -273,28 +276,4 @@ export class Side {
 
 function endedWell(outcome: Outcome): outcome is EndedWell {
   return outcome.type === 'completed' || outcome.type === 'compensated'
-}
-
-function operationOf(
-  handle: RunHandle,
-  action: Exclude<OperatorAction, 'migrate'>,
-  step: string,
-): Promise<unknown> {
-  const by = { by: 'operator', reason: 'chance' }
-  switch (action) {
-    case 'pause':
-    case 'resume':
-    case 'retry':
-      return handle[action](by)
-    case 'retryStep':
-    case 'retryCompensation':
-    case 'skipCompensation':
-      return handle[action](step, by)
-    case 'skipStep':
-      return handle.skipStep(step, { ...by, output: 'stand-in' })
-    case 'giveUpStep':
-      return handle.giveUpStep(step, by)
-    case 'abandon':
-      return handle.cancel({ ...by, compensate: false })
-  }
 }

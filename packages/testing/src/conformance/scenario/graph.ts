@@ -7,7 +7,9 @@ export type Edges = Readonly<Record<string, readonly string[]>>
 export type Kinds = Readonly<Record<string, NonNullable<StepShape['kind']>>>
 
 /** What some shapes say besides, by step. */
-export type Conditions = Readonly<Record<string, Pick<StepShape, 'cases' | 'when' | 'onSkipped'>>>
+export type Conditions = Readonly<
+  Record<string, Pick<StepShape, 'cases' | 'when' | 'onSkipped' | 'onFailure'>>
+>
 
 /** A definition's record. Its checksum, which lists the steps, is only good for tests. */
 export function definitionRecord(

@@ -17,6 +17,11 @@ export function failed(attempt: AttemptRef, message = 'broken'): Outcome {
   return { ...refOf(attempt), type: 'failed', error: errorText(message), cause: causeText(attempt, message) }
 }
 
+/** The run continues past the failure. */
+export function continued(attempt: AttemptRef, message = 'broken'): Outcome {
+  return { ...refOf(attempt), type: 'failed', error: errorText(message), continues: true }
+}
+
 /** Its handler returned a result that cannot be stored. */
 export function unstorable(attempt: AttemptRef): Outcome {
   const message = 'too large'

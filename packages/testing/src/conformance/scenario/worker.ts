@@ -90,6 +90,6 @@ function keyOf(run: CaseRun, name: string): string {
 }
 
 /** A claim with only what every store includes. */
-export function withoutInput({ input: _, ...claim }: Claim): Claim {
+export function withoutInput({ input: _input, item: _item, ...claim }: Claim): Claim {
   return claim
 }

@@ -2,7 +2,6 @@ import {
   type Claim,
   isItem,
   itemNumber,
-  type JsonText,
   movesBefore,
   type NewItem,
   type RunPayloads,
@@ -11,11 +10,12 @@ import {
 } from '../../adapter/index.ts'
 import type { BranchPolicy, StepDefinition } from '../../definition/step.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
-import { branchesOf, type ForwardPayloads, type PayloadCache } from '../base/payload-cache.ts'
+import { branchesOf, type ForwardPayloads, outputsOf, type PayloadCache } from '../base/payload-cache.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { type BranchStep, decideBranch } from '../decisions/decide-branch.ts'
 import { compensateOf, owesUndo } from '../decisions/plan-undo.ts'
 import { runIsGone } from './attempt-errors.ts'
+import type { EndedItem } from './joined-items.ts'
 
 export interface AttemptPayloadsParts {
   readonly runtime: Runtime
@@ -38,7 +38,7 @@ export class AttemptPayloads {
   /** Read only if the step's own row is needed: for an undo, a wait, or a retry with `retry.for`. */
   #stored: RunPayloads | undefined
   #storedAt = 0
-  #itemOutputs: readonly JsonText[] = []
+  #items: readonly StepPayloads[] = []
 
   constructor(subject: Subject, parts: AttemptPayloadsParts) {
     this.#subject = subject
@@ -67,11 +67,12 @@ export class AttemptPayloads {
     const { claim, definition, step } = this.#subject
     const dependencies = definition.graph.dependencies[step.number]!
     if (claim.direction === 'undo') {
+      if (this.#undoesItems) return this.#readUndoneItems(claim.step)
       if (!this.#needsRowForUndo || this.#knowsForUndo(dependencies)) return undefined
       return this.#readWithOwn(dependencies)
     }
     if (step.map?.part === 'join') return this.#readItems(dependencies[0]!)
-    if (isItem(claim.step)) return this.#readItem(dependencies)
+    if (isItem(claim.step)) return this.#prepareItem(dependencies)
     const hasWindow = claim.failures > 0 && step.retry.forMs !== null
     const mayHaveDecided = typeof step.branch?.when === 'function' && movesBefore(claim) > 0
     if (step.wait !== null || hasWindow || mayHaveDecided) return this.#readWithOwn(dependencies)
@@ -105,11 +106,43 @@ export class AttemptPayloads {
   /** Whether the step owes an undo; otherwise it is a relay. */
   get owesUndo(): boolean {
     const { claim, definition } = this.#subject
+    if (this.#undoesItems) return this.undoneItems.length > 0
     const shape = definition.record.shape.steps[templateOf(claim.step)]!
     const compensate = isItem(claim.step) ? shape.compensate : compensateOf(shape)
     const succeeded = this.#stored !== undefined && this.own.succeeded
     // With 'started', only started steps are planned: no need to check again.
     return owesUndo({ status: claim.undoOf ?? 'completed', started: true, succeeded }, compensate)
+  }
+
+  /** The items that the undo of their map is about, in their order. */
+  get undoneItems(): readonly StepPayloads[] {
+    const { claim, definition } = this.#subject
+    const { compensate } = definition.record.shape.steps[claim.step]!
+    return this.#items.filter(({ undoneStatus, started, succeeded }) =>
+      owesUndo({ status: undoneStatus!, started: started!, succeeded }, compensate),
+    )
+  }
+
+  /** Whether this is the undo of a map whose items are undone at once. */
+  get #undoesItems(): boolean {
+    const { claim, step } = this.#subject
+    return claim.direction === 'undo' && step.map?.part === 'map' && step.compensation !== null
+  }
+
+  async #readUndoneItems(map: number): Promise<void> {
+    const { claim, definition } = this.#subject
+    await this.#readWithOwn(definition.graph.dependencies[map]!)
+    // The output of the step that decided the items is their number.
+    const steps = Array.from({ length: Number(this.own.output) }, (_, index) => itemNumber(map, index))
+    const read = await this.#parts.payloads.load({ runId: claim.runId, steps, branches: true })
+    if (read === undefined) throw runIsGone(claim)
+    this.#items = this.#byNumber(steps, read)
+  }
+
+  /** Reads of one moment share a call, and its answer. */
+  #byNumber(numbers: readonly number[], { steps }: RunPayloads): readonly StepPayloads[] {
+    const found = new Map(steps.map((step) => [step.step, step]))
+    return numbers.flatMap((number) => found.get(number) ?? [])
   }
 
   /** Whether the step's row is needed to tell an undo from a relay: only for a step that may have taken effect without completing. */
@@ -121,12 +154,13 @@ export class AttemptPayloads {
 
   /** The item, if this is one and its row was read: an undo that calls no handler reads nothing. */
   get item(): NewItem | undefined {
-    return this.#stored === undefined ? undefined : this.own.item
+    const { item } = this.#subject.claim
+    return item ?? (this.#stored === undefined ? undefined : this.own.item)
   }
 
-  /** The outputs of the items of a map, by index. Only after prepare(), and only for the step that joins them. */
-  get itemOutputs(): readonly JsonText[] {
-    return this.#itemOutputs
+  /** The items of a map, by index. Only after prepare(), and only for the step that joins them. */
+  get items(): readonly EndedItem[] {
+    return this.#items
   }
 
   /** Reads the outputs of a map's items. The output of the step that decided the items is their number. */
@@ -138,10 +172,11 @@ export class AttemptPayloads {
     // Reads of one moment share a call, and its answer. A map that was skipped has no output, and no items.
     const count = Number(opener.steps.find(({ step }) => step === map)!.output)
     const numbers = Array.from({ length: count }, (_, index) => itemNumber(map, index))
-    const items = await this.#parts.payloads.load({ runId: claim.runId, steps: numbers })
+    // With branches, the store tells which have failed.
+    const collects = join.map?.part === 'join' && join.map.collects !== null
+    const items = await this.#parts.payloads.load({ runId: claim.runId, steps: numbers, branches: collects })
     if (items === undefined) throw runIsGone(claim)
-    const byNumber = new Map(items.steps.map(({ step, output }) => [step, output]))
-    this.#itemOutputs = numbers.map((number) => byNumber.get(number) ?? null)
+    this.#items = this.#byNumber(numbers, items)
     this.#forward = {
       input: items.input,
       outputs: [String(count)],
@@ -149,11 +184,18 @@ export class AttemptPayloads {
     }
   }
 
-  /** Reads an item's own row. The outputs that all items of a map get are read once, and cached. */
-  async #readItem(dependencies: readonly number[]): Promise<void> {
+  /** The outputs that all items of a map get are read once, and cached. A small item comes with its claim. */
+  #prepareItem(dependencies: readonly number[]): Promise<void> | undefined {
     const { claim } = this.#subject
     if (movesBefore(claim) > 0) return this.#readWithOwn(dependencies)
     this.#forward = this.#parts.payloads.known(claim.runId, dependencies)
+    if (claim.item === undefined) return this.#readItem(dependencies)
+    return this.#forward === undefined ? this.#readForward(dependencies) : undefined
+  }
+
+  /** Reads an item's own row, because it is not in the claim. */
+  async #readItem(dependencies: readonly number[]): Promise<void> {
+    const { claim } = this.#subject
     const [stored] = await Promise.all([
       this.#parts.payloads.load({ runId: claim.runId, steps: [claim.step] }),
       this.#forward === undefined ? this.#readForward(dependencies) : undefined,
@@ -165,7 +207,10 @@ export class AttemptPayloads {
 
   async #readForward(dependencies: readonly number[]): Promise<void> {
     const { claim, step } = this.#subject
-    this.#forward = await this.#parts.payloads.read(claim.runId, dependencies, step.branch?.skippedWith)
+    this.#forward = await this.#parts.payloads.read(claim.runId, dependencies, {
+      branches: step.branch?.skippedWith,
+      settled: step.settled,
+    })
     if (this.#forward === undefined) throw runIsGone(claim)
   }
 
@@ -178,7 +223,9 @@ export class AttemptPayloads {
     const { claim, origin } = this.#subject
     const { runId, step, undoOf } = claim
     const { payloads } = this.#parts
-    const current = origin === 'handed back' && undoOf === 'completed' && movesBefore(claim) === 1
+    // What the cache keeps of a step past whose failure the run continues is not its output.
+    const isPlain = this.#subject.step.onFailure === 'stop'
+    const current = origin === 'handed back' && undoOf === 'completed' && movesBefore(claim) === 1 && isPlain
     const cause = current ? payloads.knownCause(runId) : undefined
     const known = cause === undefined ? undefined : payloads.known(runId, [...dependencies, step])
     if (cause === undefined || known === undefined) return false
@@ -192,10 +239,11 @@ export class AttemptPayloads {
   async #readWithOwn(dependencies: readonly number[]): Promise<void> {
     const { claim, step: definition } = this.#subject
     const { runId, step } = claim
-    const branches = definition.branch !== null && claim.direction === 'forward'
+    const isForward = claim.direction === 'forward'
+    const branches = (definition.branch !== null && isForward) || definition.settled !== null
     const stored = await this.#parts.payloads.load({ runId, steps: [...dependencies, step], branches })
     if (stored === undefined) throw runIsGone(claim)
-    const byStep = new Map(stored.steps.map((found) => [found.step, found.output]))
+    const byStep = outputsOf(stored, definition.settled)
     this.#parts.payloads.rememberCause(runId, stored.cause)
     this.#stored = stored
     this.#storedAt = this.#parts.runtime.clock.now()

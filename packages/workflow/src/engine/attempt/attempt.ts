@@ -11,24 +11,24 @@ import { fromJsonText } from '../base/payload.ts'
 import { type TimeLimit, timeLimit } from '../base/time-limit.ts'
 import { type AttemptEnd, type Interruption, poisonError } from '../decisions/decide.ts'
 import { type BranchEnd, type BranchStep, judgeCase } from '../decisions/decide-branch.ts'
-import { decideWait, type WaitAnswer } from '../decisions/decide-wait.ts'
+import type { WaitAnswer } from '../decisions/decide-wait.ts'
 import { retriesAreOver, timeoutError } from './attempt-errors.ts'
 import { AttemptPayloads, type AttemptPayloadsParts } from './attempt-payloads.ts'
 import type { AttemptPhase, ClaimOrigin } from './attempt-phase.ts'
 import { awaitHandler, isThenable, TIMEOUT_GRACE_MS } from './await-handler.ts'
-import { type ChildRuns, lookAtChild } from './child-runs.ts'
+import { nextLook, type WaitParts } from './child-runs.ts'
 import { CutOff } from './cut-off.ts'
-import { expanded, joinedEnd, namedItem, stepOf } from './expansion.ts'
-import { handlerContext, undoFields } from './handler-context.ts'
+import { dependentsOf, expanded, namedItem, stepOf } from './expansion.ts'
+import { handlerContext, undoFieldsOf } from './handler-context.ts'
+import { joinedEnd } from './joined-items.ts'
 import type { LossyOutputs } from './lossy-output.ts'
 import { serialisedEnd } from './serialised-output.ts'
 import { type Telling, type TellingParts, tellingOf } from './telling.ts'
 
 /** What all attempts of a session share. */
-export interface AttemptParts extends AttemptPayloadsParts {
+export interface AttemptParts extends AttemptPayloadsParts, WaitParts {
   readonly payloadMaxBytes: number
   readonly lossyOutputs: LossyOutputs
-  readonly children: ChildRuns
   readonly log: Logger
   /** The handler is about to be called. */
   readonly onCall: (attempt: Attempt) => void
@@ -102,9 +102,7 @@ export class Attempt {
 
   /** The numbers of the steps that may become ready when this attempt succeeds: its dependents, or in an undo its dependencies. */
   get dependents(): readonly number[] {
-    const { graph } = this.definition
-    if (isItem(this.claim.step)) return []
-    return (this.claim.direction === 'undo' ? graph.dependencies : graph.dependents)[this.claim.step]!
+    return dependentsOf(this)
   }
 
   /** The handler's transaction policy; null if it has none or is not called. */
@@ -159,7 +157,7 @@ export class Attempt {
     if (poison !== undefined) return { type: 'threw', error: poison }
     if (this.claim.direction === 'forward') {
       if (branch?.type === 'call') return this.#ask(branch)
-      if (this.step.map?.part === 'join') return joinedEnd(this, this.#payloads.itemOutputs, this.#parts)
+      if (this.step.map?.part === 'join') return joinedEnd(this, this.#payloads.items, this.#parts)
       return this.step.wait === null ? this.#work(tx) : this.#look(this.step.wait)
     }
     const { compensation } = this.step
@@ -208,11 +206,7 @@ export class Attempt {
 
   /** For a waiting step: checks whether it may continue, and calls its handler if needed. */
   #look(wait: Wait): AttemptEnd | Promise<AttemptEnd> {
-    const { own, stored } = this.#payloads
-    const next =
-      wait.kind === 'child'
-        ? lookAtChild(this, wait, this.#parts.children)
-        : decideWait({ runId: this.claim.runId, step: this.step }, wait, { ...own, now: stored.now })
+    const next = nextLook(this, wait, this.#payloads, this.#parts.children)
     if (next.type !== 'call') return this.#answered(next)
     this.#judge = next.judge
     return this.#call(next.handler, this.step, undefined)
@@ -256,7 +250,7 @@ export class Attempt {
       telling: () => this.#tell(),
     })
     if (claim.direction === 'forward') return context
-    return Object.assign(context, undoFields(claim, this.#payloads.own, this.#payloads.stored.cause))
+    return Object.assign(context, undoFieldsOf(step, claim, this.#payloads))
   }
 
   #tell(): Telling {

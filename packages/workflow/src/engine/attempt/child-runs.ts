@@ -1,10 +1,11 @@
 import type { Claim } from '../../adapter/index.ts'
 import type { StepContext } from '../../definition/handler.ts'
 import type { StepDefinition } from '../../definition/step.ts'
-import type { Child } from '../../definition/wait.ts'
+import type { Child, Wait } from '../../definition/wait.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { type ChildState, decideChild, decideChildUndo } from '../decisions/decide-child.ts'
-import type { WaitStep } from '../decisions/decide-wait.ts'
+import { decideWait, type WaitStep } from '../decisions/decide-wait.ts'
+import type { AttemptPayloads } from './attempt-payloads.ts'
 
 /** What attempts of steps that have a child ask for. */
 export interface ChildRuns {
@@ -22,8 +23,26 @@ export interface StepWithChild {
   readonly wait: Child
 }
 
+/** What an attempt needs for waits. */
+export interface WaitParts {
+  readonly children: ChildRuns
+}
+
+/** How a step that waits continues. */
+export function nextLook(
+  attempt: Omit<StepWithChild, 'wait'>,
+  wait: Wait,
+  payloads: AttemptPayloads,
+  children: ChildRuns,
+): WaitStep {
+  if (wait.kind === 'child') return lookAtChild(attempt, wait, children)
+  const { own, stored } = payloads
+  const { claim, step } = attempt
+  return decideWait({ runId: claim.runId, step }, wait, { ...own, now: stored.now })
+}
+
 /** The call that looks at the child of a step, and what follows from its answer; in an undo, the call that undoes the child. */
-export function lookAtChild(
+function lookAtChild(
   { claim, definition, step }: Omit<StepWithChild, 'wait'>,
   wait: Child,
   children: ChildRuns,

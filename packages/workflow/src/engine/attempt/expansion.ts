@@ -1,12 +1,11 @@
-import { type JsonText, type NewItem, templateOf } from '../../adapter/index.ts'
+import { type Claim, isItem, mapOf, type NewItem, templateOf } from '../../adapter/index.ts'
 import type { MapOpener, StepDefinition } from '../../definition/step.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { PermanentError } from '../../handler-errors.ts'
 import { shown } from '../../shown.ts'
 import { counted } from '../../words.ts'
-import { checkPayloadSize, toJsonText } from '../base/payload.ts'
+import { toJsonText } from '../base/payload.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
-import { type OutputOf, outputOwner } from './serialised-output.ts'
 
 /** How a row is executed: as its step, or for an item as its map says. */
 export function stepOf({ steps }: WorkflowDefinition, number: number): StepDefinition {
@@ -17,6 +16,27 @@ export function stepOf({ steps }: WorkflowDefinition, number: number): StepDefin
 /** The step of an item, with the item's name: `resize[key]`. */
 export function namedItem(step: StepDefinition, item: NewItem | undefined): StepDefinition {
   return item === undefined || step.name.endsWith(']') ? step : { ...step, name: `${step.name}[${item.key}]` }
+}
+
+interface ClaimedRow {
+  readonly claim: Claim
+  readonly definition: WorkflowDefinition
+}
+
+/** The numbers of the steps that may become ready when an attempt succeeds. An item stands between the two steps of its map. */
+export function dependentsOf({
+  claim: { step, direction },
+  definition: { graph },
+}: ClaimedRow): readonly number[] {
+  if (isItem(step)) return direction === 'undo' ? [mapOf(step)] : graph.dependents[mapOf(step)]!
+  return (direction === 'undo' ? graph.dependencies : graph.dependents)[step]!
+}
+
+/** How many items an attempt frees by its success: one, for an item of a map that limits how many are under way. */
+export function freedBy({ claim: { step, direction }, definition }: ClaimedRow): number {
+  if (!isItem(step) || direction === 'undo') return 0
+  const { map } = definition.steps[mapOf(step)]!
+  return map?.part === 'map' && map.atOnce !== null ? 1 : 0
 }
 
 /** The most characters of an item's key: it is part of the idempotency key, and names the item for operators. */
@@ -53,21 +73,6 @@ export function expanded(returned: unknown, map: MapOpener, runId: string, maxBy
     return { key, value: toJsonText(value, maxBytes, () => ({ what, runId, step: name })) }
   })
   return { type: 'expands', items, atOnce: map.atOnce }
-}
-
-/** The end of an attempt that joins the outputs of a map's items, given in their order. */
-export function joinedEnd(
-  attempt: OutputOf,
-  outputs: readonly JsonText[],
-  { payloadMaxBytes }: { readonly payloadMaxBytes: number },
-): AttemptEnd {
-  const output = `[${outputs.map((text) => text ?? 'null').join(',')}]`
-  try {
-    checkPayloadSize(output, payloadMaxBytes, () => outputOwner(attempt))
-    return { type: 'returned', output }
-  } catch (error) {
-    return { type: 'threw', error }
-  }
 }
 
 function keyOf({ keyOf: given }: MapOpener, name: string, value: unknown, index: number): string {

@@ -1,4 +1,11 @@
-import { type Claim, itemIndex, type JsonText, type NewItem, type StepPayloads } from '../../adapter/index.ts'
+import {
+  type Claim,
+  itemIndex,
+  type JsonText,
+  type NewItem,
+  type StepPayloads,
+  type UndoneStatus,
+} from '../../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../../cause.ts'
 import type { CompensationContext, StepContext } from '../../definition/handler.ts'
 import type { StepDefinition } from '../../definition/step.ts'
@@ -6,6 +13,7 @@ import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { type Logger, silentLogger } from '../../logger.ts'
 import { fromJsonText } from '../base/payload.ts'
 import type { ForwardPayloads } from '../base/payload-cache.ts'
+import type { AttemptPayloads } from './attempt-payloads.ts'
 import type { Telling } from './telling.ts'
 
 export interface ContextParts {
@@ -26,11 +34,15 @@ export function handlerContext(parts: ContextParts): StepContext {
   const { claim, definition, payloads, item } = parts
   const { runId, attempt } = claim
   const { name: step, number } = parts.step
+  // What all items of a map get is parsed only if an item reads it: thousands of items may share a large input.
+  const isLazy = item !== undefined && sizeOf(payloads) > LAZY_FROM_CHARS
+  const parsedInput = () => fromJsonText(payloads.input)
+  const parsedDeps = () => dependencyOutputs(definition, number, payloads.outputs)
   const context = new HandlerContext(parts, {
     runId,
     step,
-    input: fromJsonText(payloads.input),
-    deps: dependencyOutputs(definition, number, payloads.outputs),
+    input: isLazy ? undefined : parsedInput(),
+    deps: isLazy ? NOT_YET : parsedDeps(),
     attempt,
     idempotencyKey: idempotencyKey(claim, step),
     log: withFields(parts.log, () => ({
@@ -42,13 +54,48 @@ export function handlerContext(parts: ContextParts): StepContext {
     })),
   })
   if (item === undefined) return context
+  if (isLazy) {
+    defineLazily(context, 'input', parsedInput)
+    defineLazily(context, 'deps', parsedDeps)
+  }
   const [value, index] = [fromJsonText(item.value), itemIndex(claim.step)]
   return Object.assign(context, { item: value, itemKey: item.key, index })
 }
 
-/** What a compensation is given besides. `own`: its step's row. */
-export function undoFields(
-  { undoOf }: Claim,
+/** Payloads that are longer together, in characters of JSON text, are parsed when they are first read. */
+const LAZY_FROM_CHARS = 1_000
+const NOT_YET: Readonly<Record<string, unknown>> = Object.freeze({})
+
+function sizeOf({ input, outputs }: ForwardPayloads): number {
+  return outputs.reduce((sum, output) => sum + (output?.length ?? 0), input?.length ?? 0)
+}
+
+/** An own property like the others, so that handlers can destructure or spread the context. */
+function defineLazily(context: StepContext, name: 'input' | 'deps', parse: () => unknown): void {
+  const property = { enumerable: true, configurable: true }
+  const get = () => {
+    const value = parse()
+    Object.defineProperty(context, name, { ...property, value, writable: true })
+    return value
+  }
+  Object.defineProperty(context, name, { ...property, get })
+}
+
+/** What a compensation is given besides. */
+export function undoFieldsOf(
+  { map }: StepDefinition,
+  claim: Claim,
+  payloads: Pick<AttemptPayloads, 'own' | 'stored' | 'undoneItems'>,
+): object {
+  const { cause } = payloads.stored
+  return map === null
+    ? undoFields(claim, payloads.own, cause)
+    : undoneItemsFields(payloads.undoneItems, cause)
+}
+
+/** `own`: the row of the step that is undone. */
+function undoFields(
+  { undoOf }: Pick<Claim, 'undoOf'>,
   own: Pick<StepPayloads, 'output' | 'error'>,
   cause: JsonText,
 ): Pick<CompensationContext, 'undoOf' | 'output' | 'error' | 'cause'> {
@@ -59,6 +106,23 @@ export function undoFields(
     output: completed ? fromJsonText(own.output) : undefined,
     error: completed ? undefined : (fromJsonText(own.error) as SerialisedError | undefined),
     cause: fromJsonText(cause) as RunCause,
+  }
+}
+
+/** For the compensation of all items of a map. */
+function undoneItemsFields(items: readonly StepPayloads[], cause: JsonText): object {
+  return {
+    cause: fromJsonText(cause),
+    items: items.map((row) => {
+      const undoOf = row.undoneStatus as UndoneStatus
+      const { cause: _, ...undone } = undoFields({ undoOf }, row, null)
+      return {
+        item: fromJsonText(row.item!.value),
+        itemKey: row.item!.key,
+        index: itemIndex(row.step),
+        ...undone,
+      }
+    }),
   }
 }
 

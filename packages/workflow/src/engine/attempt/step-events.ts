@@ -39,9 +39,13 @@ export function outcomeEvent(
     case 'waiting':
       events.emit('step.waiting', { ...eventOf(), wake: outcome.wake ?? undefined })
       break
-    case 'failed':
+    case 'failed': {
+      const { error, continues = false } = outcome
+      events.emit('step.failed', { ...eventOf(), error: parse(error), continues })
+      break
+    }
     case 'compensation_failed':
-      events.emit(`step.${outcome.type}`, { ...eventOf(), error: parse(outcome.error) })
+      events.emit('step.compensation_failed', { ...eventOf(), error: parse(outcome.error) })
       break
     case 'retry':
       events.emit('step.retrying', { ...eventOf(), error: parse(outcome.error), delayMs: outcome.delayMs })

@@ -19,6 +19,7 @@ export class DefinitionRegistry {
   readonly #known = new Map<number, WorkflowDefinition>()
   /** Other definitions, as the store has them. */
   readonly #learnt = new Map<number, DefinitionRecord>()
+  readonly #mayFail = new Map<number, ReadonlySet<number>>()
 
   constructor(adapter: Adapter) {
     this.#adapter = adapter
@@ -86,6 +87,22 @@ export class DefinitionRegistry {
     const strange = definitionIds.filter((id) => this.recordOf(id) === undefined)
     if (strange.length === 0) return
     for (const found of await this.#adapter.readDefinitions(strange)) this.#learnt.set(found.id, found)
+  }
+
+  /** The steps past whose failure runs of this definition continue, by number. Reads a definition that this process does not have, once. */
+  async mayFail(definitionId: number): Promise<ReadonlySet<number>> {
+    const known = this.#mayFail.get(definitionId)
+    if (known !== undefined) return known
+    await this.learn([definitionId])
+    const steps = this.recordOf(definitionId)?.shape.steps ?? []
+    // Of a map, the shape's `onFailure` is about its items.
+    const found = new Set(
+      steps.flatMap(({ kind, onFailure }, step) =>
+        onFailure === 'continue' && kind !== 'map' ? [step] : [],
+      ),
+    )
+    if (steps.length > 0) this.#mayFail.set(definitionId, found)
+    return found
   }
 
   /** The definition of a run, if this process started the run or has its version among `workflows`. Throws `definition_changed`. */

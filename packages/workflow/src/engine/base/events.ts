@@ -81,7 +81,8 @@ export type EngineEvents = {
   /** The step began to wait, without a worker: until the time in `wake`, or for its signal if `wake` is undefined. */
   'step.waiting': StepEvent & { readonly wake: Wake | undefined }
   'step.retrying': StepEvent & { readonly error: SerialisedError; readonly delayMs: number }
-  'step.failed': StepEvent & { readonly error: SerialisedError }
+  /** `continues`: the run goes on, because the step has `onFailure: 'continue'`. */
+  'step.failed': StepEvent & { readonly error: SerialisedError; readonly continues: boolean }
   'step.compensation_failed': StepEvent & { readonly error: SerialisedError }
   /** The worker released the step. This does not count as a failure. */
   'step.released': StepEvent

@@ -5,6 +5,7 @@ import {
   type PayloadRequest,
   type RunPayloads,
 } from '../../adapter/index.ts'
+import { settledText } from './settled-text.ts'
 
 /** The size of each of the two generations, in characters of JSON text; about twice that in bytes. */
 const CHARS_MAX = 8 * 1024 * 1024
@@ -15,7 +16,7 @@ interface Entry {
   input: JsonText | undefined
   /** Why the run stopped; undefined if not known. */
   cause: JsonText | undefined
-  /** By step number; undefined if not known. */
+  /** By step number; undefined if not known. Of a step past whose failure the run continues, the text of a `Settled`. */
   readonly outputs: (JsonText | undefined)[]
   /** Branches of steps that may be skipped, by step number. Created on first use: most runs have none. */
   branches: Map<number, JsonText> | undefined
@@ -126,14 +127,16 @@ export class PayloadCache {
   async read(
     runId: string,
     steps: readonly number[],
-    branches: readonly number[] = NONE,
+    { branches = NONE, settled = null }: Reading = {},
   ): Promise<ForwardPayloads | undefined> {
-    const payloads = await this.load({ runId, steps, branches: branches.length > 0 })
+    const withEnds = branches.length > 0 || settled !== null
+    const payloads = await this.load({ runId, steps, branches: withEnds })
     if (payloads === undefined) return undefined
     const found = branches.length === 0 ? undefined : branchesOf(payloads)
-    const byStep = new Map(payloads.steps.map((step) => [step.step, step.output]))
+    const byStep = outputsOf(payloads, settled)
     this.rememberInput(runId, payloads.input)
-    for (const [step, output] of byStep) this.rememberOutput(runId, step, output)
+    // Only what was asked for has ended: another request of the same call may be about a step that has yet to complete.
+    for (const step of steps) this.rememberOutput(runId, step, byStep.get(step) ?? null)
     for (const step of branches) this.rememberBranch(runId, step, found?.get(step) ?? null)
     return { input: payloads.input, outputs: steps.map((step) => byStep.get(step) ?? null), branches: found }
   }
@@ -212,6 +215,21 @@ export class PayloadCache {
 }
 
 const NONE: readonly number[] = []
+
+/** What a dependent needs to know besides outputs. */
+interface Reading {
+  /** The steps of which it needs the branches. */
+  readonly branches?: readonly number[] | undefined
+  /** The steps of which it gets a `Settled`; null for none. */
+  readonly settled?: readonly number[] | null
+}
+
+/** The outputs that a read has found, by step. Of steps in `settled`, the texts of `Settled`: the read must have asked for branches. */
+export function outputsOf({ steps }: RunPayloads, settled: readonly number[] | null): Map<number, JsonText> {
+  return new Map(
+    steps.map((found) => [found.step, settled?.includes(found.step) ? settledText(found) : found.output]),
+  )
+}
 
 /** The branches that a read has found, by step. */
 export function branchesOf({ steps }: RunPayloads): ReadonlyMap<number, JsonText> {

@@ -10,7 +10,8 @@ import { pause } from '../base/runtime.ts'
 import type { Control } from '../control/control.ts'
 import { pausedBy } from '../control/family.ts'
 import type { ChildState } from '../decisions/decide-child.ts'
-import { outputsOf, runSnapshot } from '../runs/run-snapshot.ts'
+import { readRun } from '../runs/read-run.ts'
+import { outputsOf } from '../runs/run-snapshot.ts'
 import { type StartChildParts, startChild } from '../start/start-child.ts'
 import { childKey } from './child-key.ts'
 import { checkDepth } from './depth.ts'
@@ -108,8 +109,8 @@ export class Children implements ChildRuns {
       )
     }
     if (status === 'completed') {
-      const found = await adapter.readRun(runId)
-      return found === null ? { type: 'open' } : { type: 'completed', outputs: outputsOf(runSnapshot(found)) }
+      const found = await readRun(this.#parts, runId)
+      return found === null ? { type: 'open' } : { type: 'completed', outputs: outputsOf(found) }
     }
     if (isTerminal(status)) return this.#failed(runId, workflow, status)
     // Whoever paused the parent did not see the child.

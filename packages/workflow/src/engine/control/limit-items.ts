@@ -52,7 +52,8 @@ function limitMap(plan: Plan, found: Placed, join: StoredStep): Plan {
   }
 }
 
-const HAS_ENDED: ReadonlySet<string> = new Set(['completed', 'skipped'])
+/** A failed item of a map that goes on is one past which its run continues. */
+const HAS_ENDED: ReadonlySet<string> = new Set(['completed', 'skipped', 'failed'])
 
 function isHeld({ status, openDependencies }: StoredStep): boolean {
   return status === 'pending' && openDependencies === 1

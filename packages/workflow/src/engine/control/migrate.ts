@@ -9,7 +9,8 @@ import type {
 } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
 import { skippableSteps } from '../../graph/skippable.ts'
-import { isSatisfied, type Plan } from './plan.ts'
+import { hasChildren } from '../base/child-steps.ts'
+import { isSatisfied, isSettled, type Plan } from './plan.ts'
 import { isForward, remedyOfUndo, runRefusal } from './refusal.ts'
 
 const PROBLEMS_SHOWN_MAX = 10
@@ -63,18 +64,21 @@ function hasNotBegun({ status, startedAt, signalledAt }: StoredStep): boolean {
 }
 
 function problemsOfNew(
-  { shape }: RunToChange,
+  { run, shape }: RunToChange,
   { version, shape: newShape }: SavedDefinition,
   moves: readonly Move[],
 ): string[] {
   const skippable = skippableSteps(newShape)
   return moves.flatMap((move) => {
     const { old } = move
+    if (old?.status === 'failed' && isForward(run) && move.shape.onFailure === undefined) {
+      return [`the run continued past the failure of step "${old.name}", and version ${version} would stop`]
+    }
     if (old === undefined || !(isSatisfied(old) || old.status === 'waiting')) return []
     const problems: string[] = []
     const standing = old.status === 'waiting' ? 'is waiting' : 'has ended'
     for (const dependency of move.shape.dependsOn.map((number) => moves[number]!)) {
-      if (hasEnded(dependency.old)) continue
+      if (hasEnded(dependency)) continue
       const name = dependency.shape.name
       problems.push(
         `step "${old.name}" ${standing}, but depends in version ${version} on "${name}", which has not`,
@@ -90,9 +94,11 @@ function problemsOfNew(
   })
 }
 
-/** Has an output, or had one before it was undone. */
-function hasEnded(step: StoredStep | undefined): boolean {
-  return step !== undefined && (isSatisfied(step) || step.status === 'compensated')
+/** Has an output, or had one before it was undone, or failed and the new version continues past that. */
+function hasEnded({ old, shape }: Move): boolean {
+  if (old === undefined) return false
+  if (old.status === 'failed') return shape.onFailure === 'continue'
+  return isSatisfied(old) || old.status === 'compensated'
 }
 
 /** Compares what a waiting step waits for. Whether it runs was decided before it began to wait. */
@@ -104,7 +110,7 @@ function planForward(found: RunToChange, definition: SavedDefinition, moves: rea
   const { run, now } = found
   const paused = run.status === 'paused'
   const moved = anyMoved(moves)
-  const satisfied = moves.map(({ old }) => old !== undefined && isSatisfied(old))
+  const satisfied = moves.map(({ old }) => old !== undefined && isSettled(old))
   const steps = moves.map((move): StepChange => {
     const row = rowOf(found, move, moved)
     if (satisfied[move.number] || row.status === 'waiting') return row
@@ -148,7 +154,13 @@ function migrationOf(
   const added = moves.filter(({ old }) => old === undefined).map((move) => move.shape.name)
   const removed = steps.filter(({ name }) => !names.has(name)).map(({ name }) => name)
   return {
-    migration: { definitionId: id, oldNumbers: moves.map(({ old }) => old?.step ?? null) },
+    migration: {
+      definitionId: id,
+      // A child also reports to its parent, and a parent's children end with it.
+      reportsEnd:
+        shape.endSteps === true || hasChildren(shape) || (run.parent !== null && run.parent.step !== null),
+      oldNumbers: moves.map(({ old }) => old?.step ?? null),
+    },
     note: { version: { from: run.version, to: version }, added, removed },
   }
 }

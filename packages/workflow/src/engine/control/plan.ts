@@ -39,6 +39,11 @@ export function isSatisfied({ status }: StoredStep): boolean {
   return status === 'completed' || status === 'skipped'
 }
 
+/** The same in a run that goes forward, or after it was completed: it has continued past a step that failed. */
+export function isSettled(step: StoredStep): boolean {
+  return isSatisfied(step) || step.status === 'failed'
+}
+
 /** For each step, the steps that depend on it, ascending. */
 export function dependentsIn({ shape }: Pick<RunToChange, 'shape'>): readonly (readonly number[])[] {
   const dependents: number[][] = shape.steps.map(() => [])

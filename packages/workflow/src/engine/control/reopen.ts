@@ -1,14 +1,14 @@
 import type { RunToChange, StepChange, StoredStep } from '../../adapter/index.ts'
-import { dependentsIn, isSatisfied, type Plan } from './plan.ts'
+import { dependentsIn, isSettled, type Plan } from './plan.ts'
 import { isForward, remedyOfUndo, runRefusal, stepRefusal } from './refusal.ts'
 
 /**
  * Makes a run that ended without completing go forward again. Completed steps are kept. Steps that failed, were cancelled or were undone run again.
- * So do the dependents of an undone step, because their inputs may change.
+ * So do the dependents of an undone step, because their inputs may change. A failed step is kept if a step that was told of its failure is kept.
  */
 export function planRetryRun(found: RunToChange): Plan {
   assertRetryable(found, 'retried')
-  return reopen(found, null)
+  return reopen(found)
 }
 
 /** Throws unless the run has ended without completing. */
@@ -23,10 +23,17 @@ export function assertRetryable({ run }: RunToChange, participle: string): void 
   if (remedy !== '') throw runRefusal(run, participle, remedy)
 }
 
-/** The same, with one step replaced by its skipped row. */
-export function reopen(found: RunToChange, stoodIn: StepChange | null): Plan {
+/** What an operator wants besides: one step replaced by its skipped row, or one failed step to run again, by number, with what builds on it. */
+interface Wanted {
+  readonly stoodIn?: StepChange
+  readonly again?: number
+}
+
+/** The same, with what else the operator wants. */
+export function reopen(found: RunToChange, wanted: Wanted = {}): Plan {
   const { run, steps, shape, now } = found
-  const again = whatRunsAgain(found, stoodIn)
+  const { stoodIn } = wanted
+  const again = whatRunsAgain(found, wanted)
   const dependents = dependentsIn(found)
   const reopened = steps.flatMap((step, number) => {
     const kind = again[number]
@@ -49,7 +56,7 @@ export function reopen(found: RunToChange, stoodIn: StepChange | null): Plan {
       cause: null,
       finishedAt: done ? now : null,
     },
-    steps: stoodIn === null ? reopened : [...reopened, stoodIn],
+    steps: stoodIn === undefined ? reopened : [...reopened, stoodIn],
     queue: reopened.filter(({ status }) => status === 'ready'),
     note: { cause: run.cause === null ? null : JSON.parse(run.cause) },
   }
@@ -58,7 +65,8 @@ export function reopen(found: RunToChange, stoodIn: StepChange | null): Plan {
 /** `anew`: its effect, or that of a step it depends on, was undone. `again`: it is retried. Undefined: it is kept. */
 type Again = 'anew' | 'again' | undefined
 
-function whatRunsAgain({ run, steps, shape }: RunToChange, stoodIn: StoredStep | null): readonly Again[] {
+function whatRunsAgain(found: RunToChange, { stoodIn, again: wanted }: Wanted): readonly Again[] {
+  const { run, steps, shape } = found
   const again: Again[] = []
   // Numbers are a topological order: the dependencies of a step come before it.
   steps.forEach((step, number) => {
@@ -73,10 +81,27 @@ function whatRunsAgain({ run, steps, shape }: RunToChange, stoodIn: StoredStep |
         'Retry the run, and skip the step while it waits for its next try.',
       )
     }
-    if (step.status === 'compensated' || below.includes('anew')) again[number] = 'anew'
-    else if (!isSatisfied(step) || below.includes('again')) again[number] = 'again'
+    const usedFailure = wanted !== undefined && shape.steps[number]!.dependsOn.includes(wanted)
+    if (step.status === 'compensated' || below.includes('anew') || usedFailure) again[number] = 'anew'
+    else if (!isSettled(step) || below.includes('again') || number === wanted) again[number] = 'again'
   })
+  retryUnusedFailures(found, again, stoodIn?.step)
   return again
+}
+
+/** A failed step whose dependents all run again, or that has none, runs again too. Those that depend on a step come after it. */
+function retryUnusedFailures(found: RunToChange, again: Again[], stoodIn: number | undefined): void {
+  const dependents = dependentsIn(found)
+  for (let number = found.steps.length - 1; number >= 0; number -= 1) {
+    if (again[number] !== undefined || number === stoodIn || found.steps[number]!.status !== 'failed')
+      continue
+    if (dependents[number]!.every((dependent) => again[dependent] !== undefined)) again[number] = 'again'
+  }
+}
+
+/** Whether the run continued past the failure of this step, and retrying the run would keep it. */
+export function keepsFailure(found: RunToChange, { step, status }: StoredStep): boolean {
+  return status === 'failed' && whatRunsAgain(found, {})[step] === undefined
 }
 
 function reopenedStep(step: StoredStep, kind: 'anew' | 'again', openDependencies: number): StepChange {

@@ -1,11 +1,11 @@
 import { factsOfKind, type RunToChange } from '../../adapter/index.ts'
 import { isSatisfied, type Plan, stepNamed } from './plan.ts'
 import { isForward, stepRefusal } from './refusal.ts'
-import { assertRetryable, reopen } from './reopen.ts'
+import { assertRetryable, keepsFailure, reopen } from './reopen.ts'
 
 /**
  * Makes a step's next try, or a poll's next check, run now, with all its retries. In an ended run this retries the run, and the step runs again
- * with the others.
+ * with the others. If the run had continued past its failure, the steps that were told of it run again too, anew.
  */
 export function planRetryStep(found: RunToChange, name: string): Plan {
   const step = stepNamed(found, name)
@@ -14,7 +14,7 @@ export function planRetryStep(found: RunToChange, name: string): Plan {
   if (!isForward(run)) {
     assertRetryable(found, 'retried')
     if (isSatisfied(step)) throw refuse(`it has ${step.status === 'skipped' ? 'been skipped' : step.status}`)
-    return reopen(found, null)
+    return reopen(found, keepsFailure(found, step) ? { again: step.step } : {})
   }
   switch (step.status) {
     case 'ready': {
@@ -35,6 +35,11 @@ export function planRetryStep(found: RunToChange, name: string): Plan {
     }
     case 'pending':
       throw refuse('it waits for the steps it depends on', 'explain() tells which.')
+    case 'failed':
+      throw refuse(
+        'the run continued past its failure',
+        'Once the run has ended without completing, it can be retried.',
+      )
     default:
       throw refuse(`it is ${step.status}`)
   }

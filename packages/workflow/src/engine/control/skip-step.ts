@@ -1,7 +1,7 @@
 import type { JsonText, RunToChange, StepChange, StoredStep } from '../../adapter/index.ts'
 import { dependentsIn, type Plan, stepNamed } from './plan.ts'
 import { isForward, stepRefusal } from './refusal.ts'
-import { assertRetryable, reopen } from './reopen.ts'
+import { assertRetryable, keepsFailure, reopen } from './reopen.ts'
 
 /** Marks a step as skipped, with a stand-in for its output. Its dependencies must have ended. In an ended run it must be the step that failed. */
 export function planSkipStep(found: RunToChange, name: string, output: JsonText): Plan {
@@ -13,7 +13,12 @@ export function planSkipStep(found: RunToChange, name: string, output: JsonText)
   }
   if (isForward(run)) return skipForward(found, step, output)
   assertRetryable(found, 'continued by skipping a step')
-  if (step.status === 'failed' || step.undoOf === 'failed') return reopen(found, skipped(found, step, output))
+  if (keepsFailure(found, step)) {
+    const remedy = 'retryStep() runs it again, and the steps that were told of it.'
+    throw stepRefusal(run, step, 'skipped', 'the run continued past its failure', remedy)
+  }
+  if (step.status === 'failed' || step.undoOf === 'failed')
+    return reopen(found, { stoodIn: skipped(found, step, output) })
   throw stepRefusal(
     run,
     step,
@@ -58,6 +63,8 @@ function assertSkippable({ run }: RunToChange, step: StoredStep): void {
         'it waits for the steps it depends on',
         'Skip those first, or skip this step when its turn comes.',
       )
+    case 'failed':
+      throw refuse('the run continued past its failure')
     default:
       throw refuse(`it is ${step.status}`)
   }

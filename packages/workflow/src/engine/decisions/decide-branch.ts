@@ -1,6 +1,7 @@
 import { RUNS, type SkipReason, skipOf } from '../../adapter/branch.ts'
 import type { JsonText } from '../../adapter/records.ts'
 import type { Handler } from '../../definition/handler.ts'
+import type { Settled } from '../../definition/settled.ts'
 import type { BranchPolicy } from '../../definition/step.ts'
 import { PermanentError } from '../../handler-errors.ts'
 import { shown } from '../../shown.ts'
@@ -12,6 +13,7 @@ export interface BranchRow {
   readonly own: JsonText
   readonly nameOf: (step: number) => string
   readonly branchOf: (dependency: number) => JsonText
+  /** Of a step past whose failure the run continues, the text of a `Settled`. */
   readonly outputOf: (dependency: number) => JsonText
 }
 
@@ -40,7 +42,13 @@ export function decideBranch(subject: Subject, policy: BranchPolicy, row: Branch
     if (skipOf(row.branchOf(dependency)) === undefined) continue
     return { type: 'skipped', reason: { because: 'dependency', dependency: row.nameOf(dependency) } }
   }
-  for (const { step, cases } of policy.cases) {
+  for (const { step, cases, ofOutcome } of policy.cases) {
+    if (ofOutcome) {
+      const { status } = fromJsonText(row.outputOf(step)) as Settled<unknown>
+      if (cases.includes(status)) continue
+      const reason = { because: 'outcome', dependency: row.nameOf(step), outcome: status } as const
+      return { type: 'skipped', reason }
+    }
     const chosen = fromJsonText(row.outputOf(step))
     if (typeof chosen === 'string' && cases.includes(chosen)) continue
     // An operator who skipped the choice may have given it any output.

@@ -47,7 +47,7 @@ export function decideChild(
 }
 
 /** How long an undo waits for its child before it looks again. The child's end makes it look at once. */
-export const CHILD_UNDO_LOOK_MS = 60_000
+const CHILD_UNDO_LOOK_MS = 60_000
 
 /** Decides how the undo of a step continues whose child was looked at. */
 export function decideChildUndo(child: 'open' | 'over'): WaitAnswer {

@@ -97,6 +97,14 @@ function waits(claim: Claim, wake: Wake | null): Outcome {
 
 function failedForGood(claim: Claim, step: StepDefinition, thrown: unknown) {
   const error = serialiseError(thrown)
+  if (step.onFailure === 'continue') {
+    return {
+      ...refOf(claim),
+      type: 'failed' as const,
+      error: JSON.stringify(error),
+      continues: true as const,
+    }
+  }
   const cause: RunCause = { type: 'step_failed', step: step.name, attempt: claim.attempt, error }
   return {
     ...refOf(claim),

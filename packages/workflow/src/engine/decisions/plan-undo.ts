@@ -34,7 +34,8 @@ function planInOrder(
   const owed = run.steps.map(
     (step, number) =>
       run.stop !== 'abandonment' &&
-      owesUndo(begunOnly(step, shape.steps[number]!), compensateOf(shape.steps[number]!)),
+      (owesUndo(begunOnly(step, shape.steps[number]!), compensateOf(shape.steps[number]!)) ||
+        owesForItems(shape, number, run.steps)),
   )
   const below = spread(owed, graph.dependencies, ascending(size))
   const above = spread(owed, graph.dependents, ascending(size).reverse())
@@ -48,6 +49,21 @@ function planInOrder(
 /** When the row of a step is undone. Of a map, the shape's `compensate` is about its items. */
 export function compensateOf({ kind, compensate }: StepShape): StepShape['compensate'] {
   return kind === 'map' ? 'never' : compensate
+}
+
+/**
+ * Whether the step decides the items of a map that are undone all at once, and one of them owes an undo. `rows[n]` is the row of `shape.steps[n]`, as
+ * it was when the run was drained.
+ */
+export function owesForItems(
+  { steps }: DefinitionShape,
+  opener: number,
+  rows: readonly Parameters<typeof owesUndo>[0][],
+): boolean {
+  const { compensateAll, compensate } = steps[opener]!
+  if (compensateAll !== true) return false
+  const isItem = ({ kind, dependsOn }: StepShape) => kind !== 'join' && dependsOn[0] === opener
+  return rows.some((row, number) => isItem(steps[number]!) && owesUndo(row, compensate))
 }
 
 /** Tells whether a step's compensation must be called, given its status when its run was drained. */

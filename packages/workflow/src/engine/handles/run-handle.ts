@@ -1,5 +1,5 @@
 import type { Adapter } from '../../adapter/index.ts'
-import type { Receives, ReceivesAnything } from '../../definition/index.ts'
+import type { Receives, ReceivesAnything, Settled } from '../../definition/index.ts'
 import { BelayError } from '../../errors.ts'
 import { checkOptions } from '../../options/index.ts'
 import { valuesByKey } from '../base/told-values.ts'
@@ -112,7 +112,7 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
    */
   skipStep<Name extends StepNameOf<Outputs>>(
     step: Name,
-    options?: ActionOptions & { readonly output?: OutputAt<Outputs, Name> },
+    options?: ActionOptions & { readonly output?: StandInFor<OutputAt<Outputs, Name>> },
   ): Promise<void>
   /**
    * Stops waiting for a handler that neither ends nor reacts to its signal, in a run that is being stopped or undone. Its step or compensation
@@ -196,10 +196,21 @@ export type OutputAt<Outputs, Name> = Name extends keyof Outputs
   : Name extends `${infer Map}[${string}]`
     ? Map extends keyof Outputs
       ? Outputs[Map] extends readonly (infer Output)[]
-        ? Output
+        ? OwnOutput<Output>
         : never
       : never
     : never
+
+/** What stands in for an output: of a step past whose failure the run continues, what it would have completed with. */
+export type StandInFor<Output> = [unknown] extends [Output]
+  ? unknown
+  : [Exclude<Output, undefined>] extends [never]
+    ? Output
+    : [Exclude<Output, undefined>] extends [Settled<infer Completed>]
+      ? Completed
+      : Output
+/** The output of an item itself: a map that collects failures tells it in a `Settled`. */
+type OwnOutput<Output> = [Output] extends [Settled<infer Own>] ? Own : Output
 
 type ItemNameOf<Outputs> = {
   [Name in keyof Outputs & string]: Outputs[Name] extends readonly unknown[] ? `${Name}[${string}]` : never
@@ -247,7 +258,7 @@ class Handle {
   async result(options?: ResultOptions): Promise<Readonly<Record<string, unknown>>> {
     if (this.version !== this.#typedBy) throw this.#otherVersion()
     const ended = await this.#parts.watch.over(this.id, checkResultOptions(options))
-    if (ended.status !== 'completed') throw new RunFailedError(ended)
+    if (ended.run.status !== 'completed') throw new RunFailedError(runSnapshot(ended))
     return outputsOf(ended)
   }
 

@@ -15,6 +15,7 @@ import type {
   SignalArguments,
   SignalNames,
   SignalPayload,
+  StandInFor,
   StepNameOf,
 } from './run-handle.ts'
 
@@ -119,7 +120,7 @@ export abstract class RunVerbs {
   async skipStep<Reference extends RunReference, Name extends StepNameOf<OutputsAt<Reference>>>(
     run: Reference,
     step: Name,
-    options?: ActionOptions & { readonly output?: OutputAt<OutputsAt<Reference>, Name> },
+    options?: ActionOptions & { readonly output?: StandInFor<OutputAt<OutputsAt<Reference>, Name>> },
   ): Promise<void> {
     return this.#on('skipStep()', run).skipStep(step, options as ActionOptions)
   }

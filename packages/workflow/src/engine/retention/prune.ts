@@ -205,7 +205,7 @@ function historyChars(history: readonly HistoryRecord[]): number {
   return history.reduce((sum, { change }) => sum + (change?.length ?? 0), 0)
 }
 
-function payloadChars({ run, steps, values }: SeenRun): number {
+function payloadChars({ run, steps, values }: Omit<SeenRun, 'mayFail'>): number {
   const told = values.reduce((sum, { value }) => sum + value.length, 0)
   const own = told + (run.input?.length ?? 0) + (run.cause?.length ?? 0)
   return steps.reduce((sum, step) => sum + (step.output?.length ?? 0) + (step.error?.length ?? 0), own)

@@ -44,7 +44,8 @@ export class RunFailedError extends BelayError {
   }
 }
 
-function undoReport(run: RunSnapshot): readonly UndoReport[] {
+/** What was undone of a stopped run, and what could not be. */
+export function undoReport(run: RunSnapshot): readonly UndoReport[] {
   return run.steps.flatMap(({ name, status, error, losses, succeeded, undo }): UndoReport[] => {
     switch (status) {
       case 'failed':

@@ -5,6 +5,8 @@ export interface SeenRun {
   readonly run: RunRecord
   readonly steps: readonly StepRecord[]
   readonly values: readonly ValueRecord[]
+  /** The steps, by number, past whose failure the run continues. */
+  readonly mayFail: ReadonlySet<number>
 }
 
 /** The states of one run for one watcher. Keeps only the newest: a slow watcher skips states, and never makes a queue grow. */

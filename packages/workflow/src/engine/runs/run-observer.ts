@@ -1,9 +1,11 @@
 import type { Adapter, ObservedRun } from '../../adapter/index.ts'
 import type { Clock } from '../../clock.ts'
 import { BelayError } from '../../errors.ts'
+import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import { Loop } from '../base/loop.ts'
 import type { OutageWatch } from '../base/outage.ts'
 import type { Runtime } from '../base/runtime.ts'
+import { readRun } from './read-run.ts'
 import { RunFeed, type SeenRun } from './run-feed.ts'
 import { unknownRun } from './run-reference.ts'
 
@@ -14,6 +16,7 @@ const READS_MAX = 4
 
 export interface RunObserverParts {
   readonly adapter: Adapter
+  readonly registry: DefinitionRegistry
   readonly runtime: Runtime
   readonly tickMs: number
   readonly outage: OutageWatch
@@ -130,7 +133,7 @@ export class RunObserver {
   async #seen({ print: before, seen }: Observed, print: ObservedRun): Promise<SeenRun | null> {
     const { adapter } = this.#parts
     const isOfValues = before !== undefined && before.status === print.status && before.steps === print.steps
-    if (seen === undefined || !isOfValues) return adapter.readRun(print.runId)
+    if (seen === undefined || !isOfValues) return readRun(this.#parts, print.runId)
     const values = await adapter.readValues(print.runId)
     return values === null ? null : { ...seen, values }
   }

@@ -10,6 +10,7 @@ import {
 import type { RunCause, SerialisedError } from '../../cause.ts'
 import { isOpenerName } from '../../definition/map-draft.ts'
 import { fromJsonText } from '../base/payload.ts'
+import { settledText } from '../base/settled-text.ts'
 import { progressOf, type StepProgress, valuesByKey } from '../base/told-values.ts'
 import type { SeenRun } from './run-feed.ts'
 
@@ -124,7 +125,7 @@ export function runSummary(run: RunRecord): RunSummary {
   }
 }
 
-export function runSnapshot({ run, steps, values }: SeenRun): RunSnapshot {
+export function runSnapshot({ run, steps, values }: Omit<SeenRun, 'mayFail'>): RunSnapshot {
   return {
     ...runSummary(run),
     steps: steps.map((step) => ({ ...stepSnapshot(step), progress: progressOf(values, step.step) })),
@@ -133,9 +134,29 @@ export function runSnapshot({ run, steps, values }: SeenRun): RunSnapshot {
 }
 
 /** The outputs of a completed run, by step. Those of a map's items are together in the map's. */
-export function outputsOf({ steps }: RunSnapshot): Readonly<Record<string, unknown>> {
+export function outputsOf({ steps, mayFail }: SeenRun): Readonly<Record<string, unknown>> {
   const own = steps.filter(({ name, itemKey }) => itemKey === undefined && !isOpenerName(name))
-  return Object.fromEntries(own.map(({ name, output }) => [name, output]))
+  return Object.fromEntries(own.map((step) => [step.name, outputOf(step, mayFail)]))
+}
+
+/** The outputs of the steps of an ended run that have one: also of those that were undone since. */
+export function knownOutputsOf({ steps, mayFail }: SeenRun): Readonly<Record<string, unknown>> {
+  const own = steps.filter(
+    (step) => step.itemKey === undefined && !isOpenerName(step.name) && gaveOutput(step, mayFail),
+  )
+  return Object.fromEntries(own.map((step) => [step.name, outputOf(step, mayFail)]))
+}
+
+function gaveOutput({ step, status, undoOf }: StepRecord, mayFail: ReadonlySet<number>): boolean {
+  const ended = undoOf ?? status
+  return ended === 'completed' || ended === 'skipped' || (ended === 'failed' && mayFail.has(step))
+}
+
+/** What a step that has ended gives to callers: its output, or a `Settled` if its run continues past its failure. */
+export function outputOf(row: StepRecord, mayFail: ReadonlySet<number>): unknown {
+  const { step, status, undoOf, branch, output, error } = row
+  if (!mayFail.has(step)) return fromJsonText(output)
+  return fromJsonText(settledText({ failed: (undoOf ?? status) === 'failed', branch, output, error }))
 }
 
 function stepSnapshot(step: StepRecord): Omit<StepSnapshot, 'progress'> {

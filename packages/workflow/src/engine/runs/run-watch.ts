@@ -1,21 +1,31 @@
 import { type Adapter, isTerminal, type RunStatus } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
+import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import { Loop } from '../base/loop.ts'
 import type { OutageWatch } from '../base/outage.ts'
 import type { Runtime } from '../base/runtime.ts'
+import { readRun } from './read-run.ts'
 import { limitWait, type Patience, resultAborted } from './result-options.ts'
+import type { SeenRun } from './run-feed.ts'
 import { unknownRun } from './run-reference.ts'
-import type { RunSnapshot } from './run-snapshot.ts'
-import { isOver, runSnapshot } from './run-snapshot.ts'
+import { isOver } from './run-snapshot.ts'
 
 /** The most runs in one query. */
 const ASK_MAX = 1_000
 
 interface Waiter {
-  readonly resolve: (run: RunSnapshot) => void
+  readonly resolve: (run: SeenRun) => void
   readonly reject: (error: unknown) => void
   /** Releases the timer and the signal. */
   readonly stopWaiting: () => void
+}
+
+interface RunWatchParts {
+  readonly adapter: Adapter
+  readonly registry: DefinitionRegistry
+  readonly runtime: Runtime
+  readonly tickMs: number
+  readonly outage: OutageWatch
 }
 
 /**
@@ -24,6 +34,7 @@ interface Waiter {
  */
 export class RunWatch {
   readonly #adapter: Adapter
+  readonly #registry: DefinitionRegistry
   readonly #loop: Loop
   readonly #runtime: Runtime
   readonly #tickMs: number
@@ -35,8 +46,9 @@ export class RunWatch {
   #asksAllAt = 0
   #closed = false
 
-  constructor(parts: { adapter: Adapter; runtime: Runtime; tickMs: number; outage: OutageWatch }) {
+  constructor(parts: RunWatchParts) {
     this.#adapter = parts.adapter
+    this.#registry = parts.registry
     this.#runtime = parts.runtime
     this.#tickMs = parts.tickMs
     this.#loop = new Loop({
@@ -52,7 +64,7 @@ export class RunWatch {
   }
 
   /** Resolves to the run once it has ended; rejects with `unknown_run`, `engine_closed`, `result_timeout` or `result_aborted`. */
-  over(runId: string, { timeoutMs, signal }: Partial<Patience> = {}): Promise<RunSnapshot> {
+  over(runId: string, { timeoutMs, signal }: Partial<Patience> = {}): Promise<SeenRun> {
     if (this.#closed) return Promise.reject(closedError(runId))
     if (signal?.aborted) return Promise.reject(resultAborted({ runId }, signal))
     return new Promise((resolve, reject) => {
@@ -109,14 +121,14 @@ export class RunWatch {
 
   async #look(runId: string, status: RunStatus | undefined): Promise<void> {
     if (status !== undefined && !mayBeOver(status)) return
-    const found = status === undefined ? null : await this.#adapter.readRun(runId)
+    const found =
+      status === undefined ? null : await readRun({ adapter: this.#adapter, registry: this.#registry }, runId)
     if (found === null) {
       const error = unknownRun({ runId })
       return this.#end(runId, (waiter) => waiter.reject(error))
     }
     if (isOver(found.run, found.steps)) {
-      const run = runSnapshot(found)
-      this.#end(runId, (waiter) => waiter.resolve(run))
+      this.#end(runId, (waiter) => waiter.resolve(found))
     }
   }
 

@@ -4,7 +4,7 @@ import { fromJsonText } from '../base/payload.ts'
 import { limitWait, type Patience, resultAborted } from './result-options.ts'
 import type { SeenRun } from './run-feed.ts'
 import type { RunObserver } from './run-observer.ts'
-import { isOver } from './run-snapshot.ts'
+import { isOver, outputOf } from './run-snapshot.ts'
 import { unknownStep } from './unknown-step.ts'
 
 /** The error of `step()` for a step that has no result: it failed for good, was cancelled or undone, or its run ended without it. */
@@ -54,8 +54,9 @@ export async function stepResult(
   const stopWaiting = limitWait({ clock: observer.clock, runId, step, timeoutMs, signal, giveUp })
   try {
     for (;;) {
-      const found = resultIn((await feed.next())!, step)
-      if (found !== undefined) return fromJsonText(found.output)
+      const seen = (await feed.next())!
+      const found = resultIn(seen, step)
+      if (found !== undefined) return outputOf(found, seen.mayFail)
     }
   } finally {
     stopWaiting()
@@ -64,7 +65,7 @@ export async function stepResult(
 }
 
 /** The step if it has a result; undefined if it may still get one. */
-function resultIn({ run, steps }: SeenRun, name: string): StepRecord | undefined {
+function resultIn({ run, steps, mayFail }: SeenRun, name: string): StepRecord | undefined {
   const step = steps.find((other) => other.name === name)
   if (step === undefined) {
     throw unknownStep(
@@ -78,6 +79,8 @@ function resultIn({ run, steps }: SeenRun, name: string): StepRecord | undefined
     case 'skipped':
       return step
     case 'failed':
+      if (mayFail.has(step.step)) return step
+      throw new StepFailedError(run.runId, step)
     case 'cancelled':
     case 'compensating':
     case 'compensated':

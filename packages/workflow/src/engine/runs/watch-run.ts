@@ -5,7 +5,7 @@ import { abortSignal, checkOptions, type OptionTable } from '../../options/index
 import { fromJsonText } from '../base/payload.ts'
 import { type StepProgress, stepProgress } from '../base/told-values.ts'
 import type { RunFeed, SeenRun } from './run-feed.ts'
-import { isOver } from './run-snapshot.ts'
+import { isOver, outputOf } from './run-snapshot.ts'
 
 /** When to stop watching a run. */
 export interface WatchOptions {
@@ -20,7 +20,7 @@ export type WatchedChange<Outputs = Readonly<Record<string, unknown>>> =
   | { readonly type: 'value'; readonly key: string; readonly value: unknown; readonly at: Date }
   | ({ readonly type: 'progress'; readonly step: keyof Known<Outputs> & string } & StepProgress)
 
-/** A step that changed. A step that completed, or that an operator skipped, has its output. */
+/** A step that changed. A step that completed, or that an operator skipped, has its output; so has one that failed and whose run continues. */
 export type WatchedStep<Outputs = Readonly<Record<string, unknown>>> = {
   readonly [Name in keyof Known<Outputs> & string]: {
     readonly type: 'step'
@@ -96,7 +96,7 @@ function* changesBetween(before: SeenRun | undefined, now: SeenRun): Generator<W
   if (!ends) yield* runChange(before, now)
   const seen = new Map(before?.steps.map((step) => [step.step, step]))
   for (const step of now.steps) {
-    if (printOf(seen.get(step.step)) !== printOf(step)) yield stepChange(step)
+    if (printOf(seen.get(step.step)) !== printOf(step)) yield stepChange(step, now.mayFail)
   }
   const known = new Map(before?.values.map((value) => [placeOf(value), value]))
   for (const value of now.values) {
@@ -119,14 +119,16 @@ function printOf(step: StepRecord | undefined): string | undefined {
   return JSON.stringify([name, status, round, attempts, failures, losses, undo?.attempts, undo?.failures])
 }
 
-function stepChange({ name, status, attempts, output, error, undo }: StepRecord): WatchedChange {
-  const hasOutput = status === 'completed' || status === 'skipped'
+function stepChange(row: StepRecord, mayFail: ReadonlySet<number>): WatchedChange {
+  const { step, name, status, attempts, error, undo } = row
+  const hasOutput =
+    status === 'completed' || status === 'skipped' || (status === 'failed' && mayFail.has(step))
   return {
     type: 'step',
     step: name,
     status,
     attempts,
-    output: hasOutput ? fromJsonText(output) : undefined,
+    output: hasOutput ? outputOf(row, mayFail) : undefined,
     error: fromJsonText(undo?.error ?? error) as SerialisedError | undefined,
   }
 }

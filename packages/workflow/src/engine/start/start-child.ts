@@ -44,7 +44,7 @@ export async function startChild(
     deadlineMs: child.buried === true ? undefined : (workflow?.deadlineMs ?? undefined),
     key,
     parent,
-    reportsEnd: reportsEnd === true || hasChildren(definition.shape),
+    reportsEnd: reportsEnd === true || definition.shape.endSteps === true || hasChildren(definition.shape),
     startDelayMs,
   }
   const { runId, created } = await starter.start(run)

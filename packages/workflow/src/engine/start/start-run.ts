@@ -249,8 +249,9 @@ function checkRun(
 function newRun({ settings }: StartRunParts, definition: SavedDefinition, checked: CheckedRun): NewRun {
   const runId = settings.runtime.newId()
   const run = { runId, definitionId: definition.id, workflow: definition.name, ...checked }
-  // Children that outlive it must be cancelled.
-  return hasChildren(definition.shape) ? { ...run, reportsEnd: true } : run
+  // What follows from its end must follow: its end steps, and the cancellation of children that outlive it.
+  const reports = definition.shape.endSteps || hasChildren(definition.shape)
+  return reports ? { ...run, reportsEnd: true } : run
 }
 
 function startedHandle(

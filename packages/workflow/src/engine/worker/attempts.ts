@@ -292,7 +292,9 @@ export class Attempts {
   }
 
   #settled(settlement: Settlement, entries: readonly SettlerEntry<Attempt>[]): void {
-    this.#parts.capacity.window.ended(this.#endedFromQueue, settlement.queued)
+    // A map with more items than slots says nothing about the steps of the queue.
+    const overflow = settlement.queued && !entries.some(({ outcome }) => outcome.type === 'expanded')
+    this.#parts.capacity.window.ended(this.#endedFromQueue, overflow)
     this.#endedFromQueue = 0
     this.accept(settlement.claims, 'handed back')
     this.#parts.onSettled(settlement, settlement.queued ? definitionsOf(entries) : [])

@@ -2,6 +2,7 @@ import type { Outcome, UndoPlan } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
 import { sentence } from '../../words.ts'
 import type { Attempt } from '../attempt/attempt.ts'
+import { freedBy } from '../attempt/expansion.ts'
 import { type AttemptEnd, decideOutcome, refOf } from '../decisions/decide.ts'
 import type { SettlerEntry } from './settler.ts'
 
@@ -61,14 +62,16 @@ export function refusedOutput({ claim, step }: Pick<Attempt, 'claim' | 'step'>, 
 /** How many steps these outcomes could make ready. A step that several of them share counts once. */
 export function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number {
   const dependents = new Map<string, Set<number>>()
+  let items = 0
   for (const { item, outcome } of entries) {
-    if (!END_WELL.has(outcome.type)) continue
+    if (!END_WELL.has(outcome.type) && !(outcome.type === 'failed' && outcome.continues)) continue
+    items += outcome.type === 'expanded' ? outcome.items.length : freedBy(item)
     if (item.dependents.length === 0) continue
     const known = dependents.get(outcome.runId)
     if (known === undefined) dependents.set(outcome.runId, new Set(item.dependents))
     else for (const dependent of item.dependents) known.add(dependent)
   }
-  let count = 0
+  let count = items
   for (const { size } of dependents.values()) count += size
   return count
 }

@@ -36,7 +36,7 @@ describe('moving a run to another version', () => {
       ['d', 'ready', 0],
     ])
     expect(plan.queue.map(({ name }) => name)).toEqual(['n', 'd'])
-    expect(plan.migration).toEqual({ definitionId: 2, oldNumbers: [0, null, 1, 2, null] })
+    expect(plan.migration).toEqual({ definitionId: 2, reportsEnd: false, oldNumbers: [0, null, 1, 2, null] })
   })
 
   it('never reuses a fence of the same step number', () => {

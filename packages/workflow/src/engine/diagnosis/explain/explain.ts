@@ -3,7 +3,7 @@ import { counted } from '../../../words.ts'
 import { capacity } from './capacity.ts'
 import type { Explanation, RunToExplain } from './explanation.ts'
 import { explainForward } from './forward.ts'
-import { explainSkip } from './skip.ts'
+import { explainFailure, explainSkip } from './skip.ts'
 import { explainUndo, isUndoOpen } from './undo.ts'
 
 /** Explains what a run waits for, in one sentence for each open step: a pure function of the store's rows. */
@@ -30,6 +30,11 @@ function explainInOrder(found: RunToExplain): Explanation {
     sentence: `Run ${run.runId} ${standing(found, open.length)}.`,
     steps: explained,
     skipped: steps.filter(({ status }) => status === 'skipped').map(explainSkip),
+    continued: steps
+      .filter(
+        ({ status }, place) => status === 'failed' && found.shape.steps[place]!.onFailure === 'continue',
+      )
+      .map(explainFailure),
   }
 }
 

@@ -61,9 +61,11 @@ export interface Explanation {
   readonly steps: readonly StepExplanation[]
   /** One for each step that was skipped, in the order of the definition, also once the run has ended. */
   readonly skipped: readonly SkipExplanation[]
+  /** One for each step that failed and past whose failure the run continued, in the order of the definition. */
+  readonly continued: readonly SkipExplanation[]
 }
 
-/** Why a step was skipped. */
+/** Why a step was skipped, or how it failed. */
 export interface SkipExplanation {
   readonly step: string
   readonly sentence: string

@@ -127,10 +127,13 @@ function pending(found: RunToExplain, step: StepRecord): StepExplanation {
     return { step: name, reason: 'due', sentence }
   }
   const before = found.shape.steps[step.step]!.dependsOn.map((number) => found.steps[number]!)
-  const open = before.filter(({ status }) => status !== 'completed' && status !== 'skipped')
+  const open = before.filter(({ status }) => !SETTLED.has(status))
   if (open.length === 0 && found.run.status === 'paused') return paused(step)
   return { step: name, reason: 'dependency', sentence: `"${name}" waits for ${listOf(open)}.` }
 }
+
+/** Of a run that goes forward: it continued past a step that failed. */
+const SETTLED: ReadonlySet<string> = new Set(['completed', 'skipped', 'failed'])
 
 function paused({ name }: StepRecord): StepExplanation {
   const sentence = `"${name}" does not begin until the run is resumed.`
