@@ -1,5 +1,6 @@
 import { define, RunFailedError, unchecked } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { engines, statuses } from './bench-of-engines.ts'
 
 /** A workflow that notes what it does and undoes. */
@@ -211,5 +212,148 @@ describe('a run with a child that has not ended', () => {
     const [found] = await engine.runs.list({ workflow: 'child' })
     expect((await run.status()).cause?.type).toBe('deadline')
     expect(found?.status).toBe('cancelled')
+  })
+})
+
+describe('a step with a child, by its options,', () => {
+  it('that is detached completes with the id of its child, and is not undone', async () => {
+    const { clock, worker } = engines()
+    const { note, told, child } = noted()
+    const parent = define('parent', { version: 1, input: unchecked<{ n: number }>() })
+      .workflow('aside', child, { detached: true })
+      .step('last', {
+        dependsOn: ['aside'],
+        retry: false,
+        run: ({ deps }) => {
+          note(deps.aside.runId)()
+          throw new Error('no')
+        },
+      })
+    const engine = await worker({ workflows: [parent] })
+
+    const run = await engine.run(parent, { n: 1 })
+    await clock.runUntil(run.result().catch(() => {}))
+    await clock.advance('5s')
+
+    const [found] = await engine.runs.list({ parentId: run.id })
+    expect(found?.status).toBe('completed')
+    expect(told).toContain(found?.id)
+    expect(told).not.toContain('undo first')
+  })
+
+  it('that keeps its effects is not undone once it has completed', async () => {
+    const { clock, worker } = engines()
+    const { told, child } = noted()
+    const parent = define('parent', { version: 1, input: unchecked<{ n: number }>() })
+      .workflow('kept', child, { compensate: false })
+      .waitForSignal('never', { dependsOn: ['kept'] })
+    const engine = await worker({ workflows: [parent] })
+    const run = await engine.run(parent, { n: 1 })
+    await clock.advance('5s')
+
+    await run.cancel()
+    await clock.runUntil(run.result().catch(() => {}))
+
+    expect((await engine.runs.list({ parentId: run.id }))[0]?.status).toBe('completed')
+    expect(told).toEqual(['first', 'second'])
+  })
+
+  it('that goes on after a failure gives its dependents how the child ended', async () => {
+    const { clock, worker } = engines()
+    const child = define('child', { version: 1 }).step('only', {
+      retry: false,
+      run: () => {
+        throw new Error('no')
+      },
+    })
+    const parent = define('parent', { version: 1 })
+      .workflow('tried', child, { onFailure: 'continue' })
+      .step('after', { dependsOn: ['tried'], run: ({ deps }) => deps.tried.status })
+    const engine = await worker({ workflows: [parent] })
+
+    const run = await engine.run(parent)
+
+    expect(await clock.runUntil(run.result())).toMatchObject({ after: 'failed' })
+  })
+
+  it('has the key that it is given, which may belong to no other run', async () => {
+    const { clock, worker } = engines()
+    const { child } = noted()
+    const parent = define('parent', { version: 1, input: unchecked<{ n: number }>() }).workflow(
+      'middle',
+      child,
+      {
+        key: ({ input }) => `order:${input.n}`,
+      },
+    )
+    const engine = await worker({ workflows: [parent] })
+    await engine.run(child, { n: 2 }, { key: 'order:2' })
+
+    const first = await engine.run(parent, { n: 1 })
+    await clock.runUntil(first.result())
+    const second = await engine.run(parent, { n: 2 })
+    await clock.runUntil(second.result().catch(() => {}))
+
+    expect((await engine.runs.list({ key: 'order:1' }))[0]?.parentId).toBe(first.id)
+    const { steps } = await second.status()
+    expect(steps[0]?.error?.message).toContain('key "order:2" of workflow "child" belongs to run')
+  })
+
+  it('may start its own workflow by name, down to a depth', async () => {
+    const { clock, worker } = engines()
+    const countdown = define('countdown', { version: 1, input: unchecked<{ n: number }>() }).workflow(
+      'next',
+      'countdown',
+      { when: ({ input }) => input.n > 0, input: ({ input }) => ({ n: input.n - 1 }), depthMax: 3 },
+    )
+    const engine = await worker({ workflows: [countdown] })
+
+    const shallow = await engine.run(countdown, { n: 3 })
+    await clock.runUntil(shallow.result())
+    const deep = await engine.run(countdown, { n: 4 })
+    const error = await clock.runUntil(deep.result().catch((thrown: unknown) => thrown))
+
+    expect(await engine.runs.count({ workflow: 'countdown', status: 'completed' })).toMatchObject({
+      count: 4,
+    })
+    expect(String(error)).toContain('more than 3 parents above one another')
+  })
+
+  it('fails for good if the child refuses its input', async () => {
+    const { clock, worker } = engines()
+    const child = define('child', { version: 1, input: z.object({ n: z.number() }) }).step('only', {
+      run: () => 1,
+    })
+    const parent = define('parent', { version: 1 }).workflow('middle', child, {
+      input: () => ({ n: 'one' as unknown as number }),
+    })
+    const engine = await worker({ workflows: [parent] })
+
+    const run = await engine.run(parent)
+    await clock.runUntil(run.result().catch(() => {}))
+
+    expect((await run.status()).steps[0]).toMatchObject({
+      status: 'compensated',
+      failures: 0,
+      error: { code: 'permanent' },
+    })
+  })
+
+  it('buries a child that was never started: a worker presumed dead cannot start it late', async () => {
+    const { clock, worker } = engines()
+    const { child } = noted()
+    const parent = define('parent', { version: 1, retry: false }).workflow('middle', child, {
+      input: () => {
+        throw new Error('no input')
+      },
+    })
+    const engine = await worker({ workflows: [parent] })
+
+    const run = await engine.run(parent)
+    await clock.runUntil(run.result().catch(() => {}))
+    await clock.advance('3s')
+
+    const [buried] = await engine.runs.list({ parentId: run.id })
+    expect(buried).toMatchObject({ status: 'cancelled', key: `child:${run.id}:middle` })
   })
 })

@@ -1,6 +1,6 @@
 import { type Claim, isItem, type StepTransaction } from '../../adapter/index.ts'
 import type { SerialisedError } from '../../cause.ts'
-import type { StepContext } from '../../definition/handler.ts'
+import type { Handler, StepContext } from '../../definition/handler.ts'
 import type { RetryPolicy, StepDefinition, TransactionPolicy } from '../../definition/step.ts'
 import type { Wait } from '../../definition/wait.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
@@ -160,10 +160,9 @@ export class Attempt {
       if (this.step.map?.part === 'join') return joinedEnd(this, this.#payloads.items, this.#parts)
       return this.step.wait === null ? this.#work(tx) : this.#look(this.step.wait)
     }
-    const { compensation } = this.step
+    const { compensation, wait } = this.step
     if (!this.#payloads.owesUndo || compensation === null) return { type: 'relay' }
-    if (this.step.wait?.kind === 'child') return this.#look(this.step.wait)
-    return this.#call(compensation.run as (context: StepContext) => unknown, compensation, tx)
+    return wait === null ? this.#call(compensation.run as Handler, compensation, tx) : this.#look(wait)
   }
 
   /** Performs the attempt in an open transaction; may be called again. Ends when the attempt is cut off, even if its handler continues. */
