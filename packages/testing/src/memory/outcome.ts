@@ -117,8 +117,9 @@ function afterCompletion(rows: Rows, { run, step }: StepOfRun, consequences: Con
   // A late success in a stopped run only has to be undone.
   if (!goesForward(run)) return
   const dependents = dependentsOf(run, step.step)
-  for (const number of dependents) unblock(run, run.steps[number]!, 'pending', consequences)
+  // Before its join, which counts the items that are freed only while it is pending.
   if (step.item !== null) consequences.unblocked.push(...freeNextItem(run, step.step))
+  for (const number of dependents) unblock(run, run.steps[number]!, 'pending', consequences)
   if (dependents.length > 0) return
   run.openSteps -= 1
   if (run.openSteps > 0) return
