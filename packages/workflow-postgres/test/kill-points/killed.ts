@@ -75,12 +75,13 @@ export async function finish(database: TestDatabase, { name, fails }: Case): Pro
   }
 }
 
-/** Asserts that nothing is leased, the dead worker is forgotten, and no step of the runs is queued. The next claims remove stale hints. */
+/** Asserts that nothing is leased, the dead worker is forgotten, and no step of the runs is queued. Claims remove stale queue rows once they are due. */
 async function expectRest(pool: Pool, name: string, runIds: readonly string[]): Promise<void> {
   const restless = `
     select 'leased' as what from belay.workflow_steps
       where run_id = any ($1::uuid[]) and (status in ('running', 'compensating'))
-    union all select 'queued' from belay.workflow_ready where run_id = any ($1::uuid[])
+    union all select 'queued' from belay.workflow_ready q join belay.workflow_steps s using (run_id, step, fence)
+      where run_id = any ($1::uuid[])
     union all select 'worker' from belay.workflow_workers where name = $2`
   await vi.waitFor(
     async () => {
