@@ -118,6 +118,30 @@ describe('a step with a child', () => {
   })
 })
 
+describe('an end of a child', () => {
+  it('for which nobody waits any more is forgotten', async () => {
+    const { clock, worker, adapter } = engines()
+    const { parent } = waiting()
+    const engine = await worker({ workflows: [parent] })
+    const run = await engine.run(parent)
+    await clock.advance('1s')
+    await run.cancel()
+    await clock.runUntil(run.result().catch(() => {}))
+    const [child] = await engine.runs.list({ parentId: run.id })
+
+    // It goes its own way now.
+    await engine.runs.handle(child!.id).retry()
+    await clock.advance('1s')
+    await engine.signal(child!, 'go', 1)
+    await clock.advance('5s')
+
+    expect((await engine.runs.get(child!))?.status).toBe('completed')
+    expect((await engine.runs.get(run))?.status).toBe('cancelled')
+    const definitionIds = [1, 2, 3]
+    expect(await adapter.findRunEnds({ definitionIds, limit: 10 })).toEqual([])
+  })
+})
+
 /** A parent whose child waits for a signal. */
 function waiting() {
   const parts = noted()

@@ -38,7 +38,8 @@ export async function liveChildren(
   }
   return children.filter(({ parent }) => {
     const step = parent?.step ?? null
-    return step !== null && sharesFate(shape.steps[templateOf(step)]!)
+    const own = step === null ? undefined : shape.steps[templateOf(step)]
+    return own !== undefined && sharesFate(own)
   })
 }
 

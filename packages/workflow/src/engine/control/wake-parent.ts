@@ -15,12 +15,17 @@ export function wakeParent(
   const { definitionId } = run
   const step = steps.find((row) => row.step === number)
   if (step === undefined) return { change: null, answer: { result: 'over', definitionId } }
-  if (step.workerId !== null) return { change: null, answer: { result: 'busy', definitionId } }
+  if (isUnderWay(step)) return { change: null, answer: { result: 'busy', definitionId } }
   const due = dueNow(step, now)
   if (due === null) return { change: null, answer: { result: 'over', definitionId } }
   // A resumption queues what a paused run held back.
   const queue = run.status === 'paused' ? [] : queueEntries(run, [due])
   return { change: { run, steps: [due], queue, history: [] }, answer: { result: 'woken', definitionId } }
+}
+
+/** A step that has ended still names the worker of its newest attempt. */
+function isUnderWay({ status, workerId }: StoredStep): boolean {
+  return status === 'running' || (status === 'compensating' && workerId !== null)
 }
 
 function dueNow(step: StoredStep, now: number): StepChange | null {
