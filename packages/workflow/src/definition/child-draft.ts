@@ -1,7 +1,8 @@
 import { definitionError } from '../graph/place.ts'
+import { type Kind, Refusal } from '../options/index.ts'
 import { CONDITION_OPTION_NAMES } from './condition.ts'
 import type { Handler } from './handler.ts'
-import { checkOptionNames, shown, wholeNumber, yesOrNo } from './option-check.ts'
+import { checkOptionNames, readOption, shown, wholeNumber, yesOrNo } from './option-check.ts'
 import { DEFAULT_RETRY } from './retry-policy.ts'
 import type { Compensation } from './step.ts'
 import { type StepDraft, type StepPolicy, stepDraft } from './step-draft.ts'
@@ -46,7 +47,7 @@ export function childDraft(
   const draft = draftOf(place, options, defaults)
   const wait: Child = {
     kind: 'child',
-    of: childWorkflow(place, child),
+    of: readOption(place, 'its child', child, CHILD),
     computesInput: input !== undefined,
     key: childKey(place, options['key']),
     detached: isDetached,
@@ -75,16 +76,14 @@ const UNDO: Compensation = Object.freeze({
   transaction: null,
 })
 
-function childWorkflow(place: WaitPlace, child: unknown): Child['of'] {
-  if (typeof child === 'string' && child !== '') return child
-  const { name, version, record } = Object(child) as ChildWorkflow & { readonly record?: unknown }
-  if (typeof name === 'string' && typeof version === 'number' && record !== undefined) {
-    return child as ChildWorkflow
-  }
-  throw definitionError(
-    place,
-    `its child is ${shown(child)}, and must be a definition made by define() or defineGraph(), or the name of a workflow.`,
-  )
+const CHILD: Kind<Child['of']> = {
+  words: 'a definition made by define() or defineGraph(), or the name of a workflow',
+  read(given) {
+    if (typeof given === 'string' && given !== '') return given
+    const { name, version, record } = given as ChildWorkflow & { readonly record?: unknown }
+    const isDefinition = typeof name === 'string' && typeof version === 'number' && record !== undefined
+    return isDefinition ? (given as ChildWorkflow) : new Refusal(shown(given))
+  },
 }
 
 function childKey(place: WaitPlace, given: unknown): ChildKey | null {
