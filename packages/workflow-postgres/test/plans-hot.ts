@@ -3,6 +3,7 @@ import { claimSteps } from '../src/claim/claim-steps.ts'
 import type { Statement } from '../src/connection/statement.ts'
 import { findEnds, forgetEnds } from '../src/ends/run-ends.ts'
 import { findRunById, findRunByKey } from '../src/read/find-run.ts'
+import { readHeartbeatDetails } from '../src/read/read-heartbeats.ts'
 import { readBranchPayloads, readRunPayloads, readStepPayloads } from '../src/read/read-payloads.ts'
 import { findEndedRuns } from '../src/retention/find-ended.ts'
 import { pruneEndedRuns } from '../src/retention/prune-runs.ts'
@@ -153,6 +154,7 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [readRunPayloads, RUN_IDS],
   [readStepPayloads, `${RUN_IDS}, ${many('1')}`],
   [readBranchPayloads, `${RUN_IDS}, ${many('1')}`],
+  [readHeartbeatDetails, `${RUN_IDS}, ${many('1')}, ${many('k')}`],
   [readStoppingRuns, RUN_IDS],
   [readAttempts, `${RUN_IDS}, ${many('1')}`],
   [awaitAttempts, `${RUN_IDS}, ${many('1')}`],

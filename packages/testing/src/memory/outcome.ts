@@ -1,4 +1,4 @@
-import type { Outcome, StoredRunStatus, Wake } from '@belay/workflow/adapter'
+import type { ChangedRun, Outcome, Wake } from '@belay/workflow/adapter'
 import { changeStep, moveRun } from './change.ts'
 import { addItems, freeNextItem, skipItems } from './items.ts'
 import { enqueue, type StepOfRun } from './lease.ts'
@@ -11,7 +11,7 @@ export interface Consequences {
   /** Steps that became claimable because the last step they waited for has ended. */
   readonly unblocked: StepOfRun[]
   /** New statuses of runs, by run id. */
-  readonly runs: Map<string, StoredRunStatus>
+  readonly runs: Map<string, ChangedRun['status']>
   /** True if a step was queued for any worker to claim at once. */
   requeued: boolean
 }
@@ -108,6 +108,10 @@ function fail(
     succeeded: outcome.succeeded === true || step.succeeded,
   })
   if (outcome.continues) return afterCompletion(rows, held, consequences)
+  if (outcome.pivots?.some((pivot) => run.steps[pivot]?.status === 'completed')) {
+    if (run.status === 'running') consequences.runs.set(run.runId, 'parked')
+    return
+  }
   if (stopRun(rows, run, 'failure', outcome.cause) && run.status === 'compensating') {
     consequences.runs.set(run.runId, run.status)
   }

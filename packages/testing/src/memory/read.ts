@@ -1,19 +1,23 @@
-import type {
-  PayloadRequest,
-  RunConditions,
-  RunCount,
-  RunCountRequest,
-  RunFilter,
-  RunPayloads,
-  RunRecord,
-  RunStatus,
-  StepRecord,
-  StepStatus,
-  ValueRecord,
+import {
+  continuesPast,
+  isItem,
+  type PayloadRequest,
+  type RunConditions,
+  type RunCount,
+  type RunCountRequest,
+  type RunFilter,
+  type RunPayloads,
+  type RunRecord,
+  type RunStatus,
+  type StepRecord,
+  type StepStatus,
+  templateOf,
+  type ValueRecord,
 } from '@belay/workflow/adapter'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { itemOf, nameOf, rowOf, rowsOf } from './run-rows.ts'
-import { valueRecords } from './value-rows.ts'
+import { isPastPivot } from './stop.ts'
+import { heartbeatsOf, valueRecords } from './value-rows.ts'
 
 export function readRun(
   rows: Rows,
@@ -25,7 +29,11 @@ export function readRun(
 } | null {
   const run = rows.runs.get(runId)
   if (run === undefined) return null
-  return { run: runRecord(rows, run), steps: stepRecords(run), values: valueRecords(rows, run) }
+  return {
+    run: runRecord(rows, run),
+    steps: stepRecords(run).map((step) => marked(run, step)),
+    values: valueRecords(rows, run),
+  }
 }
 
 export function readStatuses(
@@ -78,9 +86,10 @@ function newestFitting(rows: Rows, conditions: RunConditions): readonly RunRow[]
 
 export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly RunPayloads[] {
   const withBranches = requests.some(({ branches }) => branches)
-  return requests.flatMap(({ runId, steps }) => {
+  return requests.flatMap(({ runId, steps, heartbeats: asked }) => {
     const run = rows.runs.get(runId)
     if (run === undefined) return []
+    const heartbeats = asked === undefined ? {} : { heartbeats: heartbeatsOf(rows, runId, asked) }
     const payloads = steps.flatMap((number) => {
       const row = rowOf(run, number)
       if (row === undefined) return []
@@ -94,7 +103,7 @@ export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly 
         },
       ]
     })
-    return [{ runId, input: run.input, cause: run.cause, steps: payloads, now: rows.now }]
+    return [{ runId, input: run.input, cause: run.cause, steps: payloads, ...heartbeats, now: rows.now }]
   })
 }
 
@@ -104,13 +113,20 @@ function branchOf({ branch, undoOf, status, begun, startedAt }: StepRow) {
   return { branch, failed: undoneStatus === 'failed', undoneStatus, started }
 }
 
-/** `scheduled` and `waiting` are computed, so nobody has to write when they end. */
+/** `scheduled`, `waiting` and `parked` are computed, so nobody has to write when they end. */
 export function shownStatus(rows: Rows, run: RunRow): RunStatus {
   if (run.status !== 'running') return run.status
   if (run.startAt !== null && run.startAt > rows.now) return 'scheduled'
   const any = (...statuses: readonly StepStatus[]) =>
     rowsOf(run).some(({ status }) => statuses.includes(status))
+  if (rowsOf(run).some((row) => row.status === 'failed' && !isContinued(run, row))) return 'parked'
   return any('waiting') && !any('ready', 'running') ? 'waiting' : 'running'
+}
+
+function isContinued(run: RunRow, { step, status }: StepRow): boolean {
+  const shape = run.definition.saved.shape.steps[templateOf(step)]!
+  if (status !== 'failed') return false
+  return !isPastPivot(run) || (isItem(step) ? shape.onFailure === 'continue' : continuesPast(shape))
 }
 
 export function runRecord(rows: Rows, run: RunRow): RunRecord {
@@ -133,6 +149,12 @@ export function runRecord(rows: Rows, run: RunRow): RunRecord {
     tags,
     parent,
   }
+}
+
+/** The items of an irreversible map are marked, and not the step that decides them. */
+function marked({ definition }: RunRow, step: StepRecord): StepRecord {
+  const { irreversible, kind } = definition.saved.shape.steps[templateOf(step.step)]!
+  return irreversible === true && (isItem(step.step) || kind !== 'map') ? { ...step, irreversible } : step
 }
 
 export function stepRecords(run: RunRow): readonly StepRecord[] {

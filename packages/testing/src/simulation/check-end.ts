@@ -41,7 +41,7 @@ export function checkEndOf(end: End, broken: Report): void {
     case 'compensated':
     case 'cancelled':
       for (const step of steps) {
-        if (stored?.stop === 'abandonment') checkLeft(end, step, broken)
+        if (stored?.stop === 'abandonment' || isPastPivot(end)) checkLeft(end, step, broken)
         else checkUndone(end, step, broken)
       }
       return
@@ -53,6 +53,11 @@ export function checkEndOf(end: End, broken: Report): void {
       if (isParked(end.found, end.runs)) return
       broken(`run ${run.runId} is stuck in ${run.status}: ${steps.map(({ status }) => status).join(' ')}`)
   }
+}
+
+/** Nothing is undone once a pivot has completed, even if the run was being stopped at that moment. */
+function isPastPivot({ found, definition }: End): boolean {
+  return definition.steps.some(({ pivot, number }) => pivot && found.steps[number]!.status === 'completed')
 }
 
 function checkCompleted(end: End, step: StepRecord, broken: Report): void {
@@ -169,9 +174,9 @@ function isUndoneByAnother({ versions }: End, { name }: StepRecord): boolean {
   })
 }
 
-/** Cancelled without an undo: every effect stays. */
+/** Cancelled without an undo, or stopped after its pivot: every effect stays. */
 function checkLeft({ found }: End, step: StepRecord, broken: Report): void {
-  const where = `run ${found.run.runId}, cancelled without an undo, step ${step.name}`
+  const where = `run ${found.run.runId}, which is not undone, step ${step.name}`
   if (step.undoOf !== null) broken(`${where} is ${step.status}`)
   checkOver(where, step, broken)
 }

@@ -93,8 +93,10 @@ async function perform(context: Context, plan: Plan, parts: HandlerParts): Promi
     await parts.within(tx)
   }
   if (random.chance(TELLS)) await parts.told.tell(context)
+  if (random.chance(TELLS)) await parts.told.beat(context)
   await behave(context, { plan, parts, failsForGood: undoOf === undefined ? failsForGood : undoFailsForGood })
   if (random.chance(TELLS)) await parts.told.tell(context)
+  if (random.chance(TELLS)) await parts.told.beat(context)
   if (tx !== undefined) return
   await takeEffect(call, undoOf !== undefined)
   // Only if `compensateOn` asks for it. Otherwise an error means that nothing happened.

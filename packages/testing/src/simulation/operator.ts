@@ -57,6 +57,8 @@ function fittingOperation(found: RunDump, random: Random): Fitting | undefined {
     case 'running':
     case 'waiting':
       return forward(stepIn('ready', 'waiting'), random)
+    case 'parked':
+      return afterPivot(stepIn('failed')!, stepIn('ready', 'waiting'), random)
     case 'paused':
       return random.chance(0.7) ? ['resume', (handle) => handle.resume(BY)] : migration(random)
     case 'failed':
@@ -81,6 +83,13 @@ function forward(step: string | undefined, random: Random): Fitting {
   if (step === undefined || random.chance(0.5)) return ['pause', (handle) => handle.pause(BY)]
   if (random.chance(0.5)) return ['retryStep', (handle) => handle.retryStep(step, BY)]
   return ['skipStep', (handle) => handle.skipStep(step, { ...BY, output: 'stand-in' })]
+}
+
+function afterPivot(failed: string, other: string | undefined, random: Random): Fitting {
+  if (random.chance(0.3)) return forward(other, random)
+  if (random.chance(0.3)) return ['retry', (handle) => handle.retry(BY)]
+  if (random.chance(0.6)) return ['retryStep', (handle) => handle.retryStep(failed, BY)]
+  return ['skipStep', (handle) => handle.skipStep(failed, { ...BY, output: 'stand-in' })]
 }
 
 function ended(step: string | undefined, random: Random): Fitting {

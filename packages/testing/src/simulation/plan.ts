@@ -1,4 +1,5 @@
 import type { GraphChoice, GraphCondition, GraphMap, GraphStep, GraphWait } from '@belay/workflow'
+import { withPivot } from './pivots.ts'
 import type { Random } from './random.ts'
 
 /** How the handlers of a simulated workflow behave. Chosen call by call. */
@@ -61,7 +62,11 @@ export function randomPlan(random: Random, name: string, child?: string): Plan {
     { fails: 0.3, failsForGood: 0.1, hangs: 0.1, undoFailsForGood: 0.2 },
   ])
   const first = { steps, dag }
-  return { name, versions: [first, nextVersion(first, random)], temper }
+  const versions = [first, nextVersion(first, random)]
+  const works = names.filter((name) => 'handler' in steps[name]! && !('over' in steps[name]!))
+  if (works.length === 0 || random.chance(0.6)) return { name, versions, temper }
+  const pivots = [...new Set([random.pick(works), random.pick(works)])].slice(0, random.integer(1, 2))
+  return { name, versions: versions.map((version) => pivots.reduce(withPivot, version)), temper }
 }
 
 /** The same steps among new ones, so that most of them get another number. Sometimes with one step fewer, or one more edge. */
@@ -99,7 +104,8 @@ function randomStep(random: Random): GraphStep {
           compensate: { handler: 'undo', transaction: random.chance(0.3) },
           compensateOn: random.pick(['completed', 'completed', 'started']),
         }
-      : {}),
+      : { irreversible: random.chance(0.5) }),
+    ...(random.chance(0.3) ? { heartbeatTimeout: random.pick(['1s', '5s', '20s']) } : {}),
   }
 }
 

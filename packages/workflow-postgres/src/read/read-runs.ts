@@ -82,6 +82,7 @@ interface StepRow extends StepColumns {
   readonly output: JsonText
   readonly error: JsonText
   readonly undo_error: JsonText
+  readonly irreversible: boolean
 }
 
 const stepColumns = {
@@ -119,6 +120,9 @@ const stepColumns = {
   undo_skipped: sql<boolean>`${steps.undoSkipped}`.as('undo_skipped'),
   succeeded: sql<boolean>`coalesce(${steps.succeeded}, false)`.as('succeeded'),
   branch: sql<JsonText>`${steps.branch}::text`.as('branch'),
+  // As in the view `workflow_step_overview`.
+  irreversible: sql<boolean>`coalesce(${definitionSteps.step} = any (${definitions.irreversible}), false)
+    and (${steps.itemKey} is not null or ${definitionSteps.kind} is distinct from 'map')`.as('irreversible'),
 }
 
 /** One row per step, each with the run's columns. Only the first row has the run's payloads and values, which may be large. */
@@ -162,5 +166,6 @@ function runOf(row: RunRow): RunRecord {
 function stepOf(row: StepRow): StepRecord {
   const step = decodeStep(row)
   const undo = step.undo === null ? null : { ...step.undo, error: row.undo_error }
-  return { ...step, undo, output: row.output, error: row.error }
+  const irreversible = row.irreversible ? { irreversible: true } : {}
+  return { ...step, ...irreversible, undo, output: row.output, error: row.error }
 }

@@ -3,6 +3,7 @@ import type { ApprovalsRequest, FoundApprovals } from './approvals.ts'
 import type { ChangedRun } from './changed-run.ts'
 import type { HistoryEntry, HistoryRecord, RunChange, RunToChange } from './control.ts'
 import type { RunStatus } from './lifecycle.ts'
+import type { PayloadRequest, RunPayloads } from './payloads.ts'
 import type {
   Claim,
   Claimed,
@@ -10,8 +11,6 @@ import type {
   FoundRun,
   Lease,
   Outcome,
-  PayloadRequest,
-  RunPayloads,
   RunRecord,
   SavedDefinition,
   Settlement,

@@ -73,6 +73,7 @@ const UNDO: Compensation = Object.freeze({
   on: 'started',
   retry: DEFAULT_RETRY,
   timeoutMs: null,
+  heartbeatMs: null,
   transaction: null,
 })
 

@@ -8,7 +8,10 @@ export type Kinds = Readonly<Record<string, NonNullable<StepShape['kind']>>>
 
 /** What some shapes say besides, by step. */
 export type Conditions = Readonly<
-  Record<string, Pick<StepShape, 'cases' | 'when' | 'onSkipped' | 'onFailure'>>
+  Record<
+    string,
+    Partial<Pick<StepShape, 'cases' | 'when' | 'onSkipped' | 'onFailure' | 'pivot' | 'irreversible'>>
+  >
 >
 
 /** A definition's record. Its checksum, which lists the steps, is only good for tests. */

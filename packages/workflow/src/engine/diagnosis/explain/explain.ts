@@ -18,7 +18,9 @@ export function explainRun(found: RunToExplain): Explanation {
 /** Explains in terms of places: `found.steps[n]` is the row of `shape.steps[n]`. */
 function explainInOrder(found: RunToExplain): Explanation {
   const { run, steps } = found
-  const open = isTerminal(run.status) ? [] : steps.filter(isOpen)
+  const open = isTerminal(run.status)
+    ? []
+    : steps.filter((step) => isOpen(step) || (run.cause === null && step.status === 'failed'))
   const explained = open.map((step) =>
     isUndoOpen(step) ? explainUndo(found, step) : explainForward(found, step),
   )
@@ -56,6 +58,8 @@ function standing(found: RunToExplain, open: number): string {
       return `is going forward: of its ${counted(open, 'open step')}, ${count('running')} ${count('running') === 1 ? 'is' : 'are'} running`
     case 'waiting':
       return `is waiting: nothing can be done now in its ${counted(open, 'open step')}`
+    case 'parked':
+      return `is parked after its pivot: ${counted(count('failed'), 'step')} failed for good, and nothing is undone; an operator must retry or skip what failed, and ${counted(open - count('failed'), 'other open step')} ${open - count('failed') === 1 ? 'goes' : 'go'} on`
     case 'paused':
       return pausedStanding(found)
     case 'compensating':
