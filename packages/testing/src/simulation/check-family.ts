@@ -2,18 +2,31 @@ import type { WorkflowDefinition } from '@belay/workflow'
 import { isTerminal, type Outcome, type RunRecord, type StepRecord } from '@belay/workflow/adapter'
 import type { RunDump } from '../invariants/index.ts'
 
-export interface FamilyCall {
+interface FamilyCall {
   readonly outcome: Outcome
   /** The parent's definition. */
   readonly definition: WorkflowDefinition
   readonly runs: readonly RunDump[]
-  /** Whether an operator sent this run forward again, so that it goes its own way. */
-  readonly isRetried: (runId: string) => boolean
+}
+
+/** What an oracle knows of parents and children. */
+export class Families {
+  /** Runs that an operator sent forward again, so that they go their own way. */
+  readonly #retried = new Set<string>()
+
+  changed(before: RunDump | undefined, after: RunDump | undefined): void {
+    if (before === undefined || after?.run.status !== 'running') return
+    if (isTerminal(before.run.status)) this.#retried.add(after.run.runId)
+  }
+
+  recorded(call: FamilyCall, broken: (violation: string) => void): void {
+    checkFamily({ ...call, isRetried: (runId) => this.#retried.has(runId) }, broken)
+  }
 }
 
 /** Checks what a step may record about its child: that it completed, or that nothing of it is left to undo. */
-export function checkFamily(
-  { outcome, definition, runs, isRetried }: FamilyCall,
+function checkFamily(
+  { outcome, definition, runs, isRetried }: FamilyCall & { readonly isRetried: (runId: string) => boolean },
   broken: (violation: string) => void,
 ): void {
   const { wait } = definition.steps[outcome.step] ?? {}
@@ -23,15 +36,15 @@ export function checkFamily(
   if (outcome.type === 'completed') {
     if (child?.status !== 'completed') broken(`${where} completed with a child that is ${child?.status}`)
   } else if (outcome.type === 'compensated' && child !== undefined && !isRetried(child.runId)) {
-    const isOver = wait.keepsEffects ? isTerminal(child.status) : isUndone(child)
+    const isOver =
+      isBuried(child) || (isTerminal(child.status) && (wait.keepsEffects || child.status !== 'completed'))
     if (!isOver) broken(`${where} was undone, and its child ${child.runId} is ${child.status}`)
   }
 }
 
 /** A buried child never begins: whether its end has come does not matter. */
-function isUndone({ status, startAt, createdAt }: RunRecord): boolean {
-  const isBuried = startAt !== null && startAt - createdAt > 10 * YEAR_MS - 1_000
-  return isBuried || (isTerminal(status) && status !== 'completed')
+function isBuried({ startAt, createdAt }: RunRecord): boolean {
+  return startAt !== null && startAt - createdAt > 9 * YEAR_MS
 }
 
 const YEAR_MS = 365 * 86_400_000

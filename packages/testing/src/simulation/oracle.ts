@@ -14,7 +14,7 @@ import { count, isLookedAt, isWithin } from './calls.ts'
 import { Decisions } from './check-branch.ts'
 import { checkCall } from './check-call.ts'
 import { checkEndOf, type Known } from './check-end.ts'
-import { checkFamily } from './check-family.ts'
+import { Families } from './check-family.ts'
 import type { Definitions } from './definitions.ts'
 import type { Effects } from './effects.ts'
 import { EXPECTED_REFUSALS, isLetGo } from './expected.ts'
@@ -61,8 +61,7 @@ export class Oracle {
   /** Since when runs have been paused. */
   readonly #pausedAt = new Map<string, number>()
   readonly #pruned = new Set<string>()
-  /** Runs that an operator sent forward again. */
-  readonly #retried = new Set<string>()
+  readonly #families = new Families()
   /** The run that the change under way is about to change. */
   #before: RunDump | undefined
 
@@ -166,11 +165,6 @@ export class Oracle {
     if (step !== undefined && isLetGo(outcome)) {
       this.#parts.effects.letGo(outcome.runId, step.name, outcome.fence)
     }
-    const { runs } = await this.#parts.shared.dump()
-    const definition = found && this.#parts.definitions.of(found.run)
-    const isRetried = (runId: string) => this.#retried.has(runId)
-    if (definition !== undefined)
-      checkFamily({ outcome, definition, runs, isRetried }, (violation) => this.#broken(violation))
     const again = step && this.#decisions.recorded(`${outcome.runId}/${step.name}`, outcome)
     if (again !== undefined) this.#broken(again)
     // A step that succeeded must be undone even if its result could not be stored.
@@ -185,6 +179,12 @@ export class Oracle {
       this.#broken(`${key} was recorded twice: for fences ${before} and ${outcome.fence}`)
     }
     recorded.set(key, outcome.fence)
+    // A repeated settlement is answered like the first.
+    if (before === undefined && found !== undefined) {
+      const { runs } = await this.#parts.shared.dump()
+      const definition = this.#parts.definitions.of(found.run)
+      this.#families.recorded({ outcome, definition, runs }, (violation) => this.#broken(violation))
+    }
   }
 
   /**
@@ -194,8 +194,7 @@ export class Oracle {
   async #changed(runId: string): Promise<void> {
     const found = await this.#find(runId)
     this.#parts.effects.changed(this.#before, found)
-    if (this.#before !== undefined && isTerminal(this.#before.run.status) && found?.run.status === 'running')
-      this.#retried.add(runId)
+    this.#families.changed(this.#before, found)
     if (found?.run.status !== 'paused') this.#pausedAt.delete(runId)
     else if (!this.#pausedAt.has(runId)) this.#pausedAt.set(runId, this.#parts.now())
     const { recorded, taken } = this.#known

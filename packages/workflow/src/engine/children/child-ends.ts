@@ -1,6 +1,6 @@
 import pLimit from 'p-limit'
 import type { Adapter, RunEnd } from '../../adapter/index.ts'
-import { StoreContendedError } from '../../errors.ts'
+import { BelayError, StoreContendedError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { pause, type Runtime } from '../base/runtime.ts'
 import type { Control } from '../control/control.ts'
@@ -94,6 +94,13 @@ export class ChildEnds {
     if (found === null || found.stop === null) return
     const by = { actor: `run ${runId}`, reason: `its parent, run ${runId}, was stopped` }
     const compensate = found.stop !== 'abandonment'
-    for (const child of children) await control.act(child.runId, { type: 'cancel', compensate }, by)
+    for (const child of children) {
+      // One that has passed its pivot only goes forward.
+      await control.act(child.runId, { type: 'cancel', compensate }, by).catch(ignoreRefusal)
+    }
   }
+}
+
+function ignoreRefusal(error: unknown): void {
+  if (!BelayError.is(error) || (error.code !== 'action_refused' && error.code !== 'unknown_run')) throw error
 }

@@ -1,6 +1,6 @@
 import type { RunToChange } from '../../adapter/index.ts'
 import type { RunCause } from '../../cause.ts'
-import type { Plan } from './plan.ts'
+import { isPastPivot, type Plan } from './plan.ts'
 import { runRefusal } from './refusal.ts'
 
 /**
@@ -8,9 +8,11 @@ import { runRefusal } from './refusal.ts'
  *
  * @throws BelayError `action_refused` while the run goes forward.
  */
-export function planUndoRun({ run }: RunToChange, reason: string | null): Plan | null {
+export function planUndoRun(found: RunToChange, reason: string | null): Plan | null {
+  const { run } = found
   if (run.stop !== null) return null
   if (run.status !== 'completed') throw runRefusal(run, 'undone', 'Cancel it with cancel().')
+  if (isPastPivot(found)) throw runRefusal(run, 'undone', 'Its pivot has completed, so it keeps its effects.')
   const cause: RunCause = { type: 'cancelled', reason: reason ?? undefined }
   return {
     run: {
