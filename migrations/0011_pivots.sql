@@ -13,7 +13,8 @@ AS $$
       JOIN "belay"."workflow_runs" r ON r.id = s.run_id
       JOIN "belay"."workflow_definitions" d ON d.id = r.definition_id
       CROSS JOIN LATERAL (SELECT d.shape->'steps'->(CASE WHEN s.step < 65536 THEN s.step ELSE (s.step >> 16) - 1 END) AS own) shape
-      WHERE s.run_id = $1 AND s.status = 'failed' AND d.pivots IS NOT NULL
+      WHERE s.run_id = $1 AND s.status = 'failed'
+        AND EXISTS (SELECT FROM "belay"."workflow_steps" p WHERE p.run_id = $1 AND p.step = ANY (d.pivots) AND p.status = 'completed')
         -- The run goes on past some failures. Of a map, what the shape says is about its items.
         AND (shape.own->>'onFailure' IS DISTINCT FROM 'continue' OR (s.step < 65536 AND shape.own->>'kind' = 'map'))
     ) THEN 'parked'

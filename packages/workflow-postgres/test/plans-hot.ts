@@ -12,7 +12,12 @@ import { readKeptAttempts } from '../src/rows/kept-attempts.ts'
 import { continueAttempts, keptContinueAttempts } from '../src/settle/continue-attempts.ts'
 import { decideAttempts } from '../src/settle/decide-attempts.ts'
 import { expandMaps, keptExpandMaps } from '../src/settle/expand-maps.ts'
-import { failAttempts, keptFailAttempts } from '../src/settle/fail-attempts.ts'
+import {
+  failAfterPivots,
+  failAttempts,
+  keptFailAfterPivots,
+  keptFailAttempts,
+} from '../src/settle/fail-attempts.ts'
 import {
   finishAttempts,
   finishItems,
@@ -104,6 +109,14 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
     `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('failed')}, ${many('{}')}, ${BATCH}, '500ms', ${many('{}')}, ${many('false')}`,
   ],
   [decideAttempts, `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, '500ms'`],
+  [
+    failAfterPivots,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, '500ms', ${many('false')}, ${many('{0}')}`,
+  ],
+  [
+    keptFailAfterPivots,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, '500ms', ${many('false')}, ${many('{0}')}`,
+  ],
   [
     failAttempts,
     `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, ${many('{}')}, '500ms', ${many('false')}`,

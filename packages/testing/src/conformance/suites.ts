@@ -20,6 +20,7 @@ import { fenceCases } from './cases/fences.ts'
 import { findingCases } from './cases/finding.ts'
 import { heartbeatCases } from './cases/heartbeats.ts'
 import { historyCases } from './cases/history.ts'
+import { itemCases } from './cases/items.ts'
 import { keptAttemptCases } from './cases/kept-attempts.ts'
 import { keptValueCases } from './cases/kept-values.ts'
 import { keyCases } from './cases/keys.ts'
@@ -112,6 +113,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   children: childCases,
   diagnosis: diagnosisCases,
   maps: mapCases,
+  items: itemCases,
   branches: branchCases,
   waits: waitCases,
   signals: signalCases,

@@ -1,5 +1,8 @@
 import {
+  type Adapter,
   continuesPast,
+  countItems,
+  type ItemsToRead,
   isItem,
   type PayloadRequest,
   type RunConditions,
@@ -12,7 +15,6 @@ import {
   type StepRecord,
   type StepStatus,
   templateOf,
-  type ValueRecord,
 } from '@belay/workflow/adapter'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { itemOf, nameOf, rowOf, rowsOf } from './run-rows.ts'
@@ -22,17 +24,20 @@ import { heartbeatsOf, valueRecords } from './value-rows.ts'
 export function readRun(
   rows: Rows,
   runId: string,
-): {
-  readonly run: RunRecord
-  readonly steps: readonly StepRecord[]
-  readonly values: readonly ValueRecord[]
-} | null {
+  items?: ItemsToRead,
+): Awaited<ReturnType<Adapter['readRun']>> {
   const run = rows.runs.get(runId)
   if (run === undefined) return null
+  const steps = stepRecords(run).map((step) => marked(run, step))
+  const read = { run: runRecord(rows, run), values: valueRecords(rows, run) }
+  if (items === undefined) return { ...read, steps }
+  const page = steps
+    .filter(({ step }) => isItem(step) && step > items.after && step < items.before)
+    .slice(0, items.limit)
   return {
-    run: runRecord(rows, run),
-    steps: stepRecords(run).map((step) => marked(run, step)),
-    values: valueRecords(rows, run),
+    ...read,
+    steps: [...steps.filter(({ step }) => !isItem(step)), ...page],
+    itemCounts: countItems(steps),
   }
 }
 

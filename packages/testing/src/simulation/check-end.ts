@@ -1,5 +1,5 @@
-import type { Wait, WorkflowDefinition } from '@belay/workflow'
-import { isItem, type JsonText, mapOf, type StepRecord, templateOf } from '@belay/workflow/adapter'
+import type { StepDefinition, Wait, WorkflowDefinition } from '@belay/workflow'
+import { isItem, type JsonText, mapOf, type StepRecord, skipOf, templateOf } from '@belay/workflow/adapter'
 import type { RunDump } from '../invariants/index.ts'
 import { checkBranch } from './check-branch.ts'
 import { hasParkedChild, isParked } from './check-family.ts'
@@ -67,6 +67,8 @@ function checkCompleted(end: End, step: StepRecord, broken: Report): void {
   )
   // A step that an operator skipped has a stand-in.
   if (step.status === 'skipped') return
+  if (step.status === 'failed' && end.definition.steps[templateOf(step.step)]!.onFailure === 'continue')
+    return
   const expected = expectedOutputs(end, step)
   // It is part of what its map collects.
   if (step.status === 'failed' && isItem(step.step) && collects(end, step.step)) return
@@ -98,15 +100,25 @@ function expectedOutputs(end: End, step: StepRecord): readonly JsonText[] {
       return [step.output]
     case 'poll':
     case undefined:
-      return versions.flatMap(({ graph }) => {
+      return versions.flatMap(({ graph, steps }) => {
         const number = graph.numberOf(
           isItem(step.step) ? definition.graph.names[mapOf(step.step)]! : step.name,
         )
         if (number === undefined) return []
-        const sees = graph.dependencies[number]!.map((dependency) => graph.names[dependency]!).sort()
-        return [JSON.stringify({ step: step.name, sees })]
+        const sees = graph.dependencies[number]!.flatMap((dependency) =>
+          seenAs(steps[dependency]!, found.steps),
+        )
+        return [JSON.stringify({ step: step.name, sees: sees.sort() })]
       })
   }
+}
+
+/** How a step sees a dependency: with its outcome, if the run continues past its failure. The choice of a follow-up is hidden. */
+function seenAs({ name, onFailure, cases }: StepDefinition, rows: readonly StepRecord[]): readonly string[] {
+  if (cases !== null && name === 'ended') return []
+  const row = rows.find((other) => other.name === name)
+  if (onFailure === 'stop' || row === undefined || skipOf(row.branch) !== undefined) return [name]
+  return [`${name} ${row.status === 'failed' ? 'failed' : 'completed'}`]
 }
 
 /** The output of a map: those of its items, in their order, or how each of them ended. */

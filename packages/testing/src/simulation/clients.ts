@@ -6,6 +6,7 @@ import {
   type StepTransaction,
   templateOf,
 } from '@belay/workflow/adapter'
+import { withFollowUps } from './definitions.ts'
 import { untilDeath } from './faulty-adapter.ts'
 import type { Fleet, Living } from './fleet.ts'
 import { type Operation, operationOn, upkeep } from './operator.ts'
@@ -226,7 +227,9 @@ function definitionOf(
   workflows: readonly WorkflowDefinition[],
   run: { readonly workflow: string; readonly version: number },
 ): WorkflowDefinition {
-  return workflows.find(({ name, version }) => name === run.workflow && version === run.version)!
+  return withFollowUps(workflows).find(
+    ({ name, version }) => name === run.workflow && version === run.version,
+  )!
 }
 
 /** Lets a run go on in which a step failed after a pivot. A wait would fail again without its signal, so it is skipped. */

@@ -114,6 +114,8 @@ export class Effects {
       const isKept = stored?.stop === 'abandonment' || (plan !== undefined && isPastPivot(plan, steps))
       const isLeft = isKept && this.#compensateOn(run.runId, step.name) === 'started'
       if (isLeft) continue
+      // The run continued past its failure: its error tells what is known of its effect.
+      if (run.status === 'completed' && step.status === 'failed') continue
       const named = report.find((entry) => entry.step === step.name)?.result
       for (const effect of this.#of(run.runId, step.name).values()) {
         const isLetGo = !isTimely(effect) && this.#letGo.has(`${run.runId}/${step.name}`)

@@ -120,6 +120,7 @@ class World {
     await this.#stage.scheduler.settle()
     if (!this.#stage.shared.isFree) return false
     const { runs } = await this.#stage.shared.dump()
+    if ((await this.#stage.unfollowedEnds()).length > 0) return false
     return runs.every((found) => isTerminal(found.run.status) || isParked(found, runs))
   }
 

@@ -1,6 +1,7 @@
 import { createEngine, define, PermanentError, unchecked } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
 import { assertInvariants, memory } from '../../src/index.ts'
+import { engines, gate } from './bench-of-engines.ts'
 
 interface Album {
   readonly photos: readonly string[]
@@ -192,11 +193,59 @@ describe('an operator on a map', () => {
     await close()
   })
 
+  it('lets a map that decided its items while its run was cancelled decide them again', async () => {
+    const adapter = memory()
+    let decide: (() => void) | undefined
+    let asked = 0
+    const workflow = define('late', { version: 1 }).map('each', {
+      over: async () => {
+        asked += 1
+        if (asked === 1) await new Promise<void>((resolve) => (decide = resolve))
+        return [1, 2]
+      },
+      run: ({ item }) => item,
+    })
+    const engine = createEngine({ adapter, workflows: [workflow] })
+    await engine.start()
+    const run = await engine.run(workflow)
+    await adapter.clock.runUntil(new Promise<void>((resolve) => void adapter.clock.after(1_000, resolve)))
+    await run.cancel({ by: 'ops' })
+    decide?.()
+    await adapter.clock.runUntil(run.result().then(String, String))
+    await run.retry()
+    expect(await adapter.clock.runUntil(run.result())).toEqual({ each: [1, 2] })
+    await adapter.clock.runUntil(engine.close())
+    assertInvariants(adapter.dump())
+  })
+
   it('may not skip the step that decides the items, and may not move a run with items', async () => {
     const { run, failing, over, close } = await operated({ photos: ['a'] })
     failing.add('a')
     await over()
     await expect(run.skipStep('resize[]', {})).rejects.toThrow(/decides the items of a map/)
     await close()
+  })
+})
+
+describe('a map that decides its items while its run is being cancelled', () => {
+  it('decides them again when the run is retried', async () => {
+    const { clock, worker } = engines()
+    const { passed, open } = gate()
+    const workflow = define('late', { version: 1 }).map('pages', {
+      over: async () => {
+        await passed
+        return ['a', 'b']
+      },
+      run: ({ item }) => item,
+    })
+    const run = await (await worker({ workflows: [workflow] })).run(workflow)
+    await clock.advance('1s')
+    await run.cancel()
+    open()
+    await clock.runUntil(run.result().catch(() => {}))
+
+    await run.retry()
+
+    expect(await clock.runUntil(run.result())).toEqual({ pages: ['a', 'b'] })
   })
 })

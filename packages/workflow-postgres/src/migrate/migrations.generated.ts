@@ -733,7 +733,7 @@ INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0010_index
   },
   {
     tag: '0011_pivots',
-    hash: '2aab8da9453b9a6ac2c48282312971d3c24afc569afcae156dcff8489bcc3e18',
+    hash: '345e50e4f20b02d49e3579bfb039d8b40dad517c7dcdcf007cc02f445f538cbf',
     sql: `ALTER TABLE "belay"."workflow_definitions" ADD COLUMN "pivots" integer[];--> statement-breakpoint
 ALTER TABLE "belay"."workflow_definitions" ADD COLUMN "irreversible" integer[];
 --> statement-breakpoint
@@ -749,7 +749,8 @@ AS $$
       JOIN "belay"."workflow_runs" r ON r.id = s.run_id
       JOIN "belay"."workflow_definitions" d ON d.id = r.definition_id
       CROSS JOIN LATERAL (SELECT d.shape->'steps'->(CASE WHEN s.step < 65536 THEN s.step ELSE (s.step >> 16) - 1 END) AS own) shape
-      WHERE s.run_id = $1 AND s.status = 'failed' AND d.pivots IS NOT NULL
+      WHERE s.run_id = $1 AND s.status = 'failed'
+        AND EXISTS (SELECT FROM "belay"."workflow_steps" p WHERE p.run_id = $1 AND p.step = ANY (d.pivots) AND p.status = 'completed')
         -- The run goes on past some failures. Of a map, what the shape says is about its items.
         AND (shape.own->>'onFailure' IS DISTINCT FROM 'continue' OR (s.step < 65536 AND shape.own->>'kind' = 'map'))
     ) THEN 'parked'

@@ -101,7 +101,8 @@ function problemsOfNew(
 /** Has an output, or had one before it was undone, or failed and the new version continues past that. */
 function hasEnded({ old, shape }: Move): boolean {
   if (old === undefined) return false
-  if (old.status === 'failed') return shape.onFailure === 'continue'
+  // Of a map, `onFailure` is about its items.
+  if (old.status === 'failed') return shape.onFailure === 'continue' && shape.kind !== 'map'
   return isSatisfied(old) || old.status === 'compensated'
 }
 

@@ -99,11 +99,30 @@ function whatRunsAgain(found: RunToChange, { stoodIn, again: wanted }: Wanted): 
       )
     }
     const usedFailure = wanted !== undefined && shape.steps[number]!.dependsOn.includes(wanted)
+    if (usedFailure || (wanted !== undefined && below.includes('anew'))) assertNothingStands(found, number)
     if (step.status === 'compensated' || below.includes('anew') || usedFailure) again[number] = 'anew'
     else if (!isSettled(found, step) || below.includes('again') || number === wanted) again[number] = 'again'
+    else if (lacksItems(found, number)) again[number] = 'again'
   })
   retryUnusedFailures(found, again, stoodIn?.step)
   return again
+}
+
+/** A map that decided its items while its run was stopping: they were not added, and its join was cancelled. */
+function lacksItems({ steps, shape }: RunToChange, number: number): boolean {
+  if (shape.steps[number]!.kind !== 'map' || steps[number]!.status !== 'completed') return false
+  const isOfMap = (place: number) => shape.steps[place]!.dependsOn[0] === number
+  const join = steps.find((_, place) => shape.steps[place]!.kind === 'join' && isOfMap(place))
+  const hasItems = steps.some(({ itemKey }, place) => itemKey !== undefined && isOfMap(place))
+  return join?.status === 'cancelled' && !hasItems
+}
+
+/** A step that is to run anew must not leave an effect behind that its compensation would have undone. */
+function assertNothingStands({ run, steps, shape }: RunToChange, number: number): void {
+  const step = steps[number]!
+  if (step.status !== 'completed' || shape.steps[number]!.compensate === 'never') return
+  const because = 'it would run anew, with a step on whose failure it builds, and what it did was not undone'
+  throw stepRefusal(run, step, 'retried', because)
 }
 
 /** A failed step whose dependents all run again, or that has none, runs again too. Those that depend on a step come after it. */

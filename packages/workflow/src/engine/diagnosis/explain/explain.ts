@@ -1,4 +1,4 @@
-import { isTerminal, placeRows, type StepRecord } from '../../../adapter/index.ts'
+import { isTerminal, placeRows, type StepRecord, type StepShape } from '../../../adapter/index.ts'
 import { counted } from '../../../words.ts'
 import { capacity } from './capacity.ts'
 import type { Explanation, RunToExplain } from './explanation.ts'
@@ -33,11 +33,14 @@ function explainInOrder(found: RunToExplain): Explanation {
     steps: explained,
     skipped: steps.filter(({ status }) => status === 'skipped').map(explainSkip),
     continued: steps
-      .filter(
-        ({ status }, place) => status === 'failed' && found.shape.steps[place]!.onFailure === 'continue',
-      )
+      .filter(({ status }, place) => status === 'failed' && continuesPast(found.shape.steps[place]!))
       .map(explainFailure),
   }
+}
+
+/** Of a map, `onFailure` is about its items. */
+function continuesPast({ kind, onFailure }: StepShape): boolean {
+  return onFailure === 'continue' && kind !== 'map'
 }
 
 function isOpen(step: StepRecord): boolean {
