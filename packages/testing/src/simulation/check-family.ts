@@ -1,12 +1,20 @@
 import type { WorkflowDefinition } from '@belay/workflow'
 import { isTerminal, type Outcome, type RunRecord, type StepRecord } from '@belay/workflow/adapter'
 import type { RunDump } from '../invariants/index.ts'
+import type { Definitions } from './definitions.ts'
 
 interface FamilyCall {
   readonly outcome: Outcome
   /** The parent's definition. */
   readonly definition: WorkflowDefinition
   readonly runs: readonly RunDump[]
+  readonly isRetried: (runId: string) => boolean
+}
+
+interface FamilyParts {
+  readonly shared: { dump(): Promise<{ readonly runs: readonly RunDump[] }> }
+  readonly definitions: Definitions
+  readonly violations: { add(violation: string): void }
 }
 
 /** What an oracle knows of parents and children. */
@@ -19,14 +27,19 @@ export class Families {
     if (isTerminal(before.run.status)) this.#retried.add(after.run.runId)
   }
 
-  recorded(call: FamilyCall, broken: (violation: string) => void): void {
-    checkFamily({ ...call, isRetried: (runId) => this.#retried.has(runId) }, broken)
+  /** An outcome was recorded. A repeated settlement is answered like the first, and is not told again. */
+  async recorded(parts: FamilyParts, outcome: Outcome, found: RunDump | undefined): Promise<void> {
+    if (found === undefined) return
+    const { runs } = await parts.shared.dump()
+    const definition = parts.definitions.of(found.run)
+    const isRetried = (runId: string) => this.#retried.has(runId)
+    checkFamily({ outcome, definition, runs, isRetried }, (violation) => parts.violations.add(violation))
   }
 }
 
 /** Checks what a step may record about its child: that it completed, or that nothing of it is left to undo. */
 function checkFamily(
-  { outcome, definition, runs, isRetried }: FamilyCall & { readonly isRetried: (runId: string) => boolean },
+  { outcome, definition, runs, isRetried }: FamilyCall,
   broken: (violation: string) => void,
 ): void {
   const { wait } = definition.steps[outcome.step] ?? {}

@@ -185,12 +185,7 @@ export class Oracle {
       this.#broken(`${key} was recorded twice: for fences ${before} and ${outcome.fence}`)
     }
     recorded.set(key, outcome.fence)
-    // A repeated settlement is answered like the first.
-    if (before === undefined && found !== undefined) {
-      const { runs } = await this.#parts.shared.dump()
-      const definition = this.#parts.definitions.of(found.run)
-      this.#families.recorded({ outcome, definition, runs }, (violation) => this.#broken(violation))
-    }
+    if (before === undefined) await this.#families.recorded(this.#parts, outcome, found)
   }
 
   /**
