@@ -7,6 +7,8 @@ export interface Stage {
   readonly adapter: Adapter
   readonly database: Database
   readonly screen: Screen
+  /** The folder of the galleries' files. */
+  readonly galleryFolder: string
   /** How long each service of the shop takes to answer. */
   readonly paceMs: number
   /** Aborted when the user wants to stop. */
