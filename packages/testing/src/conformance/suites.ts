@@ -18,11 +18,12 @@ import { failCases } from './cases/fail.ts'
 import { fenceCases } from './cases/fences.ts'
 import { findingCases } from './cases/finding.ts'
 import { historyCases } from './cases/history.ts'
+import { itemCases } from './cases/items.ts'
+import { mapCases } from './cases/maps.ts'
 import { keptAttemptCases } from './cases/kept-attempts.ts'
 import { keptValueCases } from './cases/kept-values.ts'
 import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
-import { mapCases } from './cases/maps.ts'
 import { migrationCases } from './cases/migration.ts'
 import { pauseCases } from './cases/pause.ts'
 import { pausedStopCases } from './cases/paused-stop.ts'
@@ -106,6 +107,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   'ends of runs': runEndCases,
   diagnosis: diagnosisCases,
   maps: mapCases,
+  items: itemCases,
   branches: branchCases,
   waits: waitCases,
   signals: signalCases,

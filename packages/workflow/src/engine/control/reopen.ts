@@ -68,6 +68,7 @@ type Again = 'anew' | 'again' | undefined
 function whatRunsAgain(found: RunToChange, { stoodIn, again: wanted }: Wanted): readonly Again[] {
   const { run, steps, shape } = found
   const again: Again[] = []
+  const empty = mapsWithoutItems(found)
   // Numbers are a topological order: the dependencies of a step come before it.
   steps.forEach((step, number) => {
     const below = shape.steps[number]!.dependsOn.map((dependency) => again[dependency])
@@ -83,10 +84,25 @@ function whatRunsAgain(found: RunToChange, { stoodIn, again: wanted }: Wanted): 
     }
     const usedFailure = wanted !== undefined && shape.steps[number]!.dependsOn.includes(wanted)
     if (step.status === 'compensated' || below.includes('anew') || usedFailure) again[number] = 'anew'
-    else if (!isSettled(step) || below.includes('again') || number === wanted) again[number] = 'again'
+    else if (!isSettled(step) || below.includes('again') || number === wanted || empty.has(number))
+      again[number] = 'again'
   })
   retryUnusedFailures(found, again, stoodIn?.step)
   return again
+}
+
+/**
+ * The steps that decided the items of a map whose join has not ended, and that has none. Perhaps it decided them after the run was stopped: then they
+ * were not added, and it has to decide them again.
+ */
+function mapsWithoutItems({ steps, shape }: RunToChange): ReadonlySet<number> {
+  const found = new Set<number>()
+  shape.steps.forEach(({ kind, dependsOn }, number) => {
+    // Where its rows have places, a join depends on its map first, and then on the items.
+    const [map] = dependsOn
+    if (kind === 'join' && dependsOn.length === 1 && !isSettled(steps[number]!)) found.add(map!)
+  })
+  return found
 }
 
 /** A failed step whose dependents all run again, or that has none, runs again too. Those that depend on a step come after it. */

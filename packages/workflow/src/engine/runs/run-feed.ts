@@ -1,4 +1,4 @@
-import type { RunRecord, StepRecord, ValueRecord } from '../../adapter/index.ts'
+import type { ItemCount, RunRecord, StepRecord, ValueRecord } from '../../adapter/index.ts'
 
 /** A run as it was read. Watchers share it. */
 export interface SeenRun {
@@ -7,6 +7,8 @@ export interface SeenRun {
   readonly values: readonly ValueRecord[]
   /** The steps, by number, past whose failure the run continues. */
   readonly mayFail: ReadonlySet<number>
+  /** Only if not all items of maps were read. */
+  readonly itemCounts?: readonly ItemCount[] | undefined
 }
 
 /** The states of one run for one watcher. Keeps only the newest: a slow watcher skips states, and never makes a queue grow. */
