@@ -12,7 +12,7 @@ export interface Flags {
   readonly fresh: boolean
   /** The folder of the embedded database. */
   readonly folder: string
-  /** How long each service of the shop takes to answer. */
+  /** How long each service of the shop, and storing a picture, takes. */
   readonly paceMs: number
 }
 
@@ -28,7 +28,7 @@ Options:
   --fresh           delete the embedded database first
   --folder <path>   folder of the embedded database (default: .belay/database in the repository);
                     the galleries are beside it
-  --pace <ms>       how long each service of the shop takes to answer (default: 350)
+  --pace <ms>       how long each service of the shop, and storing a picture, takes (default: 350)
   --help            show this
 
 The database is embedded (PGlite), or the PostgreSQL that DATABASE_URL names.

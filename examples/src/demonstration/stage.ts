@@ -9,7 +9,7 @@ export interface Stage {
   readonly screen: Screen
   /** The folder of the galleries' files. */
   readonly galleryFolder: string
-  /** How long each service of the shop takes to answer. */
+  /** How long each service of the shop, and storing a picture, takes. */
   readonly paceMs: number
   /** Aborted when the user wants to stop. */
   readonly interrupted: AbortSignal

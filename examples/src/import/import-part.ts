@@ -34,7 +34,8 @@ export function importPart(stage: Stage): Part {
       )
     },
   })
-  return { workflow, show: (players) => showImports(stage, importer(players)) }
+  // Fewer than an import has chunks, so that a failure meets chunks of all kinds: loaded, loading and not yet begun.
+  return { workflow, concurrency: 4, show: (players) => showImports(stage, importer(players)) }
 }
 
 interface Importer {

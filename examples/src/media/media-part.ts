@@ -13,7 +13,7 @@ const PICTURES = PHOTOS * WIDTHS.length
 
 /** Makes a gallery of photographs, then another that may not be published and whose files are all removed. */
 export function mediaPart(stage: Stage): Part {
-  const galleries = new Galleries(stage.galleryFolder)
+  const galleries = new Galleries(stage.galleryFolder, { latencyMs: stage.paceMs })
   const workflow = makeGallery(galleries)
   const maker = ({ engine, player }: Players): Maker => ({
     async make(gallery, photos) {
@@ -23,7 +23,7 @@ export function mediaPart(stage: Stage): Part {
       return ended
     },
   })
-  return { workflow, show: (players) => showGalleries(stage, galleries, maker(players)) }
+  return { workflow, concurrency: 20, show: (players) => showGalleries(stage, galleries, maker(players)) }
 }
 
 interface Maker {

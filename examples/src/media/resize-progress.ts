@@ -9,24 +9,26 @@ const LINE_ITEMS = 8
 
 const ITEM = /^resize\[.+\]$/
 
-/** One line for all items of a map. Any process could draw it: what it shows is read from the store. */
+/** Draws one line for all items of the map. Any process could: what it shows is read from the store. */
 export async function followItems(screen: Screen, run: RunHandle<unknown>): Promise<void> {
   const progress = new ItemProgress(screen)
   for await (const change of run.watch()) {
     if (change.type === 'run') progress.turn(change.status)
-    // The step before the items decides them, and its output is their number.
-    else if (change.type === 'step' && change.step === 'resize[]') progress.total = Number(change.output ?? 0)
-    else if (change.type === 'step' && ITEM.test(change.step)) progress.set(change.step, change.status)
+    // Nobody told this progress: a map has one of its own.
+    else if (change.type === 'progress' && change.step === 'resize') progress.advance(change)
+    else if (change.type === 'step' && ITEM.test(change.step) && change.status === 'compensated')
+      progress.undo()
   }
   progress.end()
 }
 
 class ItemProgress {
-  total = 0
   #status = 'running'
-  #toldItems = 0
+  #done = 0
+  #total = 0
+  #undone = 0
+  #printed = 0
   readonly #screen: Screen
-  readonly #statuses = new Map<string, string>()
 
   constructor(screen: Screen) {
     this.#screen = screen
@@ -37,33 +39,36 @@ class ItemProgress {
     this.#draw()
   }
 
-  set(item: string, status: string): void {
-    this.#statuses.set(item, status)
+  advance({ done, total = 0 }: { readonly done: number; readonly total?: number | undefined }): void {
+    this.#done = done
+    this.#total = total
     this.#draw()
-    const done = this.#count('completed')
-    if (this.#screen.live || done < this.#toldItems + LINE_ITEMS) return
-    this.#toldItems = done
-    this.#screen.print(`  resize: ${done} of ${this.total} pictures`)
+    if (this.#screen.live || done < this.#printed + LINE_ITEMS) return
+    this.#printed = done
+    this.#screen.print(`  resize: ${done} of ${total} pictures`)
+  }
+
+  undo(): void {
+    this.#undone += 1
+    this.#draw()
   }
 
   end(): void {
-    const undone = this.#count('compensated')
-    if (!this.#screen.live && undone > 0) this.#screen.print(`  resize: ${undone} pictures removed again`)
+    if (this.#undone > 0 && !this.#screen.live) {
+      this.#screen.print(`  resize: ${this.#undone} pictures removed again`)
+    }
     this.#screen.keep()
   }
 
   #draw(): void {
-    const [done, undone] = [this.#count('completed'), this.#count('compensated')]
-    const cells = (items: number) => Math.round((BAR_CELLS * items) / Math.max(1, this.total))
-    const bar = `${'█'.repeat(cells(done))}${'↩'.repeat(cells(undone))}`.padEnd(BAR_CELLS, '·')
+    const cells = (items: number) => Math.round((BAR_CELLS * items) / Math.max(1, this.#total))
+    const bar = '↩'.repeat(cells(this.#undone)).padEnd(cells(this.#done), '█').padEnd(BAR_CELLS, '·')
     const { green, yellow, dim } = this.#screen.colours
-    const paint = undone > 0 ? yellow : green
-    const pictures = undone > 0 ? `${undone} removed again` : `${done} of ${this.total} pictures`
+    const [paint, pictures] =
+      this.#undone > 0
+        ? [yellow, `${this.#undone} pictures removed again`]
+        : [green, `${this.#done} of ${this.#total} pictures`]
     this.#screen.draw([`  ${paint(bar)}  ${pictures}  ${dim(`run ${this.#status}`)}`])
-  }
-
-  #count(status: string): number {
-    return [...this.#statuses.values()].filter((each) => each === status).length
   }
 }
 

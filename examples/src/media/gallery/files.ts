@@ -1,5 +1,6 @@
 import { access, appendFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 
 /** One thing that happened to a file: it was written, found already written by an earlier attempt, or removed. */
 export interface LedgerLine {
@@ -7,12 +8,14 @@ export interface LedgerLine {
   readonly file: string
 }
 
-/** Files in a folder, and a ledger of what happened to them. Each operation may be repeated. */
+/** Files in a folder, and a ledger of what happened to them. Each operation may be repeated. A write takes at least `latencyMs`. */
 export class Files {
   readonly #folder: string
+  readonly #latencyMs: number
 
-  constructor(folder: string) {
+  constructor(folder: string, { latencyMs = 0 } = {}) {
     this.#folder = folder
+    this.#latencyMs = latencyMs
   }
 
   pathOf(file: string): string {
@@ -29,6 +32,7 @@ export class Files {
     const path = this.pathOf(file)
     await mkdir(dirname(path), { recursive: true })
     await writeFile(`${path}.part`, await make())
+    if (this.#latencyMs > 0) await pause(this.#latencyMs)
     await rename(`${path}.part`, path)
     await this.#note({ what: 'wrote', file })
   }

@@ -15,16 +15,19 @@ export class CreditMissingError extends Error {
 /** Galleries of photographs, as files in a folder. They do not know Belay. Every operation may be repeated. */
 export class Galleries {
   readonly #files: Files
+  readonly #originals: Files
 
-  constructor(folder: string) {
-    this.#files = new Files(folder)
+  /** Storing a picture takes at least `latencyMs`. */
+  constructor(folder: string, { latencyMs = 0 } = {}) {
+    this.#files = new Files(folder, { latencyMs })
+    this.#originals = new Files(folder)
   }
 
   /** Takes photographs that were not taken yet, and returns their names. */
   async takePhotos(count: number): Promise<readonly string[]> {
     const names = Array.from({ length: count }, (_, index) => `photo-${String(index + 1).padStart(2, '0')}`)
     for (const [number, name] of names.entries()) {
-      await this.#files.writeOnce(original(name), () => jpegOf(photograph(number)))
+      await this.#originals.writeOnce(original(name), () => jpegOf(photograph(number)))
     }
     return names
   }
@@ -33,7 +36,7 @@ export class Galleries {
   async resize(gallery: string, { photo, width }: Size): Promise<Picture> {
     const file = pictureFile(gallery, { photo, width })
     await this.#files.writeOnce(file, async () => {
-      const image = await readJpeg(await this.#files.read(original(photo)))
+      const image = await readJpeg(await this.#originals.read(original(photo)))
       return jpegOf(resizeTo(image, width))
     })
     return { photo, width, file }
