@@ -22,10 +22,10 @@ describe('the gallery demonstration', () => {
 
     expect(kept, text).toBe(true)
     // The files themselves, read here and not by the code under test.
-    const galleries = new Galleries(theatre.galleryFolder)
+    const galleries = new Galleries(join(theatre.filesFolder, 'galleries'))
     expect(await galleries.list('gallery-1-a')).toHaveLength(PICTURES + 2)
-    expect(await galleries.measure('gallery-1-a/photo-03-160.jpg')).toEqual([160, 107])
-    expect(await galleries.measure('gallery-1-a/contact-sheet.jpg')).toEqual([160, 54])
+    expect(await galleries.measure('gallery-1-a/photo-03-90.jpg')).toEqual([90, 60])
+    expect(await galleries.measure('gallery-1-a/contact-sheet.jpg')).toEqual([120, 40])
     expect(await galleries.list('gallery-1-b')).toEqual([])
     const counts = countsOf(await galleries.ledger('gallery-1-b'))
     expect(counts).toEqual({ wrote: PICTURES + 1, removed: PICTURES + 1 })
@@ -44,9 +44,9 @@ describe('a gallery that is killed half-way', () => {
 
   test('is continued without making a finished picture again', async () => {
     const killed = start()
-    await killed.says(`resize: 8 of ${PICTURES} pictures`)
+    await killed.says(`of ${PICTURES} pictures`)
     expect((await killed.kill('SIGKILL')).signal).toBe('SIGKILL')
-    const galleries = new Galleries(join(folder, 'galleries'))
+    const galleries = new Galleries(join(folder, 'files', 'galleries'))
     const finished = await finishedPictures(join(folder, 'database'))
     const before = await galleries.ledger('gallery-1-a')
 

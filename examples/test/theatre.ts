@@ -14,10 +14,10 @@ import { Paper } from './paper.ts'
 export async function openTheatre() {
   const db = await createPglite()
   const database = databaseOver(db)
-  const galleryFolder = await mkdtemp(join(tmpdir(), 'belay-galleries-'))
+  const filesFolder = await mkdtemp(join(tmpdir(), 'belay-files-'))
   return {
     database,
-    galleryFolder,
+    filesFolder,
     /** `through` wraps the part's database. */
     async perform(
       open: (stage: Stage) => Part,
@@ -28,7 +28,7 @@ export async function openTheatre() {
         adapter: pglite(db),
         database: through(database),
         screen: new Screen(paper as unknown as OutputStream),
-        galleryFolder,
+        filesFolder,
         paceMs: 0,
         interrupted: new AbortController().signal,
       }
@@ -36,7 +36,7 @@ export async function openTheatre() {
     },
     async close() {
       await db.close()
-      await rm(galleryFolder, { recursive: true, force: true })
+      await rm(filesFolder, { recursive: true, force: true })
     },
   }
 }

@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-export const PARTS = ['order', 'import', 'media'] as const
+export const PARTS = ['order', 'import', 'csv', 'media'] as const
 export type PartName = (typeof PARTS)[number]
 
 const NAMES = new Intl.ListFormat('en', { type: 'disjunction' }).format(PARTS)
@@ -18,16 +18,17 @@ export interface Flags {
 
 export const HELP = `Usage: npm start -- [options]
 
-Runs three demonstrations, one after the other, and checks what they promise:
+Runs four demonstrations, one after the other, and checks what they promise:
   order    an order in six steps: once with success, once with a failing step and its undo
   import   135,233 cities loaded by parallel steps: once completely, once with a damaged chunk and its undo
+  csv      a CSV file with bad rows: once the good ones are loaded, once all or nothing
   media    a gallery: eight photographs in four sizes, once published, once with every file removed again
 
 Options:
   --only <name>     run one of them: ${NAMES}
   --fresh           delete the embedded database first
   --folder <path>   folder of the embedded database (default: .belay/database in the repository);
-                    the galleries are beside it
+                    other files are beside it
   --pace <ms>       how long each service of the shop, and storing a picture, takes (default: 350)
   --help            show this
 

@@ -7,8 +7,8 @@ export interface Stage {
   readonly adapter: Adapter
   readonly database: Database
   readonly screen: Screen
-  /** The folder of the galleries' files. */
-  readonly galleryFolder: string
+  /** A folder for files. */
+  readonly filesFolder: string
   /** How long each service of the shop, and storing a picture, takes. */
   readonly paceMs: number
   /** Aborted when the user wants to stop. */

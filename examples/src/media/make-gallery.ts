@@ -11,9 +11,9 @@ const gallerySchema = z.object({
 /**
  * Makes a gallery of photographs, each in every size, and removes every file again if it cannot be published:
  *
- *                ┌─▶ resize[photo-01-240] ─┐
+ *                ┌─▶ resize[photo-01-120] ─┐
  *     resize[] ──┼─▶ …                     ┼─▶ resize ─▶ contactSheet ─▶ publish
- *                └─▶ resize[photo-08-40]  ──┘
+ *                └─▶ resize[photo-08-30]  ──┘
  */
 export function makeGallery(galleries: Galleries) {
   return define('make-gallery', { version: 1, input: gallerySchema })

@@ -1,19 +1,21 @@
+import { join } from 'node:path'
 import type { RunSnapshot } from '@belay/workflow'
 import type { Outcome, Part, Players } from '../demonstration/part.ts'
 import { currentShowing } from '../demonstration/showing.ts'
 import type { Stage } from '../demonstration/stage.ts'
 import { Checklist } from '../terminal/checklist.ts'
+import { LinesWithoutItems } from '../terminal/lines-without-items.ts'
 import { table } from '../terminal/table.ts'
 import { Galleries, heightOf, type Photo, WIDTHS } from './gallery/index.ts'
 import { makeGallery } from './make-gallery.ts'
-import { followItems, LinesWithoutItems } from './resize-progress.ts'
+import { followItems } from './resize-progress.ts'
 
 const PHOTOS = 8
 const PICTURES = PHOTOS * WIDTHS.length
 
 /** Makes a gallery of photographs, then another that may not be published and whose files are all removed. */
 export function mediaPart(stage: Stage): Part {
-  const galleries = new Galleries(stage.galleryFolder, { latencyMs: stage.paceMs })
+  const galleries = new Galleries(join(stage.filesFolder, 'galleries'), { latencyMs: stage.paceMs })
   const workflow = makeGallery(galleries)
   const maker = ({ engine, player }: Players): Maker => ({
     async make(gallery, photos) {

@@ -1,6 +1,4 @@
 import type { RunHandle } from '@belay/workflow'
-import { PlainLines } from '../terminal/plain-lines.ts'
-import type { Happening, RunView } from '../terminal/run-view.ts'
 import type { Screen } from '../terminal/screen.ts'
 
 const BAR_CELLS = 32
@@ -69,13 +67,5 @@ class ItemProgress {
         ? [yellow, `${this.#undone} pictures removed again`]
         : [green, `${this.#done} of ${this.#total} pictures`]
     this.#screen.draw([`  ${paint(bar)}  ${pictures}  ${dim(`run ${this.#status}`)}`])
-  }
-}
-
-/** Prints what happens to the steps. Of the items there is one line for all. */
-export class LinesWithoutItems extends PlainLines {
-  override show(view: RunView, happening: Happening): void {
-    const { event } = happening
-    if (!('step' in event && ITEM.test(event.step ?? ''))) super.show(view, happening)
   }
 }

@@ -1,7 +1,7 @@
 import { type Image, whiteImage } from './image.ts'
 
 /** What the camera writes. */
-export const PHOTO = { width: 360, height: 240 } as const
+export const PHOTO = { width: 180, height: 120 } as const
 
 const RIDGES = 3
 
@@ -27,9 +27,9 @@ export function photograph(number: number): Image {
 /** For each column the first row of a ridge. */
 function skyline(number: number, ridge: number): readonly number[] {
   return Array.from({ length: PHOTO.width }, (_, x) => {
-    const at = x / (60 - ridge * 12) + number * 3 + ridge * 11
+    const at = x / (24 - ridge * 5) + number * 3 + ridge * 11
     const wave = Math.sin(at) + Math.sin(at * 2.3) / 2 + Math.abs(Math.sin(at * 5.1)) / 4
-    return PHOTO.height * (0.45 + 0.17 * ridge) - wave * 32
+    return PHOTO.height * (0.45 + 0.17 * ridge) - wave * 12
   })
 }
 

@@ -4,6 +4,7 @@ import { contactSheet } from './contact-sheet.ts'
 import { Files, type LedgerLine } from './files.ts'
 import { jpegOf, readJpeg, resizeTo } from './image.ts'
 import { heightOf, type Photo, type Picture, type Size, WIDTHS } from './picture.ts'
+import { inTurn } from './turns.ts'
 
 export { heightOf, type Photo, type Picture, WIDTHS } from './picture.ts'
 
@@ -27,7 +28,7 @@ export class Galleries {
   async takePhotos(count: number): Promise<readonly string[]> {
     const names = Array.from({ length: count }, (_, index) => `photo-${String(index + 1).padStart(2, '0')}`)
     for (const [number, name] of names.entries()) {
-      await this.#originals.writeOnce(original(name), () => jpegOf(photograph(number)))
+      await this.#originals.writeOnce(original(name), () => inTurn(() => jpegOf(photograph(number))))
     }
     return names
   }
@@ -36,8 +37,8 @@ export class Galleries {
   async resize(gallery: string, { photo, width }: Size): Promise<Picture> {
     const file = pictureFile(gallery, { photo, width })
     await this.#files.writeOnce(file, async () => {
-      const image = await readJpeg(await this.#originals.read(original(photo)))
-      return jpegOf(resizeTo(image, width))
+      const bytes = await this.#originals.read(original(photo))
+      return inTurn(async () => jpegOf(resizeTo(await readJpeg(bytes), width)))
     })
     return { photo, width, file }
   }
@@ -47,8 +48,8 @@ export class Galleries {
     const file = contactSheetFile(gallery)
     const smallest = pictures.filter(({ width }) => width === WIDTHS.at(-1))
     await this.#files.writeOnce(file, async () => {
-      const images = smallest.map(async (picture) => readJpeg(await this.#files.read(picture.file)))
-      return contactSheet(await Promise.all(images))
+      const bytes = await Promise.all(smallest.map((picture) => this.#files.read(picture.file)))
+      return inTurn(async () => contactSheet(await Promise.all(bytes.map(readJpeg))))
     })
     return file
   }

@@ -1,7 +1,7 @@
 import { PHOTO } from './camera.ts'
 
 /** The widths in which a gallery shows each photograph. The smallest is that of the contact sheet. */
-export const WIDTHS = [240, 160, 80, 40] as const
+export const WIDTHS = [120, 90, 60, 30] as const
 
 /** A photograph, and who must be named beside it. */
 export interface Photo {
