@@ -71,10 +71,11 @@ describe.each(servers)('a dry run of migrate() on $name', ({ url }) => {
 
     expect(plan.pending).toEqual(TAGS.slice(2))
     expect(plan.stopsOlderCode).toEqual([TAGS[5]])
-    // As psql sends it: what follows the transaction one by one, since an index is built concurrently.
-    const end = plan.sql.lastIndexOf('COMMIT;')
-    const apart = plan.sql.slice(end).split(/(?<=;)(?:-->.*)?$/m)
-    for (const text of [plan.sql.slice(0, end), ...apart]) await database.pool.query(text)
+    // As psql sends it: what is no part of a transaction one by one, since an index is built concurrently.
+    for (const part of plan.sql.split(/^(?=BEGIN;)|(?<=^COMMIT;)/m)) {
+      const texts = part.startsWith('BEGIN;') ? [part] : part.split(/(?<=;)(?:-->.*)?$/m)
+      for (const text of texts) await database.pool.query(text)
+    }
     expect(await migrate(database.pool, { schema: 'halfway' })).toEqual({ applied: [] })
   })
 

@@ -3,6 +3,7 @@ import { claimSteps } from '../src/claim/claim-steps.ts'
 import type { Statement } from '../src/connection/statement.ts'
 import { findEnds, forgetEnds } from '../src/ends/run-ends.ts'
 import { findRunById, findRunByKey } from '../src/read/find-run.ts'
+import { readHeartbeatDetails } from '../src/read/read-heartbeats.ts'
 import { readBranchPayloads, readRunPayloads, readStepPayloads } from '../src/read/read-payloads.ts'
 import { findEndedRuns } from '../src/retention/find-ended.ts'
 import { pruneEndedRuns } from '../src/retention/prune-runs.ts'
@@ -11,7 +12,12 @@ import { readKeptAttempts } from '../src/rows/kept-attempts.ts'
 import { continueAttempts, keptContinueAttempts } from '../src/settle/continue-attempts.ts'
 import { decideAttempts } from '../src/settle/decide-attempts.ts'
 import { expandMaps, keptExpandMaps } from '../src/settle/expand-maps.ts'
-import { failAttempts, keptFailAttempts } from '../src/settle/fail-attempts.ts'
+import {
+  failAfterPivots,
+  failAttempts,
+  keptFailAfterPivots,
+  keptFailAttempts,
+} from '../src/settle/fail-attempts.ts'
 import {
   finishAttempts,
   finishItems,
@@ -104,6 +110,14 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   ],
   [decideAttempts, `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, '500ms'`],
   [
+    failAfterPivots,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, '500ms', ${many('false')}, ${many('{0}')}`,
+  ],
+  [
+    keptFailAfterPivots,
+    `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, '500ms', ${many('false')}, ${many('{0}')}`,
+  ],
+  [
     failAttempts,
     `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('{}')}, ${many('{}')}, '500ms', ${many('false')}`,
   ],
@@ -153,6 +167,7 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [readRunPayloads, RUN_IDS],
   [readStepPayloads, `${RUN_IDS}, ${many('1')}`],
   [readBranchPayloads, `${RUN_IDS}, ${many('1')}`],
+  [readHeartbeatDetails, `${RUN_IDS}, ${many('1')}, ${many('k')}`],
   [readStoppingRuns, RUN_IDS],
   [readAttempts, `${RUN_IDS}, ${many('1')}`],
   [awaitAttempts, `${RUN_IDS}, ${many('1')}`],

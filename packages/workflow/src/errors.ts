@@ -21,6 +21,7 @@ export type BelayErrorCode =
   | 'step_failed'
   | 'watch_aborted'
   | 'step_timeout'
+  | 'heartbeat_timeout'
   | 'retry_window_over'
   | 'outcome_unknown'
   | 'signal_timeout'

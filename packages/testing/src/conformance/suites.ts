@@ -17,18 +17,20 @@ import { drainCases } from './cases/drain.ts'
 import { failCases } from './cases/fail.ts'
 import { fenceCases } from './cases/fences.ts'
 import { findingCases } from './cases/finding.ts'
+import { heartbeatCases } from './cases/heartbeats.ts'
 import { historyCases } from './cases/history.ts'
 import { itemCases } from './cases/items.ts'
-import { mapCases } from './cases/maps.ts'
 import { keptAttemptCases } from './cases/kept-attempts.ts'
 import { keptValueCases } from './cases/kept-values.ts'
 import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
+import { mapCases } from './cases/maps.ts'
 import { migrationCases } from './cases/migration.ts'
 import { pauseCases } from './cases/pause.ts'
 import { pausedStopCases } from './cases/paused-stop.ts'
 import { pausedUndoCases } from './cases/paused-undo.ts'
 import { payloadCases } from './cases/payloads.ts'
+import { pivotCases } from './cases/pivots.ts'
 import { raceCases } from './cases/races.ts'
 import { readingCases } from './cases/reading.ts'
 import { reopenCases } from './cases/reopen.ts'
@@ -100,6 +102,8 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   'finding runs': findingCases,
   'published values': valueCases,
   'kept values': keptValueCases,
+  heartbeats: heartbeatCases,
+  pivots: pivotCases,
   versions: versionCases,
   workers: workerCases,
   retention: retentionCases,

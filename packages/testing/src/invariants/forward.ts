@@ -1,5 +1,5 @@
 import { describe } from './rows.ts'
-import { isOpen, isSatisfied, type Reporter, type RunView, type StepView } from './view.ts'
+import { isOpen, type Reporter, type RunView, type StepView } from './view.ts'
 
 /** Invariants of steps that go forward, and of their dependencies. */
 export function forwardFacts(view: RunView, report: Reporter): void {
@@ -11,7 +11,8 @@ export function forwardFacts(view: RunView, report: Reporter): void {
       fact('nothing_open_once_the_undo_has_begun', !view.undoBegun || !isOpen(step.status))
       continue
     }
-    fact('step_of_a_running_run_is_open_or_settled', isOpen(step.status) || isSatisfied(step.status))
+    const mayStand = isOpen(step.status) || step.isSettled
+    fact('running_run_has_no_failed_step', mayStand || (step.status === 'failed' && view.isPastPivot))
     const open = openDependencies(step)
     fact('open_dependencies_count_is_right', !isOpen(step.status) || isCounted(view, step, open))
     fact('map_keeps_its_limit', keepsLimit(step))
@@ -28,9 +29,7 @@ function keepsLimit({ status, turns, dependencies, fence }: StepView): boolean {
   if (turns === undefined || status !== 'pending') return true
   const items = dependencies.filter(({ itemKey }) => itemKey !== undefined)
   const underWay = items.filter((item) => isOpen(item.status) && item.status !== 'pending').length
-  const freesNone = items.filter(
-    (item) => item.status === 'skipped' || (fence > 0 && isSatisfied(item.status)),
-  )
+  const freesNone = items.filter((item) => item.status === 'skipped' || (fence > 0 && item.isSettled))
   return underWay <= turns.atOnce + freesNone.length
 }
 
@@ -55,6 +54,6 @@ function isCounted({ run }: RunView, step: StepView, open: number): boolean {
 /** A join waits for its map alone until the map has decided its items: those of an earlier round do not count. */
 function openDependencies(step: StepView): number {
   const map = step.dependencies.filter(({ itemKey }) => itemKey === undefined)
-  const isDecided = map.every(({ status }) => isSatisfied(status))
-  return (isDecided ? step.dependencies : map).filter(({ status }) => !isSatisfied(status)).length
+  const isDecided = map.every(({ isSettled }) => isSettled)
+  return (isDecided ? step.dependencies : map).filter(({ isSettled }) => !isSettled).length
 }

@@ -1,5 +1,5 @@
 import { isTerminal, type StepStatus } from '@belay/workflow/adapter'
-import { isOpen, isSatisfied, isUndoOpen, type Reporter, type RunView } from './view.ts'
+import { isOpen, isUndoOpen, type Reporter, type RunView } from './view.ts'
 
 /** Invariants of a run's row and its steps. */
 export function runFacts(view: RunView, report: Reporter): void {
@@ -21,9 +21,9 @@ export function runFacts(view: RunView, report: Reporter): void {
   )
   fact('run_finished_after_created', run.finishedAt === null || run.finishedAt >= run.createdAt)
   fact('run_ends_no_earlier_than_its_steps', run.finishedAt === null || run.finishedAt >= lastEnd)
-  const allSatisfied = !any((status) => !isSatisfied(status))
-  fact('completed_run_has_completed_steps', run.status !== 'completed' || allSatisfied)
-  fact('run_completes_with_its_last_step', view.stopped || run.status === 'completed' || !allSatisfied)
+  const allSettled = steps.every(({ isSettled }) => isSettled)
+  fact('completed_run_has_completed_steps', run.status !== 'completed' || allSettled)
+  fact('run_completes_with_its_last_step', view.stopped || run.status === 'completed' || !allSettled)
   fact('failed_run_undid_nothing', run.status !== 'failed' || steps.every(({ undoOf }) => undoOf === null))
   fact(
     'parked_iff_an_undo_failed',
@@ -41,7 +41,7 @@ function storedFacts({ run, steps, stored, stopped }: RunView, fact: (name: stri
     const openUndos = steps.filter(({ status }) => isUndoOpen(status)).length
     fact('open_steps_count_open_undos', stored.openSteps === openUndos)
   } else if (!stopped) {
-    const openSinks = steps.filter((step) => step.dependents.length === 0 && !isSatisfied(step.status))
+    const openSinks = steps.filter((step) => step.dependents.length === 0 && !step.isSettled)
     fact('open_steps_count_open_sinks', stored.openSteps === openSinks.length)
   }
 }

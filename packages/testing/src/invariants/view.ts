@@ -1,4 +1,5 @@
 import {
+  continuesPast,
   edgesOf,
   isItem,
   mapOf,
@@ -17,13 +18,20 @@ export interface RunView {
   readonly steps: readonly StepView[]
   /** It failed or was cancelled. It does not go forward any more. */
   readonly stopped: boolean
+  /** One of its pivots has completed, so it goes forward although a step has failed. */
+  readonly isPastPivot: boolean
   /** Its undo was planned. Nothing in it goes forward any more, not even steps that were in flight. */
   readonly undoBegun: boolean
 }
 
-export interface StepView extends StepRecord {
-  readonly dependencies: readonly StepRecord[]
-  readonly dependents: readonly StepRecord[]
+export interface StepView extends SettlingStep {
+  readonly dependencies: readonly SettlingStep[]
+  readonly dependents: readonly SettlingStep[]
+}
+
+interface SettlingStep extends StepRecord {
+  /** Its dependents may start: it has completed, was skipped, or failed and the run went on. */
+  readonly isSettled: boolean
 }
 
 export type Reporter = (invariant: string, message: string, step?: number) => void
@@ -33,8 +41,16 @@ export function viewOf(definition: SavedDefinition, { run, steps, stored }: RunD
   if (!isComplete(definition, steps)) return undefined
   const placed = placeRows(definition.shape, steps)
   const byNumber = new Map(steps.map((step) => [step.step, step]))
-  const rows = placed === null ? steps : placed.numbers.map((number) => byNumber.get(number)!)
-  const { dependencies, dependents } = edgesOf(placed?.shape ?? definition.shape)
+  const shape = placed?.shape ?? definition.shape
+  const isPastPivot = definition.shape.steps.some(
+    ({ pivot }, number) => pivot === true && steps[number]!.status === 'completed',
+  )
+  const rows = shape.steps.map((step, place): SettlingStep => {
+    const row = byNumber.get(placed?.numbers[place] ?? place)!
+    const isContinued = row.status === 'failed' && (continuesPast(step) || !isPastPivot)
+    return { ...row, isSettled: isSatisfied(row.status) || isContinued }
+  })
+  const { dependencies, dependents } = edgesOf(shape)
   return {
     run,
     stored,
@@ -45,6 +61,7 @@ export function viewOf(definition: SavedDefinition, { run, steps, stored }: RunD
     })),
     // A paused run that was stopped is undone once it is resumed.
     stopped: STOPPED.has(run.status) || (run.status === 'paused' && run.cause !== null),
+    isPastPivot,
     undoBegun: steps.some(({ undoOf }) => undoOf !== null) || (stored?.endsAs ?? null) !== null,
   }
 }
@@ -70,9 +87,8 @@ export function isOpen(status: StepStatus): boolean {
   return status === 'pending' || status === 'ready' || status === 'running' || status === 'waiting'
 }
 
-/** Its dependents may start. In a run that was not stopped, a failed step is one past which the run continued. */
-export function isSatisfied(status: StepStatus): boolean {
-  return status === 'completed' || status === 'skipped' || status === 'failed'
+function isSatisfied(status: StepStatus): boolean {
+  return status === 'completed' || status === 'skipped'
 }
 
 /** Its undo has not ended. */

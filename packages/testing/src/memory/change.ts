@@ -43,7 +43,7 @@ export function moveRun(rows: Rows, run: RunRow, status: StoredRunStatus): void 
 }
 
 /** The port's record of a run whose status was changed. */
-export function changedRun(rows: Rows, run: RunRow, status = run.status): ChangedRun {
+export function changedRun(rows: Rows, run: RunRow, status: ChangedRun['status'] = run.status): ChangedRun {
   const { runId, definition, key, tags, createdAt, startAt, finishedAt } = run
   const durationMs = Math.max(0, (finishedAt ?? rows.now) - Math.max(createdAt, startAt ?? createdAt))
   const changed = { runId, definitionId: definition.saved.id, status, key, tags, durationMs }

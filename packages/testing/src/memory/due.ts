@@ -1,13 +1,19 @@
-import { type ChangedRun, deadlineCause } from '@belay/workflow/adapter'
+import { type ChangedRun, DEADLINE_DROPPED, deadlineCause } from '@belay/workflow/adapter'
 import { changedRun } from './change.ts'
+import { note } from './history.ts'
 import type { Rows, RunRow } from './rows.ts'
-import { goesForward, stopRun } from './stop.ts'
+import { goesForward, isPastPivot, stopRun } from './stop.ts'
 
 export function expireRuns(rows: Rows, { limit }: { limit: number }): readonly ChangedRun[] {
   const overdue = byDeadline(rows).filter(({ deadlineAt }) => deadlineAt! <= rows.now)
-  return overdue.slice(0, limit).map((run) => {
+  return overdue.slice(0, limit).flatMap((run) => {
+    if (isPastPivot(run)) {
+      run.deadlineAt = null
+      note(rows, run.runId, { ...DEADLINE_DROPPED, actor: null, change: null })
+      return []
+    }
     stopRun(rows, run, 'failure', deadlineCause(new Date(run.deadlineAt!).toISOString()))
-    return changedRun(rows, run)
+    return [changedRun(rows, run)]
   })
 }
 

@@ -1,4 +1,4 @@
-import type { Outcome, StoredRunStatus, Wake } from '@belay/workflow/adapter'
+import type { ChangedRun, Outcome, Wake } from '@belay/workflow/adapter'
 import { changeStep, moveRun } from './change.ts'
 import { addItems, freeNextItem, skipItems } from './items.ts'
 import { enqueue, type StepOfRun } from './lease.ts'
@@ -11,7 +11,7 @@ export interface Consequences {
   /** Steps that became claimable because the last step they waited for has ended. */
   readonly unblocked: StepOfRun[]
   /** New statuses of runs, by run id. */
-  readonly runs: Map<string, StoredRunStatus>
+  readonly runs: Map<string, ChangedRun['status']>
   /** True if a step was queued for any worker to claim at once. */
   requeued: boolean
 }
@@ -108,6 +108,10 @@ function fail(
     succeeded: outcome.succeeded === true || step.succeeded,
   })
   if (outcome.continues) return afterCompletion(rows, held, consequences)
+  if (outcome.pivots?.some((pivot) => run.steps[pivot]?.status === 'completed')) {
+    if (run.status === 'running') consequences.runs.set(run.runId, 'parked')
+    return
+  }
   if (stopRun(rows, run, 'failure', outcome.cause) && run.status === 'compensating') {
     consequences.runs.set(run.runId, run.status)
   }
@@ -117,8 +121,9 @@ function afterCompletion(rows: Rows, { run, step }: StepOfRun, consequences: Con
   // A late success in a stopped run only has to be undone.
   if (!goesForward(run)) return
   const dependents = dependentsOf(run, step.step)
-  for (const number of dependents) unblock(run, run.steps[number]!, 'pending', consequences)
+  // Before its join, which counts the items that are freed only while it is pending.
   if (step.item !== null) consequences.unblocked.push(...freeNextItem(run, step.step))
+  for (const number of dependents) unblock(run, run.steps[number]!, 'pending', consequences)
   if (dependents.length > 0) return
   run.openSteps -= 1
   if (run.openSteps > 0) return

@@ -1,5 +1,6 @@
 import {
   type Adapter,
+  continuesPast,
   countItems,
   type ItemsToRead,
   isItem,
@@ -13,10 +14,12 @@ import {
   type RunStatus,
   type StepRecord,
   type StepStatus,
+  templateOf,
 } from '@belay/workflow/adapter'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { itemOf, nameOf, rowOf, rowsOf } from './run-rows.ts'
-import { valueRecords } from './value-rows.ts'
+import { isPastPivot } from './stop.ts'
+import { heartbeatsOf, valueRecords } from './value-rows.ts'
 
 export function readRun(
   rows: Rows,
@@ -25,7 +28,7 @@ export function readRun(
 ): Awaited<ReturnType<Adapter['readRun']>> {
   const run = rows.runs.get(runId)
   if (run === undefined) return null
-  const steps = stepRecords(run)
+  const steps = stepRecords(run).map((step) => marked(run, step))
   const read = { run: runRecord(rows, run), values: valueRecords(rows, run) }
   if (items === undefined) return { ...read, steps }
   const page = steps
@@ -88,9 +91,10 @@ function newestFitting(rows: Rows, conditions: RunConditions): readonly RunRow[]
 
 export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly RunPayloads[] {
   const withBranches = requests.some(({ branches }) => branches)
-  return requests.flatMap(({ runId, steps }) => {
+  return requests.flatMap(({ runId, steps, heartbeats: asked }) => {
     const run = rows.runs.get(runId)
     if (run === undefined) return []
+    const heartbeats = asked === undefined ? {} : { heartbeats: heartbeatsOf(rows, runId, asked) }
     const payloads = steps.flatMap((number) => {
       const row = rowOf(run, number)
       if (row === undefined) return []
@@ -104,7 +108,7 @@ export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly 
         },
       ]
     })
-    return [{ runId, input: run.input, cause: run.cause, steps: payloads, now: rows.now }]
+    return [{ runId, input: run.input, cause: run.cause, steps: payloads, ...heartbeats, now: rows.now }]
   })
 }
 
@@ -114,13 +118,20 @@ function branchOf({ branch, undoOf, status, begun, startedAt }: StepRow) {
   return { branch, failed: undoneStatus === 'failed', undoneStatus, started }
 }
 
-/** `scheduled` and `waiting` are computed, so nobody has to write when they end. */
+/** `scheduled`, `waiting` and `parked` are computed, so nobody has to write when they end. */
 export function shownStatus(rows: Rows, run: RunRow): RunStatus {
   if (run.status !== 'running') return run.status
   if (run.startAt !== null && run.startAt > rows.now) return 'scheduled'
   const any = (...statuses: readonly StepStatus[]) =>
     rowsOf(run).some(({ status }) => statuses.includes(status))
+  if (rowsOf(run).some((row) => row.status === 'failed' && !isContinued(run, row))) return 'parked'
   return any('waiting') && !any('ready', 'running') ? 'waiting' : 'running'
+}
+
+function isContinued(run: RunRow, { step, status }: StepRow): boolean {
+  const shape = run.definition.saved.shape.steps[templateOf(step)]!
+  if (status !== 'failed') return false
+  return !isPastPivot(run) || (isItem(step) ? shape.onFailure === 'continue' : continuesPast(shape))
 }
 
 export function runRecord(rows: Rows, run: RunRow): RunRecord {
@@ -143,6 +154,12 @@ export function runRecord(rows: Rows, run: RunRow): RunRecord {
     tags,
     parent,
   }
+}
+
+/** The items of an irreversible map are marked, and not the step that decides them. */
+function marked({ definition }: RunRow, step: StepRecord): StepRecord {
+  const { irreversible, kind } = definition.saved.shape.steps[templateOf(step.step)]!
+  return irreversible === true && (isItem(step.step) || kind !== 'map') ? { ...step, irreversible } : step
 }
 
 export function stepRecords(run: RunRow): readonly StepRecord[] {

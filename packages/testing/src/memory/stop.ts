@@ -42,10 +42,21 @@ export function cancelRuns(rows: Rows, request: Parameters<Adapter['cancelRuns']
   const { runIds, cause, stop = 'cancellation', entry } = request
   return [...new Set(runIds)].flatMap((runId) => {
     const run = rows.runs.get(runId)
-    if (run === undefined || !stopRun(rows, run, stop, cause)) return []
+    if (
+      run === undefined ||
+      (stop === 'cancellation' && isPastPivot(run)) ||
+      !stopRun(rows, run, stop, cause)
+    )
+      return []
     if (entry !== undefined) note(rows, runId, entry)
     return [changedRun(rows, run)]
   })
+}
+
+/** Whether a pivot of the run has completed: then it cannot be undone any more. */
+export function isPastPivot(run: RunRow): boolean {
+  const { steps } = run.definition.saved.shape
+  return steps.some(({ pivot }, number) => pivot === true && run.steps[number]!.status === 'completed')
 }
 
 export function stopping(rows: Rows, { runIds }: { runIds: readonly string[] }): readonly string[] {

@@ -1,4 +1,9 @@
-import type { ValueRecord } from '@belay/workflow/adapter'
+import {
+  type HeartbeatRecord,
+  type HeartbeatRequest,
+  isHeartbeat,
+  type ValueRecord,
+} from '@belay/workflow/adapter'
 import type { Rows, RunRow, ValueRow } from './rows.ts'
 import { nameOf, rowOf } from './run-rows.ts'
 
@@ -6,10 +11,26 @@ export function valuesOf(rows: Rows, runId: string): readonly ValueRow[] {
   return rows.values.get(runId) ?? []
 }
 
+/** Without the details of heartbeats, which only the next attempts of their steps read. */
+export function toldValuesOf(rows: Rows, runId: string): readonly ValueRow[] {
+  return valuesOf(rows, runId).filter(({ key }) => !isHeartbeat(key))
+}
+
+export function heartbeatsOf(
+  rows: Rows,
+  runId: string,
+  asked: readonly HeartbeatRequest[],
+): readonly HeartbeatRecord[] {
+  return asked.flatMap(({ step, key }) => {
+    const found = valuesOf(rows, runId).find((value) => value.step === step && value.key === key)
+    return found === undefined ? [] : [{ step, key, value: found.value }]
+  })
+}
+
 /** Of each key the latest value, and the progress of each step. */
 export function valueRecords(rows: Rows, run: RunRow): readonly ValueRecord[] {
   // A map that decided its items anew may have dropped the item that told a value.
-  const values = valuesOf(rows, run.runId).filter(({ step }) => rowOf(run, step) !== undefined)
+  const values = toldValuesOf(rows, run.runId).filter(({ step }) => rowOf(run, step) !== undefined)
   const latest = values.filter(
     (value) =>
       value.key === null || !values.some((other) => other.key === value.key && isShownOver(other, value)),

@@ -1,4 +1,11 @@
-import type { NewValue, ObservedRun, Published, PublishRequest, ValueRecord } from '@belay/workflow/adapter'
+import {
+  isHeartbeat,
+  type NewValue,
+  type ObservedRun,
+  type Published,
+  type PublishRequest,
+  type ValueRecord,
+} from '@belay/workflow/adapter'
 import { nameOfRun } from './change-within.ts'
 import { isLeased } from './lease.ts'
 import { refusalOf } from './payload.ts'
@@ -6,7 +13,7 @@ import { shownStatus } from './read.ts'
 import type { NameHolder, Rows, StepRow, ValueRow } from './rows.ts'
 import { rowOf, rowsOf } from './run-rows.ts'
 import { nameOfStep } from './signals.ts'
-import { valueRecords, valuesOf } from './value-rows.ts'
+import { toldValuesOf, valueRecords, valuesOf } from './value-rows.ts'
 
 /** Stores the values that can be stored. `tx` is the transaction that they belong to. */
 export function publish(rows: Rows, request: PublishRequest, tx?: NameHolder): readonly Published[] {
@@ -31,7 +38,7 @@ export function resultsOf(
     if (rows.holderOf([nameOfRun(runId), nameOfStep({ runId, step })], tx) !== undefined) return 'busy'
     const refusal = refusalOf(value.value)
     if (refusal !== undefined) return { refused: refusal }
-    if (key === null) return 'stored'
+    if (key === null || isHeartbeat(key)) return 'stored'
     const known = keys.get(runId) ?? keysOf(rows, runId)
     keys.set(runId, known)
     if (!known.has(key) && known.size >= keysMax) return 'too_many'
@@ -46,7 +53,7 @@ function rowIn(rows: Rows, { runId, step }: Pick<NewValue, 'runId' | 'step'>): S
 }
 
 function keysOf(rows: Rows, runId: string): Set<string> {
-  return new Set(valuesOf(rows, runId).flatMap(({ key }) => key ?? []))
+  return new Set(toldValuesOf(rows, runId).flatMap(({ key }) => key ?? []))
 }
 
 function store(rows: Rows, { runId, step, fence, sequence, key, ageMs, value }: NewValue): void {
@@ -76,7 +83,7 @@ export function observeRuns(rows: Rows, runIds: readonly string[]): readonly Obs
   return [...new Set(runIds)].flatMap((runId) => {
     const run = rows.runs.get(runId)
     if (run === undefined) return []
-    const values = [...valuesOf(rows, runId)].sort(
+    const values = [...toldValuesOf(rows, runId)].sort(
       (one, other) => one.step - other.step || ((one.key ?? '') < (other.key ?? '') ? -1 : 1),
     )
     return [

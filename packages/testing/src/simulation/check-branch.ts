@@ -20,7 +20,13 @@ function whySkipped(definition: WorkflowDefinition, name: string, rows: Rows): s
     if (onSkipped === 'skip' || isChoice) return `its dependency ${row.name} was skipped`
   }
   for (const { choice, cases: wanted } of cases) {
-    const output = rows.find((row) => row.name === choice)?.output ?? null
+    const row = rows.find((other) => other.name === choice)
+    if (definition.steps[definition.graph.numberOf(choice)!]!.onFailure === 'continue') {
+      const outcome = row?.status === 'failed' ? 'failed' : 'completed'
+      if (!wanted.includes(outcome)) return `${choice} ${outcome}`
+      continue
+    }
+    const output = row?.output ?? null
     if (output === null || !wanted.includes(JSON.parse(output))) return `${choice} chose ${output}`
   }
   return undefined

@@ -54,6 +54,7 @@ function checkForwardCall({ found, definition }: Call, row: StepRecord, broken: 
   const dependencies = isItem(row.step) ? [mapOf(row.step)] : definition.graph.dependencies[row.step]!
   for (const dependency of dependencies) {
     const { status } = steps[dependency]!
+    if (status === 'failed' && definition.steps[dependency]!.onFailure === 'continue') continue
     if (status !== 'completed' && (status !== 'skipped' || isItem(row.step)))
       broken(`${call} was called while its dependency ${dependency} is ${status}`)
   }

@@ -1,5 +1,5 @@
-import type { Wait, WorkflowDefinition } from '@belay/workflow'
-import { isItem, type JsonText, mapOf, type StepRecord, templateOf } from '@belay/workflow/adapter'
+import type { StepDefinition, Wait, WorkflowDefinition } from '@belay/workflow'
+import { isItem, type JsonText, mapOf, type StepRecord, skipOf, templateOf } from '@belay/workflow/adapter'
 import type { RunDump } from '../invariants/index.ts'
 import { checkBranch } from './check-branch.ts'
 import { compensateOf, itemsOf, rowsAfter } from './descendants.ts'
@@ -38,7 +38,7 @@ export function checkEndOf(end: End, broken: Report): void {
     case 'compensated':
     case 'cancelled':
       for (const step of steps) {
-        if (stored?.stop === 'abandonment') checkLeft(end, step, broken)
+        if (stored?.stop === 'abandonment' || isPastPivot(end)) checkLeft(end, step, broken)
         else checkUndone(end, step, broken)
       }
       return
@@ -50,6 +50,11 @@ export function checkEndOf(end: End, broken: Report): void {
   }
 }
 
+/** Nothing is undone once a pivot has completed, even if the run was being stopped at that moment. */
+function isPastPivot({ found, definition }: End): boolean {
+  return definition.steps.some(({ pivot, number }) => pivot && found.steps[number]!.status === 'completed')
+}
+
 function checkCompleted(end: End, step: StepRecord, broken: Report): void {
   const { runId } = end.found.run
   checkBranch({ versions: end.versions, steps: end.found.steps, step }, (violation) =>
@@ -57,6 +62,8 @@ function checkCompleted(end: End, step: StepRecord, broken: Report): void {
   )
   // A step that an operator skipped has a stand-in.
   if (step.status === 'skipped') return
+  if (step.status === 'failed' && end.definition.steps[templateOf(step.step)]!.onFailure === 'continue')
+    return
   const expected = expectedOutputs(end, step)
   // It is part of what its map collects.
   if (step.status === 'failed' && isItem(step.step) && collects(end, step.step)) return
@@ -86,15 +93,25 @@ function expectedOutputs(end: End, step: StepRecord): readonly JsonText[] {
     }
     case 'poll':
     case undefined:
-      return versions.flatMap(({ graph }) => {
+      return versions.flatMap(({ graph, steps }) => {
         const number = graph.numberOf(
           isItem(step.step) ? definition.graph.names[mapOf(step.step)]! : step.name,
         )
         if (number === undefined) return []
-        const sees = graph.dependencies[number]!.map((dependency) => graph.names[dependency]!).sort()
-        return [JSON.stringify({ step: step.name, sees })]
+        const sees = graph.dependencies[number]!.flatMap((dependency) =>
+          seenAs(steps[dependency]!, found.steps),
+        )
+        return [JSON.stringify({ step: step.name, sees: sees.sort() })]
       })
   }
+}
+
+/** How a step sees a dependency: with its outcome, if the run continues past its failure. The choice of a follow-up is hidden. */
+function seenAs({ name, onFailure, cases }: StepDefinition, rows: readonly StepRecord[]): readonly string[] {
+  if (cases !== null && name === 'ended') return []
+  const row = rows.find((other) => other.name === name)
+  if (onFailure === 'stop' || row === undefined || skipOf(row.branch) !== undefined) return [name]
+  return [`${name} ${row.status === 'failed' ? 'failed' : 'completed'}`]
 }
 
 /** The output of a map: those of its items, in their order, or how each of them ended. */
@@ -161,9 +178,9 @@ function isUndoneByAnother({ versions }: End, { name }: StepRecord): boolean {
   })
 }
 
-/** Cancelled without an undo: every effect stays. */
+/** Cancelled without an undo, or stopped after its pivot: every effect stays. */
 function checkLeft({ found }: End, step: StepRecord, broken: Report): void {
-  const where = `run ${found.run.runId}, cancelled without an undo, step ${step.name}`
+  const where = `run ${found.run.runId}, which is not undone, step ${step.name}`
   if (step.undoOf !== null) broken(`${where} is ${step.status}`)
   checkOver(where, step, broken)
 }

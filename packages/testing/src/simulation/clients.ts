@@ -1,8 +1,16 @@
 import type { StepDefinition, WorkflowDefinition } from '@belay/workflow'
-import { BelayError, STEP_KINDS, type StepTransaction, templateOf } from '@belay/workflow/adapter'
+import {
+  BelayError,
+  STEP_KINDS,
+  type StepRecord,
+  type StepTransaction,
+  templateOf,
+} from '@belay/workflow/adapter'
+import { withFollowUps } from './definitions.ts'
 import { untilDeath } from './faulty-adapter.ts'
 import type { Fleet, Living } from './fleet.ts'
 import { type Operation, operationOn, upkeep } from './operator.ts'
+import { STAND_IN } from './plan.ts'
 import type { Process } from './scheduler.ts'
 import type { Stage } from './stage.ts'
 
@@ -76,10 +84,13 @@ export class Clients {
   }
 
   async resumeAll(): Promise<void> {
-    for (const { run } of (await this.#stage.shared.dump()).runs) {
-      if (run.status !== 'paused') continue
-      const act: Operation['act'] = ({ engine }) => engine.runs.handle(run.runId).resume()
-      this.#operate({ name: 'resume', runId: run.runId, act })
+    for (const { run, steps } of (await this.#stage.shared.dump()).runs) {
+      const { runId, status } = run
+      if (status === 'paused') {
+        this.#operate({ name: 'resume', runId, act: ({ engine }) => engine.runs.handle(runId).resume() })
+      }
+      if (status === 'parked')
+        this.#operate({ name: 'unpark', runId, act: (parts) => unpark(parts, steps, runId) })
     }
   }
 
@@ -211,5 +222,19 @@ function definitionOf(
   workflows: readonly WorkflowDefinition[],
   run: { readonly workflow: string; readonly version: number },
 ): WorkflowDefinition {
-  return workflows.find(({ name, version }) => name === run.workflow && version === run.version)!
+  return withFollowUps(workflows).find(
+    ({ name, version }) => name === run.workflow && version === run.version,
+  )!
+}
+
+/** Lets a run go on in which a step failed after a pivot. A wait would fail again without its signal, so it is skipped. */
+async function unpark(
+  { engine }: Parameters<Operation['act']>[0],
+  steps: readonly StepRecord[],
+  runId: string,
+): Promise<void> {
+  const handle = engine.runs.handle(runId)
+  const wait = steps.find(({ status, waitingSince }) => status === 'failed' && waitingSince !== null)
+  if (wait === undefined) await handle.retry()
+  else await handle.skipStep(wait.name, { output: STAND_IN })
 }

@@ -5,7 +5,7 @@ export class Definitions {
   readonly #definitions: readonly WorkflowDefinition[]
 
   constructor(definitions: readonly WorkflowDefinition[]) {
-    this.#definitions = definitions
+    this.#definitions = withFollowUps(definitions)
   }
 
   of({ workflow, version }: { readonly workflow: string; readonly version: number }): WorkflowDefinition {
@@ -15,4 +15,9 @@ export class Definitions {
   versionsOf(workflow: string): readonly WorkflowDefinition[] {
     return this.#definitions.filter(({ name }) => name === workflow)
   }
+}
+
+/** The workflows, and those of their follow-ups. */
+export function withFollowUps(definitions: readonly WorkflowDefinition[]): readonly WorkflowDefinition[] {
+  return definitions.flatMap((one) => (one.followUp === null ? [one] : [one, one.followUp]))
 }

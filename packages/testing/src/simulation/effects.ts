@@ -1,6 +1,7 @@
 import type { GraphHandlerContext, StepEvent, UndoReport } from '@belay/workflow'
 import type { StepRecord } from '@belay/workflow/adapter'
 import type { Dump, RunDump } from '../invariants/index.ts'
+import { isPastPivot } from './pivots.ts'
 import type { Plan } from './plan.ts'
 import type { Written } from './store.ts'
 
@@ -108,9 +109,13 @@ export class Effects {
   /** Called when a run has ended or is parked: all its effects must be accounted for. */
   checkEnd({ run, steps, stored }: RunDump, report: readonly UndoReport[]): void {
     for (const step of steps) {
-      // A cancellation without an undo leaves effects too, if an error does not prove that nothing happened.
-      const isLeft = stored?.stop === 'abandonment' && this.#compensateOn(run.runId, step.name) === 'started'
+      // A cancellation without an undo leaves effects too, and so does a stop that came too late, while a pivot completed, if an error does not prove that nothing happened.
+      const plan = this.#plans.get(run.workflow)
+      const isKept = stored?.stop === 'abandonment' || (plan !== undefined && isPastPivot(plan, steps))
+      const isLeft = isKept && this.#compensateOn(run.runId, step.name) === 'started'
       if (isLeft) continue
+      // The run continued past its failure: its error tells what is known of its effect.
+      if (run.status === 'completed' && step.status === 'failed') continue
       const named = report.find((entry) => entry.step === step.name)?.result
       for (const effect of this.#of(run.runId, step.name).values()) {
         const isLetGo = !isTimely(effect) && this.#letGo.has(`${run.runId}/${step.name}`)

@@ -12,5 +12,5 @@ export const EXPECTED_REFUSALS: ReadonlySet<string> = new Set([
 /** Whether a handler may continue after its attempt was released or timed out. */
 export function isLetGo(outcome: Outcome): boolean {
   if (outcome.type === 'released') return outcome.begun !== false
-  return outcome.type === 'retry' && outcome.error.includes('"step_timeout"')
+  return outcome.type === 'retry' && /"(step|heartbeat)_timeout"/.test(outcome.error)
 }

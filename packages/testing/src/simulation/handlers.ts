@@ -60,20 +60,31 @@ export function workflowsOf(plan: Plan, parts: HandlerParts): readonly WorkflowD
       return random.pick(['left', 'right', 'straight'])
     },
     undo: (context: Context) => perform(context, plan, parts),
+    // The context is that of an end step: its run is the one that ended.
+    follow: async (context: Context) => {
+      await behave(context, { plan, parts, failsForGood: 0 })
+      return outputOf(context)
+    },
     list: async (context: Context) => {
       await behave(context, { plan, parts, failsForGood: 0 })
       return Array.from({ length: random.integer(0, 6) }, (_, n) => ({ n }))
     },
   }
-  return plan.versions.map(({ steps, dag }, index) =>
+  return plan.versions.map(({ steps, dag, ends }, index) =>
     // A check that hangs must end too, but has no timeout of its own.
-    defineGraph(plan.name, { version: index + 1, steps, dag, timeout: '30s' }, handlers),
+    defineGraph(plan.name, { version: index + 1, steps, dag, ends, timeout: '30s' }, handlers),
   )
 }
 
-/** Proves that dependencies' outputs arrive: the oracle checks the sum over the graph. */
+/** Proves that dependencies' outputs arrive, and how they ended: the oracle checks the sum over the graph. */
 function outputOf({ step, deps }: Context) {
-  return { step, sees: Object.keys(deps).sort() }
+  return { step, sees: Object.entries(deps).map(seen).sort() }
+}
+
+/** The dependency, and its outcome if the run continues past its failure. Nothing else that steps return here has a status. */
+function seen([name, value]: readonly [string, unknown]): string {
+  const isSettled = typeof value === 'object' && value !== null && 'status' in value
+  return isSettled ? `${name} ${value.status}` : name
 }
 
 function unstorable(random: Random): unknown {
@@ -93,8 +104,10 @@ async function perform(context: Context, plan: Plan, parts: HandlerParts): Promi
     await parts.within(tx)
   }
   if (random.chance(TELLS)) await parts.told.tell(context)
+  if (random.chance(TELLS)) await parts.told.beat(context)
   await behave(context, { plan, parts, failsForGood: undoOf === undefined ? failsForGood : undoFailsForGood })
   if (random.chance(TELLS)) await parts.told.tell(context)
+  if (random.chance(TELLS)) await parts.told.beat(context)
   if (tx !== undefined) return
   await takeEffect(call, undoOf !== undefined)
   // Only if `compensateOn` asks for it. Otherwise an error means that nothing happened.

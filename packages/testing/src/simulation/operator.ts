@@ -57,6 +57,8 @@ function fittingOperation(found: RunDump, random: Random): Fitting | undefined {
     case 'running':
     case 'waiting':
       return forward(stepIn('ready', 'waiting'), random)
+    case 'parked':
+      return afterPivot(stepIn('failed')!, stepIn('ready', 'waiting'), random)
     case 'paused':
       return random.chance(0.7) ? ['resume', (handle) => handle.resume(BY)] : migration(random)
     case 'failed':
@@ -81,6 +83,13 @@ function forward(step: string | undefined, random: Random): Fitting {
   if (step === undefined || random.chance(0.5)) return ['pause', (handle) => handle.pause(BY)]
   if (random.chance(0.5)) return ['retryStep', (handle) => handle.retryStep(step, BY)]
   return ['skipStep', (handle) => handle.skipStep(step, { ...BY, output: 'stand-in' })]
+}
+
+function afterPivot(failed: string, other: string | undefined, random: Random): Fitting {
+  if (random.chance(0.3)) return forward(other, random)
+  if (random.chance(0.3)) return ['retry', (handle) => handle.retry(BY)]
+  if (random.chance(0.6)) return ['retryStep', (handle) => handle.retryStep(failed, BY)]
+  return ['skipStep', (handle) => handle.skipStep(failed, { ...BY, output: 'stand-in' })]
 }
 
 function ended(step: string | undefined, random: Random): Fitting {
@@ -119,12 +128,21 @@ function migration(random: Random): Fitting {
   ]
 }
 
+/** The workflows of which clients start runs. Follow-ups are left, with their keys, so that the oracle can count them. */
+const STARTED = ['w0', 'w1']
+
 /** An action on many runs at once, or one that only reads. */
 export function upkeep(random: Random): Operation {
   const status = random.pick(['failed', 'compensated', 'cancelled', 'completed'] as const)
   return random.pick<Operation>([
-    { name: 'prune', act: ({ engine }) => engine.prune({ olderThan: '1s', statuses: [status] }) },
-    { name: 'releaseKeys', act: ({ engine }) => engine.runs.releaseKeys({ olderThan: '500ms' }) },
+    {
+      name: 'prune',
+      act: ({ engine }) => engine.prune({ olderThan: '1s', statuses: [status], workflow: STARTED }),
+    },
+    {
+      name: 'releaseKeys',
+      act: ({ engine }) => engine.runs.releaseKeys({ olderThan: '500ms', workflow: STARTED }),
+    },
     { name: 'list runs', act: ({ engine }) => engine.runs.list({ status, limit: 10 }) },
     { name: 'count runs', act: ({ engine }) => engine.runs.count({ status }) },
     { name: 'list approvals', act: ({ engine }) => engine.approvals.pending() },

@@ -7,6 +7,7 @@ import {
   type Outcome,
   type Published,
   type PublishRequest,
+  type RunEnd,
   type Settlement,
 } from '@belay/workflow/adapter'
 import { checkInvariants, type RunDump } from '../invariants/index.ts'
@@ -14,6 +15,7 @@ import { count, isLookedAt, isWithin } from './calls.ts'
 import { Decisions } from './check-branch.ts'
 import { checkCall } from './check-call.ts'
 import { checkEndOf, type Known } from './check-end.ts'
+import { FollowUps } from './check-follow-ups.ts'
 import type { Definitions } from './definitions.ts'
 import type { Effects } from './effects.ts'
 import { EXPECTED_REFUSALS, isLetGo } from './expected.ts'
@@ -55,6 +57,7 @@ export class Oracle {
   /** By run and the step's name. */
   readonly #known: Known = { recorded: new Map(), taken: new Map(), maybeTaken: new Map() }
   readonly #decisions = new Decisions()
+  readonly #followUps = new FollowUps()
   /** How often transactional handlers wrote and their outcomes were recorded, by run, step and outcome. */
   readonly #committed = new Map<string, number>()
   /** Since when runs have been paused. */
@@ -98,6 +101,8 @@ export class Oracle {
       case 'cancelRuns':
       case 'changeRun':
         return this.#acted(verb, args, answer)
+      case 'findRunEnds':
+        return this.#followUps.found(answer as readonly RunEnd[])
       case 'prune':
         for (const runId of answer as readonly string[]) this.#pruned.add(runId)
     }
@@ -134,6 +139,7 @@ export class Oracle {
       if (!isThere) this.#broken(`run ${runId} vanished: ${why}`)
     }
     for (const run of runs) await this.#checkEndOf(run)
+    this.#followUps.check(runs, this.#parts.definitions, (violation) => this.#broken(violation))
     await this.#checkWritten()
   }
 

@@ -1,4 +1,12 @@
-import type { GraphChoice, GraphCondition, GraphMap, GraphStep, GraphWait } from '@belay/workflow'
+import type {
+  GraphChoice,
+  GraphCondition,
+  GraphEndStep,
+  GraphMap,
+  GraphStep,
+  GraphWait,
+} from '@belay/workflow'
+import { withPivot } from './pivots.ts'
 import type { Random } from './random.ts'
 
 /** How the handlers of a simulated workflow behave. Chosen call by call. */
@@ -16,6 +24,7 @@ type SimulatedStep = GraphStep | GraphMap | GraphWait | GraphChoice
 export interface Version {
   readonly steps: Readonly<Record<string, SimulatedStep>>
   readonly dag: Readonly<Record<string, readonly string[]>>
+  readonly ends: Readonly<Record<string, GraphEndStep>>
 }
 
 /** A random workflow as data, so that every process can add its own handlers. */
@@ -33,10 +42,11 @@ export function randomPlan(random: Random, name: string): Plan {
   const waits = random.pick([0, 0.15, 0.5])
   const maps = random.pick([0, 0, 0.2, 0.4])
   const branches = random.pick([0, 0.2, 0.5])
+  const continues = random.pick([0, 0.2, 0.6])
   const dag: Record<string, readonly string[]> = {}
   const names = Array.from({ length: size }, (_, index) => `s${index}`)
   for (const [index, step] of names.entries()) {
-    const choices = names.slice(0, index).filter((name) => 'on' in steps[name]!)
+    const choices = names.slice(0, index).filter((name) => casesOf(steps[name]!) !== undefined)
     const kind = random.chance(branches / 2)
       ? randomChoice
       : random.chance(waits)
@@ -44,7 +54,13 @@ export function randomPlan(random: Random, name: string): Plan {
         : random.chance(maps)
           ? randomMap
           : randomStep
-    steps[step] = { ...kind(random), ...(random.chance(branches) ? randomCondition(random, choices) : {}) }
+    const made = kind(random)
+    const mayContinue = !('on' in made) && !('over' in made) && random.chance(continues)
+    steps[step] = {
+      ...made,
+      ...(mayContinue ? { onFailure: 'continue' as const } : {}),
+      ...(random.chance(branches) ? randomCondition(random, choices, steps) : {}),
+    }
     const dependencies = names.slice(0, index).filter(() => random.chance(density))
     if (dependencies.length > 0) dag[step] = dependencies
   }
@@ -53,12 +69,16 @@ export function randomPlan(random: Random, name: string): Plan {
     { fails: 0.15, failsForGood: 0.03, hangs: 0.02, undoFailsForGood: 0 },
     { fails: 0.3, failsForGood: 0.1, hangs: 0.1, undoFailsForGood: 0.2 },
   ])
-  const first = { steps, dag }
-  return { name, versions: [first, nextVersion(first, random)], temper }
+  const first = { steps, dag, ends: randomEnds(random) }
+  const versions = [first, nextVersion(first, random)]
+  const works = names.filter((name) => 'handler' in steps[name]! && !('over' in steps[name]!))
+  if (works.length === 0 || random.chance(0.6)) return { name, versions, temper }
+  const pivots = [...new Set([random.pick(works), random.pick(works)])].slice(0, random.integer(1, 2))
+  return { name, versions: versions.map((version) => pivots.reduce<Version>(withPivot, version)), temper }
 }
 
 /** The same steps among new ones, so that most of them get another number. Sometimes with one step fewer, or one more edge. */
-function nextVersion({ steps, dag }: Version, random: Random): Version {
+function nextVersion({ steps, dag, ends }: Version, random: Random): Version {
   const names = Object.keys(steps)
   const dropped = names.length > 1 && random.chance(0.3) ? names.at(-1) : undefined
   const kept = names.filter((name) => name !== dropped)
@@ -75,6 +95,7 @@ function nextVersion({ steps, dag }: Version, random: Random): Version {
       last: randomStep(random),
     },
     dag: { ...edges, last: [last] },
+    ends: random.chance(0.8) ? ends : randomEnds(random),
   }
 }
 
@@ -92,7 +113,8 @@ function randomStep(random: Random): GraphStep {
           compensate: { handler: 'undo', transaction: random.chance(0.3) },
           compensateOn: random.pick(['completed', 'completed', 'started']),
         }
-      : {}),
+      : { irreversible: random.chance(0.5) }),
+    ...(random.chance(0.3) ? { heartbeatTimeout: random.pick(['1s', '5s', '20s']) } : {}),
   }
 }
 
@@ -109,13 +131,43 @@ function randomChoice(random: Random): GraphChoice {
   return { on: 'choose', cases: CASES, attempts: random.integer(1, 3), initial: 50, timeout: '10s' }
 }
 
+/** How a step may decide about others: by its case, or by how it ended. */
+function casesOf(step: SimulatedStep): readonly string[] | undefined {
+  if ('on' in step) return CASES
+  return 'onFailure' in step && step.onFailure === 'continue' ? ['completed', 'failed'] : undefined
+}
+
+/** Steps after the end, for every kind of end; in most plans none. */
+function randomEnds(random: Random): Version['ends'] {
+  if (random.chance(0.6)) return {}
+  const attempts = random.integer(1, 3)
+  const step = { handler: 'follow', attempts, initial: 50, timeout: '10s' } as const
+  return {
+    good: { ...step, after: 'completed' },
+    bad: { ...step, after: 'failed', transaction: random.chance(0.3) },
+    undone: { ...step, after: 'compensated', dependsOn: random.chance(0.5) ? ['bad'] : [], onSkipped: 'run' },
+    always: {
+      ...step,
+      after: 'any',
+      dependsOn: random.chance(0.5) ? ['good', 'undone'] : [],
+      onSkipped: 'run',
+    },
+  }
+}
+
 /** A step with this may be skipped, or runs although a dependency was skipped. */
-function randomCondition(random: Random, choices: readonly string[]): GraphCondition {
+function randomCondition(
+  random: Random,
+  choices: readonly string[],
+  steps: Readonly<Record<string, SimulatedStep>>,
+): GraphCondition {
   const onSkipped = random.pick(['skip', 'run'] as const)
   if (random.chance(0.3)) return { onSkipped }
   if (choices.length === 0 || random.chance(0.4)) return { when: 'decide', onSkipped }
-  const wanted = random.chance(0.5) ? random.pick(CASES) : CASES.slice(0, 2)
-  return { when: { [random.pick(choices)]: wanted }, onSkipped }
+  const choice = random.pick(choices)
+  const cases = casesOf(steps[choice]!)!
+  const wanted = random.chance(0.5) ? random.pick(cases) : cases.slice(0, 2)
+  return { when: { [choice]: wanted }, onSkipped }
 }
 
 /** The output of a step whose signal did not come. */

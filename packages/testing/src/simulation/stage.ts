@@ -1,5 +1,5 @@
 import { createEngine, type Engine, type WorkflowDefinition } from '@belay/workflow'
-import { type Adapter, type Outcome, skipOf } from '@belay/workflow/adapter'
+import { type Adapter, type Outcome, type RunEnd, skipOf } from '@belay/workflow/adapter'
 import { nameOfCall, verbsOf } from './calls.ts'
 import { Definitions } from './definitions.ts'
 import { Effects } from './effects.ts'
@@ -50,6 +50,7 @@ export class Stage {
   turns = 0
   readonly #options: SimulationOptions
   readonly #rates: FaultRates
+  readonly #inspected: Adapter
   /** What steps wrote in their transactions, until those commit. */
   readonly #writes = new WeakMap<object, Written[]>()
 
@@ -93,7 +94,8 @@ export class Stage {
       broken,
     })
     this.told = new Told(broken)
-    this.inspector = createEngine({ adapter: this.#direct(), clock: this.server.clock })
+    this.#inspected = this.#direct()
+    this.inspector = createEngine({ adapter: this.#inspected, clock: this.server.clock })
     this.oracle = new Oracle({
       shared: this.shared,
       inFlight: this.inFlight,
@@ -157,6 +159,12 @@ export class Stage {
       within: async () => {},
       ...parts,
     })
+  }
+
+  /** Ends of runs of which not everything has been done that follows from them. */
+  async unfollowedEnds(): Promise<readonly RunEnd[]> {
+    const { definitions } = await this.shared.dump()
+    return this.#inspected.findRunEnds({ definitionIds: definitions.map(({ id }) => id), limit: 10 })
   }
 
   get payloadMaxBytes(): number {

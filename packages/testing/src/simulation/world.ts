@@ -119,6 +119,7 @@ class World {
     await this.#stage.scheduler.settle()
     if (!this.#stage.shared.isFree) return false
     const { runs } = await this.#stage.shared.dump()
+    if ((await this.#stage.unfollowedEnds()).length > 0) return false
     return runs.every(({ run, steps }) => {
       if (isTerminal(run.status)) return true
       if (run.status !== 'compensation_failed') return false

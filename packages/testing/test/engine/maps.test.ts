@@ -1,6 +1,7 @@
 import { createEngine, define, PermanentError, unchecked } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
 import { assertInvariants, memory } from '../../src/index.ts'
+import { engines, gate } from './bench-of-engines.ts'
 
 interface Album {
   readonly photos: readonly string[]
@@ -223,5 +224,28 @@ describe('an operator on a map', () => {
     await over()
     await expect(run.skipStep('resize[]', {})).rejects.toThrow(/decides the items of a map/)
     await close()
+  })
+})
+
+describe('a map that decides its items while its run is being cancelled', () => {
+  it('decides them again when the run is retried', async () => {
+    const { clock, worker } = engines()
+    const { passed, open } = gate()
+    const workflow = define('late', { version: 1 }).map('pages', {
+      over: async () => {
+        await passed
+        return ['a', 'b']
+      },
+      run: ({ item }) => item,
+    })
+    const run = await (await worker({ workflows: [workflow] })).run(workflow)
+    await clock.advance('1s')
+    await run.cancel()
+    open()
+    await clock.runUntil(run.result().catch(() => {}))
+
+    await run.retry()
+
+    expect(await clock.runUntil(run.result())).toEqual({ pages: ['a', 'b'] })
   })
 })

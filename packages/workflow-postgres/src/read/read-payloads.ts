@@ -1,6 +1,7 @@
 import type { JsonText, PayloadRequest, RunPayloads, StepPayloads, StepStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { readHeartbeats } from './read-heartbeats.ts'
 
 /** Inputs and causes of runs. Index: primary key. No locks. */
 export const readRunPayloads: Statement<{
@@ -68,7 +69,7 @@ export async function load(
   if (requests.length === 0) return []
   const withBranches = requests.some(({ branches }) => branches)
   const wanted = requests.flatMap(({ runId, steps }) => steps.map((step) => ({ runId, step })))
-  const [runs, steps] = await Promise.all([
+  const [runs, steps, heartbeats] = await Promise.all([
     connection.query(readRunPayloads, [[...new Set(requests.map((request) => request.runId))]]),
     wanted.length === 0
       ? []
@@ -76,17 +77,19 @@ export async function load(
           wanted.map((step) => step.runId),
           wanted.map((step) => step.step),
         ]),
+    readHeartbeats(connection, requests),
   ])
   const runsById = new Map(runs.map((run) => [run.run_id, run]))
   const stepsByKey = new Map(steps.map((step) => [`${step.run_id}/${step.step}`, step]))
-  return requests.flatMap(({ runId, steps }) => {
+  return requests.flatMap(({ runId, steps, heartbeats: asked }) => {
     const run = runsById.get(runId)
     if (run === undefined) return []
     const found = steps.flatMap((step) => {
       const row = stepsByKey.get(`${runId}/${step}`)
       return row === undefined ? [] : [decodeStep(row)]
     })
-    return [{ runId, input: run.input, cause: run.cause, steps: found, now: run.now }]
+    const own = asked === undefined ? {} : { heartbeats: heartbeats.get(runId) ?? [] }
+    return [{ runId, input: run.input, cause: run.cause, steps: found, ...own, now: run.now }]
   })
 }
 

@@ -92,6 +92,7 @@ interface StepRow extends StepColumns {
   readonly output: JsonText
   readonly error: JsonText
   readonly undo_error: JsonText
+  readonly irreversible: boolean
 }
 
 const stepColumns = {
@@ -129,6 +130,9 @@ const stepColumns = {
   undo_skipped: sql<boolean>`${steps.undoSkipped}`.as('undo_skipped'),
   succeeded: sql<boolean>`coalesce(${steps.succeeded}, false)`.as('succeeded'),
   branch: sql<JsonText>`${steps.branch}::text`.as('branch'),
+  // As in the view `workflow_step_overview`.
+  irreversible: sql<boolean>`coalesce(${definitionSteps.step} = any (${definitions.irreversible}), false)
+    and (${steps.itemKey} is not null or ${definitionSteps.kind} is distinct from 'map')`.as('irreversible'),
 }
 
 const PART = `(select s.step from "belay"."workflow_steps" s where s.run_id = $1::uuid and s.step < ${FIRST_ITEM})
@@ -205,5 +209,6 @@ function runOf(row: RunRow): RunRecord {
 function stepOf(row: StepRow): StepRecord {
   const step = decodeStep(row)
   const undo = step.undo === null ? null : { ...step.undo, error: row.undo_error }
-  return { ...step, undo, output: row.output, error: row.error }
+  const irreversible = row.irreversible ? { irreversible: true } : {}
+  return { ...step, ...irreversible, undo, output: row.output, error: row.error }
 }

@@ -1,4 +1,4 @@
-import type { ChangedRun, StoredRunStatus } from '@belay/workflow/adapter'
+import type { ChangedRun } from '@belay/workflow/adapter'
 import { tagsOf } from './run-tags.ts'
 
 /** The columns of `workflow_runs r` that describe a run whose status was changed. */
@@ -14,7 +14,7 @@ export interface ChangedRunRow {
   readonly duration_ms: number
 }
 
-export function decodeChangedRun(row: ChangedRunRow, status: StoredRunStatus): ChangedRun {
+export function decodeChangedRun(row: ChangedRunRow, status: ChangedRun['status']): ChangedRun {
   const run = {
     runId: row.run_id,
     definitionId: row.definition_id,

@@ -1,4 +1,4 @@
-import { isTerminal, type StoredRunStatus } from '@belay/workflow/adapter'
+import { type ChangedRun, isTerminal } from '@belay/workflow/adapter'
 
 /** The most journal rows that one claim removes. */
 const TRIMMED_MAX = 1_000
@@ -37,7 +37,7 @@ export class LeaseJournal {
    */
   ended(
     workerId: string,
-    runs: readonly { readonly runId: string; readonly status: StoredRunStatus }[],
+    runs: readonly { readonly runId: string; readonly status: ChangedRun['status'] }[],
     moment: number,
   ): void {
     const journal = this.#workers.get(workerId)

@@ -1,4 +1,5 @@
 import type { ValueRecord } from '@belay/workflow/adapter'
+import { isHeartbeatKey } from './heartbeat-keys.ts'
 import { rowName, templateOf } from './item-rows.ts'
 
 /**
@@ -16,7 +17,7 @@ export function shownValues(run: string): string {
       -- A map that decided its items anew may have dropped the item that told a value.
       join belay.workflow_steps s on s.run_id = any (array[v.run_id]) and s.step = any (array[v.step])
       join belay.workflow_definition_steps ds on ds.definition_id = any (array[${run}.definition_id]) and ds.step = any (array[${templateOf('v.step')}])
-      where v.run_id = any (array[${run}.id])
+      where v.run_id = any (array[${run}.id]) and not ${isHeartbeatKey('v.key')}
       order by v.key, case when v.key = '' then v.step end, v.at desc, v.step desc
     ) shown
   ), '[]')`

@@ -13,6 +13,9 @@ export function makeDefinitions(schema: Schema) {
       name: text().notNull(),
       checksum: text().notNull(),
       shape: json().notNull(),
+      /** The numbers of its pivots, and of the steps whose effect nothing can undo; null for none. */
+      pivots: integer().array(),
+      irreversible: integer().array(),
     },
     (table) => [
       unique('workflow_definitions_name_version_key').on(table.name, table.version),

@@ -74,14 +74,106 @@ stopped_runs as (
 ${settledRows({ steps: 'failed_steps', runs: "stopped_runs r where r.status = 'compensating'" })}`
 }
 
+/**
+ * Records attempts that failed for good after a completed pivot. Nothing else of their runs changes: other steps go on, and the dependents stay pending.
+ * Guarantee: whether the pivot has completed was settled before the attempt began, and does not change while the attempt holds its step. Index: primary
+ * keys only. Locks: own steps by (run, step).
+ */
+export const failAfterPivots: Statement<SettledRow> = {
+  name: 'fail_after_pivots',
+  text: failAfterPivotsText(NOT_KEPT),
+}
+
+/** The same, and keeps the attempts. */
+export const keptFailAfterPivots: Statement<SettledRow> = {
+  name: 'fail_after_pivots_kept',
+  text: failAfterPivotsText({
+    columns: `${keptColumns()}, a.error as kept_error`,
+    rows: keptRows('failed_steps', { ended: `'failed'`, error: 'e.kept_error' }),
+  }),
+}
+
+function failAfterPivotsText(keeping: Keeping): string {
+  return `
+with ${boundedLockWait('$6')},
+failed_attempts as materialized (
+  select a.run_id, a.step, a.fence, a.error, a.succeeded, a.position, a.pivots::int[] as pivots, $1::uuid as worker_id,
+    'running' as leased_status, 'completed' as passed_status
+  from unnest($2::uuid[], $3::int[], $4::int[], $5::text[], $7::bool[], $8::text[])
+    with ordinality as a (run_id, step, fence, error, succeeded, pivots, position)
+  cross join (select count(*) from bounded_wait) as wait_was_bounded
+  order by a.run_id, a.step
+),
+passed_attempts as materialized (
+  select a.run_id, a.step, a.fence, a.error, a.succeeded, a.position, a.worker_id, a.leased_status
+  from failed_attempts a
+  where exists (
+    select from unnest(a.pivots) as pivot (step)
+    join belay.workflow_steps p on p.run_id = any (array[a.run_id]) and p.step = any (array[pivot.step])
+    where p.status = any (array[a.passed_status])
+  )
+),
+failed_steps as (
+  update belay.workflow_steps s
+  set status = 'failed', error = a.error::json, finished_at = belay.store_now(), begun = true,
+    succeeded = case when a.succeeded then true else s.succeeded end
+  from passed_attempts a
+  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
+    and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
+  returning a.run_id, a.position${keeping.columns}
+),
+parked_runs as (
+  select r.id as run_id, 'parked' as status, ${changedRunColumns}
+  from (select distinct f.run_id, 'running' as going_status from failed_steps f) f
+  join belay.workflow_runs r on r.id = any (array[f.run_id])
+  where r.status = any (array[f.going_status])
+)${keeping.rows}
+${settledRows({ steps: 'failed_steps', runs: 'parked_runs r' })}`
+}
+
 export type FailedOutcome = Extract<Outcome, { type: 'failed'; cause: string }>
 
 export async function fail(
   connection: Connection,
   request: KeepsAttempts & { workerId: string; outcomes: readonly FailedOutcome[] },
 ): Promise<Settled> {
-  const { workerId, outcomes } = request
-  const rows = await connection.query(request.keepAttempts ? keptFailAttempts : failAttempts, [
+  const late = request.outcomes.filter(({ pivots }) => pivots !== undefined)
+  if (late.length === 0) return failAndStop(connection, request)
+  const parked = await failAfter(connection, { ...request, outcomes: late })
+  const done = new Set(parked.settled.map((index) => late[index]))
+  const rest = request.outcomes.filter((outcome) => !done.has(outcome))
+  const stopped = rest.length === 0 ? NOTHING : await failAndStop(connection, { ...request, outcomes: rest })
+  for (const index of stopped.settled) done.add(rest[index])
+  return {
+    settled: request.outcomes.flatMap((outcome, index) => (done.has(outcome) ? [index] : [])),
+    runs: [...parked.runs, ...stopped.runs],
+  }
+}
+
+const NOTHING: Settled = { settled: [], runs: [] }
+
+async function failAfter(
+  connection: Connection,
+  { workerId, outcomes, keepAttempts }: Parameters<typeof fail>[1],
+): Promise<Settled> {
+  const rows = await connection.query(keepAttempts ? keptFailAfterPivots : failAfterPivots, [
+    workerId,
+    outcomes.map((outcome) => outcome.runId),
+    outcomes.map((outcome) => outcome.step),
+    outcomes.map((outcome) => outcome.fence),
+    outcomes.map((outcome) => outcome.error),
+    sharedLockWait,
+    outcomes.map((outcome) => outcome.succeeded === true),
+    outcomes.map(({ pivots = [] }) => `{${pivots.join()}}`),
+  ])
+  return decodeSettled(rows)
+}
+
+async function failAndStop(
+  connection: Connection,
+  { workerId, outcomes, keepAttempts }: Parameters<typeof fail>[1],
+): Promise<Settled> {
+  const rows = await connection.query(keepAttempts ? keptFailAttempts : failAttempts, [
     workerId,
     outcomes.map((outcome) => outcome.runId),
     outcomes.map((outcome) => outcome.step),

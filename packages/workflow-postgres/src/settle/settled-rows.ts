@@ -1,10 +1,10 @@
-import type { ChangedRun, StoredRunStatus } from '@belay/workflow/adapter'
+import type { ChangedRun } from '@belay/workflow/adapter'
 import { type ChangedRunRow, decodeChangedRun } from '../rows/changed-run.ts'
 
 /** A row for each outcome that was recorded, and one for each run whose status changed with them. */
 export type SettledRow =
   | { readonly kind: 'settled'; readonly position: number }
-  | (ChangedRunRow & { readonly kind: 'run'; readonly status: StoredRunStatus })
+  | (ChangedRunRow & { readonly kind: 'run'; readonly status: ChangedRun['status'] })
 
 /** The text that selects such rows: the positions of `steps`, a CTE, and the changed runs that `runs` yields as `r`. */
 export function settledRows({ steps, runs }: { readonly steps: string; readonly runs: string }): string {

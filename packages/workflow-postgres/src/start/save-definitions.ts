@@ -1,4 +1,4 @@
-import type { DefinitionRecord, SavedDefinition } from '@belay/workflow/adapter'
+import type { DefinitionRecord, DefinitionShape, SavedDefinition, StepShape } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 
@@ -11,8 +11,9 @@ export const insertDefinitions: Statement<{ readonly id: number }> = {
   name: 'insert_definitions',
   text: `
 with new_definitions as (
-  select n.name, n.version, n.checksum, n.shape
-  from unnest($1::text[], $2::int[], $3::text[], $4::text[]) as n (name, version, checksum, shape)
+  select n.name, n.version, n.checksum, n.shape, n.pivots, n.irreversible
+  from unnest($1::text[], $2::int[], $3::text[], $4::text[], $12::text[], $13::text[])
+    as n (name, version, checksum, shape, pivots, irreversible)
   -- Checked first, because each refused insert would use up an id.
   where not exists (
     select from belay.workflow_definitions d where d.name = n.name and d.version = n.version
@@ -20,8 +21,8 @@ with new_definitions as (
   order by n.name, n.version
 ),
 created_definitions as (
-  insert into belay.workflow_definitions (name, version, checksum, shape, created_at)
-  select n.name, n.version, n.checksum, n.shape::json, belay.store_now()
+  insert into belay.workflow_definitions (name, version, checksum, shape, created_at, pivots, irreversible)
+  select n.name, n.version, n.checksum, n.shape::json, belay.store_now(), n.pivots::int[], n.irreversible::int[]
   from new_definitions n
   on conflict (name, version) do nothing
   returning id, name, version
@@ -73,10 +74,21 @@ export async function saveDefinitions(
     distinct.map((definition) => definition.checksum),
     distinct.map((definition) => JSON.stringify(definition.shape)),
     ...columnsOfSteps(distinct),
+    distinct.map(({ shape }) => numbersOf(shape, ({ pivot }) => pivot)),
+    distinct.map(({ shape }) => numbersOf(shape, ({ irreversible }) => irreversible)),
   ])
   // A second statement has a fresh snapshot: it also sees what another process inserted meanwhile.
   const rows = await connection.query(readDefinitions, [names, versions])
   return rows.map((row) => ({ ...row, shape: JSON.parse(row.shape) }))
+}
+
+/** The numbers of the steps of which this is true, as the text of an array; null if there are none. */
+function numbersOf(
+  { steps }: DefinitionShape,
+  isOne: (step: StepShape) => boolean | undefined,
+): string | null {
+  const numbers = steps.flatMap((step, number) => (isOne(step) ? [number] : []))
+  return numbers.length === 0 ? null : `{${numbers.join()}}`
 }
 
 function nameOf({ name, version }: DefinitionRecord): string {

@@ -5,23 +5,31 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from '../rows/changed-run.ts'
 import { cancelSteps, lockedOpenSteps, openStatuses } from '../rows/open-steps.ts'
+import { hasPassedPivot } from '../rows/passed-pivots.ts'
 import { forwardStatuses } from '../rows/run-statuses.ts'
 
 /**
  * Stops runs with a cancellation, cancels their steps that have not begun, and adds an entry to their history. Guarantee: all of it commits together;
- * a paused run is no longer paused; a run that is stopping or has ended stays unchanged. Index: primary keys. Locks: steps, then runs, each by (run,
+ * a paused run is no longer paused; a run that is stopping or has ended stays unchanged, and so does one that would be undone after its pivot. Index: primary keys. Locks: steps, then runs, each by (run,
  * step).
  */
 export const cancelRunsStatement: Statement<ChangedRunRow> = {
   name: 'cancel_runs',
   text: `
 with ${boundedLockWait('$7')},
-asked_runs as materialized (
-  select r.id, ${openStatuses} as open_statuses
+live_runs as materialized (
+  select r.id, r.definition_id, ${openStatuses} as open_statuses, 'completed' as passed_status
   from belay.workflow_runs r
   cross join (select count(*) from bounded_wait) as wait_was_bounded
   where r.id = any ($1::uuid[]) and r.status in (${forwardStatuses}) and r.stop is null
   order by r.id
+),
+-- A run whose pivot has completed cannot be undone. If its pivot completes meanwhile, the plan of the undo leaves everything as it is.
+asked_runs as materialized (
+  select l.id, l.open_statuses
+  from live_runs l
+  where $3::text <> 'cancellation' or not ${hasPassedPivot({ run: 'l', completed: 'l.passed_status' })}
+  order by l.id
 ),
 ${lockedOpenSteps({ runs: 'asked_runs', id: 'id' })},
 cancelled_steps as (

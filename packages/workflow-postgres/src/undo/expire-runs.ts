@@ -1,12 +1,13 @@
-import { type ChangedRun, deadlineCause } from '@belay/workflow/adapter'
+import { type ChangedRun, deadlineCause, DEADLINE_DROPPED as SPARED } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from '../rows/changed-run.ts'
 import { cancelSteps, lockedOpenSteps, openStatuses } from '../rows/open-steps.ts'
+import { hasPassedPivot } from '../rows/passed-pivots.ts'
 import { forwardStatuses } from '../rows/run-statuses.ts'
 
 /**
- * Stops runs whose deadline has passed, and cancels their steps that have not begun. A paused run stays paused until it is resumed. Guarantee: both
+ * Stops runs whose deadline has passed, and cancels their steps that have not begun. Drops the deadlines of runs whose pivot has completed. A paused run stays paused until it is resumed. Guarantee: both
  * commit together; a run that is stopping or has ended stays unchanged, however many workers do this at once; it waits for no lock: a run with a
  * locked row is left for later. Index: the partial index of deadlines, steps by primary key. Locks: steps, then runs, each by (run, step), skipping
  * locked ones.
@@ -16,12 +17,40 @@ export const expireRunsStatement: Statement<
 > = {
   name: 'expire_runs',
   text: `
-with overdue_runs as materialized (
-  select r.id, ${openStatuses} as open_statuses, array[${forwardStatuses}] as forward_statuses
+with due_runs as materialized (
+  select r.id, r.definition_id, ${openStatuses} as open_statuses, array[${forwardStatuses}] as forward_statuses, 'completed' as passed_status
   from belay.workflow_runs r
   where r.deadline_at <= belay.store_now() and r.stop is null and r.status in (${forwardStatuses}) and r.id <> all ($2::uuid[])
   order by r.deadline_at
   limit $1::int
+),
+judged_runs as materialized (
+  select d.id, d.open_statuses, d.forward_statuses, ${hasPassedPivot({ run: 'd', completed: 'd.passed_status' })} as has_passed_pivot
+  from due_runs d
+),
+-- After a pivot, a run goes forward only: its deadline does not count any more.
+locked_spared_runs as materialized (
+  select r.id
+  from judged_runs j
+  join belay.workflow_runs r on r.id = any (array[j.id])
+  where j.has_passed_pivot and r.status = any (j.forward_statuses) and case when j.id is not null then r.stop is null end
+  order by j.id
+  for update of r skip locked
+),
+spared_runs as (
+  update belay.workflow_runs r
+  set deadline_at = null
+  from locked_spared_runs l
+  where r.id = any (array[l.id])
+  returning r.id
+),
+noted_runs as (
+  insert into belay.workflow_history (run_id, at, action, reason)
+  select s.id, belay.store_now(), '${SPARED.action}', '${SPARED.reason}'
+  from spared_runs s
+),
+overdue_runs as materialized (
+  select j.id, j.open_statuses, j.forward_statuses from judged_runs j where not j.has_passed_pivot
 ),
 ${lockedOpenSteps({ runs: 'overdue_runs', id: 'id', skipLocked: true })},
 locked_counts as materialized (

@@ -3,6 +3,7 @@ import { batchesBySize } from '../base/batches.ts'
 import { refusalOf } from '../base/errors.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { isHeartbeatKey } from '../rows/heartbeat-keys.ts'
 
 /** The key under which a step's progress is stored: a value of a run never has it. */
 const PROGRESS = ''
@@ -56,12 +57,12 @@ locked_values as materialized (
 ),
 keyed_values as materialized (
   select l.run_id, l.step, l.fence, l.key, l.sequence, l.age_ms, l.value, l.place, l.keys_max, l.started_at,
-    l.key = '${PROGRESS}' or exists (
+    l.key = '${PROGRESS}' or ${isHeartbeatKey('l.key')} or exists (
       select from belay.workflow_values v where v.run_id = any (array[l.run_id]) and v.key = any (array[l.key])
     ) as is_known,
     (
       select count(distinct v.key) from belay.workflow_values v
-      where v.run_id = any (array[l.run_id]) and v.key <> '${PROGRESS}'
+      where v.run_id = any (array[l.run_id]) and v.key <> '${PROGRESS}' and not ${isHeartbeatKey('v.key')}
     ) as known_keys
   from locked_values l
 ),

@@ -2,6 +2,7 @@ import type { ObservedRun, ValueRecord } from '@belay/workflow/adapter'
 import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { isHeartbeatKey } from '../rows/heartbeat-keys.ts'
 import { decodeValues, shownValues } from '../rows/shown-values.ts'
 
 /** A run's values as watchers see them. Index: primary keys. No locks. */
@@ -35,7 +36,7 @@ select r.id as run_id, belay.shown_status(r.id, r.status, r.start_at) as status,
   coalesce((
     select hashtextextended(string_agg(concat_ws(':', v.step, v.key, v.fence, v.sequence), ',' order by v.step, v.key), 0)::text
     from belay.workflow_values v
-    where v.run_id = any (array[r.id])
+    where v.run_id = any (array[r.id]) and not ${isHeartbeatKey('v.key')}
   ), '') as values
 from unnest($1::uuid[]) as watched (run_id)
 join belay.workflow_runs r on r.id = any (array[watched.run_id])`,

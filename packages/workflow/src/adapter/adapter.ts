@@ -4,6 +4,7 @@ import type { ChangedRun } from './changed-run.ts'
 import type { HistoryEntry, HistoryRecord, RunChange, RunToChange } from './control.ts'
 import type { ItemCount, ItemsToRead } from './items-to-read.ts'
 import type { RunStatus } from './lifecycle.ts'
+import type { PayloadRequest, RunPayloads } from './payloads.ts'
 import type {
   Claim,
   Claimed,
@@ -11,8 +12,6 @@ import type {
   FoundRun,
   Lease,
   Outcome,
-  PayloadRequest,
-  RunPayloads,
   RunRecord,
   SavedDefinition,
   Settlement,

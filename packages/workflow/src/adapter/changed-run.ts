@@ -4,7 +4,8 @@ import type { StoredRunStatus } from './lifecycle.ts'
 export interface ChangedRun {
   readonly runId: string
   readonly definitionId: number
-  readonly status: StoredRunStatus
+  /** `parked`: a step has failed after a completed pivot, so the run goes forward still. */
+  readonly status: StoredRunStatus | 'parked'
   readonly key: string | null
   readonly tags: readonly string[]
   /** From the run's creation, or its start time if that is later, to this change. Milliseconds, store clock. */

@@ -14,7 +14,7 @@ export interface StoredRun extends Omit<RunRecord, 'input' | 'status'> {
 }
 
 /** A step without its payloads: no decision reads them, and they may be large. */
-export interface StoredStep extends Omit<StepRecord, 'output' | 'error' | 'undo'> {
+export interface StoredStep extends Omit<StepRecord, 'output' | 'error' | 'undo' | 'irreversible'> {
   readonly undo: Omit<UndoRecord, 'error'> | null
 }
 

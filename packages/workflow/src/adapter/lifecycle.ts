@@ -8,7 +8,7 @@ export const LIVE_STATUSES = [...FORWARD_STATUSES, 'compensating', 'compensation
 export const ENDS = ['completed', 'failed', 'compensated', 'cancelled'] as const
 
 /** The statuses with which a stored `running` is shown. */
-export const SHOWN_OF_RUNNING = ['scheduled', 'running', 'waiting'] as const
+export const SHOWN_OF_RUNNING = ['scheduled', 'running', 'waiting', 'parked'] as const
 
 export type LiveStatus = (typeof LIVE_STATUSES)[number]
 
@@ -27,7 +27,8 @@ export type StoredRunStatus = LiveStatus | EndStatus
 
 /**
  * A run's status as people see it. A stored `running` is shown as `scheduled` before the run's start time, and as `waiting` while every live step
- * waits for a timer or a signal. These two are never stored, so nobody has to write when they end.
+ * waits for a timer or a signal. It is shown as `parked` while a step that failed after a completed pivot waits for an operator; its other steps go on.
+ * These three are never stored, so nobody has to write when they end.
  */
 export type RunStatus = StoredRunStatus | (typeof SHOWN_OF_RUNNING)[number]
 
@@ -90,7 +91,9 @@ export function isTerminal(status: RunStatus): status is EndStatus {
 
 const ENDED: ReadonlySet<RunStatus> = new Set(ENDS)
 
+const SHOWN: ReadonlySet<RunStatus> = new Set(SHOWN_OF_RUNNING)
+
 /** The stored status of a run that is shown with this status. */
 export function storedStatus(shown: RunStatus): StoredRunStatus {
-  return shown === 'scheduled' || shown === 'waiting' ? 'running' : shown
+  return SHOWN.has(shown) ? 'running' : (shown as StoredRunStatus)
 }

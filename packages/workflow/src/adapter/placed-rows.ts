@@ -56,6 +56,11 @@ function openerAlone(step: StepShape, dependsOn: readonly number[]): StepShape {
   return { ...step, dependsOn, compensate, onFailure: undefined }
 }
 
+/** Whether a run goes on past the failure of this step. Of a map, what its shape says is about its items. */
+export function continuesPast({ kind, onFailure }: StepShape): boolean {
+  return onFailure === 'continue' && kind !== 'map'
+}
+
 /** The edges of a shape, in both directions. */
 export function edgesOf({ steps }: DefinitionShape): {
   readonly dependencies: readonly (readonly number[])[]

@@ -33,6 +33,10 @@ export interface StepShape {
   readonly onFailure?: 'continue' | undefined
   /** Of a `map`: one compensation undoes all its items, as the undo of this step. Absent: each item has an undo of its own. */
   readonly compensateAll?: true | undefined
+  /** Nothing can undo its effect; of a `map`, the effects of its items. Absent for false. */
+  readonly irreversible?: boolean | undefined
+  /** Once it has completed, its run goes forward only: every other step comes before or after it. Absent for false. */
+  readonly pivot?: boolean | undefined
 }
 
 export type WaitKind = 'sleep' | 'signal' | 'approval' | 'poll'
@@ -142,11 +146,20 @@ export type Outcome = AttemptRef &
      * `succeeded`: the handler returned, but its result cannot be stored. The effect is there, so the step is undone like a completed one.
      *
      * `continues`: the run goes on instead. The step's dependents are counted down like those of a completed step, and of an item the next one
-     * becomes ready. Never of the `map` that decides items. In a run that goes forward, every failed step is one past which it continued.
+     * becomes ready. Never of the `map` that decides items. In a run that goes forward, every failed step is one past which
+     * it continued, or one that failed after a pivot.
      */
     | ({ readonly type: 'failed'; readonly error: string; readonly succeeded?: boolean | undefined } & (
-        | { readonly cause: string; readonly continues?: undefined }
-        | { readonly continues: true; readonly cause?: undefined }
+        | {
+            readonly cause: string
+            readonly continues?: undefined
+            /**
+             * The pivots before the step. If one of them has completed, the run is not stopped: it goes on, shown as `parked`, until an operator
+             * retries or skips the step. Such a pivot cannot change while an attempt holds the step.
+             */
+            readonly pivots?: readonly number[] | undefined
+          }
+        | { readonly continues: true; readonly cause?: undefined; readonly pivots?: undefined }
       ))
     /** Try again `delayMs` from now, on the store's clock. Counts one failure. Both directions. */
     | { readonly type: 'retry'; readonly error: string; readonly delayMs: number }
@@ -187,44 +200,6 @@ export interface Settlement {
   readonly runs: readonly ChangedRun[]
   /** True if outcomes made steps ready that were queued for any worker to claim. */
   readonly queued: boolean
-}
-
-export interface PayloadRequest {
-  readonly runId: string
-  /** Steps whose output and error to read. */
-  readonly steps: readonly number[]
-  /** Whether to read the steps' `branch` and `failed` too: only dependents of steps that may be skipped, or may fail and continue, use them. */
-  readonly branches?: boolean | undefined
-}
-
-export interface RunPayloads {
-  readonly runId: string
-  readonly input: JsonText
-  /** JSON text of a {@link RunCause}; null until the run stops. */
-  readonly cause: JsonText
-  readonly steps: readonly StepPayloads[]
-  /** The store's clock at the time of the read, in epoch milliseconds. */
-  readonly now: number
-}
-
-/** Instants and `succeeded` are as in {@link StepRecord}. `branch` and `failed` are there if any request of the call asked for branches. */
-export interface StepPayloads {
-  readonly step: number
-  readonly branch?: JsonText | undefined
-  /** The step failed for good in this round, also if that has been undone. `error` says why. Of other steps, `error` is that of an earlier attempt. */
-  readonly failed?: boolean | undefined
-  /** The status that the step has, or had before its undo began; and whether its handler may have begun. As `branch`, only if asked for. */
-  readonly undoneStatus?: StepStatus | undefined
-  readonly started?: boolean | undefined
-  readonly output: JsonText
-  readonly error: JsonText
-  readonly availableAt: number | null
-  readonly waitingSince: number | null
-  readonly signalledAt: number | null
-  readonly failingSince: number | null
-  readonly succeeded: boolean
-  /** Only of an item of a map. */
-  readonly item?: NewItem | undefined
 }
 
 /** Which definition a run follows. */
@@ -292,6 +267,8 @@ export interface StepRecord {
   readonly succeeded: boolean
   /** JSON text of a `Branch`: whether the step runs, once its definition has decided that in this round. Null before, and without a `when`. */
   readonly branch: JsonText
+  /** True if its definition says that nothing can undo its effect; else absent. Only reads of a whole run tell it. */
+  readonly irreversible?: boolean | undefined
   /** Only of an item of a map: its key. Its `name` is the map's, with the key in brackets. */
   readonly itemKey?: string | undefined
   /**

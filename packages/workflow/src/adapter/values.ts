@@ -5,7 +5,7 @@ export interface NewValue {
   readonly runId: string
   readonly step: number
   readonly fence: number
-  /** The value's key in the run; null for the step's progress. */
+  /** The value's key in the run; null for the step's progress; a `heartbeatKey()` for the details of its heartbeats. */
   readonly key: string | null
   /** Grows with every value of the attempt. With the fence, it orders the values that a step gives one key. */
   readonly sequence: number

@@ -3,6 +3,7 @@ import type { DefinitionShape, StepShape } from '../adapter/records.ts'
 import { STEP_KINDS } from '../adapter/step-kinds.ts'
 import { buildGraph } from '../graph/build.ts'
 import type { StepGraph } from '../graph/graph.ts'
+import { parallelToPivot } from '../graph/pivots.ts'
 import { definitionRecord, type StepFacts } from '../graph/record.ts'
 import { skippableSteps } from '../graph/skippable.ts'
 import { checkSchema } from './input-schema.ts'
@@ -61,32 +62,37 @@ export function compileDefinition(head: DefinitionHead, drafts: readonly StepDra
     facts: (number) => factsOf(byNumber[number]!),
     endSteps: head.endSteps,
   })
+  const pivots = [...byNumber.keys()].filter((number) => byNumber[number]!.pivot)
+  const misplaced = parallelToPivot(head.name, graph, pivots)
+  if (misplaced !== undefined) throw misplaced
   const branches = branchPolicies(graph, byNumber, record.shape)
-  const steps = byNumber.map((draft, number) =>
-    numbered(draft, {
-      number,
-      branch: branches[number] ?? null,
-      settled: settledOf(graph.dependencies[number]!, byNumber),
-    }),
-  )
+  let pivotsBefore: readonly number[] = NONE
+  const steps = byNumber.map((draft, number) => {
+    const settled = settledOf(graph.dependencies[number]!, byNumber)
+    const step = numbered(draft, { number, pivotsBefore, branch: branches[number] ?? null, settled })
+    if (draft.pivot) pivotsBefore = Object.freeze([...pivotsBefore, number])
+    return step
+  })
   return Object.freeze({ steps: Object.freeze(steps), graph, record, runnable: steps.every(hasHandlers) })
 }
 
-/** A map's items are executed as its opener says, under the opener's number. Nothing decides about one item. */
-function numbered(draft: StepDraft, place: InGraph): StepDefinition {
-  const { map } = draft
-  if (map?.part !== 'map') return Object.freeze({ ...draft, ...place, map })
-  const item = numbered(map.item, { ...place, branch: null })
-  return Object.freeze({ ...draft, ...place, map: Object.freeze({ ...map, item }) })
-}
+const NONE: readonly number[] = Object.freeze([])
 
-/** What a step gets from its graph. */
-type InGraph = Pick<StepDefinition, 'number' | 'branch' | 'settled'>
+/** A map's items are executed as its opener says, under the opener's number. Nothing decides about one item. */
+function numbered(draft: StepDraft, placed: Placed): StepDefinition {
+  const { map } = draft
+  if (map?.part !== 'map') return Object.freeze({ ...draft, ...placed, map })
+  const item = numbered(map.item, { ...placed, branch: null })
+  return Object.freeze({ ...draft, ...placed, map: Object.freeze({ ...map, item }) })
+}
 
 function settledOf(dependencies: readonly number[], steps: readonly StepDraft[]): readonly number[] | null {
   const settled = dependencies.filter((number) => steps[number]!.onFailure === 'continue')
   return settled.length === 0 ? null : Object.freeze(settled)
 }
+
+/** What a step gets from its graph. */
+type Placed = Pick<StepDefinition, 'number' | 'branch' | 'pivotsBefore' | 'settled'>
 
 /** What has the handlers: of a map, its items. */
 function executed<Step extends StepDraft | StepDefinition>(step: Step): Step {
@@ -94,8 +100,8 @@ function executed<Step extends StepDraft | StepDefinition>(step: Step): Step {
 }
 
 function factsOf(draft: StepDraft): StepFacts {
-  const { when, onSkipped, cases } = draft
-  const { onFailure } = executed(draft)
+  const { when, onSkipped, cases, pivot } = draft
+  const { onFailure, irreversible } = executed(draft)
   return {
     compensate: (draft.compensation ?? executed(draft).compensation)?.on ?? 'never',
     compensateAll: draft.map?.part === 'map' && draft.compensation !== null ? true : undefined,
@@ -104,6 +110,8 @@ function factsOf(draft: StepDraft): StepFacts {
     when: when === null ? undefined : when.by === 'cases' ? when.cases : when.by,
     onSkipped: onSkipped === 'run' ? onSkipped : undefined,
     onFailure: onFailure === 'continue' ? onFailure : undefined,
+    irreversible: irreversible || undefined,
+    pivot: pivot || undefined,
   }
 }
 

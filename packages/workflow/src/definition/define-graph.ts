@@ -6,24 +6,24 @@ import { Problems } from '../graph/problems.ts'
 import { nearest, offered } from '../nearest.ts'
 import { readOptions } from '../options/index.ts'
 import { compileDefinition, definitionHead } from './compile.ts'
-import { CONDITION_OPTION_NAMES, checkCases, choicesOf } from './condition.ts'
+import { checkCases, choicesOf } from './condition.ts'
 import { type GraphParts, graphChoiceDraft, graphCondition, isGraphChoice } from './graph-condition.ts'
 import { graphFollowUp } from './graph-ends.ts'
 import { checkHandlers, type HandlersByName, handlerNamed } from './graph-handlers.ts'
 import { graphMapDrafts, isGraphMap } from './graph-map.ts'
-import type {
-  GraphCompensation,
-  GraphHandlers,
-  GraphOptions,
-  GraphStep,
-  GraphStepDefaults,
-} from './graph-options.ts'
+import {
+  COMPENSATION_OPTION_NAMES,
+  GRAPH_OPTION_NAMES,
+  ITEM_OPTION_NAMES,
+  nested,
+  STEP_OPTION_NAMES,
+} from './graph-option-names.ts'
+import type { GraphCompensation, GraphHandlers, GraphOptions, GraphStep } from './graph-options.ts'
 import { checkRecord } from './graph-record.ts'
 import { graphWaitDraft, isGraphWait } from './graph-wait.ts'
 import type { CompensationHandler, Handler } from './handler.ts'
 import { validateInput } from './input-schema.ts'
 import { checkOptionNames, shown } from './option-check.ts'
-import { RETRY_OPTION_NAMES } from './retry-policy.ts'
 import {
   DEFAULT_POLICY,
   type StepDraft,
@@ -33,7 +33,6 @@ import {
   type UntypedCompensateOptions,
   type UntypedStepOptions,
 } from './step-draft.ts'
-import type { StepDefaults } from './step-options.ts'
 import type { Stored } from './stored.ts'
 import type { TypedDefinition } from './typed-definition.ts'
 import type { ReceivesAnything } from './wait-options.ts'
@@ -84,28 +83,6 @@ export function defineGraph<
   }
   return Object.freeze(definition)
 }
-
-const ATTEMPT_OPTION_NAMES = [...RETRY_OPTION_NAMES, 'timeout'] as const
-const GRAPH_OPTION_NAMES = [
-  'version',
-  'input',
-  'deadline',
-  'steps',
-  'dag',
-  'ends',
-  ...ATTEMPT_OPTION_NAMES,
-  'lossesMax',
-] as const
-const STEP_OPTION_NAMES = [
-  'handler',
-  'compensate',
-  'compensateOn',
-  'transaction',
-  ...ATTEMPT_OPTION_NAMES,
-  'lossesMax',
-  ...CONDITION_OPTION_NAMES,
-] as const
-const COMPENSATION_OPTION_NAMES = ['handler', 'transaction', ...ATTEMPT_OPTION_NAMES] as const
 
 type UntypedGraph = GraphOptions<StandardSchemaV1>
 
@@ -205,7 +182,7 @@ function graphStepDrafts(entry: {
   if (isGraphChoice(step)) return [graphChoiceDraft(place, step, { dependsOn, handler, defaults })]
   const optionsOf = (options: Untyped) => handlerOptions(place, options, dependsOn, handlers)
   if (isGraphMap(step)) {
-    return graphMapDrafts(place, step, { optionNames: STEP_OPTION_NAMES, item: optionsOf, handler, defaults })
+    return graphMapDrafts(place, step, { optionNames: ITEM_OPTION_NAMES, item: optionsOf, handler, defaults })
   }
   checkOptionNames(place, 'the step', step, [...STEP_OPTION_NAMES, 'onFailure'])
   return [stepDraft(workflow, name, optionsOf(step), defaults)]
@@ -228,6 +205,9 @@ function handlerOptions(
     compensateOn: step['compensateOn'] as GraphStep['compensateOn'],
     transaction: step['transaction'] as GraphStep['transaction'],
     onFailure: step['onFailure'],
+    heartbeatTimeout: step['heartbeatTimeout'],
+    irreversible: step['irreversible'],
+    pivot: step['pivot'],
   }
 }
 
@@ -263,12 +243,6 @@ function graphCompensation(
   const options: GraphCompensation = typeof given === 'string' ? { handler: given } : given
   checkOptionNames(place, 'compensate', options, COMPENSATION_OPTION_NAMES)
   const run = handlerNamed({ place, option: 'compensate', name: options.handler, handlers })
-  return { ...nested(options), transaction: options.transaction, run: run as CompensationHandler | null }
-}
-
-/** A graph as data has retry options beside the others; code has them under `retry`. */
-function nested(flat: GraphStepDefaults): StepDefaults {
-  const { attempts, retries, backoff, initial, max, jitter, for: forTime, timeout, lossesMax } = flat
-  const retry = { attempts, retries, backoff, initial, max, jitter, for: forTime }
-  return { retry, timeout, lossesMax }
+  const { transaction, heartbeatTimeout } = options
+  return { ...nested(options), transaction, heartbeatTimeout, run: run as CompensationHandler | null }
 }

@@ -21,7 +21,14 @@ interface StatusesOf {
 /** What became of one step in the undo of a run. See `UndoReport`. */
 export interface EndedUndo {
   readonly step: string
-  readonly result: 'compensated' | 'skipped' | 'compensation_failed' | 'waiting' | 'unknown' | 'succeeded'
+  readonly result:
+    | 'compensated'
+    | 'skipped'
+    | 'compensation_failed'
+    | 'waiting'
+    | 'unknown'
+    | 'succeeded'
+    | 'irreversible'
   readonly error?: SerialisedError | undefined
 }
 

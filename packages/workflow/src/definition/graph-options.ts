@@ -7,8 +7,9 @@ import type { GraphWait } from './graph-wait.ts'
 import type { CompensationContext, StepContext, TransactionContext } from './handler.ts'
 import type { OnItemFailure } from './map-options.ts'
 import type { RetryOptions } from './retry-policy.ts'
+import type { EffectOptions, PivotOptions } from './saga-options.ts'
 import type { FailingOptions } from './settled.ts'
-import type { CompensateOn } from './step-options.ts'
+import type { CompensateOn, HeartbeatOptions } from './step-options.ts'
 import type { StorableSchema } from './storable.ts'
 
 /** A graph as data: everything but `input` may come from JSON. Its retry options and `timeout` are the defaults of all steps. */
@@ -61,7 +62,14 @@ export interface GraphStepDefaults extends GraphAttemptOptions {
 }
 
 export interface GraphStep<HandlerName extends string = string>
+  extends GraphItem<HandlerName>,
+    PivotOptions {}
+
+/** What a step and the items of a map have in common. */
+export interface GraphItem<HandlerName extends string = string>
   extends GraphStepDefaults,
+    HeartbeatOptions,
+    EffectOptions,
     GraphCondition<HandlerName> {
   /** The name of the handler that does the work. */
   readonly handler: HandlerName
@@ -73,7 +81,7 @@ export interface GraphStep<HandlerName extends string = string>
 }
 
 /** A step of a graph as data that runs its handler for each item of an array. The other options are those of each item. */
-export interface GraphMap<HandlerName extends string = string> extends GraphStep<HandlerName> {
+export interface GraphMap<HandlerName extends string = string> extends GraphItem<HandlerName> {
   /** The name of the handler that returns the items. */
   readonly over: HandlerName
   /** The name of a function from an item and its index to its key. Default: the index. */
@@ -90,7 +98,9 @@ export interface GraphMap<HandlerName extends string = string> extends GraphStep
   readonly compensateAll?: HandlerName | GraphCompensation<HandlerName> | undefined
 }
 
-export interface GraphCompensation<HandlerName extends string = string> extends GraphAttemptOptions {
+export interface GraphCompensation<HandlerName extends string = string>
+  extends GraphAttemptOptions,
+    HeartbeatOptions {
   readonly handler: HandlerName
   readonly transaction?: boolean | TransactionOptions | undefined
 }

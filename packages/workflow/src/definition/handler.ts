@@ -35,6 +35,16 @@ export interface StepContext<Input = unknown, Deps = Readonly<Record<string, unk
    * @throws BelayError `invalid_option`, `attempt_ended`.
    */
   readonly progress: (done: number, total?: number, note?: string) => Promise<void>
+  /**
+   * Tells that the handler is alive: with `heartbeatTimeout`, an attempt that stays silent for that long fails. `details`, a JSON value, is kept for
+   * the next attempt, in which it is `lastHeartbeat`, also if this worker dies. Only the latest counts. Resolves like `publish()`; a transactional
+   * step keeps no details.
+   *
+   * @throws BelayError `payload_unserialisable`, `payload_too_large`, `attempt_ended`.
+   */
+  readonly heartbeat: (details?: unknown) => Promise<void>
+  /** The newest details that an earlier attempt gave `heartbeat()`, in this round and direction of the step. Undefined if there are none. */
+  readonly lastHeartbeat: unknown
 }
 
 /** What a compensation is given. `define()` narrows `input`, `deps` and `output`. */

@@ -3,6 +3,7 @@ import { definitionError } from '../graph/place.ts'
 import { CONDITION_OPTION_NAMES } from './condition.ts'
 import type { Handler } from './handler.ts'
 import { checkOptionNames, oneOf, shown, wholeNumber } from './option-check.ts'
+import { EFFECT_OPTION_NAMES } from './saga-options.ts'
 import type { CollectPolicy, ItemKey } from './step.ts'
 import {
   checkCompensation,
@@ -28,6 +29,8 @@ const MAP_OPTION_NAMES = [
   'compensateAll',
   'compensateOn',
   'transaction',
+  'heartbeatTimeout',
+  ...EFFECT_OPTION_NAMES,
   ...CONDITION_OPTION_NAMES,
   ...POLICY_OPTION_NAMES,
 ] as const

@@ -1,6 +1,7 @@
 import type { RunCause } from '../cause.ts'
 import type { Answer, Cases, ConditionOptions, NoCases, OnSkipped } from './condition-options.ts'
 import type { StepContext } from './handler.ts'
+import type { EffectOptions } from './saga-options.ts'
 import type { Settled } from './settled.ts'
 import type {
   AttemptOptions,
@@ -8,6 +9,7 @@ import type {
   Dependencies,
   DepsOf,
   DepsWith,
+  HeartbeatOptions,
   StepDefaults,
   StepOutput,
   UndoContext,
@@ -26,7 +28,7 @@ export interface ItemContext<Item = unknown> {
   readonly index: number
 }
 
-/** What `.map()` takes. `Outputs` are the outputs of the steps defined before. `retry`, `timeout` and `lossesMax` hold for each item. */
+/** What `.map()` takes. `Outputs` are the outputs of the steps defined before. `retry`, `timeout`, `heartbeatTimeout` and `lossesMax` hold for each item. */
 export interface MapOptions<
   Input,
   Outputs,
@@ -41,6 +43,8 @@ export interface MapOptions<
   Wanted extends Cases = NoCases,
   Failing extends OnItemFailure = 'stop',
 > extends StepDefaults,
+    HeartbeatOptions,
+    EffectOptions,
     ConditionOptions<Input, Outputs, DepsOf<Outputs, Deps, Skipping>, Skipping, Given, Wanted> {
   /** Names of the steps that must complete first. `over` and the handlers get their outputs as `deps`. Default: none. */
   readonly dependsOn?: Dependencies<Deps, Outputs> | undefined
@@ -110,7 +114,8 @@ export interface CompensateItemOptions<
   Output,
   On extends CompensateOn,
   Transaction extends TransactionOption | undefined = undefined,
-> extends AttemptOptions {
+> extends AttemptOptions,
+    HeartbeatOptions {
   readonly run: CompensateItem<Input, Deps, Item, Output, On, Transaction>
   readonly transaction?: Transaction | undefined
 }

@@ -5,12 +5,13 @@ import { CONDITION_OPTION_NAMES, choicesOf, condition } from './condition.ts'
 import type { CompensationHandler, Handler } from './handler.ts'
 import { checkOptionNames, oneOf, positiveMs, readOption, shown, wholeNumber } from './option-check.ts'
 import { DEFAULT_RETRY, retryPolicy } from './retry-policy.ts'
+import { EFFECT_OPTION_NAMES, PIVOT_OPTION_NAMES, sagaPolicy } from './saga-options.ts'
 import type { Compensation, MapJoin, MapOpener, RetryPolicy, StepDefinition } from './step.ts'
 import type { AttemptOptions, CompensateOn, StepDefaults } from './step-options.ts'
 import { type TransactionOption, transactionPolicy } from './transaction.ts'
 
 /** A checked step without what needs the whole graph. */
-export type StepDraft = Omit<StepDefinition, 'number' | 'branch' | 'map' | 'settled'> & {
+export type StepDraft = Omit<StepDefinition, 'number' | 'branch' | 'map' | 'settled' | 'pivotsBefore'> & {
   readonly map: (Omit<MapOpener, 'item'> & { readonly item: StepDraft }) | MapJoin | null
 }
 
@@ -40,6 +41,9 @@ export interface UntypedStepOptions extends StepDefaults {
   readonly compensate?: CompensationHandler | UntypedCompensateOptions | undefined
   readonly compensateOn?: CompensateOn | undefined
   readonly transaction?: TransactionOption | undefined
+  readonly heartbeatTimeout?: unknown
+  readonly irreversible?: unknown
+  readonly pivot?: unknown
   readonly when?: unknown
   readonly onSkipped?: unknown
   readonly onFailure?: unknown
@@ -47,6 +51,7 @@ export interface UntypedStepOptions extends StepDefaults {
 
 export interface UntypedCompensateOptions extends AttemptOptions {
   readonly transaction?: TransactionOption | undefined
+  readonly heartbeatTimeout?: unknown
   readonly run: CompensationHandler | null
 }
 
@@ -67,6 +72,8 @@ export function stepDraft(
     ...conditions,
     onFailure: onFailureOf(place, options),
     ...policy,
+    ...sagaPolicy(place, options),
+    heartbeatMs: heartbeatMs(place, options.heartbeatTimeout),
     transaction: transactionPolicy(place, options.transaction),
     run: options.run,
     wait: null,
@@ -96,6 +103,11 @@ function timeoutMs(place: Place, given: AttemptOptions['timeout'], inherited: nu
   if (given === undefined) return inherited
   if (given === false) return null
   return positiveMs(place, 'timeout', given, ' Give false for no timeout.')
+}
+
+/** Never inherited: a handler that sends no heartbeats would fail by it. */
+function heartbeatMs(place: Place, given: unknown): number | null {
+  return given === undefined ? null : positiveMs(place, 'heartbeatTimeout', given)
 }
 
 /** A step depends on the choices of its `when`, whether it names them in `dependsOn` or not. */
@@ -131,7 +143,7 @@ function compensation(
       'compensateOn is given, but there is no compensate. Add it, or remove compensateOn.',
     )
   }
-  const { run, transaction, ...attempts }: UntypedCompensateOptions =
+  const { run, transaction, heartbeatTimeout, ...attempts }: UntypedCompensateOptions =
     typeof compensate === 'function' ? { run: compensate } : compensate
   const retry = retryPolicy(place, attempts.retry, inherited.retry)
   // If a step is slow, its compensation often is too: it inherits the step's timeout.
@@ -141,7 +153,8 @@ function compensation(
       ? 'completed'
       : oneOf(place, 'compensateOn', compensateOn, ['completed', 'started'])
   const policy = transactionPolicy(place, transaction)
-  return Object.freeze({ run, on, retry, timeoutMs: limitMs, transaction: policy })
+  const beatMs = heartbeatMs(place, heartbeatTimeout)
+  return Object.freeze({ run, on, retry, timeoutMs: limitMs, heartbeatMs: beatMs, transaction: policy })
 }
 
 const STEP_OPTION_NAMES = [
@@ -151,6 +164,9 @@ const STEP_OPTION_NAMES = [
   'compensateOn',
   'transaction',
   'onFailure',
+  'heartbeatTimeout',
+  ...EFFECT_OPTION_NAMES,
+  ...PIVOT_OPTION_NAMES,
   ...CONDITION_OPTION_NAMES,
   ...POLICY_OPTION_NAMES,
 ] as const
@@ -173,7 +189,7 @@ export function checkHandlers(
 /** Refuses a compensation that is neither a function nor options with one. */
 export function checkCompensation(place: Place, option: string, given: unknown): void {
   if (given === undefined || typeof given === 'function') return
-  checkOptionNames(place, option, given, ['run', 'retry', 'timeout', 'transaction'])
+  checkOptionNames(place, option, given, ['run', 'retry', 'timeout', 'heartbeatTimeout', 'transaction'])
   checkHandler(place, `run of ${option}`, (given as { readonly run?: unknown }).run)
 }
 

@@ -10,6 +10,7 @@ import type {
 } from './condition-options.ts'
 import type { CompensationContext, StepContext } from './handler.ts'
 import type { RetryOptions } from './retry-policy.ts'
+import type { EffectOptions, PivotOptions } from './saga-options.ts'
 import type { FailingOptions, OnFailure } from './settled.ts'
 import type { StorableOutput } from './storable.ts'
 import type { Stored } from './stored.ts'
@@ -28,6 +29,15 @@ export interface AttemptOptions {
    * `compensateOn` decides whether it is undone, and the undo report names it.
    */
   readonly timeout?: Duration | false | undefined
+}
+
+/** What a handler that sends heartbeats may be given. */
+export interface HeartbeatOptions {
+  /**
+   * How long the handler may go without calling `heartbeat()`, counted from its begin. After that its `signal` fires, and the attempt fails with
+   * `heartbeat_timeout`; it has the same time again to stop, at most 5 s, as after a `timeout`. Default: no limit.
+   */
+  readonly heartbeatTimeout?: Duration | undefined
 }
 
 /** Attempt options of a step, or of all steps of a workflow. */
@@ -53,6 +63,9 @@ export interface StepOptions<
   Wanted extends Cases = NoCases,
   Failing extends OnFailure = OnFailure,
 > extends StepDefaults,
+    HeartbeatOptions,
+    EffectOptions,
+    PivotOptions,
     FailingOptions<Failing>,
     ConditionOptions<Input, Outputs, DepsOf<Outputs, Deps, Skipping>, Skipping, Given, Wanted> {
   /** Names of the steps that must complete first. The handler gets their outputs as `deps`. Default: none. */
@@ -90,7 +103,8 @@ export interface CompensateOptions<
   Output,
   On extends CompensateOn,
   Transaction extends TransactionOption | undefined = undefined,
-> extends AttemptOptions {
+> extends AttemptOptions,
+    HeartbeatOptions {
   readonly run: Compensate<Input, Deps, Output, On, Transaction>
   /** Like `transaction` of a step: the compensation's writes commit with its outcome. */
   readonly transaction?: Transaction | undefined

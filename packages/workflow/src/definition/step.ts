@@ -13,6 +13,8 @@ export interface StepDefinition extends Condition {
   readonly dependsOn: readonly string[]
   readonly retry: RetryPolicy
   readonly timeoutMs: number | null
+  /** How long an attempt may go without a heartbeat; null for no limit. */
+  readonly heartbeatMs: number | null
   /** A step that has lost its worker this many times fails permanently. */
   readonly lossesMax: number
   /** Set when the handler runs in a transaction of the store, which commits with the step's settlement. */
@@ -24,6 +26,12 @@ export interface StepDefinition extends Condition {
   /** Set for the two steps of a map. */
   readonly map: MapOpener | MapJoin | null
   readonly compensation: Compensation | null
+  /** Nothing can undo its effect. */
+  readonly irreversible: boolean
+  /** Once it has completed, the run goes forward only. */
+  readonly pivot: boolean
+  /** The numbers of the pivots before this step, ascending. */
+  readonly pivotsBefore: readonly number[]
   /** The values that the handler may return, sorted; null for a step that is no choice. */
   readonly cases: readonly string[] | null
   /** What happens to the run if the step fails for good. */
@@ -81,6 +89,7 @@ export interface Compensation {
   readonly on: 'completed' | 'started'
   readonly retry: RetryPolicy
   readonly timeoutMs: number | null
+  readonly heartbeatMs: number | null
   readonly transaction: TransactionPolicy | null
 }
 

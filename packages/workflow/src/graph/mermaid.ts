@@ -59,7 +59,8 @@ const OPTIONS = {
 /**
  * Draws the graph as a Mermaid flowchart. Steps with a compensation have a double frame and the mark ↩. Waiting steps are rounded, with a mark for
  * what they wait for: ⏲ a time, ✉ a signal, ☑ an approval, ⟳ a poll. Choices are hexagons, and their cases label the edges to the steps that need
- * them. A dotted edge leads to a step that runs although the step before it was skipped. The mark ? stands for a step's own condition.
+ * them. A dotted edge leads to a step that runs although the step before it was skipped. The mark ? stands for a step's own condition, ⊘ for
+ * an effect that nothing can undo, ⚑ for a pivot.
  *
  * @throws BelayError `invalid_option` for the status of an unknown step, or an invalid status.
  */
@@ -129,6 +130,8 @@ function nodeLine(step: StepShape, number: number, status: StepStatus | undefine
     (step.kind === undefined ? '' : `${factsOfKind(step.kind)?.mark ?? '?'} `) +
     escaped(step.name) +
     (compensable ? ' ↩' : '') +
+    (step.irreversible ? ' ⊘' : '') +
+    (step.pivot ? ' ⚑' : '') +
     (step.when === 'function' ? ' ?' : '') +
     (status === undefined ? '' : `<br/>${status}`)
   // Names are not ids in Mermaid: "end" as an id breaks its parser.

@@ -38,6 +38,7 @@ export function shapeChecksum(shape: DefinitionShape): string {
 /** Fixed order of keys, and only those that are set: checksums from before the later keys existed must stay valid. */
 function stepShape(step: StepShape): StepShape {
   const { name, dependsOn, compensate, kind, cases, when, onSkipped, onFailure, compensateAll } = step
+  const { irreversible, pivot } = step
   return {
     name,
     dependsOn,
@@ -48,6 +49,8 @@ function stepShape(step: StepShape): StepShape {
     ...(onSkipped === undefined ? {} : { onSkipped }),
     ...(onFailure === undefined ? {} : { onFailure }),
     ...(compensateAll === undefined ? {} : { compensateAll }),
+    ...(irreversible === undefined ? {} : { irreversible }),
+    ...(pivot === undefined ? {} : { pivot }),
   }
 }
 

@@ -29,6 +29,7 @@ function addedLine(step: StepShape, shape: DefinitionShape): string {
   if (step.kind !== undefined) facts.unshift(kindOf(step))
   if (step.compensate !== 'never') facts.push(`compensates ${compensationOf(step)}`)
   if (step.onFailure === 'continue') facts.push('the run continues if it fails')
+  facts.push(...marksOf(step))
   if (conditionOf(step) !== ALWAYS) facts.push(conditionOf(step))
   return `+ step ${step.name} (${facts.join('; ')})`
 }
@@ -49,11 +50,19 @@ function stepChanges(old: StepOfShape, current: StepOfShape): string[] {
   if (dependsOn !== depended) changes.push(`depends on ${dependsOn}, was ${depended}`)
   const [compensation, compensated] = [compensationOf(current.step), compensationOf(old.step)]
   if (compensation !== compensated) changes.push(`compensates ${compensation}, was ${compensated}`)
+  const [marks, marked] = [marksOf(current.step), marksOf(old.step)].map(
+    (words) => words.join(', ') || 'plain',
+  )
+  if (marks !== marked) changes.push(`${marks}, was ${marked}`)
   const [condition, before] = [conditionOf(current.step), conditionOf(old.step)]
   if (condition !== before) changes.push(`${condition}, was: ${before}`)
   const [failing, failed] = [onFailureOf(current.step), onFailureOf(old.step)]
   if (failing !== failed) changes.push(`${failing} the run if it fails, ${failed} it before`)
   return changes
+}
+
+function marksOf({ irreversible, pivot }: StepShape): readonly string[] {
+  return [...(irreversible ? ['irreversible'] : []), ...(pivot ? ['a pivot'] : [])]
 }
 
 function kindOf({ kind, cases = [] }: StepShape): string {

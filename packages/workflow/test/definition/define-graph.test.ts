@@ -34,6 +34,10 @@ describe('a graph as data', () => {
         forMs: null,
       },
       timeoutMs: 20_000,
+      heartbeatMs: null,
+      irreversible: false,
+      pivot: false,
+      pivotsBefore: [],
       lossesMax: 5,
       transaction: null,
       run: handlers.charge,
@@ -57,6 +61,7 @@ describe('a graph as data', () => {
           forMs: null,
         },
         timeoutMs: 20_000,
+        heartbeatMs: null,
         transaction: null,
       },
     })

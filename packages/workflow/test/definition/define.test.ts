@@ -37,6 +37,7 @@ describe('a definition', () => {
         forMs: null,
       },
       timeoutMs: null,
+      heartbeatMs: null,
       lossesMax: 5,
       transaction: null,
       run,
@@ -49,6 +50,9 @@ describe('a definition', () => {
       cases: null,
       branch: null,
       compensation: null,
+      irreversible: false,
+      pivot: false,
+      pivotsBefore: [],
     })
     expect(definition.record).toMatchObject({ name: 'checkout', version: 7 })
     expect(definition.graph.dependencies).toEqual([[], [], [0, 1]])
@@ -148,6 +152,7 @@ describe('a compensation', () => {
         on: 'completed',
         retry: DEFAULT_RETRY,
         timeoutMs: 5_000,
+        heartbeatMs: null,
         transaction: null,
       })
     }

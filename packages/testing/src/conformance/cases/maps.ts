@@ -114,14 +114,18 @@ export const mapCases: Cases = {
     expect((await run.read()).steps).toHaveLength(4)
   },
 
-  'a map that decides its items after its run was stopped adds none': async (given) => {
-    const { run, worker } = await mapped(given)
-    const claim = await worker.claimOf(run, 'm[]')
-    await given.cancel(run)
-    expect(await worker.settle([expanded(claim, 2)])).toMatchObject({ results: ['settled'] })
-    expect(await run.statuses()).toMatchObject({ 'm[]': 'completed', m: 'cancelled' })
-    expect((await run.read()).steps).toHaveLength(4)
-  },
+  'a map that decides its items after its run was stopped adds none, and decides them anew once that is retried':
+    async (given) => {
+      const { run, worker } = await mapped(given)
+      const claim = await worker.claimOf(run, 'm[]')
+      await given.cancel(run)
+      expect(await worker.settle([expanded(claim, 2)])).toMatchObject({ results: ['settled'] })
+      expect(await run.statuses()).toMatchObject({ 'm[]': 'completed', m: 'cancelled' })
+      expect((await run.read()).steps).toHaveLength(4)
+      await given.undo(run, { steps: [] })
+      await given.operate(run).retry()
+      expect(await run.statuses()).toMatchObject({ before: 'completed', 'm[]': 'ready', m: 'pending' })
+    },
 
   'no item begins in a paused run, whether it was added before the pause or during it': async (given) => {
     const { run, worker } = await mapped(given)

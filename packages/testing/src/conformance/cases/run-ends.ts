@@ -1,3 +1,4 @@
+import type { WorkflowDefinition } from '@belay/workflow'
 import type { RunEnd } from '@belay/workflow/adapter'
 import { expect } from 'vitest'
 import type { Cases } from '../case.ts'
@@ -7,6 +8,19 @@ import { parkedRun, prune, single } from './ended-runs.ts'
 const REPORTS = { reportsEnd: true } as const
 
 export const runEndCases: Cases = {
+  'a run that moves to a version with end steps reports its ends from then on': async (given) => {
+    const old = await given.graph('moved', { a: [] }, 1)
+    const { saved } = await given.graph('moved', { a: [] }, 2, {}, {}, true)
+    const run = await given.start(old)
+    const target = { name: 'moved', version: 2, record: saved } as unknown as WorkflowDefinition
+
+    await given.operator().migrateRun(run.id, target)
+
+    await given.operate(run).skipStep('a')
+    const found = await given.adapter.findRunEnds({ definitionIds: [saved.id], limit: 10 })
+    expect(found).toMatchObject([{ runId: run.id, status: 'completed' }])
+  },
+
   'a run that reports its end leaves one, and other runs leave none': async (given) => {
     const graph = await single(given)
     const worker = await given.worker()

@@ -8,6 +8,8 @@ const CHOICE = {
   d: { onSkipped: 'run' },
 } as const
 
+const PIVOT = { p: { pivot: true }, b: { irreversible: true } } as const
+
 /** Small graphs that combine joins, forks, independent steps and several sinks. */
 export const GRAPHS = [
   definitionRecord('diamond', DIAMOND, 1, { b: 'approval' }),
@@ -30,6 +32,7 @@ export const GRAPHS = [
     m: 'join',
   }),
   definitionRecord('choice', { a: [], b: ['a'], c: ['a'], d: ['b', 'c'] }, 1, { a: 'choose' }, CHOICE),
+  definitionRecord('pivots', { a: [], p: ['a'], b: ['p'], c: ['p'], d: ['b', 'c'] }, 1, {}, PIVOT),
   // Second versions, to which operators move runs: steps get other numbers, one is dropped, one edge is new.
   definitionRecord('branches', { z: [], a: [], b: ['a'], c: [], d: ['c'], e: ['b', 'd'], g: ['z', 'e'] }, 2),
   definitionRecord(
@@ -44,6 +47,13 @@ export const GRAPHS = [
 /** The kind of the step by which a row of a graph's run is executed; undefined for a step that works and for an item. */
 export function kindOf(graph: number, row: number): StepShape['kind'] {
   return isItem(row) ? undefined : GRAPHS[graph]!.shape.steps[row]!.kind
+}
+
+/** The pivots before a row of a graph's run; undefined if there are none. */
+export function pivotsBefore(graph: number, row: number): readonly number[] | undefined {
+  const { steps } = GRAPHS[graph]!.shape
+  const pivots = [...steps.keys()].filter((number) => steps[number]!.pivot === true && number < row)
+  return pivots.length === 0 ? undefined : pivots
 }
 
 /** For each row of a run, the numbers of the rows that depend on it. */

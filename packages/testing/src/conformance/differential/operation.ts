@@ -56,6 +56,7 @@ const ACTIONS_FOR: Readonly<Record<RunStatus, Weights>> = {
   scheduled: FORWARD,
   running: FORWARD,
   waiting: FORWARD,
+  parked: { ...FORWARD, retry: 4, retryStep: 4, skipStep: 4 },
   paused: { ...NONE, resume: 9, skipStep: 1, retryStep: 1, migrate: 3 },
   compensating: { ...ANY, giveUpStep: 4 },
   compensation_failed: { ...NONE, retryCompensation: 2, skipCompensation: 2 },

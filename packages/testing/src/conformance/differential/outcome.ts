@@ -20,7 +20,7 @@ import {
   skipped,
   waiting,
 } from '../scenario/index.ts'
-import { kindOf } from './graphs.ts'
+import { kindOf, pivotsBefore } from './graphs.ts'
 import type { Random } from './random.ts'
 import type { KnownAttempt, World } from './world.ts'
 
@@ -33,6 +33,9 @@ export function outcomeOf({ claim, settled }: KnownAttempt, world: World, random
   const kind = kindOf(world.graphs.get(claim.runId)!, claim.step)
   if (claim.direction === 'undo') return undoOutcome(claim, random, kind)
   const outcome = forwardOutcome(claim, random, signalled)
+  const pivots = pivotsBefore(world.graphs.get(claim.runId)!, claim.step)
+  // These shapes say of no step that the run continues past it: after a pivot, any failure parks the run.
+  if (outcome.type === 'failed' && pivots !== undefined) return { ...failed(claim), pivots } as Outcome
   // Nothing skips one item.
   if (isItem(claim.step) && outcome.type === 'skipped') return completed(claim)
   if (kind !== 'map') return outcome

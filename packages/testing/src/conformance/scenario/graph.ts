@@ -8,7 +8,10 @@ export type Kinds = Readonly<Record<string, NonNullable<StepShape['kind']>>>
 
 /** What some shapes say besides, by step. */
 export type Conditions = Readonly<
-  Record<string, Pick<StepShape, 'cases' | 'when' | 'onSkipped' | 'onFailure'>>
+  Record<
+    string,
+    Partial<Pick<StepShape, 'cases' | 'when' | 'onSkipped' | 'onFailure' | 'pivot' | 'irreversible'>>
+  >
 >
 
 /** A definition's record. Its checksum, which lists the steps, is only good for tests. */
@@ -18,6 +21,7 @@ export function definitionRecord(
   version = 1,
   kinds: Kinds = {},
   conditions: Conditions = {},
+  endSteps?: true,
 ): DefinitionRecord {
   const names = Object.keys(edges)
   const steps = names.map((step) => ({
@@ -27,7 +31,12 @@ export function definitionRecord(
     ...(kinds[step] === undefined ? {} : { kind: kinds[step] }),
     ...conditions[step],
   }))
-  return { name, version, checksum: JSON.stringify(edges).slice(0, 200), shape: { steps } }
+  return {
+    name,
+    version,
+    checksum: JSON.stringify(edges).slice(0, 200),
+    shape: endSteps ? { steps, endSteps } : { steps },
+  }
 }
 
 export const DIAMOND: Edges = { a: [], b: ['a'], c: ['a'], d: ['b', 'c'] }

@@ -10,9 +10,16 @@ interface Subject {
   readonly step: StepDefinition
 }
 
-/** Its handler did not end in time. */
+/** Its handler did not end in time, or sent no heartbeat in time. */
 export function timeoutError({ claim, step }: Subject, { ms, option }: TimeLimit): BelayError {
   const { runId, attempt } = claim
+  if (option === 'heartbeatTimeout') {
+    return new BelayError(
+      'heartbeat_timeout',
+      `Step "${step.name}" of run ${runId} sent no heartbeat for ${ms} ms, its \`heartbeatTimeout\`. Whether it took effect is unknown. Call \`heartbeat()\` more often, let the handler stop when its \`signal\` fires, or raise \`heartbeatTimeout\`.`,
+      { runId, step: step.name, attempt },
+    )
+  }
   const within =
     option === 'timeout' ? `its timeout of ${ms} ms` : `the ${ms} ms that were left of its \`retry.for\``
   return new BelayError(

@@ -1,15 +1,19 @@
 import {
   type Claim,
+  heartbeatKey,
   isItem,
   itemNumber,
+  type JsonText,
   movesBefore,
   type NewItem,
   type RunPayloads,
   type StepPayloads,
   templateOf,
 } from '../../adapter/index.ts'
+import type { SerialisedError } from '../../cause.ts'
 import type { BranchPolicy, StepDefinition } from '../../definition/step.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
+import { fromJsonText } from '../base/payload.ts'
 import { branchesOf, type ForwardPayloads, outputsOf, type PayloadCache } from '../base/payload-cache.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { type BranchStep, decideBranch } from '../decisions/decide-branch.ts'
@@ -75,7 +79,9 @@ export class AttemptPayloads {
     if (isItem(claim.step)) return this.#prepareItem(dependencies)
     const hasWindow = claim.failures > 0 && step.retry.forMs !== null
     const mayHaveDecided = typeof step.branch?.when === 'function' && movesBefore(claim) > 0
-    if (step.wait !== null || hasWindow || mayHaveDecided) return this.#readWithOwn(dependencies)
+    // An earlier attempt of this round may have left details of a heartbeat.
+    if (claim.attempt > 1 || step.wait !== null || hasWindow || mayHaveDecided)
+      return this.#readWithOwn(dependencies)
     // A step that was claimed before may have run or been retried elsewhere: cached payloads may be stale, so read them.
     if (movesBefore(claim) > 0) return this.#readForward(dependencies)
     this.#forward = this.#parts.payloads.known(claim.runId, dependencies, step.branch?.skippedWith)
@@ -156,6 +162,18 @@ export class AttemptPayloads {
   get item(): NewItem | undefined {
     const { item } = this.#subject.claim
     return item ?? (this.#stored === undefined ? undefined : this.own.item)
+  }
+
+  /** The error of the last failed attempt. The step's row holds the forward error only, so undefined in an undo. */
+  get lastError(): SerialisedError | undefined {
+    if (this.#subject.claim.direction === 'undo') return undefined
+    return fromJsonText(this.own.error) as SerialisedError | undefined
+  }
+
+  /** The details of the newest heartbeat of earlier attempts in this round and direction. A first attempt reads nothing for it. */
+  get lastHeartbeat(): JsonText {
+    const [found] = this.#stored?.heartbeats?.filter(({ step }) => step === this.#subject.claim.step) ?? []
+    return found?.value ?? null
   }
 
   /** The items of a map, by index. Only after prepare(), and only for the step that joins them. */
@@ -241,7 +259,9 @@ export class AttemptPayloads {
     const { runId, step } = claim
     const isForward = claim.direction === 'forward'
     const branches = (definition.branch !== null && isForward) || definition.settled !== null
-    const stored = await this.#parts.payloads.load({ runId, steps: [...dependencies, step], branches })
+    const heartbeats = claim.attempt > 1 ? [{ step, key: heartbeatKey(claim) }] : undefined
+    const steps = [...dependencies, step]
+    const stored = await this.#parts.payloads.load({ runId, steps, branches, heartbeats })
     if (stored === undefined) throw runIsGone(claim)
     const byStep = outputsOf(stored, definition.settled)
     this.#parts.payloads.rememberCause(runId, stored.cause)

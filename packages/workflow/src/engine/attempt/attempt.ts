@@ -1,15 +1,13 @@
 import { type Claim, isItem, type StepTransaction } from '../../adapter/index.ts'
-import type { SerialisedError } from '../../cause.ts'
 import type { StepContext } from '../../definition/handler.ts'
-import type { RetryPolicy, StepDefinition, TransactionPolicy } from '../../definition/step.ts'
+import type { StepDefinition, TransactionPolicy } from '../../definition/step.ts'
 import type { Wait } from '../../definition/wait.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { BelayError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { presentable } from '../../thrown.ts'
-import { fromJsonText } from '../base/payload.ts'
 import { type TimeLimit, timeLimit } from '../base/time-limit.ts'
-import { type AttemptEnd, type Interruption, poisonError } from '../decisions/decide.ts'
+import { type AttemptEnd, poisonError } from '../decisions/decide.ts'
 import { type BranchEnd, type BranchStep, judgeCase } from '../decisions/decide-branch.ts'
 import { decideWait, type WaitAnswer } from '../decisions/decide-wait.ts'
 import { retriesAreOver, timeoutError } from './attempt-errors.ts'
@@ -18,7 +16,8 @@ import type { AttemptPhase, ClaimOrigin } from './attempt-phase.ts'
 import { awaitHandler, isThenable, TIMEOUT_GRACE_MS } from './await-handler.ts'
 import { CutOff } from './cut-off.ts'
 import { dependentsOf, expanded, namedItem, stepOf } from './expansion.ts'
-import { handlerContext, undoFieldsOf } from './handler-context.ts'
+import { type ContextSource, handlerContext, undoFieldsOf } from './handler-context.ts'
+import { HandlerSignal } from './handler-signal.ts'
 import { joinedEnd } from './joined-items.ts'
 import type { LossyOutputs } from './lossy-output.ts'
 import { serialisedEnd } from './serialised-output.ts'
@@ -42,7 +41,7 @@ export interface AttemptParts extends AttemptPayloadsParts {
  *
  * A worker makes a hundred thousand of these a second: allocate nothing that may not be needed, and await nothing that is already there.
  */
-export class Attempt {
+export class Attempt implements ContextSource {
   readonly claim: Claim
   readonly definition: WorkflowDefinition
   /** Of an item, with the item's name once its row was read. */
@@ -52,17 +51,17 @@ export class Attempt {
   readonly origin: ClaimOrigin
   readonly #parts: AttemptParts
   readonly #payloads: AttemptPayloads
-  readonly #controller = new AbortController()
+  readonly #signal = new HandlerSignal()
   #phase: AttemptPhase = 'queued'
   /** Interprets what the handler of a waiting step returned. */
   #judge: ((returned: unknown) => WaitAnswer | BranchEnd) | undefined
   /** What follows for a step that may be skipped; undefined until the attempt looks. */
   #branch: BranchStep | undefined
-  #interrupted = false
   #called = false
   #cutOff: CutOff | undefined
-  #interruption: Interruption | undefined
   #telling: Telling | undefined
+  /** When its handler was called, or sent its newest heartbeat. */
+  #aliveAt = 0
 
   constructor(
     claim: Claim,
@@ -117,7 +116,7 @@ export class Attempt {
   }
 
   get isInterrupted(): boolean {
-    return this.#interrupted
+    return this.#signal.isFired
   }
 
   /** What its handler told; undefined if it told nothing. */
@@ -132,10 +131,7 @@ export class Attempt {
 
   /** Fires the handler's signal. Only the first reason counts. */
   interrupt(reason: BelayError): void {
-    if (this.#interrupted) return
-    this.#interrupted = true
-    if (reason.code === 'run_stopping' || reason.code === 'worker_stopping') this.#interruption = reason.code
-    this.#controller.abort(reason)
+    this.#signal.fire(reason)
   }
 
   /** Finds the handler's payloads. Returns a promise only if it must read; that rejects if reading fails, or with `unknown_run`. */
@@ -149,7 +145,7 @@ export class Attempt {
     this.startedAt = this.#parts.runtime.clock.now()
     if (isItem(this.claim.step)) this.step = namedItem(this.step, this.#payloads.item)
     // Interrupted before its turn came: the handler is not called at all.
-    if (this.#interrupted) return { type: 'given_up' }
+    if (this.#signal.isFired) return { type: 'given_up' }
     const branch = this.#branchStep()
     if (branch?.type === 'skipped') return branch
     const poison = poisonError(this.claim, this.step)
@@ -217,56 +213,59 @@ export class Attempt {
 
   #call(
     handler: ((context: StepContext) => unknown) | null,
-    policy: { readonly retry: RetryPolicy; readonly timeoutMs: number | null },
+    policy: Pick<StepDefinition, 'retry' | 'timeoutMs' | 'heartbeatMs'>,
     tx: StepTransaction | undefined,
     isHandler = true,
   ): AttemptEnd | Promise<AttemptEnd> {
     const limit = timeLimit(policy, this.failingMs)
-    if (limit === 'over') return { type: 'threw', error: retriesAreOver(this, policy.retry, this.#lastError) }
+    if (limit === 'over')
+      return { type: 'threw', error: retriesAreOver(this, policy.retry, this.#payloads.lastError) }
     try {
       const context = this.#context()
       if (tx !== undefined) Object.assign(context, { tx })
       if (isHandler && !this.#called) this.#parts.onCall(this)
       this.#called ||= isHandler
+      this.#aliveAt = this.startedAt
       const returned = handler?.(context)
       if (!isThenable(returned)) return this.#returned(returned)
-      return this.#awaited(returned, limit, tx === undefined ? TIMEOUT_GRACE_MS : 0)
+      const heartbeatMs = isHandler ? policy.heartbeatMs : null
+      return this.#awaited(returned, { limit, heartbeatMs, graceMs: tx === undefined ? TIMEOUT_GRACE_MS : 0 })
     } catch (error) {
       return this.#threw(error)
     }
   }
 
   #context(): StepContext {
-    const { claim, definition, step } = this
-    const context = handlerContext({
-      claim,
-      definition,
-      step,
-      item: isItem(claim.step) ? this.#payloads.item : undefined,
-      payloads: this.#payloads.forward,
-      controller: this.#controller,
-      log: this.#parts.log,
-      telling: () => this.#tell(),
-    })
+    const { claim } = this
+    const context = handlerContext(this, this.#payloads, this.#parts.log)
     if (claim.direction === 'forward') return context
-    return Object.assign(context, undoFieldsOf(step, claim, this.#payloads))
+    return Object.assign(context, undoFieldsOf(this.step, claim, this.#payloads))
   }
 
-  #tell(): Telling {
+  /** Its handler's signal. */
+  get signal(): AbortSignal {
+    return this.#signal.signal
+  }
+
+  /** Its handler is alive. */
+  beat(): void {
+    this.#aliveAt = this.#parts.runtime.clock.now()
+  }
+
+  /** For what its handler tells. Made on first use: most handlers tell nothing. */
+  tell(): Telling {
     this.#telling ??= tellingOf(this, this.#parts.telling)
     return this.#telling
   }
 
-  /** The error of its last failed attempt. The step's row holds the forward error only, so undefined in an undo. */
-  get #lastError(): SerialisedError | undefined {
-    if (this.claim.direction === 'undo') return undefined
-    return fromJsonText(this.#payloads.own.error) as SerialisedError | undefined
-  }
-
-  #awaited(promise: PromiseLike<unknown>, limit: TimeLimit | null, graceMs: number): Promise<AttemptEnd> {
+  #awaited(
+    promise: PromiseLike<unknown>,
+    { limit, heartbeatMs, graceMs }: { limit: TimeLimit | null; heartbeatMs: number | null; graceMs: number },
+  ): Promise<AttemptEnd> {
     return awaitHandler(promise, {
       clock: this.#parts.runtime.clock,
       limit,
+      heartbeats: heartbeatMs === null ? null : { ms: heartbeatMs, lastAt: () => this.#aliveAt },
       graceMs,
       onTimeout: (over) => {
         const timeout = timeoutError(this, over)
@@ -280,7 +279,7 @@ export class Attempt {
   }
 
   #threw(error: unknown): AttemptEnd {
-    return { type: 'threw', error: presentable(error), interrupted: this.#interruption }
+    return { type: 'threw', error: presentable(error), interrupted: this.#signal.interruption }
   }
 
   #returned(value: unknown): AttemptEnd {

@@ -2,10 +2,12 @@ import type { Clock, Timer } from '../../clock.ts'
 import type { BelayError } from '../../errors.ts'
 import type { TimeLimit } from '../base/time-limit.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
+import { type HeartbeatLimit, watchHeartbeats } from './heartbeat.ts'
 
 export interface AwaitedHandler {
   readonly clock: Clock
   readonly limit: TimeLimit | null
+  readonly heartbeats: HeartbeatLimit | null
   /** How long a timed-out handler may take to react to its signal, in milliseconds; at most the limit itself. */
   readonly graceMs: number
   /** Called at the timeout: fires the handler's signal and returns the error. */
@@ -20,29 +22,34 @@ export interface AwaitedHandler {
 export const TIMEOUT_GRACE_MS = 5_000
 
 /**
- * Waits for a handler's promise until its timeout. Then its signal fires, and a grace period begins. If the handler ends within it, a result still
+ * Waits for a handler's promise until its timeout, or until its heartbeats stop. Then its signal fires, and a grace period begins. If the handler ends within it, a result still
  * counts, and the handler cannot overlap the next attempt or the undo. If it does not, its effect is unknown. A transactional handler gets no
  * grace: its effect is rolled back.
  */
 export function awaitHandler(promise: PromiseLike<unknown>, parts: AwaitedHandler): Promise<AttemptEnd> {
-  const { clock, limit, graceMs, onTimeout, onLateResult, returned, threw } = parts
+  const { clock, limit, heartbeats, graceMs, onTimeout, onLateResult, returned, threw } = parts
   return new Promise((resolve) => {
     let timeout: BelayError | undefined
     let isOver = false
     let timer: Timer | undefined
+    let beats: Pick<Timer, 'cancel'> | undefined
     const giveUp = () => {
       isOver = true
       resolve({ type: 'threw', error: timeout })
     }
     const timeOut = (over: TimeLimit) => {
+      timer?.cancel()
+      beats?.cancel()
       timeout = onTimeout(over)
       const leftMs = Math.min(graceMs, over.ms)
       if (leftMs === 0) giveUp()
       else timer = clock.after(leftMs, giveUp)
     }
     if (limit !== null) timer = clock.after(limit.ms, () => timeOut(limit))
+    if (heartbeats !== null) beats = watchHeartbeats(clock, heartbeats, timeOut)
     const end = (ended: AttemptEnd) => {
       timer?.cancel()
+      beats?.cancel()
       if (isOver) return onLateResult()
       // After the timeout, any error counts as the timeout: the handler was told to stop.
       const isTimedOut = timeout !== undefined && ended.type === 'threw'

@@ -1,5 +1,6 @@
 import {
   type Claim,
+  isItem,
   itemIndex,
   type JsonText,
   type NewItem,
@@ -16,55 +17,43 @@ import type { ForwardPayloads } from '../base/payload-cache.ts'
 import type { AttemptPayloads } from './attempt-payloads.ts'
 import type { Telling } from './telling.ts'
 
-export interface ContextParts {
+/** The attempt, as its handler's context sees it. */
+export interface ContextSource {
   readonly claim: Claim
   readonly definition: WorkflowDefinition
   readonly step: StepDefinition
-  /** Only of an item of a map. */
+  readonly signal: AbortSignal
+  beat(): void
+  tell(): Telling
+}
+
+/** What the attempt has read. */
+interface ReadPayloads {
+  readonly forward: ForwardPayloads
   readonly item: NewItem | undefined
-  readonly payloads: ForwardPayloads
-  readonly controller: AbortController
-  readonly log: Logger
-  /** What the attempt tells. Made on first use: most attempts tell nothing. */
-  readonly telling: () => Telling
+  readonly lastHeartbeat: JsonText
 }
 
 /** Makes the context of a handler, for either direction. */
-export function handlerContext(parts: ContextParts): StepContext {
-  const { claim, definition, payloads, item } = parts
-  const { runId, attempt } = claim
-  const { name: step, number } = parts.step
+export function handlerContext(source: ContextSource, payloads: ReadPayloads, log: Logger): StepContext {
+  const { claim, definition, step } = source
+  const item = isItem(claim.step) ? payloads.item : undefined
   // What all items of a map get is parsed only if an item reads it: thousands of items may share a large input.
-  const isLazy = item !== undefined && sizeOf(payloads) > LAZY_FROM_CHARS
-  const parsedInput = () => fromJsonText(payloads.input)
-  const parsedDeps = () => dependencyOutputs(definition, number, payloads.outputs)
-  const context = new HandlerContext(parts, {
-    runId,
-    step,
-    input: isLazy ? undefined : parsedInput(),
-    deps: isLazy ? NOT_YET : parsedDeps(),
-    attempt,
-    idempotencyKey: idempotencyKey(claim, step),
-    log: withFields(parts.log, () => ({
-      runId,
-      workflow: definition.name,
-      step,
-      direction: claim.direction,
-      attempt,
-    })),
-  })
+  const isLazy = item !== undefined && sizeOf(payloads.forward) > LAZY_FROM_CHARS
+  const context = new HandlerContext(source, isLazy ? { ...payloads, forward: NOTHING } : payloads, log)
   if (item === undefined) return context
   if (isLazy) {
-    defineLazily(context, 'input', parsedInput)
-    defineLazily(context, 'deps', parsedDeps)
+    const { input, outputs } = payloads.forward
+    defineLazily(context, 'input', () => fromJsonText(input))
+    defineLazily(context, 'deps', () => dependencyOutputs(definition, step.number, outputs))
   }
-  const [value, index] = [fromJsonText(item.value), itemIndex(claim.step)]
-  return Object.assign(context, { item: value, itemKey: item.key, index })
+  const { key: itemKey, value } = item
+  return Object.assign(context, { item: fromJsonText(value), itemKey, index: itemIndex(claim.step) })
 }
 
 /** Payloads that are longer together, in characters of JSON text, are parsed when they are first read. */
 const LAZY_FROM_CHARS = 1_000
-const NOT_YET: Readonly<Record<string, unknown>> = Object.freeze({})
+const NOTHING: ForwardPayloads = { input: null, outputs: [] }
 
 function sizeOf({ input, outputs }: ForwardPayloads): number {
   return outputs.reduce((sum, output) => sum + (output?.length ?? 0), input?.length ?? 0)
@@ -146,15 +135,15 @@ function dependencyOutputs(
 }
 
 /**
- * Creates the signal on first use: most handlers never use it, and it costs more than the rest of the context. It is an own property like the
- * others, so that handlers can destructure or spread the context.
+ * Makes the signal on first use: most handlers never use it. It is an own property like the others, so that handlers can destructure or spread the
+ * context. A worker makes one context for each attempt: each function here costs memory, each accessor would cost ten times as much.
  */
 class HandlerContext implements StepContext {
   static readonly #signal: PropertyDescriptor & ThisType<HandlerContext> = {
     enumerable: true,
     configurable: true,
     get() {
-      return this.#controller.signal
+      return this.#source.signal
     },
   }
   readonly runId: string
@@ -167,21 +156,32 @@ class HandlerContext implements StepContext {
   declare readonly signal: AbortSignal
   readonly publish: StepContext['publish']
   readonly progress: StepContext['progress']
-  readonly #controller: AbortController
+  readonly heartbeat: StepContext['heartbeat']
+  readonly lastHeartbeat: unknown
+  readonly #source: ContextSource
 
-  constructor(parts: ContextParts, fields: Omit<StepContext, 'signal' | 'publish' | 'progress'>) {
-    this.runId = fields.runId
-    this.step = fields.step
-    this.input = fields.input
-    this.deps = fields.deps
-    this.attempt = fields.attempt
-    this.idempotencyKey = fields.idempotencyKey
-    this.log = fields.log
-    this.publish = (key, value) => told(fields.log, () => parts.telling().publish(key, value))
-    this.progress = (done, total, note) => told(fields.log, () => parts.telling().progress(done, total, note))
-    this.#controller = parts.controller
+  constructor(source: ContextSource, payloads: ReadPayloads, log: Logger) {
+    const { claim, definition, step } = source
+    this.runId = claim.runId
+    this.step = step.name
+    this.input = fromJsonText(payloads.forward.input)
+    this.deps = dependencyOutputs(definition, step.number, payloads.forward.outputs)
+    this.attempt = claim.attempt
+    this.idempotencyKey = idempotencyKey(claim, step.name)
+    this.log = log === silentLogger ? log : logOf(source, log)
+    this.publish = (key, value) => told(this.log, () => source.tell().publish(key, value))
+    this.progress = (done, total, note) => told(this.log, () => source.tell().progress(done, total, note))
+    this.heartbeat = (details) => told(this.log, () => beat(source, details))
+    this.lastHeartbeat = claim.attempt === 1 ? undefined : fromJsonText(payloads.lastHeartbeat)
+    this.#source = source
     Object.defineProperty(this, 'signal', HandlerContext.#signal)
   }
+}
+
+/** A heartbeat whose details are refused shows that the handler is alive all the same. */
+function beat(source: ContextSource, details: unknown): void {
+  source.beat()
+  source.tell().heartbeat(details)
 }
 
 /** A refusal rejects. If nobody awaits it, it must not end the process: then the log tells it. */
@@ -197,12 +197,14 @@ function told(log: Logger, tell: () => void): Promise<void> {
   }
 }
 
-function withFields(log: Logger, fields: () => Readonly<Record<string, unknown>>): Logger {
-  if (log === silentLogger) return log
+/** Adds to each entry which attempt it is about. */
+function logOf({ claim, definition, step }: ContextSource, log: Logger): Logger {
+  const { runId, direction, attempt } = claim
+  const fields = { runId, workflow: definition.name, step: step.name, direction, attempt }
   return {
-    debug: (message, more) => log.debug(message, { ...fields(), ...more }),
-    info: (message, more) => log.info(message, { ...fields(), ...more }),
-    warn: (message, more) => log.warn(message, { ...fields(), ...more }),
-    error: (message, more) => log.error(message, { ...fields(), ...more }),
+    debug: (message, more) => log.debug(message, { ...fields, ...more }),
+    info: (message, more) => log.info(message, { ...fields, ...more }),
+    warn: (message, more) => log.warn(message, { ...fields, ...more }),
+    error: (message, more) => log.error(message, { ...fields, ...more }),
   }
 }

@@ -1,8 +1,9 @@
-import type { Claim, NewValue, Published } from '../../adapter/index.ts'
+import { type Claim, heartbeatKey, isHeartbeat, type NewValue, type Published } from '../../adapter/index.ts'
 import type { Clock } from '../../clock.ts'
 import type { StepDefinition } from '../../definition/step.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
+import type { Logger } from '../../logger.ts'
 import { checkArgument, type Kind, key, note, Refusal } from '../../options/index.ts'
 import { shown } from '../../shown.ts'
 import { counted, sentence } from '../../words.ts'
@@ -18,6 +19,9 @@ export interface ValueLimits {
 
 export interface TellingParts extends ValueLimits {
   readonly clock: Clock
+  readonly log: Logger
+  /** Its attempt settles in a transaction of its own. */
+  readonly isTransactional?: boolean
   /** There is something to send. */
   readonly onTold: (telling: Telling) => void
 }
@@ -63,7 +67,7 @@ export class Telling {
 
   /** Throws `invalid_option`, `payload_unserialisable`, `payload_too_large`, `too_many_values`, `attempt_ended`. */
   publish(givenKey: string, value: unknown): void {
-    const checked = checkArgument('publish()', 'the key', givenKey, key)
+    const checked = checkArgument('publish()', 'the key', givenKey, PUBLISHED_KEY)
     const { valuesMax, valueMaxBytes } = this.#parts
     const text = toJsonText(value ?? null, valueMaxBytes, () => ({
       what: `${this.#named(checked)},`,
@@ -87,9 +91,23 @@ export class Telling {
     this.#tell(null, JSON.stringify(told))
   }
 
-  /** Takes no further values: the handler has ended. */
-  end(): void {
+  /**
+   * Keeps details for the next attempt. Throws `payload_unserialisable`, `payload_too_large`, `attempt_ended`. A transaction that is rolled back would
+   * take them with it, so an attempt in one keeps none.
+   */
+  heartbeat(details: unknown): void {
+    this.#assertOpen('heartbeat()')
+    if (details === undefined || this.#parts.isTransactional) return
+    const what = 'Details of a heartbeat'
+    const limit = 'valueMaxBytes'
+    const text = toJsonText(details, this.#parts.valueMaxBytes, () => ({ what, limit, ...this.#where }))
+    this.#tell(heartbeatKey(this.attempt.claim), text!)
+  }
+
+  /** Takes no further values: the handler has ended. `isOver`: no attempt follows that could read its heartbeats. */
+  end(isOver: boolean): void {
     if (this.#state === 'open') this.#state = 'ended'
+    if (isOver) this.#unsent.delete(heartbeatKey(this.attempt.claim))
   }
 
   /** What is to be sent now, at most `limit` values. Give each answer to {@link answered}, or call {@link unanswered}. */
@@ -108,6 +126,7 @@ export class Telling {
     this.#underWay -= 1
     if (result === 'busy') this.#putBack(sent)
     else if (result === 'lost') this.lose()
+    else if (typeof result === 'object' && isHeartbeat(sent.key)) this.#warn(result.refused)
     else if (result === 'too_many') this.#failure ??= this.#tooMany(sent.key ?? '')
     else if (typeof result === 'object') this.#failure ??= this.#refused(sent, result.refused)
   }
@@ -118,15 +137,21 @@ export class Telling {
   }
 
   /** The store keeps refusing calls with this value. */
-  gaveUp(error: unknown): void {
+  gaveUp(sent: NewValue, error: unknown): void {
     this.#underWay -= 1
-    this.#failure ??= error
+    if (isHeartbeat(sent.key)) this.#warn(error)
+    else this.#failure ??= error
   }
 
   /** The attempt does not hold its step any more: nothing of it can be stored. */
   lose(): void {
     this.#state = 'lost'
     this.#unsent.clear()
+  }
+
+  /** What an attempt has achieved counts without its heartbeats: they only spare the next one some work. */
+  #warn(error: unknown): void {
+    this.#parts.log.warn('The details of a heartbeat cannot be stored.', { ...this.#where, error })
   }
 
   /** A newer value of its key may have come meanwhile. */
@@ -183,6 +208,12 @@ export class Telling {
 
 const NOTE_MAX = 500
 
+const PUBLISHED_KEY: Kind<string> = {
+  words: `${key.words}, and not beginning with the control character U+0001`,
+  read: (given) =>
+    typeof given === 'string' && isHeartbeat(given) ? new Refusal(shown(given)) : key.read(given),
+}
+
 const AMOUNT: Kind<number> = {
   words: 'a finite number of at least 0',
   read: (given) =>
@@ -194,5 +225,8 @@ export function tellingOf(
   attempt: Telling['attempt'] & { readonly transaction: unknown },
   parts: TellingParts,
 ): Telling {
-  return new Telling(attempt, attempt.transaction === null ? parts : { ...parts, onTold: () => {} })
+  return new Telling(
+    attempt,
+    attempt.transaction === null ? parts : { ...parts, isTransactional: true, onTold: () => {} },
+  )
 }

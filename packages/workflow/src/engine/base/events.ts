@@ -26,6 +26,7 @@ export const RUN_EVENTS = [
   'run.compensated',
   'run.cancelled',
   'run.compensation_failed',
+  'run.parked',
   'run.ended',
   'run.paused',
   'run.resumed',
@@ -54,6 +55,8 @@ export type EngineEvents = {
   'run.cancelled': RunEvent
   /** Its undo is parked: an operator must repair it. */
   'run.compensation_failed': RunEvent
+  /** A step of the run failed for good after a completed pivot: an operator must retry or skip it. Emitted for each such step. */
+  'run.parked': RunEvent
   /** The run has ended with the given `status`. Emitted after the event of that status. */
   'run.ended': RunEvent
   /** An operator paused the run through this engine. */
@@ -130,6 +133,7 @@ const IS_EVENT: Readonly<Record<keyof EngineEvents, true>> = {
   'run.compensated': true,
   'run.cancelled': true,
   'run.compensation_failed': true,
+  'run.parked': true,
   'run.ended': true,
   'run.paused': true,
   'run.resumed': true,

@@ -1,5 +1,6 @@
 import {
   type Adapter,
+  type HeartbeatRequest,
   isItem,
   type JsonText,
   type PayloadRequest,
@@ -153,15 +154,21 @@ export class PayloadCache {
     const pending = this.#pending
     this.#pending = []
     const steps = new Map<string, Set<number>>()
+    const heartbeats = new Map<string, HeartbeatRequest[]>()
     const branches = pending.some(({ request }) => request.branches)
     for (const { request } of pending) {
       const wanted = steps.get(request.runId) ?? new Set()
       for (const step of request.steps) wanted.add(step)
       steps.set(request.runId, wanted)
+      if (request.heartbeats === undefined) continue
+      heartbeats.set(request.runId, [...(heartbeats.get(request.runId) ?? []), ...request.heartbeats])
     }
     try {
       const found = await this.#adapter.load(
-        [...steps].map(([runId, set]) => ({ runId, steps: [...set], branches })),
+        [...steps].map(([runId, set]) => {
+          const request = { runId, steps: [...set], branches }
+          return heartbeats.size === 0 ? request : { ...request, heartbeats: heartbeats.get(runId) }
+        }),
       )
       const byRun = new Map(found.map((payloads) => [payloads.runId, payloads]))
       for (const { request, resolve } of pending) resolve(byRun.get(request.runId))

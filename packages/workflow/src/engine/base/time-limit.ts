@@ -1,9 +1,9 @@
 import type { RetryPolicy } from '../../definition/step.ts'
 
-/** How long an attempt may take (milliseconds, at least 1), and which option sets that. */
+/** How long an attempt may take, or may go without a heartbeat (milliseconds, at least 1), and which option sets that. */
 export interface TimeLimit {
   readonly ms: number
-  readonly option: 'timeout' | 'retry.for'
+  readonly option: 'timeout' | 'retry.for' | 'heartbeatTimeout'
 }
 
 /**

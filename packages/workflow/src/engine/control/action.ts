@@ -110,7 +110,7 @@ function decideInOrder(
 }
 
 /** Actions after which more items of a map may have to begin, or fewer. A pause changes nothing between them. */
-const MAKES_BEGIN: ReadonlySet<Action['type']> = new Set(['retry', 'skip_step'])
+const MAKES_BEGIN: ReadonlySet<Action['type']> = new Set(['retry', 'retry_step', 'skip_step'])
 
 function asChanged({ now }: RunToChange, run: StoredRun): ChangedRun {
   const { runId, definitionId, status, key, tags, createdAt, startAt, finishedAt } = run

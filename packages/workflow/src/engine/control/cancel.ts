@@ -1,20 +1,23 @@
 import type { Adapter, RunToChange, StoredRun } from '../../adapter/index.ts'
 import type { RunCause } from '../../cause.ts'
+import { BelayError } from '../../errors.ts'
 import type { Actor } from './change-of.ts'
-import { hasNotBegun, type Plan } from './plan.ts'
+import { hasNotBegun, isPastPivot, type Plan } from './plan.ts'
 import { isForward, runRefusal } from './refusal.ts'
 
 /**
  * Stops a run and ends its pause. Also applies to a run that failed or missed its deadline while it was paused, because its undo has not begun.
  * Null if the run has ended or was already stopped: the first cancellation counts.
  *
- * @throws BelayError `action_refused` for a cancellation without undo, if the undo has begun.
+ * @throws BelayError `action_refused` for a cancellation without undo, if the undo has begun; for one with undo, if a pivot has completed.
  */
 export function planCancel(
-  { run, steps }: RunToChange,
+  found: RunToChange,
   { compensate, reason }: { readonly compensate: boolean; readonly reason: string | null },
 ): Plan | null {
+  const { run, steps } = found
   if (isForward(run) || failedWhilePaused(run)) {
+    if (compensate && isForward(run)) assertUndoable(found)
     const earlier = run.cause === null ? {} : { cause: JSON.parse(run.cause) }
     return {
       run: { ...run, status: 'compensating', ...stopOf(reason, compensate) },
@@ -44,6 +47,18 @@ export function cancellation(
 function stopOf(reason: string | null, compensate: boolean) {
   const cause: RunCause = { type: 'cancelled', reason: reason ?? undefined }
   return { stop: compensate ? 'cancellation' : 'abandonment', cause: JSON.stringify(cause) } as const
+}
+
+function assertUndoable(found: RunToChange): void {
+  if (!isPastPivot(found)) return
+  const { run, steps, shape } = found
+  const pivot = steps.find(({ status }, number) => status === 'completed' && shape.steps[number]!.pivot)!
+  const what = `Run ${run.runId} cannot be cancelled: its pivot "${pivot.name}" has completed, so it cannot be undone any more.`
+  throw new BelayError(
+    'action_refused',
+    `${what} Let it go on, or end it with cancel({ compensate: false }), which leaves every effect as it is.`,
+    { runId: run.runId, step: pivot.name },
+  )
 }
 
 function failedWhilePaused({ status, stop, endsAs }: StoredRun): boolean {

@@ -1,5 +1,5 @@
 import { itemIndex, type PlacedShape, type StepChange, type StoredStep } from '../../adapter/index.ts'
-import type { Plan } from './plan.ts'
+import { isContinued, isSatisfied, type Plan } from './plan.ts'
 
 /** The decided rows of a run with items, in terms of places. */
 interface Placed {
@@ -34,12 +34,14 @@ function limitMap(plan: Plan, found: Placed, join: StoredStep): Plan {
   const after = (place: number): StoredStep => changes.get(place) ?? steps[place]!
   const items = placed.shape.steps[join.step]!.dependsOn.slice(1)
   const indexOf = (place: number) => itemIndex(placed.numbers[place]!)
-  const open = items.filter((place) => !HAS_ENDED.has(after(place).status))
+  // A failed item of a map that goes on has ended.
+  const hasEnded = (row: StoredStep) => isSatisfied(row) || isContinued({ steps, shape: placed.shape }, row)
+  const open = items.filter((place) => !hasEnded(after(place)))
   if (after(join.step).status !== 'pending' || plan.run.status !== 'running') return plan
   const ready = howManyBegin(open.map(indexOf), items.length, turns.atOnce)
   const nextItem = ready === 0 ? items.length : indexOf(open[ready - 1]!) + 1
   const begins = new Set(open.slice(0, ready))
-  const held = new Set(open.slice(ready).filter((place) => after(place).status !== 'running'))
+  const held = new Set(open.slice(ready).filter((place) => !HOLDS_TURN.has(after(place).status)))
   const freed = open.filter((place) => begins.has(place) && isHeld(after(place)))
   const rows = new Map(changes)
   rows.set(join.step, { ...after(join.step), turns: { ...turns, nextItem } })
@@ -52,8 +54,8 @@ function limitMap(plan: Plan, found: Placed, join: StoredStep): Plan {
   }
 }
 
-/** A failed item of a map that goes on is one past which its run continues. */
-const HAS_ENDED: ReadonlySet<string> = new Set(['completed', 'skipped', 'failed'])
+/** An item that failed after a pivot keeps its turn until an operator has acted. */
+const HOLDS_TURN: ReadonlySet<string> = new Set(['running', 'failed'])
 
 function isHeld({ status, openDependencies }: StoredStep): boolean {
   return status === 'pending' && openDependencies === 1

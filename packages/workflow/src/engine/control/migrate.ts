@@ -1,16 +1,18 @@
 import { skipOf } from '../../adapter/branch.ts'
-import type {
-  DefinitionShape,
-  RunToChange,
-  SavedDefinition,
-  StepChange,
-  StepShape,
-  StoredStep,
+import {
+  continuesPast,
+  type DefinitionShape,
+  type RunToChange,
+  type SavedDefinition,
+  type StepChange,
+  type StepShape,
+  type StoredStep,
 } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
 import { skippableSteps } from '../../graph/skippable.ts'
-import { isSatisfied, isSettled, type Plan } from './plan.ts'
+import { isContinued, isSatisfied, isSettled, type Plan } from './plan.ts'
 import { isForward, remedyOfUndo, runRefusal } from './refusal.ts'
+import { retriedRow } from './reopen.ts'
 
 const PROBLEMS_SHOWN_MAX = 10
 
@@ -63,14 +65,16 @@ function hasNotBegun({ status, startedAt, signalledAt }: StoredStep): boolean {
 }
 
 function problemsOfNew(
-  { run, shape }: RunToChange,
+  found: RunToChange,
   { version, shape: newShape }: SavedDefinition,
   moves: readonly Move[],
 ): string[] {
+  const { run, shape } = found
   const skippable = skippableSteps(newShape)
   return moves.flatMap((move) => {
     const { old } = move
-    if (old?.status === 'failed' && isForward(run) && move.shape.onFailure === undefined) {
+    const isKept = old !== undefined && isForward(run) && isContinued(found, old)
+    if (isKept && !continuesPast(move.shape)) {
       return [`the run continued past the failure of step "${old.name}", and version ${version} would stop`]
     }
     if (old === undefined || !(isSatisfied(old) || old.status === 'waiting')) return []
@@ -96,7 +100,8 @@ function problemsOfNew(
 /** Has an output, or had one before it was undone, or failed and the new version continues past that. */
 function hasEnded({ old, shape }: Move): boolean {
   if (old === undefined) return false
-  if (old.status === 'failed') return shape.onFailure === 'continue'
+  // Of a map, `onFailure` is about its items.
+  if (old.status === 'failed') return shape.onFailure === 'continue' && shape.kind !== 'map'
   return isSatisfied(old) || old.status === 'compensated'
 }
 
@@ -109,14 +114,17 @@ function planForward(found: RunToChange, definition: SavedDefinition, moves: rea
   const { run, now } = found
   const paused = run.status === 'paused'
   const moved = anyMoved(moves)
-  const satisfied = moves.map(({ old }) => old !== undefined && isSettled(old))
+  const satisfied = moves.map(({ old }) => old !== undefined && isSettled(found, old))
   const steps = moves.map((move): StepChange => {
     const row = rowOf(found, move, moved)
     if (satisfied[move.number] || row.status === 'waiting') return row
     const open = move.shape.dependsOn.filter((number) => !satisfied[number]).length
     // In a paused run each step has one more open dependency: the resumption.
     const openDependencies = open + (paused ? 1 : 0)
-    return { ...row, status: open === 0 ? 'ready' : 'pending', openDependencies }
+    const status = open === 0 ? 'ready' : 'pending'
+    // A step that failed after a pivot is tried again with the new version.
+    const again = row.status === 'failed' ? retriedRow(row) : row
+    return { ...again, status, openDependencies }
   })
   const dependedOn = new Set(moves.flatMap(({ shape }) => shape.dependsOn))
   const openSteps = moves.filter(({ number }) => !dependedOn.has(number) && !satisfied[number]).length

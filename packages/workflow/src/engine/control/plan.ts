@@ -1,4 +1,11 @@
-import type { Migration, RunToChange, StepChange, StoredRun, StoredStep } from '../../adapter/index.ts'
+import {
+  continuesPast,
+  type Migration,
+  type RunToChange,
+  type StepChange,
+  type StoredRun,
+  type StoredStep,
+} from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
 import { shown } from '../../shown.ts'
 import { unknownStep } from '../runs/unknown-step.ts'
@@ -39,9 +46,19 @@ export function isSatisfied({ status }: StoredStep): boolean {
   return status === 'completed' || status === 'skipped'
 }
 
-/** The same in a run that goes forward, or after it was completed: it has continued past a step that failed. */
-export function isSettled(step: StoredStep): boolean {
-  return isSatisfied(step) || step.status === 'failed'
+/** Whether the run went on past the failure of this step, or had gone on past it when it stopped. After a pivot, other failures park the run. */
+export function isContinued(found: Pick<RunToChange, 'steps' | 'shape'>, step: StoredStep): boolean {
+  return step.status === 'failed' && (continuesPast(found.shape.steps[step.step]!) || !isPastPivot(found))
+}
+
+/** Whether its dependents may start in a run that goes forward. */
+export function isSettled(found: Pick<RunToChange, 'steps' | 'shape'>, step: StoredStep): boolean {
+  return isSatisfied(step) || isContinued(found, step)
+}
+
+/** Whether a pivot of the run has completed: then it goes forward only. */
+export function isPastPivot({ steps, shape }: Pick<RunToChange, 'steps' | 'shape'>): boolean {
+  return shape.steps.some(({ pivot }, number) => pivot === true && steps[number]!.status === 'completed')
 }
 
 /** For each step, the steps that depend on it, ascending. */

@@ -1,14 +1,31 @@
 import type { RunToChange, StepChange, StoredStep } from '../../adapter/index.ts'
-import { dependentsIn, isSettled, type Plan } from './plan.ts'
+import { dependentsIn, isContinued, isSettled, type Plan } from './plan.ts'
 import { isForward, remedyOfUndo, runRefusal, stepRefusal } from './refusal.ts'
 
 /**
  * Makes a run that ended without completing go forward again. Completed steps are kept. Steps that failed, were cancelled or were undone run again.
- * So do the dependents of an undone step, because their inputs may change. A failed step is kept if a step that was told of its failure is kept.
+ * So do the dependents of an undone step, because their inputs may change. A failed step past which the run went on is kept if a step that was told of
+ * its failure is kept. In a run that is parked after its pivot, the steps that failed there run again.
  */
 export function planRetryRun(found: RunToChange): Plan {
+  const parks = (step: StoredStep) => step.status === 'failed' && !isContinued(found, step)
+  if (isForward(found.run) && found.steps.some(parks)) return retryFailed(found, parks)
   assertRetryable(found, 'retried')
   return reopen(found)
+}
+
+/** Makes steps that failed after a pivot run again, with all their retries; their dependencies have ended. In a paused run they begin when it is resumed. */
+export function retryFailed({ run, steps }: RunToChange, isOne: (step: StoredStep) => boolean): Plan {
+  const again = steps.filter(isOne).map((step): StepChange => {
+    const row = retriedRow(step)
+    return run.status === 'paused' ? { ...row, openDependencies: 1 } : row
+  })
+  return { run, steps: again, queue: run.status === 'paused' ? [] : again }
+}
+
+/** The row of a failed step that runs again. */
+export function retriedRow(step: StoredStep): StepChange {
+  return reopenedStep(step, 'again', 0)
 }
 
 /** Throws unless the run has ended without completing. */
@@ -68,7 +85,6 @@ type Again = 'anew' | 'again' | undefined
 function whatRunsAgain(found: RunToChange, { stoodIn, again: wanted }: Wanted): readonly Again[] {
   const { run, steps, shape } = found
   const again: Again[] = []
-  const empty = mapsWithoutItems(found)
   // Numbers are a topological order: the dependencies of a step come before it.
   steps.forEach((step, number) => {
     const below = shape.steps[number]!.dependsOn.map((dependency) => again[dependency])
@@ -83,41 +99,45 @@ function whatRunsAgain(found: RunToChange, { stoodIn, again: wanted }: Wanted): 
       )
     }
     const usedFailure = wanted !== undefined && shape.steps[number]!.dependsOn.includes(wanted)
+    if (usedFailure || (wanted !== undefined && below.includes('anew'))) assertNothingStands(found, number)
     if (step.status === 'compensated' || below.includes('anew') || usedFailure) again[number] = 'anew'
-    else if (!isSettled(step) || below.includes('again') || number === wanted || empty.has(number))
-      again[number] = 'again'
+    else if (!isSettled(found, step) || below.includes('again') || number === wanted) again[number] = 'again'
+    else if (lacksItems(found, number)) again[number] = 'again'
   })
   retryUnusedFailures(found, again, stoodIn?.step)
   return again
 }
 
-/**
- * The steps that decided the items of a map whose join has not ended, and that has none. Perhaps it decided them after the run was stopped: then they
- * were not added, and it has to decide them again.
- */
-function mapsWithoutItems({ steps, shape }: RunToChange): ReadonlySet<number> {
-  const found = new Set<number>()
-  shape.steps.forEach(({ kind, dependsOn }, number) => {
-    // Where its rows have places, a join depends on its map first, and then on the items.
-    const [map] = dependsOn
-    if (kind === 'join' && dependsOn.length === 1 && !isSettled(steps[number]!)) found.add(map!)
-  })
-  return found
+/** A map that decided its items while its run was stopping: they were not added, and its join was cancelled. */
+function lacksItems({ steps, shape }: RunToChange, number: number): boolean {
+  if (shape.steps[number]!.kind !== 'map' || steps[number]!.status !== 'completed') return false
+  const isOfMap = (place: number) => shape.steps[place]!.dependsOn[0] === number
+  const join = steps.find((_, place) => shape.steps[place]!.kind === 'join' && isOfMap(place))
+  const hasItems = steps.some(({ itemKey }, place) => itemKey !== undefined && isOfMap(place))
+  return join?.status === 'cancelled' && !hasItems
+}
+
+/** A step that is to run anew must not leave an effect behind that its compensation would have undone. */
+function assertNothingStands({ run, steps, shape }: RunToChange, number: number): void {
+  const step = steps[number]!
+  if (step.status !== 'completed' || shape.steps[number]!.compensate === 'never') return
+  const because = 'it would run anew, with a step on whose failure it builds, and what it did was not undone'
+  throw stepRefusal(run, step, 'retried', because)
 }
 
 /** A failed step whose dependents all run again, or that has none, runs again too. Those that depend on a step come after it. */
 function retryUnusedFailures(found: RunToChange, again: Again[], stoodIn: number | undefined): void {
   const dependents = dependentsIn(found)
   for (let number = found.steps.length - 1; number >= 0; number -= 1) {
-    if (again[number] !== undefined || number === stoodIn || found.steps[number]!.status !== 'failed')
+    if (again[number] !== undefined || number === stoodIn || !isContinued(found, found.steps[number]!))
       continue
     if (dependents[number]!.every((dependent) => again[dependent] !== undefined)) again[number] = 'again'
   }
 }
 
 /** Whether the run continued past the failure of this step, and retrying the run would keep it. */
-export function keepsFailure(found: RunToChange, { step, status }: StoredStep): boolean {
-  return status === 'failed' && whatRunsAgain(found, {})[step] === undefined
+export function keepsFailure(found: RunToChange, step: StoredStep): boolean {
+  return isContinued(found, step) && whatRunsAgain(found, {})[step.step] === undefined
 }
 
 function reopenedStep(step: StoredStep, kind: 'anew' | 'again', openDependencies: number): StepChange {

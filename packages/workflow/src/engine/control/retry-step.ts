@@ -1,7 +1,7 @@
 import { factsOfKind, type RunToChange } from '../../adapter/index.ts'
-import { isSatisfied, type Plan, stepNamed } from './plan.ts'
+import { isContinued, isSatisfied, type Plan, stepNamed } from './plan.ts'
 import { isForward, stepRefusal } from './refusal.ts'
-import { assertRetryable, keepsFailure, reopen } from './reopen.ts'
+import { assertRetryable, keepsFailure, reopen, retryFailed } from './reopen.ts'
 
 /**
  * Makes a step's next try, or a poll's next check, run now, with all its retries. In an ended run this retries the run, and the step runs again
@@ -36,6 +36,7 @@ export function planRetryStep(found: RunToChange, name: string): Plan {
     case 'pending':
       throw refuse('it waits for the steps it depends on', 'explain() tells which.')
     case 'failed':
+      if (!isContinued(found, step)) return retryFailed(found, (other) => other === step)
       throw refuse(
         'the run continued past its failure',
         'Once the run has ended without completing, it can be retried.',

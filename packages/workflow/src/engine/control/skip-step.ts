@@ -1,5 +1,5 @@
 import type { JsonText, RunToChange, StepChange, StoredStep } from '../../adapter/index.ts'
-import { dependentsIn, type Plan, stepNamed } from './plan.ts'
+import { dependentsIn, isContinued, type Plan, stepNamed } from './plan.ts'
 import { isForward, stepRefusal } from './refusal.ts'
 import { assertRetryable, keepsFailure, reopen } from './reopen.ts'
 
@@ -47,8 +47,9 @@ function skipForward(found: RunToChange, step: StoredStep, output: JsonText): Pl
   }
 }
 
-function assertSkippable({ run }: RunToChange, step: StoredStep): void {
-  const refuse = (because: string, remedy?: string) => stepRefusal(run, step, 'skipped', because, remedy)
+function assertSkippable(found: RunToChange, step: StoredStep): void {
+  const refuse = (because: string, remedy?: string) =>
+    stepRefusal(found.run, step, 'skipped', because, remedy)
   switch (step.status) {
     case 'ready':
     case 'waiting':
@@ -64,6 +65,8 @@ function assertSkippable({ run }: RunToChange, step: StoredStep): void {
         'Skip those first, or skip this step when its turn comes.',
       )
     case 'failed':
+      // It failed after a pivot, and its run waits for an operator.
+      if (!isContinued(found, step)) return
       throw refuse('the run continued past its failure')
     default:
       throw refuse(`it is ${step.status}`)

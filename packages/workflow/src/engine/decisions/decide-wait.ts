@@ -1,4 +1,5 @@
-import type { JsonText, StepPayloads, Wake } from '../../adapter/records.ts'
+import type { StepPayloads } from '../../adapter/payloads.ts'
+import type { JsonText, Wake } from '../../adapter/records.ts'
 import { STEP_KINDS } from '../../adapter/step-kinds.ts'
 import type { Handler } from '../../definition/handler.ts'
 import type { StepDefinition } from '../../definition/step.ts'

@@ -98,11 +98,13 @@ function failedForGood(claim: Claim, step: StepDefinition, thrown: unknown) {
     }
   }
   const cause: RunCause = { type: 'step_failed', step: step.name, attempt: claim.attempt, error }
+  const { pivotsBefore } = step
   return {
     ...refOf(claim),
     type: 'failed' as const,
     error: JSON.stringify(error),
     cause: JSON.stringify(cause),
+    ...(pivotsBefore.length === 0 ? {} : { pivots: pivotsBefore }),
   }
 }
 

@@ -31,9 +31,14 @@ function planInOrder(
   run: DrainedRun,
 ): UndoPlan {
   const size = shape.steps.length
+  // It may have completed although its run was being stopped: then nothing is undone, and an operator may let the run go on.
+  const isPastPivot = run.steps.some(
+    ({ status }, number) => status === 'completed' && shape.steps[number]!.pivot,
+  )
   const owed = run.steps.map(
     (step, number) =>
       run.stop !== 'abandonment' &&
+      !isPastPivot &&
       (owesUndo(begunOnly(step, shape.steps[number]!), compensateOf(shape.steps[number]!)) ||
         owesForItems(shape, number, run.steps)),
   )

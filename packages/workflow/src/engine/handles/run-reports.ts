@@ -79,6 +79,7 @@ export class RunReports {
       case 'cancelled':
       case 'compensation_failed':
       case 'paused':
+      case 'parked':
         this.#events.emit(`run.${status}`, event)
         break
       case 'running':

@@ -11,9 +11,17 @@ export interface UndoReport {
    * `compensated`: undone. `skipped`: an operator marked it as undone, with `skipCompensation()`. `compensation_failed`: its compensation failed
    * permanently. `waiting`: its undo waits for one that failed. `unknown`: not undone, and its effect is unknown, because it timed out, lost a
    * worker, or an operator gave it up. Check it by hand; with `compensateOn: 'started'` such steps are undone too. `succeeded`: took effect but was
-   * not undone: its output could not be stored, and it has no compensation or the run was cancelled without an undo.
+   * not undone: its output could not be stored, and it has no compensation or the run was cancelled without an undo. `irreversible`: completed, and
+   * its definition says that nothing can undo it.
    */
-  readonly result: 'compensated' | 'skipped' | 'compensation_failed' | 'waiting' | 'unknown' | 'succeeded'
+  readonly result:
+    | 'compensated'
+    | 'skipped'
+    | 'compensation_failed'
+    | 'waiting'
+    | 'unknown'
+    | 'succeeded'
+    | 'irreversible'
   readonly error: SerialisedError | undefined
 }
 
@@ -46,8 +54,10 @@ export class RunFailedError extends BelayError {
 
 /** What was undone of a stopped run, and what could not be. */
 export function undoReport(run: RunSnapshot): readonly UndoReport[] {
-  return run.steps.flatMap(({ name, status, error, losses, succeeded, undo }): UndoReport[] => {
+  return run.steps.flatMap(({ name, status, error, losses, succeeded, irreversible, undo }): UndoReport[] => {
     switch (status) {
+      case 'completed':
+        return irreversible ? [{ step: name, result: 'irreversible', error: undefined }] : []
       case 'failed':
       case 'cancelled':
         if (succeeded) return [{ step: name, result: 'succeeded', error }]
@@ -68,7 +78,12 @@ export function undoReport(run: RunSnapshot): readonly UndoReport[] {
 }
 
 /** Errors after which the effect of an attempt is unknown. */
-const UNKNOWN_OUTCOMES: ReadonlySet<string> = new Set(['step_timeout', 'worker_lost', 'outcome_unknown'])
+const UNKNOWN_OUTCOMES: ReadonlySet<string> = new Set([
+  'step_timeout',
+  'heartbeat_timeout',
+  'worker_lost',
+  'outcome_unknown',
+])
 
 function headline(run: RunSnapshot): string {
   const who = `Run ${run.id} of "${run.workflow}" (version ${run.version})`
@@ -86,13 +101,16 @@ function headline(run: RunSnapshot): string {
 function undoLine(status: RunStatus, undo: readonly UndoReport[]): string {
   const named = (wanted: UndoReport['result']) =>
     undo.filter(({ result }) => result === wanted).map(({ step }) => `"${step}"`)
-  const [unknown, succeeded] = [named('unknown'), named('succeeded')]
-  const known = undo.filter(({ result }) => result !== 'unknown' && result !== 'succeeded')
+  const [unknown, succeeded, irreversible] = [named('unknown'), named('succeeded'), named('irreversible')]
+  const known = undo.filter(({ result }) => !NOT_UNDONE.has(result))
   const lines = [knownLine(status, known)]
   if (unknown.length > 0) lines.push(`What ${unknown.join(', ')} did is unknown, and was not undone.`)
   if (succeeded.length > 0) lines.push(`What ${succeeded.join(', ')} did took effect, and was not undone.`)
+  if (irreversible.length > 0) lines.push(`What ${irreversible.join(', ')} did cannot be undone, and stays.`)
   return lines.join(' ')
 }
+
+const NOT_UNDONE: ReadonlySet<UndoReport['result']> = new Set(['unknown', 'succeeded', 'irreversible'])
 
 function knownLine(status: RunStatus, undo: readonly UndoReport[]): string {
   const count = (result: UndoReport['result']) => undo.filter((entry) => entry.result === result).length

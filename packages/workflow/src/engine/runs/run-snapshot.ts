@@ -68,6 +68,8 @@ export interface StepSnapshot {
   readonly error: SerialisedError | undefined
   /** True if its handler succeeded, but its output could not be stored (`error` says why): the step took effect but did not complete. */
   readonly succeeded: boolean
+  /** True if its definition says that nothing can undo its effect. */
+  readonly irreversible: boolean
   /** Why the step was skipped; undefined for any other step. */
   readonly skip: StepSkip | undefined
   /** When the newest attempt began and ended. */
@@ -184,6 +186,7 @@ function stepSnapshot(step: StepRecord): Omit<StepSnapshot, 'progress'> {
     output: fromJsonText(step.output),
     error: fromJsonText(step.error) as SerialisedError | undefined,
     succeeded: step.succeeded,
+    irreversible: step.irreversible === true,
     skip: stepSkip(step),
     startedAt: instant(step.startedAt),
     finishedAt: instant(step.finishedAt),

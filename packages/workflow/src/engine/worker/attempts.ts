@@ -234,7 +234,7 @@ export class Attempts {
     attempt.decided()
     // What the handler told is stored before its outcome is.
     if (attempt.telling === undefined) this.#settle(attempt, end)
-    else void this.#teller.flush(attempt).then(() => this.#settle(attempt, endOnceTold(attempt, end)))
+    else void this.#teller.flush(attempt, end).then(() => this.#settle(attempt, endOnceTold(attempt, end)))
   }
 
   #settle(attempt: Attempt, end: AttemptEnd): void {
@@ -252,7 +252,7 @@ export class Attempts {
       log,
       onCall: (attempt) => this.#reports.begun(attempt),
       onLateResult: (attempt) => this.#reports.discarded(attempt, 'timed_out'),
-      telling: { ...valueLimits, clock: runtime.clock, onTold: (telling) => this.#teller.note(telling) },
+      telling: { ...valueLimits, clock: runtime.clock, log, onTold: (telling) => this.#teller.note(telling) },
     }
   }
 

@@ -146,7 +146,7 @@ class Transaction {
     attempt.decided()
     const { telling } = attempt
     if (telling === undefined) return { outcome, handBackMax: room.max }
-    telling.end()
+    telling.end(true)
     const keysMax = this.#parts.valueLimits.valuesMax
     this.#told = telling.take(Number.POSITIVE_INFINITY)
     return { outcome, handBackMax: room.max, told: { values: this.#told, keysMax } }

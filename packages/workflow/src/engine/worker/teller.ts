@@ -1,10 +1,11 @@
-import type { Adapter, NewValue } from '../../adapter/index.ts'
+import { type Adapter, isHeartbeat, type NewValue } from '../../adapter/index.ts'
 import type { Timer } from '../../clock.ts'
 import type { Attempt } from '../attempt/attempt.ts'
 import type { AttemptReports } from '../attempt/attempt-reports.ts'
 import type { Telling } from '../attempt/telling.ts'
 import { isContended, isUnavailable, type OutageWatch } from '../base/outage.ts'
 import type { Runtime } from '../base/runtime.ts'
+import type { AttemptEnd } from '../decisions/decide.ts'
 
 /** The shortest time between two calls, unless an attempt waits to be settled. */
 const PAUSE_MS = 250
@@ -59,10 +60,10 @@ export class Teller {
 
   /**
    * Resolves once everything that an ended attempt told is stored, or can never be. What it told in a transaction was stored or rolled back with
-   * that.
+   * that. Unless the attempt is followed by another one, its heartbeats are not needed any more.
    */
-  flush({ telling, transaction }: Attempt): Promise<void> {
-    telling?.end()
+  flush({ telling, transaction }: Attempt, { type }: AttemptEnd): Promise<void> {
+    telling?.end(type !== 'threw' && type !== 'given_up')
     if (telling === undefined || telling.isSent || transaction !== null || this.#isAbandoned) {
       return Promise.resolve()
     }
@@ -121,7 +122,7 @@ export class Teller {
       this.#refusals = 0
       batch.forEach(({ telling, value }, index) => {
         telling.answered(value, results[index])
-        if (results[index] !== 'stored') return
+        if (results[index] !== 'stored' || isHeartbeat(value.key)) return
         reports.published(telling.attempt, value.key)
         onPublished(value.runId)
       })
@@ -132,7 +133,7 @@ export class Teller {
       this.#refusals = isUnavailable(error) || isContended(error) ? 0 : this.#refusals + 1
       for (const { telling, value } of batch) {
         if (this.#refusals < REFUSALS_MAX) telling.unanswered(value)
-        else telling.gaveUp(error)
+        else telling.gaveUp(value, error)
       }
       return outage.failed(error)
     }

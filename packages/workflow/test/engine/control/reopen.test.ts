@@ -117,7 +117,7 @@ describe('a retry of a run', () => {
   it.each(['running', 'paused', 'compensating', 'compensation_failed', 'completed'] as const)(
     'is refused while the run is %s',
     (status) => {
-      expect(() => planRetryRun(runToChange({ ...FAILED, status }, { a: 'failed' }))).toThrow(
+      expect(() => planRetryRun(runToChange({ ...FAILED, status }, { a: 'completed' }))).toThrow(
         /^Run run cannot be retried: /,
       )
     },

@@ -1,4 +1,4 @@
-import { isTerminal, placeRows, type StepRecord } from '../../../adapter/index.ts'
+import { isTerminal, placeRows, type StepRecord, type StepShape } from '../../../adapter/index.ts'
 import { counted } from '../../../words.ts'
 import { capacity } from './capacity.ts'
 import type { Explanation, RunToExplain } from './explanation.ts'
@@ -18,7 +18,9 @@ export function explainRun(found: RunToExplain): Explanation {
 /** Explains in terms of places: `found.steps[n]` is the row of `shape.steps[n]`. */
 function explainInOrder(found: RunToExplain): Explanation {
   const { run, steps } = found
-  const open = isTerminal(run.status) ? [] : steps.filter(isOpen)
+  const open = isTerminal(run.status)
+    ? []
+    : steps.filter((step) => isOpen(step) || (run.cause === null && step.status === 'failed'))
   const explained = open.map((step) =>
     isUndoOpen(step) ? explainUndo(found, step) : explainForward(found, step),
   )
@@ -31,11 +33,14 @@ function explainInOrder(found: RunToExplain): Explanation {
     steps: explained,
     skipped: steps.filter(({ status }) => status === 'skipped').map(explainSkip),
     continued: steps
-      .filter(
-        ({ status }, place) => status === 'failed' && found.shape.steps[place]!.onFailure === 'continue',
-      )
+      .filter(({ status }, place) => status === 'failed' && continuesPast(found.shape.steps[place]!))
       .map(explainFailure),
   }
+}
+
+/** Of a map, `onFailure` is about its items. */
+function continuesPast({ kind, onFailure }: StepShape): boolean {
+  return onFailure === 'continue' && kind !== 'map'
 }
 
 function isOpen(step: StepRecord): boolean {
@@ -56,6 +61,8 @@ function standing(found: RunToExplain, open: number): string {
       return `is going forward: of its ${counted(open, 'open step')}, ${count('running')} ${count('running') === 1 ? 'is' : 'are'} running`
     case 'waiting':
       return `is waiting: nothing can be done now in its ${counted(open, 'open step')}`
+    case 'parked':
+      return `is parked after its pivot: ${counted(count('failed'), 'step')} failed for good, and nothing is undone; an operator must retry or skip what failed, and ${counted(open - count('failed'), 'other open step')} ${open - count('failed') === 1 ? 'goes' : 'go'} on`
     case 'paused':
       return pausedStanding(found)
     case 'compensating':

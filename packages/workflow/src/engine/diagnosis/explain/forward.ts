@@ -15,6 +15,8 @@ export function explainForward(found: RunToExplain, step: StepRecord): StepExpla
       return waiting(found, step)
     case 'ready':
       return ready(found, step)
+    case 'failed':
+      return failed(step)
     default:
       return pending(found, step)
   }
@@ -100,6 +102,13 @@ function ready(found: RunToExplain, step: StepRecord): StepExplanation {
     return { step: name, reason: 'retry', sentence, until: new Date(availableAt) }
   }
   return due(found, step)
+}
+
+/** Only after a pivot does a run go on although a step has failed for good. */
+function failed({ name, succeeded }: StepRecord): StepExplanation {
+  const took = succeeded ? ' Its handler succeeded, but what it returned could not be stored.' : ''
+  const sentence = `"${name}" failed for good after a pivot had completed, so the run goes forward only: call retryStep() once its cause is repaired, or skipStep() with a stand-in for its output.${took}`
+  return { step: name, reason: 'operator', sentence }
 }
 
 function pending(found: RunToExplain, step: StepRecord): StepExplanation {

@@ -1,0 +1,45 @@
+import type { HeartbeatRecord, HeartbeatRequest } from './heartbeats.ts'
+import type { StepStatus } from './lifecycle.ts'
+import type { JsonText, NewItem } from './records.ts'
+
+export interface PayloadRequest {
+  readonly runId: string
+  /** Steps whose output and error to read. */
+  readonly steps: readonly number[]
+  /** Whether to read the steps' `branch` and `failed` too: only dependents of steps that may be skipped, or may fail and continue, use them. */
+  readonly branches?: boolean | undefined
+  /** Details of heartbeats to read. */
+  readonly heartbeats?: readonly HeartbeatRequest[] | undefined
+}
+
+export interface RunPayloads {
+  readonly runId: string
+  readonly input: JsonText
+  /** JSON text of a `RunCause`; null until the run stops. */
+  readonly cause: JsonText
+  readonly steps: readonly StepPayloads[]
+  /** Those of the requested heartbeats that are stored. There if any were requested. */
+  readonly heartbeats?: readonly HeartbeatRecord[] | undefined
+  /** The store's clock at the time of the read, in epoch milliseconds. */
+  readonly now: number
+}
+
+/** Instants and `succeeded` are as in `StepRecord`. `branch` and `failed` are there if any request of the call asked for branches. */
+export interface StepPayloads {
+  readonly step: number
+  readonly branch?: JsonText | undefined
+  /** The step failed for good in this round, also if that has been undone. `error` says why. Of other steps, `error` is that of an earlier attempt. */
+  readonly failed?: boolean | undefined
+  /** The status that the step has, or had before its undo began; and whether its handler may have begun. As `branch`, only if asked for. */
+  readonly undoneStatus?: StepStatus | undefined
+  readonly started?: boolean | undefined
+  readonly output: JsonText
+  readonly error: JsonText
+  readonly availableAt: number | null
+  readonly waitingSince: number | null
+  readonly signalledAt: number | null
+  readonly failingSince: number | null
+  readonly succeeded: boolean
+  /** Only of an item of a map. */
+  readonly item?: NewItem | undefined
+}
