@@ -18,7 +18,7 @@ export class PlainLines {
 }
 
 /** An event as one line of text; undefined for events that don't interest a reader. */
-export function plainLine(happening: Happening): string | undefined {
+function plainLine(happening: Happening): string | undefined {
   const text = describe(happening)
   return text === undefined ? undefined : `  ${(happening.atMs / 1000).toFixed(2).padStart(6)} s  ${text}`
 }

@@ -173,6 +173,34 @@ describe('the patterns on docs/patterns.md', () => {
     expect([status, did]).toEqual([end, expected])
   })
 
+  test('Point of no return: before it everything is undone', async () => {
+    const { did, ...world } = openShop({ declines: true })
+    const { status } = await perform({ heading: 'Point of no return', world }, { item: 'rope', cents: 900 })
+    expect([status, did]).toEqual(['compensated', ['reserve rope', 'release rope']])
+  })
+
+  test('Point of no return: after it the run waits for an operator, and nothing is undone', async () => {
+    const { did, shop } = openShop()
+    let isOpen = false
+    const ship = async (paid: string) => {
+      if (!isOpen) throw new PermanentError('no lorry')
+      return shop.ship(paid)
+    }
+    const world = { shop: { ...shop, ship } }
+    let parked: string | undefined
+    const { status } = await perform(
+      { heading: 'Point of no return', world },
+      { item: 'rope', cents: 900 },
+      async ({ engine, run, advance }) => {
+        await advance('3h')
+        parked = (await run.status()).status
+        isOpen = true
+        await engine.retryStep(run.id, 'ship')
+      },
+    )
+    expect([parked, status, did]).toEqual(['parked', 'completed', ['reserve rope', 'charge 900', 'ship c1']])
+  })
+
   test('Mail after the undo: the mail comes last, and names what was undone', async () => {
     const { did, ...world } = openShop({ declines: true })
     await perform({ heading: 'Mail after the undo', world }, { to: 'ada', cents: 900 })

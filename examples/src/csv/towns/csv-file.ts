@@ -7,7 +7,7 @@ const HEADER = 'id,name,country,population,latitude,longitude'
 
 /** Lines of the file that are damaged one by one, and a stretch in which the columns are in another order. The header is line 1. */
 export const BAD_LINES = [1_200, 5_678, 20_001]
-export const STRAY_COLUMNS = { from: 12_100, to: 12_800 }
+const STRAY_COLUMNS = { from: 12_100, to: 12_800 }
 
 /** Writes the cities of some chunks as a CSV file, with its damage, and returns how many rows it has. */
 export async function writeCsv(file: string): Promise<number> {

@@ -1,7 +1,7 @@
 import type { Database } from '../../database.ts'
 import { type BadRow, type Range, readRange } from './ranges.ts'
 
-export { BAD_LINES, STRAY_COLUMNS, writeCsv } from './csv-file.ts'
+export { BAD_LINES, writeCsv } from './csv-file.ts'
 export { type BadRow, type Range, rangesOf } from './ranges.ts'
 
 const TABLES = [
