@@ -1,18 +1,25 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { BelayError } from '@belay/workflow'
+import { csvPart } from './csv/csv-part.ts'
 import { type Flags, HELP, PARTS, type PartName, readFlags, UsageError } from './demonstration/flags.ts'
 import type { Part } from './demonstration/part.ts'
 import { perform } from './demonstration/perform.ts'
 import type { Stage } from './demonstration/stage.ts'
 import { openEmbedded, openPostgres, type Store } from './demonstration/store.ts'
 import { importPart } from './import/import-part.ts'
+import { mediaPart } from './media/media-part.ts'
 import { orderPart } from './order/order-part.ts'
 import { Screen } from './terminal/screen.ts'
 
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url))
 
-const OPEN: Readonly<Record<PartName, (stage: Stage) => Part>> = { order: orderPart, import: importPart }
+const OPEN: Readonly<Record<PartName, (stage: Stage) => Part>> = {
+  order: orderPart,
+  import: importPart,
+  csv: csvPart,
+  media: mediaPart,
+}
 
 process.exitCode = await main(new Screen(process.stdout, process.env))
 
@@ -36,7 +43,8 @@ async function demonstrate(flags: Flags, screen: Screen, interrupted: AbortSigna
   try {
     screen.print(`Belay uses ${store.description}.`)
     const { adapter, database } = store
-    const stage = { adapter, database, screen, interrupted, paceMs: flags.paceMs }
+    const filesFolder = join(dirname(flags.folder), 'files')
+    const stage = { adapter, database, screen, interrupted, filesFolder, paceMs: flags.paceMs }
     const names = flags.only === undefined ? PARTS : [flags.only]
     const parts = names.map((name) => OPEN[name](stage))
     const kept = await perform(stage, parts)
@@ -52,7 +60,7 @@ function openStore({ fresh, folder }: Flags): Promise<Store> {
   if (url === undefined || url === '') return openEmbedded(folder, { fresh })
   if (!fresh) return openPostgres(url)
   throw new UsageError(
-    '--fresh deletes only the embedded database. On the PostgreSQL of DATABASE_URL, drop the schemas belay, shop and atlas yourself.',
+    '--fresh deletes only the embedded database. On the PostgreSQL of DATABASE_URL, drop the schemas belay, shop, atlas, towns and gallery yourself.',
   )
 }
 

@@ -8,7 +8,7 @@ const TIMEOUT = { timeout: 30_000 }
 describe('flags', () => {
   test.each([
     [['--nope'], "Unknown option '--nope'"],
-    [['--only', 'everything'], '--only takes order or import, got "everything".'],
+    [['--only', 'everything'], '--only takes order, import, csv, or media, got "everything".'],
     [['--only'], "Option '--only <value>' argument missing"],
     [['--folder', ''], '--folder takes a path, got nothing.'],
     [['--pace', 'fast'], '--pace takes whole milliseconds from 0 to 99999, got "fast".'],
@@ -45,7 +45,7 @@ test('--fresh is refused on a PostgreSQL server', TIMEOUT, async () => {
   const environment = { DATABASE_URL: 'postgres://localhost/shop' }
   const { code, err } = await new Program('start.js', ['--fresh'], environment).ended
   expect(code).toBe(2)
-  expect(err).toContain('drop the schemas belay, shop and atlas yourself')
+  expect(err).toContain('drop the schemas belay, shop, atlas, towns and gallery yourself')
 })
 
 test.each([

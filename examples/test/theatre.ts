@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createPglite } from '@belay/postgres-server'
 import { pglite } from '@belay/workflow-postgres/pglite'
 import { type Database, databaseOver } from '../src/database.ts'
@@ -11,8 +14,10 @@ import { Paper } from './paper.ts'
 export async function openTheatre() {
   const db = await createPglite()
   const database = databaseOver(db)
+  const filesFolder = await mkdtemp(join(tmpdir(), 'belay-files-'))
   return {
     database,
+    filesFolder,
     /** `through` wraps the part's database. */
     async perform(
       open: (stage: Stage) => Part,
@@ -23,12 +28,16 @@ export async function openTheatre() {
         adapter: pglite(db),
         database: through(database),
         screen: new Screen(paper as unknown as OutputStream),
+        filesFolder,
         paceMs: 0,
         interrupted: new AbortController().signal,
       }
       return { kept: await perform(stage, [open(stage)]), text: paper.text }
     },
-    close: () => db.close(),
+    async close() {
+      await db.close()
+      await rm(filesFolder, { recursive: true, force: true })
+    },
   }
 }
 

@@ -4,6 +4,8 @@ import type { Player } from './player.ts'
 /** One of the parts that `npm start` shows. */
 export interface Part {
   readonly workflow: WorkflowDefinition
+  /** How many handlers run at once. */
+  readonly concurrency: number
   show(players: Players): Promise<Outcome>
 }
 

@@ -6,18 +6,22 @@ import {
   type WorkflowDefinition,
 } from '@belay/workflow'
 import { LiveGraph } from '../terminal/live-graph.ts'
-import { plainLine } from '../terminal/plain-lines.ts'
+import { PlainLines } from '../terminal/plain-lines.ts'
 import { type Happening, type RunView, viewAfter, viewOf, viewRefreshed } from '../terminal/run-view.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { Journal } from './journal.ts'
 
 /** Shows a run while it runs. */
 export interface RunDisplay {
-  show(view: RunView): void
+  /** An event, and the run after it. */
+  show(view: RunView, happening: Happening): void
   end(view: RunView): void
 }
 
 export type OpenDisplay = (screen: Screen, view: RunView) => RunDisplay
+
+const liveOrPlain: OpenDisplay = (screen, view) =>
+  screen.live ? new LiveGraph(screen, view) : new PlainLines(screen)
 
 /** Shows runs until they end: new ones, and those that an earlier process left unfinished. */
 export class Player {
@@ -31,11 +35,11 @@ export class Player {
     this.#journal = new Journal(engine)
   }
 
-  /** Follows a run to its end and returns how it ended. `display` replaces the live graph on a terminal. */
+  /** Follows a run to its end and returns how it ended. `display` replaces the live graph, or the lines without a terminal. */
   async follow(
     run: RunHandle<unknown>,
     workflow: WorkflowDefinition,
-    display: OpenDisplay = (screen, view) => new LiveGraph(screen, view),
+    display: OpenDisplay = liveOrPlain,
   ): Promise<RunSnapshot> {
     const found = await run.status()
     if (!run.created) this.#announceEarlierRun(found)
@@ -51,24 +55,18 @@ export class Player {
     first: { readonly view: RunView; readonly display: OpenDisplay },
   ): Promise<void> {
     let { view } = first
-    const display = this.#screen.live ? first.display(this.#screen, view) : undefined
+    const display = first.display(this.#screen, view)
     const stopReading = this.#journal.read(run.id, (happening) => {
       view = viewAfter(view, happening)
-      if (display === undefined) this.#printLine(happening)
-      else display.show(view)
+      display.show(view, happening)
     })
     try {
       await endOf(run)
       view = viewRefreshed(view, viewOf(workflow, await run.status()))
     } finally {
       stopReading()
-      display?.end(view)
+      display.end(view)
     }
-  }
-
-  #printLine(happening: Happening): void {
-    const line = plainLine(happening)
-    if (line !== undefined) this.#screen.print(line)
   }
 
   #announceEarlierRun({ key, status, steps, finishedAt }: RunSnapshot): void {
@@ -97,6 +95,14 @@ async function endOf(run: RunHandle<unknown>): Promise<void> {
   }
 }
 
+/** Names of steps; of a map's items their number. */
 function list(steps: RunSnapshot['steps']): string {
-  return steps.length === 0 ? 'nothing' : steps.map(({ name }) => name).join(', ')
+  const items = new Map<string, number>()
+  for (const { name, itemKey } of steps) {
+    const map = name.slice(0, name.indexOf('['))
+    if (itemKey !== undefined) items.set(map, (items.get(map) ?? 0) + 1)
+  }
+  const named = steps.filter(({ itemKey }) => itemKey === undefined).map(({ name }) => name)
+  const counted = [...items].map(([map, count]) => `${count} items of ${map}`)
+  return [...named, ...counted].join(', ') || 'nothing'
 }

@@ -15,7 +15,7 @@ export interface Showing {
  */
 export async function currentShowing(
   database: Database,
-  schema: 'shop' | 'atlas',
+  schema: 'shop' | 'atlas' | 'towns' | 'gallery',
   prepare: () => Promise<void>,
 ): Promise<Showing> {
   await createTable(database, schema)

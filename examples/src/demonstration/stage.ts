@@ -7,7 +7,9 @@ export interface Stage {
   readonly adapter: Adapter
   readonly database: Database
   readonly screen: Screen
-  /** How long each service of the shop takes to answer. */
+  /** A folder for files. */
+  readonly filesFolder: string
+  /** How long each service of the shop, and storing a picture, takes. */
   readonly paceMs: number
   /** Aborted when the user wants to stop. */
   readonly interrupted: AbortSignal

@@ -3,6 +3,7 @@ import type { Outcome, Part, Players } from '../demonstration/part.ts'
 import { currentShowing } from '../demonstration/showing.ts'
 import type { Stage } from '../demonstration/stage.ts'
 import { Checklist } from '../terminal/checklist.ts'
+import { PlainLines } from '../terminal/plain-lines.ts'
 import { table } from '../terminal/table.ts'
 import {
   type AtlasState,
@@ -28,10 +29,13 @@ export function importPart(stage: Stage): Part {
       const { loaded, removed } = await readTotals(stage, edition)
       counter.begin({ stored: loaded - removed, total: countRecords(source) })
       const run = await players.engine.run(workflow, { edition, source }, { key: `edition-${edition}` })
-      return players.player.follow(run, workflow, (screen, view) => new LoadProgress(screen, view, counter))
+      return players.player.follow(run, workflow, (screen, view) =>
+        screen.live ? new LoadProgress(screen, view, counter) : new PlainLines(screen),
+      )
     },
   })
-  return { workflow, show: (players) => showImports(stage, importer(players)) }
+  // Fewer than an import has chunks, so that a failure meets chunks of all kinds: loaded, loading and not yet begun.
+  return { workflow, concurrency: 4, show: (players) => showImports(stage, importer(players)) }
 }
 
 interface Importer {

@@ -14,7 +14,7 @@ import { createShopTables, type Order, openShop, restock } from './shop/index.ts
 /** Fulfils one order, then another that fails at its last step and is undone. */
 export function orderPart(stage: Stage): Part {
   const workflow = fulfilOrder(openShop(slowed(stage.database, stage.paceMs)))
-  return { workflow, show: (players) => showOrders(stage, workflow, players) }
+  return { workflow, concurrency: 4, show: (players) => showOrders(stage, workflow, players) }
 }
 
 async function showOrders(

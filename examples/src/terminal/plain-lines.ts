@@ -1,7 +1,24 @@
-import type { Happening } from './run-view.ts'
+import type { Happening, RunView } from './run-view.ts'
+import type { Screen } from './screen.ts'
+
+/** A run as lines of text, for output that is no terminal. */
+export class PlainLines {
+  readonly #screen: Screen
+
+  constructor(screen: Screen) {
+    this.#screen = screen
+  }
+
+  show(_view: RunView, happening: Happening): void {
+    const line = plainLine(happening)
+    if (line !== undefined) this.#screen.print(line)
+  }
+
+  end(): void {}
+}
 
 /** An event as one line of text; undefined for events that don't interest a reader. */
-export function plainLine(happening: Happening): string | undefined {
+function plainLine(happening: Happening): string | undefined {
   const text = describe(happening)
   return text === undefined ? undefined : `  ${(happening.atMs / 1000).toFixed(2).padStart(6)} s  ${text}`
 }

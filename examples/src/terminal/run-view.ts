@@ -47,7 +47,8 @@ export type Happening = {
 export function viewOf(workflow: WorkflowDefinition, snapshot: RunSnapshot): RunView {
   return {
     status: snapshot.status,
-    steps: snapshot.steps.map((step, number) => {
+    // The items of maps follow the steps. A view shows steps only.
+    steps: snapshot.steps.slice(0, workflow.steps.length).map((step, number) => {
       // For a step that is undone, the undo is the newest to show.
       const { attempts, startedAt, finishedAt, error } = step.undo ?? step
       return {
