@@ -194,6 +194,7 @@ export const continuedCases: Cases = {
     const old = await given.graph('moved', { a: [], b: ['a'] }, 1, {}, onFailure)
     const next = await given.graph('moved', { z: [], a: [], b: ['a'] }, 2, {}, onFailure)
     const stops = await given.graph('moved', { a: [], b: ['a'] }, 3)
+    const later = await given.graph('moved', { z: [], a: ['z'], b: ['a'] }, 4, {}, onFailure)
     const run = await given.start(old)
     const worker = await given.worker()
     await worker.settle([continued(await worker.claimOf(run, 'a'))])
@@ -201,6 +202,10 @@ export const continuedCases: Cases = {
 
     const refused = given.operator().migrateRun(run.id, definitionOf(stops))
     await expect(refused).rejects.toThrow('past the failure of step "a", and version 3 would stop')
+    const tooEarly = given.operator().migrateRun(run.id, definitionOf(later))
+    await expect(tooEarly).rejects.toThrow(
+      'step "a" has ended, but depends in version 4 on "z", which has not',
+    )
     await given.operator().migrateRun(run.id, definitionOf(next))
 
     const { steps } = await run.read()

@@ -112,8 +112,8 @@ function decideInOrder(
   return { change, answer: { changed: true, from, run, queued: change.queue.length > 0, drains } }
 }
 
-/** Actions after which more items of a map may have to begin, or fewer. A pause changes nothing between them. */
-const MAKES_BEGIN: ReadonlySet<Action['type']> = new Set(['retry', 'retry_step', 'skip_step'])
+/** Actions after which more items of a map may have to begin, or fewer: after a resumption, those for which an item was skipped during the pause. */
+const MAKES_BEGIN: ReadonlySet<Action['type']> = new Set(['retry', 'retry_step', 'skip_step', 'resume'])
 
 function asChanged({ now }: RunToChange, run: StoredRun): ChangedRun {
   const { runId, definitionId, status, key, tags, createdAt, startAt, finishedAt } = run

@@ -78,7 +78,7 @@ function problemsOfNew(
     if (isKept && !continuesPast(move.shape)) {
       return [`the run continued past the failure of step "${old.name}", and version ${version} would stop`]
     }
-    if (old === undefined || !(isSatisfied(old) || old.status === 'waiting')) return []
+    if (old === undefined || !(isSettled(found, old) || old.status === 'waiting')) return []
     const problems: string[] = []
     const standing = old.status === 'waiting' ? 'is waiting' : 'has ended'
     for (const dependency of move.shape.dependsOn.map((number) => moves[number]!)) {
