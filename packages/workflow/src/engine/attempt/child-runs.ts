@@ -1,8 +1,10 @@
 import type { Claim } from '../../adapter/index.ts'
+import type { SerialisedError } from '../../cause.ts'
 import type { StepContext } from '../../definition/handler.ts'
 import type { StepDefinition } from '../../definition/step.ts'
 import type { Child, Wait } from '../../definition/wait.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
+import { fromJsonText } from '../base/payload.ts'
 import { type ChildState, decideChild, decideChildUndo } from '../decisions/decide-child.ts'
 import { decideWait, type WaitStep } from '../decisions/decide-wait.ts'
 import type { AttemptPayloads } from './attempt-payloads.ts'
@@ -21,6 +23,8 @@ export interface StepWithChild {
   readonly definition: WorkflowDefinition
   readonly step: StepDefinition
   readonly wait: Child
+  /** The step failed with its child, and an operator lets it run again. */
+  readonly retried: boolean
 }
 
 /** What an attempt needs for waits. */
@@ -30,24 +34,28 @@ export interface WaitParts {
 
 /** How a step that waits continues. */
 export function nextLook(
-  attempt: Omit<StepWithChild, 'wait'>,
+  attempt: Omit<StepWithChild, 'wait' | 'retried'>,
   wait: Wait,
   payloads: AttemptPayloads,
   children: ChildRuns,
 ): WaitStep {
-  if (wait.kind === 'child') return lookAtChild(attempt, wait, children)
   const { own, stored } = payloads
-  const { claim, step } = attempt
+  const { claim, definition, step } = attempt
+  if (wait.kind === 'child') {
+    return lookAtChild({ claim, definition, step, wait, retried: failedWithChild(own) }, children)
+  }
   return decideWait({ runId: claim.runId, step }, wait, { ...own, now: stored.now })
 }
 
+/** Whether the error in the row of a step that has not begun to wait is that of its child: nobody but an operator lets such a step run again. */
+function failedWithChild({ waitingSince, error }: AttemptPayloads['own']): boolean {
+  if (waitingSince !== null || error === null) return false
+  return (fromJsonText(error) as SerialisedError).code === 'child_failed'
+}
+
 /** The call that looks at the child of a step, and what follows from its answer; in an undo, the call that undoes the child. */
-function lookAtChild(
-  { claim, definition, step }: Omit<StepWithChild, 'wait'>,
-  wait: Child,
-  children: ChildRuns,
-): Extract<WaitStep, { type: 'call' }> {
-  const parent = { claim, definition, step, wait }
+function lookAtChild(parent: StepWithChild, children: ChildRuns): Extract<WaitStep, { type: 'call' }> {
+  const { claim, step } = parent
   if (claim.direction === 'undo') {
     const handler = (context: StepContext) => children.undo(parent, context)
     return { type: 'call', handler, judge: (child) => decideChildUndo(child as 'open' | 'over') }

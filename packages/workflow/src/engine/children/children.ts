@@ -112,7 +112,12 @@ export class Children implements ChildRuns {
       const found = await readRun(this.#parts, runId)
       return found === null ? { type: 'open' } : { type: 'completed', outputs: outputsOf(found) }
     }
-    if (isTerminal(status)) return this.#failed(runId, workflow, status)
+    if (isTerminal(status)) {
+      if (!step.retried) return this.#failed(runId, workflow, status)
+      // What was undone of it runs again, as after its own retry().
+      await this.#parts.control.act(runId, { type: 'retry' }, retriedBy(step))
+      return { type: 'open' }
+    }
     // Whoever paused the parent did not see the child.
     if (statusOf(parentId) === 'paused' && status === 'running') {
       await this.#parts.control.act(runId, { type: 'pause' }, pausedBy(parentId))
@@ -177,3 +182,10 @@ export class Children implements ChildRuns {
 const LOOKS_MAX = 3
 /** Ten years. */
 const NEVER_MS = 10 * 365 * 86_400_000
+
+function retriedBy({ claim, step }: StepWithChild) {
+  return {
+    actor: `run ${claim.runId}`,
+    reason: `its parent, run ${claim.runId}, was retried (step "${step.name}")`,
+  }
+}
