@@ -51,6 +51,7 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
     'keep_given_up',
     'move_kept_attempts',
     'move_run_values',
+    'move_children',
   ],
   'a person asked for it, and it counts up to a limit': ['count_overdue_steps', 'read_unknown_leases'],
   'it inserts, and looks up only the ids and keys that are taken': ['insert_runs', 'read_holders'],

@@ -27,6 +27,7 @@ export type BelayErrorCode =
   | 'signal_timeout'
   | 'poll_timeout'
   | 'approval_rejected'
+  | 'child_failed'
   | 'decision_conflict'
   | 'lease_lost'
   | 'worker_lost'

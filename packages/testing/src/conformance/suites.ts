@@ -3,6 +3,7 @@ import { approvalCases } from './cases/approvals.ts'
 import { attemptCases } from './cases/attempts.ts'
 import { branchCases } from './cases/branches.ts'
 import { changedRunCases } from './cases/changed-runs.ts'
+import { childCases } from './cases/children.ts'
 import { claimCases } from './cases/claim.ts'
 import { connectionCases } from './cases/connection.ts'
 import { continuedCases } from './cases/continued.ts'
@@ -109,6 +110,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   retention: retentionCases,
   keys: keyCases,
   'ends of runs': runEndCases,
+  children: childCases,
   diagnosis: diagnosisCases,
   maps: mapCases,
   items: itemCases,

@@ -113,11 +113,21 @@ function migrate(rows: Rows, run: RunRow, { steps, migration }: RunChange): void
   moveSignals(rows, run.runId, migration!.oldNumbers)
   moveAttempts(rows, run, migration!.oldNumbers)
   moveValues(rows, run, migration!.oldNumbers)
+  moveChildren(rows, run, migration!.oldNumbers)
   assertInvariant(
     run.steps.length === run.definition.saved.shape.steps.length,
     'migrated_run_has_all_steps',
     () => `run ${run.runId} has ${run.steps.length} steps.`,
   )
+}
+
+/** The steps that started a run's children have other numbers now. */
+function moveChildren(rows: Rows, { runId }: RunRow, oldNumbers: readonly (number | null)[]): void {
+  for (const child of rows.runs.values()) {
+    if (child.parent === null || child.parent.runId !== runId || child.parent.step === null) continue
+    const step = oldNumbers.indexOf(child.parent.step)
+    if (step >= 0) child.parent = { runId, step }
+  }
 }
 
 const NO_ITEM = { item: null, atOnce: null, nextItem: null }

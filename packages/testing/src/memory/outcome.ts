@@ -51,7 +51,7 @@ export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequenc
       requeue(rows, held, { delayMs: outcome.delayMs, begun: true }, consequences)
       break
     case 'released':
-      requeue(rows, held, { delayMs: 0, begun: outcome.begun !== false }, consequences)
+      requeue(rows, held, { delayMs: outcome.delayMs ?? 0, begun: outcome.begun !== false }, consequences)
       break
     default:
       recordUndo(rows, held, outcome, consequences)

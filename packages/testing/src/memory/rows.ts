@@ -32,7 +32,7 @@ export interface RunRow {
   readonly startAt: number | null
   deadlineAt: number | null
   readonly tags: readonly string[]
-  readonly parent: ParentRun | null
+  parent: ParentRun | null
   /** Each of its ends is kept until it is forgotten. */
   reportsEnd: boolean
   steps: readonly StepRow[]

@@ -138,14 +138,15 @@ export function findRun(
       : run.workflow === wanted.workflow && run.key === wanted.key,
   )
   if (own !== undefined) {
-    const { runId, definitionId, workflow, tags = [] } = own
+    const { runId, definitionId, workflow, tags = [], parent = null } = own
     const { version } = rows.definitions.get(definitionId)!.saved
-    return { runId, definitionId, workflow, version, tags }
+    return { runId, definitionId, workflow, version, tags, parent }
   }
   const run = 'runId' in wanted ? rows.runs.get(wanted.runId) : rows.runByKey(wanted.workflow, wanted.key)
   if (run === undefined) return null
   const { id: definitionId, version } = run.definition.saved
-  return { runId: run.runId, definitionId, workflow: run.workflow, version, tags: run.tags }
+  const { runId, workflow, tags, parent } = run
+  return { runId, definitionId, workflow, version, tags, parent }
 }
 
 /** A run's signals, in the order in which they came. */

@@ -49,7 +49,7 @@ export function prune(
   request: { runIds: readonly string[]; finishedBefore: number },
 ): readonly string[] {
   const kept = new Set([...rows.runEnds.values()].map(({ runId }) => runId))
-  const pruned = ended(rows, request).filter(({ runId }) => !kept.has(runId))
+  const pruned = ended(rows, request).filter((run) => !kept.has(run.runId) && !hasParent(rows, run))
   for (const run of pruned) rows.removeRun(run)
   return pruned.map(({ runId }) => runId)
 }
@@ -58,9 +58,14 @@ export function releaseKeys(
   rows: Rows,
   request: { runIds: readonly string[]; finishedBefore: number },
 ): readonly string[] {
-  const keyed = ended(rows, request).filter(({ key }) => key !== null)
+  const keyed = ended(rows, request).filter((run) => run.key !== null && !hasParent(rows, run))
   for (const run of keyed) rows.releaseKey(run)
   return keyed.map(({ runId }) => runId)
+}
+
+/** A child stays as long as its parent, which finds it by its key and may still undo it. */
+function hasParent(rows: Rows, { parent }: RunRow): boolean {
+  return parent !== null && parent.step !== null && rows.runs.has(parent.runId)
 }
 
 export function diagnose(rows: Rows, { overdueMs }: { overdueMs: number }): Diagnosis {

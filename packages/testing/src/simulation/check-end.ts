@@ -2,6 +2,7 @@ import type { StepDefinition, Wait, WorkflowDefinition } from '@belay/workflow'
 import { isItem, type JsonText, mapOf, type StepRecord, skipOf, templateOf } from '@belay/workflow/adapter'
 import type { RunDump } from '../invariants/index.ts'
 import { checkBranch } from './check-branch.ts'
+import { hasParkedChild, isParked } from './check-family.ts'
 import { compensateOf, itemsOf, rowsAfter } from './descendants.ts'
 import { STAND_IN } from './plan.ts'
 
@@ -22,6 +23,8 @@ export interface End {
   /** All versions: the run's steps may have ended while it followed another one. */
   readonly versions: readonly WorkflowDefinition[]
   readonly known: Known
+  /** Every run of the world. */
+  readonly runs: readonly RunDump[]
 }
 
 type Report = (violation: string) => void
@@ -46,6 +49,8 @@ export function checkEndOf(end: End, broken: Report): void {
       for (const step of steps) checkParked(end, step, broken)
       return
     default:
+      // A child waits for an operator, and so does its parent.
+      if (isParked(end.found, end.runs)) return
       broken(`run ${run.runId} is stuck in ${run.status}: ${steps.map(({ status }) => status).join(' ')}`)
   }
 }
@@ -91,6 +96,8 @@ function expectedOutputs(end: End, step: StepRecord): readonly JsonText[] {
       const taken = known.taken.has(name) ? [known.taken.get(name)!] : [JSON.stringify(STAND_IN)]
       return [...taken, ...(known.maybeTaken.get(name) ?? [])]
     }
+    case 'child':
+      return [step.output]
     case 'poll':
     case undefined:
       return versions.flatMap(({ graph, steps }) => {
@@ -146,6 +153,7 @@ function leastLengthMs(wait: Wait): number {
     case 'approval':
       return wait.timeoutMs ?? Number.NaN
     case 'poll':
+    case 'child':
       return 0
   }
 }
@@ -191,8 +199,8 @@ function checkOver(where: string, { status }: StepRecord, broken: Report): void 
   }
 }
 
-function checkParked({ found, definition }: End, step: StepRecord, broken: Report): void {
-  if (step.status !== 'compensating') return
+function checkParked({ found, definition, runs }: End, step: StepRecord, broken: Report): void {
+  if (step.status !== 'compensating' || hasParkedChild(found.run.runId, step, runs)) return
   const blocked = rowsAfter(found, definition, step).some(({ status }) => status === 'compensation_failed')
   if (!blocked)
     broken(`parked run ${found.run.runId}: step ${step.name} is not undone, and nothing is in its way`)

@@ -13,11 +13,13 @@ export class FollowUps {
 
   /** Once everything is at rest. `isPruned`: whether a run of the world, or any follow-up of it, may have been pruned. */
   check(runs: readonly RunDump[], definitions: Definitions, broken: (violation: string) => void): void {
-    const keys = runs.flatMap(({ run }) => (run.parent === null ? [] : [run.key]))
+    const keys = runs.flatMap(({ run }) => (run.parent?.step === null ? [run.key] : []))
     for (const key of new Set(keys)) {
       if (keys.filter((other) => other === key).length > 1) broken(`there are two follow-ups ${key}`)
     }
-    for (const { runId, sequence, status } of this.#ends.values()) {
+    for (const { runId, sequence, status, workflow } of this.#ends.values()) {
+      // Children and parents report their ends too.
+      if (!definitions.versionsOf(workflow).every(hasEndSteps)) continue
       if (!keys.includes(`${runId}:${sequence}`))
         broken(`the end ${sequence} of run ${runId}, ${status}, has no follow-up`)
     }

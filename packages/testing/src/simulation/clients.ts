@@ -22,6 +22,7 @@ export class Clients {
   readonly #fleet: Fleet
   /** Runs that were confirmed as started, and why they must exist. */
   readonly started = new Map<string, string>()
+  readonly #resuming = new Set<string>()
   /** Runs that are being started, or may have been. */
   #starts = 0
 
@@ -86,8 +87,12 @@ export class Clients {
   async resumeAll(): Promise<void> {
     for (const { run, steps } of (await this.#stage.shared.dump()).runs) {
       const { runId, status } = run
-      if (status === 'paused') {
-        this.#operate({ name: 'resume', runId, act: ({ engine }) => engine.runs.handle(runId).resume() })
+      // A resumption takes several calls, also for the run's children: one at a time.
+      if (status === 'paused' && !this.#resuming.has(runId)) {
+        this.#resuming.add(runId)
+        const resumed = () => void this.#resuming.delete(runId)
+        const act: Operation['act'] = ({ engine }) => engine.runs.handle(runId).resume().finally(resumed)
+        this.#operate({ name: 'resume', runId, act })
       }
       if (status === 'parked')
         this.#operate({ name: 'unpark', runId, act: (parts) => unpark(parts, steps, runId) })
@@ -117,7 +122,7 @@ export class Clients {
       const { steps: defined } = definitionOf(living.workflows, run)
       for (const { step, status, availableAt } of steps) {
         if (status !== 'waiting' || availableAt !== null) continue
-        void this.#signal(living, run.runId, defined[step]!)
+        if (takesSignals(defined[step]!)) void this.#signal(living, run.runId, defined[step]!)
       }
     }
   }
@@ -227,14 +232,20 @@ function definitionOf(
   )!
 }
 
-/** Lets a run go on in which a step failed after a pivot. A wait would fail again without its signal, so it is skipped. */
+/**
+ * Lets a run go on in which a step failed after a pivot. A wait would fail again without its signal, and a map with as few items as before: these are
+ * skipped.
+ */
 async function unpark(
   { engine }: Parameters<Operation['act']>[0],
   steps: readonly StepRecord[],
   runId: string,
 ): Promise<void> {
   const handle = engine.runs.handle(runId)
-  const wait = steps.find(({ status, waitingSince }) => status === 'failed' && waitingSince !== null)
-  if (wait === undefined) await handle.retry()
-  else await handle.skipStep(wait.name, { output: STAND_IN })
+  const isMap = (name: string) => steps.some((step) => step.name === `${name}[]`)
+  const stuck = steps.find(
+    ({ status, waitingSince, name }) => status === 'failed' && (waitingSince !== null || isMap(name)),
+  )
+  if (stuck === undefined) await handle.retry()
+  else await handle.skipStep(stuck.name, { output: STAND_IN })
 }

@@ -15,6 +15,7 @@ import { count, isLookedAt, isWithin } from './calls.ts'
 import { Decisions } from './check-branch.ts'
 import { checkCall } from './check-call.ts'
 import { checkEndOf, type Known } from './check-end.ts'
+import { Families } from './check-family.ts'
 import { FollowUps } from './check-follow-ups.ts'
 import type { Definitions } from './definitions.ts'
 import type { Effects } from './effects.ts'
@@ -63,6 +64,7 @@ export class Oracle {
   /** Since when runs have been paused. */
   readonly #pausedAt = new Map<string, number>()
   readonly #pruned = new Set<string>()
+  readonly #families = new Families()
   /** The run that the change under way is about to change. */
   #before: RunDump | undefined
 
@@ -183,6 +185,7 @@ export class Oracle {
       this.#broken(`${key} was recorded twice: for fences ${before} and ${outcome.fence}`)
     }
     recorded.set(key, outcome.fence)
+    if (before === undefined) await this.#families.recorded(this.#parts, outcome, found)
   }
 
   /**
@@ -192,6 +195,7 @@ export class Oracle {
   async #changed(runId: string): Promise<void> {
     const found = await this.#find(runId)
     this.#parts.effects.changed(this.#before, found)
+    this.#families.changed(this.#before, found)
     if (found?.run.status !== 'paused') this.#pausedAt.delete(runId)
     else if (!this.#pausedAt.has(runId)) this.#pausedAt.set(runId, this.#parts.now())
     const { recorded, taken } = this.#known
@@ -276,9 +280,9 @@ export class Oracle {
   async #checkEndOf(found: RunDump): Promise<void> {
     const { definitions, effects, inspector } = this.#parts
     const versions = definitions.versionsOf(found.run.workflow)
-    checkEndOf({ found, definition: definitions.of(found.run), versions, known: this.#known }, (violation) =>
-      this.#broken(violation),
-    )
+    const { runs } = await this.#parts.shared.dump()
+    const end = { found, definition: definitions.of(found.run), versions, known: this.#known, runs }
+    checkEndOf(end, (violation) => this.#broken(violation))
     const snapshot = await inspector.runs.get(found.run.runId)
     if (snapshot === undefined) return
     const isStopped = snapshot.status !== 'completed'

@@ -35,7 +35,8 @@ export interface Plan {
   readonly temper: Temper
 }
 
-export function randomPlan(random: Random, name: string): Plan {
+/** `child`: the workflow whose runs some of its steps start. */
+export function randomPlan(random: Random, name: string, child?: string): Plan {
   const size = random.integer(1, 9)
   const density = random.pick([0.15, 0.35, 0.6])
   const steps: Record<string, SimulatedStep> = {}
@@ -43,6 +44,8 @@ export function randomPlan(random: Random, name: string): Plan {
   const maps = random.pick([0, 0, 0.2, 0.4])
   const branches = random.pick([0, 0.2, 0.5])
   const continues = random.pick([0, 0.2, 0.6])
+  // Worlds without children stay as they are.
+  const children = child === undefined ? 0 : random.pick([0, 0.2, 0.4])
   const dag: Record<string, readonly string[]> = {}
   const names = Array.from({ length: size }, (_, index) => `s${index}`)
   for (const [index, step] of names.entries()) {
@@ -54,7 +57,8 @@ export function randomPlan(random: Random, name: string): Plan {
         : random.chance(maps)
           ? randomMap
           : randomStep
-    const made = kind(random)
+    const isChild = child !== undefined && random.chance(children)
+    const made = isChild ? randomChild(random, child) : kind(random)
     const mayContinue = !('on' in made) && !('over' in made) && random.chance(continues)
     steps[step] = {
       ...made,
@@ -122,6 +126,16 @@ function randomMap(random: Random): GraphMap {
   const map = { ...randomStep(random), over: 'list', concurrency: random.pick([undefined, 1, 2, 3]) }
   if (random.chance(0.5)) return map
   return { ...map, onFailure: 'collect', minSuccess: random.pick([undefined, 1, '50%', '100%'] as const) }
+}
+
+function randomChild(random: Random, workflow: string): GraphWait {
+  return {
+    workflow,
+    ...(random.chance(0.2) ? { detached: true } : {}),
+    ...(random.chance(0.2) ? { compensate: false } : {}),
+    attempts: 3,
+    initial: 50,
+  }
 }
 
 /** What a simulated choice may choose. */

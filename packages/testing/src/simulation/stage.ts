@@ -78,8 +78,9 @@ export class Stage {
     this.server = parts.server
     this.shared = parts.shared
     this.hints = new Hints(this.random.fork())
-    this.plans = Array.from({ length: this.random.integer(1, 2) }, (_, n) =>
-      randomPlan(this.random.fork(), `w${n}`),
+    const count = this.random.integer(1, 2)
+    this.plans = Array.from({ length: count }, (_, n) =>
+      randomPlan(this.random.fork(), `w${n}`, n + 1 < count ? `w${n + 1}` : undefined),
     )
     this.leaseMs = this.random.pick([1_000, 3_000, 10_000])
     this.#rates = this.random.pick<FaultRates>([

@@ -1,4 +1,5 @@
 import { isTerminal } from '@belay/workflow/adapter'
+import { isParked } from './check-family.ts'
 import { Clients } from './clients.ts'
 import { Fleet } from './fleet.ts'
 import { type SimulationOptions, Stage } from './stage.ts'
@@ -120,13 +121,7 @@ class World {
     if (!this.#stage.shared.isFree) return false
     const { runs } = await this.#stage.shared.dump()
     if ((await this.#stage.unfollowedEnds()).length > 0) return false
-    return runs.every(({ run, steps }) => {
-      if (isTerminal(run.status)) return true
-      if (run.status !== 'compensation_failed') return false
-      return !steps.some(
-        ({ status, openDependencies }) => status === 'compensating' && openDependencies === 0,
-      )
-    })
+    return runs.every((found) => isTerminal(found.run.status) || isParked(found, runs))
   }
 
   /** Between two turns, chance may start a run, act on one, or harm a process. */

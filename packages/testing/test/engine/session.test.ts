@@ -57,6 +57,7 @@ async function opened(workflow: WorkflowDefinition, runs: number) {
     outage: new OutageWatch({ during: 'settling', log, events, random: runtime.random }),
     payloads: new PayloadCache(store),
     lossyOutputs: new LossyOutputs(log),
+    children: { follow: () => Promise.reject(), undo: () => Promise.reject() },
     payloadMaxBytes: 1_000,
     keepAttempts: false,
     valueLimits: { valuesMax: 100, valueMaxBytes: 1_000 },

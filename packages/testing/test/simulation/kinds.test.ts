@@ -9,7 +9,7 @@ const KINDS = Object.keys(STEP_KINDS).sort()
 
 test('simulated workflows have steps of every kind', () => {
   const shapes = Array.from({ length: 100 }, (_, seed) => {
-    const plan = randomPlan(new Random(seed), 'w')
+    const plan = randomPlan(new Random(seed), 'w', 'child')
     return defineGraph('w', plan.versions[0]!).record.shape
   })
 

@@ -2,6 +2,7 @@ import type { RunChange, RunToChange, StepChange } from '@belay/workflow/adapter
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { moveKeptAttempts } from '../rows/kept-attempts.ts'
+import { moveChildren } from '../rows/move-children.ts'
 import { moveRunValues } from '../rows/move-values.ts'
 
 /**
@@ -176,6 +177,7 @@ export async function write(connection: Connection, found: RunToChange, change: 
   await connection.query(moveSignals, numbers)
   await connection.query(moveKeptAttempts, numbers)
   await connection.query(moveRunValues, numbers)
+  await connection.query(moveChildren, numbers)
 }
 
 /** The steps that had a signal and give it up, by their numbers before the change. */

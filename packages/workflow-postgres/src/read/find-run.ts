@@ -2,6 +2,7 @@ import type { FoundRun } from '@belay/workflow/adapter'
 import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { parentOf } from '../rows/run-columns.ts'
 import { tagsOf } from '../rows/run-tags.ts'
 
 interface FoundRow {
@@ -10,13 +11,16 @@ interface FoundRow {
   readonly workflow: string
   readonly version: number
   readonly tags: string | null
+  readonly parent_run_id: string | null
+  readonly parent_step: number | null
 }
 
 /** The definition of a run, by id. Index: primary keys. No locks. */
 export const findRunById: Statement<FoundRow> = {
   name: 'find_run_by_id',
   text: `
-select r.id as run_id, r.definition_id, r.workflow, d.version, array_to_json(r.tags)::text as tags
+select r.id as run_id, r.definition_id, r.workflow, d.version, array_to_json(r.tags)::text as tags,
+  r.parent_run_id, r.parent_step
 from belay.workflow_runs r
 join belay.workflow_definitions d on d.id = any (array[r.definition_id])
 where r.id = $1::uuid`,
@@ -26,7 +30,8 @@ where r.id = $1::uuid`,
 export const findRunByKey: Statement<FoundRow> = {
   name: 'find_run_by_key',
   text: `
-select r.id as run_id, r.definition_id, r.workflow, d.version, array_to_json(r.tags)::text as tags
+select r.id as run_id, r.definition_id, r.workflow, d.version, array_to_json(r.tags)::text as tags,
+  r.parent_run_id, r.parent_step
 from belay.workflow_runs r
 join belay.workflow_definitions d on d.id = any (array[r.definition_id])
 where r.workflow = $1::text and r.key = $2::text`,
@@ -48,5 +53,6 @@ export async function findRun(
     workflow: row.workflow,
     version: row.version,
     tags: tagsOf(row.tags),
+    parent: parentOf(row),
   }
 }

@@ -23,6 +23,8 @@ old_runs as materialized (
   where r.finished_at < a.ended_before
     -- Something still has to follow from its end.
     and (r.reports_end is null or not exists (select from belay.workflow_run_ends e where e.run_id = any (array[r.id])))
+    -- A child stays as long as its parent, which may still be undone by it.
+    and (r.parent_step is null or not exists (select from belay.workflow_runs p where p.id = any (array[r.parent_run_id])))
   order by a.run_id
 ),
 locked_steps as materialized (

@@ -20,6 +20,8 @@ ended_runs as materialized (
   from asked_runs a
   join belay.workflow_runs r on r.id = any (array[a.run_id])
   where r.finished_at < a.ended_before and r.status = any (a.ends) and case when a.ends is not null then r.key is not null end
+    -- A child keeps its key as long as its parent, which finds it by the key.
+    and (r.parent_step is null or not exists (select from belay.workflow_runs p where p.id = any (array[r.parent_run_id])))
   order by a.run_id
   for update of r skip locked
 )

@@ -85,7 +85,7 @@ export async function requeue(
     outcomes.map((outcome) => outcome.direction === 'undo'),
     outcomes.map((outcome) => outcome.type === 'retry'),
     outcomes.map((outcome) => (outcome.type === 'retry' ? outcome.error : null)),
-    outcomes.map((outcome) => (outcome.type === 'retry' ? outcome.delayMs : 0)),
+    outcomes.map((outcome) => outcome.delayMs ?? 0),
     outcomes.map((outcome) => outcome.type === 'retry' || outcome.begun !== false),
     sharedLockWait,
   ])

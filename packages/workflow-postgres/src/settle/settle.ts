@@ -221,5 +221,5 @@ async function record(connection: Connection, kind: Kind, batch: SettleRequest):
 }
 
 function isDueNow(outcome: Outcome): boolean {
-  return outcome.type === 'released' || (outcome.type === 'retry' && outcome.delayMs === 0)
+  return (outcome.type === 'released' || outcome.type === 'retry') && (outcome.delayMs ?? 0) === 0
 }

@@ -13,7 +13,7 @@ const base = () => define('w', { version: 1 }).step('a', { run: () => 1 }) as un
 /** A builder without the types that keep such values out. */
 type Builder = Readonly<
   Record<
-    'step' | 'sleep' | 'waitForSignal' | 'approval' | 'poll' | 'map' | 'choose',
+    'step' | 'sleep' | 'waitForSignal' | 'approval' | 'poll' | 'map' | 'choose' | 'workflow',
     (...args: unknown[]) => unknown
   >
 > & {
@@ -109,6 +109,26 @@ export const DEFINITION_ROWS: readonly Row<World>[] = [
     where,
   },
   {
+    name: 'workflow.workflow',
+    call: (_, ...args) => base().workflow(...args),
+    args: () => ['b', 'child', {}],
+    options: {
+      2: [
+        'dependsOn',
+        'input',
+        'key',
+        'detached',
+        'compensate',
+        'depthMax',
+        'when',
+        'onSkipped',
+        ...RETRIES,
+        'lossesMax',
+      ],
+    },
+    where,
+  },
+  {
     name: 'workflow.choose',
     call: (_, ...args) => base().choose(...args),
     args: () => ['b', { on: run, cases: ['x'] }],
@@ -152,6 +172,7 @@ export const DEFINITION_ROWS: readonly Row<World>[] = [
         'steps.b.signal',
         'steps.b.approval',
         'steps.b.poll',
+        'steps.b.workflow',
       ],
       2: ['run'],
     },

@@ -31,6 +31,10 @@ export function everyFeature(name, pool) {
   const isFirst = async (key) => (await note('tries', key)).rowCount === 1
   const effective = { run: effect, compensate: effect }
 
+  const gift = define(`${name}-gift`, { version: 1, ...PATIENT })
+    .step('wrap', effective)
+    .step('label', { ...effective, dependsOn: ['wrap'] })
+
   return define(name, { version: 1, ...PATIENT })
     .step('reserve', effective)
     .step('audit', { run: effect })
@@ -65,9 +69,10 @@ export function everyFeature(name, pool) {
       until: async ({ idempotencyKey }) => ((await isFirst(idempotencyKey)) ? null : 'arrived'),
     })
     .step('book', { ...transactional, dependsOn: ['arrived'], compensate: transactional })
+    .workflow('gift', gift, { dependsOn: ['book'] })
     .step('ship', {
       ...effective,
-      dependsOn: ['book'],
+      dependsOn: ['gift'],
       compensateOn: 'started',
       async run(context) {
         const output = await effect(context)

@@ -27,6 +27,7 @@ describe('a worker killed at any call of the store', () => {
     const { calls, left } = await unkilled('undone', true)
     expect(left.runs[0]).toMatchObject({ status: 'compensated' })
     expectOrder(left)
+    expectOrderOfChild(left)
 
     await killEverywhere('undone', true, left, killPoints(calls, share))
   }, 600_000)
@@ -35,6 +36,7 @@ describe('a worker killed at any call of the store', () => {
     const { calls, left } = await unkilled('done', false)
     expect(left.runs[0]).toMatchObject({ status: 'completed' })
     expectOrder(left)
+    expectOrderOfChild(left)
 
     const points = share === 'all' ? killPoints(calls, share) : lastKillPoints(calls)
     await killEverywhere('done', false, left, points)
@@ -66,6 +68,7 @@ async function killEverywhere(
       const left = await finish(database, one)
       expectSame(left, right)
       expectOrder(left)
+      expectOrderOfChild(left)
     } catch (error) {
       failures.push(`KILL='${kill}' npx vitest run packages/workflow-postgres/test/kill-points\n  ${error}`)
     }
@@ -109,6 +112,18 @@ function expectOrder({ moments }: Left): void {
       expectBefore(moments, [undo, 'last'], [`${keyOf(below)}:undo`, 'first'])
     }
   })
+}
+
+/** The child runs after what its step depends on, and before what depends on its step. It is undone the other way round. */
+function expectOrderOfChild({ moments, runs }: Left): void {
+  const child = runs.length - 1
+  const order = ['0:book', `${child}:wrap`, `${child}:label`, '0:ship']
+  for (const [place, key] of order.entries()) {
+    for (const later of order.slice(place + 1)) {
+      expectBefore(moments, [key, 'last'], [later, 'first'])
+      expectBefore(moments, [`${later}:undo`, 'last'], [`${key}:undo`, 'first'])
+    }
+  }
 }
 
 type Moment = readonly [key: string, which: 'first' | 'last']

@@ -66,27 +66,22 @@ export async function finish(database: TestDatabase, { name, fails }: Case): Pro
     await engine.start()
     const runs: readonly RunHandle[] = await apply(engine, { workflow, entry, fails })
     await within(Promise.allSettled(runs.map((run) => run.result())), END_MS, `the runs of ${name} to end`)
-    await expectRest(
-      database.pool,
-      name,
-      runs.map(({ id }) => id),
-    )
-    return await leftOf(
-      database.pool,
-      runs.map(({ id }) => id),
-      engine,
-    )
+    const children = await engine.runs.list({ parentId: runs[0]!.id })
+    const runIds = [...runs, ...children].map(({ id }) => id)
+    await expectRest(database.pool, name, runIds)
+    return await leftOf(database.pool, runIds, engine)
   } finally {
     await engine.close({ timeout: 0 })
   }
 }
 
-/** Asserts that nothing is leased, the dead worker is forgotten, and no step of the runs is queued. The next claims remove stale hints. */
+/** Asserts that nothing is leased, the dead worker is forgotten, and no step of the runs is queued. Claims remove stale queue rows once they are due. */
 async function expectRest(pool: Pool, name: string, runIds: readonly string[]): Promise<void> {
   const restless = `
     select 'leased' as what from belay.workflow_steps
       where run_id = any ($1::uuid[]) and (status in ('running', 'compensating'))
-    union all select 'queued' from belay.workflow_ready where run_id = any ($1::uuid[])
+    union all select 'queued' from belay.workflow_ready q join belay.workflow_steps s using (run_id, step, fence)
+      where run_id = any ($1::uuid[])
     union all select 'worker' from belay.workflow_workers where name = $2`
   await vi.waitFor(
     async () => {
@@ -143,5 +138,5 @@ async function endOf(engine: ReturnType<typeof createEngine>, runId: string): Pr
   const text = JSON.stringify({ status, cause, steps, values }, (key, value) =>
     key === 'at' || key === 'stack' || key === 'attempt' ? undefined : value,
   )
-  return JSON.parse(text.replaceAll(runId, 'run'))
+  return JSON.parse(text.replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'run'))
 }

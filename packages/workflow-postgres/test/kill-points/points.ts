@@ -12,6 +12,9 @@ const ALIKE = new Set([
   'expireRuns',
   'readRun',
   'readStatuses',
+  'findRun',
+  'listRuns',
+  'findRunEnds',
 ])
 
 /** Looks for drained runs and mostly finds none. Only the point after a call that found one matters. */

@@ -61,7 +61,8 @@ export const RUN_TRANSITIONS: Readonly<Record<StoredRunStatus, readonly StoredRu
   paused: ['running', 'completed', 'compensating', 'compensation_failed', 'compensated', 'cancelled'],
   compensating: ['paused', 'failed', 'compensated', 'cancelled', 'compensation_failed'],
   compensation_failed: ['paused', 'compensating', 'compensated', 'cancelled'],
-  completed: [],
+  // A child, if its parent is undone.
+  completed: ['compensating'],
   // `completed` directly, if every failed step is skipped.
   failed: ['running', 'completed'],
   compensated: ['running', 'completed'],

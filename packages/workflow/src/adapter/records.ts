@@ -39,7 +39,7 @@ export interface StepShape {
   readonly pivot?: boolean | undefined
 }
 
-export type WaitKind = 'sleep' | 'signal' | 'approval' | 'poll'
+export type WaitKind = 'sleep' | 'signal' | 'approval' | 'poll' | 'child'
 
 /**
  * The two steps of a map. `map` decides the items, which become rows of the run. `join` depends on it alone, gathers the items' outputs, and is what
@@ -165,9 +165,14 @@ export type Outcome = AttemptRef &
     | { readonly type: 'retry'; readonly error: string; readonly delayMs: number }
     /**
      * Give the lease back without counting a failure. Both directions. `begun: false` says that the handler was not called, so nothing of the
-     * attempt can have taken effect. Omitted, it may have been called.
+     * attempt can have taken effect. Omitted, it may have been called. With `delayMs`, the step is claimable again only that long from now: so an
+     * undo waits without a worker. Default 0.
      */
-    | { readonly type: 'released'; readonly begun?: boolean | undefined }
+    | {
+        readonly type: 'released'
+        readonly begun?: boolean | undefined
+        readonly delayMs?: number | undefined
+      }
     | { readonly type: 'compensated' }
     /**
      * The relay had nothing to undo: it returns to the status it had (`undoOf`). `joins`: it is the `join` of a map, so the undos of the items may
@@ -209,6 +214,7 @@ export interface FoundRun {
   readonly workflow: string
   readonly version: number
   readonly tags: readonly string[]
+  readonly parent: ParentRun | null
 }
 
 export interface RunRecord {

@@ -11,8 +11,9 @@ export interface StepKindFacts {
   readonly mark: string
   /** A process that has no handler for the step cannot run it. */
   readonly needsHandler: boolean
-  /** What ends the wait. `answer`: the step's handler is called again and again until it has one. Null for a step that works or chooses. */
-  readonly endsBy: 'time' | 'signal' | 'answer' | null
+  /** What ends the wait. `answer`: the step's handler is called again and again until it has one. `child`: the end of
+   * the run that it started. Null for a step that works or chooses. */
+  readonly endsBy: 'time' | 'signal' | 'answer' | 'child' | null
   /** While the step waits, an operator's `retryStep()` lets it continue at once. Otherwise `retryStep()` is refused. */
   readonly hurriedByRetry: boolean
   /** Set for every kind that ends by a signal, and for no other. */
@@ -59,6 +60,8 @@ export const STEP_KINDS = {
   },
   map: { does: 'maps', mark: '⇉', needsHandler: true, endsBy: null, hurriedByRetry: false },
   join: { does: 'joins a map', mark: '⇇', needsHandler: false, endsBy: null, hurriedByRetry: false },
+  // Its input is computed only if its definition says so, and then the function is part of the definition.
+  child: { does: 'runs a child', mark: '⧉', needsHandler: false, endsBy: 'child', hurriedByRetry: true },
   poll: { does: 'polls', mark: '⟳', needsHandler: true, endsBy: 'answer', hurriedByRetry: true },
 } as const satisfies Readonly<
   Record<

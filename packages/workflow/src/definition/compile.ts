@@ -148,5 +148,6 @@ function hasHandlers(step: StepDefinition): boolean {
   const { needsHandler } = STEP_KINDS[kindOf(step) ?? 'work']
   const { run, compensation } = executed(step)
   if (needsHandler && (step.run === null || run === null)) return false
+  if (step.wait?.kind === 'child' && step.wait.computesInput && run === null) return false
   return compensation?.run !== null && step.compensation?.run !== null && step.branch?.when !== null
 }

@@ -9,6 +9,7 @@ import {
 } from '../graph/check.ts'
 import { type MermaidOptions, toMermaid } from '../graph/mermaid.ts'
 import { definitionError } from '../graph/place.ts'
+import { childDraft } from './child-draft.ts'
 import { chooseDraft } from './choose-draft.ts'
 import { type CompiledDefinition, compileDefinition, type DefinitionHead, definitionHead } from './compile.ts'
 import { checkCases } from './condition.ts'
@@ -148,6 +149,10 @@ class DefinedWorkflow implements TypedDefinition<string, unknown, unknown, Recei
 
   map(name: string, options: unknown): DefinedWorkflow {
     return this.#withAll(name, (place) => mapDrafts(place, options, this.#defaults))
+  }
+
+  workflow(name: string, child: unknown, options: unknown = {}): DefinedWorkflow {
+    return this.#with(name, (place) => childDraft(place, child, options, this.#defaults))
   }
 
   choose(name: string, options: unknown): DefinedWorkflow {

@@ -5,6 +5,7 @@ import type { Duration } from '../duration.ts'
 import { definitionError } from '../graph/place.ts'
 import type { Instant } from '../instant.ts'
 import { readOptions } from '../options/index.ts'
+import { childDraft } from './child-draft.ts'
 import { CONDITION_OPTION_NAMES } from './condition.ts'
 import { type GraphCondition, type GraphParts, graphCondition } from './graph-condition.ts'
 import { checkOptionNames, shown } from './option-check.ts'
@@ -22,6 +23,7 @@ export type GraphWait<HandlerName extends string = string> = GraphCondition<Hand
     | ({ readonly signal: true } & GraphSignal)
     | ({ readonly approval: true } & GraphSignal)
     | GraphPoll<HandlerName>
+    | GraphChild<HandlerName>
   )
 
 interface GraphSignal {
@@ -38,18 +40,45 @@ interface GraphPoll<HandlerName extends string> extends RetryOptions {
   readonly lossesMax?: number | undefined
 }
 
+/** A step that runs another workflow, its child. */
+interface GraphChild<HandlerName extends string> extends RetryOptions {
+  /** The name of the child's workflow. */
+  readonly workflow: string
+  /** The name of the handler that returns the child's input. Default: the parent's input. */
+  readonly input?: HandlerName | undefined
+  readonly key?: string | undefined
+  readonly detached?: boolean | undefined
+  readonly compensate?: boolean | undefined
+  readonly depthMax?: number | undefined
+  readonly lossesMax?: number | undefined
+}
+
 /** The keys that make a step of each kind. A step has one of them. */
 const KEYS_OF_KIND = {
   sleep: ['sleep', 'sleepUntil'],
   signal: ['signal'],
   approval: ['approval'],
   poll: ['poll'],
+  child: ['workflow'],
 } as const satisfies Readonly<Record<WaitKind, readonly string[]>>
 
 const POLL_OPTION_NAMES = [
   'poll',
   'every',
   'timeout',
+  'lossesMax',
+  'onFailure',
+  ...RETRY_OPTION_NAMES,
+  ...CONDITION_OPTION_NAMES,
+] as const
+
+const CHILD_OPTION_NAMES = [
+  'workflow',
+  'input',
+  'key',
+  'detached',
+  'compensate',
+  'depthMax',
   'lossesMax',
   'onFailure',
   ...RETRY_OPTION_NAMES,
@@ -90,7 +119,24 @@ export function graphWaitDraft(place: WaitPlace, step: Untyped, parts: GraphPart
       return graphSignalDraft(place, key as SignalKind, step, parts)
     case 'poll':
       return graphPollDraft(place, step, parts)
+    case 'workflow':
+      return graphChildDraft(place, step, parts)
   }
+}
+
+function graphChildDraft(
+  place: WaitPlace,
+  step: Untyped,
+  { dependsOn, handler, defaults }: GraphParts,
+): StepDraft {
+  checkOptionNames(place, 'the child', step, CHILD_OPTION_NAMES)
+  const { workflow, input, key, detached, compensate, depthMax, lossesMax, onFailure, ...others } = step
+  const { when: _, onSkipped: __, ...retry } = others
+  constant(place, 'key', key)
+  const own = { key, detached, compensate, depthMax, lossesMax, onFailure, retry }
+  const computed = input === undefined ? {} : { input: handler('input', input) }
+  const options = { dependsOn, ...own, ...computed, ...graphCondition(step, handler) }
+  return childDraft(place, workflow, options, defaults)
 }
 
 function graphSignalDraft(

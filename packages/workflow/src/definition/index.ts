@@ -1,5 +1,6 @@
 export { DURATION_MAX } from '../duration.ts'
 export { addStep } from './add-step.ts'
+export type { ChildOptions, ChildOutput } from './child-options.ts'
 export type { ChooseOptions } from './choose-options.ts'
 export { VERSION_MAX } from './compile.ts'
 export type { Condition, When, WhenContext, WhenHandler } from './condition.ts'
@@ -65,7 +66,17 @@ export type { Stored } from './stored.ts'
 export type { ContextOf, TransactionOption } from './transaction.ts'
 export type { TypedDefinition } from './typed-definition.ts'
 export type { InputOf, OutputsOf, ReceivesOf, Workflow } from './typed-workflow.ts'
-export type { OnTimeout, Poll, SignalWait, Sleep, Wait } from './wait.ts'
+export type {
+  Child,
+  ChildKey,
+  ChildKeyContext,
+  ChildWorkflow,
+  OnTimeout,
+  Poll,
+  SignalWait,
+  Sleep,
+  Wait,
+} from './wait.ts'
 export type {
   Approval,
   ApprovalOptions,

@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { ChildOptions, ChildOutput } from './child-options.ts'
 import type { ChooseOptions } from './choose-options.ts'
 import type {
   Answer,
@@ -263,6 +264,61 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
       Outputs,
       StepName,
       Branched<Failing<PollOutput<Output>, Fails>, Outputs, Deps, Skipping, Given, Wanted>
+    >,
+    Received,
+    Sent
+  >
+
+  /**
+   * A step that starts a run of another workflow, its child, and waits for it without a worker. The child's outputs are its output. If the child
+   * fails, the step fails for good with code `child_failed`. A cancellation, a pause and the undo of this run reach the child. `child` is a
+   * definition, or the name of one, also of this workflow itself.
+   *
+   * @throws DefinitionError as `step()`.
+   */
+  workflow<
+    const StepName extends string,
+    const ChildWorkflow extends WorkflowDefinition | string,
+    const Deps extends readonly string[] | readonly [] = readonly [],
+    const Detached extends boolean = false,
+    Skipping extends OnSkipped = 'skip',
+    Given extends Answer = never,
+    const Wanted extends Cases = NoCases,
+    Fails extends OnFailure = 'stop',
+  >(
+    name: NewName<StepName, Outputs>,
+    child: ChildWorkflow,
+    options: ChildOptions<
+      Received,
+      Outputs,
+      ChildWorkflow extends WorkflowDefinition ? InputOf<ChildWorkflow> : unknown,
+      Deps,
+      Detached,
+      Skipping,
+      Given,
+      Wanted,
+      Fails
+    >,
+  ): Workflow<
+    Name,
+    Input,
+    OutputsWith<
+      Outputs,
+      StepName,
+      Branched<
+        Failing<
+          ChildOutput<
+            ChildWorkflow extends WorkflowDefinition ? OutputsOf<ChildWorkflow> : unknown,
+            Detached
+          >,
+          Fails
+        >,
+        Outputs,
+        Deps,
+        Skipping,
+        Given,
+        Wanted
+      >
     >,
     Received,
     Sent

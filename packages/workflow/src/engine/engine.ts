@@ -130,7 +130,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
    */
   async start(): Promise<void> {
     this.#assertOpen()
-    return this.#working.start()
+    return this.#working.start({ starter: this.#starter, control: this.#control })
   }
 
   /**

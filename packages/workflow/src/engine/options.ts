@@ -167,7 +167,22 @@ function checkWorkflows(given: unknown): readonly WorkflowDefinition[] {
     }
     seen.add(id)
   }
-  return workflows
+  return withChildren(workflows)
+}
+
+/** A worker that has a definition also has those of its children, unless it is given other ones. */
+function withChildren(workflows: readonly WorkflowDefinition[]): readonly WorkflowDefinition[] {
+  const all = new Map(workflows.map((workflow) => [`${workflow.name}@${workflow.version}`, workflow]))
+  // Definitions that are added are visited in turn.
+  for (const { steps } of all.values()) {
+    for (const { wait } of steps) {
+      if (wait?.kind !== 'child' || typeof wait.of === 'string') continue
+      const child = wait.of as WorkflowDefinition
+      const name = `${child.name}@${child.version}`
+      if (!all.has(name)) all.set(name, child)
+    }
+  }
+  return [...all.values()]
 }
 
 const DEFINITIONS: Kind<readonly WorkflowDefinition[]> = {

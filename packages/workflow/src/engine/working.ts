@@ -1,9 +1,11 @@
 import type { Adapter, ChangedRun, NewRun, StartedRun } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
+import { hasChildren } from './base/child-steps.ts'
 import type { DefinitionRegistry } from './base/definition-registry.ts'
 import type { EventHub } from './base/events.ts'
 import type { PayloadCache } from './base/payload-cache.ts'
 import { within } from './base/runtime.ts'
+import { type FamilyParts, familyOf } from './children/family.ts'
 import { followUps } from './follow-ups.ts'
 import type { EngineSettings } from './options.ts'
 import { Retention } from './retention/retention.ts'
@@ -22,6 +24,9 @@ export interface WorkingParts {
   readonly onPublished: WorkerParts['onPublished']
 }
 
+/** What the worker starts and controls children with. */
+type Acting = Pick<FamilyParts, 'starter' | 'control'>
+
 /** The engine's background work between `start()` and `stop()`: its worker and its retention. */
 export class Working {
   readonly #parts: WorkingParts
@@ -34,8 +39,8 @@ export class Working {
   }
 
   /** Starts the worker. Concurrent and later calls share one start, until it fails or the worker is stopped. */
-  start(): Promise<void> {
-    this.#starting ??= this.#start().catch((error: unknown) => {
+  start(acting: Acting): Promise<void> {
+    this.#starting ??= this.#start(acting).catch((error: unknown) => {
       this.#starting = undefined
       throw error
     })
@@ -81,18 +86,28 @@ export class Working {
     return this.#parts.settings.adapter
   }
 
-  async #start(): Promise<void> {
+  async #start(acting: Acting): Promise<void> {
     const { settings, ...parts } = this.#parts
     await this.#adapter.open()
     const definitions = await this.#runnable()
     if ([...definitions.values()].some(isTransactional)) this.#adapter.checkTransactions?.()
     if (definitions.size === 0)
       settings.log.warn('This worker has no workflow to run. Pass `workflows` to createEngine().')
+    const { children, ends } = familyOf({
+      ...this.#parts,
+      ...acting,
+      onReady: (definitionId) => this.wakeFor(definitionId),
+    })
+    const isParent = [...definitions.values()].some(({ record }) => hasChildren(record.shape))
     const worker = new Worker({
       ...settings,
       ...parts,
       definitions,
-      endFollowers: this.#endFollowers(definitions),
+      children,
+      endFollowers: [...this.#endFollowers(definitions), (ended) => ends.follow(ended)],
+      onStopped: (runIds) => {
+        if (isParent) ends.stopped(runIds)
+      },
     })
     await worker.start()
     this.#worker = worker

@@ -41,6 +41,7 @@ const WRITTEN: Readonly<
     inCode: base.map('a', { over: list, run: check }),
     asData: { over: 'list', handler: 'check' },
   },
+  child: { inCode: base.workflow('a', 'w', {}), asData: { workflow: 'w' } },
   poll: { inCode: base.poll('a', { every: '1m', until: check }), asData: { poll: 'check', every: '1m' } },
 }
 
@@ -71,12 +72,12 @@ it('the words and marks of the kinds differ, so that diffs and charts tell them 
 
 it('a kind that a newer release has stored breaks neither a diff nor a chart', () => {
   const shape = {
-    steps: [{ name: 'a', dependsOn: [], compensate: 'never', kind: 'child' }],
+    steps: [{ name: 'a', dependsOn: [], compensate: 'never', kind: 'party' }],
   } as unknown as DefinitionShape
   const known = base.step('a', { run: check })
 
   expect(diffShapes(shape, known.record.shape)).toEqual([
-    '~ a: works, was "child", which this release does not know',
+    '~ a: works, was "party", which this release does not know',
   ])
   expect(toMermaid({ record: { name: 'w', version: 1, checksum: '', shape } })).toContain('(["? a"])')
 })

@@ -7,7 +7,7 @@ import type { Scenario } from '../scenario/scenario.ts'
 const OLD: Edges = { a: [], b: ['a'], c: ['b'] }
 
 /** Moves a run to a version with these steps, as the engine does. */
-async function migrate(given: Scenario, run: CaseRun, edges: Edges): Promise<CaseRun> {
+export async function migrate(given: Scenario, run: CaseRun, edges: Edges): Promise<CaseRun> {
   const graph = await given.graph(run.graph.name, edges, run.graph.saved.version + 1)
   await given.operator().migrateRun(run.id, workflowOf(graph))
   return new CaseRun(given.adapter, run.id, graph)

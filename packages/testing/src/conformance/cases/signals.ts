@@ -213,7 +213,14 @@ export const signalCases: Cases = {
   'a run is found by its id, and by its workflow and key': async (given) => {
     const graph = await given.graph('pair', { a: [], b: ['a'] }, 4)
     const run = await given.start(graph, { key: 'order:1' })
-    const found = { runId: run.id, definitionId: graph.id, workflow: 'pair', version: 4, tags: [] }
+    const found = {
+      runId: run.id,
+      definitionId: graph.id,
+      workflow: 'pair',
+      version: 4,
+      tags: [],
+      parent: null,
+    }
     expect(await given.adapter.findRun({ runId: run.id })).toEqual(found)
     expect(await given.adapter.findRun({ workflow: 'pair', key: 'order:1' })).toEqual(found)
     expect(await given.adapter.findRun({ workflow: 'pair', key: 'order:2' })).toBeNull()

@@ -18,7 +18,7 @@ export const GRAPHS = [
     'ladder',
     { a: [], b: [], c: ['a', 'b'], d: ['a'], e: ['c', 'd'], f: ['b'], g: ['e'] },
     1,
-    { b: 'sleep', d: 'signal', f: 'poll' },
+    { b: 'sleep', c: 'child', d: 'signal', f: 'poll' },
   ),
   definitionRecord(
     'loose',

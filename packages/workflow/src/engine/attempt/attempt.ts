@@ -1,5 +1,5 @@
 import { type Claim, isItem, type StepTransaction } from '../../adapter/index.ts'
-import type { StepContext } from '../../definition/handler.ts'
+import type { Handler, StepContext } from '../../definition/handler.ts'
 import type { StepDefinition, TransactionPolicy } from '../../definition/step.ts'
 import type { Wait } from '../../definition/wait.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
@@ -9,11 +9,12 @@ import { presentable } from '../../thrown.ts'
 import { type TimeLimit, timeLimit } from '../base/time-limit.ts'
 import { type AttemptEnd, poisonError } from '../decisions/decide.ts'
 import { type BranchEnd, type BranchStep, judgeCase } from '../decisions/decide-branch.ts'
-import { decideWait, type WaitAnswer } from '../decisions/decide-wait.ts'
+import type { WaitAnswer } from '../decisions/decide-wait.ts'
 import { retriesAreOver, timeoutError } from './attempt-errors.ts'
 import { AttemptPayloads, type AttemptPayloadsParts } from './attempt-payloads.ts'
 import type { AttemptPhase, ClaimOrigin } from './attempt-phase.ts'
 import { awaitHandler, isThenable, TIMEOUT_GRACE_MS } from './await-handler.ts'
+import { nextLook, type WaitParts } from './child-runs.ts'
 import { CutOff } from './cut-off.ts'
 import { dependentsOf, expanded, namedItem, stepOf } from './expansion.ts'
 import { type ContextSource, handlerContext, undoFieldsOf } from './handler-context.ts'
@@ -24,7 +25,7 @@ import { serialisedEnd } from './serialised-output.ts'
 import { type Telling, type TellingParts, tellingOf } from './telling.ts'
 
 /** What all attempts of a session share. */
-export interface AttemptParts extends AttemptPayloadsParts {
+export interface AttemptParts extends AttemptPayloadsParts, WaitParts {
   readonly payloadMaxBytes: number
   readonly lossyOutputs: LossyOutputs
   readonly log: Logger
@@ -155,9 +156,9 @@ export class Attempt implements ContextSource {
       if (this.step.map?.part === 'join') return joinedEnd(this, this.#payloads.items, this.#parts)
       return this.step.wait === null ? this.#work(tx) : this.#look(this.step.wait)
     }
-    const { compensation } = this.step
+    const { compensation, wait } = this.step
     if (!this.#payloads.owesUndo || compensation === null) return { type: 'relay' }
-    return this.#call(compensation.run as (context: StepContext) => unknown, compensation, tx)
+    return wait === null ? this.#call(compensation.run as Handler, compensation, tx) : this.#look(wait)
   }
 
   /** Performs the attempt in an open transaction; may be called again. Ends when the attempt is cut off, even if its handler continues. */
@@ -200,8 +201,7 @@ export class Attempt implements ContextSource {
 
   /** For a waiting step: checks whether it may continue, and calls its handler if needed. */
   #look(wait: Wait): AttemptEnd | Promise<AttemptEnd> {
-    const row = { ...this.#payloads.own, now: this.#payloads.stored.now }
-    const next = decideWait({ runId: this.claim.runId, step: this.step }, wait, row)
+    const next = nextLook(this, wait, this.#payloads, this.#parts.children)
     if (next.type !== 'call') return this.#answered(next)
     this.#judge = next.judge
     return this.#call(next.handler, this.step, undefined)
@@ -284,7 +284,8 @@ export class Attempt implements ContextSource {
 
   #returned(value: unknown): AttemptEnd {
     // Nothing reads what a compensation returns.
-    if (this.claim.direction === 'undo') return { type: 'returned', output: null }
+    if (this.claim.direction === 'undo' && this.#judge === undefined)
+      return { type: 'returned', output: null }
     const { map } = this.step
     try {
       if (this.#judge !== undefined) return this.#answered(this.#judge(value))

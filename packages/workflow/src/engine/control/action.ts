@@ -20,6 +20,7 @@ import { planRetryRun } from './reopen.ts'
 import { planRetryCompensation, planSkipCompensation } from './repair-undo.ts'
 import { planRetryStep } from './retry-step.ts'
 import { planSkipStep } from './skip-step.ts'
+import { planUndoRun } from './undo-run.ts'
 
 /** An operator's action on a run. The history records its `type`. */
 export type Action =
@@ -33,6 +34,8 @@ export type Action =
   | { readonly type: 'retry_compensation'; readonly step: string }
   | { readonly type: 'skip_compensation'; readonly step: string }
   | { readonly type: 'migrate'; readonly definition: SavedDefinition }
+  /** Undoes a completed run, because its parent is undone. Only the engine does this. */
+  | { readonly type: 'undo' }
 
 /** The result of an action. */
 export interface ActionResult {
@@ -140,5 +143,7 @@ function planOf(found: RunToChange, action: Action, { reason }: Actor): Plan | n
       return planSkipCompensation(found, action.step)
     case 'migrate':
       return planMigration(found, action.definition)
+    case 'undo':
+      return planUndoRun(found, reason)
   }
 }

@@ -18,6 +18,7 @@ import { unknownRun } from '../runs/run-reference.ts'
 import { type Action, type ActionResult, decideAction } from './action.ts'
 import { cancellation } from './cancel.ts'
 import type { Actor } from './change-of.ts'
+import { isPausedBy, liveChildren, pausedBy } from './family.ts'
 import { historyEntry, type RunHistoryEntry } from './history.ts'
 import {
   ACTION_OPTIONS,
@@ -44,6 +45,9 @@ const SKIP_OPTIONS = {
 const HISTORY_OPTIONS = {
   limit: { sets: 'how many entries are read at most', takes: wholeNumber(1, 10_000), default: 200 },
 } satisfies OptionTable
+
+/** The most children that an explanation looks at. */
+const CHILDREN_MAX = 1_000
 
 export interface ControlParts {
   readonly adapter: Adapter
@@ -81,12 +85,25 @@ export class Control {
     this.#parts.assertOpen()
     // Within a transaction the adapter opens itself, as for runs that are started in one.
     if (tx === undefined) await adapter.open()
+    if (action.type === 'pause' || action.type === 'resume') await this.#actOnChildren(runId, action, tx)
     const decide = (found: RunToChange) => decideAction(found, action, by)
     const result = await adapter.changeRun({ runId, keepAttempts, decide }, { tx })
     if (result === null) throw unknownRun({ runId })
     // Changes within a transaction take effect at its commit: the adapter then wakes workers.
     if (result.changed && tx === undefined) this.#report(runId, action, by, result)
+    // A child may have started between the first look and the pause.
+    if (action.type === 'pause') await this.#actOnChildren(runId, action, tx)
     return result
+  }
+
+  /** The children come first: if this process dies meanwhile, the run is as it was, and its operator repeats the action. */
+  async #actOnChildren(runId: string, action: Action & { readonly type: 'pause' | 'resume' }, tx: unknown) {
+    for (const child of await liveChildren(this.#parts, runId)) {
+      const isPaused = child.status === 'paused'
+      const wanted =
+        action.type === 'pause' ? !isPaused : isPaused && (await isPausedBy(this.#parts, child, runId))
+      if (wanted) await this.act(child.runId, action, pausedBy(runId), tx).catch(ignoreEnded)
+    }
   }
 
   /** Decides an action without doing it. */
@@ -193,7 +210,10 @@ export class Control {
       adapter.listWorkers(),
       adapter.now(),
     ])
-    return explainRun({ ...found, shape: definition!.shape, workers, now })
+    const { shape } = definition!
+    const hasChild = shape.steps.some(({ kind }) => kind === 'child')
+    const children = hasChild ? await adapter.listRuns({ parentId: runId, limit: CHILDREN_MAX }) : []
+    return explainRun({ ...found, shape, children, workers, now })
   }
 
   #report(runId: string, action: Action, by: Actor, { from, run, queued, drains }: ActionResult): void {
@@ -206,6 +226,11 @@ export class Control {
     if (queued) onQueued()
     if (drains) onStopped([runId])
   }
+}
+
+/** The child ended meanwhile. */
+function ignoreEnded(error: unknown): void {
+  if (!BelayError.is(error) || (error.code !== 'action_refused' && error.code !== 'unknown_run')) throw error
 }
 
 function eventFields({ actor, reason }: Actor): {

@@ -10,6 +10,7 @@ import {
 } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
 import { skippableSteps } from '../../graph/skippable.ts'
+import { hasChildren } from '../base/child-steps.ts'
 import { isContinued, isSatisfied, isSettled, type Plan } from './plan.ts'
 import { isForward, remedyOfUndo, runRefusal } from './refusal.ts'
 import { retriedRow } from './reopen.ts'
@@ -163,8 +164,9 @@ function migrationOf(
   return {
     migration: {
       definitionId: id,
-      // A child also reports to its parent.
-      reportsEnd: shape.endSteps === true || (run.parent !== null && run.parent.step !== null),
+      // A child also reports to its parent, and a parent's children end with it.
+      reportsEnd:
+        shape.endSteps === true || hasChildren(shape) || (run.parent !== null && run.parent.step !== null),
       oldNumbers: moves.map(({ old }) => old?.step ?? null),
     },
     note: { version: { from: run.version, to: version }, added, removed },

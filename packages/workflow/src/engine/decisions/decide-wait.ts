@@ -3,7 +3,14 @@ import type { JsonText, Wake } from '../../adapter/records.ts'
 import { STEP_KINDS } from '../../adapter/step-kinds.ts'
 import type { Handler } from '../../definition/handler.ts'
 import type { StepDefinition } from '../../definition/step.ts'
-import { isNotYet, type Poll, type SignalWait, type Sleep, type Wait } from '../../definition/wait.ts'
+import {
+  type Child,
+  isNotYet,
+  type Poll,
+  type SignalWait,
+  type Sleep,
+  type Wait,
+} from '../../definition/wait.ts'
 import { DURATION_MAX, type Duration, durationMs } from '../../duration.ts'
 import { BelayError } from '../../errors.ts'
 import { PermanentError } from '../../handler-errors.ts'
@@ -30,8 +37,8 @@ export type WaitStep =
 
 export type WaitAnswer = Exclude<WaitStep, { type: 'call' }>
 
-/** Decides how a waiting step continues: a pure function of its definition and its row. */
-export function decideWait(where: WaitPlace, wait: Wait, row: WaitRow): WaitStep {
+/** Decides how a waiting step continues: a pure function of its definition and its row. A child's own row decides too: see `decideChild`. */
+export function decideWait(where: WaitPlace, wait: Exclude<Wait, Child>, row: WaitRow): WaitStep {
   switch (wait.kind) {
     case 'sleep':
       return decideSleep(where, wait, row)

@@ -45,6 +45,7 @@ const PERMANENT_CODES: ReadonlySet<string> = new Set([
   'signal_timeout',
   'poll_timeout',
   'approval_rejected',
+  'child_failed',
 ])
 
 /**
@@ -69,7 +70,7 @@ export function decideOutcome(
   if (end.type === 'received') return { ...ref, type: 'received' }
   if (end.type === 'skipped') return { ...ref, type: 'skipped', branch: skipText(end.reason) }
   if (end.type === 'decided') return { ...ref, type: 'decided', branch: end.branch }
-  if (end.type === 'waits') return { ...ref, type: 'waiting', wake: end.wake }
+  if (end.type === 'waits') return waits(claim, end.wake)
   // Even after an interruption: the handler succeeded, and a retry would repeat its effect.
   if (end.type === 'unstorable') return { ...failedForGood(claim, step, end.error), succeeded: true }
   // The handler stopped because it was told to: not a failure.
@@ -85,6 +86,13 @@ export function decideOutcome(
   if (delayMs !== undefined && inTime) return { ...ref, type: 'retry', error: errorText, delayMs }
   if (isUndo) return { ...ref, type: 'compensation_failed', error: errorText }
   return failedForGood(claim, step, end.error)
+}
+
+/** An undo has no status for waiting: its step is released, for as long as it waits. */
+function waits(claim: Claim, wake: Wake | null): Outcome {
+  if (claim.direction === 'forward') return { ...refOf(claim), type: 'waiting', wake }
+  const delayMs = wake !== null && 'afterMs' in wake ? wake.afterMs : 0
+  return { ...refOf(claim), type: 'released', begun: false, delayMs }
 }
 
 function failedForGood(claim: Claim, step: StepDefinition, thrown: unknown) {

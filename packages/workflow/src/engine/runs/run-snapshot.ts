@@ -34,6 +34,8 @@ export interface RunSummary {
   readonly deadlineAt: Date | undefined
   /** The tags given at its start; empty if none. */
   readonly tags: readonly string[]
+  /** The id of the run that it was started for. `runs.list({ parentId })` finds a run's children. */
+  readonly parentId: string | undefined
 }
 
 /** A run with its steps, in topological order, and after them items of its maps: not more than were asked for. */
@@ -125,6 +127,7 @@ export function runSummary(run: RunRecord): RunSummary {
     startAt: instant(run.startAt),
     deadlineAt: instant(run.deadlineAt),
     tags: run.tags,
+    parentId: run.parent?.runId,
   }
 }
 

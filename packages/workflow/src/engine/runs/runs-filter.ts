@@ -3,6 +3,7 @@ import { BelayError } from '../../errors.ts'
 import { type Instant, instantMs } from '../../instant.ts'
 import {
   checkFilter,
+  id,
   type Kind,
   key,
   name,
@@ -24,6 +25,8 @@ export interface RunsMatching {
   readonly key?: string
   /** Runs that were started with all of these tags. */
   readonly tags?: readonly string[]
+  /** Started for the run with this id: its children. */
+  readonly parentId?: string
   /** Created at this instant or later, on the store's clock; a number is epoch milliseconds. */
   readonly createdAfter?: Instant | number
   /** Created earlier than this instant. */
@@ -61,6 +64,7 @@ const CONDITIONS = {
     narrows: true,
   },
   key: { sets: 'the key of the run', takes: key, narrows: true },
+  parentId: { sets: 'the run that the runs were started for', takes: id('run'), narrows: true },
   createdAfter: { sets: 'the earliest creation time of the runs', takes: TIME, narrows: true },
   createdBefore: { sets: 'the instant before which the runs were created', takes: TIME, narrows: true },
   finishedAfter: { sets: 'the earliest end of the runs', takes: TIME, narrows: true },

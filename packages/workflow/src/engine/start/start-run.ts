@@ -15,6 +15,7 @@ import {
 } from '../../options/index.ts'
 import { shown } from '../../shown.ts'
 import type { CallSettings } from '../base/call-settings.ts'
+import { hasChildren } from '../base/child-steps.ts'
 import { checkDefinition } from '../base/definition-argument.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import { fromJsonText, toJsonText } from '../base/payload.ts'
@@ -248,7 +249,9 @@ function checkRun(
 function newRun({ settings }: StartRunParts, definition: SavedDefinition, checked: CheckedRun): NewRun {
   const runId = settings.runtime.newId()
   const run = { runId, definitionId: definition.id, workflow: definition.name, ...checked }
-  return definition.shape.endSteps ? { ...run, reportsEnd: true } : run
+  // What follows from its end must follow: its end steps, and the cancellation of children that outlive it.
+  const reports = definition.shape.endSteps || hasChildren(definition.shape)
+  return reports ? { ...run, reportsEnd: true } : run
 }
 
 function startedHandle(

@@ -243,12 +243,13 @@ export class Attempts {
 
   /** One literal: every attempt reads these, and an object that was spread is slower to read. */
   #partsOfAttempt(parts: AttemptsParts): AttemptParts {
-    const { runtime, payloads, payloadMaxBytes, lossyOutputs, log, valueLimits } = parts
+    const { runtime, payloads, payloadMaxBytes, lossyOutputs, children, log, valueLimits } = parts
     return {
       runtime,
       payloads,
       payloadMaxBytes,
       lossyOutputs,
+      children,
       log,
       onCall: (attempt) => this.#reports.begun(attempt),
       onLateResult: (attempt) => this.#reports.discarded(attempt, 'timed_out'),

@@ -1,5 +1,6 @@
 import { type Adapter, type ChangedRun, isTerminal, type RunEnd } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
+import type { ChildRuns } from '../attempt/child-runs.ts'
 import { partsOf } from '../base/held-up.ts'
 import type { Loop } from '../base/loop.ts'
 import { type OutageWatch, watchedLoop } from '../base/outage.ts'
@@ -13,6 +14,15 @@ const ROUND_MAX = 200
  * so it must be harmless to repeat. Ends that do not concern it are ignored. If it throws, its ends are handed to it again later.
  */
 export type EndFollower = (ends: readonly RunEnd[]) => Promise<void>
+
+/** What else than the run itself its end, its stop, or a step of it may concern. */
+export interface Followers {
+  /** What follows from the ends of runs that report them. */
+  readonly endFollowers: readonly EndFollower[]
+  /** These runs were stopped, here or elsewhere. May be told again. */
+  readonly onStopped: (runIds: readonly string[]) => void
+  readonly children: ChildRuns
+}
 
 export interface RunEndsParts {
   readonly adapter: Adapter

@@ -14,14 +14,14 @@ import { DueWatch } from './due-watch.ts'
 import { Housekeeper } from './housekeeper.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import { Crowd } from './peers.ts'
-import { type EndFollower, RunEnds } from './run-ends.ts'
+import { type Followers, RunEnds } from './run-ends.ts'
 import { Sagas } from './saga.ts'
 import { Session } from './session.ts'
 
 /** The longest interval between two rounds of housekeeping, whatever the tick. */
 const HOUSEKEEPING_MS = 1_000
 
-export interface WorkerParts {
+export interface WorkerParts extends Followers {
   readonly adapter: Adapter
   readonly runtime: Runtime
   readonly events: EventHub
@@ -39,8 +39,6 @@ export interface WorkerParts {
   /** The runnable definitions, by the store's number. */
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   readonly onRunsChanged: (runs: readonly ChangedRun[]) => void
-  /** What follows from the ends of runs that report them. */
-  readonly endFollowers: readonly EndFollower[]
   /** The store has a new value of this run. */
   readonly onPublished: (runId: string) => void
   /** This worker returned steps of dead workers to the queue. */
@@ -118,6 +116,7 @@ export class Worker {
       this.#session.attempts.stopRun(runId)
       this.#sagas.note(runId)
     }
+    this.#parts.onStopped(runIds)
     if (runIds.length > 0) this.#loops.saga.wake()
   }
 

@@ -13,6 +13,8 @@ export interface RunToExplain {
   /** Every step, ascending by number. */
   readonly steps: readonly StepRecord[]
   readonly shape: DefinitionShape
+  /** The runs that its steps started, newest first. */
+  readonly children?: readonly RunRecord[]
   /** What its steps told. */
   readonly values?: readonly ValueRecord[]
   readonly workers: readonly WorkerRecord[]
@@ -22,7 +24,7 @@ export interface RunToExplain {
 
 /**
  * What an open step waits for. `dependency`: its dependencies, or in an undo its dependents. `retry`, `timer`, `start`: an instant. `signal`: a
- * signal or decision. `due`: only the next look of a worker with a free slot. `slot`: all workers that could run it are busy. `worker`: no worker
+ * signal or decision. `child`: the end of the run that it started, or of that run's undo. `due`: only the next look of a worker with a free slot. `slot`: all workers that could run it are busy. `worker`: no worker
  * can run it, or the worker that held it is gone. `paused`, `operator`: an operator's action. `running`: its handler.
  */
 export type StepReason =
@@ -32,6 +34,7 @@ export type StepReason =
   | 'timer'
   | 'start'
   | 'signal'
+  | 'child'
   | 'due'
   | 'slot'
   | 'worker'

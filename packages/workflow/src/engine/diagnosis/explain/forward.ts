@@ -1,4 +1,4 @@
-import { factsOfKind, STEP_KINDS, type StepRecord } from '../../../adapter/index.ts'
+import { factsOfKind, type RunRecord, STEP_KINDS, type StepRecord } from '../../../adapter/index.ts'
 import { holdsLease } from '../worker-list.ts'
 import { capacity } from './capacity.ts'
 import type { RunToExplain, StepExplanation } from './explanation.ts'
@@ -76,9 +76,27 @@ function waiting(found: RunToExplain, step: StepRecord): StepExplanation {
     }
     case 'time':
       return timer(name, 'waits until', availableAt!)
+    case 'child':
+      return waitsForChild(found, step)
     case 'answer':
       return timer(name, 'checks again at', availableAt!)
   }
+}
+
+function waitsForChild(found: RunToExplain, { step, name }: StepRecord): StepExplanation {
+  const child = childOf(found, step)
+  const who = child === undefined ? 'its child' : `its child, ${standingOf(child)}`
+  return { step: name, reason: 'child', sentence: `"${name}" waits for ${who}.` }
+}
+
+/** The newest run that the step started. */
+export function childOf({ children = [] }: RunToExplain, step: number): RunRecord | undefined {
+  return children.find(({ parent }) => parent?.step === step)
+}
+
+export function standingOf({ runId, workflow, version, status }: RunRecord): string {
+  const parked = status === 'compensation_failed' ? ': an operator must repair it' : ''
+  return `run ${runId} of "${workflow}" version ${version}, which is ${status}${parked}`
 }
 
 function timer(step: string, does: string, at: number): StepExplanation {

@@ -1,6 +1,6 @@
 import type { StepRecord } from '../../../adapter/index.ts'
 import type { RunToExplain, StepExplanation } from './explanation.ts'
-import { due, goneWorker, instant, listOf, nthAttempt, times } from './forward.ts'
+import { childOf, due, goneWorker, instant, listOf, nthAttempt, standingOf, times } from './forward.ts'
 
 /** Whether the step's undo has not ended. */
 export function isUndoOpen({ status }: StepRecord): boolean {
@@ -25,6 +25,11 @@ export function explainUndo(found: RunToExplain, step: StepRecord): StepExplanat
   if (failures > 0 && availableAt !== null && availableAt > found.now) {
     const sentence = `The compensation of "${name}" failed ${times(failures)} and is tried again at ${instant(availableAt)}. An operator may call it now with retryCompensation(), mark it as undone with skipCompensation(), or pause() the run.`
     return { step: name, reason: 'retry', sentence, until: new Date(availableAt) }
+  }
+  const child = childOf(found, step.step)
+  if (child !== undefined && availableAt !== null && availableAt > found.now) {
+    const sentence = `The undo of "${name}" waits for the undo of its child, ${standingOf(child)}.`
+    return { step: name, reason: 'child', sentence }
   }
   return due(found, step, `The compensation of "${name}"`)
 }

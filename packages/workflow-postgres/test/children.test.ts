@@ -1,0 +1,85 @@
+import { createEngine, define, PermanentError, unchecked } from '@belay/workflow'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { postgres } from '../src/index.ts'
+import { createDatabase, servers, type TestDatabase } from './setup/database.ts'
+
+const WORKERS = 3
+const RUNS = 20
+
+describe.each(servers)('children of several workers on $name', ({ url }) => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await createDatabase(url)
+    await postgres(database.pool).migrate()
+  })
+  afterAll(() => database.drop())
+
+  /** Engines with adapters of their own, like processes. */
+  async function work(workflow: Parameters<typeof createEngine>[0]['workflows']) {
+    const engines = Array.from({ length: WORKERS }, () =>
+      createEngine({ adapter: postgres(database.url), workflows: workflow! }),
+    )
+    onTestFinished(async () => {
+      await Promise.all(engines.map((engine) => engine.close()))
+    })
+    await Promise.all(engines.map((engine) => engine.start()))
+    return engines[0]!
+  }
+
+  it('bring their outputs, whichever worker ends them', async () => {
+    const child = define('child', { version: 1, input: unchecked<number>() })
+      .step('one', { run: ({ input }) => input * 2 })
+      .sleep('pause', { dependsOn: ['one'], for: '20ms' })
+    const parent = define('parent', { version: 1, input: unchecked<number>() })
+      .workflow('fast', child, { input: ({ input }) => input })
+      .workflow('later', child, { dependsOn: ['fast'], input: ({ deps }) => deps.fast.one })
+    const engine = await work([parent])
+
+    const runs = await engine.runMany(
+      parent,
+      Array.from({ length: RUNS }, (_, input) => ({ input })),
+    )
+    const results = await Promise.all(runs.map((run) => run.result()))
+
+    expect(results).toEqual(
+      Array.from({ length: RUNS }, (_, n) => ({ fast: { one: n * 2 }, later: { one: n * 4 } })),
+    )
+  })
+
+  it('are undone with their parents, in order', async () => {
+    const moments: string[] = []
+    const told = (key: string) => void moments.push(key)
+    const child = define('undone-child', { version: 1 })
+      .step('one', { run: () => 1, compensate: ({ runId }) => told(`one ${runId}`) })
+      .step('two', { dependsOn: ['one'], run: () => 2, compensate: ({ runId }) => told(`two ${runId}`) })
+    const parent = define('undone-parent', { version: 1, retry: false })
+      .step('before', { run: () => 0, compensate: ({ runId }) => told(`before ${runId}`) })
+      .workflow('middle', child, { dependsOn: ['before'] })
+      .step('breaks', {
+        dependsOn: ['middle'],
+        run: () => {
+          throw new PermanentError('no')
+        },
+      })
+    const engine = await work([parent])
+
+    const startedAt = Date.now()
+    const runs = await engine.runMany(
+      parent,
+      Array.from({ length: RUNS }, () => ({})),
+    )
+    await Promise.allSettled(runs.map((run) => run.result()))
+
+    // The ends of the children wake their parents: nobody looks at intervals.
+    expect(Date.now() - startedAt).toBeLessThan(30_000)
+    for (const { id } of runs) {
+      const [found] = await engine.runs.list({ parentId: id })
+      expect(found?.status).toBe('cancelled')
+      expect(moments.filter((moment) => moment.endsWith(id) || moment.endsWith(found!.id))).toEqual([
+        `two ${found?.id}`,
+        `one ${found?.id}`,
+        `before ${id}`,
+      ])
+    }
+  })
+})

@@ -1,0 +1,17 @@
+import type { DefinitionShape, StepShape } from '../../adapter/index.ts'
+
+const known = new WeakMap<DefinitionShape, boolean>()
+
+/** Whether runs of this shape have children that share their fate. Looked up for every run that starts. */
+export function hasChildren(shape: DefinitionShape): boolean {
+  const found = known.get(shape)
+  if (found !== undefined) return found
+  const has = shape.steps.some(sharesFate)
+  known.set(shape, has)
+  return has
+}
+
+/** Nobody waits for the child of a detached step, and nothing undoes it. */
+export function sharesFate({ kind, compensate }: StepShape): boolean {
+  return kind === 'child' && compensate !== 'never'
+}

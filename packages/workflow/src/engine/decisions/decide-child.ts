@@ -1,0 +1,77 @@
+import type { RunStatus } from '../../adapter/lifecycle.ts'
+import type { RunCause, SerialisedError } from '../../cause.ts'
+import type { StepDefinition } from '../../definition/step.ts'
+import { BelayError } from '../../errors.ts'
+import { sentence } from '../../words.ts'
+import type { WaitAnswer } from './decide-wait.ts'
+
+/** How the child of a step is. */
+export type ChildState =
+  /** It has not ended, or an operator must repair its undo. */
+  | { readonly type: 'open' }
+  /** Nobody waits for it. */
+  | { readonly type: 'detached'; readonly runId: string }
+  | { readonly type: 'completed'; readonly outputs: Readonly<Record<string, unknown>> }
+  | {
+      readonly type: 'failed'
+      readonly runId: string
+      readonly workflow: string
+      readonly status: RunStatus
+      readonly cause: RunCause | undefined
+    }
+
+/** Decides how a step continues whose child was looked at. A child that has not ended wakes its step when it ends. */
+export function decideChild(
+  { runId, step }: { readonly runId: string; readonly step: StepDefinition },
+  child: ChildState,
+): WaitAnswer {
+  switch (child.type) {
+    case 'open':
+      return { type: 'waits', wake: null }
+    case 'detached':
+      return { type: 'output', value: { runId: child.runId } }
+    case 'completed':
+      return { type: 'output', value: child.outputs }
+    case 'failed': {
+      const who = `Step "${step.name}" of run ${runId} failed because its child, run ${child.runId} of "${child.workflow}",`
+      const cause = errorOf(child.cause)
+      const why = cause === undefined ? '' : `: ${cause.message}`
+      const error = new BelayError('child_failed', sentence(`${who} ended as ${child.status}${why}`), {
+        runId,
+        step: step.name,
+        cause,
+      })
+      return { type: 'threw', error }
+    }
+  }
+}
+
+/** How long an undo waits for its child before it looks again. The child's end makes it look at once. */
+const CHILD_UNDO_LOOK_MS = 60_000
+
+/** Decides how the undo of a step continues whose child was looked at. */
+export function decideChildUndo(child: 'open' | 'over'): WaitAnswer {
+  return child === 'open'
+    ? { type: 'waits', wake: { afterMs: CHILD_UNDO_LOOK_MS } }
+    : { type: 'output', value: undefined }
+}
+
+function errorOf(cause: RunCause | undefined): Error | undefined {
+  switch (cause?.type) {
+    case 'step_failed':
+      return Object.assign(
+        new Error(`step "${cause.step}" failed: ${cause.error.message}`),
+        named(cause.error),
+      )
+    case 'cancelled':
+      return new Error(cause.reason === undefined ? 'it was cancelled' : `it was cancelled: ${cause.reason}`)
+    case 'deadline':
+      return new Error(`it had not ended by its deadline, ${cause.deadlineAt}`)
+    case undefined:
+      return undefined
+  }
+}
+
+function named({ name, code, cause }: SerialisedError): object {
+  return { name, ...(code === undefined ? {} : { code }), ...(cause === undefined ? {} : { cause }) }
+}

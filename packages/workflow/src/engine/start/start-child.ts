@@ -1,0 +1,85 @@
+import type { Adapter, JsonText, NewRun, SavedDefinition } from '../../adapter/index.ts'
+import type { WorkflowDefinition } from '../../definition/workflow.ts'
+import { BelayError } from '../../errors.ts'
+import { PermanentError } from '../../handler-errors.ts'
+import type { CallSettings } from '../base/call-settings.ts'
+import { hasChildren } from '../base/child-steps.ts'
+import type { DefinitionRegistry } from '../base/definition-registry.ts'
+import { toJsonText } from '../base/payload.ts'
+import type { RunStarter } from './run-starter.ts'
+
+export interface StartChildParts {
+  readonly adapter: Adapter
+  readonly registry: DefinitionRegistry
+  readonly starter: Pick<RunStarter, 'start'>
+  readonly settings: CallSettings
+  readonly onStarted: (child: { readonly run: NewRun; readonly definition: SavedDefinition }) => void
+}
+
+/** The run to start. A buried one has no input: none of its steps ever begins. */
+type NewChild = Pick<NewRun, 'key' | 'parent' | 'reportsEnd' | 'startDelayMs'> &
+  ({ readonly input: unknown; readonly buried?: false } | { readonly buried: true })
+
+/**
+ * Starts the child of a step, unless its key is taken.
+ *
+ * @throws PermanentError for an input that the child's schema refuses.
+ * @throws BelayError `unknown_workflow`, and the store's errors.
+ */
+export async function startChild(
+  parts: StartChildParts,
+  of: WorkflowDefinition | string,
+  child: NewChild,
+): Promise<{ readonly runId: string; readonly workflow: string; readonly created: boolean }> {
+  const { registry, starter, settings, onStarted } = parts
+  const workflow = typeof of === 'string' ? newestOf(settings.workflows, of) : of
+  const definition =
+    workflow === undefined ? await stored(parts, of as string) : await registry.save(workflow)
+  const { key, parent, reportsEnd, startDelayMs } = child
+  const run: NewRun = {
+    runId: settings.runtime.newId(),
+    definitionId: definition.id,
+    workflow: definition.name,
+    input: child.buried === true ? null : await checkedInput(parts, definition.name, workflow, child.input),
+    deadlineMs: child.buried === true ? undefined : (workflow?.deadlineMs ?? undefined),
+    key,
+    parent,
+    reportsEnd: reportsEnd === true || definition.shape.endSteps === true || hasChildren(definition.shape),
+    startDelayMs,
+  }
+  const { runId, created } = await starter.start(run)
+  if (created && child.buried !== true) onStarted({ run, definition })
+  return { runId, workflow: definition.name, created }
+}
+
+function newestOf(workflows: readonly WorkflowDefinition[], name: string): WorkflowDefinition | undefined {
+  const named = workflows.filter((workflow) => workflow.name === name)
+  return named.sort((one, other) => other.version - one.version)[0]
+}
+
+async function stored({ adapter }: StartChildParts, name: string): Promise<SavedDefinition> {
+  const found = await adapter.findDefinition({ name })
+  if (found !== null) return found
+  throw new BelayError(
+    'unknown_workflow',
+    `No workflow is named "${name}": this engine has none among its \`workflows\`, and none is stored. Add it, or correct the name.`,
+  )
+}
+
+async function checkedInput(
+  { settings }: StartChildParts,
+  name: string,
+  workflow: WorkflowDefinition | undefined,
+  input: unknown,
+): Promise<JsonText> {
+  const what = `Input of the child "${name}"`
+  try {
+    const valid = workflow === undefined ? input : await workflow.validate(input)
+    return toJsonText(valid, settings.payloadMaxBytes, () => ({ what }))
+  } catch (cause) {
+    // A repetition gives the same input.
+    if (BelayError.is(cause) && cause.code === 'invalid_input')
+      throw new PermanentError(cause.message, { cause })
+    throw cause
+  }
+}
