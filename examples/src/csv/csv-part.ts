@@ -51,6 +51,7 @@ async function showImports(stage: Stage, importer: Importer): Promise<Outcome> {
 
   screen.heading('CSV 2 of 2: the same file. This time all rows are wanted, or none')
   const refused = await importer.run(strict, 'refuse')
+  screen.print('')
   await checkRefused(stage, checklist, { run: refused, name: strict })
 
   return { kept: checklist.allKept, finish }

@@ -40,7 +40,9 @@ export function importCsv(database: Database) {
         const loaded = counted.reduce((sum, { good }) => sum + good, 0)
         const bad = counted.reduce((sum, range) => sum + range.bad, 0)
         if (input.badRows === 'refuse' && bad + failed.length > 0) {
-          throw new PermanentError(`${bad} rows are bad, and ${failed.length} ranges could not be loaded`)
+          throw new PermanentError(
+            `${bad} rows are bad, and ${failed.length} of the ranges could not be loaded`,
+          )
         }
         return { loaded, bad, failed }
       },

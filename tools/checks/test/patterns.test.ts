@@ -173,6 +173,15 @@ describe('the patterns on docs/patterns.md', () => {
     expect([status, did]).toEqual([end, expected])
   })
 
+  test.each([
+    [false, 'completed', ['charge 900']],
+    [true, 'compensated', ['release rope', 'release lorry']],
+  ])('Child: with a card that is declined %s', async (declines, end, expected) => {
+    const { did, ...world } = openShop({ declines })
+    const { status } = await perform({ heading: 'Child', world }, { item: 'rope', cents: 900 })
+    expect([status, did]).toEqual([end, ['reserve lorry', 'reserve rope', 'ship rope', ...expected]])
+  })
+
   test('Point of no return: before it everything is undone', async () => {
     const { did, ...world } = openShop({ declines: true })
     const { status } = await perform({ heading: 'Point of no return', world }, { item: 'rope', cents: 900 })
