@@ -196,6 +196,7 @@ describe('a step that is recovered from a dead worker', () => {
     const slow = define('slow', { version: 2 })
       .step('first', { run: () => 1 })
       .step('hangs', { dependsOn: ['first'], run: () => sleep(30 * 86_400_000) })
+      .map('each', { dependsOn: ['first'], over: () => ['x'], run: () => sleep(30 * 86_400_000) })
     const other = define('other', { version: 1 }).step('a', { run: () => 1 })
     const stopped = { stopped: false }
     const after = (delayMs: number, fire: () => void) =>
@@ -212,8 +213,10 @@ describe('a step that is recovered from a dead worker', () => {
     stopped.stopped = true
     await clock.advance('2m')
 
+    const of = { runId: run.id, workflow: 'slow', version: 2, direction: 'forward', losses: 1 }
     expect(recovered).toEqual([
-      { runId: run.id, workflow: 'slow', version: 2, step: 'hangs', direction: 'forward', losses: 1 },
+      { ...of, step: 'hangs' },
+      { ...of, step: 'each' },
     ])
   })
 })

@@ -43,6 +43,11 @@ function openerName(map: string): string {
   return `${map}[]`
 }
 
+/** The name of the map whose items a step of this name decides. */
+export function mapNameOf(opener: string): string {
+  return opener.slice(0, -2)
+}
+
 /** Whether this is the name of a step that decides a map's items. */
 export function isOpenerName(name: string): boolean {
   return name.endsWith('[]')

@@ -2,9 +2,11 @@ import {
   type Adapter,
   type ChangedRun,
   type DefinitionRecord,
+  isItem,
   isTerminal,
   templateOf,
 } from '../../adapter/index.ts'
+import { mapNameOf } from '../../definition/map-draft.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import { type EngineEvents, type EventHub, RUN_EVENTS, type RunEvent } from '../base/events.ts'
 
@@ -32,7 +34,8 @@ export class RunReports {
     this.#named(steps, ({ runId, step, direction, losses }, { name: workflow, version, shape }) => {
       // The key of an item is in its row, which nobody read: its map's name stands for it.
       const { name } = shape.steps[templateOf(step)]!
-      const event = { runId, workflow, version, step: name, direction, losses }
+      const own = isItem(step) ? mapNameOf(name) : name
+      const event = { runId, workflow, version, step: own, direction, losses }
       this.#events.emit('step.recovered', event)
     })
   }

@@ -1,5 +1,5 @@
 import type { ItemCount, StepRecord, StepStatus } from '../../adapter/index.ts'
-import { isOpenerName } from '../../definition/map-draft.ts'
+import { isOpenerName, mapNameOf } from '../../definition/map-draft.ts'
 import type { StepProgress } from '../base/told-values.ts'
 
 /** How far a map is. */
@@ -28,7 +28,7 @@ export function openersByMap(
   steps: readonly Pick<StepRecord, 'step' | 'name'>[],
 ): ReadonlyMap<string, number> {
   return new Map(
-    steps.flatMap(({ step, name }) => (isOpenerName(name) ? [[name.slice(0, -2), step] as const] : [])),
+    steps.flatMap(({ step, name }) => (isOpenerName(name) ? [[mapNameOf(name), step] as const] : [])),
   )
 }
 
