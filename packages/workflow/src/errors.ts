@@ -25,6 +25,7 @@ export type BelayErrorCode =
   | 'outcome_unknown'
   | 'signal_timeout'
   | 'poll_timeout'
+  | 'rounds_exhausted'
   | 'approval_rejected'
   | 'decision_conflict'
   | 'lease_lost'

@@ -22,6 +22,7 @@ import { keptAttemptCases } from './cases/kept-attempts.ts'
 import { keptValueCases } from './cases/kept-values.ts'
 import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
+import { loopCases } from './cases/loops.ts'
 import { mapCases } from './cases/maps.ts'
 import { migrationCases } from './cases/migration.ts'
 import { pauseCases } from './cases/pause.ts'
@@ -103,6 +104,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   retention: retentionCases,
   keys: keyCases,
   diagnosis: diagnosisCases,
+  loops: loopCases,
   maps: mapCases,
   branches: branchCases,
   waits: waitCases,

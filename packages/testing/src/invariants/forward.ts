@@ -37,9 +37,9 @@ function startedInOrder({ status, startedAt, dependencies }: StepView): boolean 
 
 /** In a paused run, each step also waits for the run to be resumed, unless it came back from a worker after the pause. */
 function isCounted({ run }: RunView, step: StepView, open: number): boolean {
-  const { status, openDependencies, itemKey } = step
+  const { status, openDependencies, itemKey, isRound } = step
   // A pending item waits for its turn, or in a paused run for the resumption, or for both.
-  if (itemKey !== undefined && status === 'pending') {
+  if (itemKey !== undefined && !isRound && status === 'pending') {
     return openDependencies === open + 1 || (run.status === 'paused' && openDependencies === open + 2)
   }
   if (run.status !== 'paused' || status === 'running') return openDependencies === open

@@ -12,7 +12,7 @@ import type {
   ValueRecord,
 } from '@belay/workflow/adapter'
 import type { Rows, RunRow, StepRow } from './rows.ts'
-import { itemOf, nameOf, rowOf, rowsOf } from './run-rows.ts'
+import { itemOf, lastRoundsOf, nameOf, rowOf, rowsOf } from './run-rows.ts'
 import { valueRecords } from './value-rows.ts'
 
 export function readRun(
@@ -78,10 +78,11 @@ function newestFitting(rows: Rows, conditions: RunConditions): readonly RunRow[]
 
 export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly RunPayloads[] {
   const withBranches = requests.some(({ branches }) => branches)
-  return requests.flatMap(({ runId, steps }) => {
+  return requests.flatMap(({ runId, steps, lastRoundsOf: loops = [] }) => {
     const run = rows.runs.get(runId)
     if (run === undefined) return []
-    const payloads = steps.flatMap((number) => {
+    const wanted = [...new Set([...steps, ...lastRoundsOf(run, loops)])]
+    const payloads = wanted.flatMap((number) => {
       const row = rowOf(run, number)
       if (row === undefined) return []
       const { step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded } = row

@@ -1,6 +1,6 @@
 import type { MapKind, StepShape, WaitKind } from './records.ts'
 
-/** What a step does when its turn comes: it works, chooses a case, waits, or is part of a map. In a shape, a step that works has no `kind`. */
+/** What a step does when its turn comes: it works, chooses a case, waits, or is part of a map or a loop. In a shape, a step that works has no `kind`. */
 export type StepKind = 'work' | 'choose' | WaitKind | MapKind
 
 /** What the code asks of a kind of step. A question that is not answered here is answered by an exhaustive switch. */
@@ -58,7 +58,14 @@ export const STEP_KINDS = {
     },
   },
   map: { does: 'maps', mark: '⇉', needsHandler: true, endsBy: null, hurriedByRetry: false },
-  join: { does: 'joins a map', mark: '⇇', needsHandler: false, endsBy: null, hurriedByRetry: false },
+  repeat: { does: 'repeats', mark: '↻', needsHandler: true, endsBy: null, hurriedByRetry: false },
+  join: {
+    does: 'joins a map or a loop',
+    mark: '⇇',
+    needsHandler: false,
+    endsBy: null,
+    hurriedByRetry: false,
+  },
   poll: { does: 'polls', mark: '⟳', needsHandler: true, endsBy: 'answer', hurriedByRetry: true },
 } as const satisfies Readonly<
   Record<

@@ -8,6 +8,7 @@ import { readOptions } from '../options/index.ts'
 import { compileDefinition, definitionHead } from './compile.ts'
 import { CONDITION_OPTION_NAMES, checkCases, choicesOf } from './condition.ts'
 import { type GraphParts, graphChoiceDraft, graphCondition, isGraphChoice } from './graph-condition.ts'
+import { graphLoopDrafts, isGraphLoop } from './graph-loop.ts'
 import { graphMapDrafts, isGraphMap } from './graph-map.ts'
 import type {
   GraphCompensation,
@@ -24,6 +25,7 @@ import { checkOptionNames, shown } from './option-check.ts'
 import { RETRY_OPTION_NAMES } from './retry-policy.ts'
 import {
   DEFAULT_POLICY,
+  itemOf,
   type StepDraft,
   type StepPolicy,
   stepDraft,
@@ -206,9 +208,9 @@ function graphStepDrafts(entry: {
   if (isGraphWait(step)) return [graphWaitDraft(place, step, { dependsOn, handler, defaults })]
   if (isGraphChoice(step)) return [graphChoiceDraft(place, step, { dependsOn, handler, defaults })]
   const optionsOf = (options: Untyped) => handlerOptions(place, options, dependsOn, handlers)
-  if (isGraphMap(step)) {
-    return graphMapDrafts(place, step, { optionNames: STEP_OPTION_NAMES, item: optionsOf, handler, defaults })
-  }
+  const parts = { optionNames: STEP_OPTION_NAMES, item: optionsOf, handler, defaults }
+  if (isGraphMap(step)) return graphMapDrafts(place, step, parts)
+  if (isGraphLoop(step)) return graphLoopDrafts(place, step, parts)
   checkOptionNames(place, 'the step', step, STEP_OPTION_NAMES)
   return [stepDraft(workflow, name, optionsOf(step), defaults)]
 }
@@ -239,7 +241,7 @@ function checkConditions(
   byName: ReadonlyMap<string | undefined, StepDraft | undefined>,
   known: KnownSteps,
 ): void {
-  const name = map?.part === 'map' ? map.item.name : row
+  const name = itemOf<StepDraft>({ map })?.name ?? row
   checkDependencies(workflow, { name, dependsOn: choicesOf(when) }, known)
   checkCases({ workflow, step: name }, when, (choice) => byName.get(choice))
 }

@@ -12,6 +12,7 @@ export type {
   GraphCompensation,
   GraphHandlerContext,
   GraphHandlers,
+  GraphLoop,
   GraphMap,
   GraphOptions,
   GraphStep,
@@ -26,6 +27,7 @@ export type {
   TransactionContext,
 } from './handler.ts'
 export { InputIssues, unchecked } from './input-schema.ts'
+export type { EndedRoundContext, RepeatOptions, RoundContext } from './loop-options.ts'
 export type {
   CompensateItemOptions,
   ItemContext,

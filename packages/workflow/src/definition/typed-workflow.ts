@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { MermaidOptions } from '../graph/mermaid.ts'
 import type { ChooseOptions } from './choose-options.ts'
 import type { Answer, Branched, Cases, Chosen, NoCases, OnSkipped, ReadOutput } from './condition-options.ts'
+import type { RepeatOptions } from './loop-options.ts'
 import type { MapOptions, MapOutput, OnItemFailure } from './map-options.ts'
 import type { CompensateOn, NewName, OutputsWith, StepOptions, StepOutput } from './step-options.ts'
 import type { TransactionOption } from './transaction.ts'
@@ -141,6 +142,46 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
       StepName,
       Branched<MapOutput<Output, Failing>, Outputs, Deps, Skipping, Given, Wanted>
     >,
+    Received,
+    Sent
+  >
+
+  /**
+   * Runs a handler again and again, until `until` says so: a durable row per round, with its own attempts, retries and undo. Its output is that of
+   * the last round. If the run fails, all completed rounds are undone, the last one first.
+   *
+   * @throws DefinitionError as `step()`.
+   */
+  repeat<
+    const StepName extends string,
+    const Deps extends readonly string[] | readonly [] = readonly [],
+    Last = unknown,
+    Output = unknown,
+    On extends CompensateOn = 'completed',
+    Transaction extends TransactionOption | undefined = undefined,
+    UndoTransaction extends TransactionOption | undefined = undefined,
+    Skipping extends OnSkipped = 'skip',
+    Given extends Answer = never,
+    const Wanted extends Cases = NoCases,
+  >(
+    name: NewName<StepName, Outputs>,
+    options: RepeatOptions<
+      Received,
+      Outputs,
+      Deps,
+      Last,
+      Output,
+      On,
+      Transaction,
+      UndoTransaction,
+      Skipping,
+      Given,
+      Wanted
+    >,
+  ): Workflow<
+    Name,
+    Input,
+    OutputsWith<Outputs, StepName, Branched<StepOutput<Output>, Outputs, Deps, Skipping, Given, Wanted>>,
     Received,
     Sent
   >

@@ -20,7 +20,7 @@ export interface ContextParts {
   readonly claim: Claim
   readonly definition: WorkflowDefinition
   readonly step: StepDefinition
-  /** Only of an item of a map. */
+  /** Only of an item of a map, or of a round. */
   readonly item: NewItem | undefined
   readonly payloads: ForwardPayloads
   readonly controller: AbortController
@@ -59,6 +59,7 @@ export function handlerContext(parts: ContextParts): StepContext {
     defineLazily(context, 'deps', parsedDeps)
   }
   const [value, index] = [fromJsonText(item.value), itemIndex(claim.step)]
+  if (parts.step.map?.part === 'round') return Object.assign(context, { round: index + 1, last: value })
   return Object.assign(context, { item: value, itemKey: item.key, index })
 }
 
@@ -88,7 +89,7 @@ export function undoFieldsOf(
   payloads: Pick<AttemptPayloads, 'own' | 'stored' | 'undoneItems'>,
 ): object {
   const { cause } = payloads.stored
-  return map === null
+  return map === null || map.part === 'round'
     ? undoFields(claim, payloads.own, cause)
     : undoneItemsFields(payloads.undoneItems, cause)
 }

@@ -152,6 +152,11 @@ export class PayloadCache {
     this.#pending = []
     const steps = new Map<string, Set<number>>()
     const branches = pending.some(({ request }) => request.branches)
+    const lastRounds = new Map<string, number[]>()
+    for (const { request } of pending) {
+      if (request.lastRoundsOf === undefined) continue
+      lastRounds.set(request.runId, [...(lastRounds.get(request.runId) ?? []), ...request.lastRoundsOf])
+    }
     for (const { request } of pending) {
       const wanted = steps.get(request.runId) ?? new Set()
       for (const step of request.steps) wanted.add(step)
@@ -159,7 +164,10 @@ export class PayloadCache {
     }
     try {
       const found = await this.#adapter.load(
-        [...steps].map(([runId, set]) => ({ runId, steps: [...set], branches })),
+        [...steps].map(([runId, set]) => ({
+          ...{ runId, steps: [...set], branches },
+          lastRoundsOf: lastRounds.get(runId),
+        })),
       )
       const byRun = new Map(found.map((payloads) => [payloads.runId, payloads]))
       for (const { request, resolve } of pending) resolve(byRun.get(request.runId))

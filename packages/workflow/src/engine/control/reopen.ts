@@ -67,6 +67,7 @@ type Again = 'anew' | 'again' | undefined
 
 function whatRunsAgain(found: RunToChange, { stoodIn, again: wanted }: Wanted): readonly Again[] {
   const { run, steps, shape } = found
+  const dependents = dependentsIn(found)
   const again: Again[] = []
   // Numbers are a topological order: the dependencies of a step come before it.
   steps.forEach((step, number) => {
@@ -82,11 +83,33 @@ function whatRunsAgain(found: RunToChange, { stoodIn, again: wanted }: Wanted): 
       )
     }
     const usedFailure = wanted !== undefined && shape.steps[number]!.dependsOn.includes(wanted)
-    if (step.status === 'compensated' || below.includes('anew') || usedFailure) again[number] = 'anew'
-    else if (!isSettled(step) || below.includes('again') || number === wanted) again[number] = 'again'
+    const begins = beginsAgain(found, dependents, number)
+    if (step.status === 'compensated' || begins === 'anew' || below.includes('anew') || usedFailure)
+      again[number] = 'anew'
+    else if (!isSettled(step) || begins === 'again' || below.includes('again') || number === wanted)
+      again[number] = 'again'
   })
   retryUnusedFailures(found, again, stoodIn?.step)
   return again
+}
+
+/**
+ * Whether a step that decides items or begins a loop does so again. A loop of which a round was undone begins anew. A map or loop that ended while
+ * its run was stopping has no items yet.
+ */
+function beginsAgain(
+  { steps, shape }: RunToChange,
+  dependents: readonly (readonly number[])[],
+  number: number,
+): Again {
+  const { kind } = shape.steps[number]!
+  if (kind !== 'map' && kind !== 'repeat') return undefined
+  // Its items follow it.
+  const after = steps.findIndex(({ itemKey }, place) => place > number && itemKey === undefined)
+  const items = steps.slice(number + 1, after)
+  if (kind === 'repeat' && items.some(({ status }) => status === 'compensated')) return 'anew'
+  const join = steps[dependents[number]!.at(-1)!]!
+  return items.length === 0 && steps[number]!.status === 'completed' && !isSettled(join) ? 'again' : undefined
 }
 
 /** A failed step whose dependents all run again, or that has none, runs again too. Those that depend on a step come after it. */

@@ -46,9 +46,9 @@ function planInOrder(
   return { runId: run.runId, fences: run.fences, endsAs: endOf(run, undos.length), undos }
 }
 
-/** When the row of a step is undone. Of a map, the shape's `compensate` is about its items. */
+/** When the row of a step is undone. Of a map or a loop, the shape's `compensate` is about its items. */
 export function compensateOf({ kind, compensate }: StepShape): StepShape['compensate'] {
-  return kind === 'map' ? 'never' : compensate
+  return kind === 'map' || kind === 'repeat' ? 'never' : compensate
 }
 
 /**

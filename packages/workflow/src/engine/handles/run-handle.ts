@@ -187,19 +187,25 @@ export type ApproveOptionsOf<Payload> = undefined extends Payload
   ? ApproveOptions<Payload>
   : ApproveOptions<Payload> & { readonly payload: Payload }
 
-/** Names of the run's steps, and of items of its maps: `resize[key]`. */
-export type StepNameOf<Outputs> = (keyof Outputs & string) | ItemNameOf<Outputs>
+/** Names of the run's steps, of items of its maps: `resize[key]`, and of rounds of its loops: `fetch[3]`. */
+export type StepNameOf<Outputs> =
+  | (keyof Outputs & string)
+  | ItemNameOf<Outputs>
+  | `${keyof Outputs & string}[${number}]`
 
-/** The output of a step, or of an item of a map. */
+/** The output of a step, of an item of a map, or of a round of a loop. */
 export type OutputAt<Outputs, Name> = Name extends keyof Outputs
   ? Outputs[Name]
-  : Name extends `${infer Map}[${string}]`
-    ? Map extends keyof Outputs
-      ? Outputs[Map] extends readonly (infer Output)[]
-        ? OwnOutput<Output>
-        : never
+  : Name extends `${infer Owner}[${infer Key}]`
+    ? Owner extends keyof Outputs
+      ? ItemOutput<Outputs[Owner]> | RoundOutput<Outputs[Owner], Key>
       : never
     : never
+
+type ItemOutput<Output> = Output extends readonly (infer Item)[] ? OwnOutput<Item> : never
+
+/** An output does not tell whether its step is a loop. */
+type RoundOutput<Output, Key> = Key extends `${number}` ? Output : never
 
 /** The output of an item itself: a map that collects failures tells it in a `Settled`. */
 type OwnOutput<Output> = [Output] extends [Settled<infer Own>] ? Own : Output
