@@ -12,7 +12,7 @@ describe('differential test', () => {
   test('its commands bring runs to every end, and leave some unfinished', async () => {
     const reached = new Set<RunStatus>()
     // Two seeds for which this holds. If the generator changes, others may have to be found.
-    for (const seed of [2, 10]) {
+    for (const seed of [7, 8]) {
       const watched = altered((adapter) => ({
         // `prune` is called last.
         prune: async (request) => {
@@ -39,7 +39,7 @@ describe('differential test', () => {
   test.each(Object.entries(breakages()))('finds an adapter that %s', async (_, broken) => {
     // Not every defect shows with every seed, but each must show with one of a few.
     const compare = async () => {
-      for (let seed = 1; seed <= 5; seed += 1) {
+      for (let seed = 1; seed <= 8; seed += 1) {
         await compareAdapters(seed, memoryHarness(), broken(), STEPS)
       }
     }
@@ -130,7 +130,7 @@ function breakages(): Readonly<Record<string, () => Harness>> {
         return {
           load: async (requests) => {
             loads += 1
-            if (loads === 3) throw new Error('gone')
+            if (loads === 2) throw new Error('gone')
             return adapter.load(requests)
           },
         }

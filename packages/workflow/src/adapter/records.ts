@@ -4,7 +4,6 @@ import type { RunStatus, StepStatus } from './lifecycle.ts'
 import type { MapKind } from './map-kind.ts'
 import type { JsonText, NewItem } from './new-item.ts'
 
-export type { MapKind } from './map-kind.ts'
 export type { JsonText, NewItem } from './new-item.ts'
 
 /** The shape of a definition: it may not change within one version. Steps are in topological order; a step's position is its number. */

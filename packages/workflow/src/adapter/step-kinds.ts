@@ -1,4 +1,5 @@
-import type { MapKind, StepShape, WaitKind } from './records.ts'
+import type { MapKind } from './map-kind.ts'
+import type { StepShape, WaitKind } from './records.ts'
 
 /** What a step does when its turn comes: it works, chooses a case, waits, or is part of a map or a loop. In a shape, a step that works has no `kind`. */
 export type StepKind = 'work' | 'choose' | WaitKind | MapKind

@@ -1,4 +1,4 @@
-import { edgesOf, isItem, placeRows, type StepShape } from '@belay/workflow/adapter'
+import { edgesOf, isItem, mapOf, placeRows, type StepShape } from '@belay/workflow/adapter'
 import { DIAMOND, definitionRecord } from '../scenario/index.ts'
 
 const CHOICE = {
@@ -29,6 +29,10 @@ export const GRAPHS = [
     'm[]': 'map',
     m: 'join',
   }),
+  definitionRecord('looped', { a: [], 'l[]': ['a'], l: ['l[]'], b: ['l'], c: ['a'] }, 1, {
+    'l[]': 'repeat',
+    l: 'join',
+  }),
   definitionRecord('choice', { a: [], b: ['a'], c: ['a'], d: ['b', 'c'] }, 1, { a: 'choose' }, CHOICE),
   // Second versions, to which operators move runs: steps get other numbers, one is dropped, one edge is new.
   definitionRecord('branches', { z: [], a: [], b: ['a'], c: [], d: ['c'], e: ['b', 'd'], g: ['z', 'e'] }, 2),
@@ -44,6 +48,11 @@ export const GRAPHS = [
 /** The kind of the step by which a row of a graph's run is executed; undefined for a step that works and for an item. */
 export function kindOf(graph: number, row: number): StepShape['kind'] {
   return isItem(row) ? undefined : GRAPHS[graph]!.shape.steps[row]!.kind
+}
+
+/** Whether a row of a graph's run is a round of a loop. */
+export function isRound(graph: number, row: number): boolean {
+  return isItem(row) && GRAPHS[graph]!.shape.steps[mapOf(row)]!.kind === 'repeat'
 }
 
 /** For each row of a run, the numbers of the rows that depend on it. */

@@ -134,7 +134,9 @@ export class Side {
       case 'stopping':
         return this.adapter.stopping({ runIds: command.runIds })
       case 'load':
-        return this.adapter.load([{ runId: command.runId, steps: [0, 1, 2], branches: command.branches }])
+        return this.adapter.load([
+          { runId: command.runId, steps: [0, 1, 2], branches: command.branches, lastRoundsOf: [1] },
+        ])
       case 'history':
         return this.#history(command.runId)
       case 'operate':
