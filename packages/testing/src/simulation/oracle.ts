@@ -167,7 +167,8 @@ export class Oracle {
     if (again !== undefined) this.#broken(again)
     // A step that succeeded must be undone even if its result could not be stored.
     const hasSucceeded = outcome.type === 'failed' && outcome.succeeded === true
-    const type = outcome.type === 'received' || hasSucceeded ? 'completed' : outcome.type
+    const isCompleted = outcome.type === 'received' || outcome.type === 'repeated' || hasSucceeded
+    const type = isCompleted ? 'completed' : outcome.type
     if (type !== 'completed' && type !== 'compensated') return
     if (found !== undefined && outcome.type !== 'received') this.#parts.told.completed(found, outcome.step)
     const key = `${outcome.runId}/${step?.name}/${type}`

@@ -1,4 +1,4 @@
-import type { GraphChoice, GraphCondition, GraphMap, GraphStep, GraphWait } from '@belay/workflow'
+import type { GraphChoice, GraphCondition, GraphLoop, GraphMap, GraphStep, GraphWait } from '@belay/workflow'
 import type { Random } from './random.ts'
 
 /** How the handlers of a simulated workflow behave. Chosen call by call. */
@@ -10,7 +10,7 @@ export interface Temper {
   readonly undoFailsForGood: number
 }
 
-type SimulatedStep = GraphStep | GraphMap | GraphWait | GraphChoice
+type SimulatedStep = GraphStep | GraphMap | GraphLoop | GraphWait | GraphChoice
 
 /** One version's graph as data. */
 export interface Version {
@@ -42,7 +42,7 @@ export function randomPlan(random: Random, name: string): Plan {
       : random.chance(waits)
         ? randomWait
         : random.chance(maps)
-          ? randomMap
+          ? random.pick([randomMap, randomLoop])
           : randomStep
     steps[step] = { ...kind(random), ...(random.chance(branches) ? randomCondition(random, choices) : {}) }
     const dependencies = names.slice(0, index).filter(() => random.chance(density))
@@ -100,6 +100,19 @@ function randomMap(random: Random): GraphMap {
   const map = { ...randomStep(random), over: 'list', concurrency: random.pick([undefined, 1, 2, 3]) }
   if (random.chance(0.5)) return map
   return { ...map, onFailure: 'collect', minSuccess: random.pick([undefined, 1, '50%', '100%'] as const) }
+}
+
+/** Its `until` ends it after a few rounds. Sometimes that is too late. */
+function randomLoop(random: Random): GraphLoop {
+  const { handler: _, ...round } = randomStep(random)
+  return {
+    ...round,
+    repeat: 'turn',
+    until: 'isLast',
+    ...(random.chance(0.5) ? { first: 'begin' } : {}),
+    ...(random.chance(0.4) ? { delay: random.integer(1, 5_000) } : {}),
+    roundsMax: random.pick([2, 10, 10, 10]),
+  }
 }
 
 /** What a simulated choice may choose. */

@@ -222,6 +222,39 @@ export const loopCases: Cases = {
     expect(next).toMatchObject({ step: round(2), round: 2, attempt: 1 })
     expect(next!.fence).toBeGreaterThan(Math.max(...before.slice(4).map(({ fence }) => fence)))
   },
+
+  'a loop that begins again while its run is stopping leaves the rounds of before, and begins once more':
+    async (given) => {
+      const { run, worker, first } = await looped(given)
+      const [second] = (await worker.settle([repeated(first, '1')], 5)).claims
+      await worker.settle([failed(second!)])
+      const [drained] = await given.drain()
+      await given.adapter.beginUndo([planAll(run, drained!)])
+      for (let [undone] = await worker.take(1); undone !== undefined; [undone] = await worker.take(1))
+        await worker.settle([compensated(undone)])
+      await given.operate(run).retry()
+      await worker.complete(run, 'before')
+      const [loop] = await worker.take()
+      await given.cancel(run)
+      await worker.settle([begun(loop!)])
+      expect(await run.statuses()).toMatchObject({
+        'l[]': 'completed',
+        'l[1]': 'cancelled',
+        'l[2]': 'cancelled',
+      })
+      await given.drain()
+      await given.adapter.beginUndo([{ runId: run.id, endsAs: 'cancelled', undos: [] }])
+      await given.operate(run).retry()
+
+      const [again] = await worker.take()
+      expect(again).toMatchObject({ step: LOOP })
+      const [anew] = (await worker.settle([begun(again!)], 5)).claims
+      await worker.settle([repeated(anew!, '1')], 5)
+      expect((await run.read()).steps.slice(4)).toMatchObject([
+        { status: 'completed' },
+        { status: 'running' },
+      ])
+    },
 }
 
 /** The row of a round, counted from 1. */

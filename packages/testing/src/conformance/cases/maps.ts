@@ -166,6 +166,10 @@ export const mapCases: Cases = {
     expect(await worker.settle([expanded(claim, 2)])).toMatchObject({ results: ['settled'] })
     expect(await run.statuses()).toMatchObject({ 'm[]': 'completed', m: 'cancelled' })
     expect((await run.read()).steps).toHaveLength(4)
+    await given.drain()
+    await given.adapter.beginUndo([{ runId: run.id, endsAs: 'cancelled', undos: [] }])
+    await given.operate(run).retry()
+    expect(await worker.take()).toMatchObject([{ step: MAP }])
   },
 
   'no item begins in a paused run, whether it was added before the pause or during it': async (given) => {

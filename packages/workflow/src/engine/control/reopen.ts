@@ -94,8 +94,8 @@ function whatRunsAgain(found: RunToChange, { stoodIn, again: wanted }: Wanted): 
 }
 
 /**
- * Whether a step that decides items or begins a loop does so again. A loop of which a round was undone begins anew. A map or loop that ended while
- * its run was stopping has no items yet.
+ * Whether a step that decides items or begins a loop does so again. A loop of which a round was undone begins anew. If the step ended while its run
+ * was stopping, it has added no items, and those that are there are of an earlier time: none of them has begun.
  */
 function beginsAgain(
   { steps, shape }: RunToChange,
@@ -109,7 +109,12 @@ function beginsAgain(
   const items = steps.slice(number + 1, after)
   if (kind === 'repeat' && items.some(({ status }) => status === 'compensated')) return 'anew'
   const join = steps[dependents[number]!.at(-1)!]!
-  return items.length === 0 && steps[number]!.status === 'completed' && !isSettled(join) ? 'again' : undefined
+  const isOpen = steps[number]!.status === 'completed' && !isSettled(join)
+  return isOpen && items.every(neverBegun) ? 'again' : undefined
+}
+
+function neverBegun({ status, startedAt }: StoredStep): boolean {
+  return status === 'cancelled' && startedAt === null
 }
 
 /** A failed step whose dependents all run again, or that has none, runs again too. Those that depend on a step come after it. */
