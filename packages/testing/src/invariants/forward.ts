@@ -38,8 +38,10 @@ function startedInOrder({ status, startedAt, dependencies }: StepView): boolean 
 /** In a paused run, each step also waits for the run to be resumed, unless it came back from a worker after the pause. */
 function isCounted({ run }: RunView, step: StepView, open: number): boolean {
   const { status, openDependencies, itemKey, isRound } = step
+  // Until a map that runs again has decided its items, those of before wait for it alone.
+  const isDecided = step.dependencies.every((dependency) => isSatisfied(dependency.status))
   // A pending item waits for its turn, or in a paused run for the resumption, or for both.
-  if (itemKey !== undefined && !isRound && status === 'pending') {
+  if (itemKey !== undefined && !isRound && isDecided && status === 'pending') {
     return openDependencies === open + 1 || (run.status === 'paused' && openDependencies === open + 2)
   }
   if (run.status !== 'paused' || status === 'running') return openDependencies === open
