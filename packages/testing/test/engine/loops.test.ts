@@ -262,3 +262,112 @@ describe('an operator on a loop', () => {
     await adapter.clock.runUntil(engine.close())
   })
 })
+
+describe('a round', () => {
+  it('is retried alone, with the same key and the same output of the round before', async () => {
+    const adapter = memory()
+    const calls: string[] = []
+    const workflow = define('w', { version: 1 })
+      .step('base', { run: () => 10 })
+      .repeat('add', {
+        dependsOn: ['base'],
+        first: ({ deps }) => deps.base,
+        retry: { attempts: 3 },
+        run: ({ last, round, attempt, idempotencyKey, deps }) => {
+          calls.push(`${idempotencyKey.split(':')[1]} ${attempt} ${last} ${deps.base}`)
+          if (round === 2 && attempt < 3) throw new Error('busy')
+          return last + 1
+        },
+        until: ({ output, deps }) => output === deps.base + 4,
+      })
+    const engine = createEngine({ adapter, workflows: [workflow] })
+    await engine.start()
+    const run = await engine.run(workflow, null)
+    expect(await adapter.clock.runUntil(run.result())).toMatchObject({ add: 14 })
+    expect(calls).toEqual([
+      'add[1] 1 10 10',
+      'add[2] 1 11 10',
+      'add[2] 2 11 10',
+      'add[2] 3 11 10',
+      'add[3] 1 12 10',
+      'add[4] 1 13 10',
+    ])
+    await adapter.clock.runUntil(engine.close())
+    assertInvariants(adapter.dump())
+  })
+
+  it('is not there if the loop is skipped', async () => {
+    const adapter = memory()
+    const workflow = define('w', { version: 1 })
+      .repeat('skipped', { when: () => false, run: () => 1, until: () => true })
+      .step('after', {
+        dependsOn: ['skipped'],
+        onSkipped: 'run',
+        run: ({ deps }) => String(deps.skipped),
+      })
+    const engine = createEngine({ adapter, workflows: [workflow] })
+    await engine.start()
+    const run = await engine.run(workflow, null)
+    expect(await adapter.clock.runUntil(run.result())).toEqual({ after: 'undefined' })
+    const snapshot = await engine.runs.get(run.id)
+    expect(snapshot?.steps.map(({ name, status }) => `${name} ${status}`)).toEqual([
+      'skipped[] skipped',
+      'skipped skipped',
+      'after completed',
+    ])
+    await adapter.clock.runUntil(engine.close())
+  })
+
+  it('without a compensation takes no part in the undo', async () => {
+    const adapter = memory()
+    const undone: string[] = []
+    const workflow = define('w', { version: 1, retry: false })
+      .step('before', { run: () => 1, compensate: () => void undone.push('before') })
+      .repeat('count', {
+        dependsOn: ['before'],
+        run: ({ round }) => round,
+        until: ({ round }) => round === 3,
+      })
+      .step('after', {
+        dependsOn: ['count'],
+        run: () => 1,
+        compensate: () => void undone.push('after'),
+      })
+      .step('fails', {
+        dependsOn: ['after'],
+        run: () => {
+          throw new PermanentError('refused')
+        },
+      })
+    const engine = createEngine({ adapter, workflows: [workflow] })
+    await engine.start()
+    const run = await engine.run(workflow, null)
+    await adapter.clock.runUntil(run.result().catch(() => {}))
+    expect(undone).toEqual(['after', 'before'])
+    const rounds = (await adapter.readRun(run.id))!.steps.filter(({ itemKey }) => itemKey !== undefined)
+    // A relay would have been claimed once more.
+    expect(rounds.map(({ status, fence }) => [status, fence])).toEqual([
+      ['completed', 1],
+      ['completed', 2],
+      ['completed', 3],
+    ])
+    await adapter.clock.runUntil(engine.close())
+    assertInvariants(adapter.dump())
+  })
+
+  it('keeps its run in its version', async () => {
+    const adapter = memory()
+    const loop = (version: number) =>
+      define('w', { version }).repeat('count', {
+        run: ({ round }) => round,
+        until: ({ round }) => round === 3,
+        delay: '1h',
+      })
+    const engine = createEngine({ adapter, workflows: [loop(1), loop(2)] })
+    await engine.start()
+    const run = await engine.run(loop(1), null)
+    await adapter.clock.advance(1_000)
+    await expect(engine.migrateRun(run.id, loop(2))).rejects.toThrow(/a map or loop of it has its items/)
+    await adapter.clock.runUntil(engine.close())
+  })
+})
