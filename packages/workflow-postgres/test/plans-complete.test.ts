@@ -43,6 +43,7 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
   'a person asked for it, of one run': [
     'read_run',
     'lock_run',
+    'count_rows',
     'read_history',
     'write_run_change',
     'move_signals',
