@@ -188,7 +188,7 @@ function readingVerbs(store: OpenStore) {
   const { connection } = store
   return {
     findRun: async (run, within) => findRun(await store.connectionFor(within), run),
-    readRun: (runId) => readRun(connection, runId),
+    readRun: (runId, items) => readRun(connection, runId, items),
     readValues: (runId) => readValues(connection, runId),
     observeRuns: (runIds) => observeRuns(connection, runIds),
     readStatuses: (runIds, options) => readStatuses(connection, runIds, options),

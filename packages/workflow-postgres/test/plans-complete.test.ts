@@ -42,6 +42,7 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
   ],
   'a person asked for it, of one run': [
     'read_run',
+    'read_run_part',
     'lock_run',
     'count_rows',
     'read_history',

@@ -18,6 +18,7 @@ import { failCases } from './cases/fail.ts'
 import { fenceCases } from './cases/fences.ts'
 import { findingCases } from './cases/finding.ts'
 import { historyCases } from './cases/history.ts'
+import { itemCases } from './cases/items.ts'
 import { keptAttemptCases } from './cases/kept-attempts.ts'
 import { keptValueCases } from './cases/kept-values.ts'
 import { keyCases } from './cases/keys.ts'
@@ -106,6 +107,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   diagnosis: diagnosisCases,
   loops: loopCases,
   maps: mapCases,
+  items: itemCases,
   branches: branchCases,
   waits: waitCases,
   signals: signalCases,

@@ -20,13 +20,18 @@ export function forwardFacts(view: RunView, report: Reporter): void {
   }
 }
 
-/** An item that an operator skipped cannot free the next one: then one more may be under way. */
-function keepsLimit({ status, turns, dependencies }: StepView): boolean {
+/**
+ * An item that an operator skipped cannot free the next one: then one more may be under way. Nor can those that had ended before a retry of the run, after
+ * which the join has a fence.
+ */
+function keepsLimit({ status, turns, dependencies, fence }: StepView): boolean {
   if (turns === undefined || status !== 'pending') return true
   const items = dependencies.filter(({ itemKey }) => itemKey !== undefined)
   const underWay = items.filter((item) => isOpen(item.status) && item.status !== 'pending').length
-  const skipped = items.filter((item) => item.status === 'skipped').length
-  return underWay <= turns.atOnce + skipped
+  const freesNone = items.filter(
+    (item) => item.status === 'skipped' || (fence > 0 && isSatisfied(item.status)),
+  )
+  return underWay <= turns.atOnce + freesNone.length
 }
 
 /** In a run that moved to another version, a step may depend on one that ended later. */
@@ -38,10 +43,9 @@ function startedInOrder({ status, startedAt, dependencies }: StepView): boolean 
 /** In a paused run, each step also waits for the run to be resumed, unless it came back from a worker after the pause. */
 function isCounted({ run }: RunView, step: StepView, open: number): boolean {
   const { status, openDependencies, itemKey, isRound } = step
-  // Until a map that runs again has decided its items, those of before wait for it alone.
-  const isDecided = step.dependencies.every((dependency) => isSatisfied(dependency.status))
-  // A pending item waits for its turn, or in a paused run for the resumption, or for both.
-  if (itemKey !== undefined && !isRound && isDecided && status === 'pending') {
+  // A pending item waits for its turn, or in a paused run for the resumption, or for both. Only a map that runs again has items before it has ended:
+  // they wait for it, as other steps do.
+  if (itemKey !== undefined && !isRound && status === 'pending' && open === 0) {
     return openDependencies === open + 1 || (run.status === 'paused' && openDependencies === open + 2)
   }
   if (run.status !== 'paused' || status === 'running') return openDependencies === open

@@ -168,7 +168,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   expireRuns: Verb<'expireRuns'> = (request) => this.#verb(() => expireRuns(this.#rows, request))
   upcoming: Verb<'upcoming'> = (request) => this.#verb(() => upcoming(this.#rows, request))
 
-  readRun: Verb<'readRun'> = (runId) => this.#verb(() => readRun(this.#rows, runId))
+  readRun: Verb<'readRun'> = (runId, items) => this.#verb(() => readRun(this.#rows, runId, items))
   readValues: Verb<'readValues'> = (runId) => this.#verb(() => readValues(this.#rows, runId))
   observeRuns: Verb<'observeRuns'> = (runIds) => this.#verb(() => observeRuns(this.#rows, runIds))
   readStatuses: Verb<'readStatuses'> = (runIds, options) =>

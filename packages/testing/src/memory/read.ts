@@ -1,15 +1,18 @@
-import type {
-  PayloadRequest,
-  RunConditions,
-  RunCount,
-  RunCountRequest,
-  RunFilter,
-  RunPayloads,
-  RunRecord,
-  RunStatus,
-  StepRecord,
-  StepStatus,
-  ValueRecord,
+import {
+  type Adapter,
+  countItems,
+  type ItemsToRead,
+  isItem,
+  type PayloadRequest,
+  type RunConditions,
+  type RunCount,
+  type RunCountRequest,
+  type RunFilter,
+  type RunPayloads,
+  type RunRecord,
+  type RunStatus,
+  type StepRecord,
+  type StepStatus,
 } from '@belay/workflow/adapter'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { itemOf, lastRoundsOf, nameOf, rowOf, rowsOf } from './run-rows.ts'
@@ -18,14 +21,21 @@ import { valueRecords } from './value-rows.ts'
 export function readRun(
   rows: Rows,
   runId: string,
-): {
-  readonly run: RunRecord
-  readonly steps: readonly StepRecord[]
-  readonly values: readonly ValueRecord[]
-} | null {
+  items?: ItemsToRead,
+): Awaited<ReturnType<Adapter['readRun']>> {
   const run = rows.runs.get(runId)
   if (run === undefined) return null
-  return { run: runRecord(rows, run), steps: stepRecords(run), values: valueRecords(rows, run) }
+  const steps = stepRecords(run)
+  const read = { run: runRecord(rows, run), values: valueRecords(rows, run) }
+  if (items === undefined) return { ...read, steps }
+  const page = steps
+    .filter(({ step }) => isItem(step) && step > items.after && step < items.before)
+    .slice(0, items.limit)
+  return {
+    ...read,
+    steps: [...steps.filter(({ step }) => !isItem(step)), ...page],
+    itemCounts: countItems(steps),
+  }
 }
 
 export function readStatuses(

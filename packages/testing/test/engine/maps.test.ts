@@ -192,6 +192,31 @@ describe('an operator on a map', () => {
     await close()
   })
 
+  it('lets a map that decided its items while its run was cancelled decide them again', async () => {
+    const adapter = memory()
+    let decide: (() => void) | undefined
+    let asked = 0
+    const workflow = define('late', { version: 1 }).map('each', {
+      over: async () => {
+        asked += 1
+        if (asked === 1) await new Promise<void>((resolve) => (decide = resolve))
+        return [1, 2]
+      },
+      run: ({ item }) => item,
+    })
+    const engine = createEngine({ adapter, workflows: [workflow] })
+    await engine.start()
+    const run = await engine.run(workflow)
+    await adapter.clock.runUntil(new Promise<void>((resolve) => void adapter.clock.after(1_000, resolve)))
+    await run.cancel({ by: 'ops' })
+    decide?.()
+    await adapter.clock.runUntil(run.result().then(String, String))
+    await run.retry()
+    expect(await adapter.clock.runUntil(run.result())).toEqual({ each: [1, 2] })
+    await adapter.clock.runUntil(engine.close())
+    assertInvariants(adapter.dump())
+  })
+
   it('may not skip the step that decides the items, and may not move a run with items', async () => {
     const { run, failing, over, close } = await operated({ photos: ['a'] })
     failing.add('a')

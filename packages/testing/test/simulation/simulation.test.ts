@@ -6,7 +6,7 @@ import { simulate, verbsOf } from '../../src/simulation/index.ts'
 // CI runs a thousand, in a stage of its own.
 const SEEDS = 100
 /** A broken store must be noticed within this many worlds. */
-const SEEDS_TO_NOTICE = 80
+const SEEDS_TO_NOTICE = 160
 
 /** A verb that behaves differently with an option must be called with and without it. */
 const WAYS = [

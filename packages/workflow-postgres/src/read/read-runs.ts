@@ -1,17 +1,19 @@
 import type {
+  Adapter,
+  ItemCount,
+  ItemsToRead,
   JsonText,
   RunRecord,
   RunStatus,
   StepRecord,
   StepStatus,
-  ValueRecord,
 } from '@belay/workflow/adapter'
 import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
 import { QueryBuilder } from 'drizzle-orm/pg-core'
 import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import { templateOf } from '../rows/item-rows.ts'
+import { FIRST_ITEM, templateOf } from '../rows/item-rows.ts'
 import { decodeRun, type RunColumns } from '../rows/run-columns.ts'
 import { decodeValues, shownValues } from '../rows/shown-values.ts'
 import { decodeStep, type StepColumns } from '../rows/step-columns.ts'
@@ -49,17 +51,23 @@ const runColumns = {
 export async function readRun(
   connection: Connection,
   runId: string,
-): Promise<{
-  readonly run: RunRecord
-  readonly steps: readonly StepRecord[]
-  readonly values: readonly ValueRecord[]
-} | null> {
+  items?: ItemsToRead,
+): Promise<Awaited<ReturnType<Adapter['readRun']>>> {
   if (!isUuid(runId)) return null
-  const rows = await connection.query(readRunStatement, [runId])
+  const rows =
+    items === undefined
+      ? await connection.query(readRunStatement, [runId])
+      : await connection.query(readRunPart, [runId, items.after, items.before, items.limit])
   const [first] = rows
   // Every run has a step 0; its row carries the run's payloads and values.
   if (first === undefined) return null
-  return { run: runOf(first), steps: rows.map(stepOf), values: decodeValues(first.shown_values ?? '[]') }
+  const read = {
+    run: runOf(first),
+    steps: rows.map(stepOf),
+    values: decodeValues(first.shown_values ?? '[]'),
+  }
+  if (items === undefined) return read
+  return { ...read, itemCounts: JSON.parse(first.item_counts ?? '[]') as readonly ItemCount[] }
 }
 
 /** The runs whose ids the given statement finds, newest first. Index: primary key. No locks. */
@@ -77,6 +85,8 @@ export async function readRunsNewestFirst(connection: Connection, ids: SQL): Pro
 
 interface StepRow extends StepColumns {
   readonly shown_values: string | null
+  /** Only in the first row of a part: JSON of all counts. */
+  readonly item_counts?: string | null
   readonly output: JsonText
   readonly error: JsonText
   readonly undo_error: JsonText
@@ -119,10 +129,42 @@ const stepColumns = {
   branch: sql<JsonText>`${steps.branch}::text`.as('branch'),
 }
 
+const PART = `(select s.step from "belay"."workflow_steps" s where s.run_id = $1::uuid and s.step < ${FIRST_ITEM})
+  union all
+  (select i.step from "belay"."workflow_steps" i where i.run_id = $1::uuid and i.step >= ${FIRST_ITEM} and i.step > $2::int and i.step < $3::int
+   order by i.step limit $4::int)`
+
+const ITEM_COUNTS = `select json_agg(json_build_object('map', c.map, 'status', c.status, 'count', c.items, 'finishedAt', c.ended)
+    order by c.map, c.status collate "C")::text
+  from (
+    select (i.step >> 16) - 1 as map, i.status, count(*)::int as items, (extract(epoch from max(i.finished_at)) * 1000)::float8 as ended
+    from "belay"."workflow_steps" i
+    where i.run_id = $1::uuid and i.step >= ${FIRST_ITEM}
+    group by i.step >> 16, i.status
+  ) c`
+
 /** One row per step, each with the run's columns. Only the first row has the run's payloads and values, which may be large. */
 export const readRunStatement: Statement<RunRow & StepRow> = {
   name: 'read_run',
-  text: build
+  text: runText({}, sql`true`),
+}
+
+/** The same with only some items of its maps, and the counts of all. Index: primary keys. */
+export const readRunPart: Statement<RunRow & StepRow> = {
+  name: 'read_run_part',
+  text: runText(
+    {
+      item_counts: sql<string | null>`case when ${steps.step} = 0 then (${sql.raw(ITEM_COUNTS)}) end`.as(
+        'item_counts',
+      ),
+    },
+    // One list for both, so that the rows are found by the whole key.
+    sql`${steps.step} = any (array(${sql.raw(PART)}))`,
+  ),
+}
+
+function runText(more: Record<string, SQL.Aliased>, condition: SQL): string {
+  return build
     .select({
       ...runColumns,
       input: sql<JsonText>`case when ${steps.step} = 0 then ${runs.input}::text end`.as('input'),
@@ -132,6 +174,7 @@ export const readRunStatement: Statement<RunRow & StepRow> = {
       >`case when ${steps.step} = 0 then ${sql.raw(shownValues('"belay"."workflow_runs"'))} end`.as(
         'shown_values',
       ),
+      ...more,
       ...stepColumns,
     })
     .from(steps)
@@ -144,9 +187,9 @@ export const readRunStatement: Statement<RunRow & StepRow> = {
         eq(definitionSteps.step, sql.raw(templateOf('"belay"."workflow_steps"."step"'))),
       ),
     )
-    .where(eq(steps.runId, sql.placeholder('runId')))
+    .where(and(sql`${steps.runId} = $1::uuid`, condition))
     .orderBy(asc(steps.step))
-    .toSQL().sql,
+    .toSQL().sql
 }
 
 function epochMs(column: unknown): SQL<number> {

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { ApprovalsRequest, FoundApprovals } from './approvals.ts'
 import type { ChangedRun } from './changed-run.ts'
 import type { HistoryEntry, HistoryRecord, RunChange, RunToChange } from './control.ts'
+import type { ItemCount, ItemsToRead } from './items-to-read.ts'
 import type { RunStatus } from './lifecycle.ts'
 import type {
   Claim,
@@ -278,11 +279,18 @@ export interface Adapter {
     readonly definitionIds: readonly number[]
   }): Promise<{ readonly claimInMs: number | null; readonly deadlineInMs: number | null }>
 
-  /** One run with its steps in order and its values as in `readValues`. Null if there is no such run. */
-  readRun(runId: string): Promise<{
+  /**
+   * One run with its steps in order and its values as in `readValues`. Null if there is no such run. With `items`, no other items of maps are read, and
+   * the answer counts all of them.
+   */
+  readRun(
+    runId: string,
+    items?: ItemsToRead,
+  ): Promise<{
     readonly run: RunRecord
     readonly steps: readonly StepRecord[]
     readonly values: readonly ValueRecord[]
+    readonly itemCounts?: readonly ItemCount[] | undefined
   } | null>
 
   /**

@@ -45,6 +45,8 @@ export {
 export type { Archive, ArchivedRun, PruneOptions, PruneReport } from './retention/prune.ts'
 export type { ReleasedKeys, ReleaseKeysOptions } from './retention/release-keys.ts'
 export type { RetentionPolicy } from './retention/retention-policy.ts'
+export type { ItemsPage } from './runs/items-page.ts'
+export type { MapState } from './runs/map-state.ts'
 export type { ResultOptions } from './runs/result-options.ts'
 export type { RunAttempt } from './runs/run-attempt.ts'
 export { RunFailedError, type UndoReport } from './runs/run-failed-error.ts'

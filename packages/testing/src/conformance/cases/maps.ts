@@ -2,29 +2,14 @@ import {
   type Claim,
   type DrainedRun,
   edgesOf,
-  itemNumber,
   type Outcome,
   placeRows,
   type UndoPlan,
 } from '@belay/workflow/adapter'
 import { expect } from 'vitest'
 import { type Cases, withSecond } from '../case.ts'
-import {
-  type CaseRun,
-  type CaseWorker,
-  compensated,
-  completed,
-  failed,
-  relayed,
-  retry,
-  type Scenario,
-} from '../scenario/index.ts'
-import { withoutInput } from '../scenario/worker.ts'
-
-/** before → m[] → m → after */
-const MAPPED = { before: [], 'm[]': ['before'], m: ['m[]'], after: ['m'] }
-const KINDS = { 'm[]': 'map', m: 'join' } as const
-const [MAP, JOIN, AFTER] = [1, 2, 3]
+import { type CaseRun, compensated, completed, failed, relayed, retry } from '../scenario/index.ts'
+import { expand, expanded, item, JOIN, MAP, mapped, statusesOf } from './mapped-run.ts'
 
 export const mapCases: Cases = {
   'a map adds a ready row for each item, with its key and value, and its join waits for them all': async (
@@ -68,36 +53,6 @@ export const mapCases: Cases = {
     await worker.settle([completed(last.claims[0]!, '[]')])
     await worker.complete(run, 'after')
     expect(await run.status()).toBe('completed')
-  },
-
-  'a worker with room is leased the first items of its map, and with each it completes the next': async (
-    given,
-  ) => {
-    const { run, worker } = await mapped(given)
-    const first = await worker.settle([expanded(await worker.claimOf(run, 'm[]'), 5, 3)], 2)
-    expect(first.claims.map(withoutInput)).toMatchObject([
-      { step: item(0), fence: 1, round: 1, attempt: 1 },
-      { step: item(1), fence: 1, round: 1, attempt: 1 },
-    ])
-    expect(first.queued).toBe(true)
-    expect(statusesOf(await run.read())).toEqual({ running: 2, ready: 1, pending: 2 })
-    const next = await worker.settle([completed(first.claims[0]!), completed(first.claims[1]!)], 10)
-    expect(next.claims.map(({ step }) => step)).toEqual([item(3), item(4)])
-    expect(next.queued).toBe(false)
-    expect((await worker.held()).map(({ step }) => step)).toEqual([item(3), item(4)])
-    const [queued] = await worker.take()
-    await worker.settle([completed(next.claims[0]!), completed(next.claims[1]!)])
-    const last = await worker.settle([completed(queued!)], 10)
-    expect(last.claims).toMatchObject([{ step: JOIN }])
-  },
-
-  'a worker with room is leased the join of a map without items': async (given) => {
-    const { run, worker } = await mapped(given)
-    const { claims, queued } = await worker.settle([expanded(await worker.claimOf(run, 'm[]'), 0)], 1)
-    expect(claims).toMatchObject([{ step: JOIN, fence: 1, attempt: 1 }])
-    expect(queued).toBe(false)
-    await worker.settle([completed(claims[0]!, '[]')])
-    expect(await run.statuses()).toMatchObject({ m: 'completed', after: 'ready' })
   },
 
   'a map without items lets its join begin at once': async (given) => {
@@ -249,37 +204,8 @@ export const mapCases: Cases = {
   },
 }
 
-function item(index: number): number {
-  return itemNumber(MAP, index)
-}
-
-/** A run whose map is claimable. */
-async function mapped(given: Scenario): Promise<{ run: CaseRun; worker: CaseWorker }> {
-  const run = await given.start(await given.graph('mapped', MAPPED, 1, KINDS))
-  const worker = await given.worker()
-  await worker.complete(run, 'before')
-  return { run, worker }
-}
-
-async function expand(worker: CaseWorker, run: CaseRun, count: number, atOnce: number | null = null) {
-  return worker.settle([expanded(await worker.claimOf(run, 'm[]'), count, atOnce)])
-}
-
-function expanded(claim: Claim, count: number, atOnce: number | null = null): Outcome {
-  const { runId, step, fence, direction, definitionId } = claim
-  const items = Array.from({ length: count }, (_, n) => ({ key: `k${n}`, value: JSON.stringify({ n }) }))
-  return { runId, step, fence, direction, definitionId, type: 'expanded', items, atOnce }
-}
-
 function joined(claim: Claim): Outcome {
   return { ...relayed(claim), joins: true } as Outcome
-}
-
-/** How many items have each status. */
-function statusesOf({ steps }: Awaited<ReturnType<CaseRun['read']>>): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = {}
-  for (const { status } of steps.slice(AFTER + 1)) counts[status] = (counts[status] ?? 0) + 1
-  return counts
 }
 
 /** Undoes every row that completed, each after what depends on it. */

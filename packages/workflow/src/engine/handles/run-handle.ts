@@ -15,6 +15,7 @@ import {
   type WithinActionOptions,
 } from '../control/options.ts'
 import type { Explanation } from '../diagnosis/explain/explanation.ts'
+import { checkItemsPage, readPage } from '../runs/items-page.ts'
 import { checkResultOptions, type ResultOptions } from '../runs/result-options.ts'
 import { RunFailedError } from '../runs/run-failed-error.ts'
 import type { RunObserver } from '../runs/run-observer.ts'
@@ -278,7 +279,7 @@ class Handle {
   }
 
   async status(): Promise<RunSnapshot> {
-    const found = await this.#parts.adapter.readRun(this.id)
+    const found = await readPage(this.#parts.adapter, this.id, checkItemsPage('status()', {}))
     if (found === null) throw unknownRun({ runId: this.id })
     return runSnapshot(found)
   }

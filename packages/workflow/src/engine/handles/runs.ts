@@ -17,6 +17,7 @@ import type { RunHistoryEntry } from '../control/history.ts'
 import { checkStepArgument } from '../control/options.ts'
 import type { Selection } from '../control/selected-runs.ts'
 import { type ReleasedKeys, type ReleaseKeysOptions, releaseKeys } from '../retention/release-keys.ts'
+import { checkItemsPage, type ItemsPage, readPage } from '../runs/items-page.ts'
 import { type RunAttempt, readRunAttempts } from '../runs/run-attempt.ts'
 import {
   isNamedBy,
@@ -94,13 +95,20 @@ export class Runs {
     this.#refer = refer
   }
 
-  /** One run with its steps, or undefined if there is no such run. Throws `invalid_option` for an invalid reference. */
-  async get(run: RunReference): Promise<RunSnapshot | undefined> {
+  /**
+   * One run with its steps and the first items of its maps, or those that `items` names; undefined if there is no such run. Throws `invalid_option`
+   * for an invalid reference or page.
+   */
+  async get(
+    run: RunReference,
+    options: { readonly items?: ItemsPage | undefined } = {},
+  ): Promise<RunSnapshot | undefined> {
+    const page = checkItemsPage('runs.get()', options)
     if (typeof run === 'string' && !isRunId(run)) return undefined
     const lookup = runLookup('runs.get()', run)
     await this.#adapter.open()
     const named = 'runId' in lookup ? lookup : await this.#adapter.findRun(lookup)
-    const found = named === null ? null : await this.#adapter.readRun(named.runId)
+    const found = named === null ? null : await readPage(this.#adapter, named.runId, page)
     return found === null || !isNamedBy(lookup, found.run) ? undefined : runSnapshot(found)
   }
 

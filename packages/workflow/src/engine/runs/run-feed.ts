@@ -1,10 +1,12 @@
-import type { RunRecord, StepRecord, ValueRecord } from '../../adapter/index.ts'
+import type { ItemCount, RunRecord, StepRecord, ValueRecord } from '../../adapter/index.ts'
 
 /** A run as it was read. Watchers share it. */
 export interface SeenRun {
   readonly run: RunRecord
   readonly steps: readonly StepRecord[]
   readonly values: readonly ValueRecord[]
+  /** Only if not all items of maps were read. */
+  readonly itemCounts?: readonly ItemCount[] | undefined
 }
 
 /** The states of one run for one watcher. Keeps only the newest: a slow watcher skips states, and never makes a queue grow. */

@@ -1,4 +1,5 @@
 import {
+  countItems,
   type RunRecord,
   type RunStatus,
   type SkipReason,
@@ -11,6 +12,7 @@ import type { RunCause, SerialisedError } from '../../cause.ts'
 import { isOpenerName } from '../../definition/map-draft.ts'
 import { fromJsonText } from '../base/payload.ts'
 import { progressOf, type StepProgress, valuesByKey } from '../base/told-values.ts'
+import { type MapState, mapProgress, mapStates, openersByMap } from './map-state.ts'
 import type { SeenRun } from './run-feed.ts'
 
 /** The state of a run when it was read. */
@@ -33,9 +35,11 @@ export interface RunSummary {
   readonly tags: readonly string[]
 }
 
-/** A run with its steps, in topological order. */
+/** A run with its steps, in topological order, and after them items of its maps: not more than were asked for. */
 export interface RunSnapshot extends RunSummary {
   readonly steps: readonly StepSnapshot[]
+  /** How far each map is, by its name. Counts all its items. */
+  readonly maps: Readonly<Record<string, MapState>>
   /** The latest value of each key that its steps published. */
   readonly values: Readonly<Record<string, unknown>>
 }
@@ -79,7 +83,7 @@ export interface StepSnapshot {
   readonly waitingSince: Date | undefined
   /** When its signal came. */
   readonly signalledAt: Date | undefined
-  /** What its handlers told last of their progress, in any attempt and direction. */
+  /** What its handlers told last of their progress, in any attempt and direction. Of a map, how many of its items have ended. */
   readonly progress: StepProgress | undefined
 }
 
@@ -121,10 +125,16 @@ export function runSummary(run: RunRecord): RunSummary {
   }
 }
 
-export function runSnapshot({ run, steps, values }: SeenRun): RunSnapshot {
+export function runSnapshot({ run, steps, values, itemCounts = countItems(steps) }: SeenRun): RunSnapshot {
+  const openers = openersByMap(steps)
+  const progress = ({ step, name }: StepRecord) => {
+    const opener = openers.get(name)
+    return opener === undefined ? progressOf(values, step) : mapProgress(opener, itemCounts)
+  }
   return {
     ...runSummary(run),
-    steps: steps.map((step) => ({ ...stepSnapshot(step), progress: progressOf(values, step.step) })),
+    steps: steps.map((step) => ({ ...stepSnapshot(step), progress: progress(step) })),
+    maps: mapStates(steps, itemCounts),
     values: valuesByKey(values),
   }
 }

@@ -1,9 +1,16 @@
-import type { RunStatus, StepRecord, StepStatus, ValueRecord } from '../../adapter/index.ts'
+import {
+  countItems,
+  type RunStatus,
+  type StepRecord,
+  type StepStatus,
+  type ValueRecord,
+} from '../../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../../cause.ts'
 import { BelayError } from '../../errors.ts'
 import { abortSignal, checkOptions, type OptionTable } from '../../options/index.ts'
 import { fromJsonText } from '../base/payload.ts'
 import { type StepProgress, stepProgress } from '../base/told-values.ts'
+import { mapProgress, openersByMap } from './map-state.ts'
 import type { RunFeed, SeenRun } from './run-feed.ts'
 import { isOver } from './run-snapshot.ts'
 
@@ -98,12 +105,25 @@ function* changesBetween(before: SeenRun | undefined, now: SeenRun): Generator<W
   for (const step of now.steps) {
     if (printOf(seen.get(step.step)) !== printOf(step)) yield stepChange(step)
   }
+  yield* mapChanges(before, now)
   const known = new Map(before?.values.map((value) => [placeOf(value), value]))
   for (const value of now.values) {
     const other = known.get(placeOf(value))
     if (other?.value !== value.value || other.at !== value.at) yield valueChange(value)
   }
   if (ends) yield* runChange(before, now)
+}
+
+/** How far maps are: nobody has to tell that. */
+function* mapChanges(before: SeenRun | undefined, now: SeenRun): Generator<WatchedChange> {
+  const openers = openersByMap(now.steps)
+  if (openers.size === 0) return
+  const [counts, earlier] = [countItems(now.steps), countItems(before?.steps ?? [])]
+  for (const [map, opener] of openers) {
+    const [progress, old] = [mapProgress(opener, counts), mapProgress(opener, earlier)]
+    if (progress === undefined || (old?.done === progress.done && old.total === progress.total)) continue
+    yield { type: 'progress', step: map, ...progress }
+  }
 }
 
 function* runChange(before: SeenRun | undefined, { run, steps }: SeenRun): Generator<WatchedChange> {

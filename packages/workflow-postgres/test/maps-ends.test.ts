@@ -1,0 +1,137 @@
+import { createEngine, define, PermanentError, unchecked } from '@belay/workflow'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { postgres } from '../src/index.ts'
+import { createDatabase, servers, type TestDatabase } from './setup/database.ts'
+
+describe.each(servers)('the ends of maps on $name', ({ url }) => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await createDatabase(url)
+    await postgres(database.pool).migrate()
+  })
+  afterAll(() => database.drop())
+
+  /** Engines with adapters of their own, like processes. */
+  async function work(
+    workers: number,
+    workflows: NonNullable<Parameters<typeof createEngine>[0]['workflows']>,
+  ) {
+    const engines = Array.from({ length: workers }, () =>
+      createEngine({ adapter: postgres(database.url), workflows, concurrency: 1_000 }),
+    )
+    onTestFinished(async () => {
+      await Promise.all(engines.map((engine) => engine.close()))
+    })
+    await Promise.all(engines.map((engine) => engine.start()))
+    return engines[0]!
+  }
+
+  it('collect failures over several workers, within the limit', async () => {
+    const workflow = define('collected', { version: 1, input: unchecked<number>(), retry: false })
+      .map('send', {
+        over: ({ input }) => Array.from({ length: input }, (_, n) => n),
+        concurrency: 7,
+        onFailure: 'collect',
+        minSuccess: '90%',
+        run: ({ item }) => {
+          if (item % 10 === 3) throw new PermanentError(`no ${item}`)
+          return item
+        },
+      })
+      .step('count', {
+        dependsOn: ['send'],
+        run: ({ deps }) => deps.send.filter(({ status }) => status === 'completed').length,
+      })
+    const engine = await work(4, [workflow])
+    const { send, count } = await (await engine.run(workflow, 200)).result()
+    expect(count).toBe(180)
+    expect(send.slice(2, 4)).toEqual([
+      { status: 'completed', output: 2 },
+      { status: 'failed', error: expect.objectContaining({ message: 'no 3' }) },
+    ])
+  })
+
+  it('undo all items at once, also when the join never ran', async () => {
+    const undone: (readonly string[])[] = []
+    const workflow = define('together', { version: 1, retry: false }).map('write', {
+      over: () => Array.from({ length: 50 }, (_, n) => `file-${n}`),
+      itemKey: (name) => name,
+      concurrency: 5,
+      run: ({ item, index }) => {
+        if (index === 40) throw new PermanentError('disk full')
+        return `${item}!`
+      },
+      compensateAll: ({ items }) =>
+        void undone.push(items.map(({ itemKey, output }) => `${itemKey} ${output}`)),
+    })
+    const engine = await work(3, [workflow])
+    const run = await engine.run(workflow)
+    await expect(run.result()).rejects.toThrow('disk full')
+
+    const { status, steps } = (await engine.runs.get(run.id))!
+    const completed = steps.filter((step) => step.itemKey !== undefined && step.status === 'completed')
+    expect(status).toBe('compensated')
+    expect(completed.length).toBeGreaterThanOrEqual(36)
+    expect(undone).toEqual([completed.map(({ itemKey, output }) => `${itemKey} ${output}`)])
+  })
+
+  it('skip the items of a map that ran, was undone, and is skipped when its run is retried', async () => {
+    let asked = 0
+    let refuses = true
+    const workflow = define('skipped', { version: 1, retry: false })
+      .step('ask', { run: () => ++asked === 1, compensate: () => {} })
+      .map('each', {
+        dependsOn: ['ask'],
+        when: ({ deps }) => deps.ask,
+        over: () => [1, 2, 3],
+        run: ({ item }) => item,
+        compensate: () => {},
+      })
+      .step('last', {
+        dependsOn: ['each'],
+        onSkipped: 'run',
+        run: () => {
+          if (refuses) throw new PermanentError('refused')
+        },
+      })
+    const engine = await work(1, [workflow])
+    const run = await engine.run(workflow)
+    await expect(run.result()).rejects.toThrow('refused')
+    refuses = false
+    await run.retry()
+    expect(await run.result()).toMatchObject({ ask: false, each: undefined })
+
+    const { steps } = (await engine.runs.get(run.id))!
+    const items = steps.filter(({ itemKey }) => itemKey !== undefined)
+    const skipped = { status: 'skipped', skip: { because: 'when' } }
+    expect(items).toMatchObject([skipped, skipped, skipped])
+    expect(steps.find(({ name }) => name === 'each')).toMatchObject({ status: 'skipped' })
+  })
+
+  it('undo 9,998 items when the 9,999th fails', async () => {
+    let [completed, undone] = [0, 0]
+    let allButOne: (() => void) | undefined
+    const others = new Promise<void>((resolve) => {
+      allButOne = resolve
+    })
+    const workflow = define('large', { version: 1, retry: false }).map('write', {
+      over: () => Array.from({ length: 9_999 }, (_, n) => n),
+      run: async ({ index }) => {
+        if (index === 9_998) {
+          await others
+          throw new PermanentError('the last one')
+        }
+        completed += 1
+        if (completed === 9_998) allButOne?.()
+        return index
+      },
+      compensate: () => {
+        undone += 1
+      },
+    })
+    const engine = await work(1, [workflow])
+    const run = await engine.run(workflow)
+    await expect(run.result()).rejects.toThrow(/the last one\. Undone: 9998 of 9998\./)
+    expect(undone).toBe(9_998)
+  })
+})
