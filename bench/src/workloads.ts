@@ -63,6 +63,13 @@ function map(items: number): WorkflowDefinition {
     .step('last', { dependsOn: ['each'], run: () => 3 })
 }
 
+function loop(rounds: number): WorkflowDefinition {
+  return define(`loop-${rounds}`, { version: 1 }).repeat('count', {
+    run: ({ round }) => round,
+    until: ({ output }) => output === rounds,
+  })
+}
+
 function saga(): Loose {
   let workflow: Loose = define('saga', { version: 1 })
   const names = ['a', 'b', 'c', 'd', 'e']
@@ -87,6 +94,14 @@ export const WORKLOADS = {
   fan1000: { ...forward, name: '1 → 1,000 → 1', workflow: fan(1_000), runs: 40, stepsPerRun: 1_002 },
   // Counts the items, the map's two steps and those around it.
   map10000: { ...forward, name: 'map of 10,000 items', workflow: map(10_000), runs: 10, stepsPerRun: 10_004 },
+  // Counts the rounds and the loop's two steps.
+  loop1000: {
+    ...forward,
+    name: 'loop of 1,000 rounds',
+    workflow: loop(1_000),
+    runs: 20,
+    stepsPerRun: 1_002,
+  },
   saga: {
     name: 'saga: chain of 5 whose last fails',
     what: 'steps and undos',

@@ -11,11 +11,13 @@ interface Case {
 }
 
 const CASES: readonly Case[] = [
-  ...(['chain', 'fan50', 'fan1000', 'map10000', 'saga', 'realistic'] as const).map((workload) => ({
-    name: WORKLOADS[workload].name,
-    workload,
-    startedBy: 'itself' as const,
-  })),
+  ...(['chain', 'fan50', 'fan1000', 'map10000', 'loop1000', 'saga', 'realistic'] as const).map(
+    (workload) => ({
+      name: WORKLOADS[workload].name,
+      workload,
+      startedBy: 'itself' as const,
+    }),
+  ),
   // The worker must read runs that another process started before it can run them.
   { name: 'chain of 3, started by another process', workload: 'chain', startedBy: 'another' },
   { name: 'chain of 3, attempts kept', workload: 'chain', startedBy: 'itself', keepsAttempts: true },
@@ -23,7 +25,8 @@ const CASES: readonly Case[] = [
 
 export const drainSection: Section = {
   name: 'drain',
-  about: 'steps/s of a chain of 3, fans of 50 and 1,000, a saga, and realistic handlers, one worker process',
+  about:
+    'steps/s of a chain of 3, fans of 50 and 1,000, a map, a loop, a saga, and realistic handlers, one worker process',
   async measure(bench, record) {
     await eachRound(bench, async (round) => {
       for (const part of CASES) {

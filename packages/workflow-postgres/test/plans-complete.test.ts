@@ -44,6 +44,7 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
     'read_run',
     'read_run_part',
     'lock_run',
+    'count_rows',
     'read_history',
     'write_run_change',
     'move_signals',

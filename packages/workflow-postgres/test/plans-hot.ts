@@ -4,7 +4,12 @@ import type { Statement } from '../src/connection/statement.ts'
 import { findEnds, forgetEnds } from '../src/ends/run-ends.ts'
 import { findRunById, findRunByKey } from '../src/read/find-run.ts'
 import { readHeartbeatDetails } from '../src/read/read-heartbeats.ts'
-import { readBranchPayloads, readRunPayloads, readStepPayloads } from '../src/read/read-payloads.ts'
+import {
+  findLastRounds,
+  readBranchPayloads,
+  readRunPayloads,
+  readStepPayloads,
+} from '../src/read/read-payloads.ts'
 import { findEndedRuns } from '../src/retention/find-ended.ts'
 import { pruneEndedRuns } from '../src/retention/prune-runs.ts'
 import { releaseRunKeys } from '../src/retention/release-keys.ts'
@@ -28,6 +33,7 @@ import {
 } from '../src/settle/finish-attempts.ts'
 import { keptParkUndos, parkUndos } from '../src/settle/park-undos.ts'
 import { awaitAttempts, readAttempts } from '../src/settle/read-attempts.ts'
+import { keptRepeatRounds, repeatRounds } from '../src/settle/repeat-rounds.ts'
 import { keptRequeueAttempts, requeueAttempts } from '../src/settle/requeue-attempts.ts'
 import { keptWaitAttempts, waitAttempts } from '../src/settle/wait-attempts.ts'
 import { deliverSignalsStatement, readRefusedSignals } from '../src/signals/deliver-signals.ts'
@@ -92,6 +98,15 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
     keptExpandMaps,
     `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('k')}, ${many('{}')}, '500ms', ${BATCH}`,
   ],
+  [
+    repeatRounds,
+    `'${WORKER}', ${RUN_IDS}, ${many('65537')}, ${many('1')}, ${many('1')}, ${many('{}')}, ${many('2')}, ${many('0')}, ${BATCH}, '500ms'`,
+  ],
+  [
+    keptRepeatRounds,
+    `'${WORKER}', ${RUN_IDS}, ${many('65537')}, ${many('1')}, ${many('1')}, ${many('{}')}, ${many('2')}, ${many('0')}, ${BATCH}, '500ms'`,
+  ],
+  [findLastRounds, `${RUN_IDS}, ${many('1')}`],
   [
     skipAttempts,
     `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('false')}, ${many('skipped')}, ${many('{}')}, ${BATCH}, '500ms', ${many('{}')}`,

@@ -26,6 +26,7 @@ export type BelayErrorCode =
   | 'outcome_unknown'
   | 'signal_timeout'
   | 'poll_timeout'
+  | 'rounds_exhausted'
   | 'approval_rejected'
   | 'child_failed'
   | 'decision_conflict'

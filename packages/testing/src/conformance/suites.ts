@@ -25,6 +25,7 @@ import { keptAttemptCases } from './cases/kept-attempts.ts'
 import { keptValueCases } from './cases/kept-values.ts'
 import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
+import { loopCases } from './cases/loops.ts'
 import { mapCases } from './cases/maps.ts'
 import { migrationCases } from './cases/migration.ts'
 import { pauseCases } from './cases/pause.ts'
@@ -112,6 +113,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   'ends of runs': runEndCases,
   children: childCases,
   diagnosis: diagnosisCases,
+  loops: loopCases,
   maps: mapCases,
   items: itemCases,
   branches: branchCases,

@@ -41,10 +41,10 @@ function startedInOrder({ status, startedAt, dependencies }: StepView): boolean 
 
 /** In a paused run, each step also waits for the run to be resumed, unless it came back from a worker after the pause. */
 function isCounted({ run }: RunView, step: StepView, open: number): boolean {
-  const { status, openDependencies, itemKey } = step
+  const { status, openDependencies, itemKey, isRound } = step
   // A pending item waits for its turn, or in a paused run for the resumption, or for both. Only a map that runs again has items before it has ended:
   // they wait for it, as other steps do.
-  if (itemKey !== undefined && status === 'pending' && open === 0) {
+  if (itemKey !== undefined && !isRound && status === 'pending' && open === 0) {
     return openDependencies === open + 1 || (run.status === 'paused' && openDependencies === open + 2)
   }
   if (run.status !== 'paused' || status === 'running') return openDependencies === open

@@ -27,6 +27,8 @@ export interface RunView {
 export interface StepView extends SettlingStep {
   readonly dependencies: readonly SettlingStep[]
   readonly dependents: readonly SettlingStep[]
+  /** It is a round of a loop. */
+  readonly isRound: boolean
 }
 
 interface SettlingStep extends StepRecord {
@@ -58,6 +60,7 @@ export function viewOf(definition: SavedDefinition, { run, steps, stored }: RunD
       ...step,
       dependencies: dependencies[place]!.map((dependency) => rows[dependency]!),
       dependents: dependents[place]!.map((dependent) => rows[dependent]!),
+      isRound: isItem(step.step) && definition.shape.steps[mapOf(step.step)]?.kind === 'repeat',
     })),
     // A paused run that was stopped is undone once it is resumed.
     stopped: STOPPED.has(run.status) || (run.status === 'paused' && run.cause !== null),
@@ -66,12 +69,16 @@ export function viewOf(definition: SavedDefinition, { run, steps, stored }: RunD
   }
 }
 
-/** Every step of the definition is there, and after them only items of its maps. */
+/** Every step of the definition is there, and after them only items of its maps and rounds of its loops. */
 function isComplete({ shape }: SavedDefinition, steps: readonly StepRecord[]): boolean {
   return steps.every(({ step, name, itemKey }, position) => {
     if (position < shape.steps.length) return step === position && name === shape.steps[position]!.name
-    return isItem(step) && itemKey !== undefined && shape.steps[mapOf(step)]?.kind === 'map'
+    return isItem(step) && itemKey !== undefined && isOpener(shape.steps[mapOf(step)]?.kind)
   })
+}
+
+function isOpener(kind: string | undefined): boolean {
+  return kind === 'map' || kind === 'repeat'
 }
 
 const STOPPED: ReadonlySet<string> = new Set([

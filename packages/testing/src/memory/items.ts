@@ -31,6 +31,26 @@ export function addItems(
   return added.filter((row) => row.step.openDependencies === 0)
 }
 
+/** Adds the round of a loop that follows `step`; cancelled, if the run is stopping. The loop's join goes on waiting. */
+export function addRound(
+  rows: Rows,
+  { run, step }: StepOfRun,
+  { nextItem, delayMs }: { readonly nextItem: NewItem; readonly delayMs: number },
+): StepOfRun {
+  const number = step.step + 1
+  const join = run.steps[joinOf(run, mapOf(step.step))]!
+  const waits = join.status === 'pending'
+  // The join waits for one round at a time. One more open dependency is a pause.
+  const row: StepRow = {
+    ...newStep(number, waits ? join.openDependencies - 1 : 0, null),
+    ...{ item: nextItem, fence: step.fence, round: step.round },
+    availableAt: waits && delayMs > 0 ? rows.now + delayMs : null,
+    ...(waits ? {} : { status: 'cancelled' as const }),
+  }
+  run.items.set(number, row)
+  return { run, step: row }
+}
+
 /** Removes the items of a map that decides them anew, and returns their greatest fence; -1 if there were none. */
 function removeItems(rows: Rows, run: RunRow, map: number): number {
   let fence = -1

@@ -1,6 +1,6 @@
 import type { ChangedRun, Outcome, Wake } from '@belay/workflow/adapter'
 import { changeStep, moveRun } from './change.ts'
-import { addItems, freeNextItem, skipItems } from './items.ts'
+import { addItems, addRound, freeNextItem, skipItems } from './items.ts'
 import { enqueue, type StepOfRun } from './lease.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { dependenciesOf, dependentsOf, rowOf } from './run-rows.ts'
@@ -27,6 +27,9 @@ export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequenc
       break
     case 'expanded':
       expand(rows, held, outcome, consequences)
+      break
+    case 'repeated':
+      repeat(rows, held, outcome, consequences)
       break
     case 'received':
       changeStep(run, step, { status: 'completed', finishedAt })
@@ -94,6 +97,20 @@ function expand(
   changeStep(run, step, { status: 'completed', output: String(outcome.items.length), finishedAt: rows.now })
   if (goesForward(run)) consequences.unblocked.push(...addItems(rows, held, outcome))
   afterCompletion(rows, held, consequences)
+}
+
+function repeat(
+  rows: Rows,
+  held: StepOfRun,
+  outcome: Extract<Outcome, { type: 'repeated' }>,
+  consequences: Consequences,
+): void {
+  const { run, step } = held
+  changeStep(run, step, { status: 'completed', output: outcome.output, finishedAt: rows.now })
+  const next = addRound(rows, held, outcome)
+  if (next.step.status !== 'ready') return
+  if (outcome.delayMs === 0) consequences.unblocked.push(next)
+  else enqueue(rows, next, outcome.delayMs)
 }
 
 function fail(

@@ -11,6 +11,7 @@ export function refusalOfAny(outcome: Outcome): string | undefined {
 function payloadsOf(outcome: Outcome): readonly JsonText[] {
   switch (outcome.type) {
     case 'completed':
+    case 'repeated':
       return [outcome.output]
     case 'expanded':
       return outcome.items.map(({ value }) => value)

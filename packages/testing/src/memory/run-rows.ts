@@ -1,4 +1,4 @@
-import { isItem, mapOf, type NewItem, type StepShape, templateOf } from '@belay/workflow/adapter'
+import { isItem, itemIndex, mapOf, type NewItem, type StepShape, templateOf } from '@belay/workflow/adapter'
 import type { RunRow, StepRow } from './rows.ts'
 
 /** A row of a run: a step, or an item of a map. */
@@ -34,10 +34,21 @@ export function dependentsOf(run: RunRow, number: number): readonly number[] {
 
 /** The numbers of the rows whose undo waits for the undo of this one. */
 export function dependenciesOf(run: RunRow, number: number): readonly number[] {
-  if (isItem(number)) return [mapOf(number)]
+  if (isItem(number)) return [roundBefore(run, number) ?? mapOf(number)]
   const { kind, dependsOn } = shapeOf(run, number)
   if (kind !== 'join') return dependsOn
-  return [...dependsOn, ...[...run.items.keys()].filter((item) => mapOf(item) === dependsOn[0])]
+  const items = [...run.items.keys()].filter((item) => mapOf(item) === dependsOn[0])
+  return [...dependsOn, ...(shapeOf(run, dependsOn[0]!).kind === 'repeat' ? items.slice(-1) : items)]
+}
+
+/** The round of a loop before this one. */
+function roundBefore(run: RunRow, number: number): number | undefined {
+  return shapeOf(run, number).kind === 'repeat' && itemIndex(number) > 0 ? number - 1 : undefined
+}
+
+/** The last rounds of these loops. */
+export function lastRoundsOf(run: RunRow, loops: readonly number[]): readonly number[] {
+  return loops.flatMap((loop) => [...run.items.keys()].filter((item) => mapOf(item) === loop).slice(-1))
 }
 
 /** How a row's item is shown. */

@@ -63,6 +63,7 @@ export function isRecorded(step: StepRow, outcome: Outcome, workerId: string): b
     case 'compensation_failed':
       return step.status === outcome.type && step.workerId === workerId
     case 'expanded':
+    case 'repeated':
     case 'received':
       return step.status === 'completed' && step.workerId === workerId
     case 'waiting':

@@ -42,6 +42,7 @@ export function endOf(
     case 'compensation_failed':
       return { ended: outcome.type, error: outcome.error }
     case 'expanded':
+    case 'repeated':
       return { ended: 'completed', error: null }
     default:
       return { ended: outcome.type, error: null }

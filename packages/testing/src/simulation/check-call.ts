@@ -1,8 +1,8 @@
 import type { StepEvent, WorkflowDefinition } from '@belay/workflow'
-import { isItem, mapOf, type StepRecord } from '@belay/workflow/adapter'
+import { isItem, itemIndex, mapOf, type StepRecord } from '@belay/workflow/adapter'
 import type { Dump, RunDump } from '../invariants/index.ts'
 import { checkRuns } from './check-branch.ts'
-import { compensateOf, rowsAfter } from './descendants.ts'
+import { compensateOf, isRound, rowsAfter } from './descendants.ts'
 
 export interface Call {
   readonly event: StepEvent
@@ -58,6 +58,9 @@ function checkForwardCall({ found, definition }: Call, row: StepRecord, broken: 
     if (status !== 'completed' && (status !== 'skipped' || isItem(row.step)))
       broken(`${call} was called while its dependency ${dependency} is ${status}`)
   }
+  const before = steps.find(({ step }) => step === row.step - 1)
+  if (isRound(definition, row.step) && itemIndex(row.step) > 0 && before?.status !== 'completed')
+    broken(`${call} was called while the round before it is ${before?.status}`)
   if (!isItem(row.step)) {
     checkRuns({ definition, steps, number: row.step }, (violation) => broken(`${call} ${violation}`))
   }

@@ -1,9 +1,17 @@
 import type { StepDefinition, Wait, WorkflowDefinition } from '@belay/workflow'
-import { isItem, type JsonText, mapOf, type StepRecord, skipOf, templateOf } from '@belay/workflow/adapter'
+import {
+  isItem,
+  itemIndex,
+  type JsonText,
+  mapOf,
+  type StepRecord,
+  skipOf,
+  templateOf,
+} from '@belay/workflow/adapter'
 import type { RunDump } from '../invariants/index.ts'
 import { checkBranch } from './check-branch.ts'
 import { hasParkedChild, isParked } from './check-family.ts'
-import { compensateOf, itemsOf, rowsAfter } from './descendants.ts'
+import { compensateOf, isRound, itemsOf, rowsAfter } from './descendants.ts'
 import { STAND_IN } from './plan.ts'
 
 /** What an oracle knows, by run and the step's name. */
@@ -33,6 +41,7 @@ type Report = (violation: string) => void
 export function checkEndOf(end: End, broken: Report): void {
   const { run, steps, stored } = end.found
   for (const step of steps) checkLength(end, step, broken)
+  for (const step of steps) checkRound(end, step, broken)
   switch (run.status) {
     case 'completed':
       for (const step of steps) checkCompleted(end, step, broken)
@@ -86,6 +95,7 @@ function expectedOutputs(end: End, step: StepRecord): readonly JsonText[] {
   const { wait, map, cases } = definition.steps[templateOf(step.step)]!
   if (cases !== null) return cases.map((one) => JSON.stringify(one))
   if (map?.part === 'join') return [joined(end, step)]
+  if (map?.part === 'repeat' && !isItem(step.step)) return ['1']
   if (map !== null && !isItem(step.step)) return [String(itemsOf(found, step.step).length)]
   switch (wait?.kind) {
     case 'sleep':
@@ -108,9 +118,14 @@ function expectedOutputs(end: End, step: StepRecord): readonly JsonText[] {
         const sees = graph.dependencies[number]!.flatMap((dependency) =>
           seenAs(steps[dependency]!, found.steps),
         )
-        return [JSON.stringify({ step: step.name, sees: sees.sort() })]
+        return [JSON.stringify({ step: step.name, sees: sees.sort(), ...turnOf(definition, step) })]
       })
   }
+}
+
+/** What a round's output has besides: its number, and that of the round before as its handler saw it. */
+function turnOf(definition: WorkflowDefinition, { step }: StepRecord): object {
+  return isRound(definition, step) ? { after: itemIndex(step), round: itemIndex(step) + 1 } : {}
 }
 
 /** How a step sees a dependency: with its outcome, if the run continues past its failure. The choice of a follow-up is hidden. */
@@ -121,9 +136,11 @@ function seenAs({ name, onFailure, cases }: StepDefinition, rows: readonly StepR
   return [`${name} ${row.status === 'failed' ? 'failed' : 'completed'}`]
 }
 
-/** The output of a map: those of its items, in their order, or how each of them ended. */
+/** The output of a map: those of its items, in their order, or how each of them ended. Of a loop, that of its last round. */
 function joined(end: End, join: StepRecord): JsonText {
   const [opener] = end.definition.graph.dependencies[join.step]!
+  const { map } = end.definition.steps[opener!]!
+  if (map?.part === 'repeat') return itemsOf(end.found, opener!).at(-1)?.output ?? null
   const texts = itemsOf(end.found, opener!).map(({ status, output, error }) => {
     if (!collects(end, opener!)) return output ?? 'null'
     return status === 'failed'
@@ -131,6 +148,17 @@ function joined(end: End, join: StepRecord): JsonText {
       : `{"status":"completed","output":${output ?? 'null'}}`
   })
   return `[${texts.join(',')}]`
+}
+
+/** Each round but the first comes after one that completed, or has completed before it was undone. */
+function checkRound({ found, definition }: End, row: StepRecord, broken: Report): void {
+  const { step, name, startedAt } = row
+  // Rounds that have not begun may be left of an earlier time.
+  if (!isRound(definition, step) || itemIndex(step) === 0 || startedAt === null) return
+  const before = found.steps.find((other) => other.step === step - 1)
+  const status = before?.undoOf ?? before?.status
+  if (status !== 'completed')
+    broken(`${found.run.runId}/${name} is there, but the round before it is ${before?.status}`)
 }
 
 /** Only its signal may end a wait before its time. */

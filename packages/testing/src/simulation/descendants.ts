@@ -27,13 +27,21 @@ export function rowsAfter(
   { step }: Pick<StepRecord, 'step'>,
 ): readonly StepRecord[] {
   const after = isItem(step) ? descendants(definition, mapOf(step)) : descendants(definition, step)
-  const own = isItem(step) ? [] : itemsOf(found, step)
+  const later = isRound(definition, step)
+    ? itemsOf(found, mapOf(step)).filter((other) => other.step > step)
+    : []
+  const own = isItem(step) ? later : itemsOf(found, step)
   const rows = after.flatMap((number) => [found.steps[number]!, ...itemsOf(found, number)])
   return [...own, ...rows]
 }
 
-/** When a row is undone: the step that decides a map's items never is. */
+/** Whether a row is a round of a loop. */
+export function isRound({ record }: WorkflowDefinition, step: number): boolean {
+  return isItem(step) && record.shape.steps[mapOf(step)]!.kind === 'repeat'
+}
+
+/** When a row is undone: the step that decides a map's items, or begins a loop, never is. */
 export function compensateOf({ record }: WorkflowDefinition, { step }: Pick<StepRecord, 'step'>) {
   const { kind, compensate } = record.shape.steps[templateOf(step)]!
-  return kind === 'map' && !isItem(step) ? 'never' : compensate
+  return (kind === 'map' || kind === 'repeat') && !isItem(step) ? 'never' : compensate
 }

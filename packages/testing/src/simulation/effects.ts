@@ -243,13 +243,14 @@ function isAccountedFor(
 function compensateOn({ versions }: Plan, name: string): CompensateOn {
   const found = versions.flatMap(({ steps }): readonly CompensateOn[] => {
     const step = steps[mapName(name)]
-    if (step === undefined || !('handler' in step) || step.compensate === undefined) return []
+    const works = step !== undefined && ('handler' in step || 'repeat' in step)
+    if (!works || step.compensate === undefined) return []
     return [step.compensateOn ?? 'completed']
   })
   return found.includes('started') ? 'started' : (found[0] ?? 'never')
 }
 
-/** The name of an item's map; any other name as it is. */
+/** The name of an item's map or a round's loop; any other name as it is. */
 function mapName(name: string): string {
   return name.replace(/\[.+\]$/, '')
 }

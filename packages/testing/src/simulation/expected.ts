@@ -14,3 +14,9 @@ export function isLetGo(outcome: Outcome): boolean {
   if (outcome.type === 'released') return outcome.begun !== false
   return outcome.type === 'retry' && /"(step|heartbeat)_timeout"/.test(outcome.error)
 }
+
+/** Whether its step took effect: one that succeeded must be undone even if its result could not be stored. */
+export function hasEffect(outcome: Outcome): boolean {
+  if (outcome.type === 'failed') return outcome.succeeded === true
+  return outcome.type === 'completed' || outcome.type === 'received' || outcome.type === 'repeated'
+}

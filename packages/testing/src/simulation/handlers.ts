@@ -2,6 +2,7 @@ import {
   defineGraph,
   type GraphHandlerContext,
   PermanentError,
+  type RoundContext,
   type WorkflowDefinition,
 } from '@belay/workflow'
 import type { StepTransaction } from '@belay/workflow/adapter'
@@ -59,6 +60,19 @@ export function workflowsOf(plan: Plan, parts: HandlerParts): readonly WorkflowD
       await behave(context, { plan, parts, failsForGood: 0 })
       return random.pick(['left', 'right', 'straight'])
     },
+    begin: async (context: Context) => {
+      await behave(context, { plan, parts, failsForGood: 0 })
+      return { round: 0 }
+    },
+    turn: async (context: Context & RoundContext) => {
+      await perform(context, plan, parts)
+      if (!calm() && context.tx === undefined && random.chance(UNSTORABLE)) return unstorable(random)
+      return turnOf(context)
+    },
+    isLast: ({ round }: Context & RoundContext) => {
+      if (!calm() && random.chance(UNSTORABLE)) throw new Error('simulated: until fails')
+      return round > 4 || random.chance(0.4)
+    },
     undo: (context: Context) => perform(context, plan, parts),
     // The context is that of an end step: its run is the one that ended.
     follow: async (context: Context) => {
@@ -85,6 +99,12 @@ function outputOf({ step, deps }: Context) {
 function seen([name, value]: readonly [string, unknown]): string {
   const isSettled = typeof value === 'object' && value !== null && 'status' in value
   return isSettled ? `${name} ${value.status}` : name
+}
+
+/** Proves that the output of the round before arrives. */
+function turnOf(context: Context & RoundContext) {
+  const last = context.last as { readonly round: number } | undefined
+  return { ...outputOf(context), after: last?.round ?? 0, round: context.round }
 }
 
 function unstorable(random: Random): unknown {

@@ -19,7 +19,7 @@ import { Families } from './check-family.ts'
 import { FollowUps } from './check-follow-ups.ts'
 import type { Definitions } from './definitions.ts'
 import type { Effects } from './effects.ts'
-import { EXPECTED_REFUSALS, isLetGo } from './expected.ts'
+import { EXPECTED_REFUSALS, hasEffect, isLetGo } from './expected.ts'
 import type { InFlight } from './in-flight.ts'
 import type { SharedStore } from './shared-store.ts'
 import type { Written } from './store.ts'
@@ -173,9 +173,7 @@ export class Oracle {
     }
     const again = step && this.#decisions.recorded(`${outcome.runId}/${step.name}`, outcome)
     if (again !== undefined) this.#broken(again)
-    // A step that succeeded must be undone even if its result could not be stored.
-    const hasSucceeded = outcome.type === 'failed' && outcome.succeeded === true
-    const type = outcome.type === 'received' || hasSucceeded ? 'completed' : outcome.type
+    const type = hasEffect(outcome) ? 'completed' : outcome.type
     if (type !== 'completed' && type !== 'compensated') return
     if (found !== undefined && outcome.type !== 'received') this.#parts.told.completed(found, outcome.step)
     const key = `${outcome.runId}/${step?.name}/${type}`

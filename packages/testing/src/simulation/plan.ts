@@ -2,6 +2,7 @@ import type {
   GraphChoice,
   GraphCondition,
   GraphEndStep,
+  GraphLoop,
   GraphMap,
   GraphStep,
   GraphWait,
@@ -18,7 +19,7 @@ export interface Temper {
   readonly undoFailsForGood: number
 }
 
-type SimulatedStep = GraphStep | GraphMap | GraphWait | GraphChoice
+type SimulatedStep = GraphStep | GraphMap | GraphLoop | GraphWait | GraphChoice
 
 /** One version's graph as data. */
 export interface Version {
@@ -55,7 +56,7 @@ export function randomPlan(random: Random, name: string, child?: string): Plan {
       : random.chance(waits)
         ? randomWait
         : random.chance(maps)
-          ? randomMap
+          ? random.pick([randomMap, randomLoop])
           : randomStep
     const isChild = child !== undefined && random.chance(children)
     const made = isChild ? randomChild(random, child) : kind(random)
@@ -135,6 +136,19 @@ function randomChild(random: Random, workflow: string): GraphWait {
     ...(random.chance(0.2) ? { compensate: false } : {}),
     attempts: 3,
     initial: 50,
+  }
+}
+
+/** Its `until` ends it after a few rounds. Sometimes that is too late. */
+function randomLoop(random: Random): GraphLoop {
+  const { handler: _, ...round } = randomStep(random)
+  return {
+    ...round,
+    repeat: 'turn',
+    until: 'isLast',
+    ...(random.chance(0.5) ? { first: 'begin' } : {}),
+    ...(random.chance(0.4) ? { delay: random.integer(1, 5_000) } : {}),
+    roundsMax: random.pick([2, 10, 10, 10]),
   }
 }
 

@@ -12,7 +12,7 @@ describe('differential test', () => {
   test('its commands bring runs to every end, and leave some unfinished', async () => {
     const reached = new Set<RunStatus>()
     // Two seeds for which this holds. If the generator changes, others may have to be found.
-    for (const seed of [2, 10]) {
+    for (const seed of [7, 8]) {
       const watched = altered((adapter) => ({
         // `prune` is called last.
         prune: async (request) => {
@@ -130,7 +130,7 @@ function breakages(): Readonly<Record<string, () => Harness>> {
         return {
           load: async (requests) => {
             loads += 1
-            if (loads === 3) throw new Error('gone')
+            if (loads === 2) throw new Error('gone')
             return adapter.load(requests)
           },
         }

@@ -164,7 +164,11 @@ describe('a map that collects failures', () => {
       kind: 'map',
       onFailure: 'continue',
     })
-    expect(workflow.steps[1]!.map).toEqual({ part: 'join', collects: { minSuccess: { percent: 10 } } })
+    expect(workflow.steps[1]!.map).toEqual({
+      part: 'join',
+      of: 'map',
+      collects: { minSuccess: { percent: 10 } },
+    })
   })
 
   it.each([

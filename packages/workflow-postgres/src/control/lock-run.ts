@@ -1,4 +1,4 @@
-import type { RunToChange, StoredRun } from '@belay/workflow/adapter'
+import type { RunToChange, StepShape, StoredRun } from '@belay/workflow/adapter'
 import { boundedLockWait, contended, lockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
@@ -78,6 +78,13 @@ function epochMs(instant: string): string {
   return `(extract(epoch from ${instant}) * 1000)::float8`
 }
 
+/** How many rows a run has now. Index: primary key. No locks. */
+export const countRows: Statement<{ readonly rows: number }> = {
+  name: 'count_rows',
+  text: `
+select count(*)::int as rows from belay.workflow_steps s where s.run_id = any (array[$1::uuid])`,
+}
+
 /**
  * Locks a run, and reads it. `moved`: it moved to another definition meanwhile, and must be locked by a new statement. Null if there is no such run.
  */
@@ -91,9 +98,18 @@ export async function lock(connection: Connection, runId: string): Promise<RunTo
   const ofDefinition = rows.filter(({ step }) => step !== null && step < FIRST_ITEM)
   if (ofDefinition.length !== first.step_count || steps.length !== rows.length) return 'moved'
   const [definition] = await readDefinitions(connection, [first.definition_id])
+  if (definition!.shape.steps.some(addsRows)) {
+    const [counted] = await connection.query(countRows, [runId])
+    // Rows were added while the lock waited, which its snapshot does not show. Now that all joins are locked, no more can be added.
+    if (counted!.rows !== rows.length) return lock(connection, runId)
+  }
   const { status, open_steps: openSteps, stop, ends_as: endsAs, now } = first
   const run = { ...decodeRun(first), status, openSteps, stop, endsAs }
   return { run, steps: steps.map(decodeStep), shape: definition!.shape, now }
+}
+
+function addsRows({ kind }: StepShape): boolean {
+  return kind === 'map' || kind === 'repeat'
 }
 
 function isOfDefinition(row: LockedRow): row is LockedRow & StepColumns {

@@ -1,6 +1,14 @@
-import type { JsonText, PayloadRequest, RunPayloads, StepPayloads, StepStatus } from '@belay/workflow/adapter'
+import {
+  type JsonText,
+  mapOf,
+  type PayloadRequest,
+  type RunPayloads,
+  type StepPayloads,
+  type StepStatus,
+} from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { FIRST_ITEM } from '../rows/item-rows.ts'
 import { readHeartbeats } from './read-heartbeats.ts'
 
 /** Inputs and causes of runs. Index: primary key. No locks. */
@@ -62,11 +70,54 @@ from unnest($1::uuid[], $2::int[]) as wanted (run_id, step)
 join belay.workflow_steps s on s.run_id = any (array[wanted.run_id]) and s.step = any (array[wanted.step])`
 }
 
+/** The number of the last round of each of these loops, each named by its run and its `repeat`. Index: primary key. No locks. */
+export const findLastRounds: Statement<{ readonly run_id: string; readonly step: number }> = {
+  name: 'find_last_rounds',
+  text: `
+select wanted.run_id, last_round.step
+from unnest($1::uuid[], $2::int[]) as wanted (run_id, loop)
+cross join lateral (
+  select s.step from belay.workflow_steps s
+  where s.run_id = any (array[wanted.run_id])
+    and s.step >= (wanted.loop + 1) * ${FIRST_ITEM} and s.step < (wanted.loop + 2) * ${FIRST_ITEM}
+  order by s.step desc
+  limit 1
+) last_round`,
+}
+
 export async function load(
   connection: Connection,
   requests: readonly PayloadRequest[],
 ): Promise<readonly RunPayloads[]> {
   if (requests.length === 0) return []
+  return loadSteps(connection, await withLastRounds(connection, requests))
+}
+
+/** The requests with the last rounds that they ask for among their steps. */
+async function withLastRounds(
+  connection: Connection,
+  requests: readonly PayloadRequest[],
+): Promise<readonly PayloadRequest[]> {
+  const loops = requests.flatMap(({ runId, lastRoundsOf = [] }) =>
+    lastRoundsOf.map((loop) => ({ runId, loop })),
+  )
+  if (loops.length === 0) return requests
+  const found = await connection.query(findLastRounds, [
+    loops.map(({ runId }) => runId),
+    loops.map(({ loop }) => loop),
+  ])
+  return requests.map((request) => {
+    const { runId, steps, lastRoundsOf = [] } = request
+    const isWanted = ({ run_id, step }: { run_id: string; step: number }) =>
+      run_id === runId && lastRoundsOf.includes(mapOf(step))
+    return { ...request, steps: [...new Set([...steps, ...found.filter(isWanted).map(({ step }) => step)])] }
+  })
+}
+
+async function loadSteps(
+  connection: Connection,
+  requests: readonly PayloadRequest[],
+): Promise<readonly RunPayloads[]> {
   const withBranches = requests.some(({ branches }) => branches)
   const wanted = requests.flatMap(({ runId, steps }) => steps.map((step) => ({ runId, step })))
   const [runs, steps, heartbeats] = await Promise.all([

@@ -60,26 +60,39 @@ skipped_items as (
 
 /**
  * From an item of a map to the join, and in an undo to the map; in an undo from the join to the map and its items. As many items as have ended are
- * freed, under the join's lock and in order, so that the map's limit holds exactly.
+ * freed, under the join's lock and in order, so that the map's limit holds exactly. In an undo, a loop is walked from the join to its last round, and
+ * from each round to the one before it.
  */
 export const ITEMS: Walk = {
   edges: `  select t.definition_id, t.undo, array_agg(t.run_id) as run_ids,
-    (select case when t.is_item and t.undo then array[t.template] when t.undo then ds.dependencies else ds.dependents end
+    (select case when t.is_item and t.undo then array[coalesce(t.round_before, t.template)] when t.undo then ds.dependencies else ds.dependents end
      from belay.workflow_definition_steps ds
      where ds.definition_id = t.definition_id and ds.step = t.template) as neighbours
   from (
-    select s.run_id, s.definition_id, s.undo, s.step >= ${FIRST_ITEM} as is_item, ${templateOf('s.step')} as template
-    from settled_attempts s
+    select s.run_id, s.definition_id, s.undo, s.is_item, s.template,
+      case when s.is_item and s.undo and s.step % ${FIRST_ITEM} > 0 and (
+        select ds.kind = 'repeat' from belay.workflow_definition_steps ds
+        where ds.definition_id = s.definition_id and ds.step = s.template
+      ) then s.step - 1 end as round_before
+    from (
+      select a.run_id, a.step, a.definition_id, a.undo, a.step >= ${FIRST_ITEM} as is_item, ${templateOf('a.step')} as template
+      from settled_attempts a
+    ) s
   ) t
-  group by t.definition_id, t.template, t.is_item, t.undo`,
+  group by t.definition_id, t.template, t.is_item, t.undo, t.round_before`,
   moreEdges: `
     union all
     select t.run_id, s.step, true, t.definition_id
     from (select j.run_id, j.step, j.definition_id, 'compensating' as blocked_status from settled_attempts j where j.undo) t
     join belay.workflow_definition_steps ds on ds.definition_id = any (array[t.definition_id]) and ds.step = any (array[t.step])
+    join belay.workflow_definition_steps opener
+      on opener.definition_id = any (array[t.definition_id]) and opener.step = any (array[ds.dependencies[1]])
     join belay.workflow_steps s on s.run_id = any (array[t.run_id])
-    where ds.kind = 'join' and s.step >= (ds.dependencies[1] + 1) * ${FIRST_ITEM} and s.step < (ds.dependencies[1] + 2) * ${FIRST_ITEM}
-      and s.status = any (array[t.blocked_status])`,
+    where ds.kind = 'join' and s.step >= (opener.step + 1) * ${FIRST_ITEM} and s.step < (opener.step + 2) * ${FIRST_ITEM}
+      and s.status = any (array[t.blocked_status])
+      and (opener.kind = 'map' or s.step = (
+        select max(l.step) from belay.workflow_steps l
+        where l.run_id = s.run_id and l.step >= (opener.step + 1) * ${FIRST_ITEM} and l.step < (opener.step + 2) * ${FIRST_ITEM}))`,
   counts: `,
     next_item = s.next_item + case when b.undo then 0 else b.satisfied end`,
   counted: `,

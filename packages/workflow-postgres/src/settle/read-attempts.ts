@@ -81,6 +81,7 @@ function wasSettled(outcome: Outcome, row: AttemptRow, workerId: string): boolea
     case 'compensation_failed':
       return row.status === outcome.type && row.worker_id === workerId
     case 'expanded':
+    case 'repeated':
     case 'received':
       return row.status === 'completed' && row.worker_id === workerId
     case 'waiting':

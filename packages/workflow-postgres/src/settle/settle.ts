@@ -10,6 +10,7 @@ import { type FailedOutcome, fail } from './fail-attempts.ts'
 import { type FinishedOutcome, finish, isOfMap } from './finish-attempts.ts'
 import { type ParkedOutcome, park } from './park-undos.ts'
 import { settledBefore } from './read-attempts.ts'
+import { type RepeatedOutcome, repeat } from './repeat-rounds.ts'
 import { type RequeuedOutcome, requeue } from './requeue-attempts.ts'
 import { type WaitingOutcome, wait } from './wait-attempts.ts'
 
@@ -78,6 +79,7 @@ type Kind =
   | 'requeue'
   | 'wait'
   | 'expand'
+  | 'repeat'
   | 'decide'
   | 'finish'
   | 'finish of maps'
@@ -90,6 +92,7 @@ const KIND_OF: Readonly<Record<Outcome['type'], Kind>> = {
   released: 'requeue',
   waiting: 'wait',
   expanded: 'expand',
+  repeated: 'repeat',
   completed: 'finish',
   received: 'finish',
   skipped: 'finish',
@@ -111,6 +114,7 @@ const KINDS = [
   'requeue',
   'wait',
   'expand',
+  'repeat',
   'decide',
   'finish',
   'finish of maps',
@@ -126,6 +130,7 @@ function kindOf(outcome: Outcome): Kind {
 function payloadOf(outcome: Outcome): number {
   switch (outcome.type) {
     case 'completed':
+    case 'repeated':
       return outcome.output?.length ?? 0
     case 'expanded':
       return outcome.items.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
@@ -198,6 +203,11 @@ async function record(connection: Connection, kind: Kind, batch: SettleRequest):
     case 'expand': {
       const outcomes = batch.outcomes as readonly ExpandedOutcome[]
       const { settled, ...rest } = await expand(connection, { workerId, outcomes, handBackMax, keepAttempts })
+      return { outcome: pick(settled), ...rest }
+    }
+    case 'repeat': {
+      const outcomes = batch.outcomes as readonly RepeatedOutcome[]
+      const { settled, ...rest } = await repeat(connection, { workerId, outcomes, handBackMax, keepAttempts })
       return { outcome: pick(settled), ...rest }
     }
     case 'decide': {

@@ -10,6 +10,7 @@ import {
 import { codeOf, isConflict, isInFailedTransaction, isUnavailable, refusalOf } from '../base/errors.ts'
 import type { Connection } from '../connection/connection.ts'
 import { finish } from '../settle/finish-attempts.ts'
+import { repeat } from '../settle/repeat-rounds.ts'
 import { publishWithin } from '../values/publish-values.ts'
 import { putBack, type StepSession, takeOver } from './step-session.ts'
 
@@ -104,12 +105,12 @@ async function settleWithin(
     if (results.includes('lost')) return { rollBack: { type: 'lost' } }
     if (results.some((result) => result !== 'stored')) return { rollBack: { type: 'unpublished', results } }
   }
-  const { settled, ...rest } = await finish(open.named(left.prepared), {
-    workerId,
-    keepAttempts,
-    outcomes: [outcome],
-    handBackMax,
-  }).catch((error: unknown) => {
+  const connection = open.named(left.prepared)
+  const request = { workerId, keepAttempts, handBackMax }
+  const { settled, ...rest } = await (outcome.type === 'repeated'
+    ? repeat(connection, { ...request, outcomes: [outcome] })
+    : finish(connection, { ...request, outcomes: [outcome] })
+  ).catch((error: unknown) => {
     throw isHeldUp(error) ? new HeldUp(error) : error
   })
   // An outcome recorded by an earlier try does not count either: this try's writes would come on top of it.

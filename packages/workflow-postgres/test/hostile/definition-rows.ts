@@ -13,7 +13,7 @@ const base = () => define('w', { version: 1 }).step('a', { run: () => 1 }) as un
 /** A builder without the types that keep such values out. */
 type Builder = Readonly<
   Record<
-    'step' | 'sleep' | 'waitForSignal' | 'approval' | 'poll' | 'map' | 'choose' | 'workflow',
+    'step' | 'sleep' | 'waitForSignal' | 'approval' | 'poll' | 'map' | 'repeat' | 'choose' | 'workflow',
     (...args: unknown[]) => unknown
   >
 > & {
@@ -102,6 +102,26 @@ export const DEFINITION_ROWS: readonly Row<World>[] = [
     where,
   },
   {
+    name: 'workflow.repeat',
+    call: (_, ...args) => base().repeat(...args),
+    args: () => ['b', { run, until: run }],
+    options: {
+      1: [
+        'dependsOn',
+        'first',
+        'run',
+        'until',
+        'max',
+        'delay',
+        'compensate',
+        ...RETRIES,
+        'timeout',
+        'lossesMax',
+      ],
+    },
+    where,
+  },
+  {
     name: 'workflow.poll',
     call: (_, ...args) => base().poll(...args),
     args: () => ['b', { every: '1m', until: run }],
@@ -183,6 +203,13 @@ export const DEFINITION_ROWS: readonly Row<World>[] = [
     call: (_, step) => defineGraph('w', { steps: { a: step }, dag: {} }),
     args: () => [{ signal: true, timeout: '1d' }],
     options: { 0: ['schema', 'timeout', 'onTimeout'] },
+    where,
+  },
+  {
+    name: 'a loop of defineGraph',
+    call: (_, step) => defineGraph('w', { steps: { a: step }, dag: {} }, { run }),
+    args: () => [{ repeat: 'run', until: 'run' }],
+    options: { 0: ['until', 'first', 'roundsMax', 'delay', 'timeout', 'lossesMax', ...RETRY] },
     where,
   },
   {

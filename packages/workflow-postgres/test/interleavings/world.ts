@@ -7,6 +7,7 @@ import {
   isTerminal,
   type NewSignal,
   type Outcome,
+  placeRows,
   type SavedDefinition,
   type UndoPlan,
 } from '@belay/workflow/adapter'
@@ -128,9 +129,10 @@ export class World {
     name: string,
     edges: Readonly<Record<string, readonly string[]>>,
     version = 1,
+    kinds: Parameters<typeof definitionOf>[2] = {},
   ): Promise<SavedDefinition> {
     const id = `${name} ${version}`
-    const record = { ...definitionOf(name, edges), version, checksum: id }
+    const record = { ...definitionOf(name, edges, kinds), version, checksum: id }
     const definition = this.#saved.get(id) ?? (await this.store.saveDefinitions([record]))[0]!
     this.#saved.set(id, definition)
     this.#definitions.add(definition)
@@ -222,11 +224,14 @@ export class World {
 
   /** Plans the undo of all completed steps, each after the steps that depend on it. */
   planUndo({ runId, definitionId, fences, stop, steps }: DrainedRun): UndoPlan {
-    const { shape } = [...this.#definitions].find(({ id }) => id === definitionId)!
-    const owed = steps.filter(({ status }) => status === 'completed').map(({ step }) => step)
-    const undos = owed.map((step) => ({
-      step,
-      openDependents: owed.filter((other) => shape.steps[other]!.dependsOn.includes(step)).length,
+    const { shape: own } = [...this.#definitions].find(({ id }) => id === definitionId)!
+    const placed = placeRows(own, steps)
+    const { shape, numbers } = placed ?? { shape: own, numbers: own.steps.map((_, number) => number) }
+    const completed = new Set(steps.filter(({ status }) => status === 'completed').map(({ step }) => step))
+    const owed = numbers.flatMap((number, place) => (completed.has(number) ? [place] : []))
+    const undos = owed.map((place) => ({
+      step: numbers[place]!,
+      openDependents: owed.filter((other) => shape.steps[other]!.dependsOn.includes(place)).length,
     }))
     const failed = undos.length === 0 ? 'failed' : 'compensated'
     return { runId, fences, endsAs: stop === 'failure' ? failed : 'cancelled', undos }
@@ -251,9 +256,16 @@ export class World {
   }
 
   async #outcomeOf(claim: Claim): Promise<Outcome> {
-    if (claim.direction === 'undo') return { ...claim, type: 'compensated' }
+    const { shape } = [...this.#definitions].find(({ id }) => id === claim.definitionId)!
+    const joins = shape.steps[claim.step]?.kind === 'join'
+    if (claim.direction === 'undo')
+      return joins
+        ? { ...claim, type: 'relayed', undoOf: claim.undoOf!, joins }
+        : { ...claim, type: 'compensated' }
     const { steps } = await this.read(claim.runId)
-    return steps[claim.step]!.signalledAt === null ? completed(claim) : { ...claim, type: 'received' }
+    return steps.find(({ step }) => step === claim.step)!.signalledAt === null
+      ? completed(claim)
+      : { ...claim, type: 'received' }
   }
 
   /** Asserts that nothing is leased, and that a claim would find nothing in the queue. */

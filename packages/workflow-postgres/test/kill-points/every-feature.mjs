@@ -41,7 +41,12 @@ export function everyFeature(name, pool) {
     .step('pack1', { ...effective, dependsOn: ['reserve'] })
     .step('pack2', { ...effective, dependsOn: ['reserve'] })
     .step('pack3', { ...effective, dependsOn: ['reserve', 'audit'] })
-    .step('post', { ...transactional, dependsOn: ['pack1', 'pack2', 'pack3'], compensate: transactional })
+    .repeat('label', { ...effective, dependsOn: ['audit'], until: ({ round }) => round === 3 })
+    .step('post', {
+      ...transactional,
+      dependsOn: ['pack1', 'pack2', 'pack3', 'label'],
+      compensate: transactional,
+    })
     .step('flaky', {
       ...effective,
       dependsOn: ['post'],

@@ -112,6 +112,14 @@ function expectOrder({ moments }: Left): void {
       expectBefore(moments, [undo, 'last'], [`${keyOf(below)}:undo`, 'first'])
     }
   })
+  // A loop's rounds stand between the steps before it and those after it.
+  expect(moments.has('0:label[3]'), 'the last round of the loop').toBe(true)
+  const chain = ['audit', 'label[1]', 'label[2]', 'label[3]', 'post']
+  chain.slice(1).forEach((name, index) => {
+    const before = chain[index]!
+    expectBefore(moments, [`0:${before}`, 'last'], [`0:${name}`, 'first'])
+    expectBefore(moments, [`0:${name}:undo`, 'last'], [`0:${before}:undo`, 'first'])
+  })
 }
 
 /** The child runs after what its step depends on, and before what depends on its step. It is undone the other way round. */

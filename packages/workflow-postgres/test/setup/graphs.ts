@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import type { Adapter, DefinitionRecord } from '@belay/workflow/adapter'
+import type { Adapter, DefinitionRecord, StepShape } from '@belay/workflow/adapter'
 import { expect } from 'vitest'
 
 /** A definition from its edges: each step's name with the names of its dependencies, in topological order. */
 export function definitionOf(
   name: string,
   edges: Readonly<Record<string, readonly string[]>>,
+  kinds: Readonly<Record<string, StepShape['kind']>> = {},
 ): DefinitionRecord {
   const names = Object.keys(edges)
   const steps = names.map((step) => ({
     name: step,
     dependsOn: edges[step]!.map((dependency) => names.indexOf(dependency)),
     compensate: 'completed' as const,
+    ...(kinds[step] === undefined ? {} : { kind: kinds[step] }),
   }))
   return { name, version: 1, checksum: name, shape: { steps } }
 }

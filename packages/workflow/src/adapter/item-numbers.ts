@@ -1,4 +1,4 @@
-/** The most items of one map. */
+/** The most items of one map, and the most rounds of one loop. */
 export const ITEMS_MAX = 65_536
 
 /**
@@ -18,7 +18,7 @@ export function mapOf(item: number): number {
   return Math.floor(item / ITEMS_MAX) - 1
 }
 
-/** The index of an item in its map, from 0. */
+/** The index of an item in its map, from 0. Of a round, one less than its number. */
 export function itemIndex(item: number): number {
   return item % ITEMS_MAX
 }

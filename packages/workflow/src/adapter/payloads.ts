@@ -8,6 +8,8 @@ export interface PayloadRequest {
   readonly steps: readonly number[]
   /** Whether to read the steps' `branch` and `failed` too: only dependents of steps that may be skipped, or may fail and continue, use them. */
   readonly branches?: boolean | undefined
+  /** Loops, each by its `repeat`, whose last round is to be read too: the one with the highest number. */
+  readonly lastRoundsOf?: readonly number[] | undefined
   /** Details of heartbeats to read. */
   readonly heartbeats?: readonly HeartbeatRequest[] | undefined
 }

@@ -2,8 +2,9 @@ import { isItem, mapOf } from './item-numbers.ts'
 import type { DefinitionShape, StepShape } from './records.ts'
 
 /**
- * The shape of one run with its items: each item depends on its `map`, and the `join` on every item. Its steps are in topological order, like those
- * of a definition, so that whatever decides on a shape can decide on this one. A row's place in it differs from its number.
+ * The shape of one run with its items: each item depends on its `map`, and the `join` on every item. The rounds of a loop are a chain from its
+ * `repeat` to its `join`. Its steps are in topological order, like those of a definition, so that whatever decides on a shape can decide on this
+ * one. A row's place in it differs from its number.
  */
 export interface PlacedShape {
   readonly shape: DefinitionShape
@@ -33,24 +34,24 @@ export function placeRows(
     numbers.push(number)
     const own = step.kind === 'join' ? (itemPlaces.get(step.dependsOn[0]!) ?? []) : []
     const dependsOn = [...step.dependsOn.map((dependency) => placeOf[dependency]!), ...own]
-    placed.push(step.kind === 'map' ? openerAlone(step, dependsOn) : { ...step, dependsOn })
+    const opens = step.kind === 'map' || step.kind === 'repeat'
+    placed.push(opens ? openerAlone(step, dependsOn) : { ...step, dependsOn })
     const added = items.get(number) ?? []
-    itemPlaces.set(
-      number,
-      added.map((_, index) => placed.length + index),
-    )
+    const places = added.map((_, index) => placed.length + index)
+    itemPlaces.set(number, step.kind === 'repeat' ? places.slice(-1) : places)
     // Nothing decides about one item: it has neither the map's condition nor its kind.
     const { onFailure } = step
     const compensate = step.compensateAll ? 'never' : step.compensate
-    for (const row of added) {
-      placed.push({ name: row.name ?? step.name, dependsOn: [placeOf[number]!], compensate, onFailure })
+    added.forEach((row, index) => {
+      const before = step.kind === 'repeat' && index > 0 ? places[index - 1]! : placeOf[number]!
+      placed.push({ name: row.name ?? step.name, dependsOn: [before], compensate, onFailure })
       numbers.push(row.step)
-    }
+    })
   })
   return { shape: { steps: placed }, numbers }
 }
 
-/** The step that decides the items, without what the shape says about each item. */
+/** The step that decides the items or begins the rounds, without what the shape says about each item. */
 function openerAlone(step: StepShape, dependsOn: readonly number[]): StepShape {
   const compensate = step.compensateAll ? step.compensate : 'never'
   return { ...step, dependsOn, compensate, onFailure: undefined }

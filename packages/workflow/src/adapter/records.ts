@@ -1,10 +1,11 @@
 import type { CaseCondition } from './case-condition.ts'
 import type { ChangedRun } from './changed-run.ts'
 import type { RunStatus, StepStatus } from './lifecycle.ts'
+import type { MapKind } from './map-kind.ts'
+import type { JsonText, NewItem } from './new-item.ts'
 import type { ParentRun } from './run-ends.ts'
 
-/** A payload as JSON text. `null` stands for "no value" (`undefined`); the JSON value null is the text `'null'`. */
-export type JsonText = string | null
+export type { JsonText, NewItem } from './new-item.ts'
 
 /** The shape of a definition: it may not change within one version. Steps are in topological order; a step's position is its number. */
 export interface DefinitionShape {
@@ -19,8 +20,8 @@ export interface StepShape {
   readonly dependsOn: readonly number[]
   readonly compensate: 'never' | 'completed' | 'started'
   /**
-   * What the step waits for, `choose`, or its part in a map; absent if it works. Only `signal` and `approval` take signals. Of a `map`,
-   * `compensate` is about its items.
+   * What the step waits for, `choose`, or its part in a map or a loop; absent if it works. Only `signal` and `approval` take signals. Of a `map`
+   * and of a `repeat`, `compensate` is about the items.
    */
   readonly kind?: WaitKind | MapKind | 'choose' | undefined
   /** The cases of a step of kind `choose`, sorted. */
@@ -40,12 +41,6 @@ export interface StepShape {
 }
 
 export type WaitKind = 'sleep' | 'signal' | 'approval' | 'poll' | 'child'
-
-/**
- * The two steps of a map. `map` decides the items, which become rows of the run. `join` depends on it alone, gathers the items' outputs, and is what
- * other steps depend on. Between the two, each item depends on the `map`, and the `join` on every item.
- */
-export type MapKind = 'map' | 'join'
 
 export interface DefinitionRecord {
   readonly name: string
@@ -127,6 +122,17 @@ export type Outcome = AttemptRef &
      */
     | { readonly type: 'expanded'; readonly items: readonly NewItem[]; readonly atOnce: number | null }
     /**
+     * A round of a loop completed, and another one follows. That becomes a row of the run, with `nextItem`, from `delayMs` after the settlement on.
+     * Its fence begins at the fence of this round, so that fences never repeat. The `join` goes on waiting. In a run that is stopping, the next round
+     * is added as cancelled, as if the run had been stopped between the two rounds.
+     */
+    | {
+        readonly type: 'repeated'
+        readonly output: JsonText
+        readonly nextItem: NewItem
+        readonly delayMs: number
+      }
+    /**
      * Skipped by the definition: the step has no output, and its dependents are counted down like those of a completed step. `branch` is JSON text
      * of a `SkippedBranch`.
      */
@@ -182,12 +188,6 @@ export type Outcome = AttemptRef &
     /** The compensation failed for good: the run is parked as `compensation_failed`; if it is paused, when it is resumed. */
     | { readonly type: 'compensation_failed'; readonly error: string }
   )
-
-/** An item of a map. `key` is unique within its map, and part of the item's idempotency key. */
-export interface NewItem {
-  readonly key: string
-  readonly value: JsonText
-}
 
 /** When a waiting step is due: `afterMs` after the settlement, or at an instant in epoch milliseconds. Store clock. */
 export type Wake = { readonly afterMs: number } | { readonly at: number }

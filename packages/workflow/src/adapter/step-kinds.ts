@@ -1,6 +1,7 @@
-import type { MapKind, StepShape, WaitKind } from './records.ts'
+import type { MapKind } from './map-kind.ts'
+import type { StepShape, WaitKind } from './records.ts'
 
-/** What a step does when its turn comes: it works, chooses a case, waits, or is part of a map. In a shape, a step that works has no `kind`. */
+/** What a step does when its turn comes: it works, chooses a case, waits, or is part of a map or a loop. In a shape, a step that works has no `kind`. */
 export type StepKind = 'work' | 'choose' | WaitKind | MapKind
 
 /** What the code asks of a kind of step. A question that is not answered here is answered by an exhaustive switch. */
@@ -59,7 +60,14 @@ export const STEP_KINDS = {
     },
   },
   map: { does: 'maps', mark: '⇉', needsHandler: true, endsBy: null, hurriedByRetry: false },
-  join: { does: 'joins a map', mark: '⇇', needsHandler: false, endsBy: null, hurriedByRetry: false },
+  repeat: { does: 'repeats', mark: '↻', needsHandler: true, endsBy: null, hurriedByRetry: false },
+  join: {
+    does: 'joins a map or a loop',
+    mark: '⇇',
+    needsHandler: false,
+    endsBy: null,
+    hurriedByRetry: false,
+  },
   // Its input is computed only if its definition says so, and then the function is part of the definition.
   child: { does: 'runs a child', mark: '⧉', needsHandler: false, endsBy: 'child', hurriedByRetry: true },
   poll: { does: 'polls', mark: '⟳', needsHandler: true, endsBy: 'answer', hurriedByRetry: true },

@@ -30,7 +30,7 @@ export interface WithinTransaction {
 }
 
 /** An outcome of an attempt that succeeded: only these can be settled in the step's transaction. */
-export type EndedWell = Extract<Outcome, { type: 'completed' | 'compensated' }>
+export type EndedWell = Extract<Outcome, { type: 'completed' | 'repeated' | 'compensated' }>
 
 export interface TransactRequest extends KeepsAttempts {
   readonly workerId: string

@@ -2,7 +2,9 @@ import type { Answer, Cases, ConditionOptions, OnSkipped } from './condition-opt
 import type { StepContext } from './handler.ts'
 import type { FailingOptions, OnFailure } from './settled.ts'
 import type { Dependencies, DepsOf, DepsWith, StepDefaults, StepOutput } from './step-options.ts'
+import type { InputOf, OutputsOf } from './typed-definition.ts'
 import type { ChildKeyContext } from './wait.ts'
+import type { WorkflowDefinition } from './workflow.ts'
 
 /** What `.workflow()` takes. `ChildInput` and `Outputs` are the child's input and the outputs of the steps defined before. */
 export type ChildOptions<
@@ -50,7 +52,15 @@ type ComputedInput<Received, ChildInput, Deps> = (
   context: StepContext<Received, Deps>,
 ) => ChildInput | Promise<ChildInput>
 
+/** A child that is given by its name has an input and outputs of any type. */
+export type ChildInputOf<Child extends WorkflowDefinition | string> = Child extends WorkflowDefinition
+  ? InputOf<Child>
+  : unknown
+
 /** The output of a step that starts a child: the child's outputs, or the id of a child for which nobody waits. */
-export type ChildOutput<ChildOutputs, Detached extends boolean> = Detached extends true
+export type ChildOutputOf<
+  Child extends WorkflowDefinition | string,
+  Detached extends boolean,
+> = Detached extends true
   ? { readonly runId: string }
-  : StepOutput<ChildOutputs>
+  : StepOutput<Child extends WorkflowDefinition ? OutputsOf<Child> : unknown>

@@ -9,7 +9,7 @@ import { skippableSteps } from '../graph/skippable.ts'
 import { checkSchema } from './input-schema.ts'
 import { positiveMs, wholeNumber } from './option-check.ts'
 import type { BranchPolicy, StepDefinition } from './step.ts'
-import type { StepDraft } from './step-draft.ts'
+import { itemOf, type StepDraft } from './step-draft.ts'
 import type { WorkflowDefinition } from './workflow.ts'
 
 /** What all steps of a definition share. */
@@ -78,10 +78,10 @@ export function compileDefinition(head: DefinitionHead, drafts: readonly StepDra
 
 const NONE: readonly number[] = Object.freeze([])
 
-/** A map's items are executed as its opener says, under the opener's number. Nothing decides about one item. */
+/** A map's items and a loop's rounds are executed as the opener says, under its number. Nothing decides about one of them. */
 function numbered(draft: StepDraft, placed: Placed): StepDefinition {
   const { map } = draft
-  if (map?.part !== 'map') return Object.freeze({ ...draft, ...placed, map })
+  if (map?.part !== 'map' && map?.part !== 'repeat') return Object.freeze({ ...draft, ...placed, map })
   const item = numbered(map.item, { ...placed, branch: null })
   return Object.freeze({ ...draft, ...placed, map: Object.freeze({ ...map, item }) })
 }
@@ -94,9 +94,9 @@ function settledOf(dependencies: readonly number[], steps: readonly StepDraft[])
 /** What a step gets from its graph. */
 type Placed = Pick<StepDefinition, 'number' | 'branch' | 'pivotsBefore' | 'settled'>
 
-/** What has the handlers: of a map, its items. */
+/** What has the handlers: of a map its items, of a loop its rounds. */
 function executed<Step extends StepDraft | StepDefinition>(step: Step): Step {
-  return step.map?.part === 'map' ? (step.map.item as Step) : step
+  return (itemOf(step) as Step | undefined) ?? step
 }
 
 function factsOf(draft: StepDraft): StepFacts {
@@ -116,7 +116,8 @@ function factsOf(draft: StepDraft): StepFacts {
 }
 
 function kindOf({ wait, map, cases }: Pick<StepDraft, 'wait' | 'map' | 'cases'>): StepShape['kind'] {
-  return wait?.kind ?? map?.part ?? (cases === null ? undefined : 'choose')
+  const part = map?.part === 'round' ? undefined : map?.part
+  return wait?.kind ?? part ?? (cases === null ? undefined : 'choose')
 }
 
 /** For each step that may be skipped, what decides that. Undefined for the others. */
@@ -146,8 +147,9 @@ function branchPolicies(
 
 function hasHandlers(step: StepDefinition): boolean {
   const { needsHandler } = STEP_KINDS[kindOf(step) ?? 'work']
-  const { run, compensation } = executed(step)
+  const { run, compensation, map } = executed(step)
   if (needsHandler && (step.run === null || run === null)) return false
   if (step.wait?.kind === 'child' && step.wait.computesInput && run === null) return false
+  if (map?.part === 'round' && map.until === null) return false
   return compensation?.run !== null && step.compensation?.run !== null && step.branch?.when !== null
 }

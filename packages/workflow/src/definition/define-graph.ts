@@ -10,6 +10,7 @@ import { checkCases, choicesOf } from './condition.ts'
 import { type GraphParts, graphChoiceDraft, graphCondition, isGraphChoice } from './graph-condition.ts'
 import { graphFollowUp } from './graph-ends.ts'
 import { checkHandlers, type HandlersByName, handlerNamed } from './graph-handlers.ts'
+import { graphLoopDrafts, isGraphLoop } from './graph-loop.ts'
 import { graphMapDrafts, isGraphMap } from './graph-map.ts'
 import {
   COMPENSATION_OPTION_NAMES,
@@ -26,6 +27,7 @@ import { validateInput } from './input-schema.ts'
 import { checkOptionNames, shown } from './option-check.ts'
 import {
   DEFAULT_POLICY,
+  itemOf,
   type StepDraft,
   type StepPolicy,
   stepDraft,
@@ -181,9 +183,9 @@ function graphStepDrafts(entry: {
   if (isGraphWait(step)) return [graphWaitDraft(place, step, { dependsOn, handler, defaults })]
   if (isGraphChoice(step)) return [graphChoiceDraft(place, step, { dependsOn, handler, defaults })]
   const optionsOf = (options: Untyped) => handlerOptions(place, options, dependsOn, handlers)
-  if (isGraphMap(step)) {
-    return graphMapDrafts(place, step, { optionNames: ITEM_OPTION_NAMES, item: optionsOf, handler, defaults })
-  }
+  const parts = { optionNames: ITEM_OPTION_NAMES, item: optionsOf, handler, defaults }
+  if (isGraphMap(step)) return graphMapDrafts(place, step, parts)
+  if (isGraphLoop(step)) return graphLoopDrafts(place, step, parts)
   checkOptionNames(place, 'the step', step, [...STEP_OPTION_NAMES, 'onFailure'])
   return [stepDraft(workflow, name, optionsOf(step), defaults)]
 }
@@ -218,7 +220,7 @@ function checkConditions(
   byName: ReadonlyMap<string | undefined, StepDraft | undefined>,
   known: KnownSteps,
 ): void {
-  const name = map?.part === 'map' ? map.item.name : row
+  const name = itemOf<StepDraft>({ map })?.name ?? row
   checkDependencies(workflow, { name, dependsOn: choicesOf(when) }, known)
   checkCases({ workflow, step: name }, when, (choice) => byName.get(choice))
 }

@@ -16,11 +16,13 @@ import { checkCases } from './condition.ts'
 import { EndStepList } from './end-steps.ts'
 import { EndedWorkflow } from './ended-workflow.ts'
 import { validateInput } from './input-schema.ts'
+import { loopDrafts } from './loop-draft.ts'
 import { mapDrafts } from './map-draft.ts'
 import { checkOptionNames } from './option-check.ts'
 import {
   checkStepOptions,
   DEFAULT_POLICY,
+  itemOf,
   POLICY_OPTION_NAMES,
   type StepDraft,
   type StepPolicy,
@@ -82,9 +84,9 @@ class StepLog {
     return branch
   }
 
-  /** The step that decides a map's items cannot be named by others. */
+  /** The step that decides a map's items, or begins a loop, cannot be named by others. */
   add(draft: StepDraft): void {
-    if (draft.map?.part !== 'map') this.#positions.set(draft.name, this.drafts.length)
+    if (itemOf(draft) === undefined) this.#positions.set(draft.name, this.drafts.length)
     this.drafts.push(draft)
   }
 
@@ -155,6 +157,10 @@ class DefinedWorkflow implements TypedDefinition<string, unknown, unknown, Recei
     return this.#with(name, (place) => childDraft(place, child, options, this.#defaults))
   }
 
+  repeat(name: string, options: unknown): DefinedWorkflow {
+    return this.#withAll(name, (place) => loopDrafts(place, options, this.#defaults))
+  }
+
   choose(name: string, options: unknown): DefinedWorkflow {
     return this.#with(name, (place) => {
       const draft = chooseDraft(place, options, this.#defaults)
@@ -209,7 +215,7 @@ class DefinedWorkflow implements TypedDefinition<string, unknown, unknown, Recei
       { name, dependsOn },
       {
         has: (dependency) => this.#log.has(dependency, this.#length),
-        names: () => this.#drafts().flatMap((step) => (step.map?.part === 'map' ? [] : [step.name])),
+        names: () => this.#drafts().flatMap((step) => (itemOf(step) === undefined ? [step.name] : [])),
       },
     )
     checkCases(place, when, (choice) => this.#log.find(choice, this.#length))

@@ -3,7 +3,7 @@ import type { Handler } from './handler.ts'
 import { draftMap, type UntypedMapOptions } from './map-draft.ts'
 import { checkOptionNames } from './option-check.ts'
 import type { ItemKey } from './step.ts'
-import type { StepDraft, StepPolicy } from './step-draft.ts'
+import type { StepDraft, StepPolicy, UntypedStepOptions } from './step-draft.ts'
 import type { WaitPlace } from './wait-draft.ts'
 
 const OWN_OPTION_NAMES = [
@@ -24,17 +24,16 @@ export function isGraphMap(step: unknown): step is Untyped {
   return given !== undefined && 'over' in given
 }
 
-/** Checks a map as data and completes it. `item` are the options of its items, with their handlers found. */
-export function graphMapDrafts(
-  place: WaitPlace,
-  step: Untyped,
-  parts: {
-    readonly optionNames: readonly string[]
-    readonly item: (options: Untyped) => Omit<UntypedMapOptions, 'over'>
-    readonly handler: (option: string, name: unknown) => unknown
-    readonly defaults: StepPolicy
-  },
-): readonly StepDraft[] {
+/** What completes a map or a loop as data. `item` are the options of its items or rounds, with their handlers found. */
+export interface GraphItemParts {
+  readonly optionNames: readonly string[]
+  readonly item: (options: Untyped) => UntypedStepOptions
+  readonly handler: (option: string, name: unknown) => unknown
+  readonly defaults: StepPolicy
+}
+
+/** Checks a map as data and completes it. */
+export function graphMapDrafts(place: WaitPlace, step: Untyped, parts: GraphItemParts): readonly StepDraft[] {
   checkOptionNames(place, 'the map', step, [...OWN_OPTION_NAMES, ...parts.optionNames])
   const { over, itemKey, concurrency, itemsMax, onFailure, minSuccess, compensateAll, ...options } = step
   const map: UntypedMapOptions = {

@@ -31,6 +31,7 @@ export interface GraphOptions<
       StepName,
       | (GraphStep<HandlerName> & FailingOptions)
       | GraphMap<HandlerName>
+      | GraphLoop<HandlerName>
       | GraphWait<HandlerName>
       | GraphChoice<HandlerName>
     >
@@ -96,6 +97,21 @@ export interface GraphMap<HandlerName extends string = string> extends GraphItem
   readonly minSuccess?: number | `${number}%` | undefined
   /** Instead of `compensate`: the handler that undoes all items at once. */
   readonly compensateAll?: HandlerName | GraphCompensation<HandlerName> | undefined
+}
+
+/** A step of a graph as data that runs its handler again and again. The other options are those of each round; `max` is the retries' longest delay. */
+export interface GraphLoop<HandlerName extends string = string>
+  extends Omit<GraphStep<HandlerName>, 'handler'> {
+  /** The name of the handler that each round runs. */
+  readonly repeat: HandlerName
+  /** The name of the function that tells whether a round was the last. */
+  readonly until: HandlerName
+  /** The name of the handler that returns what the first round gets as `last`. */
+  readonly first?: HandlerName | undefined
+  /** How many rounds there may be, like `max` in `repeat()`. Default 1,000, at most 65,536. */
+  readonly roundsMax?: number | undefined
+  /** How long after a round the next one begins. Default: at once. */
+  readonly delay?: Duration | undefined
 }
 
 export interface GraphCompensation<HandlerName extends string = string>

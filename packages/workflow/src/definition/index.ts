@@ -1,6 +1,6 @@
 export { DURATION_MAX } from '../duration.ts'
 export { addStep } from './add-step.ts'
-export type { ChildOptions, ChildOutput } from './child-options.ts'
+export type { ChildInputOf, ChildOptions, ChildOutputOf } from './child-options.ts'
 export type { ChooseOptions } from './choose-options.ts'
 export { VERSION_MAX } from './compile.ts'
 export type { Condition, When, WhenContext, WhenHandler } from './condition.ts'
@@ -23,6 +23,7 @@ export type {
   GraphCompensation,
   GraphHandlerContext,
   GraphHandlers,
+  GraphLoop,
   GraphMap,
   GraphOptions,
   GraphStep,
@@ -37,6 +38,7 @@ export type {
   TransactionContext,
 } from './handler.ts'
 export { InputIssues, unchecked } from './input-schema.ts'
+export type { EndedRoundContext, RepeatOptions, RoundContext } from './loop-options.ts'
 export type {
   CompensateItemOptions,
   ItemContext,
@@ -64,8 +66,8 @@ export type {
 export type { CannotBeStored, Storable, StorableOutput, StorableSchema } from './storable.ts'
 export type { Stored } from './stored.ts'
 export type { ContextOf, TransactionOption } from './transaction.ts'
-export type { TypedDefinition } from './typed-definition.ts'
-export type { InputOf, OutputsOf, ReceivesOf, Workflow } from './typed-workflow.ts'
+export type { InputOf, OutputsOf, ReceivesOf, TypedDefinition } from './typed-definition.ts'
+export type { Workflow } from './typed-workflow.ts'
 export type {
   Child,
   ChildKey,

@@ -38,8 +38,8 @@ const MAP_OPTION_NAMES = [
 /** The most items of a map that does not set `itemsMax`. */
 const ITEMS_MAX_DEFAULT = 10_000
 
-/** The name of the step that decides a map's items. No user can give a step such a name. */
-function openerName(map: string): string {
+/** The name of the step that decides a map's items, or begins a loop. No user can give a step such a name. */
+export function openerName(map: string): string {
   return `${map}[]`
 }
 
@@ -118,7 +118,11 @@ export function draftMap(place: WaitPlace, options: UntypedMapOptions, defaults:
   } as const
   return [
     { ...opener, name: openerName(name), map: Object.freeze(map) },
-    { ...join, dependsOn: Object.freeze([openerName(name)]), map: Object.freeze({ part: 'join', collects }) },
+    {
+      ...join,
+      dependsOn: Object.freeze([openerName(name)]),
+      map: Object.freeze({ part: 'join', of: 'map', collects }),
+    },
   ]
 }
 

@@ -6,13 +6,35 @@ import type { CompensationHandler, Handler } from './handler.ts'
 import { checkOptionNames, oneOf, positiveMs, readOption, shown, wholeNumber } from './option-check.ts'
 import { DEFAULT_RETRY, retryPolicy } from './retry-policy.ts'
 import { EFFECT_OPTION_NAMES, PIVOT_OPTION_NAMES, sagaPolicy } from './saga-options.ts'
-import type { Compensation, MapJoin, MapOpener, RetryPolicy, StepDefinition } from './step.ts'
+import type {
+  Compensation,
+  LoopOpener,
+  MapJoin,
+  MapOpener,
+  RetryPolicy,
+  Round,
+  StepDefinition,
+} from './step.ts'
 import type { AttemptOptions, CompensateOn, StepDefaults } from './step-options.ts'
 import { type TransactionOption, transactionPolicy } from './transaction.ts'
 
 /** A checked step without what needs the whole graph. */
 export type StepDraft = Omit<StepDefinition, 'number' | 'branch' | 'map' | 'settled' | 'pivotsBefore'> & {
-  readonly map: (Omit<MapOpener, 'item'> & { readonly item: StepDraft }) | MapJoin | null
+  readonly map:
+    | (Omit<MapOpener, 'item'> & { readonly item: StepDraft })
+    | (Omit<LoopOpener, 'item'> & { readonly item: StepDraft })
+    | MapJoin
+    | Round
+    | null
+}
+
+/** How the items of a map or the rounds of a loop are executed; undefined for a step that has none. */
+export function itemOf<Item>({
+  map,
+}: {
+  readonly map: { readonly part: string; readonly item?: Item } | null
+}): Item | undefined {
+  return map?.item
 }
 
 /** The defaults of a step's options. */

@@ -23,8 +23,8 @@ export interface StepDefinition extends Condition {
   readonly run: Handler | null
   /** Null for a step that does not wait. */
   readonly wait: Wait | null
-  /** Set for the two steps of a map. */
-  readonly map: MapOpener | MapJoin | null
+  /** Set for the two steps of a map, for the two steps of a loop, and for the rounds of a loop. */
+  readonly map: MapOpener | LoopOpener | MapJoin | Round | null
   readonly compensation: Compensation | null
   /** Nothing can undo its effect. */
   readonly irreversible: boolean
@@ -68,9 +68,34 @@ export interface MapOpener {
   readonly keyOf: ItemKey | null
 }
 
-/** The step that gathers the outputs of a map's items. It has no handler. */
+/** The step that begins a loop. Its `run` returns what the first round gets as `last`. */
+export interface LoopOpener {
+  readonly part: 'repeat'
+  /** How each round is executed: with the loop's name and the number of this step. */
+  readonly item: StepDefinition
+}
+
+/** What follows a round of a loop. Functions are null in a process that only starts runs. */
+export interface Round {
+  readonly part: 'round'
+  readonly until: ((context: EndedRound) => unknown) | null
+  readonly roundsMax: number
+  /** How long after a round the next one begins: milliseconds, or a function that returns a duration. */
+  readonly delay: number | ((context: EndedRound) => unknown)
+}
+
+/** A round that has ended, as `until` and `delay` see it. */
+export interface EndedRound {
+  readonly output: unknown
+  readonly round: number
+  readonly input: unknown
+  readonly deps: unknown
+}
+
+/** The step that gathers the outputs of a map's items, or takes that of a loop's last round. It has no handler. */
 export interface MapJoin {
   readonly part: 'join'
+  readonly of: 'map' | 'repeat'
   /** Set if failed items are part of the output. */
   readonly collects: CollectPolicy | null
 }

@@ -1,17 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { ChildOptions, ChildOutput } from './child-options.ts'
+import type { ChildInputOf, ChildOptions, ChildOutputOf } from './child-options.ts'
 import type { ChooseOptions } from './choose-options.ts'
-import type {
-  Answer,
-  Branched,
-  Cases,
-  Chosen,
-  Failing,
-  NoCases,
-  OnSkipped,
-  ReadOutput,
-} from './condition-options.ts'
+import type { Answer, Branched, Cases, Chosen, Failing, NoCases, OnSkipped } from './condition-options.ts'
 import type { EndSteps } from './end-options.ts'
+import type { RepeatOptions } from './loop-options.ts'
 import type { MapOptions, MapOutput, OnItemFailure } from './map-options.ts'
 import type { OnFailure } from './settled.ts'
 import type { CompensateOn, NewName, OutputsWith, StepOptions, StepOutput } from './step-options.ts'
@@ -22,7 +14,6 @@ import type {
   ApprovalOutput,
   PollOptions,
   PollOutput,
-  ReceivesAnything,
   ReceivesApproval,
   ReceivesNothing,
   ReceivesSignal,
@@ -148,6 +139,46 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
       StepName,
       Branched<MapOutput<Output, Failing>, Outputs, Deps, Skipping, Given, Wanted>
     >,
+    Received,
+    Sent
+  >
+
+  /**
+   * Runs a handler again and again, until `until` says so: a durable row per round, with its own attempts, retries and undo. Its output is that of
+   * the last round. If the run fails, all completed rounds are undone, the last one first.
+   *
+   * @throws DefinitionError as `step()`.
+   */
+  repeat<
+    const StepName extends string,
+    const Deps extends readonly string[] | readonly [] = readonly [],
+    Last = unknown,
+    Output = unknown,
+    On extends CompensateOn = 'completed',
+    Transaction extends TransactionOption | undefined = undefined,
+    UndoTransaction extends TransactionOption | undefined = undefined,
+    Skipping extends OnSkipped = 'skip',
+    Given extends Answer = never,
+    const Wanted extends Cases = NoCases,
+  >(
+    name: NewName<StepName, Outputs>,
+    options: RepeatOptions<
+      Received,
+      Outputs,
+      Deps,
+      Last,
+      Output,
+      On,
+      Transaction,
+      UndoTransaction,
+      Skipping,
+      Given,
+      Wanted
+    >,
+  ): Workflow<
+    Name,
+    Input,
+    OutputsWith<Outputs, StepName, Branched<StepOutput<Output>, Outputs, Deps, Skipping, Given, Wanted>>,
     Received,
     Sent
   >
@@ -291,7 +322,7 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
     options: ChildOptions<
       Received,
       Outputs,
-      ChildWorkflow extends WorkflowDefinition ? InputOf<ChildWorkflow> : unknown,
+      ChildInputOf<ChildWorkflow>,
       Deps,
       Detached,
       Skipping,
@@ -305,36 +336,9 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
     OutputsWith<
       Outputs,
       StepName,
-      Branched<
-        Failing<
-          ChildOutput<
-            ChildWorkflow extends WorkflowDefinition ? OutputsOf<ChildWorkflow> : unknown,
-            Detached
-          >,
-          Fails
-        >,
-        Outputs,
-        Deps,
-        Skipping,
-        Given,
-        Wanted
-      >
+      Branched<Failing<ChildOutputOf<ChildWorkflow, Detached>, Fails>, Outputs, Deps, Skipping, Given, Wanted>
     >,
     Received,
     Sent
   >
 }
-
-/** What `run()` takes for a definition. */
-export type InputOf<Definition extends WorkflowDefinition> =
-  Definition extends TypedDefinition<string, infer Input, unknown, unknown> ? Input : unknown
-
-/** The outputs of a completed run of a definition, by step. Undefined for a step that was skipped. */
-export type OutputsOf<Definition extends WorkflowDefinition> =
-  Definition extends TypedDefinition<string, unknown, infer Outputs, unknown>
-    ? { readonly [Step in keyof Outputs]: ReadOutput<Outputs[Step], 'run'> }
-    : Readonly<Record<string, unknown>>
-
-/** What runs of a definition can be sent. */
-export type ReceivesOf<Definition extends WorkflowDefinition> =
-  Definition extends TypedDefinition<string, unknown, unknown, infer Sent> ? Sent : ReceivesAnything

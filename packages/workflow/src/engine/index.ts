@@ -24,7 +24,6 @@ export type {
   SignalArguments,
   SignalNames,
   SignalPayload,
-  StepNameOf,
 } from './handles/run-handle.ts'
 export type {
   CountedByStatus,
@@ -35,6 +34,7 @@ export type {
   RunsToCount,
 } from './handles/runs.ts'
 export type { NamedRunHandle, RunByNameOptions } from './handles/start-by-name.ts'
+export type { StepNameOf } from './handles/step-names.ts'
 export type { EngineOptions } from './options.ts'
 export {
   type SignalledProcess,

@@ -4,6 +4,7 @@ import {
   define,
   defineGraph,
   type GraphChoice,
+  type GraphLoop,
   type GraphMap,
   type GraphStep,
   type GraphWait,
@@ -21,7 +22,7 @@ const WRITTEN: Readonly<
     StepKind,
     {
       readonly inCode: WorkflowDefinition
-      readonly asData: GraphStep | GraphMap | GraphWait | GraphChoice
+      readonly asData: GraphStep | GraphMap | GraphLoop | GraphWait | GraphChoice
     }
   >
 > = {
@@ -36,6 +37,10 @@ const WRITTEN: Readonly<
   map: {
     inCode: base.map('a', { over: list, run: check }),
     asData: { over: 'list', handler: 'check' },
+  },
+  repeat: {
+    inCode: base.repeat('a', { run: check, until: check }),
+    asData: { repeat: 'check', until: 'check' },
   },
   join: {
     inCode: base.map('a', { over: list, run: check }),

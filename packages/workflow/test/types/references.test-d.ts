@@ -32,10 +32,13 @@ test('a handle by id or by key has the types of the definition, signals included
   engine.runs.handle(order, { key: 'o1' }).id
 })
 
+/** A name does not tell whether its step is a loop. */
+type OrRoundOf<Name extends string> = Name | `${Name}[${number}]`
+
 test('a handle by workflow and key in one is the same', () => {
   const handle = engine.runs.handle({ workflow: order, key: 'o1' })
   expectTypeOf(handle).toExtend<KeyedRunHandle>()
-  expectTypeOf(handle.retryStep).parameter(0).toEqualTypeOf<'charge' | 'paid' | 'packing'>()
+  expectTypeOf(handle.retryStep).parameter(0).toEqualTypeOf<OrRoundOf<'charge' | 'paid' | 'packing'>>()
   expectTypeOf(engine.runs.handle({ workflow: 'order', key: 'o1' })).toEqualTypeOf<KeyedRunHandle>()
   expectTypeOf(engine.runs.handle(id)).toEqualTypeOf<RunHandle>()
   expectTypeOf(engine.runs.handle('order', id)).toEqualTypeOf<RunHandle>()

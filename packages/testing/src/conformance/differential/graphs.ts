@@ -1,4 +1,4 @@
-import { edgesOf, isItem, placeRows, type StepShape } from '@belay/workflow/adapter'
+import { edgesOf, isItem, mapOf, placeRows, type StepShape } from '@belay/workflow/adapter'
 import { DIAMOND, definitionRecord } from '../scenario/index.ts'
 
 const CHOICE = {
@@ -31,6 +31,10 @@ export const GRAPHS = [
     'm[]': 'map',
     m: 'join',
   }),
+  definitionRecord('looped', { a: [], 'l[]': ['a'], l: ['l[]'], b: ['l'], c: ['a'] }, 1, {
+    'l[]': 'repeat',
+    l: 'join',
+  }),
   definitionRecord('choice', { a: [], b: ['a'], c: ['a'], d: ['b', 'c'] }, 1, { a: 'choose' }, CHOICE),
   definitionRecord('pivots', { a: [], p: ['a'], b: ['p'], c: ['p'], d: ['b', 'c'] }, 1, {}, PIVOT),
   // Second versions, to which operators move runs: steps get other numbers, one is dropped, one edge is new.
@@ -54,6 +58,11 @@ export function pivotsBefore(graph: number, row: number): readonly number[] | un
   const { steps } = GRAPHS[graph]!.shape
   const pivots = [...steps.keys()].filter((number) => steps[number]!.pivot === true && number < row)
   return pivots.length === 0 ? undefined : pivots
+}
+
+/** Whether a row of a graph's run is a round of a loop. */
+export function isRound(graph: number, row: number): boolean {
+  return isItem(row) && GRAPHS[graph]!.shape.steps[mapOf(row)]!.kind === 'repeat'
 }
 
 /** For each row of a run, the numbers of the rows that depend on it. */

@@ -16,11 +16,12 @@ import {
   received,
   relayed,
   released,
+  repeated,
   retry,
   skipped,
   waiting,
 } from '../scenario/index.ts'
-import { kindOf, pivotsBefore } from './graphs.ts'
+import { isRound, kindOf, pivotsBefore } from './graphs.ts'
 import type { Random } from './random.ts'
 import type { KnownAttempt, World } from './world.ts'
 
@@ -30,7 +31,8 @@ const DELAYS_MS = [0, 300, 3_000, 30_000]
 export function outcomeOf({ claim, settled }: KnownAttempt, world: World, random: Random): Outcome {
   if (settled !== undefined && random.chance(0.6)) return settled
   const signalled = world.signalled.has(`${claim.runId}/${claim.step}`)
-  const kind = kindOf(world.graphs.get(claim.runId)!, claim.step)
+  const graph = world.graphs.get(claim.runId)!
+  const kind = kindOf(graph, claim.step)
   if (claim.direction === 'undo') return undoOutcome(claim, random, kind)
   const outcome = forwardOutcome(claim, random, signalled)
   const pivots = pivotsBefore(world.graphs.get(claim.runId)!, claim.step)
@@ -38,9 +40,11 @@ export function outcomeOf({ claim, settled }: KnownAttempt, world: World, random
   if (outcome.type === 'failed' && pivots !== undefined) return { ...failed(claim), pivots } as Outcome
   // Nothing skips one item.
   if (isItem(claim.step) && outcome.type === 'skipped') return completed(claim)
-  if (kind !== 'map') return outcome
+  if (isRound(graph, claim.step)) return ofRound(claim, outcome, random)
+  if (kind !== 'map' && kind !== 'repeat') return outcome
   if (outcome.type === 'failed') return failed(claim)
-  return outcome.type === 'completed' ? expanded(claim, random) : outcome
+  if (outcome.type !== 'completed') return outcome
+  return kind === 'map' ? expanded(claim, random) : begun(claim, random)
 }
 
 function forwardOutcome(claim: Claim, random: Random, signalled: boolean): Outcome {
@@ -74,6 +78,21 @@ function skipReason({ step }: Claim): SkipReason {
 /** A wait without a timeout is rare: only a signal, a cancellation or a deadline ends it. */
 function wakeOf(random: Random): Wake | null {
   return random.chance(0.15) ? null : { afterMs: random.pick(DELAYS_MS) }
+}
+
+/** Most rounds are followed by another. A round does not wait, and its failure stops the run. */
+function ofRound(claim: Claim, outcome: Outcome, random: Random): Outcome {
+  if (outcome.type === 'failed') return failed(claim)
+  if (outcome.type === 'waiting' || outcome.type === 'decided') return retry(claim, 0)
+  if (outcome.type !== 'completed' || random.chance(0.2)) return outcome
+  return repeated(claim, random.pick(['1', 'null', null]), random.pick([0, 0, 0, ...DELAYS_MS]))
+}
+
+/** A loop begins: its first round is added. */
+function begun(claim: Claim, random: Random): Outcome {
+  const { runId, step, fence, direction, definitionId } = claim
+  const items = [{ key: '1', value: random.pick(['1', 'null', null]) }]
+  return { runId, step, fence, direction, definitionId, type: 'expanded', items, atOnce: null }
 }
 
 /** Items with JSON of some kinds, or none. */

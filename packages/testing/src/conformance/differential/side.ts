@@ -137,7 +137,9 @@ export class Side {
       case 'stopping':
         return this.adapter.stopping({ runIds: command.runIds })
       case 'load':
-        return this.adapter.load([{ runId: command.runId, steps: [0, 1, 2], branches: command.branches }])
+        return this.adapter.load([
+          { runId: command.runId, steps: [0, 1, 2], branches: command.branches, lastRoundsOf: [1] },
+        ])
       case 'ends':
         return endsOf(this.adapter, this.#definitionIds, command.forgotten)
       case 'history':

@@ -1,5 +1,6 @@
 import {
   type AttemptRef,
+  itemIndex,
   type JsonText,
   type Outcome,
   RUNS,
@@ -15,6 +16,12 @@ export function completed(attempt: AttemptRef, output: JsonText = '"output"'): O
 
 export function failed(attempt: AttemptRef, message = 'broken'): Outcome {
   return { ...refOf(attempt), type: 'failed', error: errorText(message), cause: causeText(attempt, message) }
+}
+
+/** A round of a loop, which another one follows. */
+export function repeated(attempt: AttemptRef, output: JsonText, delayMs = 0): Outcome {
+  const nextItem = { key: String(itemIndex(attempt.step) + 2), value: output }
+  return { ...refOf(attempt), type: 'repeated', output, nextItem, delayMs }
 }
 
 /** The run continues past the failure. */

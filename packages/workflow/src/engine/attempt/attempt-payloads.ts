@@ -2,8 +2,10 @@ import {
   type Claim,
   heartbeatKey,
   isItem,
+  itemIndex,
   itemNumber,
   type JsonText,
+  mapOf,
   movesBefore,
   type NewItem,
   type RunPayloads,
@@ -75,7 +77,10 @@ export class AttemptPayloads {
       if (!this.#needsRowForUndo || this.#knowsForUndo(dependencies)) return undefined
       return this.#readWithOwn(dependencies)
     }
-    if (step.map?.part === 'join') return this.#readItems(dependencies[0]!)
+    if (step.map?.part === 'join') {
+      const [opener] = dependencies
+      return step.map.of === 'map' ? this.#readItems(opener!) : this.#readLastRound(opener!)
+    }
     if (isItem(claim.step)) return this.#prepareItem(dependencies)
     const hasWindow = claim.failures > 0 && step.retry.forMs !== null
     const mayHaveDecided = typeof step.branch?.when === 'function' && movesBefore(claim) > 0
@@ -176,7 +181,7 @@ export class AttemptPayloads {
     return found?.value ?? null
   }
 
-  /** The items of a map, by index. Only after prepare(), and only for the step that joins them. */
+  /** The items of a map, by index, or the last round of a loop. Only after prepare(), and only for the step that joins them. */
   get items(): readonly EndedItem[] {
     return this.#items
   }
@@ -202,10 +207,25 @@ export class AttemptPayloads {
     }
   }
 
+  /** Reads the output of a loop's last round. A loop that was skipped has none. */
+  async #readLastRound(opener: number): Promise<void> {
+    const { claim, step: join } = this.#subject
+    const branches = join.branch !== null
+    const request = { runId: claim.runId, steps: [opener], branches, lastRoundsOf: [opener] }
+    const read = await this.#parts.payloads.load(request)
+    if (read === undefined) throw runIsGone(claim)
+    const rounds = read.steps.filter(({ step }) => isItem(step) && mapOf(step) === opener)
+    this.#items = rounds.sort((one, other) => one.step - other.step).slice(-1)
+    const outputs = [read.steps.find(({ step }) => step === opener)!.output]
+    this.#forward = { input: read.input, outputs, branches: branches ? branchesOf(read) : undefined }
+  }
+
   /** The outputs that all items of a map get are read once, and cached. A small item comes with its claim. */
   #prepareItem(dependencies: readonly number[]): Promise<void> | undefined {
-    const { claim } = this.#subject
-    if (movesBefore(claim) > 0) return this.#readWithOwn(dependencies)
+    const { claim, step } = this.#subject
+    // The fence of a round begins at that of the round before: each was claimed once, if nothing else has happened.
+    const claimsBefore = step.map?.part === 'round' ? itemIndex(claim.step) : 0
+    if (movesBefore(claim) > claimsBefore) return this.#readWithOwn(dependencies)
     this.#forward = this.#parts.payloads.known(claim.runId, dependencies)
     if (claim.item === undefined) return this.#readItem(dependencies)
     return this.#forward === undefined ? this.#readForward(dependencies) : undefined

@@ -16,11 +16,12 @@ import type { AttemptPhase, ClaimOrigin } from './attempt-phase.ts'
 import { awaitHandler, isThenable, TIMEOUT_GRACE_MS } from './await-handler.ts'
 import { nextLook, type WaitParts } from './child-runs.ts'
 import { CutOff } from './cut-off.ts'
-import { dependentsOf, expanded, namedItem, stepOf } from './expansion.ts'
+import { dependentsOf, endOfPart, namedItem, stepOf } from './expansion.ts'
 import { type ContextSource, handlerContext, undoFieldsOf } from './handler-context.ts'
 import { HandlerSignal } from './handler-signal.ts'
 import { joinedEnd } from './joined-items.ts'
 import type { LossyOutputs } from './lossy-output.ts'
+import { roundHandler } from './rounds.ts'
 import { serialisedEnd } from './serialised-output.ts'
 import { type Telling, type TellingParts, tellingOf } from './telling.ts'
 
@@ -45,7 +46,7 @@ export interface AttemptParts extends AttemptPayloadsParts, WaitParts {
 export class Attempt implements ContextSource {
   readonly claim: Claim
   readonly definition: WorkflowDefinition
-  /** Of an item, with the item's name once its row was read. */
+  /** Of an item or a round, with the item's name once its row was read. */
   step: StepDefinition
   /** When the attempt began, by the engine's clock. */
   startedAt = 0
@@ -194,9 +195,9 @@ export class Attempt implements ContextSource {
   }
 
   #work(tx: StepTransaction | undefined): AttemptEnd | Promise<AttemptEnd> {
-    const { run, cases } = this.step
+    const { run, cases, map } = this.step
     if (cases !== null) this.#judge = judgeCase(this, cases)
-    return this.#call(run, this.step, tx)
+    return this.#call(map?.part === 'round' ? roundHandler(this, map) : run, this.step, tx)
   }
 
   /** For a waiting step: checks whether it may continue, and calls its handler if needed. */
@@ -289,7 +290,7 @@ export class Attempt implements ContextSource {
     const { map } = this.step
     try {
       if (this.#judge !== undefined) return this.#answered(this.#judge(value))
-      if (map?.part === 'map') return expanded(value, map, this.claim.runId, this.#parts.payloadMaxBytes)
+      if (map !== null) return endOfPart(this, value, this.#parts, (output) => this.#serialised(output))
     } catch (error) {
       return this.#threw(error)
     }

@@ -6,11 +6,15 @@ import { shown } from '../../shown.ts'
 import { counted } from '../../words.ts'
 import { toJsonText } from '../base/payload.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
+import { endOfRound, firstRound } from './rounds.ts'
+import type { OutputOf } from './serialised-output.ts'
 
-/** How a row is executed: as its step, or for an item as its map says. */
+/** How a row is executed: as its step, for an item as its map says, for a round as its loop says. */
 export function stepOf({ steps }: WorkflowDefinition, number: number): StepDefinition {
   const step = steps[templateOf(number)]!
-  return templateOf(number) !== number && step.map?.part === 'map' ? step.map.item : step
+  const { map } = step
+  if (templateOf(number) === number || (map?.part !== 'map' && map?.part !== 'repeat')) return step
+  return map.item
 }
 
 /** The step of an item, with the item's name: `resize[key]`. */
@@ -23,11 +27,15 @@ interface ClaimedRow {
   readonly definition: WorkflowDefinition
 }
 
-/** The numbers of the steps that may become ready when an attempt succeeds. An item stands between the two steps of its map. */
+/**
+ * The numbers of the steps that may become ready when an attempt succeeds. An item stands between the two steps of its map, and a round behind the
+ * round before it.
+ */
 export function dependentsOf({
   claim: { step, direction },
   definition: { graph },
 }: ClaimedRow): readonly number[] {
+  // In an undo, a round may also make the round before it ready: that is one row as well.
   if (isItem(step)) return direction === 'undo' ? [mapOf(step)] : graph.dependents[mapOf(step)]!
   return (direction === 'undo' ? graph.dependencies : graph.dependents)[step]!
 }
@@ -42,12 +50,32 @@ export function freedBy({ claim: { step, direction }, definition }: ClaimedRow):
 /** The most characters of an item's key: it is part of the idempotency key, and names the item for operators. */
 const KEY_LENGTH_MAX = 256
 
+/** The end of an attempt of a map or a loop in which a handler returned. `serialised` is the end with an output as JSON text. */
+export function endOfPart(
+  attempt: OutputOf,
+  returned: unknown,
+  { payloadMaxBytes }: { readonly payloadMaxBytes: number },
+  serialised: (value: unknown) => AttemptEnd,
+): AttemptEnd {
+  const { step, claim } = attempt
+  switch (step.map?.part) {
+    case 'map':
+      return expanded(returned, step.map, claim.runId, payloadMaxBytes)
+    case 'repeat':
+      return firstRound(attempt, returned, payloadMaxBytes)
+    case 'round':
+      return endOfRound(attempt, returned, serialised)
+    default:
+      return serialised(returned)
+  }
+}
+
 /**
  * The end of an attempt in which a map's `over` returned.
  *
  * @throws PermanentError for anything but an array of at most `itemsMax` items with different keys; `payload_unserialisable`, `payload_too_large`.
  */
-export function expanded(returned: unknown, map: MapOpener, runId: string, maxBytes: number): AttemptEnd {
+function expanded(returned: unknown, map: MapOpener, runId: string, maxBytes: number): AttemptEnd {
   const { name } = map.item
   if (!Array.isArray(returned)) {
     throw new PermanentError(

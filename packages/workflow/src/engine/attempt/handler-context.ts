@@ -48,7 +48,10 @@ export function handlerContext(source: ContextSource, payloads: ReadPayloads, lo
     defineLazily(context, 'deps', () => dependencyOutputs(definition, step.number, outputs))
   }
   const { key: itemKey, value } = item
-  return Object.assign(context, { item: fromJsonText(value), itemKey, index: itemIndex(claim.step) })
+  const index = itemIndex(claim.step)
+  if (step.map?.part === 'round')
+    return Object.assign(context, { round: index + 1, last: fromJsonText(value) })
+  return Object.assign(context, { item: fromJsonText(value), itemKey, index })
 }
 
 /** Payloads that are longer together, in characters of JSON text, are parsed when they are first read. */
@@ -77,7 +80,7 @@ export function undoFieldsOf(
   payloads: Pick<AttemptPayloads, 'own' | 'stored' | 'undoneItems'>,
 ): object {
   const { cause } = payloads.stored
-  return map === null
+  return map === null || map.part === 'round'
     ? undoFields(claim, payloads.own, cause)
     : undoneItemsFields(payloads.undoneItems, cause)
 }

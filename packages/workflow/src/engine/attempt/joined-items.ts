@@ -9,13 +9,14 @@ import { type OutputOf, outputOwner } from './serialised-output.ts'
 /** An item of a map that has ended. */
 export type EndedItem = Pick<StepPayloads, 'output' | 'error' | 'failed' | 'item'>
 
-/** The end of an attempt that joins the outputs of a map's items, given in their order. */
+/** The end of an attempt that joins the outputs of a map's items, given in their order; or takes that of a loop's last round. */
 export function joinedEnd(
   attempt: OutputOf,
   items: readonly EndedItem[],
   { payloadMaxBytes }: { readonly payloadMaxBytes: number },
 ): AttemptEnd {
   const { map } = attempt.step
+  if (map?.part === 'join' && map.of === 'repeat') return { type: 'returned', output: items[0]!.output }
   const collects = map?.part === 'join' ? map.collects : null
   try {
     if (collects !== null) checkSuccess(attempt.step.name, items, collects)

@@ -30,6 +30,7 @@ export function outcomeEvent(
   switch (outcome.type) {
     case 'completed':
     case 'expanded':
+    case 'repeated':
     case 'received':
       events.emit('step.completed', eventOf())
       break
@@ -65,6 +66,7 @@ export function outcomeEvent(
 const EVENT_OF: Readonly<Record<Outcome['type'], keyof EngineEvents | null>> = {
   completed: 'step.completed',
   expanded: 'step.completed',
+  repeated: 'step.completed',
   received: 'step.completed',
   waiting: 'step.waiting',
   compensated: 'step.compensated',

@@ -156,6 +156,11 @@ export class PayloadCache {
     const steps = new Map<string, Set<number>>()
     const heartbeats = new Map<string, HeartbeatRequest[]>()
     const branches = pending.some(({ request }) => request.branches)
+    const lastRounds = new Map<string, number[]>()
+    for (const { request } of pending) {
+      if (request.lastRoundsOf === undefined) continue
+      lastRounds.set(request.runId, [...(lastRounds.get(request.runId) ?? []), ...request.lastRoundsOf])
+    }
     for (const { request } of pending) {
       const wanted = steps.get(request.runId) ?? new Set()
       for (const step of request.steps) wanted.add(step)
@@ -166,7 +171,7 @@ export class PayloadCache {
     try {
       const found = await this.#adapter.load(
         [...steps].map(([runId, set]) => {
-          const request = { runId, steps: [...set], branches }
+          const request = { runId, steps: [...set], branches, lastRoundsOf: lastRounds.get(runId) }
           return heartbeats.size === 0 ? request : { ...request, heartbeats: heartbeats.get(runId) }
         }),
       )

@@ -16,6 +16,7 @@ import { limitItems } from './limit-items.ts'
 import { planMigration } from './migrate.ts'
 import { planPause, planResume } from './pause.ts'
 import type { Plan } from './plan.ts'
+import { isForward } from './refusal.ts'
 import { planRetryRun } from './reopen.ts'
 import { planRetryCompensation, planSkipCompensation } from './repair-undo.ts'
 import { planRetryStep } from './retry-step.ts'
@@ -103,7 +104,9 @@ function decideInOrder(
     const run = asChanged(found, found.run)
     return { change: null, answer: { changed: false, from, run, queued: false, drains: false } }
   }
-  const plan = MAKES_BEGIN.has(action.type) ? limit(decided) : decided
+  // In an ended run, retryStep() retries the run.
+  const retriesRun = action.type === 'retry_step' && !isForward(found.run)
+  const plan = MAKES_BEGIN.has(action.type) || retriesRun ? limit(decided) : decided
   const step = 'step' in action ? found.steps.find(({ name }) => name === action.step)!.step : null
   const change = changeOf(found, plan, { name: action.type, step, ...by })
   const { definitionId = change.run.definitionId } = change.migration ?? {}

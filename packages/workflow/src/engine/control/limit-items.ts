@@ -8,8 +8,8 @@ interface Placed {
 }
 
 /**
- * Corrects a decision that makes steps begin, made without regard to maps. A map that runs again decides its items anew: until then its join waits
- * for it alone. Otherwise no more of its items are ready than may be under way at a time, and the others wait for their turn.
+ * Corrects a decision that makes steps begin, made without regard to maps. A map or a loop that runs again decides its items anew: until then its
+ * join waits for it alone. Otherwise no more of its items are ready than may be under way at a time, and the others wait for their turn.
  */
 export function limitItems(plan: Plan, found: Placed): Plan {
   return found.placed.shape.steps.reduce((corrected, { kind, dependsOn }, place) => {

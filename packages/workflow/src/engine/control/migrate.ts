@@ -51,7 +51,7 @@ function movesTo(steps: readonly StoredStep[], { steps: shapes }: DefinitionShap
 }
 
 function problemsOfOld({ steps }: RunToChange, { version, shape }: SavedDefinition): string[] {
-  if (steps.some(({ itemKey }) => itemKey !== undefined)) return ['a map of it has its items already']
+  if (steps.some(({ itemKey }) => itemKey !== undefined)) return ['a map or loop of it has its items already']
   const names = new Set(shape.steps.map(({ name }) => name))
   return steps.flatMap((step) => {
     if (step.status === 'running') return [`step "${step.name}" is running`]

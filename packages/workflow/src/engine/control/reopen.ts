@@ -84,6 +84,7 @@ type Again = 'anew' | 'again' | undefined
 
 function whatRunsAgain(found: RunToChange, { stoodIn, again: wanted }: Wanted): readonly Again[] {
   const { run, steps, shape } = found
+  const dependents = dependentsIn(found)
   const again: Again[] = []
   // Numbers are a topological order: the dependencies of a step come before it.
   steps.forEach((step, number) => {
@@ -100,21 +101,35 @@ function whatRunsAgain(found: RunToChange, { stoodIn, again: wanted }: Wanted): 
     }
     const usedFailure = wanted !== undefined && shape.steps[number]!.dependsOn.includes(wanted)
     if (usedFailure || (wanted !== undefined && below.includes('anew'))) assertNothingStands(found, number)
-    if (step.status === 'compensated' || below.includes('anew') || usedFailure) again[number] = 'anew'
-    else if (!isSettled(found, step) || below.includes('again') || number === wanted) again[number] = 'again'
-    else if (lacksItems(found, number)) again[number] = 'again'
+    const begins = beginsAgain(found, dependents, number)
+    if (step.status === 'compensated' || begins === 'anew' || below.includes('anew') || usedFailure)
+      again[number] = 'anew'
+    else if (!isSettled(found, step) || begins === 'again' || below.includes('again') || number === wanted)
+      again[number] = 'again'
   })
   retryUnusedFailures(found, again, stoodIn?.step)
   return again
 }
 
-/** A map that decided its items while its run was stopping: they were not added, and its join was cancelled. */
-function lacksItems({ steps, shape }: RunToChange, number: number): boolean {
-  if (shape.steps[number]!.kind !== 'map' || steps[number]!.status !== 'completed') return false
-  const isOfMap = (place: number) => shape.steps[place]!.dependsOn[0] === number
-  const join = steps.find((_, place) => shape.steps[place]!.kind === 'join' && isOfMap(place))
-  const hasItems = steps.some(({ itemKey }, place) => itemKey !== undefined && isOfMap(place))
-  return join?.status === 'cancelled' && !hasItems
+/**
+ * Whether a step that decides items or begins a loop does so again. A loop of which a round was undone begins anew. If the step ended while its run
+ * was stopping, it has added no items, and those that are there are of an earlier time: none of them has begun.
+ */
+function beginsAgain(found: RunToChange, dependents: readonly (readonly number[])[], number: number): Again {
+  const { steps, shape } = found
+  const { kind } = shape.steps[number]!
+  if (kind !== 'map' && kind !== 'repeat') return undefined
+  // Its items follow it.
+  const after = steps.findIndex(({ itemKey }, place) => place > number && itemKey === undefined)
+  const items = steps.slice(number + 1, after)
+  if (kind === 'repeat' && items.some(({ status }) => status === 'compensated')) return 'anew'
+  const join = steps[dependents[number]!.at(-1)!]!
+  const isOpen = steps[number]!.status === 'completed' && !isSettled(found, join)
+  return isOpen && items.every(neverBegun) ? 'again' : undefined
+}
+
+function neverBegun({ status, startedAt }: StoredStep): boolean {
+  return status === 'cancelled' && startedAt === null
 }
 
 /** A step that is to run anew must not leave an effect behind that its compensation would have undone. */

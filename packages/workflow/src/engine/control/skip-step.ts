@@ -11,6 +11,10 @@ export function planSkipStep(found: RunToChange, name: string, output: JsonText)
     const remedy = 'Retry the run, or skip items of the map.'
     throw stepRefusal(run, step, 'skipped', 'it decides the items of a map', remedy)
   }
+  if (shape.steps[step.step]!.kind === 'repeat') {
+    const remedy = 'Retry the run, or skip a round of the loop.'
+    throw stepRefusal(run, step, 'skipped', 'it begins a loop', remedy)
+  }
   if (isForward(run)) return skipForward(found, step, output)
   assertRetryable(found, 'continued by skipping a step')
   if (keepsFailure(found, step)) {

@@ -18,6 +18,13 @@ export type AttemptEnd =
   | { readonly type: 'waits'; readonly wake: Wake | null }
   /** A map decided its items. */
   | { readonly type: 'expands'; readonly items: readonly NewItem[]; readonly atOnce: number | null }
+  /** A round of a loop returned, and another one follows. */
+  | {
+      readonly type: 'repeats'
+      readonly output: JsonText
+      readonly nextItem: NewItem
+      readonly delayMs: number
+    }
   /** The handler succeeded, but its output cannot be stored: the step took effect, but dependents have no input. */
   | { readonly type: 'unstorable'; readonly error: unknown }
   /** `interrupted`: the handler's signal had fired before it threw, for this reason. */
@@ -44,6 +51,7 @@ const PERMANENT_CODES: ReadonlySet<string> = new Set([
   'transaction_ended',
   'signal_timeout',
   'poll_timeout',
+  'rounds_exhausted',
   'approval_rejected',
   'child_failed',
 ])
@@ -59,7 +67,7 @@ export function decideOutcome(
   random: () => number,
   failingMs = 0,
 ): Outcome {
-  if (end.type === 'returned') return endedWell(claim, end.output)
+  if (end.type === 'returned' || end.type === 'repeats') return endedWell(claim, end)
   const ref = refOf(claim)
   if (end.type === 'relay') {
     const relayed = { ...ref, type: 'relayed' as const, undoOf: claim.undoOf ?? 'completed' }
@@ -116,8 +124,16 @@ function failedForGood(claim: Claim, step: StepDefinition, thrown: unknown) {
   }
 }
 
-export function endedWell(claim: Claim, output: JsonText): EndedWell {
+export function endedWell(
+  claim: Claim,
+  end: Extract<AttemptEnd, { type: 'returned' | 'repeats' }>,
+): EndedWell {
   const { runId, step, fence, direction, definitionId } = claim
+  const { output } = end
+  if (end.type === 'repeats') {
+    const { nextItem, delayMs } = end
+    return { runId, step, fence, direction, definitionId, type: 'repeated', output, nextItem, delayMs }
+  }
   // One literal for each type: spreading an object here makes a worker 40 % slower.
   return direction === 'undo'
     ? { runId, step, fence, direction, definitionId, type: 'compensated' }

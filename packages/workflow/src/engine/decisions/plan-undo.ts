@@ -2,6 +2,7 @@ import {
   type DefinitionShape,
   type DrainedRun,
   edgesOf,
+  isItem,
   placeRows,
   type StepShape,
   type UndoPlan,
@@ -20,7 +21,10 @@ export function planUndo(graph: StepGraph, shape: DefinitionShape, run: DrainedR
   const { numbers } = placed
   const rows = new Map(run.steps.map((row) => [row.step, row]))
   const steps = numbers.map((number) => rows.get(number)!)
-  const plan = planInOrder(edgesOf(placed.shape), placed.shape, { ...run, steps })
+  // Without a compensation, items are no relays: their join depends on their opener too. A loop may have thousands of rounds, one after the other.
+  const relays = ({ compensate }: StepShape, place: number) =>
+    !isItem(numbers[place]!) || compensate !== 'never'
+  const plan = planInOrder(edgesOf(placed.shape), placed.shape, { ...run, steps }, relays)
   return { ...plan, undos: plan.undos.map((undo) => ({ ...undo, step: numbers[undo.step]! })) }
 }
 
@@ -29,6 +33,7 @@ function planInOrder(
   graph: Pick<StepGraph, 'dependencies' | 'dependents'>,
   shape: DefinitionShape,
   run: DrainedRun,
+  relays: (step: StepShape, number: number) => boolean = () => true,
 ): UndoPlan {
   const size = shape.steps.length
   // It may have completed although its run was being stopped: then nothing is undone, and an operator may let the run go on.
@@ -44,16 +49,18 @@ function planInOrder(
   )
   const below = spread(owed, graph.dependencies, ascending(size))
   const above = spread(owed, graph.dependents, ascending(size).reverse())
-  const takesPart = owed.map((owes, number) => owes || (below[number]! && above[number]!))
+  const takesPart = owed.map(
+    (owes, number) => owes || (below[number]! && above[number]! && relays(shape.steps[number]!, number)),
+  )
   const undos = ascending(size)
     .filter((number) => takesPart[number])
     .map((step) => ({ step, openDependents: graph.dependents[step]!.filter((n) => takesPart[n]).length }))
   return { runId: run.runId, fences: run.fences, endsAs: endOf(run, undos.length), undos }
 }
 
-/** When the row of a step is undone. Of a map, the shape's `compensate` is about its items. */
+/** When the row of a step is undone. Of a map or a loop, the shape's `compensate` is about its items. */
 export function compensateOf({ kind, compensate }: StepShape): StepShape['compensate'] {
-  return kind === 'map' ? 'never' : compensate
+  return kind === 'map' || kind === 'repeat' ? 'never' : compensate
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Adapter } from '../../adapter/index.ts'
-import type { Receives, ReceivesAnything, Settled } from '../../definition/index.ts'
+import type { Receives, ReceivesAnything } from '../../definition/index.ts'
 import { BelayError } from '../../errors.ts'
 import { checkOptions } from '../../options/index.ts'
 import { valuesByKey } from '../base/told-values.ts'
@@ -31,6 +31,7 @@ import type {
   SignalReceipt,
   Signals,
 } from '../signals/signals.ts'
+import type { OutputAt, StandInFor, StepNameOf } from './step-names.ts'
 
 /** A handle on a run that was started or found. It holds no resources and needs no closing. */
 export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = ReceivesAnything> {
@@ -187,35 +188,6 @@ export type SignalArguments<Payload> = undefined extends Payload
 export type ApproveOptionsOf<Payload> = undefined extends Payload
   ? ApproveOptions<Payload>
   : ApproveOptions<Payload> & { readonly payload: Payload }
-
-/** Names of the run's steps, and of items of its maps: `resize[key]`. */
-export type StepNameOf<Outputs> = (keyof Outputs & string) | ItemNameOf<Outputs>
-
-/** The output of a step, or of an item of a map. */
-export type OutputAt<Outputs, Name> = Name extends keyof Outputs
-  ? Outputs[Name]
-  : Name extends `${infer Map}[${string}]`
-    ? Map extends keyof Outputs
-      ? Outputs[Map] extends readonly (infer Output)[]
-        ? OwnOutput<Output>
-        : never
-      : never
-    : never
-
-/** What stands in for an output: of a step past whose failure the run continues, what it would have completed with. */
-export type StandInFor<Output> = [unknown] extends [Output]
-  ? unknown
-  : [Exclude<Output, undefined>] extends [never]
-    ? Output
-    : [Exclude<Output, undefined>] extends [Settled<infer Completed>]
-      ? Completed
-      : Output
-/** The output of an item itself: a map that collects failures tells it in a `Settled`. */
-type OwnOutput<Output> = [Output] extends [Settled<infer Own>] ? Own : Output
-
-type ItemNameOf<Outputs> = {
-  [Name in keyof Outputs & string]: Outputs[Name] extends readonly unknown[] ? `${Name}[${string}]` : never
-}[keyof Outputs & string]
 
 export interface RunHandleParts {
   readonly adapter: Adapter

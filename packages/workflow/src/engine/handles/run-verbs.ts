@@ -10,14 +10,12 @@ import type {
   ApprovalNames,
   ApprovalPayload,
   ApproveOptionsOf,
-  OutputAt,
   RunHandle,
   SignalArguments,
   SignalNames,
   SignalPayload,
-  StandInFor,
-  StepNameOf,
 } from './run-handle.ts'
+import type { OutputAt, StandInFor, StepNameOf } from './step-names.ts'
 
 /**
  * The methods of a handle, for a run named in the call: by a handle, an id, or its workflow and key. Each behaves like the handle's method of the

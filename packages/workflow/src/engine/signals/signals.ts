@@ -113,7 +113,7 @@ interface KnownStep {
 }
 
 function isWaitKind(kind: StepShape['kind']): kind is WaitKind {
-  return kind !== undefined && kind !== 'map' && kind !== 'join' && kind !== 'choose'
+  return kind !== undefined && kind !== 'map' && kind !== 'repeat' && kind !== 'join' && kind !== 'choose'
 }
 
 /** Sends signals and decisions to runs: checks and records them, and wakes workers. */

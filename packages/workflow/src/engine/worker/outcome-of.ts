@@ -22,11 +22,14 @@ export function endOnceTold({ step, claim, telling }: Attempt, end: AttemptEnd):
   if (error === undefined) return end
   switch (end.type) {
     case 'returned':
+    case 'repeats':
     case 'received':
     case 'waits':
     case 'expands':
       // The effect of a handler that returned is there. A wait has no effect, and a compensation may be called again.
-      return step.wait === null && step.map === null && claim.direction === 'forward'
+      return step.wait === null &&
+        (step.map === null || step.map.part === 'round') &&
+        claim.direction === 'forward'
         ? { type: 'unstorable', error }
         : { type: 'threw', error }
     case 'unstorable':
@@ -44,7 +47,7 @@ export function endOnceTold({ step, claim, telling }: Attempt, end: AttemptEnd):
  * because they hold only values that the engine made, which can be stored.
  */
 export function replacementFor(attempt: Attempt, refused: Outcome, reason: string): Outcome | undefined {
-  if (refused.type !== 'completed') return undefined
+  if (refused.type !== 'completed' && refused.type !== 'repeated') return undefined
   const { claim, step } = attempt
   const type = step.wait === null ? 'unstorable' : 'threw'
   return decideOutcome(claim, step, { type, error: refusedOutput(attempt, reason) }, () => 1)
@@ -64,6 +67,8 @@ export function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number 
   const dependents = new Map<string, Set<number>>()
   let items = 0
   for (const { item, outcome } of entries) {
+    // Its join goes on waiting.
+    if (outcome.type === 'repeated') items += 1
     if (!END_WELL.has(outcome.type) && !(outcome.type === 'failed' && outcome.continues)) continue
     items += outcome.type === 'expanded' ? outcome.items.length : freedBy(item)
     if (item.dependents.length === 0) continue

@@ -138,8 +138,8 @@ class Transaction {
     this.#end = end
     // Rethrow for the store, which knows which errors are conflicts.
     if (end.type === 'threw') throw end.error
-    if (end.type !== 'returned') return null
-    const outcome = endedWell(attempt.claim, end.output)
+    if (end.type !== 'returned' && end.type !== 'repeats') return null
+    const outcome = endedWell(attempt.claim, end)
     const room = this.#parts.reserve(outcome)
     this.#done = room.end
     this.#outcome = outcome

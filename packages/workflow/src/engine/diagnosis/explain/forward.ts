@@ -116,6 +116,8 @@ function ready(found: RunToExplain, step: StepRecord): StepExplanation {
     return { step: name, reason: 'start', sentence, until: new Date(run.startAt) }
   }
   if (availableAt !== null && availableAt > now) {
+    // Only a round of a loop begins with a delay.
+    if (failures === 0) return timer(name, 'begins at', availableAt)
     const sentence = `"${name}" failed ${times(failures)} and is tried again at ${instant(availableAt)}.`
     return { step: name, reason: 'retry', sentence, until: new Date(availableAt) }
   }

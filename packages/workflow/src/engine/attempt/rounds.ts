@@ -1,0 +1,140 @@
+import { type Claim, itemIndex, type JsonText, type NewItem } from '../../adapter/index.ts'
+import type { StepContext } from '../../definition/handler.ts'
+import type { EndedRound, Round, StepDefinition } from '../../definition/step.ts'
+import { DURATION_MAX, type Duration, durationMs } from '../../duration.ts'
+import { BelayError } from '../../errors.ts'
+import { PermanentError } from '../../handler-errors.ts'
+import { shown } from '../../shown.ts'
+import { presentable } from '../../thrown.ts'
+import { counted } from '../../words.ts'
+import { toJsonText } from '../base/payload.ts'
+import type { AttemptEnd } from '../decisions/decide.ts'
+import { isThenable } from './await-handler.ts'
+import { type OutputOf, outputOwner } from './serialised-output.ts'
+
+/** What a round's handler returned, and what follows. `error`: the effect is there, but what follows could not be decided. */
+class EndOfRound {
+  readonly output: unknown
+  readonly next: { readonly delayMs: number } | { readonly error: unknown } | null
+
+  constructor(output: unknown, next: EndOfRound['next']) {
+    this.output = output
+    this.next = next
+  }
+}
+
+type RoundAttempt = OutputOf & { readonly step: Pick<StepDefinition, 'name' | 'run'> }
+
+/**
+ * The handler of a round, which then decides what follows. After the round's own handler has returned it does not throw: a retry would repeat the
+ * effect.
+ */
+export function roundHandler(attempt: RoundAttempt, round: Round): (context: StepContext) => unknown {
+  return (context) => {
+    const returned = attempt.step.run?.(context)
+    if (!isThenable(returned)) return whatFollows(attempt, round, context, returned)
+    return Promise.resolve(returned).then((output) => whatFollows(attempt, round, context, output))
+  }
+}
+
+function whatFollows(
+  attempt: RoundAttempt,
+  round: Round,
+  context: StepContext,
+  output: unknown,
+): EndOfRound | Promise<EndOfRound> {
+  const ended: EndedRound = {
+    output,
+    round: itemIndex(attempt.claim.step) + 1,
+    // A large input is parsed only if somebody reads it.
+    get input() {
+      return context.input
+    },
+    get deps() {
+      return context.deps
+    },
+  }
+  try {
+    const answer = round.until?.(ended)
+    // Most answers are not promises, and a loop may have thousands of rounds.
+    if (typeof answer === 'boolean' && (answer || typeof round.delay === 'number')) {
+      return new EndOfRound(output, answer ? null : afterRound(attempt, round, ended, round.delay))
+    }
+    return decideLater(attempt, round, ended, answer)
+  } catch (error) {
+    return new EndOfRound(output, { error: presentable(error) })
+  }
+}
+
+async function decideLater(
+  attempt: RoundAttempt,
+  round: Round,
+  ended: EndedRound,
+  given: unknown,
+): Promise<EndOfRound> {
+  const { output } = ended
+  try {
+    const answer = await given
+    if (typeof answer !== 'boolean') throw notBoolean(attempt, answer)
+    if (answer) return new EndOfRound(output, null)
+    // Refuses a round too many before its delay is asked for.
+    afterRound(attempt, round, ended, 0)
+    const delay = typeof round.delay === 'number' ? round.delay : await round.delay(ended)
+    return new EndOfRound(output, afterRound(attempt, round, ended, delay))
+  } catch (error) {
+    return new EndOfRound(output, { error: presentable(error) })
+  }
+}
+
+function afterRound(
+  { claim: { runId }, step: { name } }: RoundAttempt,
+  { roundsMax }: Round,
+  { round }: EndedRound,
+  delay: unknown,
+): { readonly delayMs: number } {
+  if (round < roundsMax) {
+    const what = `What delay of step "${name}" of run ${runId} returned`
+    const delayMs = durationMs(delay as Duration, what)
+    if (delayMs <= durationMs(DURATION_MAX, 'the longest duration')) return { delayMs }
+    throw new PermanentError(`${what} is ${shown(delay)}, and the longest duration is ${DURATION_MAX}.`)
+  }
+  throw new BelayError(
+    'rounds_exhausted',
+    `Step "${name}" of run ${runId} was the last of ${counted(roundsMax, 'round')} allowed, and until has not returned true. Raise max, or let until end the loop earlier.`,
+    { runId, step: name },
+  )
+}
+
+function notBoolean({ step: { name } }: RoundAttempt, answer: unknown): PermanentError {
+  return new PermanentError(
+    `until of step "${name}" returned ${shown(answer)}, and must return true for the last round, or false.`,
+  )
+}
+
+/** The end of an attempt in which a round's handler returned. `serialised` is the end with its output as JSON text. */
+export function endOfRound(
+  attempt: OutputOf,
+  ended: unknown,
+  serialised: (value: unknown) => AttemptEnd,
+): AttemptEnd {
+  const { output, next } = ended as EndOfRound
+  if (next !== null && 'error' in next) return { type: 'unstorable', error: next.error }
+  const end = serialised(output)
+  if (next === null || end.type !== 'returned') return end
+  return {
+    type: 'repeats',
+    output: end.output,
+    nextItem: itemAfter(attempt.claim, end.output),
+    delayMs: next.delayMs,
+  }
+}
+
+function itemAfter({ step }: Claim, output: JsonText): NewItem {
+  return { key: String(itemIndex(step) + 2), value: output }
+}
+
+/** The end of an attempt that begins a loop. `last` is what its first round gets. */
+export function firstRound(attempt: OutputOf, last: unknown, maxBytes: number): AttemptEnd {
+  const value = last === undefined ? null : toJsonText(last, maxBytes, () => outputOwner(attempt))
+  return { type: 'expands', items: [{ key: '1', value }], atOnce: null }
+}
