@@ -1,5 +1,11 @@
--- Ends of runs that somebody waits for, and which run a run was started for. A new table, columns that may be null, and a trigger that does nothing for
+-- Ends of runs that somebody waits for, and which run a run was started for. New tables, columns that may be null, and a trigger that does nothing for
 -- runs of the release before.
+CREATE TABLE "belay"."workflow_children" (
+	"parent_run_id" uuid NOT NULL,
+	"run_id" uuid NOT NULL,
+	CONSTRAINT "workflow_children_pkey" PRIMARY KEY("parent_run_id","run_id")
+);
+--> statement-breakpoint
 CREATE TABLE "belay"."workflow_run_ends" (
 	"sequence" bigint GENERATED ALWAYS AS IDENTITY (sequence name "belay"."workflow_run_ends_sequence_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
 	"run_id" uuid NOT NULL,

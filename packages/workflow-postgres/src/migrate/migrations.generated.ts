@@ -667,9 +667,15 @@ INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0008_items
   },
   {
     tag: '0009_ends_of_runs',
-    hash: '789452c6c671ad92b9e104d38081cbc742d6159ee30ca369df7f235f14e3f746',
-    sql: `-- Ends of runs that somebody waits for, and which run a run was started for. A new table, columns that may be null, and a trigger that does nothing for
+    hash: '1d66322270c12c2b872ae7ab30e767d7911880b27919f58702076d00ae6563c5',
+    sql: `-- Ends of runs that somebody waits for, and which run a run was started for. New tables, columns that may be null, and a trigger that does nothing for
 -- runs of the release before.
+CREATE TABLE "belay"."workflow_children" (
+	"parent_run_id" uuid NOT NULL,
+	"run_id" uuid NOT NULL,
+	CONSTRAINT "workflow_children_pkey" PRIMARY KEY("parent_run_id","run_id")
+);
+--> statement-breakpoint
 CREATE TABLE "belay"."workflow_run_ends" (
 	"sequence" bigint GENERATED ALWAYS AS IDENTITY (sequence name "belay"."workflow_run_ends_sequence_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
 	"run_id" uuid NOT NULL,
@@ -724,16 +730,8 @@ INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0009_ends_
 `,
   },
   {
-    tag: '0010_index_of_children',
-    hash: '1cff8dd57f9eeb5f89e0f9635dca0fef00179a788a388887f05781c82ac1f2da',
-    sql: `-- Outside a transaction: the index is built while runs go on.
-CREATE INDEX CONCURRENTLY IF NOT EXISTS "workflow_runs_parent_idx" ON "belay"."workflow_runs" USING btree ("parent_run_id","id") WHERE "belay"."workflow_runs"."parent_run_id" is not null;--> statement-breakpoint
-INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0010_index_of_children', 5) ON CONFLICT DO NOTHING;
-`,
-  },
-  {
-    tag: '0011_pivots',
-    hash: '345e50e4f20b02d49e3579bfb039d8b40dad517c7dcdcf007cc02f445f538cbf',
+    tag: '0010_pivots',
+    hash: '385cf9aa019c5b5d07b50a5d7ad0a765a15d67bd9d050503b8d05518eb04cf55',
     sql: `ALTER TABLE "belay"."workflow_definitions" ADD COLUMN "pivots" integer[];--> statement-breakpoint
 ALTER TABLE "belay"."workflow_definitions" ADD COLUMN "irreversible" integer[];
 --> statement-breakpoint
@@ -816,7 +814,7 @@ JOIN "belay"."workflow_definitions" d ON d.id = r.definition_id
 JOIN "belay"."workflow_definition_steps" ds ON ds.definition_id = r.definition_id AND ds.step = CASE WHEN s.step < 65536 THEN s.step ELSE (s.step >> 16) - 1 END
 LEFT JOIN "belay"."workflow_workers" w ON w.id = s.worker_id;
 --> statement-breakpoint
-INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0011_pivots', 5);
+INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0010_pivots', 5);
 `,
   },
 ]

@@ -133,7 +133,9 @@ function childrenOf(parentId: string): RunSource {
   return {
     with: sql``,
     rows: (conditions, page) => {
-      const found = sql`(select r.* from belay.workflow_runs r where r.parent_run_id = ${parentId}::uuid)`
+      const found = sql`(select r.* from belay.workflow_children c
+        join belay.workflow_runs r on r.id = any (array[c.run_id])
+        where c.parent_run_id = ${parentId}::uuid)`
       return newestOf(found, fits({ ...conditions, parentId: undefined }), page)
     },
   }

@@ -35,7 +35,7 @@ locked_steps as materialized (
   for update of s skip locked
 ),
 ended_runs as materialized (
-  select r.id
+  select r.id, r.parent_run_id
   from locked_steps l
   join belay.workflow_runs r on r.id = any (array[l.run_id])
   -- Read again under the lock: the run may have been sent forward meanwhile, or moved to another definition, with rows that this statement does not
@@ -46,6 +46,10 @@ ended_runs as materialized (
 ),
 pruned_steps as (
   delete from belay.workflow_steps s using ended_runs e where s.run_id = any (array[e.id])
+),
+pruned_children as (
+  delete from belay.workflow_children c using ended_runs e
+  where c.parent_run_id = any (array[e.parent_run_id]) and c.run_id = any (array[e.id])
 ),
 pruned_signals as (
   delete from belay.workflow_signals s using ended_runs e where s.run_id = any (array[e.id])

@@ -1,6 +1,6 @@
 import { pgSchema } from 'drizzle-orm/pg-core'
 import { makeDefinitionSteps, makeDefinitions } from './definitions.ts'
-import { makeRuns } from './runs.ts'
+import { makeChildren, makeRuns } from './runs.ts'
 import { makeReady, makeSteps } from './steps.ts'
 import { makeAttempts, makeHistory, makeRunEnds, makeSignals, makeValues } from './trail.ts'
 import { makeLeases, makeWorkers } from './workers.ts'
@@ -21,6 +21,7 @@ export function makeTables(schemaName: string) {
     definitions: makeDefinitions(schema),
     definitionSteps: makeDefinitionSteps(schema),
     runs: makeRuns(schema),
+    children: makeChildren(schema),
     steps: makeSteps(schema),
     ready: makeReady(schema),
     signals: makeSignals(schema),
@@ -40,6 +41,7 @@ export const belay = defaultTables.schema
 export const workflowDefinitions = defaultTables.definitions
 export const workflowDefinitionSteps = defaultTables.definitionSteps
 export const workflowRuns = defaultTables.runs
+export const workflowChildren = defaultTables.children
 export const workflowSteps = defaultTables.steps
 export const workflowReady = defaultTables.ready
 export const workflowSignals = defaultTables.signals

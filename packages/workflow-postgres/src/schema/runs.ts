@@ -1,6 +1,16 @@
 import { FORWARD_STATUSES, LIVE_STATUSES } from '@belay/workflow/adapter'
 import { sql } from 'drizzle-orm'
-import { boolean, check, index, integer, json, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import {
+  boolean,
+  check,
+  index,
+  integer,
+  json,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core'
 import { instant, type Schema } from './columns.ts'
 import { oneOf, runFitsStatus, STOPPED_ENDS } from './row-checks.ts'
 
@@ -66,9 +76,6 @@ export function makeRuns(schema: Schema) {
         .using('gin', table.tags)
         .with({ gin_pending_list_limit: '256' })
         .where(sql`${table.tags} is not null`),
-      index('workflow_runs_parent_idx')
-        .on(table.parentRunId, table.id)
-        .where(sql`${table.parentRunId} is not null`),
       index('workflow_runs_stray_idx').on(table.createdAt).where(sql`${table.stray}`),
       check('workflow_runs_fits_status', runFitsStatus(table)),
       check('workflow_runs_open_steps_counted', sql`${table.openSteps} >= 0`),
@@ -77,5 +84,14 @@ export function makeRuns(schema: Schema) {
       check('workflow_runs_stopped_has_cause', sql`(${table.stop} is null) = (${table.cause} is null)`),
       check('workflow_runs_undo_was_stopped', sql`${table.endsAs} is null or ${table.stop} is not null`),
     ],
+  )
+}
+
+/** The runs that were started for another, by that run. A table of its own, so that no index of the runs has to be built. Pruned with the child. */
+export function makeChildren(schema: Schema) {
+  return schema.table(
+    'workflow_children',
+    { parentRunId: uuid('parent_run_id').notNull(), runId: uuid('run_id').notNull() },
+    (table) => [primaryKey({ name: 'workflow_children_pkey', columns: [table.parentRunId, table.runId] })],
   )
 }

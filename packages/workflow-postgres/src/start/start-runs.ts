@@ -51,7 +51,11 @@ created_runs as (
   where (select count(*) from shapes) = (select count(distinct definition_id) from new_runs)
   order by n.position
   on conflict do nothing
-  returning id, definition_id, start_at
+  returning id, definition_id, start_at, parent_run_id
+),
+added_children as (
+  insert into belay.workflow_children (parent_run_id, run_id)
+  select c.parent_run_id, c.id from created_runs c where c.parent_run_id is not null
 ),
 live_worker as materialized (
   -- As in a claim: declaring the worker dead happens entirely before or entirely after this. Locked once all runs are inserted.

@@ -10,10 +10,21 @@ const where = ['Workflow "w"', 'Workflow name']
 
 const base = () => define('w', { version: 1 }).step('a', { run: () => 1 }) as unknown as Builder
 
+type EndKind = 'onCompleted' | 'onFailed' | 'onCompensated' | 'finally'
+
 /** A builder without the types that keep such values out. */
 type Builder = Readonly<
   Record<
-    'step' | 'sleep' | 'waitForSignal' | 'approval' | 'poll' | 'map' | 'repeat' | 'choose' | 'workflow',
+    | 'step'
+    | 'sleep'
+    | 'waitForSignal'
+    | 'approval'
+    | 'poll'
+    | 'map'
+    | 'repeat'
+    | 'choose'
+    | 'workflow'
+    | EndKind,
     (...args: unknown[]) => unknown
   >
 > & {
@@ -23,7 +34,19 @@ type Builder = Readonly<
 const run = () => 1
 const GRAPH = { version: 1, steps: { a: { handler: 'run' } }, dag: {} }
 
+/** The rows of the steps after the end, which differ by name only. */
+const END_ROWS = (['onCompleted', 'onFailed', 'onCompensated', 'finally'] as const).map(
+  (kind): Row<World> => ({
+    name: `workflow.${kind}`,
+    call: (_, ...args) => base()[kind](...args),
+    args: () => ['b', { run }],
+    options: { 1: ['dependsOn', 'onSkipped', 'run', ...TRANSACTION, ...RETRIES, 'timeout', 'lossesMax'] },
+    where,
+  }),
+)
+
 export const DEFINITION_ROWS: readonly Row<World>[] = [
+  ...END_ROWS,
   {
     name: 'define',
     call: (_, ...args) => define(...(args as unknown as Parameters<typeof define>)),

@@ -100,6 +100,7 @@ const TABLES = [
   'attempts',
   'values',
   'run_ends',
+  'children',
   'workers',
   'leases',
 ]

@@ -18,7 +18,7 @@ import { unknownRun } from '../runs/run-reference.ts'
 import { type Action, type ActionResult, decideAction } from './action.ts'
 import { cancellation } from './cancel.ts'
 import type { Actor } from './change-of.ts'
-import { isPausedBy, liveChildren, pausedBy } from './family.ts'
+import { assertNoFamily, isPausedBy, liveChildren, pausedBy } from './family.ts'
 import { historyEntry, type RunHistoryEntry } from './history.ts'
 import {
   ACTION_OPTIONS,
@@ -85,24 +85,27 @@ export class Control {
     this.#parts.assertOpen()
     // Within a transaction the adapter opens itself, as for runs that are started in one.
     if (tx === undefined) await adapter.open()
-    if (action.type === 'pause' || action.type === 'resume') await this.#actOnChildren(runId, action, tx)
+    if (action.type === 'pause' || action.type === 'resume') {
+      if (tx === undefined) await this.#actOnChildren(runId, action)
+      else await assertNoFamily(adapter, { runId, action: action.type, tx })
+    }
     const decide = (found: RunToChange) => decideAction(found, action, by)
     const result = await adapter.changeRun({ runId, keepAttempts, decide }, { tx })
     if (result === null) throw unknownRun({ runId })
     // Changes within a transaction take effect at its commit: the adapter then wakes workers.
     if (result.changed && tx === undefined) this.#report(runId, action, by, result)
     // A child may have started between the first look and the pause.
-    if (action.type === 'pause') await this.#actOnChildren(runId, action, tx)
+    if (action.type === 'pause' && tx === undefined) await this.#actOnChildren(runId, action)
     return result
   }
 
   /** The children come first: if this process dies meanwhile, the run is as it was, and its operator repeats the action. */
-  async #actOnChildren(runId: string, action: Action & { readonly type: 'pause' | 'resume' }, tx: unknown) {
+  async #actOnChildren(runId: string, action: Action & { readonly type: 'pause' | 'resume' }) {
     for (const child of await liveChildren(this.#parts, runId)) {
       const isPaused = child.status === 'paused'
       const wanted =
         action.type === 'pause' ? !isPaused : isPaused && (await isPausedBy(this.#parts, child, runId))
-      if (wanted) await this.act(child.runId, action, pausedBy(runId), tx).catch(ignoreEnded)
+      if (wanted) await this.act(child.runId, action, pausedBy(runId)).catch(ignoreEnded)
     }
   }
 

@@ -6,6 +6,7 @@ import {
   type RunStatus,
   templateOf,
 } from '../../adapter/index.ts'
+import { BelayError } from '../../errors.ts'
 import { hasChildren, sharesFate } from '../base/child-steps.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import type { Actor } from './change-of.ts'
@@ -57,4 +58,29 @@ export async function isPausedBy(
   const history = await adapter.readHistory({ runId: child.runId, limit: 100 })
   const last = history.filter(({ action }) => action === 'pause').at(-1)
   return last?.actor === pausedBy(parentId).actor
+}
+
+/**
+ * Refuses an action in a caller's transaction that would have to reach children: others could not be found in it, and their rows would stay locked
+ * until it ends.
+ *
+ * @throws BelayError `action_refused` for a run whose workflow has steps with children.
+ */
+export async function assertNoFamily(
+  adapter: Pick<Adapter, 'findRun' | 'readDefinitions'>,
+  {
+    runId,
+    action,
+    tx,
+  }: { readonly runId: string; readonly action: 'pause' | 'resume'; readonly tx: unknown },
+): Promise<void> {
+  const run = await adapter.findRun({ runId }, { tx })
+  if (run === null) return
+  const [definition] = await adapter.readDefinitions([run.definitionId], { tx })
+  if (definition === undefined || !hasChildren(definition.shape)) return
+  throw new BelayError(
+    'action_refused',
+    `Run ${runId} of "${run.workflow}" cannot be ${action}d in a transaction: it may have children, which ${action} with it. Call ${action}() without tx.`,
+    { runId },
+  )
 }

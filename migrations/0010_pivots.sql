@@ -80,4 +80,4 @@ JOIN "belay"."workflow_definitions" d ON d.id = r.definition_id
 JOIN "belay"."workflow_definition_steps" ds ON ds.definition_id = r.definition_id AND ds.step = CASE WHEN s.step < 65536 THEN s.step ELSE (s.step >> 16) - 1 END
 LEFT JOIN "belay"."workflow_workers" w ON w.id = s.worker_id;
 --> statement-breakpoint
-INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0011_pivots', 5);
+INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0010_pivots', 5);
