@@ -114,7 +114,7 @@ const BROKEN: Readonly<Record<string, Change>> = {
   open_steps_count_open_undos: stored(UNDOING, { openSteps: 1 }),
   open_steps_count_open_sinks: stored(FORWARD, { openSteps: 2 }),
   nothing_open_once_the_undo_has_begun: step(UNDOING, D, { status: 'pending', openDependencies: 1 }),
-  step_of_a_running_run_is_open_or_settled: step(FORWARD, B, { status: 'cancelled' }),
+  running_run_has_no_failed_step: step(FORWARD, B, { status: 'cancelled' }),
   open_dependencies_count_is_right: step(FORWARD, D, { openDependencies: 2 }),
   started_after_its_dependencies: step(FORWARD, D, { status: 'skipped' }),
   started_no_earlier_than_its_dependencies_ended: step(FORWARD, A, { finishedAt: Number.MAX_SAFE_INTEGER }),
