@@ -145,6 +145,17 @@ describe('the patterns on docs/patterns.md', () => {
   })
 
   test.each([
+    [false, 'completed', ['charge 900']],
+    [true, 'compensated', ['release page 3', 'release page 2', 'release page 1']],
+  ])('Loop with a limit: with a card that is declined %s', async (declines, end, expected) => {
+    const { did, shop, mail } = openShop({ declines })
+    const pageAfter = async (page: number) => (page < 3 ? page + 1 : null)
+    const world = { shop: { ...shop, pageAfter }, mail }
+    const { status } = await perform({ heading: 'Loop with a limit', world }, { cents: 900 })
+    expect([status, did]).toEqual([end, ['reserve page 1', 'reserve page 2', 'reserve page 3', ...expected]])
+  })
+
+  test.each([
     [true, ['ask manager', 'buy rope']],
     [false, ['ask manager', expect.stringMatching(/^mail to ada: .*too dear/)]],
   ])('Decision: a manager who says %s, a day later', async (yes, expected) => {
