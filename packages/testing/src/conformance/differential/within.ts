@@ -1,5 +1,5 @@
 import { createEngine } from '@belay/workflow'
-import type { Adapter } from '@belay/workflow/adapter'
+import { type Adapter, BelayError } from '@belay/workflow/adapter'
 import { GRAPHS } from './graphs.ts'
 import { withoutId } from './look.ts'
 
@@ -17,5 +17,15 @@ export async function pausedAndResumed(adapter: Adapter, runId: string, tx: unkn
   const found = await adapter.findRun({ runId }, { tx })
   if (found === null) return { found }
   const handle = createEngine({ adapter }).runs.handle(runId)
-  return { found, paused: await handle.pause({ tx }), resumed: await handle.resume({ tx }) }
+  // A run that may have children is refused, with nothing written.
+  const answered = async (act: () => Promise<unknown>) =>
+    act().catch((error: unknown) => {
+      if (BelayError.is(error) && error.code === 'action_refused') return { refused: error.message }
+      throw error
+    })
+  return {
+    found,
+    paused: await answered(() => handle.pause({ tx })),
+    resumed: await answered(() => handle.resume({ tx })),
+  }
 }
