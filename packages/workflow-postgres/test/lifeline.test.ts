@@ -200,16 +200,19 @@ describe('hints between processes', () => {
 
   it('sent within a moment are merged into one, for all they name, or for any if one names none', async () => {
     const heard = await listening()
-    const sender = postgres(database.url)
-    onTestFinished(() => sender.close())
+    // The first hint of a sender is sent at once: nothing was sent a moment before.
+    const [first, second] = [postgres(database.url), postgres(database.url)]
+    onTestFinished(async () => {
+      await Promise.all([first.close(), second.close()])
+    })
 
-    sender.wake([1])
-    sender.wake([2])
-    sender.wake([3, 2])
+    first.wake([1])
+    first.wake([2])
+    first.wake([3, 2])
     await vi.waitFor(() => expect(heard).toHaveLength(2), 5_000)
-    sender.wake([1])
-    sender.wake([2])
-    sender.wake()
+    second.wake([1])
+    second.wake([2])
+    second.wake()
     await vi.waitFor(() => expect(heard).toHaveLength(4), 5_000)
 
     expect(heard.map((hint) => hint?.definitionIds)).toEqual([[1], [2, 3], [1], undefined])
