@@ -98,10 +98,10 @@ async function withLastRounds(
   connection: Connection,
   requests: readonly PayloadRequest[],
 ): Promise<readonly PayloadRequest[]> {
+  if (!requests.some(({ lastRoundsOf }) => lastRoundsOf !== undefined)) return requests
   const loops = requests.flatMap(({ runId, lastRoundsOf = [] }) =>
     lastRoundsOf.map((loop) => ({ runId, loop })),
   )
-  if (loops.length === 0) return requests
   const found = await connection.query(findLastRounds, [
     loops.map(({ runId }) => runId),
     loops.map(({ loop }) => loop),
@@ -139,13 +139,13 @@ async function loadSteps(
       const row = stepsByKey.get(`${runId}/${step}`)
       return row === undefined ? [] : [decodeStep(row)]
     })
-    const own = asked === undefined ? {} : { heartbeats: heartbeats.get(runId) ?? [] }
-    return [{ runId, input: run.input, cause: run.cause, steps: found, ...own, now: run.now }]
+    const payloads = { runId, input: run.input, cause: run.cause, steps: found, now: run.now }
+    return [asked === undefined ? payloads : { ...payloads, heartbeats: heartbeats.get(runId) ?? [] }]
   })
 }
 
 function decodeStep(row: StepRow): StepPayloads {
-  const payloads = {
+  const payloads: StepPayloads = {
     step: row.step,
     output: row.output,
     error: row.error,
@@ -154,9 +154,17 @@ function decodeStep(row: StepRow): StepPayloads {
     signalledAt: row.signalled_at,
     failingSince: row.failing_since,
     succeeded: row.succeeded,
-    ...(row.item_key === null ? {} : { item: { key: row.item_key, value: row.item } }),
   }
-  if (row.branch === undefined) return payloads
-  const { branch, failed, started } = row
-  return { ...payloads, branch, failed, undoneStatus: row.undone_status, started }
+  const { item_key: key, branch } = row
+  if (key === null && branch === undefined) return payloads
+  return {
+    ...payloads,
+    ...(key !== null && { item: { key, value: row.item } }),
+    ...(branch !== undefined && {
+      branch,
+      failed: row.failed,
+      undoneStatus: row.undone_status,
+      started: row.started,
+    }),
+  }
 }

@@ -37,16 +37,18 @@ function planInOrder(
 ): UndoPlan {
   const size = shape.steps.length
   // It may have completed although its run was being stopped: then nothing is undone, and an operator may let the run go on.
-  const isPastPivot = run.steps.some(
-    ({ status }, number) => status === 'completed' && shape.steps[number]!.pivot,
+  const isPastPivot = shape.steps.some(
+    ({ pivot }, number) => pivot === true && run.steps[number]!.status === 'completed',
   )
-  const owed = run.steps.map(
+  const keepsAll = run.stop === 'abandonment' || isPastPivot
+  const owed = shape.steps.map(
     (step, number) =>
-      run.stop !== 'abandonment' &&
-      !isPastPivot &&
-      (owesUndo(begunOnly(step, shape.steps[number]!), compensateOf(shape.steps[number]!)) ||
+      !keepsAll &&
+      (owesUndo(begunOnly(run.steps[number]!, step), compensateOf(step)) ||
         owesForItems(shape, number, run.steps)),
   )
+  // As in a run that failed at its first step.
+  if (!owed.includes(true)) return { runId: run.runId, fences: run.fences, endsAs: endOf(run, 0), undos: [] }
   const below = spread(owed, graph.dependencies, ascending(size))
   const above = spread(owed, graph.dependents, ascending(size).reverse())
   const takesPart = owed.map(
