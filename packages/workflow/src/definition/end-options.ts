@@ -89,99 +89,45 @@ type EndOutput<Kind, Output, Ends, Deps extends readonly string[], Skipping> = B
   NoCases
 >
 
-/** The end steps of a workflow. They run once a run has ended, in a follow-up run: the status and the result of the ended run do not wait for them. */
+/**
+ * Adds an end step.
+ *
+ * @throws DefinitionError like `step()`.
+ */
+type AddEndStep<Kind extends EndKind, Name extends string, Input, Outputs, Received, Sent, Ends> = <
+  const StepName extends string,
+  const Deps extends readonly string[] | readonly [] = readonly [],
+  Output = unknown,
+  Transaction extends TransactionOption | undefined = undefined,
+  Skipping extends OnSkipped = 'skip',
+>(
+  name: NewName<StepName, Ends>,
+  options: EndStepOptions<Kind, Received, Outputs, Ends, Deps, Output, Transaction, Skipping>,
+) => WorkflowWithEnds<
+  Name,
+  Input,
+  Outputs,
+  Received,
+  Sent,
+  OutputsWith<Ends, StepName, EndOutput<Kind, Output, Ends, Deps, Skipping>>
+>
+
+/**
+ * The end steps of a workflow. They run once a run has ended, in a follow-up run: the status and the result of the ended run do not wait for them.
+ * Each method throws a `DefinitionError` like `step()`.
+ */
 export interface EndSteps<Name extends string, Input, Outputs, Received, Sent, Ends> {
-  /**
-   * Adds a step that runs after each run that completed.
-   *
-   * @throws DefinitionError like `step()`.
-   */
-  onCompleted<
-    const StepName extends string,
-    const Deps extends readonly string[] | readonly [] = readonly [],
-    Output = unknown,
-    Transaction extends TransactionOption | undefined = undefined,
-    Skipping extends OnSkipped = 'skip',
-  >(
-    name: NewName<StepName, Ends>,
-    options: EndStepOptions<'completed', Received, Outputs, Ends, Deps, Output, Transaction, Skipping>,
-  ): WorkflowWithEnds<
-    Name,
-    Input,
-    Outputs,
-    Received,
-    Sent,
-    OutputsWith<Ends, StepName, EndOutput<'completed', Output, Ends, Deps, Skipping>>
-  >
+  /** Adds a step that runs after each run that completed. */
+  readonly onCompleted: AddEndStep<'completed', Name, Input, Outputs, Received, Sent, Ends>
 
-  /**
-   * Adds a step that runs after each run that failed or missed its deadline, once what it had done was undone. Not after a cancellation.
-   *
-   * @throws DefinitionError like `step()`.
-   */
-  onFailed<
-    const StepName extends string,
-    const Deps extends readonly string[] | readonly [] = readonly [],
-    Output = unknown,
-    Transaction extends TransactionOption | undefined = undefined,
-    Skipping extends OnSkipped = 'skip',
-  >(
-    name: NewName<StepName, Ends>,
-    options: EndStepOptions<'failed', Received, Outputs, Ends, Deps, Output, Transaction, Skipping>,
-  ): WorkflowWithEnds<
-    Name,
-    Input,
-    Outputs,
-    Received,
-    Sent,
-    OutputsWith<Ends, StepName, EndOutput<'failed', Output, Ends, Deps, Skipping>>
-  >
+  /** Adds a step that runs after each run that failed or missed its deadline, once what it had done was undone. Not after a cancellation. */
+  readonly onFailed: AddEndStep<'failed', Name, Input, Outputs, Received, Sent, Ends>
 
-  /**
-   * Adds a step that runs after each run of which something was undone, because it failed or was cancelled.
-   *
-   * @throws DefinitionError like `step()`.
-   */
-  onCompensated<
-    const StepName extends string,
-    const Deps extends readonly string[] | readonly [] = readonly [],
-    Output = unknown,
-    Transaction extends TransactionOption | undefined = undefined,
-    Skipping extends OnSkipped = 'skip',
-  >(
-    name: NewName<StepName, Ends>,
-    options: EndStepOptions<'compensated', Received, Outputs, Ends, Deps, Output, Transaction, Skipping>,
-  ): WorkflowWithEnds<
-    Name,
-    Input,
-    Outputs,
-    Received,
-    Sent,
-    OutputsWith<Ends, StepName, EndOutput<'compensated', Output, Ends, Deps, Skipping>>
-  >
+  /** Adds a step that runs after each run of which something was undone, because it failed or was cancelled. */
+  readonly onCompensated: AddEndStep<'compensated', Name, Input, Outputs, Received, Sent, Ends>
 
-  /**
-   * Adds a step that runs after each run, however it ended.
-   *
-   * @throws DefinitionError like `step()`.
-   */
-  finally<
-    const StepName extends string,
-    const Deps extends readonly string[] | readonly [] = readonly [],
-    Output = unknown,
-    Transaction extends TransactionOption | undefined = undefined,
-    Skipping extends OnSkipped = 'skip',
-  >(
-    name: NewName<StepName, Ends>,
-    options: EndStepOptions<'finally', Received, Outputs, Ends, Deps, Output, Transaction, Skipping>,
-  ): WorkflowWithEnds<
-    Name,
-    Input,
-    Outputs,
-    Received,
-    Sent,
-    OutputsWith<Ends, StepName, EndOutput<'finally', Output, Ends, Deps, Skipping>>
-  >
+  /** Adds a step that runs after each run, however it ended. */
+  readonly finally: AddEndStep<'finally', Name, Input, Outputs, Received, Sent, Ends>
 }
 
 /** A definition with end steps. They come last: more of them can be added, but no other steps. */
