@@ -1,4 +1,4 @@
-import { checkArgument, type Kind, Refusal, shown } from '@belay/workflow/adapter'
+import { checkArgument, type Kind, Refusal, type SavedDefinition, shown } from '@belay/workflow/adapter'
 import type { Dump, RunDump } from './dump.ts'
 import { forwardFacts } from './forward.ts'
 import { queueFacts } from './queue.ts'
@@ -19,8 +19,34 @@ export interface Violation {
 
 /** Looks for violations of what must hold between any two verbs. Does not check what the dump omits, such as the queue of an SQL store. */
 export function checkInvariants(source: Dump | { dump(): Dump }): readonly Violation[] {
-  const dump = checkArgument('checkInvariants()', 'the store', source, DUMP)
-  const violations = dump.runs.flatMap((run) => checkRun(dump, run))
+  return checkDump(checkArgument('checkInvariants()', 'the store', source, DUMP), checkRun)
+}
+
+/** A check for one dump after another of one store. A run that is the same object as before, with the same definition, is not checked again. */
+export function repeatedCheck(): (dump: Dump) => readonly Violation[] {
+  const known = new WeakMap<RunDump, { definition: Definition; violations: readonly Violation[] }>()
+  return (dump) =>
+    checkDump(dump, (definition, run) => {
+      const before = known.get(run)
+      if (before !== undefined && before.definition === definition) return before.violations
+      const violations = checkRun(definition, run)
+      known.set(run, { definition, violations })
+      return violations
+    })
+}
+
+type Definition = SavedDefinition | undefined
+
+function checkDump(
+  dump: Dump,
+  check: (definition: Definition, run: RunDump) => readonly Violation[],
+): readonly Violation[] {
+  const violations = dump.runs.flatMap((run) =>
+    check(
+      dump.definitions.find(({ id }) => id === run.run.definitionId),
+      run,
+    ),
+  )
   queueFacts(dump, (invariant, message, at) => violations.push({ invariant, message, ...at }))
   const known = new Set(dump.runs.map(({ run }) => run.runId))
   for (const { what, runId } of dump.told ?? []) {
@@ -52,9 +78,8 @@ const DUMP: Kind<Dump> = {
   },
 }
 
-function checkRun(dump: Dump, run: RunDump): Violation[] {
+function checkRun(definition: Definition, run: RunDump): readonly Violation[] {
   const { runId, definitionId } = run.run
-  const definition = dump.definitions.find(({ id }) => id === definitionId)
   if (definition === undefined) {
     return [{ invariant: 'definition_exists', message: `definition ${definitionId} is unknown.`, runId }]
   }

@@ -20,6 +20,7 @@ import { readHistory } from './control.ts'
 import { findDefinition, readDefinitions, saveDefinitions } from './definitions.ts'
 import { expireRuns, upcoming } from './due.ts'
 import { dump } from './dump.ts'
+import { look } from './look.ts'
 import { countRuns, listRuns, load, readRun, readStatuses } from './read.ts'
 import { Rows } from './rows.ts'
 import { findRunEnds, forgetRunEnds } from './run-ends.ts'
@@ -95,6 +96,11 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   /** A copy of everything in the store, to look at or for {@link checkInvariants}. Works on a closed adapter too. */
   dump(): Dump {
     return dump(this.#rows)
+  }
+
+  /** @internal Like {@link dump}, but for reading only: what has not changed since the last look is the same object. */
+  look(): Dump {
+    return look(this.#rows)
   }
 
   /**

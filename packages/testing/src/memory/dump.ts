@@ -1,6 +1,6 @@
-import type { Dump } from '../invariants/dump.ts'
+import type { Dump, RunDump } from '../invariants/dump.ts'
 import { runRecord, stepRecords } from './read.ts'
-import type { Rows } from './rows.ts'
+import type { Rows, RunRow } from './rows.ts'
 import { rowsOf } from './run-rows.ts'
 import { valueRecords } from './value-rows.ts'
 
@@ -8,23 +8,32 @@ import { valueRecords } from './value-rows.ts'
 export function dump(rows: Rows): Dump {
   return {
     definitions: [...rows.definitions.values()].map(({ saved }) => structuredClone(saved)),
-    runs: [...rows.runs.values()].map((run) => ({
-      run: runRecord(rows, run),
-      steps: stepRecords(run),
-      values: valueRecords(rows, run),
-      stored: {
-        openSteps: run.openSteps,
-        endsAs: run.endsAs,
-        stop: run.stop,
-        begun: rowsOf(run).map(({ begun }) => begun),
-      },
-    })),
+    runs: [...rows.runs.values()].map((run) => dumpRun(rows, run)),
     queue: rows.queue.list(),
-    told: [
-      ...[...rows.signals.keys()].map((runId) => ({ what: 'signals' as const, runId })),
-      ...[...rows.history.keys()].map((runId) => ({ what: 'history' as const, runId })),
-      ...[...rows.values.keys()].map((runId) => ({ what: 'values' as const, runId })),
-    ],
+    told: toldOf(rows),
     workers: [...rows.workers.values()].map((worker) => ({ ...worker })),
   }
+}
+
+export function dumpRun(rows: Rows, run: RunRow): RunDump {
+  return {
+    run: runRecord(rows, run),
+    steps: stepRecords(run),
+    values: valueRecords(rows, run),
+    stored: {
+      openSteps: run.openSteps,
+      endsAs: run.endsAs,
+      stop: run.stop,
+      begun: rowsOf(run).map(({ begun }) => begun),
+    },
+  }
+}
+
+/** The runs that have something besides their rows. */
+export function toldOf(rows: Rows): NonNullable<Dump['told']> {
+  return [
+    ...[...rows.signals.keys()].map((runId) => ({ what: 'signals' as const, runId })),
+    ...[...rows.history.keys()].map((runId) => ({ what: 'history' as const, runId })),
+    ...[...rows.values.keys()].map((runId) => ({ what: 'values' as const, runId })),
+  ]
 }

@@ -10,7 +10,8 @@ import {
   type RunEnd,
   type Settlement,
 } from '@belay/workflow/adapter'
-import { checkInvariants, type RunDump } from '../invariants/index.ts'
+import { repeatedCheck } from '../invariants/check.ts'
+import type { RunDump } from '../invariants/index.ts'
 import { count, isLookedAt, isWithin } from './calls.ts'
 import { Decisions } from './check-branch.ts'
 import { checkCall } from './check-call.ts'
@@ -24,8 +25,7 @@ import type { InFlight } from './in-flight.ts'
 import type { SharedStore } from './shared-store.ts'
 import type { Written } from './store.ts'
 import type { Told } from './told.ts'
-
-const VIOLATIONS_MAX = 20
+import type { Violations } from './violations.ts'
 
 export interface OracleParts {
   readonly shared: SharedStore
@@ -38,15 +38,6 @@ export interface OracleParts {
   /** An engine that runs nothing and has no faults. */
   readonly inspector: Engine
   readonly violations: Violations
-}
-
-/** The violations found in a world. */
-export class Violations {
-  readonly found: string[] = []
-
-  add(violation: string): void {
-    if (this.found.length < VIOLATIONS_MAX) this.found.push(violation)
-  }
 }
 
 /**
@@ -65,6 +56,7 @@ export class Oracle {
   readonly #pausedAt = new Map<string, number>()
   readonly #pruned = new Set<string>()
   readonly #families = new Families()
+  readonly #check = repeatedCheck()
   /** The run that the change under way is about to change. */
   #before: RunDump | undefined
 
@@ -127,7 +119,7 @@ export class Oracle {
 
   /** Checks the invariants that hold at any moment. */
   async checkNow(): Promise<void> {
-    for (const { invariant, message, runId, step } of checkInvariants(await this.#parts.shared.dump())) {
+    for (const { invariant, message, runId, step } of this.#check(await this.#parts.shared.dump())) {
       this.#broken(`${invariant}: run ${runId} step ${step}: ${message}`)
     }
   }

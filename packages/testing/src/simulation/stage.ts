@@ -7,13 +7,14 @@ import { type FaultRates, faultyAdapter } from './faulty-adapter.ts'
 import { type HandlerParts, PAYLOAD_MAX_BYTES, workflowsOf } from './handlers.ts'
 import { Hints } from './hints.ts'
 import { InFlight } from './in-flight.ts'
-import { Oracle, Violations } from './oracle.ts'
+import { Oracle } from './oracle.ts'
 import { type Plan, randomPlan } from './plan.ts'
 import { Random } from './random.ts'
 import { Process, Scheduler } from './scheduler.ts'
 import { SharedStore } from './shared-store.ts'
 import { memoryStore, type OpenStore, type Written } from './store.ts'
 import { Told } from './told.ts'
+import { Violations } from './violations.ts'
 
 export interface SimulationOptions {
   readonly seed: number

@@ -21,7 +21,7 @@ export interface SimulatedStore {
   readonly singleSession: boolean
   /** Sets the store's time, in epoch milliseconds. `tx` is the open transaction of the only session, if there is one. */
   setTime(now: number, tx?: unknown): Promise<void>
-  /** A copy of everything in the store. */
+  /** Everything in the store, to read. A run that has not changed may be the same object as before. */
   dump(): Promise<Dump>
   /** Writes in a transactional handler's transaction: the write exists once that commits, and never if it is rolled back. */
   write(tx: StepTransaction, written: Written): Promise<void>
@@ -45,7 +45,7 @@ export const memoryStore: OpenStore = async (clock) => {
     singleSession: false,
     // Its clock is the world's.
     async setTime() {},
-    dump: async () => adapter.dump(),
+    dump: async () => adapter.look(),
     async write(tx, written) {
       const transaction = tx.client as MemoryTransaction
       transaction.onCommit(() => committed.push(written))

@@ -149,7 +149,7 @@ const ITEM_COUNTS = `select json_agg(json_build_object('map', c.map, 'status', c
     group by i.step >> 16, i.status
   ) c`
 
-/** One row per step, each with the run's columns. Only the first row has the run's payloads and values, which may be large. */
+/** One row per step, each with the run's columns. Only the first row has the run's status, and its payloads and values, which may be large. */
 export const readRunStatement: Statement<RunRow & StepRow> = {
   name: 'read_run',
   text: runText({}, sql`true`),
@@ -173,6 +173,8 @@ function runText(more: Record<string, SQL.Aliased>, condition: SQL): string {
   return build
     .select({
       ...runColumns,
+      // Reads all steps of a run: in every row, it would read them once for each of them.
+      status: sql<RunStatus>`case when ${steps.step} = 0 then ${shownStatus} end`.as('status'),
       input: sql<JsonText>`case when ${steps.step} = 0 then ${runs.input}::text end`.as('input'),
       cause: sql<JsonText>`case when ${steps.step} = 0 then ${runs.cause}::text end`.as('cause'),
       shown_values: sql<
