@@ -26,6 +26,7 @@ import { keptValueCases } from './cases/kept-values.ts'
 import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
 import { loopCases } from './cases/loops.ts'
+import { continuedLoopCases } from './cases/loops-continued.ts'
 import { mapCases } from './cases/maps.ts'
 import { migrationCases } from './cases/migration.ts'
 import { pauseCases } from './cases/pause.ts'
@@ -114,6 +115,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   children: childCases,
   diagnosis: diagnosisCases,
   loops: loopCases,
+  'failures of loops past which a run continues': continuedLoopCases,
   maps: mapCases,
   items: itemCases,
   branches: branchCases,

@@ -63,7 +63,7 @@ function removeItems(rows: Rows, run: RunRow, map: number): number {
   return fence
 }
 
-/** Skips the items of a map that ran before an undo and is skipped now. The rows stay, so that their fences never repeat. */
+/** Skips the items of a map that ran before an undo, and is skipped now or failed to begin. The rows stay, so that their fences never repeat. */
 export function skipItems(rows: Rows, run: RunRow, map: number, branch: string): void {
   const items = [...run.items.values()].filter(({ step }) => mapOf(step) === map)
   // If the run is stopping, its items were cancelled with its join.

@@ -1,9 +1,9 @@
-import type { ChangedRun, Outcome, Wake } from '@belay/workflow/adapter'
+import { type ChangedRun, type Outcome, skipText, type Wake } from '@belay/workflow/adapter'
 import { changeStep, moveRun } from './change.ts'
 import { addItems, addRound, freeNextItem, skipItems } from './items.ts'
 import { enqueue, type StepOfRun } from './lease.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
-import { dependenciesOf, dependentsOf, rowOf } from './run-rows.ts'
+import { dependenciesOf, dependentsOf, nameOf, rowOf } from './run-rows.ts'
 import { goesForward, stopRun } from './stop.ts'
 
 /** What a batch of outcomes changes beyond the settled rows. */
@@ -124,7 +124,10 @@ function fail(
     ...{ status: 'failed', error: outcome.error, finishedAt: rows.now, begun: true },
     succeeded: outcome.succeeded === true || step.succeeded,
   })
-  if (outcome.continues) return afterCompletion(rows, held, consequences)
+  if (outcome.continues) {
+    skipItems(rows, run, step.step, failedBranch(nameOf(run, step)))
+    return afterCompletion(rows, held, consequences)
+  }
   if (outcome.pivots?.some((pivot) => run.steps[pivot]?.status === 'completed')) {
     if (run.status === 'running') consequences.runs.set(run.runId, 'parked')
     return
@@ -132,6 +135,11 @@ function fail(
   if (stopRun(rows, run, 'failure', outcome.cause) && run.status === 'compensating') {
     consequences.runs.set(run.runId, run.status)
   }
+}
+
+/** Why the rounds of an earlier time are skipped if their loop fails to begin again. */
+function failedBranch(dependency: string): string {
+  return skipText({ because: 'outcome', dependency, outcome: 'failed' })
 }
 
 function afterCompletion(rows: Rows, { run, step }: StepOfRun, consequences: Consequences): void {

@@ -76,14 +76,32 @@ function checkCompleted(end: End, step: StepRecord, broken: Report): void {
   )
   // A step that an operator skipped has a stand-in.
   if (step.status === 'skipped') return
-  if (step.status === 'failed' && end.definition.steps[templateOf(step.step)]!.onFailure === 'continue')
+  if (step.status === 'failed' && end.definition.steps[templateOf(step.step)]!.onFailure === 'continue') {
+    checkLoopFailure(end, step, broken)
     return
+  }
   const expected = expectedOutputs(end, step)
   // It is part of what its map collects.
   if (step.status === 'failed' && isItem(step.step) && collects(end, step.step)) return
   if (step.status !== 'completed') broken(`completed run ${runId} has step ${step.name} ${step.status}`)
   if (!expected.includes(step.output))
     broken(`output of ${runId}/${step.name} is ${step.output}, not ${expected.join(' or ')}`)
+}
+
+/** A loop fails with the error of its last round, or of the step that begins it. */
+function checkLoopFailure(
+  { found, definition }: End,
+  { step, name, error, losses }: StepRecord,
+  broken: Report,
+) {
+  // The step that ends the loop may be what loses its workers.
+  if (definition.steps[templateOf(step)]!.map?.part !== 'join' || losses > 0) return
+  const opener = found.steps[definition.graph.dependencies[step]![0]!]!
+  const last = opener.status === 'failed' ? opener : itemsOf(found, opener.step).at(-1)
+  if (last?.status !== 'failed' || last.error !== error)
+    broken(
+      `${found.run.runId}/${name} failed with ${error}, and ${last?.name} is ${last?.status} with ${last?.error}`,
+    )
 }
 
 function collects({ definition }: End, row: number): boolean {

@@ -60,7 +60,7 @@ export function randomPlan(random: Random, name: string, child?: string): Plan {
           : randomStep
     const isChild = child !== undefined && random.chance(children)
     const made = isChild ? randomChild(random, child) : kind(random)
-    const hasOwn = 'on' in made || 'over' in made || 'repeat' in made
+    const hasOwn = 'on' in made || 'over' in made
     const mayContinue = !hasOwn && random.chance(continues)
     steps[step] = {
       ...made,

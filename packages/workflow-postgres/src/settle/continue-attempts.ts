@@ -4,10 +4,10 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
 import { finishText, type Recording } from './finish-attempts.ts'
-import { ITEMS } from './finish-walks.ts'
+import { FAILURES } from './finish-walks.ts'
 import { decodeFinished, type Finished, type FinishedRow } from './finished-rows.ts'
 
-const FAILURES: Recording = {
+const ERRORS: Recording = {
   values: ', $11::text[], $12::bool[]',
   names: ', error, succeeded',
   columns: ', a.error, a.succeeded',
@@ -23,7 +23,7 @@ const FAILURES: Recording = {
  */
 export const continueAttempts: Statement<FinishedRow> = {
   name: 'continue_attempts',
-  text: finishText({ keeping: NOT_KEPT, walk: ITEMS, recording: FAILURES }),
+  text: finishText({ keeping: NOT_KEPT, walk: FAILURES, recording: ERRORS }),
 }
 
 /** The same, and keeps the attempts. */
@@ -34,8 +34,8 @@ export const keptContinueAttempts: Statement<FinishedRow> = {
       columns: `${keptColumns()}, a.error as kept_error`,
       rows: keptRows('settled_attempts', { ended: `'failed'`, error: 'e.kept_error' }),
     },
-    walk: ITEMS,
-    recording: FAILURES,
+    walk: FAILURES,
+    recording: ERRORS,
   }),
 }
 

@@ -36,26 +36,13 @@ export const STEPS: Walk = {
 
 /**
  * From a step of the definition, in a batch with skipped steps. A map that ran before an undo may be skipped now: then its items are skipped with it.
- * Their rows stay, so that their fences never repeat.
  */
 export const SKIPS: Walk = {
   ...STEPS,
   counted: `,
     b.undo`,
   freed: `
-skipped_items as (
-  update belay.workflow_steps s
-  set status = 'skipped', open_dependencies = 0, finished_at = belay.store_now(), branch = m.branch::json
-  from (
-    select u.run_id, a.step, a.branch, 'pending' as waiting_status
-    from updated_steps u
-    join belay.workflow_definition_steps ds on ds.definition_id = any (array[u.definition_id]) and ds.step = any (array[u.step])
-    join finished_attempts a on a.run_id = any (array[u.run_id]) and a.step = any (array[ds.dependencies[1]])
-    where ds.kind = 'join' and not u.undo
-  ) m
-  where s.run_id = any (array[m.run_id]) and s.step >= (m.step + 1) * ${FIRST_ITEM} and s.step < (m.step + 2) * ${FIRST_ITEM}
-    and s.status = any (array[m.waiting_status])
-),`,
+${skippedItems('finished_attempts', 'a.branch')},`,
 }
 
 /**
@@ -95,8 +82,9 @@ export const ITEMS: Walk = {
         where l.run_id = s.run_id and l.step >= (opener.step + 1) * ${FIRST_ITEM} and l.step < (opener.step + 2) * ${FIRST_ITEM}))`,
   counts: `,
     next_item = s.next_item + case when b.undo then 0 else b.satisfied end`,
+  // A map without a limit, and a loop, hold nothing back.
   counted: `,
-    s.next_item, b.satisfied, b.undo`,
+    case when s.at_once is not null then s.next_item end as next_item, b.satisfied, b.undo`,
   freed: `
 freed_items as (
   update belay.workflow_steps s
@@ -137,4 +125,34 @@ from (${newItems("(select * from freed_items i where i.status = 'running')")}) c
 union all
 select 'claim', null, null, i.run_id, i.step, i.fence, i.definition_id, i.round, i.attempt, i.failures, i.losses, i.undo_of, null, null, null, null, null
 from freed_items i where i.status = 'running' and i.new_item is null`,
+}
+
+/** From a step past whose failure its run continues. A loop that ran before an undo may fail to begin now: then its rounds are skipped with it. */
+export const FAILURES: Walk = {
+  ...ITEMS,
+  freed: `${ITEMS.freed}
+${skippedItems(
+  'settled_attempts',
+  `'{"runs":false,"because":"outcome","dependency":' || (
+      select to_json(opener.name)::text from belay.workflow_definition_steps opener
+      where opener.definition_id = u.definition_id and opener.step = a.step
+    ) || ',"outcome":"failed"}'`,
+)},`,
+}
+
+/** Skips what is left of an earlier time of the maps and loops that ended in the CTE `ended`. Their rows stay, so that their fences never repeat. */
+function skippedItems(ended: string, branch: string): string {
+  return `skipped_items as (
+  update belay.workflow_steps s
+  set status = 'skipped', open_dependencies = 0, finished_at = belay.store_now(), branch = m.branch::json
+  from (
+    select u.run_id, a.step, ${branch} as branch, 'pending' as waiting_status
+    from updated_steps u
+    join belay.workflow_definition_steps ds on ds.definition_id = any (array[u.definition_id]) and ds.step = any (array[u.step])
+    join ${ended} a on a.run_id = any (array[u.run_id]) and a.step = any (array[ds.dependencies[1]])
+    where ds.kind = 'join' and not u.undo
+  ) m
+  where s.run_id = any (array[m.run_id]) and s.step >= (m.step + 1) * ${FIRST_ITEM} and s.step < (m.step + 2) * ${FIRST_ITEM}
+    and s.status = any (array[m.waiting_status])
+)`
 }

@@ -54,10 +54,10 @@ export function placeRows(
 /** The step that decides the items or begins the rounds, without what the shape says about each item. */
 function openerAlone(step: StepShape, dependsOn: readonly number[]): StepShape {
   const compensate = step.compensateAll ? step.compensate : 'never'
-  return { ...step, dependsOn, compensate, onFailure: undefined }
+  return { ...step, dependsOn, compensate, onFailure: step.kind === 'map' ? undefined : step.onFailure }
 }
 
-/** Whether a run goes on past the failure of this step. Of a map, what its shape says is about its items. */
+/** Whether a run goes on past the failure of this step. Of a map, what its shape says is about its items; of a loop, also about its beginning. */
 export function continuesPast({ kind, onFailure }: StepShape): boolean {
   return onFailure === 'continue' && kind !== 'map'
 }

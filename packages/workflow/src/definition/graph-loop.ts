@@ -7,7 +7,7 @@ import type { Round } from './step.ts'
 import type { StepDraft } from './step-draft.ts'
 import type { WaitPlace } from './wait-draft.ts'
 
-const OWN_OPTION_NAMES = ['repeat', 'until', 'first', 'roundsMax', 'delay'] as const
+const OWN_OPTION_NAMES = ['repeat', 'until', 'first', 'roundsMax', 'delay', 'onFailure'] as const
 
 type Untyped = Readonly<Record<string, unknown>>
 

@@ -101,7 +101,8 @@ export interface GraphMap<HandlerName extends string = string> extends GraphItem
 
 /** A step of a graph as data that runs its handler again and again. The other options are those of each round; `max` is the retries' longest delay. */
 export interface GraphLoop<HandlerName extends string = string>
-  extends Omit<GraphStep<HandlerName>, 'handler'> {
+  extends Omit<GraphItem<HandlerName>, 'handler'>,
+    FailingOptions {
   /** The name of the handler that each round runs. */
   readonly repeat: HandlerName
   /** The name of the function that tells whether a round was the last. */

@@ -22,6 +22,7 @@ const LOOP_OPTION_NAMES = [
   'until',
   'max',
   'delay',
+  'onFailure',
   'compensate',
   'compensateOn',
   'transaction',
@@ -79,20 +80,21 @@ export function draftLoop(
 ): LoopDrafts {
   const { dependsOn, when, onSkipped, ...round } = options
   const { workflow, step: name } = place
-  const { retry, lossesMax } = round
+  // A loop fails as a whole: with its beginning, or with a round.
+  const { retry, lossesMax, onFailure } = round
   // What decides whether the loop runs is asked before its first round. The join is skipped with the opener.
   const run = first === undefined ? noRoundBefore : first
   const opener = stepDraft(
     workflow,
     name,
-    { dependsOn, when, onSkipped, retry, lossesMax, run } as UntypedStepOptions,
+    { dependsOn, when, onSkipped, onFailure, retry, lossesMax, run } as UntypedStepOptions,
     defaults,
   )
   const item = {
     ...stepDraft(workflow, name, round, defaults),
     map: Object.freeze({ part: 'round' as const, ...policy }),
   }
-  const join = stepDraft(workflow, name, { run: null }, defaults)
+  const join = stepDraft(workflow, name, { run: null, onFailure }, defaults)
   return [
     { ...opener, name: openerName(name), map: Object.freeze({ part: 'repeat', item }) },
     {

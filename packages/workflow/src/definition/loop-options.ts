@@ -1,6 +1,7 @@
 import type { Duration } from '../duration.ts'
 import type { Answer, Cases, ConditionOptions, NoCases, OnSkipped } from './condition-options.ts'
 import type { StepContext } from './handler.ts'
+import type { FailingOptions, OnFailure } from './settled.ts'
 import type {
   AttemptOptions,
   CompensateOn,
@@ -45,7 +46,9 @@ export interface RepeatOptions<
   Skipping extends OnSkipped = 'skip',
   Given extends Answer = Answer,
   Wanted extends Cases = NoCases,
+  Failing extends OnFailure = OnFailure,
 > extends StepDefaults,
+    FailingOptions<Failing>,
     ConditionOptions<Input, Outputs, DepsOf<Outputs, Deps, Skipping>, Skipping, Given, Wanted> {
   /** Names of the steps that must complete first. `first` and the handlers get their outputs as `deps`. Default: none. */
   readonly dependsOn?: Dependencies<Deps, Outputs> | undefined

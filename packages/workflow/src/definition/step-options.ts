@@ -1,9 +1,11 @@
 import type { Duration } from '../duration.ts'
 import type {
   Answer,
+  Branched,
   Cases,
   ChosenDeps,
   ConditionOptions,
+  Failing,
   NoCases,
   OnSkipped,
   ReadOutput,
@@ -144,6 +146,17 @@ export interface UndoOfUnfinished<Input, Deps> extends CompensationContext<Input
 
 /** A handler's return value as dependents and compensations get it. */
 export type StepOutput<Output> = Stored<Awaited<Output>>
+
+/** The same as the outputs of its workflow carry it: marked, if the step may fail or may be skipped. */
+export type WorkedOutput<
+  Output,
+  Fails extends OnFailure,
+  Outputs,
+  Deps extends readonly string[],
+  Skipping,
+  Given,
+  Wanted,
+> = Branched<Failing<StepOutput<Output>, Fails>, Outputs, Deps, Skipping, Given, Wanted>
 
 /** The outputs of the named steps. If `Deps` is a union, the output of a step that only some of its lists name may be missing. */
 export type DepsOf<Outputs, Deps extends readonly string[], Skipping = 'skip'> = {

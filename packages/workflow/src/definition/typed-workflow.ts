@@ -6,7 +6,7 @@ import type { EndSteps } from './end-options.ts'
 import type { RepeatOptions } from './loop-options.ts'
 import type { MapOptions, MapOutput, OnItemFailure } from './map-options.ts'
 import type { OnFailure } from './settled.ts'
-import type { CompensateOn, NewName, OutputsWith, StepOptions, StepOutput } from './step-options.ts'
+import type { CompensateOn, NewName, OutputsWith, StepOptions, WorkedOutput } from './step-options.ts'
 import type { TransactionOption } from './transaction.ts'
 import type { TypedDefinition } from './typed-definition.ts'
 import type {
@@ -64,11 +64,7 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
   ): Workflow<
     Name,
     Input,
-    OutputsWith<
-      Outputs,
-      StepName,
-      Branched<Failing<StepOutput<Output>, Fails>, Outputs, Deps, Skipping, Given, Wanted>
-    >,
+    OutputsWith<Outputs, StepName, WorkedOutput<Output, Fails, Outputs, Deps, Skipping, Given, Wanted>>,
     Received,
     Sent
   >
@@ -145,7 +141,8 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
 
   /**
    * Runs a handler again and again, until `until` says so: a durable row per round, with its own attempts, retries and undo. Its output is that of
-   * the last round. If the run fails, all completed rounds are undone, the last one first.
+   * the last round. If the run fails, all completed rounds are undone, the last one first. With `onFailure: 'continue'` the run goes on although the
+   * loop failed.
    *
    * @throws DefinitionError as `step()`.
    */
@@ -160,6 +157,7 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
     Skipping extends OnSkipped = 'skip',
     Given extends Answer = never,
     const Wanted extends Cases = NoCases,
+    Fails extends OnFailure = 'stop',
   >(
     name: NewName<StepName, Outputs>,
     options: RepeatOptions<
@@ -173,12 +171,13 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
       UndoTransaction,
       Skipping,
       Given,
-      Wanted
+      Wanted,
+      Fails
     >,
   ): Workflow<
     Name,
     Input,
-    OutputsWith<Outputs, StepName, Branched<StepOutput<Output>, Outputs, Deps, Skipping, Given, Wanted>>,
+    OutputsWith<Outputs, StepName, WorkedOutput<Output, Fails, Outputs, Deps, Skipping, Given, Wanted>>,
     Received,
     Sent
   >

@@ -1,5 +1,5 @@
 import { expectTypeOf, test } from 'vitest'
-import { define, type OutputsOf, unchecked } from '../../src/definition/index.ts'
+import { define, type OutputsOf, type Settled, unchecked } from '../../src/definition/index.ts'
 import type { RunHandle } from '../../src/engine/index.ts'
 
 const imported = define('import', { version: 1, input: unchecked<{ readonly from: string }>() })
@@ -67,6 +67,34 @@ test('what does not fit does not compile', () => {
   void (() => base.repeat('a', { dependsOn: ['b'], run: () => 1, until: () => true }))
   // @ts-expect-error A Map has no JSON form.
   void (() => base.repeat('a', { run: () => new Map([[1, 2]]), until: () => true }))
+})
+
+test("a loop with onFailure: 'continue' has a settled value, and may be named in when", () => {
+  const drafted = define('w', { version: 1 })
+    .repeat('draft', {
+      onFailure: 'continue',
+      first: () => ({ text: '' }),
+      run: ({ last }) => {
+        expectTypeOf(last).toEqualTypeOf<{ text: string }>()
+        return last
+      },
+      until: ({ output }) => output.text !== '',
+    })
+    .step('send', {
+      dependsOn: ['draft'],
+      run: ({ deps }) => {
+        expectTypeOf(deps.draft).toEqualTypeOf<Settled<{ text: string }>>()
+        return 1
+      },
+    })
+    .step('apologise', {
+      when: { draft: 'failed' },
+      run: ({ deps }) => expectTypeOf(deps.draft.error.message).toEqualTypeOf<string>(),
+    })
+  expectTypeOf<OutputsOf<typeof drafted>['draft']>().toEqualTypeOf<Settled<{ text: string }>>()
+  const base = define('w', { version: 1 })
+  // @ts-expect-error A loop has no items to collect.
+  void (() => base.repeat('a', { onFailure: 'collect', run: () => 1, until: () => true }))
 })
 
 test('a round is named with its number', () => {

@@ -31,10 +31,13 @@ export const GRAPHS = [
     'm[]': 'map',
     m: 'join',
   }),
-  definitionRecord('looped', { a: [], 'l[]': ['a'], l: ['l[]'], b: ['l'], c: ['a'] }, 1, {
-    'l[]': 'repeat',
-    l: 'join',
-  }),
+  definitionRecord(
+    'looped',
+    { a: [], 'l[]': ['a'], l: ['l[]'], b: ['l'], c: ['a'] },
+    1,
+    { 'l[]': 'repeat', l: 'join' },
+    { 'l[]': { onFailure: 'continue' }, l: { onFailure: 'continue' } },
+  ),
   definitionRecord('choice', { a: [], b: ['a'], c: ['a'], d: ['b', 'c'] }, 1, { a: 'choose' }, CHOICE),
   definitionRecord('pivots', { a: [], p: ['a'], b: ['p'], c: ['p'], d: ['b', 'c'] }, 1, {}, PIVOT),
   // Second versions, to which operators move runs: steps get other numbers, one is dropped, one edge is new.
@@ -51,6 +54,10 @@ export const GRAPHS = [
 /** The kind of the step by which a row of a graph's run is executed; undefined for a step that works and for an item. */
 export function kindOf(graph: number, row: number): StepShape['kind'] {
   return isItem(row) ? undefined : GRAPHS[graph]!.shape.steps[row]!.kind
+}
+
+export function hasPivots(graph: number): boolean {
+  return GRAPHS[graph]!.shape.steps.some(({ pivot }) => pivot === true)
 }
 
 /** The pivots before a row of a graph's run; undefined if there are none. */

@@ -21,7 +21,7 @@ import {
   skipped,
   waiting,
 } from '../scenario/index.ts'
-import { isRound, kindOf, pivotsBefore } from './graphs.ts'
+import { hasPivots, isRound, kindOf, pivotsBefore } from './graphs.ts'
 import type { Random } from './random.ts'
 import type { KnownAttempt, World } from './world.ts'
 
@@ -35,14 +35,16 @@ export function outcomeOf({ claim, settled }: KnownAttempt, world: World, random
   const kind = kindOf(graph, claim.step)
   if (claim.direction === 'undo') return undoOutcome(claim, random, kind)
   const outcome = forwardOutcome(claim, random, signalled)
-  const pivots = pivotsBefore(world.graphs.get(claim.runId)!, claim.step)
+  const pivots = pivotsBefore(graph, claim.step)
   // These shapes say of no step that the run continues past it: after a pivot, any failure parks the run.
-  if (outcome.type === 'failed' && pivots !== undefined) return { ...failed(claim), pivots } as Outcome
+  if (outcome.type === 'failed' && hasPivots(graph))
+    return pivots === undefined ? failed(claim) : ({ ...failed(claim), pivots } as Outcome)
   // Nothing skips one item.
   if (isItem(claim.step) && outcome.type === 'skipped') return completed(claim)
   if (isRound(graph, claim.step)) return ofRound(claim, outcome, random)
   if (kind !== 'map' && kind !== 'repeat') return outcome
-  if (outcome.type === 'failed') return failed(claim)
+  // A loop may fail to begin; a map that decides no items stops its run.
+  if (outcome.type === 'failed') return kind === 'map' ? failed(claim) : outcome
   if (outcome.type !== 'completed') return outcome
   return kind === 'map' ? expanded(claim, random) : begun(claim, random)
 }
@@ -80,9 +82,8 @@ function wakeOf(random: Random): Wake | null {
   return random.chance(0.15) ? null : { afterMs: random.pick(DELAYS_MS) }
 }
 
-/** Most rounds are followed by another. A round does not wait, and its failure stops the run. */
+/** Most rounds are followed by another. A round does not wait. */
 function ofRound(claim: Claim, outcome: Outcome, random: Random): Outcome {
-  if (outcome.type === 'failed') return failed(claim)
   if (outcome.type === 'waiting' || outcome.type === 'decided') return retry(claim, 0)
   if (outcome.type !== 'completed' || random.chance(0.2)) return outcome
   return repeated(claim, random.pick(['1', 'null', null]), random.pick([0, 0, 0, ...DELAYS_MS]))

@@ -207,17 +207,20 @@ export class AttemptPayloads {
     }
   }
 
-  /** Reads the output of a loop's last round. A loop that was skipped has none. */
+  /**
+   * Reads the output of a loop's last round, or how the loop failed. A loop that was skipped has none. Of one that has failed to begin again, rounds
+   * may be left of an earlier time.
+   */
   async #readLastRound(opener: number): Promise<void> {
     const { claim, step: join } = this.#subject
-    const branches = join.branch !== null
+    const branches = join.branch !== null || join.onFailure === 'continue'
     const request = { runId: claim.runId, steps: [opener], branches, lastRoundsOf: [opener] }
     const read = await this.#parts.payloads.load(request)
     if (read === undefined) throw runIsGone(claim)
     const rounds = read.steps.filter(({ step }) => isItem(step) && mapOf(step) === opener)
-    this.#items = rounds.sort((one, other) => one.step - other.step).slice(-1)
-    const outputs = [read.steps.find(({ step }) => step === opener)!.output]
-    this.#forward = { input: read.input, outputs, branches: branches ? branchesOf(read) : undefined }
+    const begun = read.steps.find(({ step }) => step === opener)!
+    this.#items = begun.failed ? [begun] : rounds.sort((one, other) => one.step - other.step).slice(-1)
+    this.#forward = { input: read.input, outputs: [begun.output], branches: branchesOf(read) }
   }
 
   /** The outputs that all items of a map get are read once, and cached. A small item comes with its claim. */

@@ -4,9 +4,10 @@ import { PermanentError } from '../../handler-errors.ts'
 import { sentence } from '../../words.ts'
 import { checkPayloadSize } from '../base/payload.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
+import { loopEnd } from './rounds.ts'
 import { type OutputOf, outputOwner } from './serialised-output.ts'
 
-/** An item of a map that has ended. */
+/** An item of a map, or a round of a loop, that has ended. */
 export type EndedItem = Pick<StepPayloads, 'output' | 'error' | 'failed' | 'item'>
 
 /** The end of an attempt that joins the outputs of a map's items, given in their order; or takes that of a loop's last round. */
@@ -16,7 +17,7 @@ export function joinedEnd(
   { payloadMaxBytes }: { readonly payloadMaxBytes: number },
 ): AttemptEnd {
   const { map } = attempt.step
-  if (map?.part === 'join' && map.of === 'repeat') return { type: 'returned', output: items[0]!.output }
+  if (map?.part === 'join' && map.of === 'repeat') return loopEnd(items[0]!)
   const collects = map?.part === 'join' ? map.collects : null
   try {
     if (collects !== null) checkSuccess(attempt.step.name, items, collects)

@@ -1,4 +1,4 @@
-import { type Claim, itemIndex, type JsonText, type NewItem } from '../../adapter/index.ts'
+import { type Claim, itemIndex, type JsonText, type NewItem, type StepPayloads } from '../../adapter/index.ts'
 import type { StepContext } from '../../definition/handler.ts'
 import type { EndedRound, Round, StepDefinition } from '../../definition/step.ts'
 import { DURATION_MAX, type Duration, durationMs } from '../../duration.ts'
@@ -131,6 +131,15 @@ export function endOfRound(
 
 function itemAfter({ step }: Claim, output: JsonText): NewItem {
   return { key: String(itemIndex(step) + 2), value: output }
+}
+
+/** The end of the attempt that ends a loop, given its last round, or its opener if that failed. */
+export function loopEnd({
+  failed,
+  output,
+  error,
+}: Pick<StepPayloads, 'failed' | 'output' | 'error'>): AttemptEnd {
+  return failed ? { type: 'loop_failed', error: error! } : { type: 'returned', output }
 }
 
 /** The end of an attempt that begins a loop. `last` is what its first round gets. */

@@ -1,9 +1,10 @@
-import type {
-  Adapter,
-  DefinitionRecord,
-  FoundRun,
-  SavedDefinition,
-  WithinTransaction,
+import {
+  type Adapter,
+  continuesPast,
+  type DefinitionRecord,
+  type FoundRun,
+  type SavedDefinition,
+  type WithinTransaction,
 } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
@@ -95,12 +96,7 @@ export class DefinitionRegistry {
     if (known !== undefined) return known
     await this.learn([definitionId])
     const steps = this.recordOf(definitionId)?.shape.steps ?? []
-    // Of a map, the shape's `onFailure` is about its items.
-    const found = new Set(
-      steps.flatMap(({ kind, onFailure }, step) =>
-        onFailure === 'continue' && kind !== 'map' ? [step] : [],
-      ),
-    )
+    const found = new Set(steps.flatMap((shape, step) => (continuesPast(shape) ? [step] : [])))
     if (steps.length > 0) this.#mayFail.set(definitionId, found)
     return found
   }

@@ -101,8 +101,7 @@ function problemsOfNew(
 /** Has an output, or had one before it was undone, or failed and the new version continues past that. */
 function hasEnded({ old, shape }: Move): boolean {
   if (old === undefined) return false
-  // Of a map, `onFailure` is about its items.
-  if (old.status === 'failed') return shape.onFailure === 'continue' && shape.kind !== 'map'
+  if (old.status === 'failed') return continuesPast(shape)
   return isSatisfied(old) || old.status === 'compensated'
 }
 

@@ -140,14 +140,22 @@ function assertNothingStands({ run, steps, shape }: RunToChange, number: number)
   throw stepRefusal(run, step, 'retried', because)
 }
 
-/** A failed step whose dependents all run again, or that has none, runs again too. Those that depend on a step come after it. */
+/**
+ * A failed step whose dependents all run again, or that has none, runs again too. Those that depend on a step come after it. A loop that failed to
+ * begin has told only its join: its rounds are of an earlier time.
+ */
 function retryUnusedFailures(found: RunToChange, again: Again[], stoodIn: number | undefined): void {
   const dependents = dependentsIn(found)
   for (let number = found.steps.length - 1; number >= 0; number -= 1) {
     if (again[number] !== undefined || number === stoodIn || !isContinued(found, found.steps[number]!))
       continue
-    if (dependents[number]!.every((dependent) => again[dependent] !== undefined)) again[number] = 'again'
+    const told = dependents[number]!.filter((dependent) => !isOldRound(found, number, dependent))
+    if (told.every((dependent) => again[dependent] !== undefined)) again[number] = 'again'
   }
+}
+
+function isOldRound({ steps, shape }: RunToChange, opener: number, dependent: number): boolean {
+  return shape.steps[opener]!.kind === 'repeat' && steps[dependent]!.itemKey !== undefined
 }
 
 /** Whether the run continued past the failure of this step, and retrying the run would keep it. */
@@ -179,7 +187,7 @@ function reopenedStep(step: StoredStep, kind: 'anew' | 'again', openDependencies
     // Its effect of this round remains, even if the next attempt fails.
     succeeded: kind === 'again' && step.succeeded,
     // What it was decided on may change, and its next effect is another one.
-    branch: kind === 'again' ? step.branch : null,
+    branch: kind === 'again' && step.status !== 'skipped' ? step.branch : null,
     signalledAt: signalled ? step.signalledAt : null,
     ...(signalled ? {} : { output: null }),
   }

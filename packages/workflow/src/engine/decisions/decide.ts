@@ -29,6 +29,8 @@ export type AttemptEnd =
   | { readonly type: 'unstorable'; readonly error: unknown }
   /** `interrupted`: the handler's signal had fired before it threw, for this reason. */
   | { readonly type: 'threw'; readonly error: unknown; readonly interrupted?: Interruption | undefined }
+  /** A loop whose run continues past its failure has failed with this error. */
+  | { readonly type: 'loop_failed'; readonly error: string }
   /** The definition skips the step. */
   | { readonly type: 'skipped'; readonly reason: SkipReason }
   /** The step's `when` was true: its handler begins once that is recorded. */
@@ -81,6 +83,7 @@ export function decideOutcome(
   if (end.type === 'waits') return waits(claim, end.wake)
   // Even after an interruption: the handler succeeded, and a retry would repeat its effect.
   if (end.type === 'unstorable') return { ...failedForGood(claim, step, end.error), succeeded: true }
+  if (end.type === 'loop_failed') return { ...ref, type: 'failed', error: end.error, continues: true }
   // The handler stopped because it was told to: not a failure.
   if (end.interrupted === 'worker_stopping') return { ...ref, type: 'released' }
   const errorText = JSON.stringify(serialiseError(end.error))

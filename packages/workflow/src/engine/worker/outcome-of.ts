@@ -34,6 +34,7 @@ export function endOnceTold({ step, claim, telling }: Attempt, end: AttemptEnd):
         : { type: 'threw', error }
     case 'unstorable':
     case 'threw':
+    case 'loop_failed':
     case 'skipped':
     case 'decided':
     case 'relay':

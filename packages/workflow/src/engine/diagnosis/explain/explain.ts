@@ -1,4 +1,4 @@
-import { isTerminal, placeRows, type StepRecord, type StepShape } from '../../../adapter/index.ts'
+import { continuesPast, isTerminal, placeRows, type StepRecord } from '../../../adapter/index.ts'
 import { counted } from '../../../words.ts'
 import { capacity } from './capacity.ts'
 import type { Explanation, RunToExplain } from './explanation.ts'
@@ -36,11 +36,6 @@ function explainInOrder(found: RunToExplain): Explanation {
       .filter(({ status }, place) => status === 'failed' && continuesPast(found.shape.steps[place]!))
       .map(explainFailure),
   }
-}
-
-/** Of a map, `onFailure` is about its items. */
-function continuesPast({ kind, onFailure }: StepShape): boolean {
-  return onFailure === 'continue' && kind !== 'map'
 }
 
 function isOpen(step: StepRecord): boolean {
