@@ -28,6 +28,7 @@ export async function collectFacts(stage: Stage, troubles: readonly Span[]): Pro
       world,
       `select key, run_id as "runId", step, undo, call_id as "callId", ${epoch('at')} as at from effects`,
     ),
+    sightings: await rows(world, 'select what, run_id as "runId" from sightings'),
     receipts: await rows(world, 'select run_id as "runId", step, nonce, result from receipts'),
     pauses: await rows(
       world,
@@ -49,11 +50,14 @@ function freezesOf({ fleet }: Stage): ReadonlyMap<string, readonly Span[]> {
 
 async function storedRuns({ database }: Stage): Promise<readonly RunFacts[]> {
   const { rows: runs } = await database.query<Omit<RunFacts, 'steps'>>(
-    `select run_id as id, workflow, version, key, status, stop, extract(epoch from created_at)::float8 * 1000 as "createdAt"
-     from belay.workflow_run_overview`,
+    `select o.run_id as id, o.workflow, o.version, o.key, o.status, o.stop, extract(epoch from o.created_at)::float8 * 1000 as "createdAt",
+       r.input, o.parent_run_id as "parentId",
+       (select v.value from belay.workflow_values v where v.run_id = r.id and v.key = 'digest') as digest
+     from belay.workflow_run_overview o join belay.workflow_runs r on r.id = o.run_id`,
   )
   const { rows: steps } = await database.query<StepFacts & { readonly runId: string }>(
-    `select run_id as "runId", name, status, undo_of as "undoOf", attempt, failures, losses, output, error
+    `select run_id as "runId", name, status, undo_of as "undoOf", round, attempt, failures, losses, output, error,
+       extract(epoch from finished_at)::float8 * 1000 as "finishedAt"
      from belay.workflow_step_overview order by run_id, step`,
   )
   const byRun = new Map<string, StepFacts[]>()
@@ -75,15 +79,20 @@ function archivedRun(run: ArchivedRun): RunFacts {
     status: run.status,
     stop: run.cause === undefined ? null : 'unknown',
     createdAt: run.createdAt.getTime(),
+    input: run.input,
+    parentId: run.parentId ?? null,
+    digest: run.values['digest'] ?? null,
     steps: run.steps.map((step) => ({
       name: step.name,
       status: step.status,
       undoOf: step.status === 'compensated' ? 'unknown' : null,
+      round: step.round,
       attempt: step.attempts,
       failures: step.failures,
       losses: step.losses,
       output: step.output,
       error: step.error ?? null,
+      finishedAt: step.finishedAt?.getTime() ?? null,
     })),
   }
 }
