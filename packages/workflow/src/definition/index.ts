@@ -5,7 +5,7 @@ export type { ChooseOptions } from './choose-options.ts'
 export { VERSION_MAX } from './compile.ts'
 export type { Condition, When, WhenContext, WhenHandler } from './condition.ts'
 // The emitted declarations of users' workflows name the marks.
-export type { Chosen, ConditionOptions, MayFail, MaybeSkipped } from './condition-options.ts'
+export type { Chosen, ConditionOptions, MaybeSkipped, MayFail } from './condition-options.ts'
 export { type DefineOptions, define } from './define.ts'
 export { defineGraph } from './define-graph.ts'
 export type {

@@ -128,7 +128,7 @@ function drawIntent(kind: IntentKind): Intent {
 }
 
 function nextInput(workflow: Intent['workflow']): Input {
-  const lot = (lots.get(workflow) ?? -1) + 1
+  const lot = (lots.get(workflow) ?? random.between(0, 100)) + 1
   lots.set(workflow, lot)
   const isPlanned = workflow === 'gallery' || workflow === 'checkout'
   return drawInput(random, { accounts: ACCOUNTS, lot, isPlanned })

@@ -76,22 +76,13 @@ function untilPaid(hands: Hands) {
       run: (call) => hands.effectUnlessDeclined(call),
       compensate: (call) => hands.effect(call, true),
     })
-    .step('invoice', {
-      when: { charge: 'failed' },
-      compensateOn: 'started',
-      run: (call) => hands.effect(call),
-      compensate: (call) => hands.effect(call, true),
-    })
+    .step('invoice', { ...hands.deed, when: { charge: 'failed' } })
 }
 
 /** A child with a map of its own. Some deliveries fail, and are undone with their parent. */
 export function delivery(hands: Hands) {
   return define('delivery', { version: 1, input: unchecked<Input>(), retry: RETRY })
-    .step('label', {
-      compensateOn: 'started',
-      run: (call) => hands.effect(call),
-      compensate: (call) => hands.effect(call, true),
-    })
+    .step('label', hands.deed)
     .map('parcel', {
       dependsOn: ['label'],
       over: ({ input }) => Array.from({ length: planOf(input).parcels }, (_, index) => index),

@@ -10,54 +10,14 @@ export const RESIZED_AT_ONCE_MAX = 2
 /** A loop that finds photos, a map with a limit, a map that collects failures and has one undo for all, branches where they meet, and end steps. */
 export function gallery(hands: Hands) {
   const end = hands.endStep
-  return findPhotos(hands)
-    .map('resize', {
-      dependsOn: ['fetch'],
-      over: ({ deps }) => deps.fetch.photos,
-      itemKey: (photo) => photo,
-      concurrency: RESIZED_AT_ONCE_MAX,
-      compensateOn: 'started',
-      run: async (call) => {
-        await hands.effect(call)
-        return `small ${call.item}`
-      },
-      compensate: (call) => hands.effect(call, true),
-    })
-    .map('upload', {
-      dependsOn: ['fetch', 'resize'],
-      over: ({ deps }) => deps.fetch.photos.map((photo, index) => ({ photo, file: deps.resize[index]! })),
-      itemKey: ({ photo }) => photo,
-      onFailure: 'collect',
-      compensateOn: 'started',
-      run: async (call) => {
-        if (planOf(call.input).hasBadPhoto && call.item.photo === BAD_PHOTO)
-          throw new PermanentError('This photo cannot be read.')
-        await hands.effect(call)
-        return `${call.item.file}, uploaded`
-      },
-      compensateAll: (call) => hands.undoItems(call),
-    })
+  return uploadPhotos(hands)
     .choose('layout', { on: ({ input }) => planOf(input).layout, cases: ['grid', 'list'] })
-    .step('grid', {
-      dependsOn: ['upload'],
-      when: { layout: 'grid' },
-      compensateOn: 'started',
-      run: (call) => hands.effect(call),
-      compensate: (call) => hands.effect(call, true),
-    })
-    .step('list', {
-      dependsOn: ['upload'],
-      when: { layout: 'list' },
-      compensateOn: 'started',
-      run: (call) => hands.effect(call),
-      compensate: (call) => hands.effect(call, true),
-    })
+    .step('grid', { ...hands.deed, dependsOn: ['upload'], when: { layout: 'grid' } })
+    .step('list', { ...hands.deed, dependsOn: ['upload'], when: { layout: 'list' } })
     .step('review', {
+      ...hands.deed,
       dependsOn: ['upload'],
       when: ({ deps }) => deps.upload.some(({ status }) => status === 'failed'),
-      compensateOn: 'started',
-      run: (call) => hands.effect(call),
-      compensate: (call) => hands.effect(call, true),
     })
     .step('index', {
       dependsOn: ['upload', 'grid', 'list', 'review'],
@@ -81,6 +41,35 @@ export function gallery(hands: Hands) {
     .onFailed('alert', { run: end })
     .onCompensated('apologise', { run: end })
     .finally('count', { dependsOn: ['announce', 'alert', 'apologise'], onSkipped: 'run', run: end })
+}
+
+function uploadPhotos(hands: Hands) {
+  return findPhotos(hands)
+    .map('resize', {
+      dependsOn: ['fetch'],
+      over: ({ deps }) => deps.fetch.photos,
+      itemKey: (photo) => photo,
+      concurrency: RESIZED_AT_ONCE_MAX,
+      ...hands.deed,
+      run: async (call) => {
+        await hands.effect(call)
+        return `small ${call.item}`
+      },
+    })
+    .map('upload', {
+      dependsOn: ['fetch', 'resize'],
+      over: ({ deps }) => deps.fetch.photos.map((photo, index) => ({ photo, file: deps.resize[index]! })),
+      itemKey: ({ photo }) => photo,
+      onFailure: 'collect',
+      compensateOn: 'started',
+      run: async (call) => {
+        if (planOf(call.input).hasBadPhoto && call.item.photo === BAD_PHOTO)
+          throw new PermanentError('This photo cannot be read.')
+        await hands.effect(call)
+        return `${call.item.file}, uploaded`
+      },
+      compensateAll: (call) => hands.undoItems(call),
+    })
 }
 
 function findPhotos(hands: Hands) {

@@ -31,6 +31,13 @@ export class Hands {
   readonly active = new Set<string>()
   readonly #world: World
 
+  /** A step with an effect, which its compensation undoes. */
+  readonly deed = {
+    compensateOn: 'started',
+    run: (call: Call) => this.effect(call),
+    compensate: (call: Call) => this.effect(call, true),
+  } as const
+
   constructor(world: World) {
     this.#world = world
   }
@@ -94,7 +101,8 @@ export class Hands {
         call.signal.throwIfAborted()
         await call.heartbeat({ runId: call.runId, attempt: call.attempt, done })
       }
-      if (planOf(call.input).fallsSilent && call.attempt === 1) await until(SILENT_MS, 20, () => call.signal.aborted)
+      if (planOf(call.input).fallsSilent && call.attempt === 1)
+        await until(SILENT_MS, 20, () => call.signal.aborted)
     })
   }
 

@@ -1,6 +1,9 @@
 import type { Input } from './input.ts'
 
-/** What a run of the gallery or the checkout is asked to do. By its lot, so that a few runs in a row do everything. */
+/**
+ * What a run of the gallery or the checkout is asked to do. By its lot, so that a few runs in a row do everything. The choices repeat after different
+ * numbers of lots, so that each comes together with each other.
+ */
 export interface Plan {
   /** After its undo, an operator repairs what made the run fail, and retries the run. */
   readonly isRetried: boolean
@@ -26,19 +29,19 @@ export const PHOTOS_PER_ROUND = 2
 
 export function planOf({ lot, fails }: Input): Plan {
   return {
-    isRetried: fails && lot % 2 === 1 && lot % 5 !== 2,
+    isRetried: fails && lot % 8 === 3 && lot % 5 !== 2,
     rounds: 1 + (lot % 3),
     hasBadPhoto: lot % 2 === 0,
     layout: lot % 4 < 2 ? 'grid' : 'list',
     declines: lot % 3 === 1,
-    fallsSilent: lot % 3 === 0,
+    fallsSilent: lot % 2 === 0,
     returns: lot % 5 === 2,
     parcels: 2 + (lot % 3),
-    afterPivot: AFTER_PIVOT[lot % 4]!,
+    afterPivot: AFTER_PIVOT[lot % 5]!,
   }
 }
 
-const AFTER_PIVOT = ['works', 'is retried', 'works', 'is skipped'] as const
+const AFTER_PIVOT = ['works', 'is retried', 'works', 'is skipped', 'works'] as const
 
 /** Photos that the loop finds in all its rounds. */
 export function photosOf({ rounds }: Plan): readonly string[] {

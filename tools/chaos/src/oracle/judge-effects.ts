@@ -96,7 +96,8 @@ function judgeEarlierRounds(
   { orphaned }: Findings,
 ): void {
   for (let of = 1; of < step.round; of += 1) {
-    if (!effects.has(keyOf(run.id, step, { of })) || effects.has(keyOf(run.id, step, { of, undo: true }))) continue
+    if (!effects.has(keyOf(run.id, step, { of })) || effects.has(keyOf(run.id, step, { of, undo: true })))
+      continue
     orphaned.push(
       `Step ${step.name} of run ${run.id} (${run.status}) is in round ${step.round}, but its effect of round ${of} was not undone.`,
     )

@@ -23,7 +23,8 @@ export function judgeEnds(facts: Facts, rules: Rules): readonly Violation[] {
     const newest = newestOf(own)
     if (newest === undefined) return [`${what}, but it has no follow-up.`]
     const endedTwice = retried.has(run.id) || run.parentId !== null
-    if (own.length > 1 && !endedTwice) return [`${what}, but it has ${own.length} follow-ups: ${own.map(({ key }) => key).join(', ')}.`]
+    if (own.length > 1 && !endedTwice)
+      return [`${what}, but it has ${own.length} follow-ups: ${own.map(({ key }) => key).join(', ')}.`]
     return Object.entries(ends).flatMap(([name, of]) => {
       const step = newest.steps.find((candidate) => candidate.name === name)
       const wanted = isWanted(of, { status: run.status, isUndone: undone.has(run.id) })

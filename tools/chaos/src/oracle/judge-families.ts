@@ -20,7 +20,8 @@ export function judgeFamilies({ runs, sightings }: Facts, rules: Rules): readonl
       if (step === undefined) return []
       const children = (byParent.get(parent.id) ?? []).filter((child) => child.workflow === workflow)
       const what = `Step ${name} of run ${parent.id} of ${parent.workflow} (${parent.status}) is ${step.status}`
-      if (children.length > 1 && !retried.has(parent.id)) return [`${what} and has ${children.length} children.`]
+      if (children.length > 1 && !retried.has(parent.id))
+        return [`${what} and has ${children.length} children.`]
       if (isDetached) return wrongDetached(what, step.status, children)
       return wrongAttached(what, parent, children, rules)
     }),
@@ -29,7 +30,8 @@ export function judgeFamilies({ runs, sightings }: Facts, rules: Rules): readonl
 }
 
 function wrongDetached(what: string, status: string, children: readonly RunFacts[]): readonly string[] {
-  if (status === 'completed' && children.length === 0) return [`${what}, but its detached child does not exist.`]
+  if (status === 'completed' && children.length === 0)
+    return [`${what}, but its detached child does not exist.`]
   return children
     .filter((child) => child.status !== 'completed')
     .map((child) => `${what}, and its detached child ${child.id} is ${child.status} instead of completed.`)
@@ -45,7 +47,8 @@ function wrongAttached(
   const completed = children.filter(({ status }) => status === 'completed')
   const pivot = parent.steps.find(({ name }) => name === pivots[parent.workflow])
   const stays = parent.status === 'completed' || pivot?.status === 'completed'
-  if (stays && completed.length !== 1) return [`${what}, and ${completed.length} of its children are completed instead of one.`]
+  if (stays && completed.length !== 1)
+    return [`${what}, and ${completed.length} of its children are completed instead of one.`]
   if (stays || completed.length === 0) return []
   return [`${what}, but its child ${completed[0]!.id} is completed: it was not undone with its parent.`]
 }

@@ -69,15 +69,20 @@ function timesOf(
     all.set(name, known === undefined ? one : merged(known, one))
   }
   for (const step of run.steps) add(baseName(step.name), timesOfStep(run, step, world))
+  // The first round of a child may be that of any round of its parent's step: only its undo is compared.
   for (const child of family)
     for (const step of child.steps)
-      // The first round of a child may be that of any round of its parent's step: only its undo is compared.
-      add(stepOfChild(child, rules)!, { ...timesOfStep(child, step, world), begun: Infinity, done: -Infinity })
+      add(stepOfChild(child, rules)!, {
+        ...timesOfStep(child, step, world),
+        begun: Infinity,
+        done: -Infinity,
+      })
   return all
 }
 
 function timesOfStep(run: RunFacts, step: RunFacts['steps'][number], { calls, effects }: ByKey): Times {
-  const begins = (undo: boolean) => (calls.get(keyOf(run.id, step, { undo })) ?? []).map(({ beganAt }) => beganAt)
+  const begins = (undo: boolean) =>
+    (calls.get(keyOf(run.id, step, { undo })) ?? []).map(({ beganAt }) => beganAt)
   const at = (undo: boolean) => effects.get(keyOf(run.id, step, { undo }))?.at ?? -Infinity
   // What an attempt with an unknown outcome does may come late.
   const isKnown = step.status === 'completed' || step.undoOf === 'completed'
@@ -103,7 +108,11 @@ function merged(one: Times, other: Times): Times {
 /** `name` builds on `other`. */
 function disorder(
   { id, workflow, status }: RunFacts,
-  { name, other, times }: { readonly name: string; readonly other: string; readonly times: ReadonlyMap<string, Times> },
+  {
+    name,
+    other,
+    times,
+  }: { readonly name: string; readonly other: string; readonly times: ReadonlyMap<string, Times> },
 ): readonly string[] {
   const [above, below] = [times.get(name), times.get(other)]
   if (above === undefined || below === undefined) return []
@@ -111,9 +120,13 @@ function disorder(
   const wrong: string[] = []
   // A step that has not run again since the other was undone tells nothing about the other's newest round.
   if (above.round >= below.round && below.done > above.begun + TOLERATED_MS)
-    wrong.push(`${what}, but it began ${Math.round(below.done - above.begun)} ms before the effect of ${other}.`)
+    wrong.push(
+      `${what}, but it began ${Math.round(below.done - above.begun)} ms before the effect of ${other}.`,
+    )
   if (above.undone > below.undoBegun + TOLERATED_MS)
-    wrong.push(`${what}, but it was undone ${Math.round(above.undone - below.undoBegun)} ms after the undo of ${other} had begun.`)
+    wrong.push(
+      `${what}, but it was undone ${Math.round(above.undone - below.undoBegun)} ms after the undo of ${other} had begun.`,
+    )
   return wrong
 }
 
@@ -144,7 +157,9 @@ function leftBehind(run: RunFacts, { undoable, pivots }: Rules): readonly string
   return run.steps
     .filter(({ name, status }) => status === 'completed' && undoable[run.workflow]?.has(baseName(name)))
     .filter(({ name }) => !name.endsWith('[]') && !run.steps.some((step) => step.name === `${name}[]`))
-    .map(({ name }) => `Run ${run.id} of ${run.workflow} is ${run.status}, but its step ${name} was not undone.`)
+    .map(
+      ({ name }) => `Run ${run.id} of ${run.workflow} is ${run.status}, but its step ${name} was not undone.`,
+    )
 }
 
 function undoneAfterPivot(

@@ -74,8 +74,13 @@ function beyondLimit(
     if (baseName(step.name) !== map || begun.length === 0 || step.finishedAt === null) return []
     return [{ from: Math.min(...begun.map(({ beganAt }) => beganAt)), to: step.finishedAt }]
   })
-  const atOnce = Math.max(0, ...spans.map(({ from }) => spans.filter((one) => one.from <= from && one.to > from).length))
+  const atOnce = Math.max(
+    0,
+    ...spans.map(({ from }) => spans.filter((one) => one.from <= from && one.to > from).length),
+  )
   return atOnce <= most
     ? []
-    : [`${atOnce} items of the map ${map} of run ${run.id} of ${run.workflow} were under way at once; its limit is ${most}.`]
+    : [
+        `${atOnce} items of the map ${map} of run ${run.id} of ${run.workflow} were under way at once; its limit is ${most}.`,
+      ]
 }

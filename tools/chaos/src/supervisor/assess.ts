@@ -1,4 +1,4 @@
-import { type Counted, COUNTED, featuresMet, WRONG_HEARTBEAT } from '../load/features.ts'
+import { COUNTED, type Counted, featuresMet, WRONG_HEARTBEAT } from '../load/features.ts'
 import { rulesOf } from '../load/rules.ts'
 import type { ChaosOptions } from '../options.ts'
 import type { Span } from '../oracle/facts.ts'
@@ -91,7 +91,10 @@ function missed(features: Readonly<Record<string, number>>): readonly Violation[
 function strange(counted: readonly Counted[]): readonly Violation[] {
   const sentences = counted
     .filter(({ what }) => what === WRONG_HEARTBEAT)
-    .map(({ count }) => `${count} attempts got the details of a heartbeat that no earlier attempt of theirs had sent.`)
+    .map(
+      ({ count }) =>
+        `${count} attempts got the details of a heartbeat that no earlier attempt of theirs had sent.`,
+    )
   return summarised('wrong_heartbeat', sentences)
 }
 

@@ -37,7 +37,9 @@ async function comeToRest(stage: Stage, withinMs: number): Promise<readonly Viol
       const sentences = [
         ...wanted.map(({ key, kind }) => `The start with key ${key} (${kind}) has not ended.`),
         ...(await explained(stage, open)),
-        ...((await hasToldAllEnds(stage)) ? [] : ['Nobody has done yet what follows from the ends of some runs.']),
+        ...((await hasToldAllEnds(stage))
+          ? []
+          : ['Nobody has done yet what follows from the ends of some runs.']),
       ]
       return summarised('not_at_rest', sentences, 2 * EXPLAINED_MAX)
     }

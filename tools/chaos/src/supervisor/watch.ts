@@ -1,5 +1,5 @@
 import { CONNECTIONS_MAX, POOL_MAX, QUERY_TIMEOUT_MS, TRANSACTIONS_MAX } from '../child/protocol.ts'
-import { type Counted, COUNTED, featuresMet } from '../load/features.ts'
+import { COUNTED, type Counted, featuresMet } from '../load/features.ts'
 import { BackendWatch } from '../oracle/backend-watch.ts'
 import { type Lease, LeaseWatch } from '../oracle/lease-watch.ts'
 import type { Violation } from '../oracle/violation.ts'
