@@ -18,7 +18,8 @@ export interface ChaosOptions {
 export class OptionError extends Error {}
 
 export const HELP = `Runs worker processes on a real PostgreSQL while processes, the server, the network and pools misbehave at random, and checks
-that nothing is lost, nothing is doubled, and everything comes to rest.
+that nothing is lost, nothing is doubled, and everything comes to rest. The runs' workflows use all kinds of steps; operators pause, cancel,
+retry and skip. A feature that no run has met is a failure too.
 
   npm run chaos                       three minutes of everything
   npm run chaos -- --minutes 60       for longer
