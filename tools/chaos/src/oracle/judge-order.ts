@@ -17,10 +17,13 @@ interface Times {
   undone: number
 }
 
-/** What the world knows, by idempotency key. */
-interface ByKey {
+/** What the world knows. */
+interface Known {
+  /** By idempotency key. */
   readonly calls: ReadonlyMap<string, readonly CallFacts[]>
   readonly effects: ReadonlyMap<string, EffectFacts>
+  /** By the id of the run. */
+  readonly undoCalls: ReadonlyMap<string, readonly CallFacts[]>
 }
 
 /**
@@ -28,9 +31,13 @@ interface ByKey {
  * undone run stays completed. Once a pivot has completed, nothing of its run and its children is undone.
  */
 export function judgeOrder(facts: Facts, rules: Rules): readonly Violation[] {
-  const world: ByKey = {
+  const world: Known = {
     calls: grouped(facts.calls, ({ key }) => key),
     effects: new Map(facts.effects.map((effect) => [effect.key, effect])),
+    undoCalls: grouped(
+      facts.calls.filter(({ undo }) => undo),
+      ({ runId }) => runId,
+    ),
   }
   const children = grouped(
     facts.runs.filter(({ parentId }) => parentId !== null),
@@ -48,7 +55,7 @@ export function judgeOrder(facts: Facts, rules: Rules): readonly Violation[] {
       for (const other of below) wrong.push(...disorder(run, { name, other, times }))
     wrong.push(...disorderOfRounds(run, world, rules))
     left.push(...leftBehind(run, rules))
-    pivots.push(...undoneAfterPivot(run, family, facts, rules, world))
+    pivots.push(...undoneAfterPivot(run, family, rules, world))
   }
   return [
     ...summarised('out_of_order', wrong),
@@ -60,7 +67,7 @@ export function judgeOrder(facts: Facts, rules: Rules): readonly Violation[] {
 function timesOf(
   run: RunFacts,
   family: readonly RunFacts[],
-  world: ByKey,
+  world: Known,
   rules: Rules,
 ): ReadonlyMap<string, Times> {
   const all = new Map<string, Times>()
@@ -80,7 +87,7 @@ function timesOf(
   return all
 }
 
-function timesOfStep(run: RunFacts, step: RunFacts['steps'][number], { calls, effects }: ByKey): Times {
+function timesOfStep(run: RunFacts, step: RunFacts['steps'][number], { calls, effects }: Known): Times {
   const begins = (undo: boolean) =>
     (calls.get(keyOf(run.id, step, { undo })) ?? []).map(({ beganAt }) => beganAt)
   const at = (undo: boolean) => effects.get(keyOf(run.id, step, { undo }))?.at ?? -Infinity
@@ -131,7 +138,7 @@ function disorder(
 }
 
 /** Rounds follow each other, and are undone one by one, the last one first. */
-function disorderOfRounds(run: RunFacts, world: ByKey, { loops }: Rules): readonly string[] {
+function disorderOfRounds(run: RunFacts, world: Known, { loops }: Rules): readonly string[] {
   return (loops[run.workflow] ?? []).flatMap((loop) => {
     const rounds = new Map(run.steps.map((step) => [step.name, step]))
     const wrong: string[] = []
@@ -165,16 +172,15 @@ function leftBehind(run: RunFacts, { undoable, pivots }: Rules): readonly string
 function undoneAfterPivot(
   run: RunFacts,
   family: readonly RunFacts[],
-  { calls }: Facts,
   { pivots }: Rules,
-  { effects }: ByKey,
+  { effects, undoCalls }: Known,
 ): readonly string[] {
   const pivot = run.steps.find(({ name }) => name === pivots[run.workflow])
   if (pivot?.status !== 'completed') return []
   const passedAt = effects.get(keyOf(run.id, pivot))?.at ?? Infinity
-  const ids = new Set([run, ...family].map(({ id }) => id))
-  return calls
-    .filter(({ runId, undo, beganAt }) => undo && ids.has(runId) && beganAt > passedAt)
+  return [run, ...family]
+    .flatMap(({ id }) => undoCalls.get(id) ?? [])
+    .filter(({ beganAt }) => beganAt > passedAt)
     .map(
       ({ runId, step, beganAt }) =>
         `Run ${run.id} of ${run.workflow} has passed its pivot ${pivot.name}, but the undo of ${step} of run ${runId} began ${Math.round(beganAt - passedAt)} ms later.`,
