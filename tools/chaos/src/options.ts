@@ -18,7 +18,8 @@ export interface ChaosOptions {
 export class OptionError extends Error {}
 
 export const HELP = `Runs worker processes on a real PostgreSQL while processes, the server, the network and pools misbehave at random, and checks
-that nothing is lost, nothing is doubled, and everything comes to rest.
+that nothing is lost, nothing is doubled, and everything comes to rest. The runs' workflows use all kinds of steps; operators pause, cancel,
+retry and skip. A feature that no run has met is a failure too.
 
   npm run chaos                       three minutes of everything
   npm run chaos -- --minutes 60       for longer
@@ -27,7 +28,7 @@ that nothing is lost, nothing is doubled, and everything comes to rest.
   npm run chaos -- --seed 7           the same choices again; what they meet differs, since time is real
 
   --intensity X    faults per time, 1 by default: about forty a minute, at most four at once
-  --starts N       runs started per second; default 5
+  --starts N       runs started per second; default 5, with --quick 4
   --workers N      worker processes; default 4, the last of them on a Pool of the application's
   --timeline N     lines of the timeline that are printed when something broke; default 60
   --out FILE       also writes the report there, as JSON
@@ -64,7 +65,7 @@ export function readOptions(args: readonly string[]): ChaosOptions | 'help' {
     classes: classesOf(values.only),
     intensity: numberOf('intensity', values.intensity, { low: 0.1, high: 10 }) ?? 1,
     workers: numberOf('workers', values.workers, { low: 2, high: 16 }) ?? (quick ? 3 : 4),
-    startsPerSecond: numberOf('starts', values.starts, { low: 1, high: 200 }) ?? 5,
+    startsPerSecond: numberOf('starts', values.starts, { low: 1, high: 200 }) ?? (quick ? 4 : 5),
     timelineMax: numberOf('timeline', values.timeline, { low: 1, high: 100_000 }) ?? 60,
     out: values.out,
   }

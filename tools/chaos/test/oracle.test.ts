@@ -1,69 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { BackendWatch } from '../src/oracle/backend-watch.ts'
-import type { CallFacts, EffectFacts, Facts, RunFacts, StepFacts } from '../src/oracle/facts.ts'
-import { judge } from '../src/oracle/judge.ts'
+import type { CallFacts, EffectFacts, Facts, StepFacts } from '../src/oracle/facts.ts'
 import { type Lease, LeaseWatch } from '../src/oracle/lease-watch.ts'
+import { callOf, effectOf, judged, run, step, kindsOf as whatIsFound } from './facts.ts'
 
-const RULES = { effectSteps: { order: ['charge'] }, ledgerSteps: ['debit', 'credit'], openingCents: 100 }
-
-function step(name: string, status: string, more: Partial<StepFacts> = {}): StepFacts {
-  return {
-    name,
-    status,
-    undoOf: null,
-    attempt: 1,
-    failures: 0,
-    losses: 0,
-    output: null,
-    error: null,
-    ...more,
-  }
-}
-
-function run(
-  id: string,
-  status: RunFacts['status'],
-  steps: readonly StepFacts[],
-  more: Partial<RunFacts> = {},
-): RunFacts {
-  return {
-    id,
-    workflow: 'order',
-    version: 1,
-    key: `key-${id}`,
-    status,
-    stop: null,
-    createdAt: 5,
-    steps,
-    ...more,
-  }
-}
+const RULES = { effectSteps: { order: ['charge'] }, ledgerSteps: ['debit', 'credit'] }
 
 function call(id: string, undo: boolean, beganAt: number, attempt = 1): CallFacts {
-  return { id, key: `${undo}`, runId: 'r', step: 'charge', undo, attempt, worker: 'w1.1', beganAt }
+  return callOf('r', 'charge', beganAt, { id, undo, attempt })
 }
 
 function effect(undo: boolean, at: number, callId = undo ? '2' : '1'): EffectFacts {
-  return { key: `${undo}`, runId: 'r', step: 'charge', undo, callId, at }
-}
-
-function facts(given: Partial<Facts>): Facts {
-  return {
-    ...{
-      runs: [],
-      intents: [],
-      orders: [],
-      entries: [],
-      accounts: [],
-      calls: [],
-      effects: [],
-      receipts: [],
-      pauses: [],
-    },
-    freezes: new Map(),
-    troubles: [],
-    ...given,
-  }
+  return effectOf('r', 'charge', at, { undo, callId })
 }
 
 /** A run whose charge was made and undone correctly. */
@@ -74,7 +22,7 @@ const UNDONE: Partial<Facts> = {
 }
 
 function kindsOf(given: Partial<Facts>): readonly string[] {
-  return judge(facts(given), RULES).violations.map(({ kind }) => kind)
+  return whatIsFound(given, RULES)
 }
 
 describe('the oracle of effects', () => {
@@ -92,7 +40,7 @@ describe('the oracle of effects', () => {
     const late = { ...UNDONE, effects: [effect(false, 50), effect(true, 40)] }
     const freezes = new Map([['w1.1', [{ from: 15, to: 45 }]]])
 
-    const { violations, exceptions } = judge(facts({ ...late, freezes }), RULES)
+    const { violations, exceptions } = judged({ ...late, freezes }, RULES)
 
     expect(violations).toEqual([])
     expect(exceptions).toEqual({ 'effects after their undo, of handlers that were stopped inside': 1 })

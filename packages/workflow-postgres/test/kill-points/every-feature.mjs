@@ -38,15 +38,14 @@ export function everyFeature(name, pool) {
   return define(name, { version: 1, ...PATIENT })
     .step('reserve', effective)
     .step('audit', { run: effect })
-    .step('pack1', { ...effective, dependsOn: ['reserve'] })
-    .step('pack2', { ...effective, dependsOn: ['reserve'] })
-    .step('pack3', { ...effective, dependsOn: ['reserve', 'audit'] })
-    .repeat('label', { ...effective, dependsOn: ['audit'], until: ({ round }) => round === 3 })
-    .step('post', {
-      ...transactional,
-      dependsOn: ['pack1', 'pack2', 'pack3', 'label'],
-      compensate: transactional,
+    .map('pack', {
+      ...effective,
+      dependsOn: ['reserve', 'audit'],
+      over: () => ['a', 'b', 'c'],
+      concurrency: 2,
     })
+    .repeat('label', { ...effective, dependsOn: ['audit'], until: ({ round }) => round === 3 })
+    .step('post', { ...transactional, dependsOn: ['pack', 'label'], compensate: transactional })
     .step('flaky', {
       ...effective,
       dependsOn: ['post'],
@@ -59,13 +58,29 @@ export function everyFeature(name, pool) {
       ...effective,
       dependsOn: ['post'],
       compensateOn: 'started',
-      timeout: '200ms',
+      heartbeatTimeout: '200ms',
       async run(context) {
-        if (await isFirst(context.idempotencyKey)) await aborted(context.signal)
+        const { idempotencyKey, lastHeartbeat, heartbeat, signal } = context
+        // A killed worker may take the details with it.
+        if (lastHeartbeat !== undefined && lastHeartbeat !== idempotencyKey)
+          throw new PermanentError(`The heartbeat of another attempt: ${lastHeartbeat}`)
+        await heartbeat(idempotencyKey)
+        if (await isFirst(idempotencyKey)) await aborted(signal)
         return effect(context)
       },
     })
-    .sleep('coolOff', { dependsOn: ['flaky', 'slow'], for: '30ms' })
+    .step('insure', {
+      dependsOn: ['post'],
+      onFailure: 'continue',
+      retry: { attempts: 1 },
+      timeout: '100ms',
+      async run({ idempotencyKey, signal }) {
+        await note('calls', idempotencyKey)
+        await aborted(signal)
+      },
+    })
+    .step('vouch', { ...effective, when: { insure: 'failed' } })
+    .sleep('coolOff', { dependsOn: ['flaky', 'slow', 'vouch'], for: '30ms' })
     .waitForSignal('paid', { dependsOn: ['coolOff'] })
     .approval('approved', { dependsOn: ['coolOff'] })
     .poll('arrived', {
@@ -85,6 +100,10 @@ export function everyFeature(name, pool) {
         return output
       },
     })
+    .step('seal', { ...effective, dependsOn: ['ship'], pivot: true })
+    .step('thank', { dependsOn: ['seal'], run: effect })
+    .onCompleted('receipt', { run: effect })
+    .onCompensated('regret', { run: effect })
 }
 
 const transactional = {
@@ -107,7 +126,7 @@ export async function apply(engine, { workflow, entry, fails }) {
   await run.approve('approved', { by: 'Ada', key: 'decision' })
   const entered = await engine.runMany(
     entry,
-    [1, 2, 3].map((number) => ({ input: number, key: `${number}` })),
+    [1, 2].map((number) => ({ input: number, key: `${number}` })),
   )
   await run.signal('paid', { sum: 7 }, { key: 'webhook' })
   return [run, ...entered]

@@ -106,15 +106,20 @@ function expectOrder({ moments }: Left): void {
     const [key, undo] = [keyOf(number), `${keyOf(number)}:undo`]
     expectBefore(moments, [key, 'last'], [undo, 'first'])
     for (const below of reached[number]!) {
-      // A try that timed out may still run when the next one has ended.
-      const end = steps[below]!.name === 'slow' ? 'first' : 'last'
+      // A try that fell silent or timed out may still run when the next one has ended.
+      const end = ['slow', 'insure'].includes(steps[below]!.name) ? 'first' : 'last'
       expectBefore(moments, [keyOf(below), end], [key, 'first'])
       expectBefore(moments, [undo, 'last'], [`${keyOf(below)}:undo`, 'first'])
     }
   })
-  // A loop's rounds stand between the steps before it and those after it.
+  // A loop's rounds and a map's items stand between the steps before them and those after them.
   expect(moments.has('0:label[3]'), 'the last round of the loop').toBe(true)
-  const chain = ['audit', 'label[1]', 'label[2]', 'label[3]', 'post']
+  const rounds = ['audit', 'label[1]', 'label[2]', 'label[3]', 'post']
+  for (const chain of [rounds, ...[0, 1, 2].map((item) => ['reserve', `pack[${item}]`, 'post'])])
+    expectChain(moments, chain)
+}
+
+function expectChain(moments: Left['moments'], chain: readonly string[]): void {
   chain.slice(1).forEach((name, index) => {
     const before = chain[index]!
     expectBefore(moments, [`0:${before}`, 'last'], [`0:${name}`, 'first'])
@@ -124,7 +129,7 @@ function expectOrder({ moments }: Left): void {
 
 /** The child runs after what its step depends on, and before what depends on its step. It is undone the other way round. */
 function expectOrderOfChild({ moments, runs }: Left): void {
-  const child = runs.length - 1
+  const child = runs.length - 2
   const order = ['0:book', `${child}:wrap`, `${child}:label`, '0:ship']
   for (const [place, key] of order.entries()) {
     for (const later of order.slice(place + 1)) {

@@ -1,6 +1,7 @@
-import { createEngine, type RunHandle } from '@belay/workflow'
+import { createEngine, type Engine, type RunHandle } from '@belay/workflow'
+import { isTerminal } from '@belay/workflow/adapter'
 import type { Pool } from 'pg'
-import { vi } from 'vitest'
+import { expect, vi } from 'vitest'
 import { postgres } from '../../src/index.ts'
 import { type Line, WorkerProcess } from '../processes/child.ts'
 import type { TestDatabase } from '../setup/database.ts'
@@ -66,13 +67,29 @@ export async function finish(database: TestDatabase, { name, fails }: Case): Pro
     await engine.start()
     const runs: readonly RunHandle[] = await apply(engine, { workflow, entry, fails })
     await within(Promise.allSettled(runs.map((run) => run.result())), END_MS, `the runs of ${name} to end`)
-    const children = await engine.runs.list({ parentId: runs[0]!.id })
-    const runIds = [...runs, ...children].map(({ id }) => id)
+    const child = await startedFor(engine, runs[0]!.id, `${name}-gift`)
+    const followUp = await startedFor(engine, runs[0]!.id, `${name}/ended`)
+    const runIds = [...runs.map(({ id }) => id), child, followUp]
     await expectRest(database.pool, name, runIds)
     return await leftOf(database.pool, runIds, engine)
   } finally {
     await engine.close({ timeout: 0 })
   }
+}
+
+/** The one run of a workflow that was started for another, once it has ended. */
+async function startedFor(engine: Engine, parentId: string, workflow: string): Promise<string> {
+  return vi.waitFor(
+    async () => {
+      const found = await engine.runs.list({ parentId, workflow })
+      expect(
+        found.map(({ status }) => isTerminal(status)),
+        `the runs of ${workflow} for ${parentId}`,
+      ).toEqual([true])
+      return found[0]!.id
+    },
+    { timeout: END_MS, interval: 20 },
+  )
 }
 
 /** Asserts that nothing is leased, the dead worker is forgotten, and no step of the runs is queued. Claims remove stale queue rows once they are due. */
@@ -95,11 +112,7 @@ async function expectRest(pool: Pool, name: string, runIds: readonly string[]): 
   )
 }
 
-async function leftOf(
-  pool: Pool,
-  runIds: readonly string[],
-  engine: ReturnType<typeof createEngine>,
-): Promise<Left> {
+async function leftOf(pool: Pool, runIds: readonly string[], engine: Engine): Promise<Left> {
   const ofRuns = new RegExp(`^(${runIds.join('|')}):`)
   const read = async (table: string) => {
     const { rows } = await pool.query<{ moment: number; key: string }>(
@@ -128,7 +141,7 @@ async function leftOf(
 }
 
 /** How a run ended, without what differs between runs: ids, attempts, instants, and errors that steps had before they completed. */
-async function endOf(engine: ReturnType<typeof createEngine>, runId: string): Promise<unknown> {
+async function endOf(engine: Engine, runId: string): Promise<unknown> {
   const run = await engine.runs.get(runId)
   const steps = run?.steps.map(({ name, status, output, progress }) => ({
     ...{ name, status, output },

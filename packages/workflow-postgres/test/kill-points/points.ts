@@ -22,7 +22,7 @@ const MOSTLY_IN_VAIN = new Set(['drain'])
 
 /**
  * `all`: before and after each call. `half`: a verb with many calls is killed alternately before one call and after the next. `some`: of those, every
- * third of each verb.
+ * fourth of each verb.
  */
 export type Share = 'all' | 'half' | 'some'
 
@@ -44,7 +44,7 @@ export function killPoints({ calls, finds }: Calls, share: Share): readonly stri
     const within = numbers(verb === 'transact' ? count : 0).map((nth) => ({ nth, when: 'within' }))
     return [...before, ...within, ...after]
       .filter(({ nth, when }) => !takesTurns || when === 'within' || (nth % 2 === 0) === (when === 'before'))
-      .filter((_, index) => share !== 'some' || index % 3 === 0)
+      .filter((_, index) => share !== 'some' || index % 4 === 0)
       .map(({ nth, when }) => `${when} ${verb} ${nth}`)
   })
 }

@@ -4,7 +4,8 @@ export type { ChildInputOf, ChildOptions, ChildOutputOf } from './child-options.
 export type { ChooseOptions } from './choose-options.ts'
 export { VERSION_MAX } from './compile.ts'
 export type { Condition, When, WhenContext, WhenHandler } from './condition.ts'
-export type { ConditionOptions } from './condition-options.ts'
+// The emitted declarations of users' workflows name the marks.
+export type { Chosen, ConditionOptions, MaybeSkipped, MayFail } from './condition-options.ts'
 export { type DefineOptions, define } from './define.ts'
 export { defineGraph } from './define-graph.ts'
 export type {

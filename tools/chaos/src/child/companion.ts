@@ -1,6 +1,6 @@
 import type { Engine } from '@belay/workflow'
 import type pg from 'pg'
-import type { Workflows } from '../load/workflows.ts'
+import { SIGHTINGS } from '../load/features.ts'
 import { pause } from '../pause.ts'
 import { drawn, type Random } from '../random.ts'
 import type { Intent } from '../world/intents.ts'
@@ -13,7 +13,6 @@ export interface CompanionParts {
   readonly pool: pg.Pool
   readonly world: World
   readonly calls: Calls
-  readonly patient: Workflows['patient']
   readonly random: Random
 }
 
@@ -89,9 +88,12 @@ export class Companion {
   }
 
   async #cancel(runId: string): Promise<void> {
-    const { engine, calls, random } = this.#parts
+    const { engine, calls, random, world } = this.#parts
     await pause(random.between(0, 600))
-    await calls.make('cancel', () => engine.runs.handle(runId).cancel({ reason: 'changed their mind' }))
+    const isCancelled = await calls.make('cancel', () =>
+      engine.runs.handle(runId).cancel({ reason: 'changed their mind' }),
+    )
+    if (isCancelled) await world.see(SIGHTINGS.cancelled, runId)
   }
 
   async #pause(runId: string): Promise<void> {
@@ -100,6 +102,7 @@ export class Companion {
     await pause(random.between(0, 400))
     try {
       if (!(await calls.make('pause', () => run.pause({ by: 'ann' })))) return
+      await world.see(SIGHTINGS.paused, runId)
       const { status, steps } = await run.status()
       const atRest = status === 'paused' && !steps.some((step) => step.status === 'running')
       if (atRest) await world.pool.query('insert into pauses (run_id) values ($1)', [runId])

@@ -78,9 +78,9 @@ export class Starter {
   }
 
   #workflow({ workflow, version }: Intent) {
-    const { transfer, order1, order2, patient } = this.#parts.workflows
-    if (workflow === 'order') return version === 2 ? order2 : order1
-    return workflow === 'transfer' ? transfer : patient
+    const { workflows } = this.#parts
+    if (workflow === 'order') return version === 2 ? workflows.order2 : workflows.order1
+    return workflows[workflow]
   }
 }
 

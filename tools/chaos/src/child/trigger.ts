@@ -2,7 +2,7 @@ import { createEngine } from '@belay/workflow'
 import { postgres } from '@belay/workflow-postgres'
 import pg from 'pg'
 import { Hands } from '../load/hands.ts'
-import { drawInput } from '../load/input.ts'
+import { drawInput, type Input } from '../load/input.ts'
 import { makeWorkflows, type Version } from '../load/workflows.ts'
 import { Random } from '../random.ts'
 import { findIntent, type Intent, type IntentKind, openIntents, writeIntents } from '../world/intents.ts'
@@ -21,6 +21,13 @@ const TAKE_UP_MS = 1_000
 /** The most open runs: chaos is not a load test. */
 const OPEN_MAX = 120
 const STARTING_MAX = 20
+const WORKFLOWS = [
+  { name: 'transfer', weight: 2 },
+  { name: 'order', weight: 1 },
+  { name: 'patient', weight: 1 },
+  { name: 'gallery', weight: 2 },
+  { name: 'checkout', weight: 3 },
+] as const
 
 // An application's process that starts runs and sends signals over its own Pool, and never works.
 const pace = { open: 0, version: 'v1' as Version, finish: false }
@@ -38,17 +45,18 @@ pool.on('error', () => {})
 pool.on('connect', (client) => client.on('error', () => {}))
 const world = new World(setup.worldUrl, setup.name)
 const workflows = makeWorkflows(new Hands(world))
-const { transfer, order1, order2, patient } = workflows
 const engine = createEngine({
   adapter: postgres(pool, { listen: false, queryTimeoutMs: QUERY_TIMEOUT_MS }),
-  workflows: [transfer, order1, order2, patient],
+  workflows: Object.values(workflows),
   name: setup.name,
 })
 const calls = new Calls(say)
-const companion = new Companion({ engine, pool, world, calls, patient, random })
+const companion = new Companion({ engine, pool, world, calls, random })
 const starter = new Starter({ engine, pool, world, workflows, calls, onStarted: companion.accompany })
 
 let number = 0
+/** The newest lot of each workflow. */
+const lots = new Map<string, number>()
 let allowance = 0
 let tookUpAt = 0
 if (setup.burst) await burst()
@@ -108,15 +116,22 @@ function drawIntents(): readonly Intent[] {
   const rest = Array.from({ length: 3 }, () => ({
     ...first,
     key: nextKey(),
-    input: drawInput(random, ACCOUNTS),
+    input: nextInput(first.workflow),
   }))
   return [first, ...rest]
 }
 
 function drawIntent(kind: IntentKind): Intent {
-  const workflow = random.pick(['transfer', 'transfer', 'order', 'patient'] as const)
+  const workflow = random.weighted(WORKFLOWS).name
   const version = workflow === 'order' && pace.version === 'both' && random.chance(0.7) ? 2 : 1
-  return { key: nextKey(), workflow, version, kind, input: drawInput(random, ACCOUNTS) }
+  return { key: nextKey(), workflow, version, kind, input: nextInput(workflow) }
+}
+
+function nextInput(workflow: Intent['workflow']): Input {
+  const lot = (lots.get(workflow) ?? random.between(0, 100)) + 1
+  lots.set(workflow, lot)
+  const isPlanned = workflow === 'gallery' || workflow === 'checkout'
+  return drawInput(random, { accounts: ACCOUNTS, lot, isPlanned })
 }
 
 function nextKey(): string {

@@ -96,7 +96,7 @@ export const holdKey: Fault = {
     const { random, workflows, world, engine, fleet } = stage
     keys += 1
     const key = `held-${keys}`
-    const input = drawInput(random, ACCOUNTS)
+    const input = drawInput(random, { accounts: ACCOUNTS, lot: keys, isPlanned: false })
     const ms = holdMs(stage)
     const commits = random.chance(0.5)
     await writeIntents(world, [{ key, workflow: 'transfer', version: 1, kind: 'run', input }])

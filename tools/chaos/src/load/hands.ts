@@ -1,16 +1,25 @@
 import type { StepContext } from '@belay/workflow'
 import { PermanentError } from '@belay/workflow'
 import type { PostgresStepTransaction } from '@belay/workflow-postgres'
-import { pause } from '../pause.ts'
+import { pause, until } from '../pause.ts'
 import { drawn } from '../random.ts'
 import type { World } from '../world/world.ts'
+import { SIGHTINGS, WRONG_HEARTBEAT } from './features.ts'
 import type { Input } from './input.ts'
+import { BAD_PHOTO, planOf } from './plan.ts'
 
 export type Call = Pick<
   StepContext<Input, unknown>,
   'runId' | 'step' | 'input' | 'attempt' | 'idempotencyKey' | 'signal'
 >
 
+type Beating = Call & Pick<StepContext, 'heartbeat' | 'lastHeartbeat'>
+type Telling = Pick<Call, 'attempt'> & Pick<StepContext, 'publish'>
+type Ending = Omit<Call, 'input'> & { readonly status: string; readonly input: unknown }
+
+const BEATS = 3
+/** The silence ends when the signal fires. Longer than any limit of the engine. */
+const SILENT_MS = 20_000
 const TRANSIENT = 0.12
 /** From this attempt on nothing fails by chance, so that the retries are enough. */
 const CALM_FROM = 3
@@ -22,15 +31,22 @@ export class Hands {
   readonly active = new Set<string>()
   readonly #world: World
 
+  /** A step with an effect, which its compensation undoes. */
+  readonly deed = {
+    compensateOn: 'started',
+    run: (call: Call) => this.effect(call),
+    compensate: (call: Call) => this.effect(call, true),
+  } as const
+
   constructor(world: World) {
     this.#world = world
   }
 
   /** An effect on the world. By chance it fails before or after the effect. */
-  effect(call: Call, undo = false): Promise<{ key: string }> {
+  effect(call: Call, undo = false, work = () => pause(this.#ms(call))): Promise<{ key: string }> {
     return this.#within(call, async () => {
       const callId = await this.#world.begin(call, undo)
-      await pause(this.#ms(call))
+      await work()
       this.#failByChance(call, 'before')
       // A handler that checks its signal makes no effect after its lease, its timeout or its run has ended.
       call.signal.throwIfAborted()
@@ -50,9 +66,84 @@ export class Hands {
 
   /** An undo that fails for good until the run was repaired. */
   async undoUnlessParked(call: Call): Promise<unknown> {
-    if (call.input.parks && !(await this.#world.isRepaired(call.runId)))
+    if (call.input.parks && !(await this.#world.isRepaired(call.runId, 'undo')))
       throw new PermanentError('Somebody has to repair this first.')
     return this.effect(call, true)
+  }
+
+  /** Fails for good if the input says so, until an operator has repaired it. */
+  async failIfAsked({ input, runId }: Pick<Call, 'input' | 'runId'>): Promise<void> {
+    if (input.fails && !(await this.#world.isRepaired(runId, 'run')))
+      throw new PermanentError('The input says that this run fails.')
+  }
+
+  /** A payment that may fail for good, without an effect. */
+  effectUnlessDeclined(call: Call): Promise<{ key: string }> {
+    return this.effect(call, false, async () => {
+      await pause(this.#ms(call))
+      if (planOf(call.input).declines) throw new PermanentError('The card was declined.')
+    })
+  }
+
+  /** The step after a pivot: it may fail for good until an operator has repaired it. */
+  async recordUnlessBroken(call: Call): Promise<{ key: string }> {
+    if (planOf(call.input).afterPivot !== 'works' && !(await this.#world.isRepaired(call.runId, 'step')))
+      throw new PermanentError('The books are closed.')
+    return this.effect(call)
+  }
+
+  /** An effect of a handler that sends heartbeats. For some inputs the first attempt falls silent. */
+  effectWithHeartbeats(call: Beating): Promise<{ key: string }> {
+    return this.effect(call, false, async () => {
+      await this.#resume(call)
+      for (let done = 1; done <= BEATS; done += 1) {
+        await pause(this.#ms(call) / BEATS)
+        call.signal.throwIfAborted()
+        await call.heartbeat({ runId: call.runId, attempt: call.attempt, done })
+      }
+      if (planOf(call.input).fallsSilent && call.attempt === 1)
+        await until(SILENT_MS, 20, () => call.signal.aborted)
+    })
+  }
+
+  /** Only a later attempt of the same step gets what an earlier one has sent. */
+  async #resume({ runId, attempt, lastHeartbeat }: Beating): Promise<void> {
+    if (lastHeartbeat === undefined) return
+    const sent = lastHeartbeat as { readonly runId: string; readonly attempt: number; readonly done: number }
+    const isRight = sent.runId === runId && sent.attempt < attempt && sent.done >= 1 && sent.done <= BEATS
+    await this.#world.see(isRight ? SIGHTINGS.resumed : WRONG_HEARTBEAT, runId)
+  }
+
+  /** One undo for all items of a map. Each of them has an undo of its own in the world. */
+  undoItems(call: Call & { readonly items: readonly { readonly itemKey: string }[] }): Promise<void> {
+    return this.#within(call, async () => {
+      this.#failByChance(call, 'undo')
+      for (const { itemKey } of call.items) {
+        // Nothing has been done with this one.
+        if (planOf(call.input).hasBadPhoto && itemKey === BAD_PHOTO) continue
+        const ofItem = (text: string) => text.replace('[]', `[${itemKey}]`)
+        const item = {
+          ...{ runId: call.runId, attempt: call.attempt, step: ofItem(call.step) },
+          idempotencyKey: ofItem(call.idempotencyKey),
+        }
+        await this.#world.effect(item, true, await this.#world.begin(item, true))
+      }
+      await pause(this.#ms(call))
+    })
+  }
+
+  /** Gives the run a value that tells which attempt gave it. */
+  async published<Digest extends object>(call: Telling, digest: Digest): Promise<Digest> {
+    await call.publish('digest', { ...digest, attempt: call.attempt })
+    return digest
+  }
+
+  /** The handler of all end steps. Its effect is one of the follow-up. */
+  readonly endStep = async (call: Ending): Promise<{ of: string; status: string }> => {
+    const { step, attempt, signal, idempotencyKey, runId, status } = call
+    const input = call.input as Input
+    await this.effect({ step, attempt, signal, idempotencyKey, input, runId: idempotencyKey.split(':')[0]! })
+    return { of: runId, status }
   }
 
   /** Both sides of one entry in the ledger. Only the step's own transaction ensures that they are written once. */

@@ -1,17 +1,19 @@
-import { define, PermanentError, unchecked, type WorkflowDefinition } from '@belay/workflow'
+import { define, unchecked, type WorkflowDefinition } from '@belay/workflow'
 import { postgresTransaction } from '@belay/workflow-postgres'
+import { checkout, delivery, newsletter } from './checkout.ts'
+import { gallery } from './gallery.ts'
 import { CHARGE_TIMEOUT_MS, type Hands } from './hands.ts'
 import type { Input } from './input.ts'
-
-const RETRY = { attempts: 6, backoff: 'constant', initial: '100ms' } as const
+import { RETRY } from './retry.ts'
 
 /** The load: workflows that together use every feature. Their graphs are fixed; only handlers need `hands`. */
 export function makeWorkflows(hands: Hands) {
+  const children = { delivery: delivery(hands), newsletter: newsletter(hands) }
   return {
     transfer: transfer(hands),
     order1: ordering(hands, 1).step('ship', {
       dependsOn: ['charge'],
-      run: ({ input }) => failIfAsked(input),
+      run: (call) => hands.failIfAsked(call),
     }),
     order2: ordering(hands, 2)
       .step('insure', {
@@ -19,8 +21,11 @@ export function makeWorkflows(hands: Hands) {
         run: (call) => hands.effect(call),
         compensate: (call) => hands.effect(call, true),
       })
-      .step('ship', { dependsOn: ['insure'], run: ({ input }) => failIfAsked(input) }),
+      .step('ship', { dependsOn: ['insure'], run: (call) => hands.failIfAsked(call) }),
     patient: patient(hands),
+    gallery: gallery(hands),
+    checkout: checkout(hands, children),
+    ...children,
   }
 }
 
@@ -29,22 +34,8 @@ export type Version = 'v1' | 'both'
 
 /** The workflows that a worker of one release runs. */
 export function releaseOf(workflows: Workflows, version: Version): readonly WorkflowDefinition[] {
-  const { transfer, order1, order2, patient } = workflows
-  return version === 'v1' ? [transfer, order1, patient] : [transfer, order1, order2, patient]
-}
-
-/** Steps that make an effect when they complete, by workflow: what the oracle expects of the world. */
-export const EFFECT_STEPS: Readonly<Record<string, readonly string[]>> = {
-  transfer: ['confirm'],
-  order: ['reserve', 'pack1', 'pack2', 'pack3', 'charge', 'insure'],
-  patient: ['book', 'settle'],
-}
-
-/** Steps that write to the ledger. */
-export const LEDGER_STEPS: readonly string[] = ['debit', 'credit']
-
-function failIfAsked(input: Input): void {
-  if (input.fails) throw new PermanentError('The input says that this run fails.')
+  const { order2, ...first } = workflows
+  return version === 'v1' ? Object.values(first) : Object.values(workflows)
 }
 
 /** A chain that moves money. */
@@ -70,7 +61,7 @@ function transfer(hands: Hands) {
       run: (call) => hands.effect(call),
       compensate: (call) => hands.effect(call, true),
     })
-    .step('finish', { dependsOn: ['confirm'], run: ({ input }) => failIfAsked(input) })
+    .step('finish', { dependsOn: ['confirm'], run: (call) => hands.failIfAsked(call) })
 }
 
 /** A fan of effects between two more; one of them may time out. */
@@ -127,5 +118,5 @@ function patient(hands: Hands) {
       compensateOn: 'started',
       compensate: (call) => hands.effect(call, true),
     })
-    .step('finish', { dependsOn: ['settle'], run: ({ input }) => failIfAsked(input) })
+    .step('finish', { dependsOn: ['settle'], run: (call) => hands.failIfAsked(call) })
 }

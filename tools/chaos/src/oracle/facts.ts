@@ -12,6 +12,8 @@ export interface Facts {
   readonly effects: readonly EffectFacts[]
   readonly receipts: readonly ReceiptFacts[]
   readonly pauses: readonly PauseFacts[]
+  /** What happened without an effect. */
+  readonly sightings: readonly { readonly what: string; readonly runId: string }[]
   /** By the name of the process. */
   readonly freezes: ReadonlyMap<string, readonly Span[]>
   /** The times during which a fault could cause the loss of a worker. */
@@ -26,6 +28,11 @@ export interface RunFacts {
   readonly status: RunStatus
   readonly stop: string | null
   readonly createdAt: number
+  readonly input: unknown
+  /** The run that it was started for. */
+  readonly parentId: string | null
+  /** The newest value of the key `digest`. */
+  readonly digest: unknown
   readonly steps: readonly StepFacts[]
 }
 
@@ -33,11 +40,14 @@ export interface StepFacts {
   readonly name: string
   readonly status: string
   readonly undoOf: string | null
+  readonly round: number
   readonly attempt: number
   readonly failures: number
   readonly losses: number
   readonly output: unknown
   readonly error: unknown
+  /** When its newest forward attempt ended. */
+  readonly finishedAt: number | null
 }
 
 export interface IntentFacts {

@@ -1,10 +1,13 @@
 import { grouped } from '../grouped.ts'
+import { baseName, keyOf } from './effect-keys.ts'
 import type { CallFacts, EffectFacts, Facts, RunFacts, StepFacts } from './facts.ts'
 import { summarised, type Violation } from './violation.ts'
 
 export interface EffectRules {
   /** Steps that make an effect when they complete, by workflow. */
   readonly effectSteps: Readonly<Record<string, readonly string[]>>
+  /** Maps that are undone all at once: the row of an item does not tell that it was undone. */
+  readonly undoneTogether: Readonly<Record<string, readonly string[]>>
 }
 
 interface Findings {
@@ -37,14 +40,11 @@ interface Looked {
  */
 export function judgeEffects(facts: Facts, rules: EffectRules) {
   const findings: Findings = { lost: [], orphaned: [], late: [], stale: [], unbegun: [], exceptions: {} }
-  const effects = new Map(
-    facts.effects.map((effect) => [`${effect.runId}:${effect.step}:${effect.undo}`, effect]),
-  )
-  const calls = grouped(facts.calls, (call) => `${call.runId}:${call.step}:${call.undo}`)
+  const effects = new Map(facts.effects.map((effect) => [effect.key, effect]))
+  const calls = grouped(facts.calls, ({ key }) => key)
   for (const run of facts.runs) {
-    for (const step of run.steps) {
-      if (!rules.effectSteps[run.workflow]?.includes(step.name)) continue
-      const of = (undo: boolean) => `${run.id}:${step.name}:${undo}`
+    for (const step of effectStepsOf(run, rules)) {
+      const of = (undo: boolean) => keyOf(run.id, step, { undo })
       const looked: Looked = {
         run,
         step,
@@ -54,6 +54,7 @@ export function judgeEffects(facts: Facts, rules: EffectRules) {
         undoCalls: calls.get(of(true)) ?? [],
       }
       judgeStep(looked, findings)
+      judgeEarlierRounds(looked, effects, findings)
       judgeOrder(looked, facts, findings)
       judgeStale(looked, findings)
       judgeBeginning(looked, facts, findings)
@@ -71,6 +72,36 @@ export function judgeEffects(facts: Facts, rules: EffectRules) {
     ...summarised('undo_without_beginning', findings.unbegun),
   ]
   return { violations, exceptions: findings.exceptions }
+}
+
+/** Steps of a run whose effects are judged, as their rows tell how they ended. Of a map or a loop, these are its items. */
+function effectStepsOf(run: RunFacts, rules: EffectRules): readonly StepFacts[] {
+  const named = new Map(run.steps.map((step) => [step.name, step]))
+  return run.steps.flatMap((step) => {
+    const base = baseName(step.name)
+    const opener = named.get(`${base}[]`)
+    if (!rules.effectSteps[run.workflow]?.includes(base)) return []
+    if (opener === undefined) return [step]
+    if (step.name === base || step === opener) return []
+    const isUndone = opener.status === 'compensated' && step.status === 'completed'
+    if (!isUndone || !rules.undoneTogether[run.workflow]?.includes(base)) return [step]
+    return [{ ...step, status: 'compensated', undoOf: 'completed' }]
+  })
+}
+
+/** A step runs again only after it was undone. */
+function judgeEarlierRounds(
+  { run, step }: Looked,
+  effects: ReadonlyMap<string, EffectFacts>,
+  { orphaned }: Findings,
+): void {
+  for (let of = 1; of < step.round; of += 1) {
+    if (!effects.has(keyOf(run.id, step, { of })) || effects.has(keyOf(run.id, step, { of, undo: true })))
+      continue
+    orphaned.push(
+      `Step ${step.name} of run ${run.id} (${run.status}) is in round ${step.round}, but its effect of round ${of} was not undone.`,
+    )
+  }
 }
 
 function judgeStep({ run, step, forward, undo }: Looked, { lost, orphaned, exceptions }: Findings): void {

@@ -1,9 +1,13 @@
 import type { Facts } from './facts.ts'
-import type { EffectRules } from './judge-effects.ts'
 import { judgeEffects } from './judge-effects.ts'
-import { judgeLedger, type LedgerRules } from './judge-ledger.ts'
+import { judgeEnds } from './judge-ends.ts'
+import { judgeFamilies } from './judge-families.ts'
+import { judgeLedger } from './judge-ledger.ts'
+import { judgeOrder } from './judge-order.ts'
 import { judgePauses } from './judge-pauses.ts'
+import { judgeResults } from './judge-results.ts'
 import { judgeRuns } from './judge-runs.ts'
+import type { Rules } from './rules.ts'
 import type { Violation } from './violation.ts'
 
 export interface Judgement {
@@ -12,19 +16,22 @@ export interface Judgement {
   readonly exceptions: Readonly<Record<string, number>>
 }
 
-export interface Rules extends EffectRules, LedgerRules {}
-
 /** Judges all that has happened: a pure function of the final state. */
 export function judge(facts: Facts, rules: Rules): Judgement {
   const effects = judgeEffects(facts, rules)
   const pauses = judgePauses(facts)
+  const results = judgeResults(facts, rules)
   return {
     violations: [
       ...judgeRuns(facts),
       ...judgeLedger(facts, rules),
       ...effects.violations,
       ...pauses.violations,
+      ...judgeOrder(facts, rules),
+      ...judgeFamilies(facts, rules),
+      ...judgeEnds(facts, rules),
+      ...results.violations,
     ],
-    exceptions: { ...effects.exceptions, ...pauses.exceptions },
+    exceptions: { ...effects.exceptions, ...pauses.exceptions, ...results.exceptions },
   }
 }

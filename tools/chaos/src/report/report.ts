@@ -13,6 +13,8 @@ export interface Report {
   readonly recoveries: Readonly<Record<string, RecoveryTimes>>
   /** By status. */
   readonly runs: Readonly<Record<string, number>>
+  /** How often each feature was met, by its name. */
+  readonly features: Readonly<Record<string, number>>
   readonly settled: number
   readonly restMs: number
   readonly discarded: number
@@ -36,6 +38,7 @@ export function renderReport(report: Report, command: string): string {
     '',
     `Recovery: for a killed or frozen process from that moment on, else from the end of the fault, until its steps are held by nobody that lost them and the load goes on.`,
     `A lease is ${report.leaseMs} ms, and a tick ${report.tickMs} ms: together ${report.leaseMs + report.tickMs} ms.`,
+    ...section('What the runs did', report.features),
     ...section('Calls that failed and were repeated', report.failedCalls),
     ...section('What the engine reported as unexpected', report.errors),
     ...section('Allowed, and counted', {

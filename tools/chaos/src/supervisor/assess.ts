@@ -1,11 +1,11 @@
-import { EFFECT_STEPS, LEDGER_STEPS } from '../load/workflows.ts'
+import { COUNTED, type Counted, featuresMet, WRONG_HEARTBEAT } from '../load/features.ts'
+import { rulesOf } from '../load/rules.ts'
 import type { ChaosOptions } from '../options.ts'
 import type { Span } from '../oracle/facts.ts'
 import { judge } from '../oracle/judge.ts'
 import { summarised, type Violation } from '../oracle/violation.ts'
 import type { Report } from '../report/report.ts'
 import type { Timeline } from '../report/timeline.ts'
-import { OPENING_CENTS } from '../world/schema.ts'
 import { collectFacts } from './collect.ts'
 import { LEAVE_MS } from './fleet.ts'
 import type { Heard } from './heard.ts'
@@ -34,8 +34,6 @@ export interface Outcome {
   readonly restMs: number
 }
 
-const RULES = { effectSteps: EFFECT_STEPS, ledgerSteps: LEDGER_STEPS, openingCents: OPENING_CENTS }
-
 /** Judges the final state once everything is, or should be, at rest. Workers leave before the rows are read. */
 export async function assess(stage: Stage, course: Course, outcome: Outcome): Promise<Report> {
   const { options, timeline, heard, recoveries, leaseMs, tickMs } = course
@@ -45,7 +43,9 @@ export async function assess(stage: Stage, course: Course, outcome: Outcome): Pr
   const watched = outcome.watched()
   const late = await fleet.leave()
   const facts = await collectFacts(stage, outcome.troubles)
-  const { violations, exceptions } = judge(facts, RULES)
+  const { violations, exceptions } = judge(facts, rulesOf(stage.workflows))
+  const { rows: counted } = await stage.world.query<Counted>(COUNTED)
+  const features = featuresMet(counted)
   const runs: Record<string, number> = {}
   for (const { status } of facts.runs) runs[status] = (runs[status] ?? 0) + 1
   return {
@@ -55,7 +55,7 @@ export async function assess(stage: Stage, course: Course, outcome: Outcome): Pr
       elapsedMs: timeline.elapsedMs,
       restMs: outcome.restMs,
     },
-    ...{ leaseMs, tickMs, runs, exceptions, faults: outcome.faults },
+    ...{ leaseMs, tickMs, runs, features, exceptions, faults: outcome.faults },
     settled: fleet.settled,
     discarded: fleet.sum('discarded'),
     leasesLost: fleet.sum('leasesLost'),
@@ -64,6 +64,8 @@ export async function assess(stage: Stage, course: Course, outcome: Outcome): Pr
     errors: heard.errors,
     violations: [
       ...[...outcome.restless, ...watched, ...violations, ...spoken(course), ...sick],
+      ...missed(features),
+      ...strange(counted),
       ...summarised('close_hangs', late.map(leftLate)),
     ],
     timeline: timeline.lines,
@@ -76,6 +78,24 @@ function spoken({ heard, complaints }: Course): readonly Violation[] {
     ...summarised('call_hangs', heard.hangs),
     ...complaints,
   ]
+}
+
+/** What did not happen was not tested. */
+function missed(features: Readonly<Record<string, number>>): readonly Violation[] {
+  const sentences = Object.entries(features)
+    .filter(([, count]) => count === 0)
+    .map(([name]) => `There were no ${name}: this run has shown nothing about them. Let it run for longer.`)
+  return summarised('feature_not_met', sentences, 10)
+}
+
+function strange(counted: readonly Counted[]): readonly Violation[] {
+  const sentences = counted
+    .filter(({ what }) => what === WRONG_HEARTBEAT)
+    .map(
+      ({ count }) =>
+        `${count} attempts got the details of a heartbeat that no earlier attempt of theirs had sent.`,
+    )
+  return summarised('wrong_heartbeat', sentences)
 }
 
 async function findings({ engine }: Stage): Promise<readonly Violation[]> {

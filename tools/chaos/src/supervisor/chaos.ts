@@ -10,6 +10,7 @@ import { FaultLoop } from './fault-loop.ts'
 import { Fleet } from './fleet.ts'
 import { Guard } from './guard.ts'
 import { Heard } from './heard.ts'
+import { Operator } from './operator.ts'
 import { Recoveries } from './recoveries.ts'
 import { settleDown } from './rest.ts'
 import { openServers } from './servers.ts'
@@ -87,8 +88,10 @@ async function runThrough(stage: Stage, course: Course): Promise<Report> {
   const watch = new Watch(stage, recoveries)
   const faults = FAULTS.filter((fault) => options.classes.includes(fault.class))
   const loop = new FaultLoop(stage, { faults, timeline, recoveries })
+  const operator = new Operator(stage)
   const telling = setInterval(() => progress(progressLine(course, { watch, loop })), PROGRESS_MS)
   watch.start()
+  operator.start()
   try {
     await warmUp(stage, course)
     await loop.run(options.faultsMs, options.intensity)
@@ -96,6 +99,7 @@ async function runThrough(stage: Stage, course: Course): Promise<Report> {
     progress('the faults are over')
     const calmAt = performance.now()
     watch.finish()
+    await operator.stop()
     const restless: readonly Violation[] = await settleDown(stage, options.restMs)
     const restMs = performance.now() - calmAt
     const { counts, troubles } = loop
@@ -103,7 +107,7 @@ async function runThrough(stage: Stage, course: Course): Promise<Report> {
     return await assess(stage, course, { watched, faults: counts, troubles, restless, restMs })
   } finally {
     clearInterval(telling)
-    await watch.stop()
+    await Promise.all([operator.stop(), watch.stop()])
   }
 }
 
@@ -118,5 +122,6 @@ async function warmUp({ fleet }: Stage, { heard }: Course): Promise<void> {
 function progressLine({ timeline }: Course, { watch, loop }: { watch: Watch; loop: FaultLoop }): string {
   const struck = Object.entries(loop.counts).map(([name, count]) => `${count} ${name}`)
   const seconds = Math.round(timeline.elapsedMs / 1_000)
-  return `${seconds} s: ${watch.ended} runs done, ${watch.open} open; ${struck.join(', ') || 'no fault yet'}`
+  const met = Object.entries(watch.features).map(([name, count]) => `${count} ${name}`)
+  return `${seconds} s: ${watch.ended} runs done, ${watch.open} open; ${struck.join(', ') || 'no fault yet'}; met: ${met.join(', ')}`
 }

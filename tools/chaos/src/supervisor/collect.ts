@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import type { EntryFacts, Facts, RunFacts, Span, StepFacts } from '../oracle/facts.ts'
 import type { ArchivedRun, Stage } from './stage.ts'
 
@@ -8,8 +9,6 @@ export async function collectFacts(stage: Stage, troubles: readonly Span[]): Pro
   const known = new Set(stored.map(({ id }) => id))
   // If a run was archived but its deletion was not committed, the run still exists.
   const archived = [...stage.archive.values()].filter((run) => !known.has(run.id))
-  const rows = async <Row extends object>(from: typeof world, text: string) =>
-    (await from.query<Row>(text)).rows
   const epoch = (column: string) => `extract(epoch from ${column})::float8 * 1000`
   return {
     runs: [...stored, ...archived.map(archivedRun)],
@@ -28,6 +27,7 @@ export async function collectFacts(stage: Stage, troubles: readonly Span[]): Pro
       world,
       `select key, run_id as "runId", step, undo, call_id as "callId", ${epoch('at')} as at from effects`,
     ),
+    sightings: await rows(world, 'select what, run_id as "runId" from sightings'),
     receipts: await rows(world, 'select run_id as "runId", step, nonce, result from receipts'),
     pauses: await rows(
       world,
@@ -48,12 +48,17 @@ function freezesOf({ fleet }: Stage): ReadonlyMap<string, readonly Span[]> {
 }
 
 async function storedRuns({ database }: Stage): Promise<readonly RunFacts[]> {
-  const { rows: runs } = await database.query<Omit<RunFacts, 'steps'>>(
-    `select run_id as id, workflow, version, key, status, stop, extract(epoch from created_at)::float8 * 1000 as "createdAt"
-     from belay.workflow_run_overview`,
+  const runs = await rows<Omit<RunFacts, 'steps'>>(
+    database,
+    `select o.run_id as id, o.workflow, o.version, o.key, o.status, o.stop, extract(epoch from o.created_at)::float8 * 1000 as "createdAt",
+       r.input, o.parent_run_id as "parentId",
+       (select v.value from belay.workflow_values v where v.run_id = r.id and v.key = 'digest') as digest
+     from belay.workflow_run_overview o join belay.workflow_runs r on r.id = o.run_id`,
   )
-  const { rows: steps } = await database.query<StepFacts & { readonly runId: string }>(
-    `select run_id as "runId", name, status, undo_of as "undoOf", attempt, failures, losses, output, error
+  const steps = await rows<StepFacts & { readonly runId: string }>(
+    database,
+    `select run_id as "runId", name, status, undo_of as "undoOf", round, attempt, failures, losses, output, error,
+       extract(epoch from finished_at)::float8 * 1000 as "finishedAt"
      from belay.workflow_step_overview order by run_id, step`,
   )
   const byRun = new Map<string, StepFacts[]>()
@@ -63,6 +68,14 @@ async function storedRuns({ database }: Stage): Promise<readonly RunFacts[]> {
     else found.push(step)
   }
   return runs.map((run) => ({ ...run, steps: byRun.get(run.id) ?? [] }))
+}
+
+/** Everything that happened in an hour may be much to read: other statements of the supervisor have a shorter limit. */
+const READ_MS = 120_000
+
+async function rows<Row extends object>(from: pg.Pool, text: string): Promise<Row[]> {
+  const bounded: pg.QueryConfig & { readonly query_timeout: number } = { text, query_timeout: READ_MS }
+  return (await from.query<Row>(bounded)).rows
 }
 
 /** A run from what `archive` got. That does not say what state the undo began in: a step with an output had completed. */
@@ -75,15 +88,20 @@ function archivedRun(run: ArchivedRun): RunFacts {
     status: run.status,
     stop: run.cause === undefined ? null : 'unknown',
     createdAt: run.createdAt.getTime(),
+    input: run.input,
+    parentId: run.parentId ?? null,
+    digest: run.values['digest'] ?? null,
     steps: run.steps.map((step) => ({
       name: step.name,
       status: step.status,
       undoOf: step.status === 'compensated' ? 'unknown' : null,
+      round: step.round,
       attempt: step.attempts,
       failures: step.failures,
       losses: step.losses,
       output: step.output,
       error: step.error ?? null,
+      finishedAt: step.finishedAt?.getTime() ?? null,
     })),
   }
 }

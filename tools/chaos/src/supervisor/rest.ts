@@ -1,6 +1,7 @@
 import { summarised, type Violation } from '../oracle/violation.ts'
 import { pause } from '../pause.ts'
 import { openIntents } from '../world/intents.ts'
+import { repairParked } from './operator.ts'
 import type { Stage } from './stage.ts'
 
 const LOOK_MS = 300
@@ -31,11 +32,14 @@ async function comeToRest(stage: Stage, withinMs: number): Promise<readonly Viol
     await repairParked(stage).catch(() => {})
     const open = await openRuns(stage)
     const wanted = await openIntents(stage.world)
-    if (open.length === 0 && wanted.length === 0) return []
+    if (open.length === 0 && wanted.length === 0 && (await hasToldAllEnds(stage))) return []
     if (performance.now() > end) {
       const sentences = [
         ...wanted.map(({ key, kind }) => `The start with key ${key} (${kind}) has not ended.`),
         ...(await explained(stage, open)),
+        ...((await hasToldAllEnds(stage))
+          ? []
+          : ['Nobody has done yet what follows from the ends of some runs.']),
       ]
       return summarised('not_at_rest', sentences, 2 * EXPLAINED_MAX)
     }
@@ -50,16 +54,10 @@ async function openRuns({ database }: Stage): Promise<readonly string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** What an operator does: repairs the cause, then retries the compensation. */
-async function repairParked({ engine, world, database }: Stage): Promise<void> {
-  const { rows } = await database.query<{ run_id: string; name: string }>(
-    `select s.run_id, s.name from belay.workflow_step_overview s join belay.workflow_runs r on r.id = s.run_id
-     where r.status = 'compensation_failed' and s.status = 'compensation_failed'`,
-  )
-  for (const { run_id: runId, name } of rows) {
-    await world.query('insert into repairs (run_id) values ($1) on conflict do nothing', [runId])
-    await engine.runs.handle(runId).retryCompensation(name, { by: 'ann', reason: 'repaired' })
-  }
+/** A follow-up or a parent's wake-up may be outstanding though no run is open. */
+async function hasToldAllEnds({ database }: Stage): Promise<boolean> {
+  const { rowCount } = await database.query('select from belay.workflow_run_ends limit 1')
+  return rowCount === 0
 }
 
 async function explained({ engine }: Stage, open: readonly string[]): Promise<readonly string[]> {

@@ -26,10 +26,9 @@ export async function openServers() {
   await database.query(APPLICATION_TABLES)
   await world.query(WORLD_TABLES)
   const workflows = makeWorkflows(new Hands(new World(worldUrl, 'supervisor')))
-  const { transfer, order1, order2, patient } = workflows
   const engine = createEngine({
     adapter: postgres(operators, { listen: false }),
-    workflows: [transfer, order1, order2, patient],
+    workflows: Object.values(workflows),
     name: 'operator',
   })
   return {

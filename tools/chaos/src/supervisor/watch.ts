@@ -1,4 +1,5 @@
 import { CONNECTIONS_MAX, POOL_MAX, QUERY_TIMEOUT_MS, TRANSACTIONS_MAX } from '../child/protocol.ts'
+import { COUNTED, type Counted, featuresMet } from '../load/features.ts'
 import { BackendWatch } from '../oracle/backend-watch.ts'
 import { type Lease, LeaseWatch } from '../oracle/lease-watch.ts'
 import type { Violation } from '../oracle/violation.ts'
@@ -8,6 +9,7 @@ import type { Seat } from './seat.ts'
 import type { Stage } from './stage.ts'
 
 const LOOK_MS = 250
+const FEATURES_MS = 4_000
 const RECOVERY_LOOK_MS = 100
 /** One more backend for this long is normal: a process replaces a connection. */
 const BACKENDS_MS = 3_000
@@ -19,6 +21,9 @@ export class Watch {
   /** Runs that had not ended at the last look. */
   open = 0
   ended = 0
+  /** How often each feature was met until the last look at it. */
+  features: Readonly<Record<string, number>> = {}
+  #featuresAt = -Infinity
   readonly #stage: Stage
   readonly #recoveries: Recoveries
   readonly #leases: LeaseWatch
@@ -64,6 +69,7 @@ export class Watch {
   async #lookAround(): Promise<void> {
     while (!this.#isOver) {
       this.#noteTrouble()
+      await this.#lookAtFeatures()
       try {
         await this.#look()
       } catch {
@@ -73,6 +79,14 @@ export class Watch {
       this.#pace()
       await pause(LOOK_MS)
     }
+  }
+
+  /** Rarely: it reads all that the world knows. */
+  async #lookAtFeatures(): Promise<void> {
+    if (performance.now() - this.#featuresAt < FEATURES_MS) return
+    this.#featuresAt = performance.now()
+    const { rows } = await this.#stage.world.query<Counted>(COUNTED)
+    this.features = featuresMet(rows)
   }
 
   async #look(): Promise<void> {
@@ -133,10 +147,12 @@ function toldOf(seat: Seat | undefined): number | undefined {
 }
 
 const LEASES = `
-select s.run_id as "runId", ds.name as step, s.fence, w.name as worker
+select s.run_id as "runId", case when s.item_key is null then ds.name else left(ds.name, -1) || s.item_key || ']' end as step, s.fence,
+  w.name as worker
 from belay.workflow_runs r
 join belay.workflow_steps s on s.run_id = r.id
-join belay.workflow_definition_steps ds on ds.definition_id = r.definition_id and ds.step = s.step
+join belay.workflow_definition_steps ds on ds.definition_id = r.definition_id 
+  and ds.step = case when s.step < 65536 then s.step else (s.step >> 16) - 1 end
 join belay.workflow_workers w on w.id = s.worker_id
 where r.finished_at is null and s.status in ('running', 'compensating') and w.lease_expires_at > now()`
 

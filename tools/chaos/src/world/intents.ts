@@ -7,7 +7,7 @@ export type IntentKind = 'run' | 'many' | 'tx' | 'rollback'
 /** A wanted run: written down before it is started, so that it outlives the process that starts it. */
 export interface Intent {
   readonly key: string
-  readonly workflow: 'transfer' | 'order' | 'patient'
+  readonly workflow: 'transfer' | 'order' | 'patient' | 'gallery' | 'checkout'
   readonly version: number
   readonly kind: IntentKind
   readonly input: Input

@@ -11,7 +11,8 @@ create table intents (key text primary key, workflow text not null, version inte
   state text not null default 'open', run_id uuid);
 create table receipts (run_id uuid not null, step text not null, nonce text not null, result text not null);
 create table pauses (id bigserial primary key, run_id uuid not null, paused_at timestamptz not null default clock_timestamp(), resumed_at timestamptz);
-create table repairs (run_id uuid primary key);`
+create table repairs (run_id uuid not null, what text not null, primary key (run_id, what));
+create table sightings (what text not null, run_id uuid not null);`
 
 /** The application's own tables, beside the engine's. Entries have no unique key: one written twice appears twice. */
 export const APPLICATION_TABLES = `

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import type { Sighting } from '../load/features.ts'
 
 /** A handler's call, as far as the world needs to know it. */
 export interface CallOf {
@@ -7,6 +8,9 @@ export interface CallOf {
   readonly idempotencyKey: string
   readonly attempt: number
 }
+
+/** What an operator has repaired: the undo of the run's first step, what made it fail, or its step after the pivot. */
+export type Repair = 'undo' | 'run' | 'step'
 
 /** The world as handlers reach it: directly, over connections without faults. */
 export class World {
@@ -40,8 +44,16 @@ export class World {
     )
   }
 
-  async isRepaired(runId: string): Promise<boolean> {
-    const { rowCount } = await this.pool.query('select 1 from repairs where run_id = $1', [runId])
+  async isRepaired(runId: string, what: Repair): Promise<boolean> {
+    const { rowCount } = await this.pool.query('select 1 from repairs where run_id = $1 and what = $2', [
+      runId,
+      what,
+    ])
     return rowCount === 1
+  }
+
+  /** Notes something that leaves no effect. */
+  async see(what: Sighting, runId: string): Promise<void> {
+    await this.pool.query('insert into sightings (what, run_id) values ($1, $2)', [what, runId])
   }
 }
