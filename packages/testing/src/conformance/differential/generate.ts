@@ -52,6 +52,7 @@ const WEIGHTS = {
   prune: 1,
   releaseKeys: 1,
   ends: 3,
+  wakeParents: 5,
   look: 9,
 }
 
@@ -96,6 +97,8 @@ export function nextCommand(world: World, random: Random): Command {
       return look(world, random, workerId)
     case 'ends':
       return { do: kind, forgotten: random.below(3) }
+    case 'wakeParents':
+      return { do: kind, runIds: random.sample(world.runIds, 4) }
     case 'prune':
     case 'releaseKeys':
       return { do: kind, runIds: random.sample(world.runIds, 3) }
