@@ -19,14 +19,14 @@ with ended_children as materialized (
   select a.position, c.parent_run_id as run_id, c.parent_step as step
   from unnest($1::uuid[]) with ordinality as a (child_id, position)
   join belay.workflow_runs c on c.id = any (array[a.child_id])
-  where c.parent_step is not null
 ),
 -- As of the statement's snapshot, which shows the children's steps and the definition whose numbers those are.
 asked_steps as materialized (
-  select asked.run_id, asked.step, r.definition_id
-  from (select distinct e.run_id, e.step from ended_children e) asked
+  select asked.run_id, asked.step, r.definition_id, exists (
+    select from belay.workflow_steps s where s.run_id = asked.run_id and s.step = asked.step
+  ) as is_there
+  from (select distinct e.run_id, e.step from ended_children e where e.step is not null) asked
   join belay.workflow_runs r on r.id = any (array[asked.run_id])
-  join belay.workflow_steps s on s.run_id = any (array[asked.run_id]) and s.step = any (array[asked.step])
   order by asked.run_id, asked.step
 ),
 locked_steps as materialized (
@@ -73,7 +73,7 @@ queued_steps as (
   where w.is_claimable
 )
 select e.position::int as position, w.definition_id,
-  a.run_id is not null and coalesce(seen.is_busy, true) as is_busy
+  coalesce(a.is_there, false) and coalesce(seen.is_busy, true) as is_busy
 from ended_children e
 left join asked_steps a on a.run_id = e.run_id and a.step = e.step
 left join seen_steps seen on seen.run_id = e.run_id and seen.step = e.step

@@ -3,6 +3,7 @@ import {
   type DrainedRun,
   ENDS,
   heartbeatKey,
+  itemNumber,
   type Lease,
   type NewValue,
   type Outcome,
@@ -174,7 +175,10 @@ function plannedRuns(world: World, random: Random): readonly PlannedRun[] {
 
 function plannedParent(world: World, random: Random): ParentRun | undefined {
   if (world.runIds.length === 0 || random.chance(0.7)) return undefined
-  return { runId: random.pick(world.runIds.slice(-LIVELY_RUNS_MAX)), step: random.pick([null, 0, 1]) }
+  return {
+    runId: random.pick(world.runIds.slice(-LIVELY_RUNS_MAX)),
+    step: random.pick([null, 0, 1, itemNumber(1, 0)]),
+  }
 }
 
 /** Enough for all, for some or for none of them. */

@@ -53,6 +53,10 @@ export function kindOf(graph: number, row: number): StepShape['kind'] {
   return isItem(row) ? undefined : GRAPHS[graph]!.shape.steps[row]!.kind
 }
 
+export function hasPivot(graph: number): boolean {
+  return GRAPHS[graph]!.shape.steps.some(({ pivot }) => pivot === true)
+}
+
 /** The pivots before a row of a graph's run; undefined if there are none. */
 export function pivotsBefore(graph: number, row: number): readonly number[] | undefined {
   const { steps } = GRAPHS[graph]!.shape

@@ -21,7 +21,7 @@ import {
   skipped,
   waiting,
 } from '../scenario/index.ts'
-import { isRound, kindOf, pivotsBefore } from './graphs.ts'
+import { hasPivot, isRound, kindOf, pivotsBefore } from './graphs.ts'
 import type { Random } from './random.ts'
 import type { KnownAttempt, World } from './world.ts'
 
@@ -38,6 +38,8 @@ export function outcomeOf({ claim, settled }: KnownAttempt, world: World, random
   const pivots = pivotsBefore(world.graphs.get(claim.runId)!, claim.step)
   // These shapes say of no step that the run continues past it: after a pivot, any failure parks the run.
   if (outcome.type === 'failed' && pivots !== undefined) return { ...failed(claim), pivots } as Outcome
+  // A failure before a pivot past which the run continued would look like one that parked it, once the pivot has completed.
+  if (outcome.type === 'failed' && outcome.continues && hasPivot(graph)) return failed(claim)
   // Nothing skips one item.
   if (isItem(claim.step) && outcome.type === 'skipped') return completed(claim)
   if (isRound(graph, claim.step)) return ofRound(claim, outcome, random)
