@@ -70,6 +70,27 @@ function loop(rounds: number): WorkflowDefinition {
   })
 }
 
+/** A parent whose last step fails, if it is to be undone: then every step of every child is. */
+function children(count: number, width: number, isUndone: boolean): WorkflowDefinition {
+  let child: Loose = define(`child-${width}${isUndone ? '-undone' : ''}`, { version: 1 })
+  for (let n = 0; n < width; n += 1) {
+    const compensate = isUndone ? { compensate: () => {} } : {}
+    child = child.step(`s${n}`, { ...compensate, run: () => n })
+  }
+  const parent = define(`children-${count}${isUndone ? '-undone' : ''}`, { version: 1 }).workflow(
+    'each',
+    child as Workflow<string, number, Readonly<Record<string, unknown>>>,
+    { over: () => Array.from({ length: count }, (_, n) => n) },
+  )
+  if (!isUndone) return parent
+  return parent.step('last', {
+    dependsOn: ['each'],
+    run: () => {
+      throw new PermanentError('always')
+    },
+  })
+}
+
 function saga(): Loose {
   let workflow: Loose = define('saga', { version: 1 })
   const names = ['a', 'b', 'c', 'd', 'e']
@@ -102,6 +123,23 @@ export const WORKLOADS = {
     runs: 20,
     stepsPerRun: 1_002,
   },
+  // Counts the steps of the children, the items, the fan's two steps, and the one that fails; of an undo also what is undone.
+  children1000: {
+    ...forward,
+    name: '1,000 children of 100 steps',
+    workflow: children(1_000, 100, false),
+    runs: 1,
+    stepsPerRun: 101_002,
+  },
+  undone1000: {
+    name: '1,000 children of 100 steps, undone',
+    what: 'steps and undos',
+    workflow: children(1_000, 100, true),
+    runs: 1,
+    stepsPerRun: 202_003,
+    ends: 'run.compensated',
+    concurrency: CONCURRENCY,
+  },
   saga: {
     name: 'saga: chain of 5 whose last fails',
     what: 'steps and undos',
@@ -127,5 +165,5 @@ export type WorkloadName = keyof typeof WORKLOADS
 /** How many runs of a workload are made. A quick look makes a tenth. */
 export function runsOf(workload: WorkloadName, { quick }: { quick: boolean }): number {
   const { runs } = WORKLOADS[workload]
-  return quick ? runs / 10 : runs
+  return quick ? Math.ceil(runs / 10) : runs
 }

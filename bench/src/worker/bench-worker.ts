@@ -35,7 +35,10 @@ export class BenchWorker implements Readonly<{ [Name in keyof Commands]: Verb<Na
     this.#store = openStore(setup.store, { schema: SCHEMA, name: setup.name ?? 'bench' })
     await this.#store.adapter.open()
     this.#engine = engineOn(this.#store, this.#workload, setup)
-    this.#engine.on(this.#workload.ends, () => this.#runEnded())
+    // Children end too, and are part of their parents.
+    this.#engine.on(this.#workload.ends, ({ workflow }) => {
+      if (workflow === this.#workload.workflow.name) this.#runEnded()
+    })
     return null
   }
 

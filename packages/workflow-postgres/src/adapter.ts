@@ -5,6 +5,7 @@ import { changeRun } from './control/change-run.ts'
 import { changeWithin } from './control/change-within.ts'
 import { readHistory } from './control/read-history.ts'
 import { findRunEnds, forgetRunEnds } from './ends/run-ends.ts'
+import { wakeParents } from './ends/wake-parents.ts'
 import type { MigrationReport, MigrationSettings } from './migrate/migrate.ts'
 import type { MigrationPlan } from './migrate/plan.ts'
 import { OpenStore, type SqlAdapterParts } from './open-store.ts'
@@ -201,6 +202,7 @@ function readingVerbs(store: OpenStore) {
 function upkeepVerbs({ connection, parts: { name, schema } }: OpenStore) {
   return {
     findRunEnds: (request) => findRunEnds(connection, request),
+    wakeParents: (childIds) => wakeParents(connection, childIds),
     forgetRunEnds: (ends) => forgetRunEnds(connection, ends),
     findEnded: (request) => findEnded(connection, request),
     prune: (request) => prune(connection, request),

@@ -46,6 +46,38 @@ describe.each(servers)('children of several workers on $name', ({ url }) => {
     )
   })
 
+  it('of a fan are undone when one of them fails, and each is undone once', async () => {
+    const done: number[] = []
+    const undone: number[] = []
+    const child = define('fan-child', { version: 1, input: unchecked<number>() })
+      .step('one', {
+        run: ({ input }) => void done.push(input),
+        compensate: ({ input }) => void undone.push(input),
+      })
+      .step('two', {
+        dependsOn: ['one'],
+        run: ({ input }) => {
+          if (input === 50) throw new PermanentError('no')
+        },
+      })
+    const parent = define('fan-parent', { version: 1, input: unchecked<{ fails: boolean }>() }).workflow(
+      'each',
+      child,
+      { over: ({ input }) => Array.from({ length: 60 }, (_, n) => (input.fails ? n : -n)), concurrency: 25 },
+    )
+    const engine = await work([parent])
+
+    const good = await engine.run(parent, { fails: false })
+    const bad = await engine.run(parent, { fails: true })
+    const { each } = await good.result()
+    const error = await bad.result().catch((thrown: unknown) => thrown)
+
+    expect(each).toHaveLength(60)
+    expect(String(error)).toContain('each[50]')
+    const ofBad = done.filter((n) => n > 0).toSorted((one, other) => one - other)
+    expect(undone.filter((n) => n > 0).toSorted((one, other) => one - other)).toEqual(ofBad)
+  })
+
   it('are undone with their parents, in order', async () => {
     const moments: string[] = []
     const told = (key: string) => void moments.push(key)

@@ -2,6 +2,7 @@ import { claimStepsDirectly } from '../src/claim/claim-directly.ts'
 import { claimSteps } from '../src/claim/claim-steps.ts'
 import type { Statement } from '../src/connection/statement.ts'
 import { findEnds, forgetEnds } from '../src/ends/run-ends.ts'
+import { wakeParentsStatement } from '../src/ends/wake-parents.ts'
 import { findRunById, findRunByKey } from '../src/read/find-run.ts'
 import { readHeartbeatDetails } from '../src/read/read-heartbeats.ts'
 import {
@@ -175,6 +176,7 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [findPendingApprovals, `null, null, '${'f'.repeat(32)}', null, 1000, 100`],
   [pruneEndedRuns, `${RUN_IDS}, 4e12`],
   [findEnds, `'{1,2}', 0, 200`],
+  [wakeParentsStatement, RUN_IDS],
   [forgetEnds, `${many('1')}, ${many('5')}`],
   [releaseRunKeys, `${RUN_IDS}, 4e12`],
   [readHeldByWorker, `'${WORKER}', 100`],

@@ -62,6 +62,7 @@ import { undoTryCases } from './cases/undo-tries.ts'
 import { valueCases } from './cases/values.ts'
 import { versionCases } from './cases/versions.ts'
 import { waitCases } from './cases/waits.ts'
+import { wakingParentCases } from './cases/waking-parents.ts'
 import { workerCases } from './cases/workers.ts'
 
 /** Every case of the conformance suite, by subject. A file of cases that is missing here does not run: knip reports it. */
@@ -113,6 +114,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   keys: keyCases,
   'ends of runs': runEndCases,
   children: childCases,
+  'waking parents': wakingParentCases,
   diagnosis: diagnosisCases,
   loops: loopCases,
   'failures of loops past which a run continues': continuedLoopCases,

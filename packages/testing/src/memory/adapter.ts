@@ -42,6 +42,7 @@ import { givenTransaction, MemoryTransaction } from './transaction.ts'
 import { beginUndo, drain } from './undo.ts'
 import { diagnose, findEnded, prune, releaseKeys } from './upkeep.ts'
 import { observeRuns, publish, readValues } from './values.ts'
+import { wakeParents } from './wake-parents.ts'
 import { Wakeup } from './wakeup.ts'
 import { deregisterWorker, listHeld, listWorkers, registerWorker, renew } from './workers.ts'
 
@@ -186,6 +187,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   listWorkers: Verb<'listWorkers'> = (request) => this.#verb(() => listWorkers(this.#rows, request))
   listHeld: Verb<'listHeld'> = (request) => this.#verb(() => listHeld(this.#rows, request))
   findRunEnds: Verb<'findRunEnds'> = (request) => this.#verb(() => findRunEnds(this.#rows, request))
+  wakeParents: Verb<'wakeParents'> = (childIds) => this.#verb(() => wakeParents(this.#rows, childIds))
   forgetRunEnds: Verb<'forgetRunEnds'> = (ends) => this.#verb(() => forgetRunEnds(this.#rows, ends))
   findEnded: Verb<'findEnded'> = (request) => this.#verb(() => findEnded(this.#rows, request))
   prune: Verb<'prune'> = (request) => this.#verb(() => prune(this.#rows, request))

@@ -11,7 +11,7 @@ import {
 import type { RunDump } from '../invariants/index.ts'
 import { checkBranch } from './check-branch.ts'
 import { hasParkedChild, isParked } from './check-family.ts'
-import { compensateOf, isRound, itemsOf, rowsAfter } from './descendants.ts'
+import { compensateOf, isRound, itemsOf, rowsAfter, stepOf } from './descendants.ts'
 import { STAND_IN } from './plan.ts'
 
 /** What an oracle knows, by run and the step's name. */
@@ -110,11 +110,11 @@ function collects({ definition }: End, row: number): boolean {
 
 function expectedOutputs(end: End, step: StepRecord): readonly JsonText[] {
   const { found, definition, versions, known } = end
-  const { wait, map, cases } = definition.steps[templateOf(step.step)]!
+  const { wait, map, cases } = stepOf(definition, step.step)!
   if (cases !== null) return cases.map((one) => JSON.stringify(one))
   if (map?.part === 'join') return [joined(end, step)]
   if (map?.part === 'repeat' && !isItem(step.step)) return ['1']
-  if (map !== null && !isItem(step.step)) return [String(itemsOf(found, step.step).length)]
+  if (map?.part === 'map') return [String(itemsOf(found, step.step).length)]
   switch (wait?.kind) {
     case 'sleep':
       return [null]

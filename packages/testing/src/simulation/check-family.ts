@@ -2,6 +2,7 @@ import type { WorkflowDefinition } from '@belay/workflow'
 import { isTerminal, type Outcome, type RunRecord, type StepRecord } from '@belay/workflow/adapter'
 import type { RunDump } from '../invariants/index.ts'
 import type { Definitions } from './definitions.ts'
+import { stepOf } from './descendants.ts'
 
 interface FamilyCall {
   readonly outcome: Outcome
@@ -42,7 +43,7 @@ function checkFamily(
   { outcome, definition, runs, isRetried }: FamilyCall,
   broken: (violation: string) => void,
 ): void {
-  const { wait } = definition.steps[outcome.step] ?? {}
+  const { wait } = stepOf(definition, outcome.step) ?? {}
   if (wait?.kind !== 'child' || wait.detached) return
   const child = newestChild(runs, outcome)
   const where = `step ${outcome.step} of run ${outcome.runId}`

@@ -1,4 +1,4 @@
-import type { WorkflowDefinition } from '@belay/workflow'
+import type { StepDefinition, WorkflowDefinition } from '@belay/workflow'
 import { isItem, mapOf, type StepRecord, templateOf } from '@belay/workflow/adapter'
 import type { RunDump } from '../invariants/index.ts'
 
@@ -13,6 +13,13 @@ function descendants(workflow: WorkflowDefinition, number: number): readonly num
     }
   }
   return [...found]
+}
+
+/** What executes a row: its step, or of an item or a round what its map or its loop says of each. */
+export function stepOf({ steps }: WorkflowDefinition, row: number): StepDefinition | undefined {
+  const step = steps[templateOf(row)]
+  const { map } = step ?? {}
+  return isItem(row) && (map?.part === 'map' || map?.part === 'repeat') ? map.item : step
 }
 
 /** The rows of a map's items, in their order. */

@@ -2,6 +2,7 @@ import type {
   GraphChoice,
   GraphCondition,
   GraphEndStep,
+  GraphFan,
   GraphLoop,
   GraphMap,
   GraphStep,
@@ -19,7 +20,7 @@ export interface Temper {
   readonly undoFailsForGood: number
 }
 
-type SimulatedStep = GraphStep | GraphMap | GraphLoop | GraphWait | GraphChoice
+type SimulatedStep = GraphStep | GraphMap | GraphLoop | GraphFan | GraphWait | GraphChoice
 
 /** One version's graph as data. */
 export interface Version {
@@ -66,7 +67,7 @@ export function randomPlan(random: Random, name: string, child?: string): Plan {
       ...made,
       ...(mayContinue ? { onFailure: 'continue' as const } : {}),
       ...(random.chance(branches) ? randomCondition(random, choices, steps) : {}),
-    }
+    } as SimulatedStep
     const dependencies = names.slice(0, index).filter(() => random.chance(density))
     if (dependencies.length > 0) dag[step] = dependencies
   }
@@ -130,7 +131,15 @@ function randomMap(random: Random): GraphMap {
   return { ...map, onFailure: 'collect', minSuccess: random.pick([undefined, 1, '50%', '100%'] as const) }
 }
 
-function randomChild(random: Random, workflow: string): GraphWait {
+function randomChild(random: Random, workflow: string): GraphWait | GraphFan {
+  const child = randomChildOf(random, workflow)
+  if (random.chance(0.6)) return child
+  const fan = { ...child, over: 'list', concurrency: random.pick([undefined, 1, 2]) }
+  if (random.chance(0.5)) return fan
+  return { ...fan, onFailure: 'collect', minSuccess: random.pick([undefined, 1, '50%'] as const) }
+}
+
+function randomChildOf(random: Random, workflow: string): Omit<GraphFan, 'over' | 'onFailure'> {
   return {
     workflow,
     ...(random.chance(0.2) ? { detached: true } : {}),

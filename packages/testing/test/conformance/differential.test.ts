@@ -56,7 +56,7 @@ describe('differential test', () => {
     const runId = /the rows of run (\S+), after command (\d+) of seed 7/.exec(message)?.[1]
     expect(runId).toBeDefined()
     expect(message).toContain('"failures":1')
-    expect(message).toMatch(new RegExp(`\\d+\\. {"do":"start".*${runId}`))
+    expect(message).toMatch(new RegExp(`\\d+\\. {"do":"(start|within)".*${runId}`))
     expect(message).toMatch(new RegExp(`\\d+\\. {"do":"settle".*${runId}.*"type":"retry"`))
   })
 })

@@ -18,7 +18,7 @@ import type {
   StepRecord,
 } from './records.ts'
 import type { RunCount, RunCountRequest, RunFilter } from './run-conditions.ts'
-import type { RunEnd, RunEndsRequest } from './run-ends.ts'
+import type { RunEnd, RunEndsRequest, WokenParent } from './run-ends.ts'
 import type { Delivery, NewSignal } from './signals.ts'
 import type { NewRun, StartedRun } from './starts.ts'
 import type { KeepsAttempts, KeptAttempt } from './trail.ts'
@@ -330,6 +330,13 @@ export interface Adapter {
    * An end is there from the commit that ends its run, whoever made it.
    */
   findRunEnds(request: RunEndsRequest): Promise<readonly RunEnd[]>
+
+  /**
+   * Makes the steps that started these runs look at them now: steps that wait, forward or in their undo. Locks the steps and then their runs (shared),
+   * never waits for a lock, and reads nothing else of a run, however many steps it has. Harmless when repeated, and for a child that has not ended.
+   * Answers in the order of the children.
+   */
+  wakeParents(childIds: readonly string[]): Promise<readonly WokenParent[]>
 
   /** Forgets ends, because everything that follows from them has been done. Unknown ones are ignored. */
   forgetRunEnds(ends: readonly Pick<RunEnd, 'sequence' | 'definitionId'>[]): Promise<void>

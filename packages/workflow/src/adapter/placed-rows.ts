@@ -41,10 +41,11 @@ export function placeRows(
     itemPlaces.set(number, step.kind === 'repeat' ? places.slice(-1) : places)
     // Nothing decides about one item: it has neither the map's condition nor its kind.
     const { onFailure } = step
+    const kind = step.children ? ('child' as const) : undefined
     const compensate = step.compensateAll ? 'never' : step.compensate
     added.forEach((row, index) => {
       const before = step.kind === 'repeat' && index > 0 ? places[index - 1]! : placeOf[number]!
-      placed.push({ name: row.name ?? step.name, dependsOn: [before], compensate, onFailure })
+      placed.push({ name: row.name ?? step.name, dependsOn: [before], compensate, kind, onFailure })
       numbers.push(row.step)
     })
   })

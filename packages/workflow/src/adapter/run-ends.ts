@@ -23,6 +23,14 @@ export interface RunEnd {
   readonly parent: ParentRun | null
 }
 
+/**
+ * `woken`: the parent's step is claimable and looks at its child, or will be when its run is resumed. `busy`: an attempt of the step is under way,
+ * which may have looked too early, or somebody has locked the step or its run: ask again. `over`: nobody waits.
+ */
+export type WokenParent =
+  | { readonly result: 'woken'; readonly definitionId: number }
+  | { readonly result: 'busy' | 'over' }
+
 export interface RunEndsRequest {
   readonly definitionIds: readonly number[]
   /** Only ends after this one, for paging. */

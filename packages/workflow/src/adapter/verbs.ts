@@ -101,6 +101,7 @@ export const VERBS = {
   diagnose: { purpose: 'reading', lostAnswer: 'again' },
 
   findRunEnds: { purpose: 'ends', lostAnswer: 'again' },
+  wakeParents: { purpose: 'ends', lostAnswer: 'again' },
   forgetRunEnds: { purpose: 'ends', lostAnswer: 'again' },
 
   findEnded: { purpose: 'retention', lostAnswer: 'again' },

@@ -9,7 +9,7 @@ import { type StepDraft, type StepPolicy, stepDraft } from './step-draft.ts'
 import type { Child, ChildKey, ChildWorkflow } from './wait.ts'
 import type { WaitPlace } from './wait-draft.ts'
 
-const CHILD_OPTION_NAMES = [
+export const CHILD_OPTION_NAMES = [
   'dependsOn',
   'input',
   'key',

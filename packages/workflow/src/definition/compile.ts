@@ -101,10 +101,11 @@ function executed<Step extends StepDraft | StepDefinition>(step: Step): Step {
 
 function factsOf(draft: StepDraft): StepFacts {
   const { when, onSkipped, cases, pivot } = draft
-  const { onFailure, irreversible } = executed(draft)
+  const { onFailure, irreversible, wait } = executed(draft)
   return {
     compensate: (draft.compensation ?? executed(draft).compensation)?.on ?? 'never',
     compensateAll: draft.map?.part === 'map' && draft.compensation !== null ? true : undefined,
+    children: draft.wait === null && wait?.kind === 'child' ? true : undefined,
     kind: kindOf(draft),
     cases: cases ?? undefined,
     when: when === null ? undefined : when.by === 'cases' ? when.cases : when.by,
@@ -147,9 +148,9 @@ function branchPolicies(
 
 function hasHandlers(step: StepDefinition): boolean {
   const { needsHandler } = STEP_KINDS[kindOf(step) ?? 'work']
-  const { run, compensation, map } = executed(step)
-  if (needsHandler && (step.run === null || run === null)) return false
-  if (step.wait?.kind === 'child' && step.wait.computesInput && run === null) return false
+  const { run, compensation, map, wait } = executed(step)
+  if (needsHandler && step.run === null) return false
+  if ((wait?.kind === 'child' ? wait.computesInput : needsHandler) && run === null) return false
   if (map?.part === 'round' && map.until === null) return false
   return compensation?.run !== null && step.compensation?.run !== null && step.branch?.when !== null
 }

@@ -9,6 +9,7 @@ import { compileDefinition, definitionHead } from './compile.ts'
 import { checkCases, choicesOf } from './condition.ts'
 import { type GraphParts, graphChoiceDraft, graphCondition, isGraphChoice } from './graph-condition.ts'
 import { graphFollowUp } from './graph-ends.ts'
+import { graphFanDrafts, isGraphFan } from './graph-fan.ts'
 import { checkHandlers, type HandlersByName, handlerNamed } from './graph-handlers.ts'
 import { graphLoopDrafts, isGraphLoop } from './graph-loop.ts'
 import { graphMapDrafts, isGraphMap } from './graph-map.ts'
@@ -180,6 +181,7 @@ function graphStepDrafts(entry: {
   const dependsOn = listOf(graph, name)
   checkNoDependencies(place, step)
   const handler: GraphParts['handler'] = (option, name) => handlerNamed({ place, option, name, handlers })
+  if (isGraphFan(step)) return graphFanDrafts(place, step, { dependsOn, handler, defaults })
   if (isGraphWait(step)) return [graphWaitDraft(place, step, { dependsOn, handler, defaults })]
   if (isGraphChoice(step)) return [graphChoiceDraft(place, step, { dependsOn, handler, defaults })]
   const optionsOf = (options: Untyped) => handlerOptions(place, options, dependsOn, handlers)

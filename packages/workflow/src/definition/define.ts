@@ -15,6 +15,7 @@ import { type CompiledDefinition, compileDefinition, type DefinitionHead, defini
 import { checkCases } from './condition.ts'
 import { EndStepList } from './end-steps.ts'
 import { EndedWorkflow } from './ended-workflow.ts'
+import { fanDrafts, isFan } from './fan-draft.ts'
 import { validateInput } from './input-schema.ts'
 import { loopDrafts } from './loop-draft.ts'
 import { mapDrafts } from './map-draft.ts'
@@ -154,7 +155,11 @@ class DefinedWorkflow implements TypedDefinition<string, unknown, unknown, Recei
   }
 
   workflow(name: string, child: unknown, options: unknown = {}): DefinedWorkflow {
-    return this.#with(name, (place) => childDraft(place, child, options, this.#defaults))
+    return this.#withAll(name, (place) =>
+      isFan(options)
+        ? fanDrafts(place, child, options, this.#defaults)
+        : [childDraft(place, child, options, this.#defaults)],
+    )
   }
 
   repeat(name: string, options: unknown): DefinedWorkflow {

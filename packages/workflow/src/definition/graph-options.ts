@@ -3,7 +3,7 @@ import type { TransactionOptions } from '../adapter/transaction.ts'
 import type { Duration } from '../duration.ts'
 import type { GraphChoice, GraphCondition } from './graph-condition.ts'
 import type { GraphEndStep } from './graph-ends.ts'
-import type { GraphWait } from './graph-wait.ts'
+import type { GraphChild, GraphWait } from './graph-wait.ts'
 import type { CompensationContext, StepContext, TransactionContext } from './handler.ts'
 import type { OnItemFailure } from './map-options.ts'
 import type { RetryOptions } from './retry-policy.ts'
@@ -32,6 +32,7 @@ export interface GraphOptions<
       | (GraphStep<HandlerName> & FailingOptions)
       | GraphMap<HandlerName>
       | GraphLoop<HandlerName>
+      | GraphFan<HandlerName>
       | GraphWait<HandlerName>
       | GraphChoice<HandlerName>
     >
@@ -98,6 +99,13 @@ export interface GraphMap<HandlerName extends string = string> extends GraphItem
   /** Instead of `compensate`: the handler that undoes all items at once. */
   readonly compensateAll?: HandlerName | GraphCompensation<HandlerName> | undefined
 }
+
+/** A step of a graph as data that runs a child for each item of an array. Without `input`, each child gets its item. */
+export type GraphFan<HandlerName extends string = string> = Omit<GraphChild<HandlerName>, 'key'> &
+  Pick<
+    GraphMap<HandlerName>,
+    'over' | 'itemKey' | 'concurrency' | 'itemsMax' | 'onFailure' | 'minSuccess' | 'when' | 'onSkipped'
+  >
 
 /** A step of a graph as data that runs its handler again and again. The other options are those of each round; `max` is the retries' longest delay. */
 export interface GraphLoop<HandlerName extends string = string>

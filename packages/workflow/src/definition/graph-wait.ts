@@ -41,7 +41,7 @@ interface GraphPoll<HandlerName extends string> extends RetryOptions {
 }
 
 /** A step that runs another workflow, its child. */
-interface GraphChild<HandlerName extends string> extends RetryOptions {
+export interface GraphChild<HandlerName extends string> extends RetryOptions {
   /** The name of the child's workflow. */
   readonly workflow: string
   /** The name of the handler that returns the child's input. Default: the parent's input. */
@@ -72,7 +72,7 @@ const POLL_OPTION_NAMES = [
   ...CONDITION_OPTION_NAMES,
 ] as const
 
-const CHILD_OPTION_NAMES = [
+export const GRAPH_CHILD_OPTION_NAMES = [
   'workflow',
   'input',
   'key',
@@ -124,19 +124,23 @@ export function graphWaitDraft(place: WaitPlace, step: Untyped, parts: GraphPart
   }
 }
 
-function graphChildDraft(
+function graphChildDraft(place: WaitPlace, step: Untyped, parts: GraphParts): StepDraft {
+  checkOptionNames(place, 'the child', step, GRAPH_CHILD_OPTION_NAMES)
+  return childDraft(place, step['workflow'], graphChildOptions(place, step, parts), parts.defaults)
+}
+
+/** The options of a child as data, as code gives them. */
+export function graphChildOptions(
   place: WaitPlace,
   step: Untyped,
-  { dependsOn, handler, defaults }: GraphParts,
-): StepDraft {
-  checkOptionNames(place, 'the child', step, CHILD_OPTION_NAMES)
-  const { workflow, input, key, detached, compensate, depthMax, lossesMax, onFailure, ...others } = step
-  const { when: _, onSkipped: __, ...retry } = others
+  { dependsOn, handler }: GraphParts,
+): Untyped {
+  const { workflow: _, input, key, detached, compensate, depthMax, lossesMax, onFailure, ...others } = step
+  const { when: __, onSkipped: ___, ...retry } = others
   constant(place, 'key', key)
   const own = { key, detached, compensate, depthMax, lossesMax, onFailure, retry }
   const computed = input === undefined ? {} : { input: handler('input', input) }
-  const options = { dependsOn, ...own, ...computed, ...graphCondition(step, handler) }
-  return childDraft(place, workflow, options, defaults)
+  return { dependsOn, ...own, ...computed, ...graphCondition(step, handler) }
 }
 
 function graphSignalDraft(

@@ -17,11 +17,13 @@ export type {
   EndSteps,
   WorkflowWithEnds,
 } from './end-options.ts'
+export type { FanOptions } from './fan-options.ts'
 export type { GraphChoice, GraphCondition } from './graph-condition.ts'
 export type { GraphEndStep } from './graph-ends.ts'
 export type {
   GraphAttemptOptions,
   GraphCompensation,
+  GraphFan,
   GraphHandlerContext,
   GraphHandlers,
   GraphLoop,

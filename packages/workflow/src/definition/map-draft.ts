@@ -57,17 +57,25 @@ export function isOpenerName(name: string): boolean {
 export function mapDrafts(place: WaitPlace, options: unknown, defaults: StepPolicy): MapDrafts {
   checkOptionNames(place, 'the map', options, MAP_OPTION_NAMES)
   const given = options as unknown as UntypedMapOptions
-  for (const option of ['over', 'itemKey'] as const) {
-    const value: unknown = given[option]
-    if (typeof value === 'function' || (option === 'itemKey' && value === undefined)) continue
-    throw definitionError(place, `${option} is ${shown(value)}, and must be a function.`)
-  }
+  checkItemFunctions(place, given)
   checkHandlers(place, given)
   checkCompensation(place, 'compensateAll', given.compensateAll)
   return draftMap(place, given, defaults)
 }
 
-type MapDrafts = readonly [opener: StepDraft, join: StepDraft]
+/** Refuses `over` and `itemKey` that are not functions. */
+export function checkItemFunctions(
+  place: WaitPlace,
+  given: { readonly over?: unknown; readonly itemKey?: unknown },
+): void {
+  for (const option of ['over', 'itemKey'] as const) {
+    const value: unknown = given[option]
+    if (typeof value === 'function' || (option === 'itemKey' && value === undefined)) continue
+    throw definitionError(place, `${option} is ${shown(value)}, and must be a function.`)
+  }
+}
+
+export type MapDrafts = readonly [opener: StepDraft, join: StepDraft]
 
 /** A map's options, from code or from data. Functions are null in a process that only starts runs. */
 export interface UntypedMapOptions extends UntypedStepOptions {
@@ -81,9 +89,14 @@ export interface UntypedMapOptions extends UntypedStepOptions {
 
 /**
  * Makes the two steps of a map: one decides the items, the other gathers their outputs and has the map's name. The items themselves become rows only
- * in a run.
+ * in a run. `itemDraft` makes the step by which each of them is executed.
  */
-export function draftMap(place: WaitPlace, options: UntypedMapOptions, defaults: StepPolicy): MapDrafts {
+export function draftMap(
+  place: WaitPlace,
+  options: UntypedMapOptions,
+  defaults: StepPolicy,
+  itemDraft = (item: UntypedStepOptions) => stepDraft(place.workflow, place.step, item, defaults),
+): MapDrafts {
   const {
     over,
     itemKey,
@@ -102,7 +115,7 @@ export function draftMap(place: WaitPlace, options: UntypedMapOptions, defaults:
   const [itemUndo, mapUndo] = undosOf(place, options)
   const collects = collectPolicy(place, onFailure, minSuccess)
   const itemFailure = collects === null ? 'stop' : 'continue'
-  const item = stepDraft(workflow, name, { ...others, ...itemUndo, onFailure: itemFailure }, defaults)
+  const item = itemDraft({ ...others, ...itemUndo, onFailure: itemFailure })
   // What decides whether the map runs is asked before its items are known. The join is skipped with the opener.
   const openerOptions = { dependsOn, when, onSkipped, retry, lossesMax, run: over, ...mapUndo }
   const opener = stepDraft(workflow, name, openerOptions, defaults)

@@ -1,8 +1,10 @@
+// biome-ignore-all lint/style/noExcessiveLinesPerFile: every method returns the interface, so parts of it in files of their own would import each other.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { ChildInputOf, ChildOptions, ChildOutputOf } from './child-options.ts'
 import type { ChooseOptions } from './choose-options.ts'
 import type { Answer, Branched, Cases, Chosen, Failing, NoCases, OnSkipped } from './condition-options.ts'
 import type { EndSteps } from './end-options.ts'
+import type { FanOptions } from './fan-options.ts'
 import type { RepeatOptions } from './loop-options.ts'
 import type { MapOptions, MapOutput, OnItemFailure } from './map-options.ts'
 import type { OnFailure } from './settled.ts'
@@ -294,6 +296,56 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
       Outputs,
       StepName,
       Branched<Failing<PollOutput<Output>, Fails>, Outputs, Deps, Skipping, Given, Wanted>
+    >,
+    Received,
+    Sent
+  >
+
+  /**
+   * With `over`: starts a child for each item of an array that is known only in the run, and waits for them all without a worker. Its output is the
+   * array of the children's outputs, in the order of the items; with `onFailure: 'collect'`, of how each of them ended.
+   *
+   * @throws DefinitionError as `step()`.
+   */
+  workflow<
+    const StepName extends string,
+    const ChildWorkflow extends WorkflowDefinition | string,
+    const Deps extends readonly string[] | readonly [] = readonly [],
+    Item = unknown,
+    const Detached extends boolean = false,
+    Skipping extends OnSkipped = 'skip',
+    Given extends Answer = never,
+    const Wanted extends Cases = NoCases,
+    Failing extends OnItemFailure = 'stop',
+  >(
+    name: NewName<StepName, Outputs>,
+    child: ChildWorkflow,
+    options: FanOptions<
+      Received,
+      Outputs,
+      ChildInputOf<ChildWorkflow>,
+      Deps,
+      Item,
+      Detached,
+      Skipping,
+      Given,
+      Wanted,
+      Failing
+    >,
+  ): Workflow<
+    Name,
+    Input,
+    OutputsWith<
+      Outputs,
+      StepName,
+      Branched<
+        MapOutput<ChildOutputOf<ChildWorkflow, Detached>, Failing>,
+        Outputs,
+        Deps,
+        Skipping,
+        Given,
+        Wanted
+      >
     >,
     Received,
     Sent

@@ -64,6 +64,10 @@ export interface ChildKeyContext<Input = unknown, Deps = Readonly<Record<string,
   readonly input: Input
   /** Outputs of the steps named in `dependsOn`, by name. */
   readonly deps: Deps
+  /** With `over`: the item, as it was stored. */
+  readonly item?: unknown
+  readonly itemKey?: string | undefined
+  readonly index?: number | undefined
 }
 
 /** What a timeout does: the step fails, or completes with a stand-in. */

@@ -32,6 +32,7 @@ export function followUps(parts: FollowUpParts): EndFollower {
     const made = await limit.map(ends, (end) => followUpOf(parts, end))
     const runs = made.filter((run) => run !== undefined)
     if (runs.length > 0) await parts.start(runs)
+    return []
   }
 }
 

@@ -1,5 +1,7 @@
 import type { Adapter } from '../adapter/index.ts'
 import type { Clock } from '../clock.ts'
+import type { StepDefinition } from '../definition/step.ts'
+import { itemOf } from '../definition/step-draft.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import type { Duration } from '../duration.ts'
 import { BelayError } from '../errors.ts'
@@ -175,7 +177,8 @@ function withChildren(workflows: readonly WorkflowDefinition[]): readonly Workfl
   const all = new Map(workflows.map((workflow) => [`${workflow.name}@${workflow.version}`, workflow]))
   // Definitions that are added are visited in turn.
   for (const { steps } of all.values()) {
-    for (const { wait } of steps) {
+    for (const step of steps) {
+      const { wait } = itemOf<StepDefinition>(step) ?? step
       if (wait?.kind !== 'child' || typeof wait.of === 'string') continue
       const child = wait.of as WorkflowDefinition
       const name = `${child.name}@${child.version}`

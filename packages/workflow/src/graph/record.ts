@@ -38,7 +38,7 @@ export function shapeChecksum(shape: DefinitionShape): string {
 /** Fixed order of keys, and only those that are set: checksums from before the later keys existed must stay valid. */
 function stepShape(step: StepShape): StepShape {
   const { name, dependsOn, compensate, kind, cases, when, onSkipped, onFailure, compensateAll } = step
-  const { irreversible, pivot } = step
+  const { children, irreversible, pivot } = step
   return {
     name,
     dependsOn,
@@ -49,6 +49,7 @@ function stepShape(step: StepShape): StepShape {
     ...(onSkipped === undefined ? {} : { onSkipped }),
     ...(onFailure === undefined ? {} : { onFailure }),
     ...(compensateAll === undefined ? {} : { compensateAll }),
+    ...(children === undefined ? {} : { children }),
     ...(irreversible === undefined ? {} : { irreversible }),
     ...(pivot === undefined ? {} : { pivot }),
   }

@@ -65,8 +65,9 @@ function marksOf({ irreversible, pivot }: StepShape): readonly string[] {
   return [...(irreversible ? ['irreversible'] : []), ...(pivot ? ['a pivot'] : [])]
 }
 
-function kindOf({ kind, cases = [] }: StepShape): string {
-  const does = factsOfKind(kind)?.does ?? `"${kind}", which this release does not know`
+function kindOf({ kind, cases = [], children }: StepShape): string {
+  const known = factsOfKind(kind)?.does ?? `"${kind}", which this release does not know`
+  const does = children ? `${known} children` : known
   return cases.length === 0 ? does : `${does} of ${cases.join(', ')}`
 }
 

@@ -38,6 +38,8 @@ export type Command =
       readonly do: 'cancel' | 'stopping' | 'prune' | 'releaseKeys'
       readonly runIds: readonly string[]
     }
+  /** Tells the parents of these runs to look at them. */
+  | { readonly do: 'wakeParents'; readonly runIds: readonly string[] }
   /** Reads the ends of runs, and forgets the first so many. */
   | { readonly do: 'ends'; readonly forgotten: number }
   | { readonly do: 'load'; readonly runId: string; readonly branches: boolean }
@@ -146,6 +148,8 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'advance':
     case 'sweep':
     case 'drain':
+    // Changes their parents.
+    case 'wakeParents':
     case 'expire':
     case 'upcoming':
     case 'approvals':

@@ -3,6 +3,7 @@ import {
   type DrainedRun,
   ENDS,
   heartbeatKey,
+  itemNumber,
   type Lease,
   type NewValue,
   type Outcome,
@@ -52,6 +53,7 @@ const WEIGHTS = {
   prune: 1,
   releaseKeys: 1,
   ends: 3,
+  wakeParents: 5,
   look: 9,
 }
 
@@ -96,6 +98,8 @@ export function nextCommand(world: World, random: Random): Command {
       return look(world, random, workerId)
     case 'ends':
       return { do: kind, forgotten: random.below(3) }
+    case 'wakeParents':
+      return { do: kind, runIds: random.sample(world.runIds, 4) }
     case 'prune':
     case 'releaseKeys':
       return { do: kind, runIds: random.sample(world.runIds, 3) }
@@ -171,7 +175,10 @@ function plannedRuns(world: World, random: Random): readonly PlannedRun[] {
 
 function plannedParent(world: World, random: Random): ParentRun | undefined {
   if (world.runIds.length === 0 || random.chance(0.7)) return undefined
-  return { runId: random.pick(world.runIds.slice(-LIVELY_RUNS_MAX)), step: random.pick([null, 0, 1]) }
+  return {
+    runId: random.pick(world.runIds.slice(-LIVELY_RUNS_MAX)),
+    step: random.pick([null, 0, 1, itemNumber(1, 0)]),
+  }
 }
 
 /** Enough for all, for some or for none of them. */

@@ -140,6 +140,8 @@ export class Side {
         return this.adapter.load([
           { runId: command.runId, steps: [0, 1, 2], branches: command.branches, lastRoundsOf: [1] },
         ])
+      case 'wakeParents':
+        return this.adapter.wakeParents(command.runIds)
       case 'ends':
         return endsOf(this.adapter, this.#definitionIds, command.forgotten)
       case 'history':

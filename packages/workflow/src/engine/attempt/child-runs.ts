@@ -1,4 +1,4 @@
-import type { Claim } from '../../adapter/index.ts'
+import { type Claim, movesBefore } from '../../adapter/index.ts'
 import type { SerialisedError } from '../../cause.ts'
 import type { StepContext } from '../../definition/handler.ts'
 import type { StepDefinition } from '../../definition/step.ts'
@@ -39,11 +39,13 @@ export function nextLook(
   payloads: AttemptPayloads,
   children: ChildRuns,
 ): WaitStep {
-  const { own, stored } = payloads
   const { claim, definition, step } = attempt
   if (wait.kind === 'child') {
-    return lookAtChild({ claim, definition, step, wait, retried: failedWithChild(own) }, children)
+    // The row of an item is not read for its first attempt.
+    const retried = movesBefore(claim) > 0 && failedWithChild(payloads.own)
+    return lookAtChild({ claim, definition, step, wait, retried }, children)
   }
+  const { own, stored } = payloads
   return decideWait({ runId: claim.runId, step }, wait, { ...own, now: stored.now })
 }
 

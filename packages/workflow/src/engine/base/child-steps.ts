@@ -11,7 +11,12 @@ export function hasChildren(shape: DefinitionShape): boolean {
   return has
 }
 
+/** Whether the step, or each of its items or rounds, runs a child. */
+export function runsChild({ kind, children }: StepShape): boolean {
+  return kind === 'child' || children === true
+}
+
 /** Nobody waits for the child of a detached step, and nothing undoes it. */
-export function sharesFate({ kind, compensate }: StepShape): boolean {
-  return kind === 'child' && compensate !== 'never'
+export function sharesFate(step: StepShape): boolean {
+  return runsChild(step) && step.compensate !== 'never'
 }

@@ -1,11 +1,10 @@
 import pLimit from 'p-limit'
 import type { Adapter, RunEnd } from '../../adapter/index.ts'
-import { BelayError, StoreContendedError } from '../../errors.ts'
+import { BelayError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { pause, type Runtime } from '../base/runtime.ts'
 import type { Control } from '../control/control.ts'
 import { type FamilyParts, liveChildren } from '../control/family.ts'
-import { type WokenParent, wakeParent } from '../control/wake-parent.ts'
 
 export interface ChildEndsParts extends FamilyParts {
   readonly adapter: Adapter
@@ -16,7 +15,7 @@ export interface ChildEndsParts extends FamilyParts {
   readonly onWoken: (definitionId: number) => void
 }
 
-/** How many ends are followed at a time. */
+/** Of how many ended runs the children are looked for at a time. */
 const AT_ONCE = 5
 
 /** An attempt that looks at a child is short: it is usually over before the next try. */
@@ -36,32 +35,28 @@ export class ChildEnds {
 
   /**
    * Wakes the steps that wait for these ends, forward or in their undo, and cancels children that outlive their parents. Harmless when repeated.
-   *
-   * @throws StoreContendedError if an attempt of such a step is under way, which may have looked at its child too early.
+   * Returns the ends that must be told again: an attempt of such a step is under way, which may have looked at its child too early.
    */
-  async follow(ends: readonly RunEnd[]): Promise<void> {
-    await pLimit(AT_ONCE).map(ends, async ({ runId, status, parent }) => {
-      // A cancellation without an undo leaves nobody who would cancel them.
-      if (status !== 'completed') await this.#cancelChildren(runId)
-      if (parent !== null && parent.step !== null) await this.#wake(parent.runId, parent.step)
-    })
+  async follow(ends: readonly RunEnd[]): Promise<readonly RunEnd[]> {
+    // A cancellation without an undo leaves nobody who would cancel them.
+    const failed = ends.filter(({ status }) => status !== 'completed')
+    await pLimit(AT_ONCE).map(failed, ({ runId }) => this.#cancelChildren(runId))
+    let untold = await this.#wake(ends.filter(({ parent }) => parent !== null && parent.step !== null))
+    for (const waitMs of BUSY_WAITS_MS) {
+      if (untold.length === 0) break
+      await pause(this.#parts.runtime.clock, waitMs)
+      untold = await this.#wake(untold)
+    }
+    return untold
   }
 
-  async #wake(runId: string, step: number): Promise<void> {
-    const { adapter, runtime, onWoken } = this.#parts
-    for (const waitMs of BUSY_WAITS_MS) {
-      const woken: WokenParent | null = await adapter.changeRun({
-        runId,
-        decide: (found) => wakeParent(found, step),
-      })
-      if (woken?.result === 'woken') onWoken(woken.definitionId)
-      if (woken?.result !== 'busy') return
-      await pause(runtime.clock, waitMs)
-    }
-    throw new StoreContendedError(
-      `Step ${step} of run ${runId} is looking at its child. Its end is told again.`,
-      { runId },
-    )
+  /** All of them in one call: the children of a fan end together. Returns those whose parents were busy. */
+  async #wake(ends: readonly RunEnd[]): Promise<readonly RunEnd[]> {
+    if (ends.length === 0) return ends
+    const answers = await this.#parts.adapter.wakeParents(ends.map(({ runId }) => runId))
+    const definitionIds = answers.flatMap((woken) => (woken.result === 'woken' ? [woken.definitionId] : []))
+    for (const definitionId of new Set(definitionIds)) this.#parts.onWoken(definitionId)
+    return ends.filter((_, index) => answers[index]!.result === 'busy')
   }
 
   /**

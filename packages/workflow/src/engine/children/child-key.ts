@@ -1,4 +1,5 @@
 import type { StepContext } from '../../definition/handler.ts'
+import type { ItemContext } from '../../definition/map-options.ts'
 import { PermanentError } from '../../handler-errors.ts'
 import { shown } from '../../shown.ts'
 import type { StepWithChild } from '../attempt/child-runs.ts'
@@ -13,8 +14,12 @@ const KEY_LENGTH_MAX = 512
  */
 export function childKey({ claim, step, wait }: StepWithChild, context: StepContext): string {
   const { runId, input, deps } = context
+  const { item, itemKey, index } = context as StepContext & Partial<ItemContext>
+  const ofItem = itemKey === undefined ? {} : { item, itemKey, index }
   const own =
-    wait.key === null ? `child:${runId}:${step.name}` : wait.key({ runId, step: step.name, input, deps })
+    wait.key === null
+      ? `child:${runId}:${step.name}`
+      : wait.key({ runId, step: step.name, input, deps, ...ofItem })
   const key = claim.round === 1 ? own : `${String(own)}:${claim.round}`
   if (typeof own === 'string' && own !== '' && typeof key === 'string' && key.length <= KEY_LENGTH_MAX)
     return key

@@ -84,7 +84,7 @@ export class Children implements ChildRuns {
   async #start(step: StepWithChild, context: StepContext, key: string): Promise<FoundChild> {
     const { claim, wait } = step
     await checkDepth(this.#parts.adapter, step)
-    const input: unknown = wait.computesInput ? await step.step.run!(context) : context.input
+    const input: unknown = wait.computesInput ? await step.step.run!(context) : givenInput(context)
     const child = {
       key,
       input,
@@ -182,6 +182,11 @@ export class Children implements ChildRuns {
 const LOOKS_MAX = 3
 /** Ten years. */
 const NEVER_MS = 10 * 365 * 86_400_000
+
+/** Without a function that computes it, an item is the input of its child, and a step's child gets what the parent got. */
+function givenInput(context: StepContext): unknown {
+  return 'item' in context ? context.item : context.input
+}
 
 function retriedBy({ claim, step }: StepWithChild) {
   return {

@@ -8,6 +8,7 @@ import {
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
 import { anything, checkOptions, type OptionTable, wholeNumber, yesOrNo } from '../../options/index.ts'
+import { runsChild } from '../base/child-steps.ts'
 import { checkDefinition } from '../base/definition-argument.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import type { EventHub } from '../base/events.ts'
@@ -18,7 +19,7 @@ import { unknownRun } from '../runs/run-reference.ts'
 import { type Action, type ActionResult, decideAction } from './action.ts'
 import { cancellation } from './cancel.ts'
 import type { Actor } from './change-of.ts'
-import { assertNoFamily, isPausedBy, liveChildren, pausedBy } from './family.ts'
+import { assertNoFamily, isPausedBy, liveChildren, openChildren, pausedBy } from './family.ts'
 import { historyEntry, type RunHistoryEntry } from './history.ts'
 import {
   ACTION_OPTIONS,
@@ -45,9 +46,6 @@ const SKIP_OPTIONS = {
 const HISTORY_OPTIONS = {
   limit: { sets: 'how many entries are read at most', takes: wholeNumber(1, 10_000), default: 200 },
 } satisfies OptionTable
-
-/** The most children that an explanation looks at. */
-const CHILDREN_MAX = 1_000
 
 export interface ControlParts {
   readonly adapter: Adapter
@@ -214,8 +212,7 @@ export class Control {
       adapter.now(),
     ])
     const { shape } = definition!
-    const hasChild = shape.steps.some(({ kind }) => kind === 'child')
-    const children = hasChild ? await adapter.listRuns({ parentId: runId, limit: CHILDREN_MAX }) : []
+    const children = shape.steps.some(runsChild) ? await openChildren(adapter, runId) : []
     return explainRun({ ...found, shape, children, workers, now })
   }
 

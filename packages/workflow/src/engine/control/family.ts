@@ -31,17 +31,24 @@ export async function liveChildren(
   await registry.learn([run.definitionId])
   const shape = registry.recordOf(run.definitionId)?.shape
   if (shape === undefined || !hasChildren(shape)) return []
-  const children: RunRecord[] = []
-  for (let before: string | undefined; ; before = children.at(-1)!.runId) {
-    const page = await adapter.listRuns({ parentId: runId, status: LIVE, before, limit: PAGE_MAX })
-    children.push(...page)
-    if (page.length < PAGE_MAX) break
-  }
-  return children.filter(({ parent }) => {
+  return (await openChildren(adapter, runId)).filter(({ parent }) => {
     const step = parent?.step ?? null
     const own = step === null ? undefined : shape.steps[templateOf(step)]
     return own !== undefined && sharesFate(own)
   })
+}
+
+/** All children of a run that have not ended, newest first. */
+export async function openChildren(
+  adapter: Pick<Adapter, 'listRuns'>,
+  runId: string,
+): Promise<readonly RunRecord[]> {
+  const children: RunRecord[] = []
+  for (let before: string | undefined; ; before = children.at(-1)!.runId) {
+    const page = await adapter.listRuns({ parentId: runId, status: LIVE, before, limit: PAGE_MAX })
+    children.push(...page)
+    if (page.length < PAGE_MAX) return children
+  }
 }
 
 /** Who pauses and resumes a child together with its parent. */

@@ -11,9 +11,10 @@ const ROUND_MAX = 200
 
 /**
  * Does something that follows from ends of runs: starts a follow-up, tells a parent. It is given an end at least once, maybe by two workers at a time,
- * so it must be harmless to repeat. Ends that do not concern it are ignored. If it throws, its ends are handed to it again later.
+ * so it must be harmless to repeat. Ends that do not concern it are ignored. If it throws, its ends are handed to it again later; so are those that it
+ * returns.
  */
-export type EndFollower = (ends: readonly RunEnd[]) => Promise<void>
+export type EndFollower = (ends: readonly RunEnd[]) => Promise<readonly RunEnd[]>
 
 /** What else than the run itself its end, its stop, or a step of it may concern. */
 export interface Followers {
@@ -83,8 +84,9 @@ export class RunEnds {
     if (ends.length === 0) return []
     const { adapter, endFollowers } = this.#parts
     try {
-      for (const follower of endFollowers) await follower(ends)
-      await adapter.forgetRunEnds(ends)
+      const later = new Set<RunEnd>()
+      for (const follower of endFollowers) for (const end of await follower(ends)) later.add(end)
+      await adapter.forgetRunEnds(later.size === 0 ? ends : ends.filter((end) => !later.has(end)))
       return []
     } catch (error) {
       if (ends.length === 1) return [error]

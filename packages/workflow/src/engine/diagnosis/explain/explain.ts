@@ -12,7 +12,13 @@ export function explainRun(found: RunToExplain): Explanation {
   if (placed === null) return explainInOrder(found)
   const rows = new Map(found.steps.map((row) => [row.step, row]))
   const steps = placed.numbers.map((number, place) => ({ ...rows.get(number)!, step: place }))
-  return explainInOrder({ ...found, shape: placed.shape, steps })
+  const placeOf = new Map(placed.numbers.map((number, place) => [number, place]))
+  const values = found.values?.map((value) => ({ ...value, step: placeOf.get(value.step)! }))
+  const children = found.children?.map((child) => {
+    const { runId = '', step = null } = child.parent ?? {}
+    return { ...child, parent: { runId, step: step === null ? null : (placeOf.get(step) ?? null) } }
+  })
+  return explainInOrder({ ...found, shape: placed.shape, steps, values, children })
 }
 
 /** Explains in terms of places: `found.steps[n]` is the row of `shape.steps[n]`. */

@@ -14,9 +14,9 @@ export interface RunToExplain {
   readonly steps: readonly StepRecord[]
   readonly shape: DefinitionShape
   /** The runs that its steps started, newest first. */
-  readonly children?: readonly RunRecord[]
+  readonly children?: readonly RunRecord[] | undefined
   /** What its steps told. */
-  readonly values?: readonly ValueRecord[]
+  readonly values?: readonly ValueRecord[] | undefined
   readonly workers: readonly WorkerRecord[]
   /** Epoch milliseconds, store clock. */
   readonly now: number
