@@ -82,8 +82,20 @@ cross join lateral (
   select count(*)::int as steps, min(overdue.available_at) as oldest_due_at
   from (
     select q.available_at
-    from belay.workflow_ready q
-    where q.definition_id = d.id and q.available_at < belay.store_now() - $1::float8 * interval '1 millisecond'
+    from (
+      (select r.available_at
+      from belay.workflow_ready r
+      where r.definition_id = d.id and r.available_at < belay.store_now() - $1::float8 * interval '1 millisecond'
+      order by r.available_at
+      limit $2::int)
+      union all
+      (select i.available_at
+      from belay.workflow_ready_items i
+      cross join lateral generate_series(1, i.items)
+      where i.definition_id = d.id and i.available_at < belay.store_now() - $1::float8 * interval '1 millisecond'
+      order by i.available_at
+      limit $2::int)
+    ) q
     order by q.available_at
     limit $2::int
   ) overdue
@@ -134,7 +146,7 @@ unqueued_steps as (
   from (
     select run_id, step, fence, true as is_idle from idle_steps
     union all
-    select run_id, step, fence, false from belay.workflow_ready
+    select run_id, step, fence, false from belay.workflow_queue_overview
   ) steps_and_queue
   group by run_id, step, fence
   having bool_and(is_idle)
