@@ -1,4 +1,5 @@
 import { claimStepsDirectly } from '../src/claim/claim-directly.ts'
+import { claimItems, findMapped, unpackRanges } from '../src/claim/claim-items.ts'
 import { claimSteps } from '../src/claim/claim-steps.ts'
 import type { Statement } from '../src/connection/statement.ts'
 import { findEnds, forgetEnds } from '../src/ends/run-ends.ts'
@@ -7,6 +8,7 @@ import { readHeartbeatDetails } from '../src/read/read-heartbeats.ts'
 import {
   findLastRounds,
   readBranchPayloads,
+  readItemOutputs,
   readRunPayloads,
   readStepPayloads,
 } from '../src/read/read-payloads.ts'
@@ -66,6 +68,9 @@ function list(element: (index: number) => string): string {
 export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [claimSteps, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', ${BATCH}, '{1,2}'`],
   [claimStepsDirectly, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', '{1,2}', '20ms'`],
+  [claimItems, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', '{1,2}', '20ms', 8`],
+  [unpackRanges, `'${WORKER}', '{1,2}', '{-Infinity,0}', 8`],
+  [findMapped, `'{1,2}'`],
   [readHeldSteps, `'${WORKER}'`],
   [
     publishValues,
@@ -106,6 +111,7 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
     keptRepeatRounds,
     `'${WORKER}', ${RUN_IDS}, ${many('65537')}, ${many('1')}, ${many('1')}, ${many('{}')}, ${many('2')}, ${many('0')}, ${BATCH}, '500ms'`,
   ],
+  [readItemOutputs, `${RUN_IDS}, ${many('1')}`],
   [findLastRounds, `${RUN_IDS}, ${many('1')}`],
   [
     skipAttempts,
