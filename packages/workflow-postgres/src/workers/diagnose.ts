@@ -104,6 +104,8 @@ where due.steps > 0
 order by d.name collate "C", d.version`,
 }
 
+const STRANDED_MAX = 100
+
 /**
  * Steps of the oldest live runs that nothing would ever move. Reads the whole queue besides the steps: a join would need a step's position in the
  * queue, which is not known. Index: live runs, steps by primary key. No locks.
@@ -163,7 +165,8 @@ stranded_steps as materialized (
   union all
   select run_id, step, 'unheld' from unheld_steps
   order by run_id, step
-  limit $2::int
+  -- A constant: from a parameter the planner would expect a tenth of the queue.
+  limit ${STRANDED_MAX}
 )
 select st.run_id, r.workflow, d.version, ${rowName} as name, st.fault
 from stranded_steps st
@@ -215,7 +218,6 @@ const LIVE_RUNS_MAX = 100_000
 const OVERDUE_MAX = 1_000
 // Each run is read with all its steps. Stranded steps grow old, so the oldest runs are enough.
 const SEARCHED_RUNS_MAX = 10_000
-const STRANDED_MAX = 100
 
 /** Separate statements, one after another: the parts need not show the same moment, and no snapshot is held for long. */
 export async function diagnose(
@@ -227,7 +229,7 @@ export async function diagnose(
   const workers = await listWorkers(connection)
   const live = await connection.query(countLiveRuns, [LIVE_RUNS_MAX + 1])
   const overdue = await connection.query(countOverdueSteps, [overdueMs, OVERDUE_MAX])
-  const stranded = await connection.query(readStrandedSteps, [SEARCHED_RUNS_MAX, STRANDED_MAX])
+  const stranded = await connection.query(readStrandedSteps, [SEARCHED_RUNS_MAX])
   const unknown = await connection.query(readUnknownLeases, [])
   return {
     now: store!.now,
