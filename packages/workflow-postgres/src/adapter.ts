@@ -1,6 +1,7 @@
 import type { Adapter } from '@belay/workflow/adapter'
-import { ClaimPace, claim } from './claim/claim.ts'
+import { claim } from './claim/claim.ts'
 import { ClaimMarks } from './claim/claim-marks.ts'
+import { ClaimPace } from './claim/claim-once.ts'
 import { changeRun } from './control/change-run.ts'
 import { changeWithin } from './control/change-within.ts'
 import { readHistory } from './control/read-history.ts'
@@ -129,7 +130,8 @@ function workerVerbs(store: OpenStore) {
 
 function attemptVerbs(store: OpenStore) {
   const { connection, journal } = store
-  const memory = { marks: new ClaimMarks(), journal, pace: new ClaimPace() }
+  const marks = { marks: new ClaimMarks(), itemMarks: new ClaimMarks() }
+  const memory = { ...marks, mapped: new Map<number, boolean>(), journal, pace: new ClaimPace() }
   return {
     claim: (request) => claim(connection, request, memory),
     held: (request) => heldAndTrimmed(connection, request, journal),

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ClaimPace, claim } from '../src/claim/claim.ts'
+import { claim } from '../src/claim/claim.ts'
 import { ClaimMarks } from '../src/claim/claim-marks.ts'
+import { ClaimPace } from '../src/claim/claim-once.ts'
 import { poolConnection } from '../src/connection/pool-connection.ts'
 import type { PostgresAdapter } from '../src/index.ts'
 import { LeaseJournal } from '../src/rows/lease-journal.ts'
@@ -78,7 +79,10 @@ describe.each(servers)('claims from a mark on $name', ({ url }) => {
     })
     let now = 0
     const marks = new ClaimMarks(() => now)
-    const memory = { marks, journal: new LeaseJournal(), pace: new ClaimPace() }
+    const memory = {
+      ...{ marks, itemMarks: new ClaimMarks(), mapped: new Map<number, boolean>() },
+      ...{ journal: new LeaseJournal(), pace: new ClaimPace() },
+    }
     const definitionIds = [definition!.id]
     const claims = async () => {
       const answer = await claim(connection, { workerId, definitionIds, limit: 10 }, memory)

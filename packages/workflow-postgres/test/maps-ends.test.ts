@@ -1,7 +1,36 @@
 import { createEngine, define, PermanentError, unchecked } from '@belay/workflow'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { postgres } from '../src/index.ts'
 import { createDatabase, servers, type TestDatabase } from './setup/database.ts'
+
+const SLOTS = 1_000
+
+/** A pool that notes, for each named statement, the longest list among its arguments and the characters of all of them. */
+function recordingPool(connectionString: string) {
+  const longest = new Map<string, { elements: number; characters: number }>()
+  class Recording extends pg.Client {
+    // biome-ignore lint/suspicious/noExplicitAny: passes on whatever pg's overloads take.
+    override query(...given: any[]): any {
+      const { name, values } = given[0] as { name?: string; values?: readonly unknown[] }
+      if (name !== undefined) {
+        const texts = (values ?? []).map(String)
+        const found = longest.get(nameOf(name)) ?? { elements: 0, characters: 0 }
+        longest.set(nameOf(name), {
+          elements: Math.max(found.elements, ...texts.map((text) => text.split(',').length)),
+          characters: Math.max(found.characters, texts.join('').length),
+        })
+      }
+      return super.query(...(given as [string]))
+    }
+  }
+  return { pool: new pg.Pool({ connectionString, max: 10, Client: Recording }), longest }
+}
+
+/** A statement's name in its file: `belay_finish_items_4f2a` is `finish_items`. */
+function nameOf(name: string): string {
+  return name.replace(/^belay_|_[^_]*$/g, '')
+}
 
 describe.each(servers)('the ends of maps on $name', ({ url }) => {
   let database: TestDatabase
@@ -129,9 +158,21 @@ describe.each(servers)('the ends of maps on $name', ({ url }) => {
         undone += 1
       },
     })
-    const engine = await work(1, [workflow])
+    const { pool, longest } = recordingPool(database.url)
+    const engine = createEngine({ adapter: postgres(pool), workflows: [workflow], concurrency: SLOTS })
+    onTestFinished(async () => {
+      await engine.close()
+      await pool.end()
+    })
+    await engine.start()
     const run = await engine.run(workflow)
     await expect(run.result()).rejects.toThrow(/the last one\. Undone: 9998 of 9998\./)
     expect(undone).toBe(9_998)
+
+    // Two statements name all items, each once for the run: as few characters as possible. No other one names more than the worker has slots.
+    const long = [...longest].filter(([, { elements }]) => elements > SLOTS).map(([name]) => name)
+    expect(long.toSorted()).toEqual(['begin_undos', 'expand_maps'])
+    expect(longest.get('finish_items')!.elements).toBeGreaterThan(1)
+    expect(Math.max(...[...longest.values()].map(({ characters }) => characters))).toBeLessThan(200_000)
   })
 })

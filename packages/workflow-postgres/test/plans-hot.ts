@@ -1,4 +1,5 @@
 import { claimStepsDirectly } from '../src/claim/claim-directly.ts'
+import { claimItems, findMapped, unpackRanges } from '../src/claim/claim-items.ts'
 import { claimSteps } from '../src/claim/claim-steps.ts'
 import type { Statement } from '../src/connection/statement.ts'
 import { findEnds, forgetEnds } from '../src/ends/run-ends.ts'
@@ -8,6 +9,7 @@ import { readHeartbeatDetails } from '../src/read/read-heartbeats.ts'
 import {
   findLastRounds,
   readBranchPayloads,
+  readItemOutputs,
   readRunPayloads,
   readStepPayloads,
 } from '../src/read/read-payloads.ts'
@@ -67,6 +69,9 @@ function list(element: (index: number) => string): string {
 export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [claimSteps, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', ${BATCH}, '{1,2}'`],
   [claimStepsDirectly, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', '{1,2}', '20ms'`],
+  [claimItems, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', '{1,2}', '20ms', 8`],
+  [unpackRanges, `'${WORKER}', '{1,2}', '{-Infinity,0}', 8`],
+  [findMapped, `'{1,2}'`],
   [readHeldSteps, `'${WORKER}'`],
   [
     publishValues,
@@ -107,6 +112,7 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
     keptRepeatRounds,
     `'${WORKER}', ${RUN_IDS}, ${many('65537')}, ${many('1')}, ${many('1')}, ${many('{}')}, ${many('2')}, ${many('0')}, ${BATCH}, '500ms'`,
   ],
+  [readItemOutputs, `${RUN_IDS}, ${many('1')}`],
   [findLastRounds, `${RUN_IDS}, ${many('1')}`],
   [
     skipAttempts,
@@ -199,4 +205,4 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
 ]
 
 /** What reads the queue as a whole, which is as small as what is to be done: of these only runs and steps are looked up. */
-export const READING_THE_QUEUE: typeof HOT = [[readStrandedSteps, '10000, 100']]
+export const READING_THE_QUEUE: typeof HOT = [[readStrandedSteps, '10000']]

@@ -22,7 +22,16 @@ describe.each(servers)('plans on $name', ({ url }) => {
   async function storeWithHistory(analysed: 'never' | 'when empty' | 'when full'): Promise<string> {
     const { schema } = await createStore(database)
     const run = (text: string) => database.pool.query(inSchema(text, schema))
-    for (const table of ['runs', 'steps', 'ready', 'definition_steps', 'workers', 'leases', 'run_ends']) {
+    for (const table of [
+      'runs',
+      'steps',
+      'ready',
+      'ready_items',
+      'definition_steps',
+      'workers',
+      'leases',
+      'run_ends',
+    ]) {
       await run(`alter table belay.workflow_${table} set (autovacuum_enabled = false)`)
     }
     if (analysed === 'when empty') await run('analyze')
@@ -40,7 +49,9 @@ insert into belay.workflow_run_ends (run_id, definition_id, status)
 insert into belay.workflow_leases (worker_id, run_ids)
   select lpad(to_hex(n % 200), 32, '0')::uuid, array[lpad(to_hex(n), 32, '0')::uuid] from generate_series(1, 20000) n;
 insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
-  select now(), 1, 0, 0, lpad(to_hex(n), 32, '0')::uuid from generate_series(1, 20000) n;`)
+  select now(), 1, 0, 0, lpad(to_hex(n), 32, '0')::uuid from generate_series(1, 20000) n;
+insert into belay.workflow_ready_items (available_at, definition_id, step, items, fence, run_id)
+  select now(), 1, 65536, 64, 0, lpad(to_hex(n), 32, '0')::uuid from generate_series(1, 20000) n;`)
     if (analysed === 'when full') await run('analyze')
     return schema
   }

@@ -78,7 +78,7 @@ function statement(schema: string): string {
       select coalesce(json_agg(json_build_object('runId', q.run_id, 'step', q.step, 'availableAt', q.at)), '[]')
       from (
         select run_id, step, extract(epoch from min(available_at)) * 1000 as at
-        from "${schema}".workflow_ready group by run_id, step
+        from "${schema}".workflow_queue_overview group by run_id, step
       ) q
     ),
     'workers', (

@@ -17,7 +17,7 @@ import {
   templateOf,
 } from '@belay/workflow/adapter'
 import type { Rows, RunRow, StepRow } from './rows.ts'
-import { itemOf, lastRoundsOf, nameOf, rowOf, rowsOf } from './run-rows.ts'
+import { itemOf, lastRoundsOf, nameOf, outputsOf, rowOf, rowsOf } from './run-rows.ts'
 import { isPastPivot } from './stop.ts'
 import { heartbeatsOf, valueRecords } from './value-rows.ts'
 
@@ -91,26 +91,40 @@ function newestFitting(rows: Rows, conditions: RunConditions): readonly RunRow[]
 
 export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly RunPayloads[] {
   const withBranches = requests.some(({ branches }) => branches)
-  return requests.flatMap(({ runId, steps, heartbeats: asked, lastRoundsOf: loops = [] }) => {
-    const run = rows.runs.get(runId)
-    if (run === undefined) return []
-    const heartbeats = asked === undefined ? {} : { heartbeats: heartbeatsOf(rows, runId, asked) }
-    const wanted = [...new Set([...steps, ...lastRoundsOf(run, loops)])]
-    const payloads = wanted.flatMap((number) => {
-      const row = rowOf(run, number)
-      if (row === undefined) return []
-      const { step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded } = row
-      const own = { step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded }
+  return requests.flatMap(
+    ({ runId, steps, heartbeats: asked, lastRoundsOf: loops = [], outputsOf: maps }) => {
+      const run = rows.runs.get(runId)
+      if (run === undefined) return []
+      const heartbeats = asked === undefined ? {} : { heartbeats: heartbeatsOf(rows, runId, asked) }
+      const outputs =
+        maps === undefined ? {} : { outputsOf: maps.map((map) => ({ map, outputs: outputsOf(run, map) })) }
+      const wanted = [...new Set([...steps, ...lastRoundsOf(run, loops)])]
+      const payloads = wanted.flatMap((number) => {
+        const row = rowOf(run, number)
+        if (row === undefined) return []
+        const { step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded } = row
+        const own = { step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded }
+        return [
+          {
+            ...own,
+            ...itemOf(row),
+            ...(withBranches ? branchOf(row) : {}),
+          },
+        ]
+      })
       return [
         {
-          ...own,
-          ...itemOf(row),
-          ...(withBranches ? branchOf(row) : {}),
+          runId,
+          input: run.input,
+          cause: run.cause,
+          steps: payloads,
+          ...outputs,
+          ...heartbeats,
+          now: rows.now,
         },
       ]
-    })
-    return [{ runId, input: run.input, cause: run.cause, steps: payloads, ...heartbeats, now: rows.now }]
-  })
+    },
+  )
 }
 
 function branchOf({ branch, undoOf, status, begun, startedAt }: StepRow) {

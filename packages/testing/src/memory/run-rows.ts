@@ -51,6 +51,12 @@ export function lastRoundsOf(run: RunRow, loops: readonly number[]): readonly nu
   return loops.flatMap((loop) => [...run.items.keys()].filter((item) => mapOf(item) === loop).slice(-1))
 }
 
+/** The outputs of a map's items, as JSON text. */
+export function outputsOf(run: RunRow, map: number): string {
+  const items = [...run.items.values()].filter(({ step }) => mapOf(step) === map)
+  return `[${items.map(({ output }) => output ?? 'null').join(',')}]`
+}
+
 /** How a row's item is shown. */
 export function itemOf({ item }: StepRow): { readonly item?: NewItem } {
   return item === null ? {} : { item }

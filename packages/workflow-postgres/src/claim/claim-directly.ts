@@ -17,7 +17,7 @@ live_worker as materialized (
   -- Declaring a worker dead locks this row exclusively, so it happens entirely before or entirely after this claim.
   select w.id from bounded_wait cross join belay.workflow_workers w where w.id = $1::uuid and w.status = 'live' for key share of w
 ),
-${dueDefinitions},
+${dueDefinitions('workflow_ready')},
 due_rows as materialized (
   select due.row_at
   from due_definitions

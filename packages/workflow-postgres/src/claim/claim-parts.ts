@@ -1,21 +1,23 @@
 import { FIRST_ITEM, newItems } from '../rows/item-rows.ts'
 // What both ways of claiming share. Both statements are hot: a change here changes two plans.
 
-/** The CTE of the requested definitions that have a step due since their mark, the longest due first. */
-export const dueDefinitions = `due_definitions as materialized (
+/** The CTE of the requested definitions that have a hint due in this table since their mark, the longest due first. */
+export function dueDefinitions(table: 'workflow_ready' | 'workflow_ready_items', marks = '$4'): string {
+  return `due_definitions as materialized (
   select wanted.definition_id, wanted.since, oldest.available_at
   from live_worker
   cross join (
-    select w.definition_id, to_timestamp(w.mark) as since from unnest($2::int[], $4::float8[]) as w (definition_id, mark)
+    select w.definition_id, to_timestamp(w.mark) as since from unnest($2::int[], ${marks}::float8[]) as w (definition_id, mark)
   ) wanted
   cross join lateral (
-    select r.available_at from belay.workflow_ready r
+    select r.available_at from belay.${table} r
     where r.definition_id = wanted.definition_id and r.available_at <= belay.store_now() and r.available_at >= wanted.since
     order by r.available_at
     limit 1
   ) oldest
   order by oldest.available_at
 )`
+}
 
 /** The end of the CTE `due_steps`, after the columns of the queue rows: what their runs say about the steps. `hints` yields the queue rows as `h`. */
 export function claimableSteps(hints: string): string {

@@ -17,7 +17,7 @@ with live_worker as materialized (
   -- Declaring a worker dead locks this row exclusively, so it happens entirely before or entirely after this claim.
   select w.id from belay.workflow_workers w where w.id = $1::uuid and w.status = 'live' for key share
 ),
-${dueDefinitions},
+${dueDefinitions('workflow_ready')},
 -- Queue rows are never updated, so the ctid of a locked row stays valid until this statement ends.
 due_rows as materialized (
   select due.row_at, due.run_id, due.step, due.fence, due.definition_id, due.available_at

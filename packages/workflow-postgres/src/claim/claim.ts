@@ -1,10 +1,9 @@
-import type { Claim, Claimed } from '@belay/workflow/adapter'
+import type { Claimed } from '@belay/workflow/adapter'
 import { isLockTimeout } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
-import { type ClaimAnswer, decodeQueued, type HeadRow } from '../rows/claim-row.ts'
-import type { LeaseJournal } from '../rows/lease-journal.ts'
 import { claimStepsDirectly } from './claim-directly.ts'
-import type { ClaimMarks } from './claim-marks.ts'
+import { type ClaimMemory, type ClaimRequest, claimOnce, DIRECT_WAIT } from './claim-once.ts'
+import { claimRanges, withMaps } from './claim-ranges.ts'
 import { claimSteps } from './claim-steps.ts'
 
 // Stale hints of stopped runs and locked steps must not hide the work behind them: after a look that met some, the next look takes four times as many
@@ -16,42 +15,39 @@ const LOOK_MAX = 2_000
 const ROUNDS_MAX = 10
 const CLAIM_MS_MAX = 250
 
-// How long a direct claim waits for a locked step. After such a wait, claims skip locked steps for CAREFUL_MS.
-const DIRECT_WAIT = '20ms'
-const CAREFUL_MS = 10_000
-
-interface ClaimRequest {
-  readonly workerId: string
-  readonly definitionIds: readonly number[]
-  readonly limit: number
-}
-
-/** What a process remembers between claims. */
-export interface ClaimMemory {
-  readonly marks: ClaimMarks
-  readonly journal: LeaseJournal
-  readonly pace: ClaimPace
-}
-
-/** Chooses the way to claim: directly, unless a direct claim met a locked step recently. */
-export class ClaimPace {
-  #carefulUntil = Number.NEGATIVE_INFINITY
-
-  get isCareful(): boolean {
-    return performance.now() < this.#carefulUntil
-  }
-
-  heldUp(): void {
-    this.#carefulUntil = performance.now() + CAREFUL_MS
-  }
-}
-
+/**
+ * Claims from the queue, and items of maps by hints of many at once. Whichever comes first could take all the room, so they take turns at it. Workers
+ * without maps ask the queue alone.
+ */
 export async function claim(
   connection: Connection,
   request: ClaimRequest,
   memory: ClaimMemory,
 ): Promise<Claimed | 'lost'> {
-  const claims: Claim[] = []
+  const mapped = await withMaps(connection, request.definitionIds, memory)
+  if (mapped.length === 0) return claimQueued(connection, request, memory)
+  const sources = [
+    (limit: number) => claimQueued(connection, { ...request, limit }, memory),
+    (limit: number) => claimRanges(connection, { ...request, definitionIds: mapped, limit }, memory),
+  ]
+  const claims: Claimed['claims'][number][] = []
+  let more = false
+  for (const source of memory.pace.itemsComeFirst() ? sources.reverse() : sources) {
+    if (claims.length >= request.limit) return { claims, more: true }
+    const found = await source(request.limit - claims.length)
+    if (found === 'lost') return 'lost'
+    claims.push(...found.claims)
+    more ||= found.more
+  }
+  return { claims, more }
+}
+
+async function claimQueued(
+  connection: Connection,
+  request: ClaimRequest,
+  memory: ClaimMemory,
+): Promise<Claimed | 'lost'> {
+  const claims: Claimed['claims'][number][] = []
   let [look, tookMs, discarded] = [request.limit, 0, 0]
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const limit = request.limit - claims.length
@@ -98,31 +94,4 @@ function claimCarefully(connection: Connection, request: ClaimRequest, look: num
     const { workerId, definitionIds, limit } = request
     return connection.query(claimSteps, [workerId, definitionIds, limit, since, look, trimmed])
   })
-}
-
-async function claimOnce(
-  { workerId, definitionIds }: ClaimRequest,
-  { marks, journal }: ClaimMemory,
-  query: (since: readonly number[], trimmed: readonly string[]) => Promise<readonly ClaimAnswer[]>,
-) {
-  const marked = marks.begin(definitionIds)
-  const rows = await query(marked.since, journal.takeEnded(workerId))
-  const told: Claim[] = []
-  let head: HeadRow | undefined
-  for (const row of rows) {
-    if (row.kind === 'head') head = row
-    else told.push(...decodeQueued(row))
-  }
-  if (head?.live !== true) return 'lost'
-  const claims = told.length === head.leased ? told : eachOnce(told)
-  marked.end({ ...head, dequeued: head.looked })
-  if (head.journal_id !== null) {
-    journal.wrote(workerId, { id: head.journal_id, runIds: [...new Set(claims.map(({ runId }) => runId))] })
-  }
-  return { claims, looked: head.looked, kept: head.kept, tookMs: head.took_ms }
-}
-
-/** Two hints may name the same step. */
-function eachOnce(claims: readonly Claim[]): readonly Claim[] {
-  return [...new Map(claims.map((claim) => [`${claim.runId}/${claim.step}`, claim])).values()]
 }

@@ -70,6 +70,27 @@ from unnest($1::uuid[], $2::int[]) as wanted (run_id, step)
 join belay.workflow_steps s on s.run_id = any (array[wanted.run_id]) and s.step = any (array[wanted.step])`
 }
 
+/**
+ * The outputs of the items of maps, each map named by its run and the step that decides its items; no row for one without items. Index: primary key,
+ * once for each map. No locks.
+ */
+export const readItemOutputs: Statement<{
+  readonly run_id: string
+  readonly map: number
+  readonly outputs: string
+}> = {
+  name: 'read_item_outputs',
+  text: `
+select wanted.run_id, wanted.map, items.outputs
+from unnest($1::uuid[], $2::int[]) as wanted (run_id, map)
+cross join lateral (
+  select '[' || string_agg(coalesce(s.output::text, 'null'), ',' order by s.step) || ']' as outputs
+  from belay.workflow_steps s
+  where s.run_id = any (array[wanted.run_id]) and s.step >= (wanted.map + 1) * ${FIRST_ITEM} and s.step < (wanted.map + 2) * ${FIRST_ITEM}
+) items
+where items.outputs is not null`,
+}
+
 /** The number of the last round of each of these loops, each named by its run and its `repeat`. Index: primary key. No locks. */
 export const findLastRounds: Statement<{ readonly run_id: string; readonly step: number }> = {
   name: 'find_last_rounds',
@@ -120,7 +141,7 @@ async function loadSteps(
 ): Promise<readonly RunPayloads[]> {
   const withBranches = requests.some(({ branches }) => branches)
   const wanted = requests.flatMap(({ runId, steps }) => steps.map((step) => ({ runId, step })))
-  const [runs, steps, heartbeats] = await Promise.all([
+  const [runs, steps, outputs, heartbeats] = await Promise.all([
     connection.query(readRunPayloads, [[...new Set(requests.map((request) => request.runId))]]),
     wanted.length === 0
       ? []
@@ -128,11 +149,12 @@ async function loadSteps(
           wanted.map((step) => step.runId),
           wanted.map((step) => step.step),
         ]),
+    readOutputs(connection, requests),
     readHeartbeats(connection, requests),
   ])
   const runsById = new Map(runs.map((run) => [run.run_id, run]))
   const stepsByKey = new Map(steps.map((step) => [`${step.run_id}/${step.step}`, step]))
-  return requests.flatMap(({ runId, steps, heartbeats: asked }) => {
+  return requests.flatMap(({ runId, steps, outputsOf: maps, heartbeats: asked }) => {
     const run = runsById.get(runId)
     if (run === undefined) return []
     const found = steps.flatMap((step) => {
@@ -140,8 +162,30 @@ async function loadSteps(
       return row === undefined ? [] : [decodeStep(row)]
     })
     const payloads = { runId, input: run.input, cause: run.cause, steps: found, now: run.now }
-    return [asked === undefined ? payloads : { ...payloads, heartbeats: heartbeats.get(runId) ?? [] }]
+    if (asked === undefined && maps === undefined) return [payloads]
+    return [
+      {
+        ...payloads,
+        ...(maps && {
+          outputsOf: maps.map((map) => ({ map, outputs: outputs.get(`${runId}/${map}`) ?? '[]' })),
+        }),
+        ...(asked && { heartbeats: heartbeats.get(runId) ?? [] }),
+      },
+    ]
   })
+}
+
+async function readOutputs(
+  connection: Connection,
+  requests: readonly PayloadRequest[],
+): Promise<ReadonlyMap<string, string>> {
+  const maps = requests.flatMap(({ runId, outputsOf = [] }) => outputsOf.map((map) => ({ runId, map })))
+  if (maps.length === 0) return new Map()
+  const rows = await connection.query(readItemOutputs, [
+    maps.map(({ runId }) => runId),
+    maps.map(({ map }) => map),
+  ])
+  return new Map(rows.map(({ run_id: runId, map, outputs }) => [`${runId}/${map}`, outputs]))
 }
 
 function decodeStep(row: StepRow): StepPayloads {

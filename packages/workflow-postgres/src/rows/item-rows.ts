@@ -1,6 +1,11 @@
 /** Item rows have numbers from here on; see `itemNumber()` of the port. */
 export const FIRST_ITEM = 65_536
 
+/** How many items a row of the queue may hint at. Fewer waiting items are queued one by one. */
+export const RANGE_ITEMS_MAX = 64
+/** Into how many rows of the queue the waiting items are divided at least, so that workers can share them. */
+export const RANGES_MIN = 16
+
 /** The step of the definition by which a row is executed: its own for a step, its map for an item. */
 export function templateOf(step: string): string {
   return `case when ${step} < ${FIRST_ITEM} then ${step} else (${step} >> 16) - 1 end`

@@ -1,7 +1,7 @@
 import { pgSchema } from 'drizzle-orm/pg-core'
 import { makeDefinitionSteps, makeDefinitions } from './definitions.ts'
 import { makeChildren, makeRuns } from './runs.ts'
-import { makeReady, makeSteps } from './steps.ts'
+import { makeReady, makeReadyItems, makeSteps } from './steps.ts'
 import { makeAttempts, makeHistory, makeRunEnds, makeSignals, makeValues } from './trail.ts'
 import { makeLeases, makeWorkers } from './workers.ts'
 
@@ -24,6 +24,7 @@ export function makeTables(schemaName: string) {
     children: makeChildren(schema),
     steps: makeSteps(schema),
     ready: makeReady(schema),
+    readyItems: makeReadyItems(schema),
     signals: makeSignals(schema),
     history: makeHistory(schema),
     attempts: makeAttempts(schema),
@@ -44,6 +45,7 @@ export const workflowRuns = defaultTables.runs
 export const workflowChildren = defaultTables.children
 export const workflowSteps = defaultTables.steps
 export const workflowReady = defaultTables.ready
+export const workflowReadyItems = defaultTables.readyItems
 export const workflowSignals = defaultTables.signals
 export const workflowHistory = defaultTables.history
 export const workflowAttempts = defaultTables.attempts

@@ -95,3 +95,29 @@ export function makeReady(schema: Schema) {
     ],
   )
 }
+
+/**
+ * Hints of many ready items at once: of those from `step` on, as many as `items` says. The items of a wide map would otherwise each be written to the
+ * queue and removed from it. As there, the steps' own rows decide, and rows are only inserted and deleted.
+ */
+export function makeReadyItems(schema: Schema) {
+  return schema.table(
+    'workflow_ready_items',
+    {
+      availableAt: instant('available_at').notNull(),
+      definitionId: integer('definition_id').notNull(),
+      step: integer().notNull(),
+      items: integer().notNull(),
+      fence: integer().notNull(),
+      runId: uuid('run_id').notNull(),
+    },
+    (table) => [
+      index('workflow_ready_items_due_idx').on(
+        table.definitionId,
+        table.availableAt,
+        table.runId,
+        table.step,
+      ),
+    ],
+  )
+}

@@ -9,7 +9,7 @@ import { boundedLockWait, sharedLockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { type ClaimRow, claimedColumns, countedAttempts, decodeClaim } from '../rows/claim-row.ts'
-import { FIRST_ITEM } from '../rows/item-rows.ts'
+import { FIRST_ITEM, RANGE_ITEMS_MAX, RANGES_MIN } from '../rows/item-rows.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
 
 /**
@@ -120,12 +120,21 @@ added_items as (
       with ordinality as each (key, value, number)
   ) i
 ),
--- From the counts, not from the rows: there may be thousands.
+-- From the counts, not from the rows: there may be thousands. Few are queued one by one, so that many workers can share them.
 queued_items as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
   select belay.store_now(), b.definition_id, (b.map + 1) * ${FIRST_ITEM} + n.index, b.fence, b.run_id
   from beginning_items b
   cross join lateral generate_series(b.leased, b.beginning - 1) as n (index)
+  where b.beginning - b.leased < ${RANGE_ITEMS_MAX}
+),
+queued_ranges as (
+  insert into belay.workflow_ready_items (available_at, definition_id, step, items, fence, run_id)
+  select belay.store_now(), b.definition_id, (b.map + 1) * ${FIRST_ITEM} + n.index, least(w.items, b.beginning - n.index), b.fence, b.run_id
+  from beginning_items b
+  cross join lateral (select least(${RANGE_ITEMS_MAX}, (b.beginning - b.leased) / ${RANGES_MIN}) as items) w
+  cross join lateral generate_series(b.leased, b.beginning - 1, w.items) as n (index)
+  where b.beginning - b.leased >= ${RANGE_ITEMS_MAX}
 ),
 queued_joins as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)

@@ -128,7 +128,7 @@ settled_attempts as (
     finished_at = case when a.undo then s.finished_at else belay.store_now() end,
     undo_finished_at = case when a.undo then belay.store_now() end${recording.set}
   from finished_attempts a
-  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
+  where s.run_id = any (array[a.run_id]) and ${walk.own} and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
   returning a.run_id, a.step, a.definition_id, a.undo, a.position${keeping.columns}
 ),

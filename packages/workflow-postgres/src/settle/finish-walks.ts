@@ -3,6 +3,8 @@ import { FIRST_ITEM, newItem, newItems, templateOf } from '../rows/item-rows.ts'
 
 /** How the statements that record finished attempts walk from a row to the rows that wait for it. */
 export interface Walk {
+  /** The condition that finds the row of a finished attempt `a` by its number. */
+  readonly own: string
   /** The query of the CTE `followed_edges`: for each settled row, the numbers of the rows to count down. */
   readonly edges: string
   /** Further edges, as a part of the query of `satisfied_dependencies`. */
@@ -20,6 +22,7 @@ export interface Walk {
 
 /** From a step of the definition. */
 export const STEPS: Walk = {
+  own: 's.step = any (array[a.step])',
   edges: `  select t.definition_id, t.undo, array_agg(t.run_id) as run_ids,
     (select case when t.undo then ds.dependencies else ds.dependents end
      from belay.workflow_definition_steps ds
@@ -51,6 +54,8 @@ ${skippedItems('finished_attempts', 'a.branch')},`,
  * from each round to the one before it.
  */
 export const ITEMS: Walk = {
+  // A range: before PostgreSQL 17, a plan made while the table is small may read all rows of the run for a list, of which there are thousands here.
+  own: 's.step >= a.step and s.step <= a.step',
   edges: `  select t.definition_id, t.undo, array_agg(t.run_id) as run_ids,
     (select case when t.is_item and t.undo then array[coalesce(t.round_before, t.template)] when t.undo then ds.dependencies else ds.dependents end
      from belay.workflow_definition_steps ds

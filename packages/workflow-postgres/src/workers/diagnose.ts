@@ -82,8 +82,20 @@ cross join lateral (
   select count(*)::int as steps, min(overdue.available_at) as oldest_due_at
   from (
     select q.available_at
-    from belay.workflow_ready q
-    where q.definition_id = d.id and q.available_at < belay.store_now() - $1::float8 * interval '1 millisecond'
+    from (
+      (select r.available_at
+      from belay.workflow_ready r
+      where r.definition_id = d.id and r.available_at < belay.store_now() - $1::float8 * interval '1 millisecond'
+      order by r.available_at
+      limit $2::int)
+      union all
+      (select i.available_at
+      from belay.workflow_ready_items i
+      cross join lateral generate_series(1, i.items)
+      where i.definition_id = d.id and i.available_at < belay.store_now() - $1::float8 * interval '1 millisecond'
+      order by i.available_at
+      limit $2::int)
+    ) q
     order by q.available_at
     limit $2::int
   ) overdue
@@ -91,6 +103,8 @@ cross join lateral (
 where due.steps > 0
 order by d.name collate "C", d.version`,
 }
+
+const STRANDED_MAX = 100
 
 /**
  * Steps of the oldest live runs that nothing would ever move. Reads the whole queue besides the steps: a join would need a step's position in the
@@ -134,7 +148,7 @@ unqueued_steps as (
   from (
     select run_id, step, fence, true as is_idle from idle_steps
     union all
-    select run_id, step, fence, false from belay.workflow_ready
+    select run_id, step, fence, false from belay.workflow_queue_overview
   ) steps_and_queue
   group by run_id, step, fence
   having bool_and(is_idle)
@@ -151,7 +165,8 @@ stranded_steps as materialized (
   union all
   select run_id, step, 'unheld' from unheld_steps
   order by run_id, step
-  limit $2::int
+  -- A constant: from a parameter the planner would expect a tenth of the queue.
+  limit ${STRANDED_MAX}
 )
 select st.run_id, r.workflow, d.version, ${rowName} as name, st.fault
 from stranded_steps st
@@ -203,7 +218,6 @@ const LIVE_RUNS_MAX = 100_000
 const OVERDUE_MAX = 1_000
 // Each run is read with all its steps. Stranded steps grow old, so the oldest runs are enough.
 const SEARCHED_RUNS_MAX = 10_000
-const STRANDED_MAX = 100
 
 /** Separate statements, one after another: the parts need not show the same moment, and no snapshot is held for long. */
 export async function diagnose(
@@ -215,7 +229,7 @@ export async function diagnose(
   const workers = await listWorkers(connection)
   const live = await connection.query(countLiveRuns, [LIVE_RUNS_MAX + 1])
   const overdue = await connection.query(countOverdueSteps, [overdueMs, OVERDUE_MAX])
-  const stranded = await connection.query(readStrandedSteps, [SEARCHED_RUNS_MAX, STRANDED_MAX])
+  const stranded = await connection.query(readStrandedSteps, [SEARCHED_RUNS_MAX])
   const unknown = await connection.query(readUnknownLeases, [])
   return {
     now: store!.now,

@@ -20,7 +20,7 @@ export async function dumpStore(
   // A hint left by an earlier attempt or an earlier version is stale: nothing is ever claimed by it.
   const queue = await world.sql<{ runId: string; step: number; availableAt: number }>(
     `select q.run_id as "runId", q.step, min(extract(epoch from q.available_at) * 1000)::float8 as "availableAt"
-     from belay.workflow_ready q
+     from belay.workflow_queue_overview q
      join belay.workflow_steps s on s.run_id = q.run_id and s.step = q.step and s.fence = q.fence
      join belay.workflow_runs r on r.id = q.run_id and r.definition_id = q.definition_id
      group by q.run_id, q.step`,

@@ -97,7 +97,7 @@ async function expectRest(pool: Pool, name: string, runIds: readonly string[]): 
   const restless = `
     select 'leased' as what from belay.workflow_steps
       where run_id = any ($1::uuid[]) and (status in ('running', 'compensating'))
-    union all select 'queued' from belay.workflow_ready q join belay.workflow_steps s using (run_id, step, fence)
+    union all select 'queued' from belay.workflow_queue_overview q join belay.workflow_steps s using (run_id, step, fence)
       where run_id = any ($1::uuid[])
     union all select 'worker' from belay.workflow_workers where name = $2`
   await vi.waitFor(

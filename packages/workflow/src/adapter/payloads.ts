@@ -10,6 +10,8 @@ export interface PayloadRequest {
   readonly branches?: boolean | undefined
   /** Loops, each by its `repeat`, whose last round is to be read too: the one with the highest number. */
   readonly lastRoundsOf?: readonly number[] | undefined
+  /** Maps, each by the step that decides its items, whose items' outputs are to be read together; see `outputsOf` of the answer. */
+  readonly outputsOf?: readonly number[] | undefined
   /** Details of heartbeats to read. */
   readonly heartbeats?: readonly HeartbeatRequest[] | undefined
 }
@@ -20,6 +22,11 @@ export interface RunPayloads {
   /** JSON text of a `RunCause`; null until the run stops. */
   readonly cause: JsonText
   readonly steps: readonly StepPayloads[]
+  /**
+   * For each map of the request's `outputsOf`, in that order, the JSON text of an array: the outputs of its items, by index; `null` for one without.
+   * There if any were requested.
+   */
+  readonly outputsOf?: readonly { readonly map: number; readonly outputs: string }[] | undefined
   /** Those of the requested heartbeats that are stored. There if any were requested. */
   readonly heartbeats?: readonly HeartbeatRecord[] | undefined
   /** The store's clock at the time of the read, in epoch milliseconds. */

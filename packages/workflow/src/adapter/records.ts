@@ -99,7 +99,7 @@ export interface Claim extends AttemptRef {
   /** Only on undo claims: the status that is being undone. */
   readonly undoOf: UndoneStatus | null
   /** The run's input, if the store includes it to save the worker a `load`. */
-  readonly input?: JsonText
+  readonly input?: JsonText | undefined
   /** Only of an item of a map: the item, if the store includes it to save the worker a `load`. */
   readonly item?: NewItem | undefined
 }

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Cases } from '../case.ts'
-import { completed } from '../scenario/index.ts'
+import { completed, failed } from '../scenario/index.ts'
 import { withoutInput } from '../scenario/worker.ts'
 import { AFTER, expand, expanded, item, JOIN, MAP, mapped, statusesOf } from './mapped-run.ts'
 
@@ -60,5 +60,65 @@ export const itemCases: Cases = {
     expect((await read(0, item(1), 9))!.steps.slice(AFTER + 1).map(({ name }) => name)).toEqual(['m[k0]'])
     expect((await read(0, 2 ** 31 - 1, 0))!.steps).toHaveLength(AFTER + 1)
     expect(whole.itemCounts).toBeUndefined()
+  },
+
+  'the items of a wide map are claimed once each, in order, however many a claim takes': async (given) => {
+    const { run, worker } = await mapped(given)
+    const other = await given.worker()
+    const first = await worker.settle([expanded(await worker.claimOf(run, 'm[]'), 300)], 3)
+    expect(first).toMatchObject({ queued: true })
+    const taken = [
+      first.claims,
+      await worker.take(40),
+      await other.take(100),
+      await worker.take(1),
+      await other.take(1_000),
+    ]
+    expect(taken.map(({ length }) => length)).toEqual([3, 40, 100, 1, 156])
+    expect(taken.flat().map(({ step }) => step)).toEqual(Array.from({ length: 300 }, (_, n) => item(n)))
+    expect(await worker.take()).toEqual([])
+    expect(await other.held()).toHaveLength(256)
+  },
+
+  'a pause keeps the items of a wide map from being claimed, and resuming lets them go on': async (given) => {
+    const { run, worker } = await mapped(given)
+    await expand(worker, run, 200)
+    expect(await worker.take(10)).toHaveLength(10)
+    await given.operate(run).pause()
+    expect(await worker.take()).toEqual([])
+    await given.operate(run).resume()
+    const rest = (await worker.take()).map(({ step }) => step)
+    expect(rest.toSorted((one, two) => one - two)).toEqual(
+      Array.from({ length: 190 }, (_, n) => item(n + 10)),
+    )
+  },
+
+  'nothing of a wide map is claimed once its run has stopped': async (given) => {
+    const { run, worker } = await mapped(given)
+    await expand(worker, run, 200)
+    const [first] = await worker.take(1)
+    await worker.settle([failed(first!)])
+    expect(await worker.take()).toEqual([])
+    expect(statusesOf(await run.read())).toEqual({ cancelled: 199, failed: 1 })
+  },
+
+  'a load reads the outputs of a map together, in the order of the items': async (given) => {
+    const { run, worker } = await mapped(given)
+    await expand(worker, run, 3)
+    const outputs = async () => {
+      const request = { runId: run.id, steps: [MAP], outputsOf: [MAP, AFTER] }
+      const [loaded] = await given.adapter.load([request])
+      expect(loaded!.steps.map(({ output }) => output)).toEqual(['3'])
+      return loaded!.outputsOf
+    }
+    const of = (text: string) => [
+      { map: MAP, outputs: text },
+      { map: AFTER, outputs: '[]' },
+    ]
+    expect(await outputs()).toEqual(of('[null,null,null]'))
+    const [a, , c] = await worker.take()
+    await worker.settle([completed(c!, '{ "n": [1] }'), completed(a!, '"a"')])
+    expect(await outputs()).toEqual(of('["a",null,{ "n": [1] }]'))
+    expect((await given.adapter.load([{ runId: run.id, steps: [] }]))[0]!.outputsOf).toBeUndefined()
   },
 }

@@ -138,7 +138,13 @@ export class Side {
         return this.adapter.stopping({ runIds: command.runIds })
       case 'load':
         return this.adapter.load([
-          { runId: command.runId, steps: [0, 1, 2], branches: command.branches, lastRoundsOf: [1] },
+          {
+            runId: command.runId,
+            steps: [0, 1, 2],
+            branches: command.branches,
+            lastRoundsOf: [1],
+            outputsOf: [0, 1],
+          },
         ])
       case 'wakeParents':
         return this.adapter.wakeParents(command.runIds)

@@ -22,6 +22,7 @@ import { type BranchStep, decideBranch } from '../decisions/decide-branch.ts'
 import { compensateOf, owesUndo } from '../decisions/plan-undo.ts'
 import { runIsGone } from './attempt-errors.ts'
 import type { EndedItem } from './joined-items.ts'
+import { byNumber, readItems } from './read-items.ts'
 
 export interface AttemptPayloadsParts {
   readonly runtime: Runtime
@@ -44,7 +45,9 @@ export class AttemptPayloads {
   /** Read only if the step's own row is needed: for an undo, a wait, or a retry with `retry.for`. */
   #stored: RunPayloads | undefined
   #storedAt = 0
-  #items: readonly StepPayloads[] = []
+  #items: readonly EndedItem[] | string = []
+  /** Of an undo of a map whose items are undone at once. */
+  #undone: readonly StepPayloads[] = []
 
   constructor(subject: Subject, parts: AttemptPayloadsParts) {
     this.#subject = subject
@@ -129,7 +132,7 @@ export class AttemptPayloads {
   get undoneItems(): readonly StepPayloads[] {
     const { claim, definition } = this.#subject
     const { compensate } = definition.record.shape.steps[claim.step]!
-    return this.#items.filter(({ undoneStatus, started, succeeded }) =>
+    return this.#undone.filter(({ undoneStatus, started, succeeded }) =>
       owesUndo({ status: undoneStatus!, started: started!, succeeded }, compensate),
     )
   }
@@ -147,13 +150,7 @@ export class AttemptPayloads {
     const steps = Array.from({ length: Number(this.own.output) }, (_, index) => itemNumber(map, index))
     const read = await this.#parts.payloads.load({ runId: claim.runId, steps, branches: true })
     if (read === undefined) throw runIsGone(claim)
-    this.#items = this.#byNumber(steps, read)
-  }
-
-  /** Reads of one moment share a call, and its answer. */
-  #byNumber(numbers: readonly number[], { steps }: RunPayloads): readonly StepPayloads[] {
-    const found = new Map(steps.map((step) => [step.step, step]))
-    return numbers.flatMap((number) => found.get(number) ?? [])
+    this.#undone = byNumber(steps, read)
   }
 
   /** Whether the step's row is needed to tell an undo from a relay: only for a step that may have taken effect without completing. */
@@ -181,30 +178,16 @@ export class AttemptPayloads {
     return found?.value ?? null
   }
 
-  /** The items of a map, by index, or the last round of a loop. Only after prepare(), and only for the step that joins them. */
-  get items(): readonly EndedItem[] {
+  /** The items of a map, by index, or their outputs as JSON text; or the last round of a loop. Only after prepare(), and only for the step that joins them. */
+  get items(): readonly EndedItem[] | string {
     return this.#items
   }
 
-  /** Reads the outputs of a map's items. The output of the step that decided the items is their number. */
   async #readItems(map: number): Promise<void> {
-    const { claim, step: join } = this.#subject
-    const branches = join.branch !== null
-    const opener = await this.#parts.payloads.load({ runId: claim.runId, steps: [map], branches })
-    if (opener === undefined) throw runIsGone(claim)
-    // Reads of one moment share a call, and its answer. A map that was skipped has no output, and no items.
-    const count = Number(opener.steps.find(({ step }) => step === map)!.output)
-    const numbers = Array.from({ length: count }, (_, index) => itemNumber(map, index))
-    // With branches, the store tells which have failed.
-    const collects = join.map?.part === 'join' && join.map.collects !== null
-    const items = await this.#parts.payloads.load({ runId: claim.runId, steps: numbers, branches: collects })
-    if (items === undefined) throw runIsGone(claim)
-    this.#items = this.#byNumber(numbers, items)
-    this.#forward = {
-      input: items.input,
-      outputs: [String(count)],
-      branches: branches ? branchesOf(opener) : undefined,
-    }
+    const read = await readItems(map, this.#subject, this.#parts.payloads)
+    if (read === undefined) throw runIsGone(this.#subject.claim)
+    this.#items = read.items
+    this.#forward = read.forward
   }
 
   /**

@@ -19,7 +19,27 @@ export function stepOf({ steps }: WorkflowDefinition, number: number): StepDefin
 
 /** The step of an item, with the item's name: `resize[key]`. */
 export function namedItem(step: StepDefinition, item: NewItem | undefined): StepDefinition {
-  return item === undefined || step.name.endsWith(']') ? step : { ...step, name: `${step.name}[${item.key}]` }
+  if (item === undefined || step.name.endsWith(']')) return step
+  let naming = namings.get(step)
+  if (naming === undefined) {
+    naming = namingOf(step)
+    namings.set(step, naming)
+  }
+  return naming(`${step.name}[${item.key}]`)
+}
+
+// Each item has a step of its own, which inherits all but the name from that of its map. A copy for each item takes several times as long.
+const namings = new WeakMap<StepDefinition, (name: string) => StepDefinition>()
+
+function namingOf(step: StepDefinition): (name: string) => StepDefinition {
+  class NamedItem {
+    readonly name: string
+    constructor(name: string) {
+      this.name = name
+    }
+  }
+  Object.setPrototypeOf(NamedItem.prototype, step)
+  return (name) => new NamedItem(name) as StepDefinition
 }
 
 interface ClaimedRow {

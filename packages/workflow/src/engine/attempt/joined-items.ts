@@ -10,27 +10,31 @@ import { type OutputOf, outputOwner } from './serialised-output.ts'
 /** An item of a map, or a round of a loop, that has ended. */
 export type EndedItem = Pick<StepPayloads, 'output' | 'error' | 'failed' | 'item'>
 
-/** The end of an attempt that joins the outputs of a map's items, given in their order; or takes that of a loop's last round. */
+/**
+ * The end of an attempt that joins the outputs of a map's items, given in their order, or as the JSON text that they make; or takes that of a loop's
+ * last round.
+ */
 export function joinedEnd(
   attempt: OutputOf,
-  items: readonly EndedItem[],
+  items: readonly EndedItem[] | string,
   { payloadMaxBytes }: { readonly payloadMaxBytes: number },
 ): AttemptEnd {
   const { map } = attempt.step
-  if (map?.part === 'join' && map.of === 'repeat') return loopEnd(items[0]!)
+  if (typeof items !== 'string' && map?.part === 'join' && map.of === 'repeat') return loopEnd(items[0]!)
   const collects = map?.part === 'join' ? map.collects : null
   try {
-    if (collects !== null) checkSuccess(attempt.step.name, items, collects)
-    const output = `[${items.map(collects === null ? outputText : settledText).join(',')}]`
+    let output: string
+    if (typeof items === 'string') {
+      output = items
+    } else {
+      if (collects !== null) checkSuccess(attempt.step.name, items, collects)
+      output = `[${items.map(settledText).join(',')}]`
+    }
     checkPayloadSize(output, payloadMaxBytes, () => outputOwner(attempt))
     return { type: 'returned', output }
   } catch (error) {
     return { type: 'threw', error }
   }
-}
-
-function outputText({ output }: EndedItem): string {
-  return output ?? 'null'
 }
 
 function settledText({ failed, output, error }: EndedItem): string {

@@ -157,9 +157,12 @@ export class PayloadCache {
     const heartbeats = new Map<string, HeartbeatRequest[]>()
     const branches = pending.some(({ request }) => request.branches)
     const lastRounds = new Map<string, number[]>()
+    const outputs = new Map<string, number[]>()
     for (const { request } of pending) {
-      if (request.lastRoundsOf === undefined) continue
-      lastRounds.set(request.runId, [...(lastRounds.get(request.runId) ?? []), ...request.lastRoundsOf])
+      const { runId, lastRoundsOf, outputsOf: maps } = request
+      if (lastRoundsOf !== undefined)
+        lastRounds.set(runId, [...(lastRounds.get(runId) ?? []), ...lastRoundsOf])
+      if (maps !== undefined) outputs.set(runId, [...(outputs.get(runId) ?? []), ...maps])
     }
     for (const { request } of pending) {
       const wanted = steps.get(request.runId) ?? new Set()
@@ -171,7 +174,8 @@ export class PayloadCache {
     try {
       const found = await this.#adapter.load(
         [...steps].map(([runId, set]) => {
-          const request = { runId, steps: [...set], branches, lastRoundsOf: lastRounds.get(runId) }
+          const together = { lastRoundsOf: lastRounds.get(runId), outputsOf: outputs.get(runId) }
+          const request = { runId, steps: [...set], branches, ...together }
           return heartbeats.size === 0 ? request : { ...request, heartbeats: heartbeats.get(runId) }
         }),
       )

@@ -1,0 +1,73 @@
+import type { Claim } from '@belay/workflow/adapter'
+import { type ClaimAnswer, decodeQueued, type HeadRow } from '../rows/claim-row.ts'
+import type { LeaseJournal } from '../rows/lease-journal.ts'
+import type { ClaimMarks } from './claim-marks.ts'
+
+/** How long a claim that locks no step before it updates it waits for a locked step. After such a wait, claims skip locked steps for CAREFUL_MS. */
+export const DIRECT_WAIT = '20ms'
+const CAREFUL_MS = 10_000
+
+export interface ClaimRequest {
+  readonly workerId: string
+  readonly definitionIds: readonly number[]
+  readonly limit: number
+}
+
+/** What a process remembers between claims. */
+export interface ClaimMemory {
+  readonly marks: ClaimMarks
+  /** Those of hints of many items. */
+  readonly itemMarks: ClaimMarks
+  /** For each definition whether it has maps, once it was asked. */
+  readonly mapped: Map<number, boolean>
+  readonly journal: LeaseJournal
+  readonly pace: ClaimPace
+}
+
+/** Chooses the way to claim: directly, unless a direct claim met a locked step recently. */
+export class ClaimPace {
+  #carefulUntil = Number.NEGATIVE_INFINITY
+  #itemsCameFirst = false
+
+  get isCareful(): boolean {
+    return performance.now() < this.#carefulUntil
+  }
+
+  heldUp(): void {
+    this.#carefulUntil = performance.now() + CAREFUL_MS
+  }
+
+  /** Each claim answers differently from the one before. */
+  itemsComeFirst(): boolean {
+    this.#itemsCameFirst = !this.#itemsCameFirst
+    return this.#itemsCameFirst
+  }
+}
+
+/** Sends one statement that claims, and notes what its answer says besides claims. */
+export async function claimOnce(
+  { workerId, definitionIds }: ClaimRequest,
+  { marks, journal }: Pick<ClaimMemory, 'marks' | 'journal'>,
+  query: (since: readonly number[], trimmed: readonly string[]) => Promise<readonly ClaimAnswer[]>,
+) {
+  const marked = marks.begin(definitionIds)
+  const rows = await query(marked.since, journal.takeEnded(workerId))
+  const told: Claim[] = []
+  let head: HeadRow | undefined
+  for (const row of rows) {
+    if (row.kind === 'head') head = row
+    else told.push(...decodeQueued(row))
+  }
+  if (head?.live !== true) return 'lost'
+  const claims = told.length === head.leased ? told : eachOnce(told)
+  marked.end({ ...head, dequeued: head.looked })
+  if (head.journal_id !== null) {
+    journal.wrote(workerId, { id: head.journal_id, runIds: [...new Set(claims.map(({ runId }) => runId))] })
+  }
+  return { claims, looked: head.looked, kept: head.kept, tookMs: head.took_ms }
+}
+
+/** Two hints may name the same step. */
+function eachOnce(claims: readonly Claim[]): readonly Claim[] {
+  return [...new Map(claims.map((claim) => [`${claim.runId}/${claim.step}`, claim])).values()]
+}
