@@ -2,6 +2,7 @@ import {
   type Adapter,
   type ChangedRun,
   isTerminal,
+  type RunRecord,
   type RunToChange,
   type SavedDefinition,
 } from '../../adapter/index.ts'
@@ -214,9 +215,12 @@ export class Control {
       adapter.now(),
     ])
     const { shape } = definition!
-    const hasChild = shape.steps.some(({ kind }) => kind === 'child')
-    const children = hasChild ? await adapter.listRuns({ parentId: runId, limit: CHILDREN_MAX }) : []
-    return explainRun({ ...found, shape, children, workers, now })
+    const hasEnded = shape.endSteps === true && isTerminal(found.run.status)
+    const hasChildren = hasEnded || shape.steps.some(({ kind }) => kind === 'child')
+    const children = hasChildren ? await adapter.listRuns({ parentId: runId, limit: CHILDREN_MAX }) : []
+    const ends = hasEnded ? children.find((child) => isFollowUp(child, found.run)) : undefined
+    const followUp = ends === undefined ? undefined : await this.explain(ends.runId)
+    return explainRun({ ...found, shape, children, followUp, workers, now })
   }
 
   #report(runId: string, action: Action, by: Actor, { from, run, queued, drains }: ActionResult): void {
@@ -229,6 +233,11 @@ export class Control {
     if (queued) onQueued()
     if (drains) onStopped([runId])
   }
+}
+
+/** Whether a run was started for the newest end of another. One that was sent forward again may have others, of its earlier ends. */
+function isFollowUp({ parent, createdAt }: RunRecord, { finishedAt }: RunRecord): boolean {
+  return parent?.step === null && finishedAt !== null && createdAt >= finishedAt
 }
 
 /** The child ended meanwhile. */

@@ -1,4 +1,11 @@
-import { continuesPast, isTerminal, placeRows, type StepRecord } from '../../../adapter/index.ts'
+import {
+  continuesPast,
+  isTerminal,
+  placeRows,
+  type RunRecord,
+  type StepRecord,
+} from '../../../adapter/index.ts'
+import type { RunCause } from '../../../cause.ts'
 import { counted } from '../../../words.ts'
 import { capacity } from './capacity.ts'
 import type { Explanation, RunToExplain } from './explanation.ts'
@@ -12,7 +19,19 @@ export function explainRun(found: RunToExplain): Explanation {
   if (placed === null) return explainInOrder(found)
   const rows = new Map(found.steps.map((row) => [row.step, row]))
   const steps = placed.numbers.map((number, place) => ({ ...rows.get(number)!, step: place }))
-  return explainInOrder({ ...found, shape: placed.shape, steps })
+  const places = new Map(placed.numbers.map((number, place) => [number, place]))
+  const children = found.children?.map((child) => placedChild(child, places))
+  const values = found.values?.map((value) => ({ ...value, step: places.get(value.step) ?? NOWHERE }))
+  return explainInOrder({ ...found, shape: placed.shape, steps, children, values })
+}
+
+/** Of a row that the run does not have any more. */
+const NOWHERE = -1
+
+function placedChild(child: RunRecord, places: ReadonlyMap<number, number>): RunRecord {
+  const { parent } = child
+  if (parent === null || parent.step === null) return child
+  return { ...child, parent: { ...parent, step: places.get(parent.step) ?? NOWHERE } }
 }
 
 /** Explains in terms of places: `found.steps[n]` is the row of `shape.steps[n]`. */
@@ -29,13 +48,26 @@ function explainInOrder(found: RunToExplain): Explanation {
     workflow: run.workflow,
     version: run.version,
     status: run.status,
-    sentence: `Run ${run.runId} ${standing(found, open.length)}.`,
+    sentence: `Run ${run.runId} ${standing(found, open.length)}.${afterTheEnd(found)}`,
     steps: explained,
     skipped: steps.filter(({ status }) => status === 'skipped').map(explainSkip),
     continued: steps
       .filter(({ status }, place) => status === 'failed' && continuesPast(found.shape.steps[place]!))
       .map(explainFailure),
+    ...(found.followUp === undefined ? {} : { followUp: found.followUp }),
   }
+}
+
+/** What is said of the end steps of a run that has ended. */
+function afterTheEnd(found: RunToExplain): string {
+  const { run, shape, followUp } = found
+  if (shape.endSteps !== true || !isTerminal(run.status)) return ''
+  if (followUp !== undefined) return ` Its end steps: ${followUp.sentence.replace(/^R/, 'r')}`
+  const { reason, because } = capacity(found)
+  // Starting them needs no slot.
+  return reason === 'worker'
+    ? ` Its end steps cannot begin: ${because}.`
+    : ' Its end steps are about to begin.'
 }
 
 function isOpen(step: StepRecord): boolean {
@@ -69,8 +101,15 @@ function standing(found: RunToExplain, open: number): string {
     case 'failed':
     case 'compensated':
     case 'cancelled':
-      return `has ended as ${run.status}; an operator may retry it`
+      return `has ended as ${run.status}${whyEnded(run)}; an operator may retry it`
   }
+}
+
+/** Names the step that failed. */
+function whyEnded({ cause }: RunToExplain['run']): string {
+  if (cause === null) return ''
+  const told = JSON.parse(cause) as RunCause
+  return told.type === 'step_failed' ? `, because "${told.step}" failed (${told.error.message})` : ''
 }
 
 /** A paused run that was stopped has a cause. */
