@@ -37,9 +37,7 @@ function placedChild(child: RunRecord, places: ReadonlyMap<number, number>): Run
 /** Explains in terms of places: `found.steps[n]` is the row of `shape.steps[n]`. */
 function explainInOrder(found: RunToExplain): Explanation {
   const { run, steps } = found
-  const open = isTerminal(run.status)
-    ? []
-    : steps.filter((step) => isOpen(step) || (run.cause === null && step.status === 'failed'))
+  const open = isTerminal(run.status) ? [] : steps.filter((step) => isOpen(step) || isParked(found, step))
   const explained = open.map((step) =>
     isUndoOpen(step) ? explainUndo(found, step) : explainForward(found, step),
   )
@@ -74,6 +72,11 @@ function isOpen(step: StepRecord): boolean {
   return isForwardOpen(step) || isUndoOpen(step)
 }
 
+/** It failed for good after a pivot, and the run does not go on past it. */
+function isParked({ run, shape }: RunToExplain, { step, status }: StepRecord): boolean {
+  return run.cause === null && status === 'failed' && !continuesPast(shape.steps[step]!)
+}
+
 function isForwardOpen({ status }: StepRecord): boolean {
   return status === 'pending' || status === 'ready' || status === 'running' || status === 'waiting'
 }
@@ -89,7 +92,7 @@ function standing(found: RunToExplain, open: number): string {
     case 'waiting':
       return `is waiting: nothing can be done now in its ${counted(open, 'open step')}`
     case 'parked':
-      return `is parked after its pivot: ${counted(count('failed'), 'step')} failed for good, and nothing is undone; an operator must retry or skip what failed, and ${counted(open - count('failed'), 'other open step')} ${open - count('failed') === 1 ? 'goes' : 'go'} on`
+      return parkedStanding(found, open)
     case 'paused':
       return pausedStanding(found)
     case 'compensating':
@@ -103,6 +106,12 @@ function standing(found: RunToExplain, open: number): string {
     case 'cancelled':
       return `has ended as ${run.status}${whyEnded(run)}; an operator may retry it`
   }
+}
+
+function parkedStanding(found: RunToExplain, open: number): string {
+  const failed = found.steps.filter((step) => isParked(found, step)).length
+  const others = open - failed
+  return `is parked after its pivot: ${counted(failed, 'step')} failed for good, and nothing is undone; an operator must retry or skip what failed, and ${counted(others, 'other open step')} ${others === 1 ? 'goes' : 'go'} on`
 }
 
 /** Names the step that failed. */
