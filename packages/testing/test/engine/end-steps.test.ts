@@ -1,6 +1,6 @@
 import { define, defineGraph, PermanentError, unchecked } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
-import { engines, statuses } from './bench-of-engines.ts'
+import { engines, gate, statuses } from './bench-of-engines.ts'
 
 interface Order {
   readonly id: string
@@ -53,6 +53,85 @@ async function working() {
   const settle = () => bench.clock.advance(5_000)
   return { ...bench, engine, followUps, settle }
 }
+
+describe('an end step past whose failure its follow-up continues', () => {
+  it('lets the others run, and gives those that depend on it a settled value', async () => {
+    const workflow = define('w', { version: 1, retry: false })
+      .step('a', { run: () => 1 })
+      .onCompleted('mail', {
+        onFailure: 'continue',
+        run: (): string => {
+          throw new PermanentError('no such address')
+        },
+      })
+      .onCompleted('count', {
+        dependsOn: ['mail'],
+        run: ({ deps }) => (deps.mail.status === 'failed' ? deps.mail.error.message : deps.mail.output),
+      })
+    const { clock, worker } = engines()
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow, undefined)
+    await clock.runUntil(run.result())
+    await clock.advance(5_000)
+
+    const [ended] = await engine.runs.list({ workflow: 'w/ended' })
+    const followUp = await engine.runs.get(ended!.id)
+    expect(followUp?.status).toBe('completed')
+    expect(statuses(followUp)).toEqual({ ended: 'completed', mail: 'failed', count: 'completed' })
+    expect(followUp!.steps.find(({ name }) => name === 'count')!.output).toBe('no such address')
+    expect((await run.explain()).followUp?.continued).toEqual([
+      { step: 'mail', sentence: '"mail" failed, and the run continued: no such address.' },
+    ])
+  })
+
+  it('can be written as data', () => {
+    const ends = { mail: { after: 'any', handler: 'mail', onFailure: 'continue' } } as const
+    const graph = defineGraph(
+      'w',
+      { steps: { a: { handler: 'a' } }, dag: {}, ends },
+      { a: () => {}, mail: () => {} },
+    )
+    expect(graph.followUp?.steps.find(({ name }) => name === 'mail')?.onFailure).toBe('continue')
+  })
+})
+
+describe('explaining a run with end steps', () => {
+  it('says what each end step waits for, and which failed', async () => {
+    const held = gate()
+    const workflow = define('w', { version: 1, retry: false })
+      .step('a', { run: () => 1 })
+      .onCompleted('mail', { run: () => held.passed })
+      .finally('count', {
+        dependsOn: ['mail'],
+        run: () => {
+          throw new PermanentError('no counter')
+        },
+      })
+    const { clock, worker } = engines()
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow, undefined)
+    await clock.runUntil(run.result())
+    await clock.advance(5_000)
+    const explained = await run.explain()
+    expect(explained.steps).toEqual([])
+    expect(explained.sentence).toMatch(
+      /^Run \S+ has completed\. Its end steps: run \S+ is going forward: of its 2 open steps, 1 is running\.$/,
+    )
+    expect(explained.followUp).toMatchObject({
+      workflow: 'w/ended',
+      steps: [
+        { step: 'mail', reason: 'running' },
+        { step: 'count', sentence: '"count" waits for "mail" (running).' },
+      ],
+    })
+
+    held.open()
+    await clock.advance(5_000)
+    expect((await run.explain()).sentence).toMatch(
+      /Its end steps: run \S+ has ended as failed, because "count" failed \(no counter\); an operator may retry it\.$/,
+    )
+  })
+})
 
 describe('the end of a run with end steps', () => {
   it('that completed is followed by what is meant for that, and always', async () => {

@@ -76,6 +76,23 @@ describe('explaining a run', () => {
     })
   })
 
+  it('does not call a step open that failed and past which the run continues', async () => {
+    const { clock, worker } = engines()
+    const held = gate()
+    const workflow = define('going-on', { version: 1 })
+      .step('charge', { retry: never, onFailure: 'continue', run: () => Promise.reject(new Error('no')) })
+      .step('ship', { run: () => held.passed })
+    const engine = await worker({ workflows: [workflow] })
+    const run = await engine.run(workflow, undefined)
+    await clock.advance('1s')
+
+    const { steps, sentence, continued } = await run.explain()
+    expect(steps.map(({ step }) => step)).toEqual(['ship'])
+    expect(sentence).toContain('of its 1 open step, 1 is running')
+    expect(continued.map(({ step }) => step)).toEqual(['charge'])
+    held.open()
+  })
+
   it('says nothing about the steps of an ended run', async () => {
     const { clock, worker } = engines()
     const workflow = define('over', { version: 1 }).step('a', { run: () => 1 })

@@ -56,6 +56,47 @@ async function perform(photos: readonly string[], made: ReturnType<typeof album>
   return { outputs, snapshot, happened: made.happened, most: made.most() }
 }
 
+describe('the key of an item', () => {
+  it.each(['\0', '\ud800', 'k'.repeat(257)])(
+    'cannot be %j, which no store or no operator can name',
+    async (key) => {
+      const workflow = define('w', { version: 1 }).map('m', {
+        over: () => [1],
+        itemKey: () => key,
+        run: () => 1,
+      })
+      const adapter = memory()
+      const engine = createEngine({ adapter, workflows: [workflow] })
+      await engine.start()
+      const run = await engine.run(workflow, undefined)
+      const error = await adapter.clock.runUntil(run.result().catch((failure: Error) => failure))
+      expect(error).toMatchObject({
+        message: expect.stringContaining('for item 0. A key is a text of 1 to 256 characters without NUL'),
+      })
+      await adapter.clock.runUntil(engine.close())
+    },
+  )
+
+  it('may be so long that an operator names the item by more characters than a step has', async () => {
+    const key = 'k'.repeat(256)
+    const workflow = define('w', { version: 1, retry: { attempts: 2, initial: '1h' } }).map('m', {
+      over: () => [1],
+      itemKey: () => key,
+      run: () => {
+        throw new Error('not now')
+      },
+    })
+    const adapter = memory()
+    const engine = createEngine({ adapter, workflows: [workflow] })
+    await engine.start()
+    const run = await engine.run(workflow, undefined)
+    await adapter.clock.advance('1m')
+    await run.skipStep(`m[${key}]`, { output: 7 as never })
+    expect(await adapter.clock.runUntil(run.result())).toEqual({ m: [7] })
+    await adapter.clock.runUntil(engine.close())
+  })
+})
+
 describe('a map', () => {
   it('runs its handler for each item and returns the outputs in the order of the items', async () => {
     const { outputs, happened } = await perform(['a', 'b', 'c'], album())

@@ -153,6 +153,45 @@ describe('a run whose pivot has completed', () => {
     expect(await clock.runUntil(run.result())).toMatchObject({ pages: ['a', 'B', 'c'] })
   })
 
+  it.each(['running', 'paused'])(
+    'is retried with the failed items of a map of which too few completed, while it is %s',
+    async (status) => {
+      const { clock, worker } = engines()
+      const failing = new Set(['b', 'd'])
+      const calls: string[] = []
+      const workflow = define('mailing', { version: 1, retry: false })
+        .step('send', { pivot: true, run: () => 1 })
+        .map('mail', {
+          dependsOn: ['send'],
+          over: () => ['a', 'b', 'c', 'd'],
+          itemKey: (item) => item,
+          concurrency: 1,
+          onFailure: 'collect',
+          minSuccess: '100%',
+          run: ({ item }) => {
+            calls.push(item)
+            if (failing.has(item)) throw new PermanentError('no such address')
+            return item
+          },
+        })
+      const engine = await worker({ workflows: [workflow] })
+      const run = await engine.run(workflow)
+      await clock.advance('1m')
+      expect((await run.status()).status).toBe('parked')
+      const explained = await run.explain()
+      expect(explained.sentence).toContain('is parked after its pivot: 1 step failed for good')
+      expect(explained.steps.map(({ step }) => step)).toEqual(['mail'])
+
+      failing.clear()
+      if (status === 'paused') await run.pause()
+      await run.retry()
+      if (status === 'paused') await run.resume()
+      const outputs = await clock.runUntil(run.result())
+      expect(outputs.mail.map((sent) => sent.status)).toEqual(Array(4).fill('completed'))
+      expect(calls).toEqual(['a', 'b', 'c', 'd', 'b', 'd'])
+    },
+  )
+
   it('is parked by a step that counts as poison, and by a second pivot that fails', async () => {
     const { clock, worker } = engines()
     const workflow = define('poison', { version: 1 })

@@ -1,6 +1,6 @@
-import { define } from '@belay/workflow'
+import { BelayError, createEngine, define } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
-import { engines } from './bench-of-engines.ts'
+import { changed, engines } from './bench-of-engines.ts'
 
 const patient = define('patient', { version: 1 }).waitForSignal('go')
 
@@ -34,6 +34,37 @@ describe('a wait for a result', () => {
     await run.signal('go', 'gone')
     expect(await clock.runUntil(again)).toEqual({ go: 'gone' })
   })
+
+  it.each(['result()', 'watch()'])(
+    'of %s says that the store answers again only once it has',
+    async (how) => {
+      const { clock, adapter } = engines()
+      let isOut = true
+      const answered: string[] = []
+      const unless = async <Answer>(answer: () => Promise<Answer>): Promise<Answer> => {
+        if (isOut) throw new BelayError('store_unavailable', 'The store is out.')
+        answered.push('answered')
+        return answer()
+      }
+      const store = changed(adapter, {
+        readStatuses: (...args) => unless(() => adapter.readStatuses(...args)),
+        observeRuns: (...args) => unless(() => adapter.observeRuns(...args)),
+      })
+      const engine = createEngine({ adapter: store, clock, workflows: [patient], tick: '10s' })
+      engine.on('store.recovered', () => answered.push('recovered'))
+      const run = await engine.run(patient, undefined)
+      const watched = run.watch()[Symbol.asyncIterator]()
+      const awaited = how === 'result()' ? run.result() : watched.next()
+      awaited.catch(() => {})
+
+      await clock.advance('1m')
+      expect(answered).toEqual([])
+      isOut = false
+      await clock.advance('1m')
+      expect(answered.slice(0, 2)).toEqual(['answered', 'recovered'])
+      await clock.runUntil(engine.close())
+    },
+  )
 
   it('accepts timeouts longer than the longest timer of a process', async () => {
     const { clock, engine } = engines()

@@ -1,8 +1,16 @@
 import type { EndStatus } from '../adapter/lifecycle.ts'
 import type { RunCause, SerialisedError } from '../cause.ts'
-import type { Branched, NoCases, OnSkipped, ReadOutput } from './condition-options.ts'
+import type { NoCases, OnSkipped, ReadOutput } from './condition-options.ts'
 import type { StepContext } from './handler.ts'
-import type { Dependencies, DepsOf, NewName, OutputsWith, StepDefaults, StepOutput } from './step-options.ts'
+import type { OnFailure } from './settled.ts'
+import type {
+  Dependencies,
+  DepsOf,
+  NewName,
+  OutputsWith,
+  StepDefaults,
+  WorkedOutput,
+} from './step-options.ts'
 import type { StorableOutput } from './storable.ts'
 import type { ContextOf, TransactionOption } from './transaction.ts'
 import type { TypedDefinition } from './typed-definition.ts'
@@ -67,11 +75,17 @@ export interface EndStepOptions<
   Output,
   Transaction extends TransactionOption | undefined,
   Skipping extends OnSkipped,
+  Fails extends OnFailure = OnFailure,
 > extends StepDefaults {
   /** Names of earlier end steps that must complete first. Default: none. */
   readonly dependsOn?: Dependencies<Deps, Ends> | undefined
   /** What happens when one of these was skipped, because its end did not come. `skip`, the default: this step is skipped too. */
   readonly onSkipped?: Skipping | undefined
+  /**
+   * What happens if this step fails for good. `stop`, the default: the follow-up fails, and end steps that have not begun are cancelled. `continue`:
+   * the others run, and those that depend on this one get `{ status: 'completed', output }` or `{ status: 'failed', error }`.
+   */
+  readonly onFailure?: Fails | undefined
   readonly run: (
     context: EndContext<Input, Outputs, DepsOf<Ends, Deps, Skipping>, StatusesOf[Kind]> &
       ContextOf<Transaction>,
@@ -80,14 +94,14 @@ export interface EndStepOptions<
   readonly transaction?: Transaction | undefined
 }
 
-type EndOutput<Kind, Output, Ends, Deps extends readonly string[], Skipping> = Branched<
-  StepOutput<Output>,
+type EndOutput<
+  Kind,
+  Output,
   Ends,
-  Deps,
+  Deps extends readonly string[],
   Skipping,
-  Kind extends 'finally' ? never : boolean,
-  NoCases
->
+  Fails extends OnFailure,
+> = WorkedOutput<Output, Fails, Ends, Deps, Skipping, Kind extends 'finally' ? never : boolean, NoCases>
 
 /**
  * Adds an end step.
@@ -100,16 +114,17 @@ type AddEndStep<Kind extends EndKind, Name extends string, Input, Outputs, Recei
   Output = unknown,
   Transaction extends TransactionOption | undefined = undefined,
   Skipping extends OnSkipped = 'skip',
+  Fails extends OnFailure = 'stop',
 >(
   name: NewName<StepName, Ends>,
-  options: EndStepOptions<Kind, Received, Outputs, Ends, Deps, Output, Transaction, Skipping>,
+  options: EndStepOptions<Kind, Received, Outputs, Ends, Deps, Output, Transaction, Skipping, Fails>,
 ) => WorkflowWithEnds<
   Name,
   Input,
   Outputs,
   Received,
   Sent,
-  OutputsWith<Ends, StepName, EndOutput<Kind, Output, Ends, Deps, Skipping>>
+  OutputsWith<Ends, StepName, EndOutput<Kind, Output, Ends, Deps, Skipping, Fails>>
 >
 
 /**

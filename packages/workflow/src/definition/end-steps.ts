@@ -46,7 +46,14 @@ function followUpName(workflow: string): string {
   return `${workflow}/ended`
 }
 
-const END_OPTION_NAMES = ['dependsOn', 'onSkipped', 'run', 'transaction', ...POLICY_OPTION_NAMES] as const
+const END_OPTION_NAMES = [
+  'dependsOn',
+  'onSkipped',
+  'onFailure',
+  'run',
+  'transaction',
+  ...POLICY_OPTION_NAMES,
+] as const
 
 /** End steps in the order of definition: each definition with more of them has its own list. */
 export class EndStepList {

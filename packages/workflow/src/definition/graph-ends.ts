@@ -9,6 +9,7 @@ import { checkRecord } from './graph-record.ts'
 import type { Handler } from './handler.ts'
 import { checkOptionNames, oneOf } from './option-check.ts'
 import { RETRY_OPTION_NAMES, type RetryOptions } from './retry-policy.ts'
+import type { OnFailure } from './settled.ts'
 import type { StepPolicy } from './step-draft.ts'
 import type { StepDefaults } from './step-options.ts'
 import type { WorkflowDefinition } from './workflow.ts'
@@ -24,6 +25,7 @@ export interface GraphEndStep<HandlerName extends string = string>
   /** Names of end steps that stand before it. */
   readonly dependsOn?: readonly string[] | undefined
   readonly onSkipped?: 'skip' | 'run' | undefined
+  readonly onFailure?: OnFailure | undefined
   readonly transaction?: boolean | TransactionOptions | undefined
 }
 
@@ -32,6 +34,7 @@ const END_OPTION_NAMES = [
   'handler',
   'dependsOn',
   'onSkipped',
+  'onFailure',
   'transaction',
   'timeout',
   'lossesMax',
@@ -78,7 +81,8 @@ function withEndStep(
   { options, handler }: { readonly options: unknown; readonly handler: GraphParts['handler'] },
 ): EndStepList {
   checkOptionNames(place, 'the end step', options, END_OPTION_NAMES)
-  const { after, handler: name, dependsOn, onSkipped, transaction, timeout, lossesMax, ...retry } = options
+  const { after, handler: name, dependsOn, onSkipped, onFailure, ...others } = options
+  const { transaction, timeout, lossesMax, ...retry } = others
   if (after === undefined) {
     throw definitionError(
       place,
@@ -87,5 +91,14 @@ function withEndStep(
   }
   const kind = KIND_OF[oneOf(place, 'after', after, ['completed', 'failed', 'compensated', 'any'])]
   const run = handler('handler', name) as Handler | null
-  return list.with(kind, place.step, { dependsOn, onSkipped, transaction, timeout, lossesMax, retry, run })
+  return list.with(kind, place.step, {
+    dependsOn,
+    onSkipped,
+    onFailure,
+    transaction,
+    timeout,
+    lossesMax,
+    retry,
+    run,
+  })
 }

@@ -37,12 +37,18 @@ const STATUS_STYLES: Readonly<Record<StepStatus, string>> = {
   compensation_failed: 'fill:#fecaca,stroke:#991b1b,color:#7f1d1d',
 }
 
-const DEFINITION: Kind<{ readonly record: DefinitionRecord }> = {
+/** What is drawn: a definition with the workflow of its end steps, or a record as a store keeps it, which does not tell end steps. */
+interface Drawn {
+  readonly record: DefinitionRecord
+  readonly followUp?: Pick<Drawn, 'record'> | null
+}
+
+const DEFINITION: Kind<Drawn> = {
   words: 'a definition made by define() or defineGraph(), or { record } as a store keeps it',
   read: (given) => {
-    const { record } = given as { readonly record: DefinitionRecord }
+    const { record, followUp = null } = given as Drawn
     const isStep = (step: StepShape) => typeof step.name === 'string' && Array.isArray(step.dependsOn)
-    return record.shape.steps.every(isStep) ? { record } : new Refusal(shown(given))
+    return record.shape.steps.every(isStep) ? { record, followUp } : new Refusal(shown(given))
   },
 }
 
@@ -60,20 +66,13 @@ const OPTIONS = {
  * Draws the graph as a Mermaid flowchart. Steps with a compensation have a double frame and the mark ↩. Waiting steps are rounded, with a mark for
  * what they wait for: ⏲ a time, ✉ a signal, ☑ an approval, ⟳ a poll. Choices are hexagons, and their cases label the edges to the steps that need
  * them. A dotted edge leads to a step that runs although the step before it was skipped. The mark ? stands for a step's own condition, ⊘ for
- * an effect that nothing can undo, ⚑ for a pivot.
+ * an effect that nothing can undo, ⚑ for a pivot. End steps stand in a box of their own; to colour them, draw `followUp` of the definition.
  *
  * @throws BelayError `invalid_option` for the status of an unknown step, or an invalid status.
  */
-export function toMermaid(
-  definition: { readonly record: DefinitionRecord },
-  options: MermaidOptions = {},
-): string {
-  const { name, version, shape } = checkArgument(
-    'toMermaid()',
-    'the definition',
-    definition,
-    DEFINITION,
-  ).record
+export function toMermaid(definition: Drawn, options: MermaidOptions = {}): string {
+  const { record, followUp } = checkArgument('toMermaid()', 'the definition', definition, DEFINITION)
+  const { name, version, shape } = record
   const checked = checkOptions('toMermaid()', options, OPTIONS)
   const statuses = checkedStatuses(name, shape.steps, checked.statuses)
   const used = [...new Set(statuses.values())]
@@ -82,8 +81,9 @@ export function toMermaid(
     `title: ${JSON.stringify(`${name} v${version}`)}`,
     '---',
     `flowchart ${checked.direction}`,
-    ...shape.steps.map((step, number) => nodeLine(step, number, statuses.get(step.name))),
-    ...shape.steps.flatMap((step, number) => step.dependsOn.map((from) => edgeLine(shape, from, number))),
+    ...shape.steps.map((step, number) => nodeLine(step, `s${number}`, statuses.get(step.name))),
+    ...edgeLines(shape, 's'),
+    ...(followUp ? endLines(followUp.record.shape) : []),
     ...used.map((status) => `  classDef ${status} ${STATUS_STYLES[status]}`),
     '',
   ].join('\n')
@@ -124,7 +124,23 @@ function refused(workflow: string, defect: string): BelayError {
   )
 }
 
-function nodeLine(step: StepShape, number: number, status: StepStatus | undefined): string {
+/** The box of the end steps. They begin with the step that tells how the run ended. */
+function endLines(shape: DefinitionShape): readonly string[] {
+  return [
+    '  subgraph ends["after the end"]',
+    ...shape.steps.map((step, number) => `  ${nodeLine(step, `e${number}`, undefined)}`),
+    ...edgeLines(shape, 'e').map((line) => `  ${line}`),
+    '  end',
+  ]
+}
+
+function edgeLines(shape: DefinitionShape, prefix: string): readonly string[] {
+  return shape.steps.flatMap(({ dependsOn }, to) =>
+    dependsOn.map((from) => edgeLine(shape, { from, to, prefix })),
+  )
+}
+
+function nodeLine(step: StepShape, id: string, status: StepStatus | undefined): string {
   const compensable = step.compensate !== 'never'
   const label =
     (step.kind === undefined ? '' : `${factsOfKind(step.kind)?.mark ?? '?'} `) +
@@ -136,7 +152,7 @@ function nodeLine(step: StepShape, number: number, status: StepStatus | undefine
     (status === undefined ? '' : `<br/>${status}`)
   // Names are not ids in Mermaid: "end" as an id breaks its parser.
   const [open, close] = bracketsOf(step)
-  const node = `s${number}${open}"${label}"${close}`
+  const node = `${id}${open}"${label}"${close}`
   return `  ${node}${status === undefined ? '' : `:::${status}`}`
 }
 
@@ -146,11 +162,14 @@ function bracketsOf({ kind, compensate }: StepShape): readonly [string, string] 
   return compensate === 'never' ? ['[', ']'] : ['[[', ']]']
 }
 
-function edgeLine({ steps }: DefinitionShape, from: number, to: number): string {
+function edgeLine(
+  { steps }: DefinitionShape,
+  { from, to, prefix }: { readonly from: number; readonly to: number; readonly prefix: string },
+): string {
   const { when, onSkipped } = steps[to]!
   const wanted = Array.isArray(when) ? when.find(({ choice }) => choice === steps[from]!.name) : undefined
   const label = wanted === undefined ? '' : `|"${wanted.cases.map(escaped).join(' or ')}"|`
-  return `  s${from} ${onSkipped === 'run' ? '-.->' : '-->'}${label} s${to}`
+  return `  ${prefix}${from} ${onSkipped === 'run' ? '-.->' : '-->'}${label} ${prefix}${to}`
 }
 
 /** Records may come from a store, so names may hold anything: no character may end the label. */

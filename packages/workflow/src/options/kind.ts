@@ -110,11 +110,16 @@ export function note(most: number): Kind<string> {
 
 /** The most characters in the name of a workflow or step. */
 const NAME_LENGTH_MAX = 128
+/** The most characters of an item's key: it is part of the idempotency key, and names the item for operators. */
+export const ITEM_KEY_LENGTH_MAX = 256
 /** The most characters in a key. */
 const KEY_LENGTH_MAX = 512
 
 /** A string that may name a step or a workflow. */
 export const name: Kind<string> = string(1, NAME_LENGTH_MAX)
+
+/** A string that may name a row of a run: a step, or an item, which has its key in brackets. */
+export const rowName: Kind<string> = string(1, NAME_LENGTH_MAX + ITEM_KEY_LENGTH_MAX + '[]'.length)
 
 /** A key that names a run or a signal. */
 export const key: Kind<string> = string(1, KEY_LENGTH_MAX)

@@ -187,3 +187,18 @@ describe('a run', () => {
     expect(explain(run, { a: 'ready' }).sentence).toMatch(sentence)
   })
 })
+
+describe('explaining a run with end steps that ended a moment ago', () => {
+  const sentenceWith = (workers: readonly WorkerRecord[]) => {
+    const { run, steps, shape } = runToChange({ status: 'completed', finishedAt: 5_000 }, {}, NOW)
+    const rows = steps.map((step) => ({ ...step, undo: null, output: null, error: null }))
+    const record: RunRecord = { ...run, status: 'completed', input: null }
+    return explainRun({ run: record, steps: rows, shape: { ...shape, endSteps: true }, workers, now: NOW })
+      .sentence
+  }
+
+  it('says that they are about to begin, or that no worker can begin them', () => {
+    expect(sentenceWith([WORKER])).toMatch(/ has completed\. Its end steps are about to begin\.$/)
+    expect(sentenceWith([])).toMatch(/ Its end steps cannot begin: no worker is live: start one\.$/)
+  })
+})

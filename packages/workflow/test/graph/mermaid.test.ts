@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { define } from '../../src/definition/index.ts'
 import { toMermaid } from '../../src/graph/index.ts'
 
 const record = {
@@ -44,6 +45,29 @@ flowchart TD
     expect(chart).toContain('s0[["reserve ↩<br/>compensated"]]:::compensated')
     expect(chart).toContain('s1["end<br/>failed"]:::failed')
     expect(chart).toMatch(/classDef compensated fill:\S+\n {2}classDef failed fill:\S+\n$/)
+  })
+
+  it('has the end steps in a box of their own, after the step that tells how the run ended', () => {
+    const order = define('order', { version: 1 })
+      .step('ship', { run: () => {} })
+      .onCompensated('sorry', { run: () => {} })
+      .finally('audit', { dependsOn: ['sorry'], onSkipped: 'run', run: () => {} })
+    expect(toMermaid(order)).toBe(`---
+title: "order v1"
+---
+flowchart TD
+  s0["ship"]
+  subgraph ends["after the end"]
+    e0{{"◇ ended"}}
+    e1["sorry"]
+    e2["audit"]
+    e0 -->|"cancelled_and_compensated or compensated"| e1
+    e1 -.-> e2
+  end
+`)
+    expect(order.toMermaid({ statuses: { ship: 'completed' } })).toContain('subgraph ends')
+    expect(toMermaid(order.followUp!, { statuses: { sorry: 'failed' } })).toContain('s1["sorry<br/>failed"]')
+    expect(toMermaid({ record: order.record })).not.toContain('subgraph')
   })
 
   it('escapes characters that would end a label', () => {

@@ -55,6 +55,13 @@ describe('an end step', () => {
     order.onFailed('mail', { run: () => 1 }).finally('mail', { run: () => 1 })
   })
 
+  it("is settled for those that depend on it, with onFailure: 'continue'", () => {
+    order.finally('mail', { onFailure: 'continue', run: () => 'sent' }).finally('log', {
+      dependsOn: ['mail'],
+      run: ({ deps }) => expectTypeOf(deps.mail).toEqualTypeOf<Settled<string>>(),
+    })
+  })
+
   it('comes last, and leaves the outputs of runs as they are', () => {
     const ended = order.finally('audit', { run: () => 'x' })
     expectTypeOf<OutputsOf<typeof ended>>().toEqualTypeOf<OutputsOf<typeof order>>()

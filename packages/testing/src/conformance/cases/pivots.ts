@@ -5,6 +5,7 @@ import {
   type CaseRun,
   type CaseWorker,
   completed,
+  continued,
   failed,
   type Scenario,
   skipped,
@@ -50,6 +51,34 @@ export const pivotCases: Cases = {
     await given.operate(run).retry()
     expect(await run.statuses()).toMatchObject({ s0: 'ready', s1: 'ready', last: 'pending' })
   },
+
+  'a retry of a parked run whose map had too few successes runs its failed items again, and then its join':
+    async (given) => {
+      const edges = { pivot: [], 'm[]': ['pivot'], m: ['m[]'] }
+      const facts = { pivot: { pivot: true }, 'm[]': { onFailure: 'continue' } } as const
+      const graph = await given.graph('parked-map', edges, 1, { 'm[]': 'map', m: 'join' }, facts)
+      const [run, worker] = [await given.start(graph), await given.worker()]
+      await worker.complete(run, 'pivot')
+      const { runId, step, fence, direction, definitionId } = await worker.claimOf(run, 'm[]')
+      const items = ['a', 'b'].map((key) => ({ key, value: null }))
+      const ref = { runId, step, fence, direction, definitionId }
+      await worker.settle([{ ...ref, type: 'expanded', items, atOnce: 1 }])
+      const [a] = await worker.take()
+      const [b] = (await worker.settle([completed(a!)], 5)).claims
+      const [join] = (await worker.settle([continued(b!)], 5)).claims
+      await worker.settle([{ ...failed(join!), pivots: [0] } as Outcome])
+      expect(await run.status()).toBe('parked')
+
+      await given.operate(run).retry()
+      expect(await run.status()).toBe('running')
+      expect(await run.statuses()).toMatchObject({ 'm[a]': 'completed', 'm[b]': 'ready', m: 'pending' })
+      const [again] = await worker.take()
+      expect(again).toMatchObject({ step: b!.step, attempt: 2, failures: 0 })
+      const [joins] = (await worker.settle([completed(again!)], 5)).claims
+      expect(joins).toMatchObject({ step: join!.step })
+      await worker.settle([completed(joins!)])
+      expect(await run.status()).toBe('completed')
+    },
 
   'a step that fails after a skipped pivot stops its run': async (given) => {
     const { run, worker } = await givenRun(given)

@@ -2,7 +2,9 @@ import { type Claim, isItem, mapOf, type NewItem, templateOf } from '../../adapt
 import type { MapOpener, StepDefinition } from '../../definition/step.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { PermanentError } from '../../handler-errors.ts'
+import { ITEM_KEY_LENGTH_MAX } from '../../options/index.ts'
 import { shown } from '../../shown.ts'
+import { isStorableText } from '../../storable-text.ts'
 import { counted } from '../../words.ts'
 import { toJsonText } from '../base/payload.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
@@ -67,9 +69,6 @@ export function freedBy({ claim: { step, direction }, definition }: ClaimedRow):
   return map?.part === 'map' && map.atOnce !== null ? 1 : 0
 }
 
-/** The most characters of an item's key: it is part of the idempotency key, and names the item for operators. */
-const KEY_LENGTH_MAX = 256
-
 /** The end of an attempt of a map or a loop in which a handler returned. `serialised` is the end with an output as JSON text. */
 export function endOfPart(
   attempt: OutputOf,
@@ -126,8 +125,9 @@ function expanded(returned: unknown, map: MapOpener, runId: string, maxBytes: nu
 function keyOf({ keyOf: given }: MapOpener, name: string, value: unknown, index: number): string {
   if (given === null) return String(index)
   const key: unknown = given(value, index)
-  if (typeof key === 'string' && key !== '' && key.length <= KEY_LENGTH_MAX) return key
+  const fits = typeof key === 'string' && key !== '' && key.length <= ITEM_KEY_LENGTH_MAX
+  if (fits && isStorableText(key)) return key
   throw new PermanentError(
-    `itemKey of map "${name}" returned ${shown(key)} for item ${index}. A key is a text of 1 to ${KEY_LENGTH_MAX} characters.`,
+    `itemKey of map "${name}" returned ${shown(key)} for item ${index}. A key is a text of 1 to ${ITEM_KEY_LENGTH_MAX} characters without NUL or unpaired surrogates.`,
   )
 }

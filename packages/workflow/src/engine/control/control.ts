@@ -2,6 +2,7 @@ import {
   type Adapter,
   type ChangedRun,
   isTerminal,
+  type RunRecord,
   type RunToChange,
   type SavedDefinition,
 } from '../../adapter/index.ts'
@@ -213,7 +214,16 @@ export class Control {
     ])
     const { shape } = definition!
     const children = shape.steps.some(runsChild) ? await openChildren(adapter, runId) : []
-    return explainRun({ ...found, shape, children, workers, now })
+    const hasEnded = shape.endSteps === true && isTerminal(found.run.status)
+    const followUp = hasEnded ? await this.#explainFollowUp(found.run) : undefined
+    return explainRun({ ...found, shape, children, followUp, workers, now })
+  }
+
+  /** Explains the run in which the end steps of this ended run go on. Undefined if it was not started yet. */
+  async #explainFollowUp(run: RunRecord): Promise<Explanation | undefined> {
+    const newest = await this.#parts.adapter.listRuns({ parentId: run.runId, limit: NEWEST })
+    const found = newest.find((child) => isFollowUp(child, run))
+    return found === undefined ? undefined : this.explain(found.runId)
   }
 
   #report(runId: string, action: Action, by: Actor, { from, run, queued, drains }: ActionResult): void {
@@ -226,6 +236,14 @@ export class Control {
     if (queued) onQueued()
     if (drains) onStopped([runId])
   }
+}
+
+/** Its children were started before it ended. Runs are listed by the clocks of those who started them, which may differ a little. */
+const NEWEST = 100
+
+/** Whether a run was started for the newest end of another. One that was sent forward again may have others, of its earlier ends. */
+function isFollowUp({ parent, createdAt }: RunRecord, { finishedAt }: RunRecord): boolean {
+  return parent?.step === null && finishedAt !== null && createdAt >= finishedAt
 }
 
 /** The child ended meanwhile. */

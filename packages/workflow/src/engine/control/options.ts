@@ -2,9 +2,9 @@ import {
   anything,
   checkArgument,
   checkOptions,
-  name,
   note,
   type OptionTable,
+  rowName,
   type SettingsOf,
 } from '../../options/index.ts'
 import type { Actor } from './change-of.ts'
@@ -51,5 +51,5 @@ export function actorOf({ by, reason }: SettingsOf<typeof ACTION_OPTIONS>): Acto
 
 /** Checks that a step name is a valid name. Whether the run has the step is checked when the run is read. Throws `invalid_option`. */
 export function checkStepArgument(method: string, step: unknown): string {
-  return checkArgument(method, 'the step', step, name)
+  return checkArgument(method, 'the step', step, rowName)
 }

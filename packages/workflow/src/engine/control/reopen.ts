@@ -14,13 +14,27 @@ export function planRetryRun(found: RunToChange): Plan {
   return reopen(found)
 }
 
-/** Makes steps that failed after a pivot run again, with all their retries; their dependencies have ended. In a paused run they begin when it is resumed. */
-export function retryFailed({ run, steps }: RunToChange, isOne: (step: StoredStep) => boolean): Plan {
-  const again = steps.filter(isOne).map((step): StepChange => {
-    const row = retriedRow(step)
-    return run.status === 'paused' ? { ...row, openDependencies: 1 } : row
+/**
+ * Makes steps that failed after a pivot run again, with all their retries; their dependencies have ended. A map of which too few items completed runs
+ * its failed items again: otherwise it could only fail again. In a paused run they begin when it is resumed.
+ */
+export function retryFailed(found: RunToChange, isOne: (step: StoredStep) => boolean): Plan {
+  const { run, steps, shape } = found
+  const pauses = run.status === 'paused' ? 1 : 0
+  const again = steps.filter(isOne).flatMap((step): readonly StepChange[] => {
+    const { kind, dependsOn } = shape.steps[step.step]!
+    const failed = kind === 'join' ? dependsOn.map((place) => steps[place]!).filter(isFailed) : []
+    return [...failed.map((item) => failedAgain(item, 0, pauses)), failedAgain(step, failed.length, pauses)]
   })
-  return { run, steps: again, queue: run.status === 'paused' ? [] : again }
+  return { run, steps: again, queue: again.filter(({ openDependencies }) => openDependencies === 0) }
+}
+
+function isFailed({ status }: StoredStep): boolean {
+  return status === 'failed'
+}
+
+function failedAgain(step: StoredStep, items: number, pauses: number): StepChange {
+  return { ...retriedRow(step), status: items === 0 ? 'ready' : 'pending', openDependencies: items + pauses }
 }
 
 /** The row of a failed step that runs again. */

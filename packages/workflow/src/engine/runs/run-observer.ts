@@ -48,8 +48,7 @@ export class RunObserver {
       clock: parts.runtime.clock,
       intervalMs: parts.tickMs,
       work: async () => {
-        await this.#round()
-        if (this.#runs.size > 0) parts.outage.succeeded()
+        if (await this.#round()) parts.outage.succeeded()
       },
       onError: (error) => {
         // What this round did not learn, the next one asks for, however soon it comes.
@@ -97,7 +96,8 @@ export class RunObserver {
     this.#loop.wake()
   }
 
-  async #round(): Promise<void> {
+  /** Whether it asked the store anything. */
+  async #round(): Promise<boolean> {
     const now = this.#parts.runtime.clock.now()
     const isDue = now >= this.#asksAllAt
     if (isDue) this.#asksAllAt = now + this.#parts.tickMs
@@ -106,6 +106,7 @@ export class RunObserver {
     for (let start = 0; start < asked.length; start += ASK_MAX) {
       await this.#ask(asked.slice(start, start + ASK_MAX))
     }
+    return asked.length > 0
   }
 
   async #ask(runIds: readonly string[]): Promise<void> {

@@ -55,10 +55,13 @@ export class RunWatch {
       clock: parts.runtime.clock,
       intervalMs: parts.tickMs,
       work: async () => {
-        await this.#round()
-        if (this.#waiters.size > 0) parts.outage.succeeded()
+        if (await this.#round()) parts.outage.succeeded()
       },
-      onError: (error) => parts.outage.failed(error),
+      onError: (error) => {
+        // The next round asks for all again, however soon it comes.
+        this.#asksAllAt = 0
+        return parts.outage.failed(error)
+      },
       mayRest: () => this.#waiters.size === 0,
     })
   }
@@ -97,8 +100,8 @@ export class RunWatch {
     await this.#loop.stop()
   }
 
-  /** Reads the runs that are known to have ended. Queries newly awaited runs now, and all others once a tick. */
-  async #round(): Promise<void> {
+  /** Reads the runs that are known to have ended. Queries newly awaited runs now, and all others once a tick. Whether it asked the store anything. */
+  async #round(): Promise<boolean> {
     const reported = [...this.#reported]
     this.#reported.clear()
     await Promise.all(reported.map(([runId, status]) => this.#look(runId, status)))
@@ -108,6 +111,7 @@ export class RunWatch {
     const asked = [...(all ? this.#waiters.keys() : this.#unasked)]
     this.#unasked.clear()
     await this.#ask(asked)
+    return reported.length + asked.length > 0
   }
 
   async #ask(awaited: readonly string[]): Promise<void> {

@@ -1,4 +1,11 @@
-import { continuesPast, isTerminal, placeRows, type StepRecord } from '../../../adapter/index.ts'
+import {
+  continuesPast,
+  isTerminal,
+  placeRows,
+  type RunRecord,
+  type StepRecord,
+} from '../../../adapter/index.ts'
+import type { RunCause } from '../../../cause.ts'
 import { counted } from '../../../words.ts'
 import { capacity } from './capacity.ts'
 import type { Explanation, RunToExplain } from './explanation.ts'
@@ -12,21 +19,25 @@ export function explainRun(found: RunToExplain): Explanation {
   if (placed === null) return explainInOrder(found)
   const rows = new Map(found.steps.map((row) => [row.step, row]))
   const steps = placed.numbers.map((number, place) => ({ ...rows.get(number)!, step: place }))
-  const placeOf = new Map(placed.numbers.map((number, place) => [number, place]))
-  const values = found.values?.map((value) => ({ ...value, step: placeOf.get(value.step)! }))
-  const children = found.children?.map((child) => {
-    const { runId = '', step = null } = child.parent ?? {}
-    return { ...child, parent: { runId, step: step === null ? null : (placeOf.get(step) ?? null) } }
-  })
-  return explainInOrder({ ...found, shape: placed.shape, steps, values, children })
+  const places = new Map(placed.numbers.map((number, place) => [number, place]))
+  const children = found.children?.map((child) => placedChild(child, places))
+  const values = found.values?.map((value) => ({ ...value, step: places.get(value.step) ?? NOWHERE }))
+  return explainInOrder({ ...found, shape: placed.shape, steps, children, values })
+}
+
+/** Of a row that the run does not have any more. */
+const NOWHERE = -1
+
+function placedChild(child: RunRecord, places: ReadonlyMap<number, number>): RunRecord {
+  const { parent } = child
+  if (parent === null || parent.step === null) return child
+  return { ...child, parent: { ...parent, step: places.get(parent.step) ?? NOWHERE } }
 }
 
 /** Explains in terms of places: `found.steps[n]` is the row of `shape.steps[n]`. */
 function explainInOrder(found: RunToExplain): Explanation {
   const { run, steps } = found
-  const open = isTerminal(run.status)
-    ? []
-    : steps.filter((step) => isOpen(step) || (run.cause === null && step.status === 'failed'))
+  const open = isTerminal(run.status) ? [] : steps.filter((step) => isOpen(step) || isParked(found, step))
   const explained = open.map((step) =>
     isUndoOpen(step) ? explainUndo(found, step) : explainForward(found, step),
   )
@@ -35,17 +46,35 @@ function explainInOrder(found: RunToExplain): Explanation {
     workflow: run.workflow,
     version: run.version,
     status: run.status,
-    sentence: `Run ${run.runId} ${standing(found, open.length)}.`,
+    sentence: `Run ${run.runId} ${standing(found, open.length)}.${afterTheEnd(found)}`,
     steps: explained,
     skipped: steps.filter(({ status }) => status === 'skipped').map(explainSkip),
     continued: steps
       .filter(({ status }, place) => status === 'failed' && continuesPast(found.shape.steps[place]!))
       .map(explainFailure),
+    ...(found.followUp === undefined ? {} : { followUp: found.followUp }),
   }
+}
+
+/** What is said of the end steps of a run that has ended. */
+function afterTheEnd(found: RunToExplain): string {
+  const { run, shape, followUp } = found
+  if (shape.endSteps !== true || !isTerminal(run.status)) return ''
+  if (followUp !== undefined) return ` Its end steps: ${followUp.sentence.replace(/^R/, 'r')}`
+  const { reason, because } = capacity(found)
+  // Starting them needs no slot.
+  return reason === 'worker'
+    ? ` Its end steps cannot begin: ${because}.`
+    : ' Its end steps are about to begin.'
 }
 
 function isOpen(step: StepRecord): boolean {
   return isForwardOpen(step) || isUndoOpen(step)
+}
+
+/** It failed for good after a pivot, and the run does not go on past it. */
+function isParked({ run, shape }: RunToExplain, { step, status }: StepRecord): boolean {
+  return run.cause === null && status === 'failed' && !continuesPast(shape.steps[step]!)
 }
 
 function isForwardOpen({ status }: StepRecord): boolean {
@@ -63,7 +92,7 @@ function standing(found: RunToExplain, open: number): string {
     case 'waiting':
       return `is waiting: nothing can be done now in its ${counted(open, 'open step')}`
     case 'parked':
-      return `is parked after its pivot: ${counted(count('failed'), 'step')} failed for good, and nothing is undone; an operator must retry or skip what failed, and ${counted(open - count('failed'), 'other open step')} ${open - count('failed') === 1 ? 'goes' : 'go'} on`
+      return parkedStanding(found, open)
     case 'paused':
       return pausedStanding(found)
     case 'compensating':
@@ -75,8 +104,21 @@ function standing(found: RunToExplain, open: number): string {
     case 'failed':
     case 'compensated':
     case 'cancelled':
-      return `has ended as ${run.status}; an operator may retry it`
+      return `has ended as ${run.status}${whyEnded(run)}; an operator may retry it`
   }
+}
+
+function parkedStanding(found: RunToExplain, open: number): string {
+  const failed = found.steps.filter((step) => isParked(found, step)).length
+  const others = open - failed
+  return `is parked after its pivot: ${counted(failed, 'step')} failed for good, and nothing is undone; an operator must retry or skip what failed, and ${counted(others, 'other open step')} ${others === 1 ? 'goes' : 'go'} on`
+}
+
+/** Names the step that failed. */
+function whyEnded({ cause }: RunToExplain['run']): string {
+  if (cause === null) return ''
+  const told = JSON.parse(cause) as RunCause
+  return told.type === 'step_failed' ? `, because "${told.step}" failed (${told.error.message})` : ''
 }
 
 /** A paused run that was stopped has a cause. */

@@ -17,6 +17,8 @@ export interface RunToExplain {
   readonly children?: readonly RunRecord[] | undefined
   /** What its steps told. */
   readonly values?: readonly ValueRecord[] | undefined
+  /** Of its follow-up, in which its end steps run. Undefined if it has none, or if that was not started yet. */
+  readonly followUp?: Explanation | undefined
   readonly workers: readonly WorkerRecord[]
   /** Epoch milliseconds, store clock. */
   readonly now: number
@@ -63,6 +65,8 @@ export interface Explanation {
   readonly skipped: readonly SkipExplanation[]
   /** One for each step that failed and past whose failure the run continued, in the order of the definition. */
   readonly continued: readonly SkipExplanation[]
+  /** Once the run has ended: what the end steps of this end wait for. Absent if there are none, or if their run was not started yet. */
+  readonly followUp?: Explanation
 }
 
 /** Why a step was skipped, or how it failed. */

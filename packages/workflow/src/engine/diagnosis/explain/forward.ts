@@ -140,7 +140,15 @@ function pending(found: RunToExplain, step: StepRecord): StepExplanation {
   const before = found.shape.steps[step.step]!.dependsOn.map((number) => found.steps[number]!)
   const open = before.filter(({ status }) => !SETTLED.has(status))
   if (open.length === 0 && found.run.status === 'paused') return paused(step)
+  if (open.length === 0 && step.itemKey !== undefined) return waitsForTurn(name, step.itemKey)
   return { step: name, reason: 'dependency', sentence: `"${name}" waits for ${listOf(open)}.` }
+}
+
+/** Only the limit of its map holds an item back that waits for nothing else. */
+function waitsForTurn(step: string, itemKey: string): StepExplanation {
+  const map = step.slice(0, -itemKey.length - '[]'.length)
+  const sentence = `"${step}" waits for its turn: map "${map}" limits how many of its items are under way at a time.`
+  return { step, reason: 'dependency', sentence }
 }
 
 /** Of a run that goes forward: it continued past a step that failed. */
