@@ -14,8 +14,7 @@ export function queueFacts(dump: Dump, report: Report): void {
   for (const { run, steps } of dump.runs) {
     for (const step of steps) {
       const at = { runId: run.runId, step: step.step }
-      const missing = !queued.has(nameOf(at))
-      if (dump.queue !== undefined && isClaimable(run, step) && missing) {
+      if (dump.queue !== undefined && isClaimable(run, step) && !queued.has(nameOf(at))) {
         report('claimable_step_is_queued', `${step.status}, but no claim would find it.`, at)
       }
       if (dump.workers !== undefined && isLeased(step) && !workers.has(step.workerId!)) {
