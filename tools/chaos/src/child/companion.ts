@@ -30,8 +30,8 @@ export class Companion {
     const lot = drawn(intent.input.seed, 'company')
     const ignore = () => {}
     if (intent.workflow === 'patient') void this.#attend(intent, runId).catch(ignore)
-    if (lot < 0.06) void this.#cancel(runId).catch(ignore)
-    else if (lot < 0.18) void this.#pause(runId).catch(ignore)
+    if (lot < 0.08) void this.#cancel(runId).catch(ignore)
+    else if (lot < 0.2) void this.#pause(runId).catch(ignore)
   }
 
   /** Resumes all paused runs, including those of other triggers: a killed trigger cannot resume its own. */

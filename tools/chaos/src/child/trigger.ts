@@ -19,7 +19,7 @@ const LOOK_MS = 100
 const TELL_MS = 250
 const TAKE_UP_MS = 1_000
 /** The most open runs: chaos is not a load test. */
-const OPEN_MAX = 120
+const OPEN_MAX = 80
 const STARTING_MAX = 20
 const WORKFLOWS = [
   { name: 'transfer', weight: 2 },

@@ -6,6 +6,7 @@ import { someWorker } from './kill.ts'
 import { leasesOf } from './leases.ts'
 
 const BURST_MS = 20_000
+const VISIT_MS = 60_000
 
 /** The application holds every connection of its Pool. */
 export const exhaustPool: Fault = {
@@ -36,6 +37,8 @@ export const burst: Fault = {
   weight: 2,
   async strike({ fleet, complain }) {
     const seat = await fleet.visit()
+    // How long a process takes to come up is not the engine's.
+    await until(VISIT_MS, 50, () => seat.child?.isReady === true)
     const began = performance.now()
     const isDone = await until(BURST_MS, 100, () => seat.started >= 2 * POOL_MAX)
     const ms = Math.round(performance.now() - began)

@@ -3,7 +3,7 @@ import { PermanentError } from '@belay/workflow'
 import type { PostgresStepTransaction } from '@belay/workflow-postgres'
 import { pause, until } from '../pause.ts'
 import { drawn } from '../random.ts'
-import type { World } from '../world/world.ts'
+import type { CallOf, World } from '../world/world.ts'
 import { SIGHTINGS, WRONG_HEARTBEAT } from './features.ts'
 import type { Input } from './input.ts'
 import { BAD_PHOTO, planOf } from './plan.ts'
@@ -117,18 +117,17 @@ export class Hands {
   /** One undo for all items of a map. Each of them has an undo of its own in the world. */
   undoItems(call: Call & { readonly items: readonly { readonly itemKey: string }[] }): Promise<void> {
     return this.#within(call, async () => {
+      const items = call.items.filter(
+        // With this one nothing has been done.
+        ({ itemKey }) => !(planOf(call.input).hasBadPhoto && itemKey === BAD_PHOTO),
+      )
+      const undos = items.map(({ itemKey }) => undoOfItem(call, itemKey))
+      // All of them begin when the handler is entered.
+      const callIds = await Promise.all(undos.map((undo) => this.#world.begin(undo, true)))
       this.#failByChance(call, 'undo')
-      for (const { itemKey } of call.items) {
-        // Nothing has been done with this one.
-        if (planOf(call.input).hasBadPhoto && itemKey === BAD_PHOTO) continue
-        const ofItem = (text: string) => text.replace('[]', `[${itemKey}]`)
-        const item = {
-          ...{ runId: call.runId, attempt: call.attempt, step: ofItem(call.step) },
-          idempotencyKey: ofItem(call.idempotencyKey),
-        }
-        await this.#world.effect(item, true, await this.#world.begin(item, true))
-      }
       await pause(this.#ms(call))
+      call.signal.throwIfAborted()
+      for (const [index, undo] of undos.entries()) await this.#world.effect(undo, true, callIds[index]!)
     })
   }
 
@@ -202,4 +201,9 @@ export class Hands {
       this.active.delete(id)
     }
   }
+}
+
+function undoOfItem({ runId, attempt, step, idempotencyKey }: Call, itemKey: string): CallOf {
+  const ofItem = (text: string) => text.replace('[]', `[${itemKey}]`)
+  return { runId, attempt, step: ofItem(step), idempotencyKey: ofItem(idempotencyKey) }
 }

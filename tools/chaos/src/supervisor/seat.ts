@@ -19,6 +19,8 @@ export class Seat {
   active: ReadonlySet<string> = new Set()
   /** Runs that the newest process of a trigger has started. */
   started = 0
+  /** When its process last said what it does. */
+  heardAt = -Infinity
   /** Its current faults: they explain what it does meanwhile. */
   readonly troubles = new Set<string>()
   /** The counts of the earlier processes. */
@@ -44,6 +46,7 @@ export class Seat {
   hear(message: Message): void {
     if (message.type === 'started') this.started = message.runs
     if (message.type !== 'pulse') return
+    this.heardAt = performance.now()
     this.counts = {
       settled: this.#before.settled + message.settled,
       discarded: this.#before.discarded + message.discarded,

@@ -9,6 +9,8 @@ import type { Seat } from './seat.ts'
 import type { Stage } from './stage.ts'
 
 const LOOK_MS = 250
+/** Workers speak every 200 ms, and the supervisor looks every 250 ms. */
+const STARVED_MS = 1_000
 const FEATURES_MS = 4_000
 const RECOVERY_LOOK_MS = 100
 /** One more backend for this long is normal: a process replaces a connection. */
@@ -98,8 +100,10 @@ export class Watch {
     ]
     this.#noteTrouble()
     const now = performance.now()
-    const sinceMs = now - this.#lookedAt
+    const elapsedMs = now - this.#lookedAt
     this.#lookedAt = now
+    // A machine that has no time for the supervisor has none for the workers either.
+    const sinceMs = elapsedMs > STARVED_MS ? 0 : elapsedMs
     this.open = runs.rows[0]!.open
     this.ended = runs.rows[0]!.all - this.open
     const seats = new Map(this.#stage.fleet.seats.map((seat) => [seat.child?.name, seat]))
@@ -107,7 +111,7 @@ export class Watch {
     this.#leases.look(leases.rows, {
       worksOn: (worker) => seats.get(worker)?.active ?? none,
       // A process that is gone is swept in its own time. If that never happens, its runs do not end, which shows.
-      isCalm: (worker) => seats.has(worker) && this.#isCalm(seats.get(worker)!.name) && this.#isCalm('all'),
+      isCalm: (worker) => this.#isAwake(seats.get(worker)) && this.#isCalm('all'),
       sinceMs,
     })
     this.#backends.look(new Map(backends.rows.map(({ name, count }) => [name, count])), {
@@ -127,6 +131,11 @@ export class Watch {
       if (own.size > 0 || child?.isReady !== true) this.#lastTrouble.set(name, now)
       if (own.has('network') || own.has('frozen')) this.#lastTrouble.set(`${name} network`, now)
     }
+  }
+
+  /** Without a fault of its own, and with time to run: it has said lately what it does. */
+  #isAwake(seat: Seat | undefined): boolean {
+    return seat !== undefined && this.#isCalm(seat.name) && performance.now() - seat.heardAt < STARVED_MS
   }
 
   #isCalm(whom: string): boolean {
