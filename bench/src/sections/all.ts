@@ -2,6 +2,7 @@ import { crowdSection } from './crowd.ts'
 import { drainSection } from './drain.ts'
 import { durabilitySection } from './durability.ts'
 import { enqueueSection } from './enqueue.ts'
+import { familiesSection } from './families.ts'
 import { flatSection } from './flat/flat.ts'
 import { idleSection } from './idle.ts'
 import { latencySection } from './latency.ts'
@@ -26,6 +27,7 @@ export const SECTIONS: readonly Section[] = [
   perStepSection,
   scaleSection,
   memorySection,
+  familiesSection,
   durabilitySection,
   flatSection,
 ]

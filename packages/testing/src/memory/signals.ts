@@ -140,13 +140,13 @@ export function findRun(
   if (own !== undefined) {
     const { runId, definitionId, workflow, tags = [], parent = null } = own
     const { version } = rows.definitions.get(definitionId)!.saved
-    return { runId, definitionId, workflow, version, tags, parent }
+    return { runId, definitionId, workflow, version, tags, parent, deadlineAt: null }
   }
   const run = 'runId' in wanted ? rows.runs.get(wanted.runId) : rows.runByKey(wanted.workflow, wanted.key)
   if (run === undefined) return null
   const { id: definitionId, version } = run.definition.saved
-  const { runId, workflow, tags, parent } = run
-  return { runId, definitionId, workflow, version, tags, parent }
+  const { runId, workflow, tags, parent, deadlineAt } = run
+  return { runId, definitionId, workflow, version, tags, parent, deadlineAt }
 }
 
 /** A run's signals, in the order in which they came. */

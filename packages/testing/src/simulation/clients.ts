@@ -122,7 +122,8 @@ export class Clients {
       const { steps: defined } = definitionOf(living.workflows, run)
       for (const { step, status, availableAt } of steps) {
         if (status !== 'waiting' || availableAt !== null) continue
-        if (takesSignals(defined[step]!)) void this.#signal(living, run.runId, defined[step]!)
+        const own = defined[templateOf(step)]!
+        if (takesSignals(own)) void this.#signal(living, run.runId, own)
       }
     }
   }

@@ -235,7 +235,7 @@ describe('a run with a child that has not ended', () => {
 
     const [found] = await engine.runs.list({ workflow: 'child' })
     expect((await run.status()).cause?.type).toBe('deadline')
-    expect(found?.status).toBe('cancelled')
+    expect(found?.status).toBe('compensated')
   })
 })
 

@@ -87,3 +87,45 @@ describe('deadlines', () => {
     expect((await run.status()).status).toBe('completed')
   })
 })
+
+describe('the deadline of a child', () => {
+  const child = define('errand', { version: 1, deadline: '1h' }).sleep('long', { for: '2h' })
+  const lasting = define('lasting', { version: 1 }).sleep('long', { for: '2h' })
+
+  it('is no later than that of its parent, and no later than its own', async () => {
+    const { clock, worker } = engines()
+    const parent = define('trip', { version: 1 })
+      .sleep('first', { for: '10m' })
+      .workflow('short', child, { dependsOn: ['first'] })
+      .workflow('open', lasting, { dependsOn: ['first'] })
+    const engine = await worker({ workflows: [parent] })
+    const startedAt = clock.now()
+    const early = await engine.run(parent, undefined, { deadline: '30m' })
+    const late = await engine.run(parent, undefined, { deadline: '5h' })
+    await clock.advance('11m')
+
+    const minutes = async (parentId: string) =>
+      Object.fromEntries(
+        (await engine.runs.list({ parentId })).map(({ workflow, deadlineAt }) => [
+          workflow,
+          Math.round((Number(deadlineAt) - startedAt) / 60_000),
+        ]),
+      )
+    expect(await minutes(early.id)).toEqual({ errand: 30, lasting: 30 })
+    expect(await minutes(late.id)).toEqual({ errand: 70, lasting: 300 })
+  })
+
+  it('is its own if nobody waits for it, or if its parent has passed a pivot', async () => {
+    const { clock, worker } = engines()
+    const parent = define('trip', { version: 1 })
+      .step('paid', { pivot: true, run: () => {} })
+      .workflow('aside', lasting, { dependsOn: ['paid'], detached: true })
+      .workflow('after', lasting, { dependsOn: ['paid'] })
+    const engine = await worker({ workflows: [parent] })
+    const run = await engine.run(parent, undefined, { deadline: '30m' })
+    await clock.advance('1m')
+
+    const children = await engine.runs.list({ parentId: run.id })
+    expect(children.map(({ deadlineAt }) => deadlineAt)).toEqual([undefined, undefined])
+  })
+})

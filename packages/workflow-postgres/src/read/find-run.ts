@@ -13,6 +13,7 @@ interface FoundRow {
   readonly tags: string | null
   readonly parent_run_id: string | null
   readonly parent_step: number | null
+  readonly deadline_at: number | null
 }
 
 /** The definition of a run, by id. Index: primary keys. No locks. */
@@ -20,7 +21,7 @@ export const findRunById: Statement<FoundRow> = {
   name: 'find_run_by_id',
   text: `
 select r.id as run_id, r.definition_id, r.workflow, d.version, array_to_json(r.tags)::text as tags,
-  r.parent_run_id, r.parent_step
+  r.parent_run_id, r.parent_step, (extract(epoch from r.deadline_at) * 1000)::float8 as deadline_at
 from belay.workflow_runs r
 join belay.workflow_definitions d on d.id = any (array[r.definition_id])
 where r.id = $1::uuid`,
@@ -31,7 +32,7 @@ export const findRunByKey: Statement<FoundRow> = {
   name: 'find_run_by_key',
   text: `
 select r.id as run_id, r.definition_id, r.workflow, d.version, array_to_json(r.tags)::text as tags,
-  r.parent_run_id, r.parent_step
+  r.parent_run_id, r.parent_step, (extract(epoch from r.deadline_at) * 1000)::float8 as deadline_at
 from belay.workflow_runs r
 join belay.workflow_definitions d on d.id = any (array[r.definition_id])
 where r.workflow = $1::text and r.key = $2::text`,
@@ -54,5 +55,6 @@ export async function findRun(
     version: row.version,
     tags: tagsOf(row.tags),
     parent: parentOf(row),
+    deadlineAt: row.deadline_at,
   }
 }

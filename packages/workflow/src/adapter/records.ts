@@ -217,6 +217,8 @@ export interface FoundRun {
   readonly version: number
   readonly tags: readonly string[]
   readonly parent: ParentRun | null
+  /** Epoch milliseconds, store clock. Null without a deadline, and for a run that a caller's open transaction starts. */
+  readonly deadlineAt: number | null
 }
 
 export interface RunRecord {

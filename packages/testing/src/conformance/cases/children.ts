@@ -19,6 +19,16 @@ export const childCases: Cases = {
     expect(await given.adapter.findRun({ runId: parent.id })).toMatchObject({ parent: null })
   },
 
+  'a run is found with its deadline': async (given) => {
+    const graph = await single(given)
+    const now = await given.adapter.now()
+    const run = await given.start(graph, { deadlineMs: 60_000 })
+    const without = await given.start(graph)
+
+    expect((await given.adapter.findRun({ runId: run.id }))?.deadlineAt).toBeCloseTo(now + 60_000, -3)
+    expect(await given.adapter.findRun({ runId: without.id })).toMatchObject({ deadlineAt: null })
+  },
+
   'a child stays as long as its parent, and is pruned after it': async (given) => {
     const { parent, child } = await family(given)
     const worker = await given.worker()

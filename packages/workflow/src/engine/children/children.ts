@@ -1,4 +1,4 @@
-import { isTerminal, type RunStatus } from '../../adapter/index.ts'
+import { type FoundRun, isTerminal, type RunStatus } from '../../adapter/index.ts'
 import type { RunCause } from '../../cause.ts'
 import type { StepContext } from '../../definition/handler.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
@@ -83,18 +83,28 @@ export class Children implements ChildRuns {
 
   async #start(step: StepWithChild, context: StepContext, key: string): Promise<FoundChild> {
     const { claim, wait } = step
-    await checkDepth(this.#parts.adapter, step)
+    const parent = await checkDepth(this.#parts.adapter, step)
     const input: unknown = wait.computesInput ? await step.step.run!(context) : givenInput(context)
     const child = {
       key,
       input,
       parent: { runId: claim.runId, step: claim.step },
       reportsEnd: !wait.detached,
+      deadlineMs: await this.#timeLeftMs(step, parent),
     }
     const started = await startChild(this.#parts, wait.of as WorkflowDefinition | string, child)
     if (started.created) return { ...started, isOwn: true }
     // Another attempt of this step started it meanwhile, or somebody else has the key.
     return (await this.#findOwn(step, key))!
+  }
+
+  /**
+   * A child gets no longer than its parent has left. After a pivot its parent has no deadline any more, and for a detached child nobody waits.
+   */
+  async #timeLeftMs({ step, wait }: StepWithChild, parent: FoundRun | null): Promise<number | undefined> {
+    const deadlineAt = parent?.deadlineAt ?? null
+    if (deadlineAt === null || wait.detached || step.pivotsBefore.length > 0) return undefined
+    return Math.max(1, deadlineAt - (await this.#parts.adapter.now()))
   }
 
   async #look(step: StepWithChild, { runId, workflow }: FoundChild): Promise<ChildState> {

@@ -3,14 +3,16 @@ import { PermanentError } from '../../handler-errors.ts'
 import type { StepWithChild } from '../attempt/child-runs.ts'
 
 /**
- * Refuses a child that would have too many parents above one another: a workflow that starts itself must end somewhere.
+ * Refuses a child that would have too many parents above one another: a workflow that starts itself must end somewhere. Returns the run that is to be
+ * its parent; null if somebody deleted it.
  *
  * @throws PermanentError for a child that would be too deep.
  */
 export async function checkDepth(
   adapter: Pick<Adapter, 'findRun'>,
   { claim, step, wait }: StepWithChild,
-): Promise<void> {
+): Promise<FoundRun | null> {
+  let parent: FoundRun | null = null
   let next: string | undefined = claim.runId
   for (let depth = 0; next !== undefined; depth += 1) {
     if (depth === wait.depthMax) {
@@ -19,6 +21,8 @@ export async function checkDepth(
       )
     }
     const found: FoundRun | null = await adapter.findRun({ runId: next })
+    parent ??= found
     next = found?.parent?.runId
   }
+  return parent
 }

@@ -16,9 +16,12 @@ export interface StartChildParts {
   readonly onStarted: (child: { readonly run: NewRun; readonly definition: SavedDefinition }) => void
 }
 
-/** The run to start. A buried one has no input: none of its steps ever begins. */
+/** The run to start, with the longest that it may take besides its own deadline. A buried one has no input: none of its steps ever begins. */
 type NewChild = Pick<NewRun, 'key' | 'parent' | 'reportsEnd' | 'startDelayMs'> &
-  ({ readonly input: unknown; readonly buried?: false } | { readonly buried: true })
+  (
+    | { readonly input: unknown; readonly deadlineMs?: number | undefined; readonly buried?: false }
+    | { readonly buried: true }
+  )
 
 /**
  * Starts the child of a step, unless its key is taken.
@@ -41,7 +44,8 @@ export async function startChild(
     definitionId: definition.id,
     workflow: definition.name,
     input: child.buried === true ? null : await checkedInput(parts, definition.name, workflow, child.input),
-    deadlineMs: child.buried === true ? undefined : (workflow?.deadlineMs ?? undefined),
+    deadlineMs:
+      child.buried === true ? undefined : sooner(workflow?.deadlineMs ?? undefined, child.deadlineMs),
     key,
     parent,
     reportsEnd: reportsEnd === true || definition.shape.endSteps === true || hasChildren(definition.shape),
@@ -50,6 +54,10 @@ export async function startChild(
   const { runId, created } = await starter.start(run)
   if (created && child.buried !== true) onStarted({ run, definition })
   return { runId, workflow: definition.name, created }
+}
+
+function sooner(own: number | undefined, parents: number | undefined): number | undefined {
+  return own === undefined || parents === undefined ? (own ?? parents) : Math.min(own, parents)
 }
 
 function newestOf(workflows: readonly WorkflowDefinition[], name: string): WorkflowDefinition | undefined {
