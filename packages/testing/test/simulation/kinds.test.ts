@@ -14,6 +14,8 @@ test('simulated workflows have steps of every kind', () => {
   })
 
   expect(kindsOf(shapes)).toEqual(KINDS)
+  const fans = shapes.flatMap(({ steps }) => steps.filter(({ children }) => children === true))
+  expect(new Set(fans.map(({ onFailure }) => onFailure))).toEqual(new Set([undefined, 'continue']))
 })
 
 test('the definitions of the differential test have steps of every kind', () => {

@@ -81,7 +81,14 @@ function nameOf({ runId, status, key }: RunRecord) {
   return { runId, status, key }
 }
 
-const INSTANTS: ReadonlySet<string> = new Set(['at', 'since', 'startedAt', 'renewedAt', 'leaseExpiresAt'])
+const INSTANTS: ReadonlySet<string> = new Set([
+  'at',
+  'since',
+  'startedAt',
+  'renewedAt',
+  'leaseExpiresAt',
+  'deadlineAt',
+])
 
 function relative(value: unknown, startedAt: number): unknown {
   return JSON.parse(

@@ -14,8 +14,10 @@ export async function definitionsWithin(adapter: Adapter, tx: unknown): Promise<
 
 /** Looks a run up in a transaction and, if it exists, pauses and resumes it. The steps that were ready continue as before. */
 export async function pausedAndResumed(adapter: Adapter, runId: string, tx: unknown): Promise<unknown> {
-  const found = await adapter.findRun({ runId }, { tx })
-  if (found === null) return { found }
+  const run = await adapter.findRun({ runId }, { tx })
+  if (run === null) return { found: null }
+  // A store need not know the deadline of a run that the open transaction starts.
+  const { deadlineAt: _, ...found } = run
   const handle = createEngine({ adapter }).runs.handle(runId)
   // A run that may have children is refused, with nothing written.
   const answered = async (act: () => Promise<unknown>) =>
