@@ -28,7 +28,7 @@ retry and skip. A feature that no run has met is a failure too.
   npm run chaos -- --seed 7           the same choices again; what they meet differs, since time is real
 
   --intensity X    faults per time, 1 by default: about forty a minute, at most four at once
-  --starts N       runs started per second; default 5, with --quick 4
+  --starts N       runs started per second; default 5, with --quick 3
   --workers N      worker processes; default 4, the last of them on a Pool of the application's
   --timeline N     lines of the timeline that are printed when something broke; default 60
   --out FILE       also writes the report there, as JSON
@@ -61,11 +61,11 @@ export function readOptions(args: readonly string[]): ChaosOptions | 'help' {
   return {
     seed: numberOf('seed', values.seed, { low: 0, high: 2 ** 31 }) ?? Math.floor(Math.random() * 2 ** 31),
     faultsMs: minutes === undefined ? (quick ? QUICK_MS : MINUTES * 60_000) : minutes * 60_000,
-    restMs: quick ? 25_000 : 45_000,
+    restMs: 60_000,
     classes: classesOf(values.only),
     intensity: numberOf('intensity', values.intensity, { low: 0.1, high: 10 }) ?? 1,
     workers: numberOf('workers', values.workers, { low: 2, high: 16 }) ?? (quick ? 3 : 4),
-    startsPerSecond: numberOf('starts', values.starts, { low: 1, high: 200 }) ?? (quick ? 4 : 5),
+    startsPerSecond: numberOf('starts', values.starts, { low: 1, high: 200 }) ?? (quick ? 3 : 5),
     timelineMax: numberOf('timeline', values.timeline, { low: 1, high: 100_000 }) ?? 60,
     out: values.out,
   }

@@ -19,13 +19,13 @@ const LOOK_MS = 100
 const TELL_MS = 250
 const TAKE_UP_MS = 1_000
 /** The most open runs: chaos is not a load test. */
-const OPEN_MAX = 80
+const OPEN_MAX = 50
 const STARTING_MAX = 20
 const WORKFLOWS = [
-  { name: 'transfer', weight: 2 },
+  { name: 'transfer', weight: 1 },
   { name: 'order', weight: 1 },
   { name: 'patient', weight: 1 },
-  { name: 'gallery', weight: 2 },
+  { name: 'gallery', weight: 3 },
   { name: 'checkout', weight: 3 },
 ] as const
 

@@ -31,10 +31,7 @@ export function checkout(hands: Hands, children: Children) {
       dependsOn: ['deliver', 'subscribe'],
       pivot: true,
       compensateOn: 'started',
-      run: async (call) => {
-        await hands.failIfAsked(call)
-        return hands.effect(call)
-      },
+      run: (call) => hands.effectUnlessFailing(call),
       compensate: (call) => hands.effect(call, true),
     })
     .step('record', { dependsOn: ['capture'], run: (call) => hands.recordUnlessBroken(call) })

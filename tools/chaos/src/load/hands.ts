@@ -42,7 +42,7 @@ export class Hands {
     this.#world = world
   }
 
-  /** An effect on the world. By chance it fails before or after the effect. */
+  /** An effect on the world. By chance it fails before or after the effect. All that takes time is `work`: a handler notes its beginning first. */
   effect(call: Call, undo = false, work = () => pause(this.#ms(call))): Promise<{ key: string }> {
     return this.#within(call, async () => {
       const callId = await this.#world.begin(call, undo)
@@ -85,11 +85,21 @@ export class Hands {
     })
   }
 
+  /** The pivot: without an effect, it fails for good if the input says so. */
+  effectUnlessFailing(call: Call): Promise<{ key: string }> {
+    return this.effect(call, false, async () => {
+      await pause(this.#ms(call))
+      await this.failIfAsked(call)
+    })
+  }
+
   /** The step after a pivot: it may fail for good until an operator has repaired it. */
-  async recordUnlessBroken(call: Call): Promise<{ key: string }> {
-    if (planOf(call.input).afterPivot !== 'works' && !(await this.#world.isRepaired(call.runId, 'step')))
-      throw new PermanentError('The books are closed.')
-    return this.effect(call)
+  recordUnlessBroken(call: Call): Promise<{ key: string }> {
+    return this.effect(call, false, async () => {
+      await pause(this.#ms(call))
+      if (planOf(call.input).afterPivot !== 'works' && !(await this.#world.isRepaired(call.runId, 'step')))
+        throw new PermanentError('The books are closed.')
+    })
   }
 
   /** An effect of a handler that sends heartbeats. For some inputs the first attempt falls silent. */

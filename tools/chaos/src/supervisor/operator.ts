@@ -63,7 +63,7 @@ export async function repairParked(stage: Stage): Promise<void> {
 }
 
 /** What an operator does about a failed run once its cause is repaired. */
-async function retryUndone(stage: Stage): Promise<void> {
+export async function retryUndone(stage: Stage): Promise<void> {
   const { rows } = await stage.database.query<{ runId: string; input: Input }>(UNDONE)
   for (const { runId, input } of rows) {
     if (!planOf(input).isRetried || !(await repair(stage, runId, 'run'))) continue
@@ -96,4 +96,4 @@ where r.finished_at is null
 
 const UNDONE = `
 select id as "runId", input from belay.workflow_runs
-where status = 'compensated' and finished_at > now() - interval '5 s' and workflow in ('gallery', 'checkout')`
+where status = 'compensated' and finished_at > now() - interval '20 s' and workflow in ('gallery', 'checkout')`

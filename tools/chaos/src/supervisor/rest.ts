@@ -1,7 +1,7 @@
 import { summarised, type Violation } from '../oracle/violation.ts'
 import { pause } from '../pause.ts'
 import { openIntents } from '../world/intents.ts'
-import { repairParked } from './operator.ts'
+import { repairParked, retryUndone } from './operator.ts'
 import type { Stage } from './stage.ts'
 
 const LOOK_MS = 300
@@ -30,6 +30,7 @@ async function comeToRest(stage: Stage, withinMs: number): Promise<readonly Viol
   const end = performance.now() + withinMs
   for (;;) {
     await repairParked(stage).catch(() => {})
+    await retryUndone(stage).catch(() => {})
     const open = await openRuns(stage)
     const wanted = await openIntents(stage.world)
     if (open.length === 0 && wanted.length === 0 && (await hasToldAllEnds(stage))) return []
