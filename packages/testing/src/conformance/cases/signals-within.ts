@@ -58,7 +58,15 @@ export const signalWithinCases: Cases = {
 
     await given.harness.transaction(async (tx) => {
       await given.adapter.startRuns([run], { tx })
-      const found = { runId, definitionId: graph.id, workflow: 'pair', version: 1, tags: [], parent: null }
+      const found = {
+        runId,
+        definitionId: graph.id,
+        workflow: 'pair',
+        version: 1,
+        tags: [],
+        parent: null,
+        deadlineAt: null,
+      }
       expect(await given.adapter.findRun({ runId }, { tx })).toEqual(found)
       expect(await given.adapter.findRun({ workflow: 'pair', key: 'k' }, { tx })).toEqual(found)
       const signal = { runId, definitionId: graph.id, step: 1, key: 's', actor: null, payload: '1' }
