@@ -220,6 +220,7 @@ export const signalCases: Cases = {
       version: 4,
       tags: [],
       parent: null,
+      deadlineAt: null,
     }
     expect(await given.adapter.findRun({ runId: run.id })).toEqual(found)
     expect(await given.adapter.findRun({ workflow: 'pair', key: 'order:1' })).toEqual(found)
