@@ -20,7 +20,8 @@ export function addItems(
     nextItem: atOnce === null ? null : Math.min(atOnce, items.length),
     atOnce,
   })
-  const fence = removeItems(rows, run, step.step) + 1
+  // Of a step that was claimed or moved before, the items show it too: a worker's cached payloads may be stale for them.
+  const fence = Math.max(removeItems(rows, run, step.step) + 1, step.fence - 1)
   const added = items.map((item, index): StepOfRun => {
     const number = itemNumber(step.step, index)
     const open = pauses + (index < (atOnce ?? items.length) ? 0 : 1)

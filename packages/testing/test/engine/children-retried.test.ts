@@ -1,4 +1,4 @@
-import { define } from '@belay/workflow'
+import { define, PermanentError } from '@belay/workflow'
 import { expect, it } from 'vitest'
 import { engines } from './bench-of-engines.ts'
 
@@ -31,4 +31,24 @@ it('retries a child that failed after a pivot of its parent, with the step that 
   expect(await clock.runUntil(run.result())).toEqual({ before: 1, middle: { work: 'work' } })
   const children = await engine.runs.list({ parentId: run.id })
   expect(children.map((found) => found.status)).toEqual(['completed'])
+})
+
+it('refuses to retry a child that was never started, and only takes the key: it would wait for ever', async () => {
+  const { clock, worker } = engines()
+  const child = define('child', { version: 1 }).step('work', { run: () => 'work' })
+  const parent = define('parent', { version: 1 }).workflow('middle', child, {
+    input: () => {
+      throw new PermanentError('no input')
+    },
+  })
+  const engine = await worker({ workflows: [parent] })
+  const run = await engine.run(parent, undefined)
+  await clock.runUntil(run.result().catch(String))
+
+  const [buried] = await engine.runs.list({ parentId: run.id })
+
+  expect(buried).toMatchObject({ status: 'cancelled' })
+  await expect(engine.runs.handle(buried!.id).retry()).rejects.toThrow(
+    `Run ${buried!.id} cannot be retried: it has ended as cancelled. It is the child of an undone run and never began. Retry its parent.`,
+  )
 })

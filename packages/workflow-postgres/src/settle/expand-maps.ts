@@ -64,7 +64,7 @@ completed_maps as (
   from expanded_attempts a
   where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
-  returning a.run_id, a.step, a.definition_id, a.items, a.at_once, a.items_before, a.position, s.round as map_round${keeping.columns}
+  returning a.run_id, a.step, a.fence, a.definition_id, a.items, a.at_once, a.items_before, a.position, s.round as map_round${keeping.columns}
 ),
 -- The join waited for its map alone, and in a paused run for the resumption. Without items it begins at once.
 waiting_joins as (
@@ -78,7 +78,7 @@ waiting_joins as (
     finished_at = case when s.open_dependencies = j.leased_at then null else s.finished_at end,
     at_once = j.at_once, next_item = least(j.at_once, j.items)
   from (
-    select m.run_id, m.step, m.definition_id, m.items, m.at_once, m.items_before, m.position, m.map_round, ds.dependents[1] as join_step,
+    select m.run_id, m.step, m.fence, m.definition_id, m.items, m.at_once, m.items_before, m.position, m.map_round, ds.dependents[1] as join_step,
       'pending' as waiting_status,
       case when m.items = 0 and row_number() over (order by m.run_id, m.step) <= $12::int and exists (select from live_worker) then 1 end as leased_at
     from completed_maps m
@@ -87,7 +87,7 @@ waiting_joins as (
   ) j
   where s.run_id = any (array[j.run_id]) and s.step = any (array[j.join_step]) and s.status = any (array[j.waiting_status])
   returning s.run_id, s.step, s.status, s.fence, ${claimedColumns}, j.step as map, j.definition_id, j.items, coalesce(j.at_once, j.items) as at_once,
-    j.items_before, j.position, s.open_dependencies - j.items as held, j.map_round
+    j.items_before, j.position, s.open_dependencies - j.items as held, j.map_round, j.fence as map_fence
 ),
 -- A map that runs again decides its items anew.
 removed_items as (
@@ -101,7 +101,8 @@ beginning_items as materialized (
   from (
     select w.run_id, w.map, w.definition_id, w.items, w.items_before, w.at_once, w.held, w.map_round, w.position,
       case when w.held = 0 then least(w.at_once, w.items) else 0 end as beginning,
-      coalesce((select max(o.fence) + 1 from removed_items o where o.run_id = w.run_id and o.map = w.map), 0) as fence,
+      -- Of a map that was claimed or moved before, the items show it too: a worker's cached payloads may be stale for them.
+      greatest(w.map_fence - 1, (select max(o.fence) + 1 from removed_items o where o.run_id = w.run_id and o.map = w.map)) as fence,
       case when exists (select from live_worker) then $12::int - (select count(*)::int from waiting_joins j where j.status = 'running') else 0 end as room
     from waiting_joins w
   ) b

@@ -1,4 +1,4 @@
-import type { DefinitionShape, StepShape } from '../../adapter/index.ts'
+import type { DefinitionShape, RunRecord, StepShape } from '../../adapter/index.ts'
 
 const known = new WeakMap<DefinitionShape, boolean>()
 
@@ -19,4 +19,9 @@ export function runsChild({ kind, children }: StepShape): boolean {
 /** Nobody waits for the child of a detached step, and nothing undoes it. */
 export function sharesFate(step: StepShape): boolean {
   return runsChild(step) && step.compensate !== 'never'
+}
+
+/** Whether this run only takes the key of a child that was never started, so that nobody starts it any more. No other child of a step starts late. */
+export function isBuried({ parent, startAt }: Pick<RunRecord, 'parent' | 'startAt'>): boolean {
+  return parent !== null && parent.step !== null && startAt !== null
 }

@@ -1,4 +1,5 @@
 import type { RunToChange, StepChange, StoredStep } from '../../adapter/index.ts'
+import { isBuried } from '../base/child-steps.ts'
 import { dependentsIn, isContinued, isSettled, type Plan } from './plan.ts'
 import { isForward, remedyOfUndo, runRefusal, stepRefusal } from './refusal.ts'
 
@@ -50,6 +51,9 @@ export function assertRetryable({ run }: RunToChange, participle: string): void 
     throw runRefusal(run, participle, run.status === 'paused' ? 'Resume it with resume().' : remedy)
   }
   if (run.status === 'completed') throw runRefusal(run, participle, 'Start another run.')
+  if (isBuried(run)) {
+    throw runRefusal(run, participle, 'It is the child of an undone run and never began. Retry its parent.')
+  }
   const remedy = remedyOfUndo(run)
   if (remedy !== '') throw runRefusal(run, participle, remedy)
 }
