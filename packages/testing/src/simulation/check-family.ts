@@ -63,11 +63,12 @@ function isBuried({ startAt, createdAt }: RunRecord): boolean {
 
 const YEAR_MS = 365 * 86_400_000
 
+/** Ids are drawn at random in a world: they say nothing about the order. */
 function newestChild(runs: readonly RunDump[], { runId, step }: Outcome): RunRecord | undefined {
   const children = runs
     .map(({ run }) => run)
     .filter(({ parent }) => parent?.runId === runId && parent.step === step)
-  return children.sort((one, other) => (one.runId < other.runId ? 1 : -1))[0]
+  return children.sort((one, other) => other.createdAt - one.createdAt)[0]
 }
 
 /** Whether only an operator can bring this run on: its undo is parked, or that of a child for which it waits. */

@@ -235,7 +235,7 @@ function definitionOf(
 
 /**
  * Lets a run go on in which a step failed after a pivot. A wait would fail again without its signal, and a map with as few items as before: these are
- * skipped.
+ * skipped, unless the run goes on past them.
  */
 async function unpark(
   { engine }: Parameters<Operation['act']>[0],
@@ -244,9 +244,18 @@ async function unpark(
 ): Promise<void> {
   const handle = engine.runs.handle(runId)
   const isMap = (name: string) => steps.some((step) => step.name === `${name}[]`)
-  const stuck = steps.find(
+  const stuck = steps.filter(
     ({ status, waitingSince, name }) => status === 'failed' && (waitingSince !== null || isMap(name)),
   )
-  if (stuck === undefined) await handle.retry()
-  else await handle.skipStep(stuck.name, { output: STAND_IN })
+  for (const { name } of stuck) {
+    const skipped = await handle.skipStep(name, { output: STAND_IN }).then(() => true, isRefused)
+    if (skipped) return
+  }
+  await handle.retry()
+}
+
+/** False for a refusal. Throws any other error. */
+function isRefused(error: unknown): false {
+  if (!BelayError.is(error) || error.code !== 'action_refused') throw error
+  return false
 }
