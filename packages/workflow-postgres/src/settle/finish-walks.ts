@@ -151,7 +151,8 @@ function skippedItems(ended: string, branch: string): string {
   update belay.workflow_steps s
   set status = 'skipped', open_dependencies = 0, finished_at = belay.store_now(), branch = m.branch::json
   from (
-    select u.run_id, a.step, ${branch} as branch, 'pending' as waiting_status
+    -- Not the step of the attempt, which may be an item: a plan may multiply it before it compares it, and that overflows.
+    select u.run_id, ds.dependencies[1] as step, ${branch} as branch, 'pending' as waiting_status
     from updated_steps u
     join belay.workflow_definition_steps ds on ds.definition_id = any (array[u.definition_id]) and ds.step = any (array[u.step])
     join ${ended} a on a.run_id = any (array[u.run_id]) and a.step = any (array[ds.dependencies[1]])
