@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openStores } from '../src/open-stores.ts'
 import type { Stores } from '../src/stores.ts'
 
-const SEEDS = { postgres: 3, pglite: 2 } as const
+// CI simulates more of them: its stages simulation-postgres and simulation-pglite.
+const SEEDS = { postgres: 1, pglite: 1 } as const
 
 describe.each(['postgres', 'pglite'] as const)('simulated worlds on %s', (name) => {
   let stores: Stores

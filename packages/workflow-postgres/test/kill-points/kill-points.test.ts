@@ -38,7 +38,7 @@ describe('a worker killed at any call of the store', () => {
     expectOrder(left)
     expectOrderOfChild(left)
 
-    const points = share === 'all' ? killPoints(calls, share) : lastKillPoints(calls)
+    const points = share === 'all' ? killPoints(calls, share) : lastKillPoints(calls, share)
     await killEverywhere('done', false, left, points)
   }, 600_000)
 })

@@ -95,6 +95,7 @@ const TABLES = [
   'runs',
   'steps',
   'ready',
+  'ready_items',
   'signals',
   'history',
   'attempts',
