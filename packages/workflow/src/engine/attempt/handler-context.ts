@@ -40,7 +40,7 @@ export function handlerContext(source: ContextSource, payloads: ReadPayloads, lo
   const item = isItem(claim.step) ? payloads.item : undefined
   // What all items of a map get is parsed only if an item reads it: thousands of items may share a large input.
   const isLazy = item !== undefined && sizeOf(payloads.forward) > LAZY_FROM_CHARS
-  const context = new HandlerContext(source, isLazy ? { ...payloads, forward: NOTHING } : payloads, log)
+  const context = new HandlerContext(source, payloads, isLazy ? NOTHING : payloads.forward, log)
   if (item === undefined) return context
   if (isLazy) {
     const { input, outputs } = payloads.forward
@@ -163,12 +163,18 @@ class HandlerContext implements StepContext {
   readonly lastHeartbeat: unknown
   readonly #source: ContextSource
 
-  constructor(source: ContextSource, payloads: ReadPayloads, log: Logger) {
+  /** `forward` instead of what the payloads have: nothing, if it is parsed later. They cannot be copied, since they have getters. */
+  constructor(
+    source: ContextSource,
+    payloads: Pick<ReadPayloads, 'lastHeartbeat'>,
+    forward: ForwardPayloads,
+    log: Logger,
+  ) {
     const { claim, definition, step } = source
     this.runId = claim.runId
     this.step = step.name
-    this.input = fromJsonText(payloads.forward.input)
-    this.deps = dependencyOutputs(definition, step.number, payloads.forward.outputs)
+    this.input = fromJsonText(forward.input)
+    this.deps = dependencyOutputs(definition, step.number, forward.outputs)
     this.attempt = claim.attempt
     this.idempotencyKey = idempotencyKey(claim, step.name)
     this.log = log === silentLogger ? log : logOf(source, log)
