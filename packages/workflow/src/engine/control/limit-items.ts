@@ -32,12 +32,14 @@ function limitMap(plan: Plan, found: Placed, join: StoredStep): Plan {
   const { placed, steps } = found
   const changes = new Map(plan.steps.map((change) => [change.step, change]))
   const after = (place: number): StoredStep => changes.get(place) ?? steps[place]!
-  const items = placed.shape.steps[join.step]!.dependsOn.slice(1)
+  const [opener, ...items] = placed.shape.steps[join.step]!.dependsOn
   const indexOf = (place: number) => itemIndex(placed.numbers[place]!)
   // A failed item of a map that goes on has ended.
   const hasEnded = (row: StoredStep) => isSatisfied(row) || isContinued({ steps, shape: placed.shape }, row)
   const open = items.filter((place) => !hasEnded(after(place)))
   if (after(join.step).status !== 'pending' || plan.run.status !== 'running') return plan
+  // It decides the items again: those of earlier wait for it, and not for their turn.
+  if (!isSatisfied(after(opener!))) return plan
   const ready = howManyBegin(open.map(indexOf), items.length, turns.atOnce)
   const nextItem = ready === 0 ? items.length : indexOf(open[ready - 1]!) + 1
   const begins = new Set(open.slice(0, ready))
