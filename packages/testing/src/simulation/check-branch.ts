@@ -94,6 +94,11 @@ export class Decisions {
     return `${step} was decided twice: ${before.branch}, then ${branch}`
   }
 
+  /** The run was deleted: a start that is repeated makes another run of that id. */
+  forgetRun(runId: string): void {
+    for (const step of this.#byStep.keys()) if (step.startsWith(`${runId}/`)) this.#byStep.delete(step)
+  }
+
   /** The step decides anew: an operator sent it forward with what it builds on. */
   forget(step: string): void {
     this.#byStep.delete(step)

@@ -98,7 +98,10 @@ export class Oracle {
       case 'findRunEnds':
         return this.#followUps.found(answer as readonly RunEnd[])
       case 'prune':
-        for (const runId of answer as readonly string[]) this.#pruned.add(runId)
+        for (const runId of answer as readonly string[]) {
+          this.#pruned.add(runId)
+          this.#decisions.forgetRun(runId)
+        }
     }
   }
 
