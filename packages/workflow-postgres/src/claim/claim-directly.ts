@@ -2,7 +2,14 @@ import { boundedLockWait } from '../base/lock-wait.ts'
 import type { Statement } from '../connection/statement.ts'
 import { begunAttempt, type ClaimAnswer, claimedColumns } from '../rows/claim-row.ts'
 import { newItem } from '../rows/item-rows.ts'
-import { claimableSteps, claimRows, dueDefinitions, headColumns, trimmedLeases } from './claim-parts.ts'
+import {
+  claimableSteps,
+  claimRows,
+  dueDefinitions,
+  headColumns,
+  newestMarks,
+  trimmedLeases,
+} from './claim-parts.ts'
 
 /**
  * Does the work of {@link claimSteps} in fewer writes. It locks no step before it updates it, so it waits briefly for a locked step. If that wait
@@ -66,14 +73,7 @@ journaled_runs as (
 ${trimmedLeases('$5')}
 select 'head' as kind, exists (select from live_worker) as live, (select count(*)::int from dequeued_rows) as looked, 0 as kept,
   ${headColumns}
-from (
-  select array_agg(newest.definition_id) as definition_ids, array_agg(newest.mark) as marks
-  from (
-    select q.definition_id, extract(epoch from max(q.available_at))::float8 as mark
-    from dequeued_rows q
-    group by q.definition_id
-  ) newest
-) m
+from (${newestMarks('dequeued_rows')}) m
 union all
 ${claimRows('claimed_steps')}`,
 }

@@ -2,7 +2,7 @@ import { boundedLockWait } from '../base/lock-wait.ts'
 import type { Statement } from '../connection/statement.ts'
 import { begunAttempt, type ClaimAnswer, claimedColumns } from '../rows/claim-row.ts'
 import { newItem } from '../rows/item-rows.ts'
-import { claimRows, dueDefinitions, headColumns, trimmedLeases } from './claim-parts.ts'
+import { claimRows, dueDefinitions, headColumns, newestMarks, trimmedLeases } from './claim-parts.ts'
 
 /**
  * Leases ready items of maps to a live worker, by hints of many items at once: from as many hints as `$7` says, at most `$3` items. What is left of a
@@ -60,14 +60,7 @@ journaled_runs as (
 ${trimmedLeases('$5')}
 select 'head' as kind, exists (select from live_worker) as live, (select count(*)::int from due_ranges) as looked, 0 as kept,
   ${headColumns}
-from (
-  select array_agg(newest.definition_id) as definition_ids, array_agg(newest.mark) as marks
-  from (
-    select t.definition_id, extract(epoch from max(t.available_at))::float8 as mark
-    from taken_ranges t
-    group by t.definition_id
-  ) newest
-) m
+from (${newestMarks('taken_ranges')}) m
 union all
 ${claimRows('claimed_steps')}`,
 }

@@ -51,6 +51,18 @@ export const headColumns = `(select count(*)::int from claimed_steps) as leased,
   null::int as fence, null::int as definition_id, null::int as round, null::int as attempt, null::int as failures, null::int as losses,
   null as undo_of, null::bool as has_input, null as input`
 
+/** The query of the new marks: for each definition, the latest time of the hints in `taken`, all of which were removed. */
+export function newestMarks(taken: string): string {
+  return `
+  select array_agg(newest.definition_id) as definition_ids, array_agg(newest.mark) as marks
+  from (
+    select t.definition_id, extract(epoch from max(t.available_at))::float8 as mark
+    from ${taken} t
+    group by t.definition_id
+  ) newest
+`
+}
+
 /**
  * The answer's rows for the claims in `claims`, in the order in which they are due. Items that were never claimed before share a row for each run: it
  * holds what is different in them, and the run's input once.

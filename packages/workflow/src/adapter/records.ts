@@ -34,7 +34,7 @@ export interface StepShape {
   readonly onFailure?: 'continue' | undefined
   /** Of a `map`: one compensation undoes all its items, as the undo of this step. Absent: each item has an undo of its own. */
   readonly compensateAll?: true | undefined
-  /** Of a `map`, each item runs a child; of a `repeat`, each round does. Absent: they run a handler. */
+  /** Of a `map`: each item runs a child. Absent: each runs a handler. */
   readonly children?: true | undefined
   /** Nothing can undo its effect; of a `map`, the effects of its items. Absent for false. */
   readonly irreversible?: boolean | undefined

@@ -23,13 +23,8 @@ export function joinedEnd(
   if (typeof items !== 'string' && map?.part === 'join' && map.of === 'repeat') return loopEnd(items[0]!)
   const collects = map?.part === 'join' ? map.collects : null
   try {
-    let output: string
-    if (typeof items === 'string') {
-      output = items
-    } else {
-      if (collects !== null) checkSuccess(attempt.step.name, items, collects)
-      output = `[${items.map(settledText).join(',')}]`
-    }
+    if (typeof items !== 'string' && collects !== null) checkSuccess(attempt.step.name, items, collects)
+    const output = typeof items === 'string' ? items : `[${items.map(settledText).join(',')}]`
     checkPayloadSize(output, payloadMaxBytes, () => outputOwner(attempt))
     return { type: 'returned', output }
   } catch (error) {

@@ -11,7 +11,7 @@ export function hasChildren(shape: DefinitionShape): boolean {
   return has
 }
 
-/** Whether the step, or each of its items or rounds, runs a child. */
+/** Whether the step, or each of its items, runs a child. */
 export function runsChild({ kind, children }: StepShape): boolean {
   return kind === 'child' || children === true
 }

@@ -159,17 +159,13 @@ export class PayloadCache {
     const lastRounds = new Map<string, number[]>()
     const outputs = new Map<string, number[]>()
     for (const { request } of pending) {
-      const { runId, lastRoundsOf, outputsOf: maps } = request
-      if (lastRoundsOf !== undefined)
-        lastRounds.set(runId, [...(lastRounds.get(runId) ?? []), ...lastRoundsOf])
-      if (maps !== undefined) outputs.set(runId, [...(outputs.get(runId) ?? []), ...maps])
-    }
-    for (const { request } of pending) {
-      const wanted = steps.get(request.runId) ?? new Set()
+      const { runId } = request
+      const wanted = steps.get(runId) ?? new Set()
       for (const step of request.steps) wanted.add(step)
-      steps.set(request.runId, wanted)
-      if (request.heartbeats === undefined) continue
-      heartbeats.set(request.runId, [...(heartbeats.get(request.runId) ?? []), ...request.heartbeats])
+      steps.set(runId, wanted)
+      append(lastRounds, runId, request.lastRoundsOf)
+      append(outputs, runId, request.outputsOf)
+      append(heartbeats, runId, request.heartbeats)
     }
     try {
       const found = await this.#adapter.load(
@@ -231,6 +227,17 @@ export class PayloadCache {
 }
 
 const NONE: readonly number[] = []
+
+function append<Value>(
+  lists: Map<string, Value[]>,
+  runId: string,
+  values: readonly Value[] | undefined,
+): void {
+  if (values === undefined) return
+  const list = lists.get(runId)
+  if (list === undefined) lists.set(runId, [...values])
+  else list.push(...values)
+}
 
 /** What a dependent needs to know besides outputs. */
 interface Reading {

@@ -38,7 +38,7 @@ function limitMap(plan: Plan, found: Placed, join: StoredStep): Plan {
   const hasEnded = (row: StoredStep) => isSatisfied(row) || isContinued({ steps, shape: placed.shape }, row)
   const open = items.filter((place) => !hasEnded(after(place)))
   if (after(join.step).status !== 'pending' || plan.run.status !== 'running') return plan
-  // It decides the items again: those of earlier wait for it, and not for their turn.
+  // While the map decides its items again, the earlier ones wait for that, and not for their turn.
   if (!isSatisfied(after(opener!))) return plan
   const ready = howManyBegin(open.map(indexOf), items.length, turns.atOnce)
   const nextItem = ready === 0 ? items.length : indexOf(open[ready - 1]!) + 1
