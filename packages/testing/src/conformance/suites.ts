@@ -27,6 +27,7 @@ import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
 import { loopCases } from './cases/loops.ts'
 import { continuedLoopCases } from './cases/loops-continued.ts'
+import { mapLimitCases } from './cases/map-limits.ts'
 import { mapCases } from './cases/maps.ts'
 import { migrationCases } from './cases/migration.ts'
 import { pauseCases } from './cases/pause.ts'
@@ -119,6 +120,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   loops: loopCases,
   'failures of loops past which a run continues': continuedLoopCases,
   maps: mapCases,
+  'limits of maps': mapLimitCases,
   items: itemCases,
   branches: branchCases,
   waits: waitCases,

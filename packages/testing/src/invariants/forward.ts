@@ -16,21 +16,31 @@ export function forwardFacts(view: RunView, report: Reporter): void {
     const open = openDependencies(step)
     fact('open_dependencies_count_is_right', !isOpen(step.status) || isCounted(view, step, open))
     fact('map_keeps_its_limit', keepsLimit(step))
+    fact('map_wastes_no_turn', wastesNoTurn(view, step))
     fact('started_after_its_dependencies', step.status === 'pending' || open === 0)
     fact('started_no_earlier_than_its_dependencies_ended', view.run.version > 1 || startedInOrder(step))
   }
 }
 
-/**
- * An item that an operator skipped cannot free the next one: then one more may be under way. Nor can those that had ended before a retry of the run, after
- * which the join has a fence.
- */
-function keepsLimit({ status, turns, dependencies, fence }: StepView): boolean {
-  if (turns === undefined || status !== 'pending') return true
-  const items = dependencies.filter(({ itemKey }) => itemKey !== undefined)
-  const underWay = items.filter((item) => isOpen(item.status) && item.status !== 'pending').length
-  const freesNone = items.filter((item) => item.status === 'skipped' || (fence > 0 && item.isSettled))
-  return underWay <= turns.atOnce + freesNone.length
+/** No more items are under way than may be. */
+function keepsLimit(step: StepView): boolean {
+  return step.turns === undefined || step.status !== 'pending' || underWay(step).length <= step.turns.atOnce
+}
+
+/** No item waits for its turn while another one may begin. In a paused run nothing begins. */
+function wastesNoTurn({ run }: RunView, step: StepView): boolean {
+  const { turns, status, dependencies } = step
+  const isDecided = dependencies.every(({ itemKey, isSettled }) => itemKey !== undefined || isSettled)
+  if (turns === undefined || status !== 'pending' || run.status === 'paused' || !isDecided) return true
+  const waits = dependencies.some((item) => item.itemKey !== undefined && item.status === 'pending')
+  return !waits || underWay(step).length === turns.atOnce
+}
+
+/** Items that have begun, or may, and have not ended. One that failed after a pivot keeps its turn until an operator has acted. */
+function underWay({ dependencies }: StepView): StepView['dependencies'] {
+  return dependencies.filter(
+    ({ itemKey, status, isSettled }) => itemKey !== undefined && status !== 'pending' && !isSettled,
+  )
 }
 
 /** In a run that moved to another version, a step may depend on one that ended later. */

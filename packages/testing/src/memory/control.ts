@@ -6,6 +6,7 @@ import type {
   StepChange,
   StoredRun,
   StoredStep,
+  Turns,
 } from '@belay/workflow/adapter'
 import { isTerminal } from '@belay/workflow/adapter'
 import { assertInvariant, assertRow, changeStep, moveRun } from './change.ts'
@@ -92,10 +93,14 @@ function changedRow(
   { name: _, itemKey: __, turns, undoError, ...rest }: StepChange,
   old: Pick<StepRow, 'begun' | 'undo'>,
 ) {
-  const change = turns === undefined ? rest : { ...rest, ...turns }
+  const change = turns === undefined ? rest : { ...rest, ...turnsOf(turns) }
   const undo = change.undo && { ...change.undo, error: undoError ?? old.undo?.error ?? null }
   if (change.startedAt === null) return { ...change, undo, begun: false }
   return { ...change, undo, begun: change.error === undefined ? old.begun : true }
+}
+
+function turnsOf({ atOnce, nextItem, order }: Turns): Pick<StepRow, 'atOnce' | 'nextItem' | 'itemOrder'> {
+  return { atOnce, nextItem, itemOrder: order }
 }
 
 /** Replaces the run's rows by those of another definition. A step keeps its payloads under its new number. */
@@ -130,7 +135,7 @@ function moveChildren(rows: Rows, { runId }: RunRow, oldNumbers: readonly (numbe
   }
 }
 
-const NO_ITEM = { item: null, atOnce: null, nextItem: null }
+const NO_ITEM = { item: null, atOnce: null, nextItem: null, itemOrder: null }
 
 const NOTHING = { output: null, error: null, begun: null, undo: null }
 

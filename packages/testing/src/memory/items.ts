@@ -19,6 +19,7 @@ export function addItems(
     openDependencies: join.openDependencies + items.length,
     nextItem: atOnce === null ? null : Math.min(atOnce, items.length),
     atOnce,
+    itemOrder: null,
   })
   // Of a step that was claimed or moved before, the items show it too: a worker's cached payloads may be stale for them.
   const fence = Math.max(removeItems(rows, run, step.step) + 1, step.fence - 1)
@@ -78,7 +79,8 @@ export function freeNextItem(run: RunRow, ended: number): readonly StepOfRun[] {
   const map = mapOf(ended)
   const join = run.steps[joinOf(run, map)]!
   if (join.status !== 'pending' || join.nextItem === null) return []
-  const next = join.nextItem < ITEMS_MAX ? run.items.get(itemNumber(map, join.nextItem)) : undefined
+  const index = join.itemOrder === null ? join.nextItem : (join.itemOrder[join.nextItem] ?? ITEMS_MAX)
+  const next = index < ITEMS_MAX ? run.items.get(itemNumber(map, index)) : undefined
   changeStep(run, join, { nextItem: join.nextItem + 1 })
   if (next?.status !== 'pending') return []
   const openDependencies = next.openDependencies - 1

@@ -207,7 +207,8 @@ function stepRecord(run: RunRow, row: StepRow): StepRecord {
     branch: row.branch,
     name: nameOf(run, row),
   }
-  if (row.atOnce !== null) return { ...record, turns: { atOnce: row.atOnce, nextItem: row.nextItem! } }
+  if (row.atOnce !== null)
+    return { ...record, turns: { atOnce: row.atOnce, nextItem: row.nextItem!, order: row.itemOrder } }
   return row.item === null ? record : { ...record, itemKey: row.item.key }
 }
 

@@ -78,9 +78,10 @@ export interface StepRow {
   succeeded: boolean
   /** Only of an item of a map. */
   readonly item: NewItem | null
-  /** Only of a step that joins a map with limited concurrency: the limit, and the index of the next item that waits for its turn. */
+  /** Only of a step that joins a map with limited concurrency: its `Turns`. */
   atOnce: number | null
   nextItem: number | null
+  itemOrder: readonly number[] | null
   /** Whether the step runs, as its definition decided; null before that. */
   branch: JsonText
 }

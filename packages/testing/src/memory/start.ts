@@ -169,6 +169,7 @@ export function newStep(step: number, openDependencies: number, startAt: number 
     item: null,
     atOnce: null,
     nextItem: null,
+    itemOrder: null,
     branch: null,
   }
 }

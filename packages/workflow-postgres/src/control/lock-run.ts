@@ -34,7 +34,7 @@ locked_steps as materialized (
     s.started_at, s.finished_at, s.available_at, s.waiting_since, s.signalled_at, s.failing_since,
     s.round, ${countedAttempts} as attempts, s.undo_attempts, s.undo_failures, s.undo_losses, s.undo_started_at, s.undo_finished_at,
     s.undo_skipped,
-    coalesce(s.succeeded, false) as succeeded, s.branch::text as branch, s.item_key, s.at_once, s.next_item
+    coalesce(s.succeeded, false) as succeeded, s.branch::text as branch, s.item_key, s.at_once, s.next_item, s.item_order
   from (values ($1::uuid)) as asked (run_id)
   cross join (select count(*) from bounded_wait) as wait_was_bounded
   join belay.workflow_steps s on s.run_id = any (array[asked.run_id])
@@ -60,7 +60,7 @@ select r.id as run_id, r.workflow, counted.version, r.definition_id, counted.ste
   r.stop, r.ends_as, r.parent_run_id, r.parent_step, case when s.step = 0 then r.cause::text end as cause, ${epochMs('r.created_at')} as created_at,
   ${epochMs('r.finished_at')} as finished_at, ${epochMs('r.start_at')} as start_at,
   ${epochMs('r.deadline_at')} as deadline_at, ${epochMs('belay.store_clock()')} as now,
-  s.step, ${rowName} as name, s.item_key, s.at_once, s.next_item, s.status as step_status, s.open_dependencies, s.fence, s.failures, s.losses, s.worker_id, s.undo_of,
+  s.step, ${rowName} as name, s.item_key, s.at_once, s.next_item, s.item_order, s.status as step_status, s.open_dependencies, s.fence, s.failures, s.losses, s.worker_id, s.undo_of,
   ${epochMs('s.started_at')} as step_started_at, ${epochMs('s.finished_at')} as step_finished_at,
   ${epochMs('s.available_at')} as available_at, ${epochMs('s.waiting_since')} as waiting_since,
   ${epochMs('s.signalled_at')} as signalled_at, ${epochMs('s.failing_since')} as failing_since,

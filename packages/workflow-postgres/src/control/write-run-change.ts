@@ -20,15 +20,15 @@ with changed_steps as materialized (
     to_timestamp(c.signalled_at / 1000) as signalled_at, to_timestamp(c.failing_since / 1000) as failing_since,
     c.sets_output, c.output, c.is_new, c.new_error, c.round, c.attempts, c.undo_attempts, c.undo_failures, c.undo_losses,
     to_timestamp(c.undo_started_at / 1000) as undo_started_at, to_timestamp(c.undo_finished_at / 1000) as undo_finished_at,
-    c.undo_skipped, c.new_undo_error, c.succeeded, c.branch, c.next_item
+    c.undo_skipped, c.new_undo_error, c.succeeded, c.branch, c.next_item, c.item_order
   from unnest($1::uuid[], $2::int[], $3::int[], $4::text[], $5::int[], $6::int[], $7::int[], $8::int[], $9::uuid[], $10::text[],
     $11::float8[], $12::float8[], $13::float8[], $14::float8[], $15::float8[], $16::bool[], $17::text[], $18::bool[], $19::float8[], $38::text[],
     $39::int[], $40::int[], $41::int[], $42::int[], $43::int[], $44::float8[], $45::float8[], $46::bool[], $47::text[], $48::bool[],
-    $49::text[], $50::int[])
+    $49::text[], $50::int[], $52::text[])
     as c (run_id, step, old_step, status, open_dependencies, fence, failures, losses, worker_id, undo_of,
       started_at, finished_at, available_at, waiting_since, signalled_at, sets_output, output, is_new, failing_since, new_error,
       round, attempts, undo_attempts, undo_failures, undo_losses, undo_started_at, undo_finished_at, undo_skipped, new_undo_error, succeeded,
-      branch, next_item)
+      branch, next_item, item_order)
 ),
 -- A statement sees the rows as they were before it, so this reads the old payloads.
 moved_payloads as materialized (
@@ -50,7 +50,8 @@ updated_steps as (
     error = case when c.new_error is not null then c.new_error::json when c.old_step = c.step then s.error else c.moved_error end,
     -- A step that is reset has not begun; a step whose handler is given up has begun.
     begun = case when c.started_at is null then false when c.new_error is not null then true when c.old_step = c.step then s.begun else c.moved_begun end,
-    succeeded = c.succeeded, branch = c.branch::json, next_item = coalesce(c.next_item, s.next_item)
+    succeeded = c.succeeded, branch = c.branch::json, next_item = coalesce(c.next_item, s.next_item),
+    item_order = case when c.next_item is null then s.item_order else c.item_order::int[] end
   from (
     select changed.*, m.output as moved_output, m.error as moved_error, m.undo_error as moved_undo_error, m.begun as moved_begun
     from changed_steps changed
@@ -168,6 +169,7 @@ export async function write(connection: Connection, found: RunToChange, change: 
     change.steps.map(({ branch }) => branch),
     change.steps.map(({ turns }) => turns?.nextItem ?? null),
     migration?.reportsEnd ?? null,
+    change.steps.map(({ turns }) => (turns?.order ? `{${turns.order.join()}}` : null)),
   ])
   const askAnew = stepsThatAskAnew(found, change)
   if (askAnew.length > 0) await connection.query(supersedeSignals, [run.runId, askAnew])

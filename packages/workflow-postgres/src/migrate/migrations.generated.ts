@@ -847,4 +847,13 @@ CROSS JOIN LATERAL generate_series(0, q.items - 1) AS n (number);
 INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0011_ranges_of_items', 5);
 `,
   },
+  {
+    tag: '0012_order_of_items',
+    hash: 'b984ac50f48e3b0c91d4dcee90a8b3f9d62cebda351b8433ef0141f6f2efb343',
+    sql: `-- Which items of a map wait for their turn, if an operator's action left others between them that have ended.
+ALTER TABLE "belay"."workflow_steps" ADD COLUMN "item_order" integer[];
+--> statement-breakpoint
+INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0012_order_of_items', 5);
+`,
+  },
 ]

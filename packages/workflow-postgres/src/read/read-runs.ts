@@ -103,6 +103,7 @@ const stepColumns = {
   item_key: sql<string | null>`${steps.itemKey}`.as('item_key'),
   at_once: sql<number | null>`${steps.atOnce}`.as('at_once'),
   next_item: sql<number | null>`${steps.nextItem}`.as('next_item'),
+  item_order: sql<readonly number[] | null>`${steps.itemOrder}`.as('item_order'),
   step_status: sql<StepStatus>`${steps.status}`.as('step_status'),
   fence: steps.fence,
   round: steps.round,

@@ -24,6 +24,7 @@ export interface StepColumns extends UndoColumns {
   readonly item_key: string | null
   readonly at_once: number | null
   readonly next_item: number | null
+  readonly item_order: readonly number[] | null
 }
 
 /** A step without its payloads. */
@@ -50,6 +51,8 @@ export function decodeStep(row: StepColumns): StoredStep {
     succeeded: row.succeeded,
     branch: row.branch,
     ...(row.item_key === null ? {} : { itemKey: row.item_key }),
-    ...(row.at_once === null ? {} : { turns: { atOnce: row.at_once, nextItem: row.next_item! } }),
+    ...(row.at_once === null
+      ? {}
+      : { turns: { atOnce: row.at_once, nextItem: row.next_item!, order: row.item_order } }),
   }
 }

@@ -62,6 +62,8 @@ export function makeSteps(schema: Schema) {
       /** Of a step that joins a map with limited concurrency: the limit, and the index of the next item that waits for its turn. */
       atOnce: integer('at_once'),
       nextItem: integer('next_item'),
+      /** Of such a step after an operator's action, if ended items lie between those that wait: their indexes. Then `next_item` is a position in it. */
+      itemOrder: integer('item_order').array(),
     },
     (table) => [
       primaryKey({ name: 'workflow_steps_pkey', columns: [table.runId, table.step] }),

@@ -76,7 +76,7 @@ waiting_joins as (
     attempts = case when s.open_dependencies = j.leased_at then ${countedAttempts} + 1 else s.attempts end,
     started_at = case when s.open_dependencies = j.leased_at then belay.store_clock() else s.started_at end,
     finished_at = case when s.open_dependencies = j.leased_at then null else s.finished_at end,
-    at_once = j.at_once, next_item = least(j.at_once, j.items)
+    at_once = j.at_once, next_item = least(j.at_once, j.items), item_order = null
   from (
     select m.run_id, m.step, m.fence, m.definition_id, m.items, m.at_once, m.items_before, m.position, m.map_round, ds.dependents[1] as join_step,
       'pending' as waiting_status,

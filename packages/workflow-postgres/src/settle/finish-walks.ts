@@ -89,7 +89,8 @@ export const ITEMS: Walk = {
     next_item = s.next_item + case when b.undo then 0 else b.satisfied end`,
   // A map without a limit, and a loop, hold nothing back.
   counted: `,
-    case when s.at_once is not null then s.next_item end as next_item, b.satisfied, b.undo`,
+    case when s.at_once is not null then s.next_item end as next_item,
+    case when s.at_once is not null then s.item_order[s.next_item - b.satisfied + 1 : s.next_item] end as freed_order, b.satisfied, b.undo`,
   freed: `
 freed_items as (
   update belay.workflow_steps s
@@ -101,19 +102,29 @@ freed_items as (
     started_at = case when s.open_dependencies = 1 and s.step < f.leased_below then belay.store_clock() else s.started_at end,
     finished_at = case when s.open_dependencies = 1 and s.step < f.leased_below then null else s.finished_at end
   from (
-    select e.run_id, e.definition_id, e.end_step, e.map_end, e.satisfied, e.waiting_status,
-      e.end_step - e.satisfied + greatest(0, e.room - (sum(e.satisfied) over (order by e.run_id, e.end_step))::int + e.satisfied) as leased_below
+    select e.run_id, e.definition_id, e.waiting_status, i.begin_step, i.end_step, i.begin_step + i.leased as leased_below
     from (
-      select u.run_id, u.definition_id, (ds.dependencies[1] + 1) * ${FIRST_ITEM} + u.next_item as end_step,
-        (ds.dependencies[1] + 2) * ${FIRST_ITEM} as map_end, u.satisfied, 'pending' as waiting_status,
-        case when exists (select from live_worker) then $9::int - (select count(*)::int from updated_steps h where h.unblocked) else 0 end as room
-      from updated_steps u
-      join belay.workflow_definition_steps ds on ds.definition_id = any (array[u.definition_id]) and ds.step = any (array[u.step])
-      where u.next_item is not null and not u.undo
+      select m.*, greatest(0, m.room - (sum(m.satisfied) over (order by m.run_id, m.first_item))::int + m.satisfied) as leased
+      from (
+        select u.run_id, u.definition_id, (ds.dependencies[1] + 1) * ${FIRST_ITEM} as first_item, u.next_item, u.freed_order, u.satisfied,
+          'pending' as waiting_status,
+          case when exists (select from live_worker) then $9::int - (select count(*)::int from updated_steps h where h.unblocked) else 0 end as room
+        from updated_steps u
+        join belay.workflow_definition_steps ds on ds.definition_id = any (array[u.definition_id]) and ds.step = any (array[u.step])
+        where u.next_item is not null and not u.undo
+      ) m
     ) e
-    order by e.run_id, e.end_step
+    -- The items that wait follow one another, unless an operator's action has given them an order.
+    cross join lateral (
+      select e.first_item + e.next_item - e.satisfied as begin_step, e.first_item + least(e.next_item, ${FIRST_ITEM}) as end_step, e.leased
+      where e.freed_order is null
+      union all
+      select e.first_item + o.index, e.first_item + o.index + 1, case when o.position <= e.leased then 1 else 0 end
+      from unnest(e.freed_order) with ordinality as o (index, position)
+    ) i
+    order by e.run_id, i.begin_step
   ) f
-  where s.run_id = any (array[f.run_id]) and s.step >= f.end_step - f.satisfied and s.step < least(f.end_step, f.map_end)
+  where s.run_id = any (array[f.run_id]) and s.step >= f.begin_step and s.step < f.end_step
     and s.status = any (array[f.waiting_status])
   returning s.run_id, s.step, s.fence, s.status, f.definition_id, ${claimedColumns}, ${newItem(1)}
 ),

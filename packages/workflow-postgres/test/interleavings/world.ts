@@ -130,9 +130,10 @@ export class World {
     edges: Readonly<Record<string, readonly string[]>>,
     version = 1,
     kinds: Parameters<typeof definitionOf>[2] = {},
+    facts: Parameters<typeof definitionOf>[3] = {},
   ): Promise<SavedDefinition> {
     const id = `${name} ${version}`
-    const record = { ...definitionOf(name, edges, kinds), version, checksum: id }
+    const record = { ...definitionOf(name, edges, kinds, facts), version, checksum: id }
     const definition = this.#saved.get(id) ?? (await this.store.saveDefinitions([record]))[0]!
     this.#saved.set(id, definition)
     this.#definitions.add(definition)

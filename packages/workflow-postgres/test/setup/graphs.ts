@@ -7,6 +7,7 @@ export function definitionOf(
   name: string,
   edges: Readonly<Record<string, readonly string[]>>,
   kinds: Readonly<Record<string, StepShape['kind']>> = {},
+  facts: Readonly<Record<string, Partial<StepShape>>> = {},
 ): DefinitionRecord {
   const names = Object.keys(edges)
   const steps = names.map((step) => ({
@@ -14,6 +15,7 @@ export function definitionOf(
     dependsOn: edges[step]!.map((dependency) => names.indexOf(dependency)),
     compensate: 'completed' as const,
     ...(kinds[step] === undefined ? {} : { kind: kinds[step] }),
+    ...facts[step],
   }))
   return { name, version: 1, checksum: name, shape: { steps } }
 }

@@ -281,11 +281,21 @@ export interface StepRecord {
   readonly irreversible?: boolean | undefined
   /** Only of an item of a map: its key. Its `name` is the map's, with the key in brackets. */
   readonly itemKey?: string | undefined
+  /** Only of the `join` of a map that limits how many items are under way at a time, once the map has decided them. */
+  readonly turns?: Turns | undefined
+}
+
+/** In which order the items of a map begin. */
+export interface Turns {
+  /** The limit. */
+  readonly atOnce: number
+  /** The position in `order` of the item that the next end of an item makes ready. */
+  readonly nextItem: number
   /**
-   * Only of the `join` of a map that limits how many items are under way at a time, once the map has decided them: the limit, and the index of the
-   * item that the next completion makes ready.
+   * Indexes of items. Null for all of them, in their order: then `nextItem` is an index. A map has another order once an operator's action left items
+   * that wait for their turn, with others between them that have ended: those that wait.
    */
-  readonly turns?: { readonly atOnce: number; readonly nextItem: number } | undefined
+  readonly order: readonly number[] | null
 }
 
 /** The undo of a step. Instants are epoch milliseconds, store clock. */

@@ -75,7 +75,7 @@ function decidePlaced(
 ): Decided {
   const rows = new Map(found.steps.map((row) => [row.step, row]))
   const steps = numbers.map((number, place) => ({ ...rows.get(number)!, step: place }))
-  const limit = (plan: Plan) => limitItems(plan, { steps, placed: { shape, numbers } })
+  const limit = (plan: Plan) => limitItems(plan, { run: found.run, steps, placed: { shape, numbers } })
   const { change, answer } = decideInOrder({ ...found, shape, steps }, action, by, limit)
   if (change === null) return { change, answer }
   const numberOf = <Row extends { readonly step: number }>(row: Row): Row => ({
@@ -115,8 +115,8 @@ function decideInOrder(
   return { change, answer: { changed: true, from, run, queued: change.queue.length > 0, drains } }
 }
 
-/** Actions after which more items of a map may have to begin, or fewer: after a resumption, those for which an item was skipped during the pause. */
-const MAKES_BEGIN: ReadonlySet<Action['type']> = new Set(['retry', 'retry_step', 'skip_step', 'resume'])
+/** Actions after which more items of a map may have to begin, or fewer. */
+const MAKES_BEGIN: ReadonlySet<Action['type']> = new Set(['retry', 'retry_step', 'skip_step'])
 
 function asChanged({ now }: RunToChange, run: StoredRun): ChangedRun {
   const { runId, definitionId, status, key, tags, createdAt, startAt, finishedAt } = run

@@ -1,15 +1,25 @@
-import { itemIndex, type PlacedShape, type StepChange, type StoredStep } from '../../adapter/index.ts'
+import {
+  itemIndex,
+  type PlacedShape,
+  type StepChange,
+  type StoredRun,
+  type StoredStep,
+  type Turns,
+} from '../../adapter/index.ts'
 import { isContinued, isSatisfied, type Plan } from './plan.ts'
+import { isForward } from './refusal.ts'
 
 /** The decided rows of a run with items, in terms of places. */
 interface Placed {
+  /** As it was before the action. */
+  readonly run: StoredRun
   readonly steps: readonly StoredStep[]
   readonly placed: PlacedShape
 }
 
 /**
  * Corrects a decision that makes steps begin, made without regard to maps. A map or a loop that runs again decides its items anew: until then its
- * join waits for it alone. Otherwise no more of its items are ready than may be under way at a time, and the others wait for their turn.
+ * join waits for it alone. Otherwise exactly as many of its items are under way as may be at a time, and the others wait for their turn.
  */
 export function limitItems(plan: Plan, found: Placed): Plan {
   return found.placed.shape.steps.reduce((corrected, { kind, dependsOn }, place) => {
@@ -31,49 +41,56 @@ function limitMap(plan: Plan, found: Placed, join: StoredStep): Plan {
   if (turns === undefined) return plan
   const { placed, steps } = found
   const changes = new Map(plan.steps.map((change) => [change.step, change]))
-  const after = (place: number): StoredStep => changes.get(place) ?? steps[place]!
+  const after = (place: number): StepChange => changes.get(place) ?? steps[place]!
   const [opener, ...items] = placed.shape.steps[join.step]!.dependsOn
-  const indexOf = (place: number) => itemIndex(placed.numbers[place]!)
-  // A failed item of a map that goes on has ended.
-  const hasEnded = (row: StoredStep) => isSatisfied(row) || isContinued({ steps, shape: placed.shape }, row)
-  const open = items.filter((place) => !hasEnded(after(place)))
-  if (after(join.step).status !== 'pending' || plan.run.status !== 'running') return plan
+  if (after(join.step).status !== 'pending' || !isForward(plan.run)) return plan
   // While the map decides its items again, the earlier ones wait for that, and not for their turn.
   if (!isSatisfied(after(opener!))) return plan
-  const ready = howManyBegin(open.map(indexOf), items.length, turns.atOnce)
-  const nextItem = ready === 0 ? items.length : indexOf(open[ready - 1]!) + 1
-  const begins = new Set(open.slice(0, ready))
-  const held = new Set(open.slice(ready).filter((place) => !HOLDS_TURN.has(after(place).status)))
-  const freed = open.filter((place) => begins.has(place) && isHeld(after(place)))
-  const rows = new Map(changes)
-  rows.set(join.step, { ...after(join.step), turns: { ...turns, nextItem } })
-  for (const place of held) rows.set(place, { ...after(place), status: 'pending', openDependencies: 1 })
-  for (const place of freed) rows.set(place, { ...after(place), status: 'ready', openDependencies: 0 })
-  return {
-    ...plan,
-    steps: [...rows.values()] as readonly StepChange[],
-    queue: [...plan.queue.filter(({ step }) => !held.has(step)), ...freed.map((place) => rows.get(place)!)],
-  }
+  const open = items.filter((place) => !hasEnded(found, after(place)))
+  const others = open.filter((place) => !hasTurn(found, steps[place]!))
+  const begin = Math.max(0, turns.atOnce - (open.length - others.length))
+  const pauses = pausesOf(plan.run)
+  const begins = others
+    .slice(0, begin)
+    .map((place): StepChange => ({ ...after(place), status: 'ready', openDependencies: pauses }))
+  const wait = others.slice(begin)
+  const held = wait
+    .map(after)
+    .filter(({ status, openDependencies }) => status !== 'pending' || openDependencies !== 1 + pauses)
+    .map((row): StepChange => ({ ...row, status: 'pending', openDependencies: 1 + pauses }))
+  const order = orderOf(
+    wait.map((place) => itemIndex(placed.numbers[place]!)),
+    items.length,
+  )
+  const joins: StepChange = { ...after(join.step), turns: { ...turns, ...order } }
+  const rows = new Map([...changes, ...[joins, ...begins, ...held].map((row) => [row.step, row] as const)])
+  const corrected = new Set(others)
+  const queue = plan.queue.filter(({ step }) => !corrected.has(step))
+  return { ...plan, steps: [...rows.values()], queue: pauses === 0 ? [...queue, ...begins] : queue }
 }
 
-/** An item that failed after a pivot keeps its turn until an operator has acted. */
-const HOLDS_TURN: ReadonlySet<string> = new Set(['running', 'failed'])
-
-function isHeld({ status, openDependencies }: StoredStep): boolean {
-  return status === 'pending' && openDependencies === 1
+/** A failed item of a map that goes on has ended. */
+function hasEnded({ steps, placed: { shape } }: Placed, row: StoredStep): boolean {
+  return isSatisfied(row) || isContinued({ steps, shape }, row)
 }
 
 /**
- * How many of the open items, by index, may begin now. Each item that ends frees the one at the next index: an index whose item has ended already
- * frees nobody, so for each of those one more begins now.
+ * Whether an item was under way before the action: begun and not ended, or about to begin. It keeps its turn. So does an item that failed after a
+ * pivot, until an operator has acted. In an ended run nothing is under way.
  */
-function howManyBegin(open: readonly number[], items: number, atOnce: number): number {
-  let ready = Math.min(atOnce, open.length)
-  for (;;) {
-    if (ready === open.length) return ready
-    const ended = items - (open[ready - 1]! + 1) - (open.length - ready)
-    const wanted = Math.min(atOnce + ended, open.length)
-    if (wanted <= ready) return ready
-    ready = wanted
-  }
+function hasTurn(found: Placed, row: StoredStep): boolean {
+  if (!isForward(found.run) || hasEnded(found, row)) return false
+  return row.status !== 'pending' || row.openDependencies <= pausesOf(found.run)
+}
+
+/** A pause counts as one more open dependency of what has not begun. */
+function pausesOf({ status }: StoredRun): number {
+  return status === 'paused' ? 1 : 0
+}
+
+/** In which order the items at these ascending indexes begin. */
+function orderOf(waiting: readonly number[], items: number): Omit<Turns, 'atOnce'> {
+  const [first = items] = waiting
+  const followOneAnother = waiting.every((index, position) => index === first + position)
+  return followOneAnother ? { nextItem: first, order: null } : { nextItem: 0, order: waiting }
 }
