@@ -11,7 +11,7 @@ import {
 import type { RunDump } from '../invariants/index.ts'
 import { checkBranch } from './check-branch.ts'
 import { hasParkedChild, isParked } from './check-family.ts'
-import { compensateOf, isRound, itemsOf, rowsAfter, stepOf } from './descendants.ts'
+import { compensateOf, isRound, itemsOf, rowsAfter, stepOf, undoneWith } from './descendants.ts'
 import { STAND_IN } from './plan.ts'
 
 /** What an oracle knows, by run and the step's name. */
@@ -207,22 +207,32 @@ function leastLengthMs(wait: Wait): number {
 function checkUndone(end: End, step: StepRecord, broken: Report): void {
   const { found, definition, known } = end
   const compensate = compensateOf(definition, step)
+  const name = `${found.run.runId}/${step.name}`
+  const where = `stopped run ${found.run.runId}, step ${step.name} (${compensate})`
+  const compensated = known.recorded.has(`${name}/compensated`)
+  // It was undone before its run moved to a version in which the step has no compensation.
+  if (step.status === 'compensated' && compensate === 'never' && isUndoneByAnother(end, step)) return
+  const owed =
+    compensate !== 'never' &&
+    undoneWith(definition, found, step).some((row) => mayHaveEffect(end, row, compensate))
+  if (owed !== (step.status === 'compensated')) broken(`${where}: ${step.status}, but owed an undo: ${owed}`)
+  if (owed !== compensated) broken(`${where}: undo recorded: ${compensated}, owed: ${owed}`)
+  checkOver(where, step, broken)
+}
+
+/** Whether what the row did must be undone, if it has a compensation that is called when the step has `completed`, or was `started`. */
+function mayHaveEffect(
+  { found, definition, known }: End,
+  step: StepRecord,
+  compensate: 'completed' | 'started',
+): boolean {
+  if (known.recorded.has(`${found.run.runId}/${step.name}/completed`)) return true
   const isUndecided =
     !isItem(step.step) &&
     definition.record.shape.steps[step.step]!.when === 'function' &&
     step.branch === null
   const begun = !isUndecided && (found.stored?.begun?.[found.steps.indexOf(step)] ?? step.startedAt !== null)
-  const name = `${found.run.runId}/${step.name}`
-  const where = `stopped run ${found.run.runId}, step ${step.name} (${compensate})`
-  const completed = known.recorded.has(`${name}/completed`)
-  const compensated = known.recorded.has(`${name}/compensated`)
-  // It was undone before its run moved to a version in which the step has no compensation.
-  if (step.status === 'compensated' && compensate === 'never' && isUndoneByAnother(end, step)) return
-  const owed =
-    compensate !== 'never' && (completed || (compensate === 'started' && begun && step.status !== 'skipped'))
-  if (owed !== (step.status === 'compensated')) broken(`${where}: ${step.status}, but owed an undo: ${owed}`)
-  if (owed !== compensated) broken(`${where}: undo recorded: ${compensated}, owed: ${owed}`)
-  checkOver(where, step, broken)
+  return compensate === 'started' && begun && step.status !== 'skipped'
 }
 
 function isUndoneByAnother({ versions }: End, { name }: StepRecord): boolean {

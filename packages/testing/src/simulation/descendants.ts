@@ -47,8 +47,22 @@ export function isRound({ record }: WorkflowDefinition, step: number): boolean {
   return isItem(step) && record.shape.steps[mapOf(step)]!.kind === 'repeat'
 }
 
-/** When a row is undone: the step that decides a map's items, or begins a loop, never is. */
+/**
+ * When a row is undone. The step that begins a loop never is, nor is the one that decides a map's items, unless it undoes all of them: then that is for
+ * its items, and they have no undo of their own.
+ */
 export function compensateOf({ record }: WorkflowDefinition, { step }: Pick<StepRecord, 'step'>) {
-  const { kind, compensate } = record.shape.steps[templateOf(step)]!
-  return (kind === 'map' || kind === 'repeat') && !isItem(step) ? 'never' : compensate
+  const { kind, compensate, compensateAll = false } = record.shape.steps[templateOf(step)]!
+  const isOpener = (kind === 'map' || kind === 'repeat') && !isItem(step)
+  return isOpener === compensateAll ? compensate : 'never'
+}
+
+/** The rows whose effects an undo of this one undoes: itself, or the items of its map. */
+export function undoneWith(
+  { record }: WorkflowDefinition,
+  found: RunDump,
+  row: StepRecord,
+): readonly StepRecord[] {
+  const { kind, compensateAll = false } = record.shape.steps[templateOf(row.step)]!
+  return kind === 'map' && compensateAll && !isItem(row.step) ? itemsOf(found, row.step) : [row]
 }

@@ -1,11 +1,17 @@
 import type { GraphHandlerContext, StepEvent, UndoReport } from '@belay/workflow'
 import type { StepRecord } from '@belay/workflow/adapter'
 import type { Dump, RunDump } from '../invariants/index.ts'
+import {
+  type CompensateOn,
+  compensateOn,
+  type ItemEffect,
+  isItemOf,
+  undoesAll,
+  undoneItems,
+} from './item-effects.ts'
 import { isPastPivot } from './pivots.ts'
 import type { Plan } from './plan.ts'
 import type { Written } from './store.ts'
-
-type CompensateOn = 'completed' | 'started' | 'never'
 
 /** The effect behind one idempotency key. Other systems do it once, and undo it once. */
 interface Effect {
@@ -67,16 +73,16 @@ export class Effects {
     }
     return {
       happen: async () => this.#happened(await look()),
-      undo: async () => this.#undone(await look()),
+      undo: async () => this.#undoneBy(await look(), undoneItems(context)),
       compensateOn: (plan) => compensateOn(plan, step),
     }
   }
 
   /** Called when a transactional handler's write was committed. */
-  committed({ runId, step, outcome, key }: Written): void {
+  committed({ runId, step, outcome, key, undone }: Written): void {
     const call: Call = { runId, step, key, timely: true, signalledFence: null }
     if (outcome === 'completed') this.#happened(call)
-    else this.#undone(call)
+    else this.#undoneBy(call, undone)
   }
 
   /**
@@ -100,10 +106,16 @@ export class Effects {
         status === 'compensated' && (old === 'compensation_failed' || old === 'compensating')
       if (!isSentForward && !isUndoSkipped) continue
       const { runId } = after!.run
-      for (const effect of this.#of(runId, name).values()) effect.writtenOff = true
-      // An earlier handler, for which nobody waits any more, may still do it.
-      this.letGo(runId, name)
+      this.#writeOff(runId, name)
+      if (!isUndoSkipped || !name.endsWith('[]')) continue
+      for (const item of after!.steps) if (isItemOf(item.name, name)) this.#writeOff(runId, item.name)
     }
+  }
+
+  #writeOff(runId: string, name: string): void {
+    for (const effect of this.#of(runId, name).values()) effect.writtenOff = true
+    // An earlier handler, for which nobody waits any more, may still do it.
+    this.letGo(runId, name)
   }
 
   /** Called when a run has ended or is parked: all its effects must be accounted for. */
@@ -116,18 +128,33 @@ export class Effects {
       if (isLeft) continue
       // The run continued past its failure: its error tells what is known of its effect.
       if (run.status === 'completed' && step.status === 'failed') continue
-      const named = report.find((entry) => entry.step === step.name)?.result
+      const row = isKept || run.status === 'completed' ? step : this.#asUndone(run, step, steps)
+      const named = report.find((entry) => entry.step === row.name)?.result
       for (const effect of this.#of(run.runId, step.name).values()) {
         const isLetGo = !isTimely(effect) && this.#letGo.has(`${run.runId}/${step.name}`)
         if (effect.state === 'undone' || effect.writtenOff || isLetGo) continue
         // In a completed run, an item of a map that collects failures is told to have failed.
         const isTold = run.status === 'completed' && step.status === 'failed'
-        if (isTold || isAccountedFor(step, effect, named)) continue
+        if (isTold || isAccountedFor(row, effect, named)) continue
         this.#broken(
           `the effect ${effect.key} of step ${step.name} (${step.status}) exists, but run ${run.runId} (${run.status}) does not account for it`,
         )
       }
     }
+  }
+
+  /** Of an item that is undone together with others, the row that tells of its undo: that of the step that decided them. */
+  #asUndone(
+    { workflow, runId }: RunDump['run'],
+    step: StepRecord,
+    steps: readonly StepRecord[],
+  ): Pick<StepRecord, 'name' | 'status'> {
+    const opener = steps.find(({ name }) => isItemOf(step.name, name))
+    const plan = this.#plans.get(workflow)
+    if (opener === undefined || plan === undefined || !undoesAll(plan, opener.name)) return step
+    const isStarted = step.status !== 'skipped' && this.#compensateOn(runId, step.name) === 'started'
+    if (step.status !== 'completed' && !step.succeeded && !isStarted) return step
+    return opener.undoOf === null ? { ...step, status: 'compensated' } : opener
   }
 
   #happened({ runId, step, key, timely, signalledFence }: Call): void {
@@ -156,6 +183,12 @@ export class Effects {
     }
     note(effect, timely, signalledFence)
     effects.set(key, effect)
+  }
+
+  /** By a compensation of its own, or by one that undoes all items of a map. */
+  #undoneBy(call: Call, items: readonly ItemEffect[] | undefined): void {
+    if (items === undefined) this.#undone(call)
+    else for (const item of items) this.#undone({ ...call, ...item })
   }
 
   #undone({ runId, step, key: undoKey }: Call): void {
@@ -222,7 +255,7 @@ function isTimely({ timely, afterSignal }: Effect): boolean {
 }
 
 function isAccountedFor(
-  { status }: StepRecord,
+  { status }: Pick<StepRecord, 'status'>,
   effect: Effect,
   named: UndoReport['result'] | undefined,
 ): boolean {
@@ -237,20 +270,4 @@ function isAccountedFor(
     default:
       return named !== undefined
   }
-}
-
-/** When a step's effect is undone. Takes the version that undoes most. */
-function compensateOn({ versions }: Plan, name: string): CompensateOn {
-  const found = versions.flatMap(({ steps }): readonly CompensateOn[] => {
-    const step = steps[mapName(name)]
-    const works = step !== undefined && ('handler' in step || 'repeat' in step)
-    if (!works || step.compensate === undefined) return []
-    return [step.compensateOn ?? 'completed']
-  })
-  return found.includes('started') ? 'started' : (found[0] ?? 'never')
-}
-
-/** The name of an item's map or a round's loop; any other name as it is. */
-function mapName(name: string): string {
-  return name.replace(/\[.+\]$/, '')
 }

@@ -7,6 +7,7 @@ import {
 } from '@belay/workflow'
 import type { StepTransaction } from '@belay/workflow/adapter'
 import type { EffectCall, Effects } from './effects.ts'
+import { undoneItems } from './item-effects.ts'
 import type { Plan } from './plan.ts'
 import type { Random } from './random.ts'
 import type { Process } from './scheduler.ts'
@@ -81,8 +82,9 @@ export function workflowsOf(plan: Plan, parts: HandlerParts): readonly WorkflowD
     },
     list: async (context: Context) => {
       await behave(context, { plan, parts, failsForGood: 0 })
-      return Array.from({ length: random.integer(0, 6) }, (_, n) => ({ n }))
+      return listed(context, random)
     },
+    keyed: keyOf as () => string,
   }
   return plan.versions.map(({ steps, dag, ends }, index) =>
     // A check that hangs must end too, but has no timeout of its own.
@@ -107,6 +109,21 @@ function turnOf(context: Context & RoundContext) {
   return { ...outputOf(context), after: last?.round ?? 0, round: context.round }
 }
 
+/** The items of a map: as many as those of a map that it depends on, as often as not. */
+function listed({ deps }: Context, random: Random): readonly Item[] {
+  const mapped = Object.values(deps).find(Array.isArray)
+  const length = random.chance(0.5) ? mapped?.length : undefined
+  return Array.from({ length: length ?? random.integer(0, 6) }, (_, n) => ({ n }))
+}
+
+interface Item {
+  readonly n: number
+}
+
+function keyOf({ n }: Item): string {
+  return `k${n}`
+}
+
 function unstorable(random: Random): unknown {
   return random.pick<unknown>([1n, 'x'.repeat(2 * PAYLOAD_MAX_BYTES)])
 }
@@ -116,22 +133,24 @@ async function perform(context: Context, plan: Plan, parts: HandlerParts): Promi
   const { random, calm, effects } = parts
   const { undoOf, runId, step, tx, idempotencyKey } = context
   const { failsForGood, undoFailsForGood } = plan.temper
+  const undone = undoneItems(context)
+  const isUndo = undoOf !== undefined || undone !== undefined
   const call = effects.called(context)
   parts.told.begins(context)
   if (tx !== undefined) {
-    const outcome = undoOf === undefined ? 'completed' : 'compensated'
-    await parts.write(tx, { runId, step, outcome, key: idempotencyKey })
+    const outcome = isUndo ? 'compensated' : 'completed'
+    await parts.write(tx, { runId, step, outcome, key: idempotencyKey, undone })
     await parts.within(tx)
   }
   if (random.chance(TELLS)) await parts.told.tell(context)
   if (random.chance(TELLS)) await parts.told.beat(context)
-  await behave(context, { plan, parts, failsForGood: undoOf === undefined ? failsForGood : undoFailsForGood })
+  await behave(context, { plan, parts, failsForGood: isUndo ? undoFailsForGood : failsForGood })
   if (random.chance(TELLS)) await parts.told.tell(context)
   if (random.chance(TELLS)) await parts.told.beat(context)
   if (tx !== undefined) return
-  await takeEffect(call, undoOf !== undefined)
+  await takeEffect(call, isUndo)
   // Only if `compensateOn` asks for it. Otherwise an error means that nothing happened.
-  const isLookedAt = undoOf === undefined && call.compensateOn(plan) === 'started'
+  const isLookedAt = !isUndo && call.compensateOn(plan) === 'started'
   if (isLookedAt && !calm() && random.chance(plan.temper.fails))
     throw new Error('simulated: after its effect')
 }

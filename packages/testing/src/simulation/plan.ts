@@ -20,7 +20,7 @@ export interface Temper {
   readonly undoFailsForGood: number
 }
 
-type SimulatedStep = GraphStep | GraphMap | GraphLoop | GraphFan | GraphWait | GraphChoice
+export type SimulatedStep = GraphStep | GraphMap | GraphLoop | GraphFan | GraphWait | GraphChoice
 
 /** One version's graph as data. */
 export interface Version {
@@ -126,9 +126,19 @@ function randomStep(random: Random): GraphStep {
 }
 
 function randomMap(random: Random): GraphMap {
-  const map = { ...randomStep(random), over: 'list', concurrency: random.pick([undefined, 1, 2, 3]) }
+  const { compensate, ...item } = randomStep(random)
+  const undo = compensate === undefined ? {} : random.chance(0.4) ? randomUndoOfAll(random) : { compensate }
+  const keyed = random.chance(0.3) ? { itemKey: 'keyed' } : {}
+  const limit = { concurrency: random.pick([undefined, 1, 2, 3]) }
+  const map = { ...item, ...undo, ...keyed, ...limit, over: 'list' }
   if (random.chance(0.5)) return map
   return { ...map, onFailure: 'collect', minSuccess: random.pick([undefined, 1, '50%', '100%'] as const) }
+}
+
+function randomUndoOfAll(random: Random): Pick<GraphMap, 'compensateAll'> {
+  return {
+    compensateAll: { handler: 'undo', attempts: random.integer(1, 3), transaction: random.chance(0.3) },
+  }
 }
 
 function randomChild(random: Random, workflow: string): GraphWait | GraphFan {

@@ -1,6 +1,7 @@
 import type { Adapter, Clock, StepTransaction } from '@belay/workflow/adapter'
 import type { Dump } from '../invariants/index.ts'
 import { type MemoryTransaction, memory } from '../memory/index.ts'
+import type { ItemEffect } from './item-effects.ts'
 
 /** A transactional handler's write in its transaction: its effect, and the outcome that must be recorded with it. */
 export interface Written {
@@ -9,6 +10,8 @@ export interface Written {
   readonly outcome: 'completed' | 'compensated'
   /** The handler's idempotency key. */
   readonly key: string
+  /** Of an undo of all items of a map: what it undoes. Only its process knows. */
+  readonly undone?: readonly ItemEffect[] | undefined
 }
 
 /** The store of a simulated world: empty, with a clock that the world moves. */
