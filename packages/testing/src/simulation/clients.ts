@@ -128,12 +128,12 @@ export class Clients {
     }
   }
 
-  #operate({ name, runId, act }: Operation): void {
+  #operate({ name, runId, workflow, act }: Operation): void {
     const living = this.#fleet.any()
     if (living === undefined) return
     this.#stage.trace(() => `operator: ${name} ${runId ?? ''}`)
     // The action may have been refused, or the connection broke. Both are allowed.
-    const told = () => this.#stage.count(`operator: ${name}`)
+    const told = () => this.#stage.countOperation(name, workflow)
     void act(living).then(told, () => {})
   }
 

@@ -7,6 +7,8 @@ import type { Random } from './random.ts'
 export interface Operation {
   readonly name: string
   readonly runId?: string
+  /** The workflow of that run, for the report. */
+  readonly workflow?: string
   readonly act: (parts: {
     readonly engine: Engine
     readonly workflows: readonly WorkflowDefinition[]
@@ -21,13 +23,17 @@ const BY = { by: 'operator', reason: 'chance' }
 /** An operator's action that fits some run's status; undefined if chance picks none. */
 export function operationOn({ runs }: Dump, random: Random): Operation | undefined {
   if (runs.length === 0) return undefined
-  const found = random.pick(runs)
-  const { runId } = found.run
+  // Operators look after runs that do not go on by themselves.
+  const needy = runs.filter(({ run }) => NEED_HELP.has(run.status))
+  const found = random.pick(needy.length > 0 && random.chance(0.4) ? needy : runs)
+  const { runId, workflow } = found.run
   const fitting = random.chance(0.1) ? reading(random) : fittingOperation(found, random)
   if (fitting === undefined) return undefined
   const [name, act] = fitting
-  return { name, runId, act: (parts) => act(parts.engine.runs.handle(runId), parts) }
+  return { name, runId, workflow, act: (parts) => act(parts.engine.runs.handle(runId), parts) }
 }
+
+const NEED_HELP: ReadonlySet<string> = new Set(['failed', 'compensated', 'compensation_failed', 'parked'])
 
 function reading(random: Random): Fitting {
   return random.pick<Fitting>([

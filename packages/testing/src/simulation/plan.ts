@@ -39,15 +39,17 @@ export interface Plan {
 
 /** `child`: the workflow whose runs some of its steps start. */
 export function randomPlan(random: Random, name: string, child?: string): Plan {
-  const size = random.integer(1, 9)
-  const density = random.pick([0.15, 0.35, 0.6])
+  // Some plans have a lot of everything, so that every combination is drawn.
+  const isMixed = random.chance(0.3)
+  const share = (mixed: number, ...others: readonly number[]) => (isMixed ? mixed : random.pick(others))
+  const size = random.integer(isMixed ? 5 : 1, 9)
+  const density = share(0.5, 0.15, 0.35, 0.6)
   const steps: Record<string, SimulatedStep> = {}
-  const waits = random.pick([0, 0.15, 0.5])
-  const maps = random.pick([0, 0, 0.2, 0.4])
-  const branches = random.pick([0, 0.2, 0.5])
-  const continues = random.pick([0, 0.2, 0.6])
-  // Worlds without children stay as they are.
-  const children = child === undefined ? 0 : random.pick([0, 0.2, 0.4])
+  const waits = share(0.15, 0, 0.15, 0.5)
+  const maps = share(0.7, 0, 0, 0.2, 0.4)
+  const branches = share(0.6, 0, 0.2, 0.5)
+  const continues = share(0.5, 0, 0.2, 0.6)
+  const children = child === undefined ? 0 : share(0.3, 0, 0.2, 0.4)
   const dag: Record<string, readonly string[]> = {}
   const names = Array.from({ length: size }, (_, index) => `s${index}`)
   for (const [index, step] of names.entries()) {
@@ -73,8 +75,8 @@ export function randomPlan(random: Random, name: string, child?: string): Plan {
   }
   const temper = random.pick<Temper>([
     { fails: 0, failsForGood: 0, hangs: 0, undoFailsForGood: 0 },
-    { fails: 0.15, failsForGood: 0.03, hangs: 0.02, undoFailsForGood: 0 },
-    { fails: 0.3, failsForGood: 0.1, hangs: 0.1, undoFailsForGood: 0.2 },
+    { fails: 0.15, failsForGood: 0.03, hangs: 0.02, undoFailsForGood: 0.3 },
+    { fails: 0.3, failsForGood: 0.1, hangs: 0.1, undoFailsForGood: 0.4 },
   ])
   const first = { steps, dag, ends: randomEnds(random) }
   const versions = [first, nextVersion(first, random)]

@@ -4,6 +4,7 @@ import { nameOfCall, verbsOf } from './calls.ts'
 import { Definitions } from './definitions.ts'
 import { Effects } from './effects.ts'
 import { type FaultRates, faultyAdapter } from './faulty-adapter.ts'
+import { featuresOf } from './features.ts'
 import { type HandlerParts, PAYLOAD_MAX_BYTES, workflowsOf } from './handlers.ts'
 import { Hints } from './hints.ts'
 import { InFlight } from './in-flight.ts'
@@ -175,6 +176,14 @@ export class Stage {
 
   count(call: string): void {
     this.calls[call] = (this.calls[call] ?? 0) + 1
+  }
+
+  /** What an operator did, and to a run with which kinds of steps. */
+  countOperation(name: string, workflow: string | undefined): void {
+    this.count(`operator: ${name}`)
+    const plan = this.plans.find((other) => other.name === workflow)
+    for (const feature of plan === undefined ? [] : featuresOf(plan.versions[0]!))
+      this.count(`operator: ${name} with ${feature}`)
   }
 
   #countOutcomes({ outcomes }: Parameters<Adapter['settle']>[0]): void {

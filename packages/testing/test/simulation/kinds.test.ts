@@ -2,8 +2,36 @@ import { defineGraph } from '@belay/workflow'
 import { STEP_KINDS } from '@belay/workflow/adapter'
 import { expect, test } from 'vitest'
 import { GRAPHS } from '../../src/conformance/differential/graphs.ts'
+import { combinationsOf, featuresOf } from '../../src/simulation/features.ts'
 import { randomPlan } from '../../src/simulation/plan.ts'
 import { Random } from '../../src/simulation/random.ts'
+
+/** How many plans are drawn before it is looked what is missing, and at most. */
+const [PLANS_AT_ONCE, PLANS_MAX] = [10_000, 60_000]
+
+/** Each option with the kinds of steps that may have it. */
+const OPTIONS = {
+  cases: ['child', 'choice', 'fan', 'loop', 'map', 'step', 'wait'],
+  collect: ['fan', 'map'],
+  compensate: ['loop', 'map', 'step'],
+  'compensate: false': ['child', 'fan'],
+  compensateAll: ['map'],
+  'compensateOn started': ['loop', 'map', 'step'],
+  concurrency: ['fan', 'map'],
+  continue: ['child', 'loop', 'step', 'wait'],
+  detached: ['child', 'fan'],
+  fallback: ['child', 'choice', 'fan', 'loop', 'map', 'step', 'wait'],
+  itemKey: ['map'],
+  minSuccess: ['fan', 'map'],
+  'onSkipped run': ['child', 'choice', 'fan', 'loop', 'map', 'step', 'wait'],
+  transaction: ['loop', 'map', 'step'],
+  when: ['child', 'choice', 'fan', 'loop', 'map', 'step', 'wait'],
+}
+
+const FEATURES = [
+  ...['approval', 'child', 'choice', 'fan', 'loop', 'map', 'poll', 'signal', 'sleep', 'step'],
+  ...Object.entries(OPTIONS).flatMap(([option, kinds]) => kinds.map((kind) => `${kind} ${option}`)),
+].sort()
 
 const KINDS = Object.keys(STEP_KINDS).sort()
 
@@ -16,6 +44,27 @@ test('simulated workflows have steps of every kind', () => {
   expect(kindsOf(shapes)).toEqual(KINDS)
   const fans = shapes.flatMap(({ steps }) => steps.filter(({ children }) => children === true))
   expect(new Set(fans.map(({ onFailure }) => onFailure))).toEqual(new Set([undefined, 'continue']))
+})
+
+test('simulated workflows combine everything that a step may be with everything that one before it may be', () => {
+  const features = new Set<string>()
+  const drawn = new Set<string>()
+  const missing = () =>
+    [...features].flatMap((own) =>
+      [...[...features].map((other) => `after ${other}`), 'beside end steps', 'beside a pivot']
+        .map((other) => `${own} ${other}`)
+        .filter((combination) => !drawn.has(combination)),
+    )
+
+  for (let seed = 0; seed < PLANS_MAX; seed += 1) {
+    if (seed > 0 && seed % PLANS_AT_ONCE === 0 && missing().length === 0) break
+    const [version] = randomPlan(new Random(seed), 'w', 'child').versions
+    for (const feature of featuresOf(version!)) features.add(feature)
+    for (const combination of combinationsOf(version!)) drawn.add(combination)
+  }
+
+  expect(missing()).toEqual([])
+  expect([...features].sort()).toEqual(FEATURES)
 })
 
 test('the definitions of the differential test have steps of every kind', () => {

@@ -64,6 +64,10 @@ const OPERATIONS = [
   'retryMany',
 ]
 
+/** What an operator does to runs of every kind. */
+const MET = ['pause', 'resume', 'cancel', 'retry', 'retryStep', 'skipStep', 'migrateRun', 'retryCompensation']
+const KINDS = ['map', 'map collect', 'map compensateAll', 'map concurrency', 'fan', 'loop', 'child', 'choice']
+
 /** The store with some verbs replaced. */
 function withVerbs(store: Adapter, verbs: Partial<Adapter>): Adapter {
   return new Proxy(store, {
@@ -116,6 +120,11 @@ describe('simulated worlds', () => {
   it('their operators take every action that operators have', () => {
     const missing = OPERATIONS.filter((name) => !calls.has(`operator: ${name}`))
     expect(missing).toEqual([])
+  })
+
+  it('their operators act on runs with maps, loops and children of every kind', () => {
+    const met = MET.flatMap((name) => KINDS.map((kind) => `operator: ${name} with ${kind}`))
+    expect(met.filter((name) => !calls.has(name))).toEqual([])
   })
 
   it('their attempts end in every way, and their steps are skipped for every reason', () => {
