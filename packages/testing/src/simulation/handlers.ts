@@ -42,11 +42,10 @@ type Context = GraphHandlerContext<unknown>
 export function workflowsOf(plan: Plan, parts: HandlerParts): readonly WorkflowDefinition[] {
   const { random, calm } = parts
   const handlers = {
-    work: async (context: Context) => {
-      await perform(context, plan, parts)
-      if (!calm() && context.tx === undefined && random.chance(UNSTORABLE)) return unstorable(random)
-      return outputOf(context)
-    },
+    work: (context: Context) => working(context, plan, parts),
+    // Of a map that collects failures, so that a retry finds items to run again between those that it keeps.
+    brittle: (context: Context) =>
+      working(context, { ...plan, temper: { ...plan.temper, failsForGood: 0.5 } }, parts),
     check: async (context: Context) => {
       await behave(context, { plan, parts, failsForGood: 0 })
       if (!calm() && random.chance(0.5)) return random.pick([undefined, null, false])
@@ -90,6 +89,13 @@ export function workflowsOf(plan: Plan, parts: HandlerParts): readonly WorkflowD
     // A check that hangs must end too, but has no timeout of its own.
     defineGraph(plan.name, { version: index + 1, steps, dag, ends, timeout: '30s' }, handlers),
   )
+}
+
+async function working(context: Context, plan: Plan, parts: HandlerParts): Promise<unknown> {
+  const { random, calm } = parts
+  await perform(context, plan, parts)
+  if (!calm() && context.tx === undefined && random.chance(UNSTORABLE)) return unstorable(random)
+  return outputOf(context)
 }
 
 /** Proves that dependencies' outputs arrive, and how they ended: the oracle checks the sum over the graph. */

@@ -39,6 +39,35 @@ export interface Plan {
 
 /** `child`: the workflow whose runs some of its steps start. */
 export function randomPlan(random: Random, name: string, child?: string): Plan {
+  const first = random.chance(0.1) ? brittleVersion(random) : randomVersion(random, child)
+  const { steps } = first
+  const temper = random.pick<Temper>([
+    { fails: 0, failsForGood: 0, hangs: 0, undoFailsForGood: 0 },
+    { fails: 0.15, failsForGood: 0.03, hangs: 0.02, undoFailsForGood: 0.3 },
+    { fails: 0.3, failsForGood: 0.1, hangs: 0.1, undoFailsForGood: 0.4 },
+  ])
+  const versions = [first, nextVersion(first, random)]
+  const works = Object.keys(steps).filter((name) => 'handler' in steps[name]! && !('over' in steps[name]!))
+  if (works.length === 0 || random.chance(0.6)) return { name, versions, temper }
+  const pivots = [...new Set([random.pick(works), random.pick(works)])].slice(0, random.integer(1, 2))
+  return { name, versions: versions.map((version) => pivots.reduce<Version>(withPivot, version)), temper }
+}
+
+/** A map of which so many items fail that a retry finds items to run again between those that it keeps. */
+function brittleVersion(random: Random): Version {
+  const map: GraphMap = {
+    over: 'list',
+    handler: 'brittle',
+    attempts: 1,
+    timeout: '10s',
+    concurrency: random.integer(1, 2),
+    onFailure: 'collect',
+    minSuccess: '100%',
+  }
+  return { steps: { s0: map, s1: randomStep(random) }, dag: { s1: ['s0'] }, ends: randomEnds(random) }
+}
+
+function randomVersion(random: Random, child: string | undefined): Version {
   // Some plans have a lot of everything, so that every combination is drawn.
   const isMixed = random.chance(0.3)
   const share = (mixed: number, ...others: readonly number[]) => (isMixed ? mixed : random.pick(others))
@@ -73,17 +102,7 @@ export function randomPlan(random: Random, name: string, child?: string): Plan {
     const dependencies = names.slice(0, index).filter(() => random.chance(density))
     if (dependencies.length > 0) dag[step] = dependencies
   }
-  const temper = random.pick<Temper>([
-    { fails: 0, failsForGood: 0, hangs: 0, undoFailsForGood: 0 },
-    { fails: 0.15, failsForGood: 0.03, hangs: 0.02, undoFailsForGood: 0.3 },
-    { fails: 0.3, failsForGood: 0.1, hangs: 0.1, undoFailsForGood: 0.4 },
-  ])
-  const first = { steps, dag, ends: randomEnds(random) }
-  const versions = [first, nextVersion(first, random)]
-  const works = names.filter((name) => 'handler' in steps[name]! && !('over' in steps[name]!))
-  if (works.length === 0 || random.chance(0.6)) return { name, versions, temper }
-  const pivots = [...new Set([random.pick(works), random.pick(works)])].slice(0, random.integer(1, 2))
-  return { name, versions: versions.map((version) => pivots.reduce<Version>(withPivot, version)), temper }
+  return { steps, dag, ends: randomEnds(random) }
 }
 
 /** The same steps among new ones, so that most of them get another number. Sometimes with one step fewer, or one more edge. */
