@@ -119,7 +119,7 @@ async function traceOf(seed: number): Promise<readonly string[]> {
 describe('the oracle notices a store', () => {
   it('that forgets the order of the undo', async () => {
     const wanted = /undo was called while step \d+, which came after it|counter|open/i
-    const violations = await violationsLike(wanted, 1, (store) =>
+    const violations = await violationsLike(wanted, 16, (store) =>
       withVerbs(store, {
         beginUndo: (plans) =>
           store.beginUndo(
@@ -147,7 +147,7 @@ describe('the oracle notices a store', () => {
 
   it('that commits a handler’s writes without its outcome', async () => {
     const wanted = /was written \d times and recorded|undid what was never done/
-    const violations = await violationsLike(wanted, 6, (store) =>
+    const violations = await violationsLike(wanted, 11, (store) =>
       withVerbs(store, {
         transact: ({ workerId, work }) =>
           (store as MemoryAdapter).transaction(async (tx) => {
@@ -172,7 +172,7 @@ describe('the oracle notices a store', () => {
 
   it('that has no fence', async () => {
     const wanted = /took a settlement of fence/
-    const violations = await violationsLike(wanted, 15, (store) =>
+    const violations = await violationsLike(wanted, 31, (store) =>
       withVerbs(store, { settle: unfenced(store as MemoryAdapter) }),
     )
     expect(violations.join()).toMatch(wanted)
@@ -180,7 +180,7 @@ describe('the oracle notices a store', () => {
 
   it('that wakes waiting steps before their time', async () => {
     const wanted = /waited \d+ ms, not \d+/
-    const violations = await violationsLike(wanted, 1, (store) =>
+    const violations = await violationsLike(wanted, 4, (store) =>
       withVerbs(store, {
         settle: (settlement) =>
           store.settle({ ...settlement, outcomes: settlement.outcomes.map(withoutWaiting) }),
@@ -191,7 +191,7 @@ describe('the oracle notices a store', () => {
 
   it('that confirms a signal without taking it', async () => {
     const wanted = /took two signals|is stuck in|output of/
-    const violations = await violationsLike(wanted, 1, (store) =>
+    const violations = await violationsLike(wanted, 4, (store) =>
       withVerbs(store, { deliverSignals: async (signals) => signals.map(() => ({ result: 'kept' })) }),
     )
     expect(violations.join()).toMatch(wanted)
@@ -199,7 +199,7 @@ describe('the oracle notices a store', () => {
 
   it('that forgets that a step succeeded whose output cannot be stored', async () => {
     const wanted = /the effect \S+ of step \S+ \(failed\) exists/
-    const violations = await violationsLike(wanted, 6, (store) =>
+    const violations = await violationsLike(wanted, 3, (store) =>
       withVerbs(store, {
         settle: (settlement) => store.settle({ ...settlement, outcomes: settlement.outcomes.map(asNotDone) }),
       }),
@@ -209,7 +209,7 @@ describe('the oracle notices a store', () => {
 
   it('that counts an undo as done that nobody did', async () => {
     const wanted = /the effect \S+ of step \S+ \(compensated\) exists/
-    const violations = await violationsLike(wanted, 2, (store) =>
+    const violations = await violationsLike(wanted, 16, (store) =>
       withVerbs(store, {
         settle: (settlement) => store.settle({ ...settlement, outcomes: settlement.outcomes.map(asUndone) }),
       }),
@@ -227,7 +227,7 @@ describe('the oracle notices a store', () => {
 
   it('that takes what a lost attempt tells', async () => {
     const wanted = /took a value of fence \d+ while/
-    const violations = await violationsLike(wanted, 25, (store) =>
+    const violations = await violationsLike(wanted, 5, (store) =>
       withVerbs(store, {
         publish: async (request) => {
           const results = await store.publish(request)
@@ -262,7 +262,7 @@ describe('the oracle notices a store', () => {
 
   it('that forgets why a step was skipped', async () => {
     const wanted = /was called although|is completed, although|was decided twice/
-    const violations = await violationsLike(wanted, 4, (store) =>
+    const violations = await violationsLike(wanted, 2, (store) =>
       withVerbs(store, {
         load: async (requests) =>
           (await store.load(requests)).map((run) => ({
@@ -276,7 +276,7 @@ describe('the oracle notices a store', () => {
 
   it('that forgets the claims of a lost answer', async () => {
     const wanted = /is stuck in/
-    const violations = await violationsLike(wanted, 9, (store) => withVerbs(store, { held: async () => [] }))
+    const violations = await violationsLike(wanted, 5, (store) => withVerbs(store, { held: async () => [] }))
     expect(violations.join()).toMatch(wanted)
   })
 })
