@@ -133,8 +133,9 @@ describe('compensateAll', () => {
 
   it('gets an item of which the effect is there, but whose output could not be stored', async () => {
     const of = made()
-    const { close } = await perform(['odd'], of)
+    const { message, close } = await perform(['odd'], of)
     expect(of.undone).toMatchObject([{ items: ['0 odd odd failed undefined'] }])
+    expect(message).toMatch(/Undone: 2 of 2\.$/)
     await close()
   })
 

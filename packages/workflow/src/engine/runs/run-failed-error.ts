@@ -54,13 +54,15 @@ export class RunFailedError extends BelayError {
 
 /** What was undone of a stopped run, and what could not be. */
 export function undoReport(run: RunSnapshot): readonly UndoReport[] {
-  return run.steps.flatMap(({ name, status, error, losses, succeeded, irreversible, undo }): UndoReport[] => {
+  const undone = new Set(run.steps.filter(({ status }) => status === 'compensated').map(({ name }) => name))
+  return run.steps.flatMap((step): UndoReport[] => {
+    const { name, status, error, losses, succeeded, irreversible, undo } = step
     switch (status) {
       case 'completed':
         return irreversible ? [{ step: name, result: 'irreversible', error: undefined }] : []
       case 'failed':
       case 'cancelled':
-        if (succeeded) return [{ step: name, result: 'succeeded', error }]
+        if (succeeded) return undone.has(openerOf(step)) ? [] : [{ step: name, result: 'succeeded', error }]
         // An attempt that lost its worker may have had an effect, even if a later attempt failed.
         return losses > 0 || UNKNOWN_OUTCOMES.has(error?.code ?? '')
           ? [{ step: name, result: 'unknown', error }]
@@ -75,6 +77,11 @@ export function undoReport(run: RunSnapshot): readonly UndoReport[] {
         return []
     }
   })
+}
+
+/** The step that decided an item: if that was undone, it undid all items that took effect. Of any other step, its own name. */
+function openerOf({ name, itemKey }: RunSnapshot['steps'][number]): string {
+  return itemKey === undefined ? name : `${name.slice(0, -itemKey.length - 1)}]`
 }
 
 /** Errors after which the effect of an attempt is unknown. */
