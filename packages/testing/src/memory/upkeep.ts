@@ -49,8 +49,8 @@ export function prune(
   rows: Rows,
   request: { runIds: readonly string[]; finishedBefore: number },
 ): readonly string[] {
-  const kept = new Set([...rows.runEnds.values()].map(({ runId }) => runId))
-  const pruned = ended(rows, request).filter((run) => !kept.has(run.runId) && !hasParent(rows, run))
+  const kept = keptEnds(rows)
+  const pruned = ended(rows, request).filter((run) => !kept.has(run.runId) && !isSought(rows, run, kept))
   for (const run of pruned) rows.removeRun(run)
   return pruned.map(({ runId }) => runId)
 }
@@ -59,14 +59,24 @@ export function releaseKeys(
   rows: Rows,
   request: { runIds: readonly string[]; finishedBefore: number },
 ): readonly string[] {
-  const keyed = ended(rows, request).filter((run) => run.key !== null && !hasParent(rows, run))
+  const kept = keptEnds(rows)
+  const keyed = ended(rows, request).filter((run) => run.key !== null && !isSought(rows, run, kept))
   for (const run of keyed) rows.releaseKey(run)
   return keyed.map(({ runId }) => runId)
 }
 
-/** A child stays as long as its parent, which finds it by its key and may still undo it. */
-function hasParent(rows: Rows, { parent }: RunRow): boolean {
-  return parent !== null && parent.step !== null && rows.runs.has(parent.runId)
+/** The runs from whose end something has to follow yet. */
+function keptEnds(rows: Rows): ReadonlySet<string> {
+  return new Set([...rows.runEnds.values()].map(({ runId }) => runId))
+}
+
+/**
+ * Whether somebody may still look for the run by its key, and start it again without it. A child stays as long as its parent, which may undo it. A
+ * run that was started for the end of another stays until that end is forgotten.
+ */
+function isSought(rows: Rows, { parent }: RunRow, kept: ReadonlySet<string>): boolean {
+  if (parent === null) return false
+  return parent.step === null ? kept.has(parent.runId) : rows.runs.has(parent.runId)
 }
 
 export function diagnose(rows: Rows, { overdueMs }: { overdueMs: number }): Diagnosis {
