@@ -104,6 +104,36 @@ describe('a loop of children', () => {
     expect(children.map(({ key }) => key).toSorted()).toEqual(['page:1:40', 'page:2:41'])
   })
 
+  it('finds each child by the key that it was given when it undoes it', async () => {
+    const { clock, worker, adapter } = engines()
+    const { child, told } = noting()
+    const workflow = define('import', { version: 1 })
+      .repeat('read', child, {
+        input: ({ round }) => ({ page: round }),
+        key: ({ round, last }) => `page:${round}:${last?.fetch}`,
+        until: ({ round }) => round === 2,
+      })
+      .step('publish', {
+        dependsOn: ['read'],
+        retry: false,
+        run: () => {
+          throw new Error('refused')
+        },
+      })
+    const engine = await worker({ workflows: [workflow] })
+
+    const run = await engine.run(workflow)
+    await clock.runUntil(run.result().catch(() => {}))
+
+    expect(told).toEqual(['fetch 1', 'fetch 2', 'remove 2', 'remove 1'])
+    const children = await engine.runs.list({ parentId: run.id })
+    expect(children.map(({ key, status }) => `${key} ${status}`).toSorted()).toEqual([
+      'page:1:undefined cancelled',
+      'page:2:1 cancelled',
+    ])
+    assertInvariants(adapter.dump())
+  })
+
   it('explains for which child its round waits, and holds no worker meanwhile', async () => {
     const { clock, worker } = engines()
     const engine = await worker({ workflows: [slowImport] })
