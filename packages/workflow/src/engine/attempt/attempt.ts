@@ -295,11 +295,11 @@ export class Attempt implements ContextSource {
   }
 
   #ended(value: unknown): AttemptEnd {
-    const { map, wait } = this.step
-    const serialised = (output: unknown) => serialisedEnd(this.#parts, this, output)
-    const isPart = map !== null && this.claim.direction === 'forward'
-    const end = isPart ? endOfPart(this, value, this.#parts, serialised) : serialised(value)
+    const isPart = this.step.map !== null && this.claim.direction === 'forward'
+    const end = isPart
+      ? endOfPart(this, value, this.#parts, (output) => serialisedEnd(this.#parts, this, output))
+      : serialisedEnd(this.#parts, this, value)
     // A wait has no effect that could need an undo.
-    return end.type === 'unstorable' && wait !== null ? this.#threw(end.error) : end
+    return end.type === 'unstorable' && this.step.wait !== null ? this.#threw(end.error) : end
   }
 }
