@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createPglite, createPgliteDirectory } from '@belay/postgres-server'
+import { createPglite } from '@belay/postgres-server'
 import { createEngine, define } from '@belay/workflow'
 import { BelayError } from '@belay/workflow/adapter'
 import type { PGlite } from '@electric-sql/pglite'
@@ -20,7 +20,6 @@ describe('PGlite', () => {
     home = mkdtempSync(join(tmpdir(), 'belay-pglite-'))
     directory = join(home, 'data')
     db = await createPglite()
-    await createPgliteDirectory(directory)
   })
   afterAll(async () => {
     await db.close()
