@@ -2,26 +2,26 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** The files that take longest, the longest first, as measured on two cores. A fresh clone has no durations of an earlier run to go by. */
+/** The files that take most of a processor's time, as measured on two cores, in that order. A fresh clone has no durations of an earlier run to go by. */
 const LONGEST = [
   'packages/workflow-postgres/test/conformance/postgres.test.ts',
-  'packages/workflow-postgres/test/interleavings/pauses.test.ts',
-  'packages/workflow-postgres/test/conformance/pglite.test.ts',
   'packages/workflow-postgres/test/kill-points/kill-points.test.ts',
-  'packages/workflow-postgres/test/interleavings/signals.test.ts',
+  'packages/testing/test/simulation/simulation.test.ts',
   'packages/workflow-postgres/test/interleavings/others.test.ts',
+  'packages/workflow-postgres/test/hostile/hostile.test.ts',
+  'tools/packed/test/packed.test.ts',
+  'packages/workflow-postgres/test/interleavings/pauses.test.ts',
+  'examples/test/waiting.test.ts',
+  'packages/workflow-postgres/test/plans.test.ts',
+  'packages/workflow-postgres/test/interleavings/signals.test.ts',
   'packages/workflow-postgres/test/interleavings/operators.test.ts',
   'packages/workflow-postgres/test/interleavings/recovery.test.ts',
-  'examples/test/waiting.test.ts',
-  'tools/simulation/test/worlds.test.ts',
-  'examples/test/resume.test.ts',
-  'packages/testing/test/simulation/simulation.test.ts',
-  'packages/testing/test/conformance/differential.test.ts',
   'examples/test/media.test.ts',
-  'tools/packed/test/packed.test.ts',
-  'packages/workflow-postgres/test/plans.test.ts',
+  'tools/simulation/test/worlds.test.ts',
+  'packages/workflow-postgres/test/conformance/pglite.test.ts',
   'packages/workflow-postgres/test/migration-races.test.ts',
-  'packages/workflow-postgres/test/hostile/hostile.test.ts',
+  'examples/test/resume.test.ts',
+  'packages/testing/test/conformance/differential.test.ts',
   'packages/workflow-postgres/test/processes/crash.test.ts',
   'examples/test/import.test.ts',
   'packages/workflow-postgres/test/interleavings/undo.test.ts',

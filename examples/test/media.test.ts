@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createPgliteDirectory } from '@belay/postgres-server'
 import { pglite } from '@belay/workflow-postgres/pglite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Galleries, WIDTHS } from '../src/media/gallery/index.ts'
@@ -36,6 +37,7 @@ describe('a gallery that is killed half-way', () => {
   let folder: string
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'belay-media-'))
+    await createPgliteDirectory(join(folder, 'database'))
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 

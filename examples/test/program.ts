@@ -3,6 +3,9 @@ import { fileURLToPath } from 'node:url'
 
 const WAIT_MAX_MS = 30_000
 
+/** PGlite is WebAssembly. These processes live for seconds: optimising its code takes longer than they gain from it. */
+const QUICK_START = '--liftoff-only'
+
 /** How a process ended, and its output. */
 export interface Ended {
   readonly code: number | null
@@ -27,7 +30,7 @@ export class Program {
   ) {
     const { DATABASE_URL: _, NO_COLOR: __, FORCE_COLOR: ___, ...inherited } = process.env
     const path = fileURLToPath(new URL(`../dist/${file}`, import.meta.url))
-    this.#child = spawn(process.execPath, [path, ...args], {
+    this.#child = spawn(process.execPath, [QUICK_START, path, ...args], {
       env: { ...inherited, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createPgliteDirectory } from '@belay/postgres-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Program } from './program.ts'
 
@@ -12,6 +13,7 @@ describe('a start that is killed', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'belay-examples-'))
+    await createPgliteDirectory(join(folder, 'database'))
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 

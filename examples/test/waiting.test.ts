@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type PostgresServer, startPostgres } from '@belay/postgres-server'
+import { createPgliteDirectory, type PostgresServer, startPostgres } from '@belay/postgres-server'
 import { memory } from '@belay/testing'
 import { createEngine, type Engine, type WorkflowDefinition } from '@belay/workflow'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -137,6 +137,7 @@ describe.each([
   let folder: string
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'belay-waiting-'))
+    if (isEmbedded) await createPgliteDirectory(join(folder, 'database'))
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 

@@ -33,3 +33,9 @@ export function startPostgres(options?: {
  * `node_modules` and loaded.
  */
 export function createPglite(): Promise<PGlite>
+
+/**
+ * Makes a directory that holds an empty database of PGlite, as `PGlite.create(directory)` would: a copy takes a fraction of a second, initialising one
+ * takes several.
+ */
+export function createPgliteDirectory(directory: string): Promise<void>

@@ -8,7 +8,7 @@ import { locateBinaries } from './binaries.mjs'
 import { guardAgainstOrphans, run, spawnServer } from './process.mjs'
 import { unprivilegedUser } from './user.mjs'
 
-export { createPglite } from './pglite.mjs'
+export { createPglite, createPgliteDirectory } from './pglite.mjs'
 
 /**
  * @typedef {object} PostgresServer

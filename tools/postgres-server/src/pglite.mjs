@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { openAsBlob } from 'node:fs'
-import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { access, cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { PGlite } from '@electric-sql/pglite'
@@ -15,25 +16,56 @@ export async function createPglite() {
   return PGlite.create({ loadDataDir: await openAsBlob(initialised) })
 }
 
-async function initialisedDatabase() {
-  const about = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
-  const version = about.dependencies['@electric-sql/pglite']
-  const file = fileURLToPath(new URL(`../node_modules/.cache/pglite-${version}.tar`, import.meta.url))
-  try {
-    await access(file)
-  } catch {
-    await initialise(file)
-  }
-  return file
+/**
+ * Makes a directory that holds an empty database of PGlite, as `PGlite.create(directory)` would: a copy takes a fraction of a second, initialising one
+ * takes several.
+ *
+ * @param {string} directory
+ * @returns {Promise<void>}
+ */
+export async function createPgliteDirectory(directory) {
+  await cp(await once('', initialiseDirectory), directory, { recursive: true })
 }
 
-/** Several processes may do this at once: each renames a complete file into place. */
-async function initialise(file) {
+function initialisedDatabase() {
+  return once('.tar', initialise)
+}
+
+/**
+ * The path of what is made once for each version of PGlite, and kept. Several processes may make it at once: each renames a complete one into place.
+ *
+ * @param {string} ending
+ * @param {(path: string) => Promise<void>} make
+ */
+async function once(ending, make) {
+  const about = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
+  const version = about.dependencies['@electric-sql/pglite']
+  const path = fileURLToPath(new URL(`../node_modules/.cache/pglite-${version}${ending}`, import.meta.url))
+  try {
+    await access(path)
+  } catch {
+    await mkdir(dirname(path), { recursive: true })
+    const own = `${path}.${randomUUID()}`
+    await make(own)
+    await rename(own, path).catch(async (error) => {
+      // Another process was faster. A file would have been replaced, but a directory is not.
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
+      await rm(own, { recursive: true })
+    })
+  }
+  return path
+}
+
+/** @param {string} path */
+async function initialise(path) {
   const db = await PGlite.create()
   const dump = await db.dumpDataDir('none')
   await db.close()
-  await mkdir(dirname(file), { recursive: true })
-  const written = `${file}.${process.pid}`
-  await writeFile(written, Buffer.from(await dump.arrayBuffer()))
-  await rename(written, file)
+  await writeFile(path, Buffer.from(await dump.arrayBuffer()))
+}
+
+/** @param {string} path */
+async function initialiseDirectory(path) {
+  const db = await PGlite.create(path, { loadDataDir: await openAsBlob(await initialisedDatabase()) })
+  await db.close()
 }

@@ -30,7 +30,7 @@ function featuresOfStep(step: SimulatedStep, { steps }: Version): readonly strin
 const WAITS = ['sleep', 'signal', 'approval', 'poll']
 
 function kindOf(step: SimulatedStep): string {
-  if ('workflow' in step) return 'over' in step ? 'fan' : 'child'
+  if ('workflow' in step) return 'over' in step ? 'fan' : 'until' in step ? 'child loop' : 'child'
   if ('over' in step) return 'map'
   if ('repeat' in step) return 'loop'
   if ('on' in step) return 'choice'

@@ -1,53 +1,15 @@
-import { define, type Explanation } from '@belay/workflow'
-import { describe, expect, it } from 'vitest'
-import { engines, gate } from './bench-of-engines.ts'
+import { expect, it } from 'vitest'
+import { engines } from './bench-of-engines.ts'
+import { explainedRun, told } from './explained-run.ts'
 
-/** Sentences by step, without ids and instants. */
-function told({ steps }: Explanation): Record<string, string> {
-  const plain = (sentence: string) =>
-    sentence.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID').replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
-  return Object.fromEntries(steps.map(({ step, sentence }) => [step, plain(sentence)]))
-}
+it('an explanation names the item, the round and the child that is waited for', async () => {
+  const { clock, worker } = engines()
+  const { workflow, child, open, explained } = explainedRun()
+  const engine = await worker({ workflows: [workflow, child] })
+  const run = await engine.run(workflow, undefined)
 
-const child = define('child', { version: 1 }).waitForSignal('go')
+  await clock.advance('1s')
 
-describe('explaining a run with maps, loops and children', () => {
-  it('names the item, the round and the child that is waited for', async () => {
-    const { clock, worker } = engines()
-    const held = gate()
-    const workflow = define('parent', { version: 1 })
-      .map('send', {
-        over: () => ['a', 'b', 'c'],
-        itemKey: (item) => item,
-        concurrency: 1,
-        run: () => held.passed,
-      })
-      .repeat('page', { run: ({ round }) => round, until: () => false, delay: '1h' })
-      .step('copy', {
-        run: async ({ progress }) => {
-          await progress(3, 10)
-          return held.passed
-        },
-      })
-      .workflow('ship', child, { input: () => null })
-      .step('end', { dependsOn: ['send', 'page', 'ship'], run: () => 1 })
-    const engine = await worker({ workflows: [workflow, child] })
-    const run = await engine.run(workflow, undefined)
-    await clock.advance('1s')
-
-    expect(told(await run.explain())).toEqual({
-      copy: expect.stringContaining(', and has done 3 of 10.'),
-      send: '"send" waits for "send[a]" (running), "send[b]" (pending) and "send[c]" (pending).',
-      'send[a]': expect.stringMatching(/^"send\[a\]" has been running on worker ID since TIME\.$/),
-      'send[b]':
-        '"send[b]" waits for its turn: map "send" limits how many of its items are under way at a time.',
-      'send[c]':
-        '"send[c]" waits for its turn: map "send" limits how many of its items are under way at a time.',
-      page: '"page" waits for "page[2]" (ready).',
-      'page[2]': '"page[2]" begins at TIME.',
-      ship: '"ship" waits for its child, run ID of "child" version 1, which is waiting.',
-      end: '"end" waits for "page" (pending), "send" (pending) and "ship" (waiting).',
-    })
-    held.open()
-  })
+  expect(told(await run.explain())).toEqual(explained)
+  open()
 })

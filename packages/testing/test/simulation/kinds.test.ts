@@ -14,25 +14,25 @@ const RARE = /(cases|fallback) after .*(cases|fallback)$/
 
 /** Each option with the kinds of steps that may have it. */
 const OPTIONS = {
-  cases: ['child', 'choice', 'fan', 'loop', 'map', 'step', 'wait'],
+  cases: ['child', 'child loop', 'choice', 'fan', 'loop', 'map', 'step', 'wait'],
   collect: ['fan', 'map'],
   compensate: ['loop', 'map', 'step'],
-  'compensate: false': ['child', 'fan'],
+  'compensate: false': ['child', 'child loop', 'fan'],
   compensateAll: ['map'],
   'compensateOn started': ['loop', 'map', 'step'],
   concurrency: ['fan', 'map'],
-  continue: ['child', 'loop', 'step', 'wait'],
-  detached: ['child', 'fan'],
-  fallback: ['child', 'choice', 'fan', 'loop', 'map', 'step', 'wait'],
+  continue: ['child', 'child loop', 'loop', 'step', 'wait'],
+  detached: ['child', 'child loop', 'fan'],
+  fallback: ['child', 'child loop', 'choice', 'fan', 'loop', 'map', 'step', 'wait'],
   itemKey: ['map'],
   minSuccess: ['fan', 'map'],
-  'onSkipped run': ['child', 'choice', 'fan', 'loop', 'map', 'step', 'wait'],
+  'onSkipped run': ['child', 'child loop', 'choice', 'fan', 'loop', 'map', 'step', 'wait'],
   transaction: ['loop', 'map', 'step'],
-  when: ['child', 'choice', 'fan', 'loop', 'map', 'step', 'wait'],
+  when: ['child', 'child loop', 'choice', 'fan', 'loop', 'map', 'step', 'wait'],
 }
 
 const FEATURES = [
-  ...['approval', 'child', 'choice', 'fan', 'loop', 'map', 'poll', 'signal', 'sleep', 'step'],
+  ...['approval', 'child', 'child loop', 'choice', 'fan', 'loop', 'map', 'poll', 'signal', 'sleep', 'step'],
   ...Object.entries(OPTIONS).flatMap(([option, kinds]) => kinds.map((kind) => `${kind} ${option}`)),
 ].sort()
 
@@ -45,8 +45,11 @@ test('simulated workflows have steps of every kind', () => {
   })
 
   expect(kindsOf(shapes)).toEqual(KINDS)
-  const fans = shapes.flatMap(({ steps }) => steps.filter(({ children }) => children === true))
-  expect(new Set(fans.map(({ onFailure }) => onFailure))).toEqual(new Set([undefined, 'continue']))
+  const families = shapes.flatMap(({ steps }) => steps.filter(({ children }) => children === true))
+  const [fans, loops] = ['map', 'repeat'].map((kind) => families.filter((step) => step.kind === kind))
+  for (const found of [fans!, loops!]) {
+    expect(new Set(found.map(({ onFailure }) => onFailure))).toEqual(new Set([undefined, 'continue']))
+  }
 })
 
 test('simulated workflows combine everything that a step may be with everything that one before it may be', () => {

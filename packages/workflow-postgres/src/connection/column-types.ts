@@ -1,13 +1,10 @@
-import pg from 'pg'
-
-const { builtins } = pg.types
-
 // Only the types that Belay's statements return. These parsers are separate because an application may have changed pg's global ones.
-// The numbers are the oids of bool[], int4[], text[], int8[], float8[] and uuid[], which pg does not name.
+// The numbers are the oids of bool, int4, float8, bool[], int4[], text[], int8[], float8[] and uuid[]. Without pg's names for some of them: PGlite's
+// part of this package runs in browsers, where there is no pg.
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
-  [builtins.BOOL]: (text) => text === 't',
-  [builtins.INT4]: Number,
-  [builtins.FLOAT8]: Number,
+  16: (text) => text === 't',
+  23: Number,
+  701: Number,
   1000: (text) => parseList(text).map((element) => element === 't'),
   1007: (text) => parseList(text).map(Number),
   1009: parseList,

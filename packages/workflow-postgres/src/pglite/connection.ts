@@ -1,6 +1,7 @@
 import type { PGliteInterface, Transaction } from '@electric-sql/pglite'
 import type { Connection } from '../connection/connection.ts'
 import { inSchema, makeStatementsFor, type Statement } from '../connection/statement.ts'
+import { isStale, preparedIn } from './prepared.ts'
 
 /** Runs statements over a PGlite session or a transaction in it. */
 export function statementsOver(
@@ -22,14 +23,41 @@ export function statementsOver(
 /** Runs statements in PGlite. It has one session, so statements wait for each other. */
 export function pgliteConnection(database: () => PGliteInterface, schema: string): Connection {
   const statementFor = makeStatementsFor(schema)
+  const plain = statementsOver(database, schema, statementFor)
+
+  const inTransaction = <Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> =>
+    database().transaction((transaction) => {
+      const over = statementsOver(() => transaction, schema, statementFor)
+      const prepared = preparedIn(database())
+      const own: Connection = {
+        ...over,
+        async query<Row>(statement: Statement<Row>, values: readonly unknown[]) {
+          const { name, text } = statementFor(statement)
+          if (prepared === undefined || name === null) return over.query(statement, values)
+          return prepared.runWithin<Row>({ name, text }, values)
+        },
+        transaction: (nested) => nested(own),
+      }
+      return work(own)
+    })
+
   return {
-    ...statementsOver(database, schema, statementFor),
-    transaction: (work) =>
-      database().transaction((transaction) => {
-        const over = statementsOver(() => transaction, schema, statementFor)
-        const own: Connection = { ...over, transaction: (nested) => nested(own) }
-        return work(own)
-      }),
-    session: (work) => work(statementsOver(database, schema, statementFor)),
+    ...plain,
+    async query<Row>(statement: Statement<Row>, values: readonly unknown[]) {
+      const { name, text } = statementFor(statement)
+      if (name === null) return plain.query(statement, values)
+      const rows = await preparedIn(database())?.runAlone<Row>({ name, text }, values)
+      return rows ?? plain.query(statement, values)
+    },
+    async transaction(work) {
+      try {
+        return await inTransaction(work)
+      } catch (error) {
+        // It was rolled back. The next try prepares its statements anew.
+        if (!isStale(error)) throw error
+        return inTransaction(work)
+      }
+    },
+    session: (work) => work(plain),
   }
 }

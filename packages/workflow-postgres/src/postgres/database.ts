@@ -1,6 +1,7 @@
 import { BelayError, counted } from '@belay/workflow/adapter'
 import pg from 'pg'
 import type { DatabaseAddress } from '../base/errors.ts'
+import type { Setting } from '../connection/plan-settings.ts'
 import type { Lender } from '../connection/pool-connection.ts'
 import { Abandoned, type Ask } from './abandoned.ts'
 import { acquire, Lending } from './lending.ts'
@@ -22,7 +23,6 @@ import {
   lifelineSettings,
   prepareSession,
   type SessionFacts,
-  type Setting,
   statementSettings,
 } from './session.ts'
 import type { TransactParts } from './transact.ts'

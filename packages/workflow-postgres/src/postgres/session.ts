@@ -1,4 +1,5 @@
 import type { ClientBase, QueryConfig, QueryResult } from 'pg'
+import { PLAN_SETTINGS, type Setting } from '../connection/plan-settings.ts'
 import { CONNECT_TIMEOUT_MS } from './pool.ts'
 
 /** The known facts about the session that a client uses. */
@@ -11,22 +12,10 @@ export interface SessionFacts {
   readonly since: string
 }
 
-/** A setting's name, and an SQL expression for its value. */
-export type Setting = readonly [name: string, value: string]
-
-/**
- * Belay's statements look rows up by primary key, whatever number of rows the statistics claim. With these settings, plans made when a table was
- * empty are still right when it holds millions of rows. The statements are written for this isolation level: under a stricter default, they would be
- * repeated for every conflict instead of waiting for it.
- */
+/** The statements are written for this isolation level: under a stricter default, they would be repeated for every conflict instead of waiting for it. */
 const STATEMENT_SETTINGS: readonly Setting[] = [
   ['default_transaction_isolation', `'read committed'`],
-  ['plan_cache_mode', `'force_generic_plan'`],
-  ['enable_seqscan', `'off'`],
-  ['enable_hashjoin', `'off'`],
-  ['enable_mergejoin', `'off'`],
-  ['enable_bitmapscan', `'off'`],
-  ['jit', `'off'`],
+  ...PLAN_SETTINGS,
 ]
 
 /** The same as a text to run. */

@@ -95,9 +95,21 @@ interface StepRow extends StepColumns {
   readonly irreversible: boolean
 }
 
+/**
+ * The definition's step of a step. A subquery with an offset is planned by itself, so it is looked up by the whole key, once for each step: as a join,
+ * the planner read all steps of the run for each step of the definition.
+ */
+const definitionStep = build
+  .select({ step: definitionSteps.step, name: definitionSteps.name, kind: definitionSteps.kind })
+  .from(definitionSteps)
+  .where(
+    sql`${definitionSteps.definitionId} = ${runs.definitionId} and ${definitionSteps.step} = ${sql.raw(templateOf('"belay"."workflow_steps"."step"'))} offset 0`,
+  )
+  .as('definition_step')
+
 const stepColumns = {
   step: steps.step,
-  name: sql<string>`case when ${steps.itemKey} is null then ${definitionSteps.name} else left(${definitionSteps.name}, -1) || ${steps.itemKey} || ']' end`.as(
+  name: sql<string>`case when ${steps.itemKey} is null then ${definitionStep.name} else left(${definitionStep.name}, -1) || ${steps.itemKey} || ']' end`.as(
     'name',
   ),
   item_key: sql<string | null>`${steps.itemKey}`.as('item_key'),
@@ -132,8 +144,8 @@ const stepColumns = {
   succeeded: sql<boolean>`coalesce(${steps.succeeded}, false)`.as('succeeded'),
   branch: sql<JsonText>`${steps.branch}::text`.as('branch'),
   // As in the view `workflow_step_overview`.
-  irreversible: sql<boolean>`coalesce(${definitionSteps.step} = any (${definitions.irreversible}), false)
-    and (${steps.itemKey} is not null or ${definitionSteps.kind} is distinct from 'map')`.as('irreversible'),
+  irreversible: sql<boolean>`coalesce(${definitionStep.step} = any (${definitions.irreversible}), false)
+    and (${steps.itemKey} is not null or ${definitionStep.kind} is distinct from 'map')`.as('irreversible'),
 }
 
 const PART = `(select s.step from "belay"."workflow_steps" s where s.run_id = $1::uuid and s.step < ${FIRST_ITEM})
@@ -189,13 +201,7 @@ function runText(more: Record<string, SQL.Aliased>, condition: SQL): string {
     .from(steps)
     .innerJoin(runs, eq(runs.id, steps.runId))
     .innerJoin(definitions, eq(definitions.id, runs.definitionId))
-    .innerJoin(
-      definitionSteps,
-      and(
-        eq(definitionSteps.definitionId, runs.definitionId),
-        eq(definitionSteps.step, sql.raw(templateOf('"belay"."workflow_steps"."step"'))),
-      ),
-    )
+    .innerJoinLateral(definitionStep, sql`true`)
     .where(and(sql`${steps.runId} = $1::uuid`, condition))
     .orderBy(asc(steps.step))
     .toSQL().sql

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Harnesses, pgliteHarnesses } from '../setup/harness.ts'
 
 /**
- * 3: every third case runs. PGlite runs the same statements as PostgreSQL, on which all cases run, but plans them anew at each call: here, the whole
- * suite would take longer than any other test. `npm run pglite`, which is a stage of CI, runs all cases.
+ * 3: every third case runs. PGlite runs the same statements as PostgreSQL, on which all cases run. `npm run pglite`, which is a stage of CI, runs all
+ * of them here too: its sessions have other plans, and a case has failed by that.
  */
 const EVERY = process.env['PGLITE_CASES'] === 'all' ? 1 : 3
 
