@@ -1,5 +1,6 @@
-import { createEngine, define, PermanentError, unchecked } from '@belay/workflow'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { createEngine, define, type Engine, PermanentError, unchecked } from '@belay/workflow'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { inSchema } from '../src/connection/statement.ts'
 import { postgres } from '../src/index.ts'
 import { createDatabase, servers, type TestDatabase } from './setup/database.ts'
 
@@ -45,6 +46,59 @@ describe.each(servers)('children of several workers on $name', ({ url }) => {
       Array.from({ length: RUNS }, (_, n) => ({ fast: { one: n * 2 }, later: { one: n * 4 } })),
     )
   })
+
+  const deleted = define('deleted', { version: 1 }).waitForSignal('go', {})
+
+  it.each([
+    { of: 'a step', parent: define('left', { version: 1 }).workflow('wait', deleted, {}), step: 'wait' },
+    {
+      of: 'an item',
+      parent: define('left-items', { version: 1 }).workflow('wait', deleted, {
+        over: () => [1],
+        input: () => null,
+      }),
+      step: 'wait[0]',
+    },
+  ])(
+    'of $of are missed by the doctor once somebody has deleted them, and can be started again',
+    async ({ parent, step }) => {
+      const engine = await work([parent])
+      const run = await engine.run(parent)
+      const id = await startedBy(engine, run)
+      await vi.waitFor(async () =>
+        expect((await run.explain()).steps.map(({ reason }) => reason)).toContain('child'),
+      )
+      const missing = async () =>
+        (await engine.doctor()).findings.filter(({ type }) => type === 'stranded_step')
+      const before = await missing()
+      await deleteRun(id)
+
+      const findings = await missing()
+      await engine.runs.handle(run.id).retryStep(step)
+      await engine.signal(await startedBy(engine, run), 'go', 7)
+
+      await run.result()
+      expect(before).toEqual([])
+      expect(findings).toMatchObject([
+        { runId: run.id, step, fault: 'childless', remedy: expect.stringMatching(/^Call retryStep\(\)/) },
+      ])
+    },
+  )
+
+  async function startedBy(engine: Engine, run: { readonly id: string }): Promise<string> {
+    return vi.waitFor(async () => {
+      const found = await engine.runs.list({ parentId: run.id })
+      expect(found).toHaveLength(1)
+      return found[0]!.id
+    })
+  }
+
+  async function deleteRun(id: string): Promise<void> {
+    const { schema } = postgres(database.pool)
+    for (const table of ['workflow_children', 'workflow_steps'])
+      await database.pool.query(inSchema(`delete from belay.${table} where run_id = $1`, schema), [id])
+    await database.pool.query(inSchema('delete from belay.workflow_runs where id = $1', schema), [id])
+  }
 
   it('of a fan are undone when one of them fails, and each is undone once', async () => {
     const done: number[] = []

@@ -205,4 +205,4 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
 ]
 
 /** What reads the queue as a whole, which is as small as what is to be done: of these only runs and steps are looked up. */
-export const READING_THE_QUEUE: typeof HOT = [[readStrandedSteps, '10000']]
+export const READING_THE_QUEUE: typeof HOT = [[readStrandedSteps, '10000, 60000']]

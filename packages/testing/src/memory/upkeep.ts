@@ -3,6 +3,7 @@ import {
   type EndedRuns,
   type EndedRunsRequest,
   type EndStatus,
+  isItem,
   isTerminal,
   type LiveRuns,
   type OverdueSteps,
@@ -48,8 +49,8 @@ export function prune(
   rows: Rows,
   request: { runIds: readonly string[]; finishedBefore: number },
 ): readonly string[] {
-  const kept = new Set([...rows.runEnds.values()].map(({ runId }) => runId))
-  const pruned = ended(rows, request).filter((run) => !kept.has(run.runId) && !hasParent(rows, run))
+  const kept = keptEnds(rows)
+  const pruned = ended(rows, request).filter((run) => !kept.has(run.runId) && !isSought(rows, run, kept))
   for (const run of pruned) rows.removeRun(run)
   return pruned.map(({ runId }) => runId)
 }
@@ -58,14 +59,24 @@ export function releaseKeys(
   rows: Rows,
   request: { runIds: readonly string[]; finishedBefore: number },
 ): readonly string[] {
-  const keyed = ended(rows, request).filter((run) => run.key !== null && !hasParent(rows, run))
+  const kept = keptEnds(rows)
+  const keyed = ended(rows, request).filter((run) => run.key !== null && !isSought(rows, run, kept))
   for (const run of keyed) rows.releaseKey(run)
   return keyed.map(({ runId }) => runId)
 }
 
-/** A child stays as long as its parent, which finds it by its key and may still undo it. */
-function hasParent(rows: Rows, { parent }: RunRow): boolean {
-  return parent !== null && parent.step !== null && rows.runs.has(parent.runId)
+/** The runs from whose end something has to follow yet. */
+function keptEnds(rows: Rows): ReadonlySet<string> {
+  return new Set([...rows.runEnds.values()].map(({ runId }) => runId))
+}
+
+/**
+ * Whether somebody may still look for the run by its key, and start it again without it. A child stays as long as its parent, which may undo it. A
+ * run that was started for the end of another stays until that end is forgotten.
+ */
+function isSought(rows: Rows, { parent }: RunRow, kept: ReadonlySet<string>): boolean {
+  if (parent === null) return false
+  return parent.step === null ? kept.has(parent.runId) : rows.runs.has(parent.runId)
 }
 
 export function diagnose(rows: Rows, { overdueMs }: { overdueMs: number }): Diagnosis {
@@ -77,7 +88,7 @@ export function diagnose(rows: Rows, { overdueMs }: { overdueMs: number }): Diag
     liveRuns: groups(rows, live),
     moreLiveRuns: false,
     overdueSteps: overdueSteps(rows, rows.now - overdueMs),
-    strandedSteps: live.flatMap((run) => strandedSteps(rows, run)).slice(0, STRANDED_MAX),
+    strandedSteps: strandedSteps(rows, live, rows.now - overdueMs).slice(0, STRANDED_MAX),
     unknownLeases: unknownLeases(rows),
   }
 }
@@ -143,19 +154,40 @@ function overdueSteps(rows: Rows, dueBefore: number): readonly OverdueSteps[] {
   })
 }
 
-function strandedSteps(rows: Rows, run: RunRow): readonly StrandedStep[] {
-  const { runId, workflow, definition } = run
-  return rowsOf(run).flatMap((step) => {
-    const fault = faultOf(rows, run, step)
-    if (fault === undefined) return []
-    return [{ runId, workflow, version: definition.saved.version, name: nameOf(run, step), fault }]
-  })
+function strandedSteps(rows: Rows, live: readonly RunRow[], endedBy: number): readonly StrandedStep[] {
+  const followed = followedSteps(rows, endedBy)
+  return live.flatMap((run) =>
+    rowsOf(run).flatMap((step) => {
+      const { runId, workflow, definition } = run
+      const fault = faultOf(rows, run, step) ?? (isChildless(run, step, followed) ? 'childless' : undefined)
+      if (fault === undefined) return []
+      return [{ runId, workflow, version: definition.saved.version, name: nameOf(run, step), fault }]
+    }),
+  )
 }
 
 function faultOf(rows: Rows, run: RunRow, step: StepRow): StrandedStep['fault'] | undefined {
   if (isLeased(step)) return rows.workers.has(step.workerId!) ? undefined : 'unheld'
   // A wait without a timeout is in no queue: its signal will queue it.
-  const endless = step.status === 'waiting' && step.availableAt === null
-  if (!isClaimable({ run, step }) || endless) return undefined
+  if (!isClaimable({ run, step }) || isEndlessWait(step)) return undefined
   return rows.queue.has({ runId: run.runId, step: step.step }) ? undefined : 'unqueued'
+}
+
+function isEndlessWait({ status, availableAt }: StepRow): boolean {
+  return status === 'waiting' && availableAt === null
+}
+
+/** The steps, as `run/number`, that have a child which has not ended, or only after that time. */
+function followedSteps(rows: Rows, endedBy: number): ReadonlySet<string> {
+  const children = [...rows.runs.values()].filter(
+    ({ parent, finishedAt }) => parent !== null && (finishedAt === null || finishedAt > endedBy),
+  )
+  return new Set(children.map(({ parent }) => `${parent!.runId}/${parent!.step}`))
+}
+
+function isChildless(run: RunRow, step: StepRow, followed: ReadonlySet<string>): boolean {
+  if (run.status !== 'running' || !isEndlessWait(step)) return false
+  // Nothing else lets an item wait.
+  const waitsForChild = isItem(step.step) || run.definition.saved.shape.steps[step.step]!.kind === 'child'
+  return waitsForChild && !followed.has(`${run.runId}/${step.step}`)
 }

@@ -3,6 +3,7 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { ends } from '../rows/run-statuses.ts'
 import { stepIs } from '../rows/step-lookup.ts'
+import { isNotSought } from './sought-runs.ts'
 
 /**
  * Deletes ended runs with all that belongs to them. Guarantee: it deletes a run entirely or not at all, and only if it ended before the given
@@ -24,8 +25,7 @@ old_runs as materialized (
   where r.finished_at < a.ended_before
     -- Something still has to follow from its end.
     and (r.reports_end is null or not exists (select from belay.workflow_run_ends e where e.run_id = any (array[r.id])))
-    -- A child stays as long as its parent, which may still be undone by it.
-    and (r.parent_step is null or not exists (select from belay.workflow_runs p where p.id = any (array[r.parent_run_id])))
+    and ${isNotSought}
   order by a.run_id
 ),
 locked_steps as materialized (

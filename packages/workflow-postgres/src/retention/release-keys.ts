@@ -2,6 +2,7 @@ import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { ends } from '../rows/run-statuses.ts'
+import { isNotSought } from './sought-runs.ts'
 
 /**
  * Takes the keys from ended runs. Guarantee: only from runs that ended before the given instant; it never waits for a lock. Index: primary key.
@@ -20,8 +21,7 @@ ended_runs as materialized (
   from asked_runs a
   join belay.workflow_runs r on r.id = any (array[a.run_id])
   where r.finished_at < a.ended_before and r.status = any (a.ends) and case when a.ends is not null then r.key is not null end
-    -- A child keeps its key as long as its parent, which finds it by the key.
-    and (r.parent_step is null or not exists (select from belay.workflow_runs p where p.id = any (array[r.parent_run_id])))
+    and ${isNotSought}
   order by a.run_id
   for update of r skip locked
 )

@@ -1,7 +1,7 @@
 import type { Diagnosis, LiveRuns, StrandedStep } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import { rowName, templateOf } from '../rows/item-rows.ts'
+import { FIRST_ITEM, rowName, templateOf } from '../rows/item-rows.ts'
 import { liveStatuses } from '../rows/run-statuses.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 import { listWorkers } from './list-workers.ts'
@@ -109,7 +109,7 @@ const STRANDED_MAX = 100
 
 /**
  * Steps of the oldest live runs that nothing would ever move. Reads the whole queue besides the steps: a join would need a step's position in the
- * queue, which is not known. Index: live runs, steps by primary key. No locks.
+ * queue, which is not known. Index: live runs, steps by primary key, children by parent. No locks.
  */
 export const readStrandedSteps: Statement<{
   readonly run_id: string
@@ -161,10 +161,31 @@ unheld_steps as (
   where case when l.id is not null then s.status in ('running', 'compensating') and s.worker_id is not null end
     and not exists (select from belay.workflow_workers w where w.id = any (array[s.worker_id]))
 ),
+-- An item that waits without end waits for a child: nothing else lets an item wait.
+steps_with_child as materialized (
+  select s.run_id, s.step
+  from live_runs l
+  join belay.workflow_steps s on s.run_id = any (array[l.id])
+  left join belay.workflow_definition_steps ds
+    on ds.definition_id = any (array[l.definition_id]) and ds.step = any (array[s.step])
+  where l.status = 'running' and s.status = 'waiting' and s.available_at is null
+    and (s.step >= ${FIRST_ITEM} or ds.kind = 'child')
+),
+childless_steps as (
+  select run_id, step from steps_with_child
+  except
+  select c.parent_run_id, r.parent_step
+  from (select distinct run_id from steps_with_child) p
+  join belay.workflow_children c on c.parent_run_id = any (array[p.run_id])
+  join belay.workflow_runs r on r.id = any (array[c.run_id])
+  where r.finished_at is null or r.finished_at > belay.store_now() - $2::float8 * interval '1 millisecond'
+),
 stranded_steps as materialized (
   select run_id, step, 'unqueued' as fault from unqueued_steps
   union all
   select run_id, step, 'unheld' from unheld_steps
+  union all
+  select run_id, step, 'childless' from childless_steps
   order by run_id, step
   -- A constant: from a parameter the planner would expect a tenth of the queue.
   limit ${STRANDED_MAX}
@@ -230,7 +251,7 @@ export async function diagnose(
   const workers = await listWorkers(connection)
   const live = await connection.query(countLiveRuns, [LIVE_RUNS_MAX + 1])
   const overdue = await connection.query(countOverdueSteps, [overdueMs, OVERDUE_MAX])
-  const stranded = await connection.query(readStrandedSteps, [SEARCHED_RUNS_MAX])
+  const stranded = await connection.query(readStrandedSteps, [SEARCHED_RUNS_MAX, overdueMs])
   const unknown = await connection.query(readUnknownLeases, [])
   return {
     now: store!.now,

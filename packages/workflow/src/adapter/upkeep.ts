@@ -166,6 +166,9 @@ export interface StrandedStep {
   readonly workflow: string
   readonly version: number
   readonly name: string
-  /** `unqueued`: claimable, but not queued. `unheld`: leased to a worker that is not registered. */
-  readonly fault: 'unqueued' | 'unheld'
+  /**
+   * `unqueued`: claimable, but not queued. `unheld`: leased to a worker that is not registered. `childless`: waits for a child that was deleted, or
+   * that ended more than `overdueMs` ago.
+   */
+  readonly fault: 'unqueued' | 'unheld' | 'childless'
 }

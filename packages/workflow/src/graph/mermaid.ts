@@ -64,7 +64,8 @@ const OPTIONS = {
 
 /**
  * Draws the graph as a Mermaid flowchart. Steps with a compensation have a double frame and the mark ↩. Waiting steps are rounded, with a mark for
- * what they wait for: ⏲ a time, ✉ a signal, ☑ an approval, ⟳ a poll. Choices are hexagons, and their cases label the edges to the steps that need
+ * what they wait for: ⏲ a time, ✉ a signal, ☑ an approval, ⟳ a poll, ⧉ a child. A map is two steps, one that decides its items (⇉) and one that gathers
+ * them (⇇); so is a loop, which begins with ↻. Choices are hexagons, and their cases label the edges to the steps that need
  * them. A dotted edge leads to a step that runs although the step before it was skipped. The mark ? stands for a step's own condition, ⊘ for
  * an effect that nothing can undo, ⚑ for a pivot. End steps stand in a box of their own; to colour them, draw `followUp` of the definition.
  *

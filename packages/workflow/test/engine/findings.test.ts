@@ -179,10 +179,12 @@ describe('the findings of a diagnosis', () => {
       strandedSteps: [
         { ...stranded, fault: 'unqueued' },
         { ...stranded, fault: 'unheld' },
+        { ...stranded, fault: 'childless' },
       ],
     })
 
     expect(found.map(({ type }) => type)).toEqual([
+      'stranded_step',
       'stranded_step',
       'stranded_step',
       'version_without_worker',
@@ -190,5 +192,9 @@ describe('the findings of a diagnosis', () => {
     ])
     expect(found[0]?.message).toMatch(/Step "pack" of run r1 .* can be claimed, but is in no queue/)
     expect(found[1]?.message).toMatch(/is leased to a worker that is not registered/)
+    expect(found[2]).toMatchObject({
+      message: expect.stringMatching(/waits for a child that has ended or was deleted: nothing will/),
+      remedy: expect.stringContaining('Call retryStep() for it'),
+    })
   })
 })

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Cases } from '../case.ts'
-import { completed, LEASE_MS, PAIR, parked } from '../scenario/index.ts'
+import { completed, LEASE_MS, PAIR, parked, waiting } from '../scenario/index.ts'
 
 const MINUTE_MS = 60_000
 
@@ -146,5 +146,31 @@ export const diagnosisCases: Cases = {
     await given.sweep()
     expect(await stranded()).toEqual([])
     expect((await given.adapter.diagnose({ overdueMs: MINUTE_MS })).liveRuns).toHaveLength(2)
+  },
+
+  'a step is stranded that waits for a child which is gone, or has ended for long': async (given) => {
+    const graph = await given.graph('parent', { a: [], b: [], c: [] }, 1, {
+      a: 'child',
+      b: 'child',
+      c: 'signal',
+    })
+    const run = await given.start(graph)
+    const worker = await given.worker()
+    const claims = await worker.claimsOf(run, 'a', 'b', 'c')
+    const single = await given.graph('single', { only: [] })
+    const child = await given.start(single, { parent: { runId: run.id, step: graph.numberOf('a') } })
+    const stranded = async () => {
+      const { strandedSteps } = await given.adapter.diagnose({ overdueMs: MINUTE_MS })
+      return strandedSteps.map(({ runId, name, fault }) => [runId, name, fault])
+    }
+
+    await worker.settle(claims.map((claim) => waiting(claim)))
+    expect(await stranded()).toEqual([[run.id, 'b', 'childless']])
+    await worker.complete(child, 'only')
+    expect(await stranded()).toEqual([[run.id, 'b', 'childless']])
+    await given.advance(MINUTE_MS + 1_000)
+    expect((await stranded()).toSorted()).toEqual(['a', 'b'].map((step) => [run.id, step, 'childless']))
+    await given.operate(run).pause()
+    expect(await stranded()).toEqual([])
   },
 }

@@ -136,6 +136,23 @@ export const runEndCases: Cases = {
     expect(await prune(given.adapter, run)).toEqual([run.id])
   },
 
+  'a run that was started for an end is neither pruned nor loses its key before that end is forgotten':
+    async (given) => {
+      const run = await completed(given, await single(given))
+      const graph = await given.graph('follower', { a: [] })
+      const follower = await given.start(graph, { key: 'k', parent: { runId: run.id, step: null } })
+      await (await given.worker()).complete(follower, 'a')
+      const release = () =>
+        given.adapter.releaseKeys({ runIds: [follower.id], finishedBefore: Date.UTC(2100, 0, 1) })
+
+      expect(await release()).toEqual([])
+      expect(await prune(given.adapter, follower)).toEqual([])
+      await given.adapter.forgetRunEnds(await ends(given, run.graph))
+
+      expect(await release()).toEqual([follower.id])
+      expect(await prune(given.adapter, follower)).toEqual([follower.id])
+    },
+
   'a run remembers for which run it was started, and is found by it': async (given) => {
     const graph = await single(given)
     const parent = await given.start(graph)

@@ -2,6 +2,7 @@ import { type FoundRun, isTerminal, type RunStatus } from '../../adapter/index.t
 import type { RunCause } from '../../cause.ts'
 import type { StepContext } from '../../definition/handler.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
+import { BelayError } from '../../errors.ts'
 import { PermanentError } from '../../handler-errors.ts'
 import type { ChildRuns, StepWithChild } from '../attempt/child-runs.ts'
 import { isContended, isUnavailable, type OutageWatch } from '../base/outage.ts'
@@ -154,13 +155,16 @@ export class Children implements ChildRuns {
 
   /**
    * Takes the key of a child that was never started, with a run that never begins. A worker that was presumed dead may still be about to start the
-   * child: it finds the key taken.
+   * child: it finds the key taken. Of a workflow that nobody has stored, no worker can start a run: workers store theirs before their first claim.
    */
   async #bury(step: StepWithChild, key: string): Promise<FoundChild | null> {
     const { claim, wait } = step
     const parent = { runId: claim.runId, step: claim.step }
     const buried = { key, parent, startDelayMs: NEVER_MS, buried: true } as const
-    const started = await startChild(this.#parts, wait.of as WorkflowDefinition | string, buried)
+    const started = await startChild(this.#parts, wait.of as WorkflowDefinition | string, buried).catch(
+      nullIfUnknown,
+    )
+    if (started === null) return null
     if (!started.created) return this.#find(step, key)
     await this.#stop(step, started.runId, 'running')
     return null
@@ -187,6 +191,11 @@ export class Children implements ChildRuns {
       }
     }
   }
+}
+
+function nullIfUnknown(error: unknown): null {
+  if (BelayError.is(error) && error.code === 'unknown_workflow') return null
+  throw error
 }
 
 const LOOKS_MAX = 3

@@ -74,6 +74,9 @@ const SWEEP_GRACE_MS = 10_000
 /** The most run ids in a message. */
 const NAMED_MAX = 3
 
+const CANCEL_AND_REPORT =
+  'This should be impossible, unless rows were changed by hand: cancel the run to have it undone, and report it with the rows of the run.'
+
 /** Turns a diagnosis into findings, the worst first. */
 export function findingsOf(diagnosis: Diagnosis, thresholds: Thresholds): readonly Finding[] {
   const { now, workers, liveRuns, overdueSteps, strandedSteps, unknownLeases } = diagnosis
@@ -91,17 +94,23 @@ export function findingsOf(diagnosis: Diagnosis, thresholds: Thresholds): readon
   ]
 }
 
+const FAULTS: Readonly<Record<StrandedStep['fault'], { readonly what: string; readonly remedy: string }>> = {
+  unqueued: { what: 'can be claimed, but is in no queue', remedy: CANCEL_AND_REPORT },
+  unheld: { what: 'is leased to a worker that is not registered', remedy: CANCEL_AND_REPORT },
+  childless: {
+    what: 'waits for a child that has ended or was deleted',
+    remedy:
+      'Call retryStep() for it: it then looks for its child again, and starts another if the first was deleted. If no run was deleted by hand, report it with the rows of both runs.',
+  },
+}
+
 function stranded({ runId, workflow, version, name: step, fault }: StrandedStep): Finding {
-  const what =
-    fault === 'unqueued'
-      ? 'can be claimed, but is in no queue'
-      : 'is leased to a worker that is not registered'
+  const { what, remedy } = FAULTS[fault]
   return {
     type: 'stranded_step',
     ...{ runId, workflow, version, step, fault },
     message: `Step "${step}" of run ${runId} (workflow "${workflow}" version ${version}) ${what}: nothing will ever run it.`,
-    remedy:
-      'This should be impossible, unless rows were changed by hand: cancel the run to have it undone, and report it with the rows of the run.',
+    remedy,
   }
 }
 
