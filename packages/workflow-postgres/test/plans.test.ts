@@ -168,10 +168,12 @@ insert into belay.workflow_ready_items (available_at, definition_id, step, items
   )
 })
 
-/** They look up single steps of a run, of which it has few; or they read the wanted ones once, as one list. */
+/** They look up single steps of a run, and are not for its items. */
 const FEW_OF_A_RUN = new Set([
-  ...['finish_attempts', 'finish_attempts_kept', 'skip_attempts', 'skip_attempts_kept'],
-  ...['read_run_part', 'read_run_differing'],
+  'finish_attempts',
+  'finish_attempts_kept',
+  'skip_attempts',
+  'skip_attempts_kept',
 ])
 
 /** Where a plan compares the numbers of steps, or of the steps that told values, only after it has read the rows of their runs. */

@@ -7,10 +7,10 @@ import {
 import { FIRST_ITEM } from '../rows/item-rows.ts'
 import { stepsPrint } from '../rows/steps-print.ts'
 
-/** The numbers of the rows to read: all but items, and those of items in a range. */
-export const ITEMS_IN_RANGE = `(select s.step from "belay"."workflow_steps" s where s.run_id = $1::uuid and s.step < ${FIRST_ITEM})
+/** The rows to read: all but items, and those of items in a range. */
+export const ITEMS_IN_RANGE = `(select s.ctid from "belay"."workflow_steps" s where s.run_id = $1::uuid and s.step < ${FIRST_ITEM})
   union all
-  (select i.step from "belay"."workflow_steps" i where i.run_id = $1::uuid and i.step >= ${FIRST_ITEM} and i.step > $2::int and i.step < $3::int
+  (select i.ctid from "belay"."workflow_steps" i where i.run_id = $1::uuid and i.step >= ${FIRST_ITEM} and i.step > $2::int and i.step < $3::int
    order by i.step limit $4::int)`
 
 /** JSON of the counts of all items. */
@@ -48,16 +48,16 @@ differing as materialized (
   limit $5::int + 1
 ),
 read_items as materialized (
-  select i.step
+  select i.ctid as row_at
   from (select d.first from differing d order by d.first limit $5::int) d
   join "belay"."workflow_steps" i on i.run_id = any (array[$1::uuid]) and i.step >= d.first and i.step < d.first + ${ITEM_GROUP}
 )
 `
 
-/** The numbers of the rows to read: all but items, and those of items in groups that differ. */
-export const ITEMS_THAT_DIFFER = `(select s.step from "belay"."workflow_steps" s where s.run_id = $1::uuid and s.step < ${FIRST_ITEM})
+/** The rows to read: all but items, and those of items in groups that differ. */
+export const ITEMS_THAT_DIFFER = `(select s.ctid from "belay"."workflow_steps" s where s.run_id = $1::uuid and s.step < ${FIRST_ITEM})
   union all
-  (select i.step from read_items i)`
+  (select i.row_at from read_items i)`
 
 /** The statement looks for one group more than it reads. */
 export function differingOf(

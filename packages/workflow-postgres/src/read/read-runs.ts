@@ -154,7 +154,7 @@ const stepColumns = {
 /** One row per step, each with the run's columns. Only the first row has the run's status, and its payloads and values, which may be large. */
 export const readRunStatement: Statement<RunRow & StepRow> = {
   name: 'read_run',
-  text: runText({}, sql`true`),
+  text: runText({}, ofRun()),
 }
 
 /** The same with only some items of its maps, and the counts of all. Index: primary keys. */
@@ -166,15 +166,14 @@ export const readRunPart: Statement<RunRow & StepRow> = {
         'item_counts',
       ),
     },
-    // One list for both, so that the rows are found by the whole key.
-    sql`${steps.step} = any (array(${sql.raw(ITEMS_IN_RANGE)}))`,
+    listed(ITEMS_IN_RANGE),
   ),
 }
 
 /** The same without items. */
 export const readRunWithoutItems: Statement<RunRow & StepRow> = {
   name: 'read_run_without_items',
-  text: runText({}, sql`${steps.step} < ${sql.raw(String(FIRST_ITEM))}`),
+  text: runText({}, ofRun(sql`${steps.step} < ${sql.raw(String(FIRST_ITEM))}`)),
 }
 
 /** The same with those groups of items that differ from what the reader knows. Index: primary keys. No locks. */
@@ -194,11 +193,32 @@ export const readRunDiffering: Statement<RunRow & StepRow> = {
             'output',
           ),
       },
-      sql`${steps.step} = any (array(${sql.raw(ITEMS_THAT_DIFFER)}))`,
+      listed(ITEMS_THAT_DIFFER),
     ),
 }
 
-function runText(more: Record<string, SQL.Aliased>, condition: SQL): string {
+/** Which rows are read, and how the row of their run is found. */
+interface RowsToRead {
+  readonly where: SQL
+  readonly run: SQL
+}
+
+function ofRun(condition?: SQL): RowsToRead {
+  return { where: and(sql`${steps.runId} = $1::uuid`, condition)!, run: eq(runs.id, steps.runId) }
+}
+
+/**
+ * The rows of a list of ctids, which are those of this statement's snapshot. By key, a plan that was made while the table was small may compare each
+ * row of the run with the list, before PostgreSQL 17. So nothing here says of which run they are.
+ */
+function listed(ctids: string): RowsToRead {
+  return {
+    where: sql`"belay"."workflow_steps".ctid = any (array(${sql.raw(ctids)}))`,
+    run: sql`${runs.id} = any (array[${steps.runId}])`,
+  }
+}
+
+function runText(more: Record<string, SQL.Aliased>, { where, run }: RowsToRead): string {
   return build
     .select({
       ...runColumns,
@@ -215,7 +235,7 @@ function runText(more: Record<string, SQL.Aliased>, condition: SQL): string {
       ...more,
     })
     .from(steps)
-    .innerJoin(runs, eq(runs.id, steps.runId))
+    .innerJoin(runs, run)
     .innerJoin(definitions, eq(definitions.id, runs.definitionId))
     .innerJoin(
       definitionSteps,
@@ -224,7 +244,7 @@ function runText(more: Record<string, SQL.Aliased>, condition: SQL): string {
         eq(definitionSteps.step, sql.raw(templateOf('"belay"."workflow_steps"."step"'))),
       ),
     )
-    .where(and(sql`${steps.runId} = $1::uuid`, condition))
+    .where(where)
     .orderBy(asc(steps.step))
     .toSQL().sql
 }
