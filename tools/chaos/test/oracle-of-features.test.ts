@@ -160,6 +160,16 @@ describe('the oracle of families', () => {
     expect(kindsOf({ runs, sightings: [{ what: 'retried', runId: 'p' }] }, rules)).toEqual([])
   })
 
+  it('reports a loop that has not one completed child for each round', () => {
+    const quotes = { children: { quotes: { workflow: 'quote', isDetached: false, rounds: 2 } } }
+    const [first, second, third] = ['c', 'd', 'e'].map((id) => child(id, 'quote', 'completed'))
+    const runs = [parent('completed', 'quotes'), first!, second!]
+
+    expect(kindsOf({ runs }, quotes)).toEqual([])
+    expect(kindsOf({ runs: runs.slice(0, 2) }, quotes)).toEqual(['family'])
+    expect(kindsOf({ runs: [...runs, third!] }, quotes)).toEqual(['family'])
+  })
+
   it('reports a detached child that does not exist, or was undone with its parent', () => {
     const undone = parent('compensated', 'subscribe')
 

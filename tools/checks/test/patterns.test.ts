@@ -156,6 +156,26 @@ describe('the patterns on docs/patterns.md', () => {
   })
 
   test.each([
+    [true, 'completed', ['charge 800']],
+    [false, 'compensated', ['mail to ada: only 700']],
+  ])('Offer and answer: with a second offer that is accepted %s', async (yes, end, expected) => {
+    const { did, ...world } = openShop()
+    const { status } = await perform(
+      { heading: 'Offer and answer', world },
+      { to: 'ada', cents: 900 },
+      async ({ engine, run, exports, advance }) => {
+        for (const answer of [false, yes, false]) {
+          await advance('3h')
+          const isOver = (await run.status()).status === 'completed'
+          if (!isOver)
+            await (exports['reply'] as (...of: unknown[]) => Promise<unknown>)(engine, run.id, answer)
+        }
+      },
+    )
+    expect([status, did]).toEqual([end, ['mail to ada: only 900', 'mail to ada: only 800', ...expected]])
+  })
+
+  test.each([
     [true, ['ask manager', 'buy rope']],
     [false, ['ask manager', expect.stringMatching(/^mail to ada: .*too dear/)]],
   ])('Decision: a manager who says %s, a day later', async (yes, expected) => {

@@ -3,6 +3,7 @@ import { approvalCases } from './cases/approvals.ts'
 import { attemptCases } from './cases/attempts.ts'
 import { branchCases } from './cases/branches.ts'
 import { changedRunCases } from './cases/changed-runs.ts'
+import { childRoundCases } from './cases/child-rounds.ts'
 import { childCases } from './cases/children.ts'
 import { claimCases } from './cases/claim.ts'
 import { connectionCases } from './cases/connection.ts'
@@ -117,6 +118,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   'waking parents': wakingParentCases,
   diagnosis: diagnosisCases,
   loops: loopCases,
+  'rounds with children': childRoundCases,
   'failures of loops past which a run continues': continuedLoopCases,
   maps: mapCases,
   items: itemCases,

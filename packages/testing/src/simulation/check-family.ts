@@ -47,7 +47,7 @@ function checkFamily(
   if (wait?.kind !== 'child' || wait.detached) return
   const child = newestChild(runs, outcome)
   const where = `step ${outcome.step} of run ${outcome.runId}`
-  if (outcome.type === 'completed') {
+  if (outcome.type === 'completed' || outcome.type === 'repeated') {
     if (child?.status !== 'completed') broken(`${where} completed with a child that is ${child?.status}`)
   } else if (outcome.type === 'compensated' && child !== undefined && !isRetried(child.runId)) {
     const isOver =

@@ -1,4 +1,5 @@
 import type {
+  GraphChildLoop,
   GraphChoice,
   GraphCondition,
   GraphEndStep,
@@ -20,7 +21,7 @@ export interface Temper {
   readonly undoFailsForGood: number
 }
 
-type SimulatedStep = GraphStep | GraphMap | GraphLoop | GraphFan | GraphWait | GraphChoice
+type SimulatedStep = GraphStep | GraphMap | GraphLoop | GraphFan | GraphChildLoop | GraphWait | GraphChoice
 
 /** One version's graph as data. */
 export interface Version {
@@ -131,9 +132,9 @@ function randomMap(random: Random): GraphMap {
   return { ...map, onFailure: 'collect', minSuccess: random.pick([undefined, 1, '50%', '100%'] as const) }
 }
 
-function randomChild(random: Random, workflow: string): GraphWait | GraphFan {
+function randomChild(random: Random, workflow: string): GraphWait | GraphFan | GraphChildLoop {
   const child = randomChildOf(random, workflow)
-  if (random.chance(0.6)) return child
+  if (random.chance(0.6)) return random.chance(0.3) ? { ...child, ...randomRounds(random) } : child
   const fan = { ...child, over: 'list', concurrency: random.pick([undefined, 1, 2]) }
   if (random.chance(0.5)) return fan
   return { ...fan, onFailure: 'collect', minSuccess: random.pick([undefined, 1, '50%'] as const) }
@@ -149,12 +150,14 @@ function randomChildOf(random: Random, workflow: string): Omit<GraphFan, 'over' 
   }
 }
 
-/** Its `until` ends it after a few rounds. Sometimes that is too late. */
 function randomLoop(random: Random): GraphLoop {
   const { handler: _, ...round } = randomStep(random)
+  return { ...round, repeat: 'turn', ...randomRounds(random) }
+}
+
+/** Its `until` ends a loop after a few rounds. Sometimes that is too late. */
+function randomRounds(random: Random): Pick<GraphLoop, 'until' | 'first' | 'delay' | 'roundsMax'> {
   return {
-    ...round,
-    repeat: 'turn',
     until: 'isLast',
     ...(random.chance(0.5) ? { first: 'begin' } : {}),
     ...(random.chance(0.4) ? { delay: random.integer(1, 5_000) } : {}),

@@ -14,8 +14,11 @@ test('simulated workflows have steps of every kind', () => {
   })
 
   expect(kindsOf(shapes)).toEqual(KINDS)
-  const fans = shapes.flatMap(({ steps }) => steps.filter(({ children }) => children === true))
-  expect(new Set(fans.map(({ onFailure }) => onFailure))).toEqual(new Set([undefined, 'continue']))
+  const families = shapes.flatMap(({ steps }) => steps.filter(({ children }) => children === true))
+  const [fans, loops] = ['map', 'repeat'].map((kind) => families.filter((step) => step.kind === kind))
+  for (const found of [fans!, loops!]) {
+    expect(new Set(found.map(({ onFailure }) => onFailure))).toEqual(new Set([undefined, 'continue']))
+  }
 })
 
 test('the definitions of the differential test have steps of every kind', () => {

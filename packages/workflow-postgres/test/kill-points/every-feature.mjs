@@ -34,6 +34,7 @@ export function everyFeature(name, pool) {
   const gift = define(`${name}-gift`, { version: 1, ...PATIENT })
     .step('wrap', effective)
     .step('label', { ...effective, dependsOn: ['wrap'] })
+  const card = define(`${name}-card`, { version: 1, ...PATIENT }).step('sign', effective)
 
   return define(name, { version: 1, ...PATIENT })
     .step('reserve', effective)
@@ -90,9 +91,10 @@ export function everyFeature(name, pool) {
     })
     .step('book', { ...transactional, dependsOn: ['arrived'], compensate: transactional })
     .workflow('gift', gift, { dependsOn: ['book'] })
+    .repeat('cards', card, { dependsOn: ['gift'], until: ({ round }) => round === 2 })
     .step('ship', {
       ...effective,
-      dependsOn: ['gift'],
+      dependsOn: ['cards'],
       compensateOn: 'started',
       async run(context) {
         const output = await effect(context)

@@ -127,10 +127,12 @@ function expectChain(moments: Left['moments'], chain: readonly string[]): void {
   })
 }
 
-/** The child runs after what its step depends on, and before what depends on its step. It is undone the other way round. */
+/** A child runs after what its step depends on, and before what depends on its step. It is undone the other way round. So are those of a loop's rounds. */
 function expectOrderOfChild({ moments, runs }: Left): void {
-  const child = runs.length - 2
-  const order = ['0:book', `${child}:wrap`, `${child}:label`, '0:ship']
+  const gift = runs.length - 4
+  const cards = [gift + 1, gift + 2].map((card) => `${card}:sign`)
+  for (const card of cards) expect(moments.has(card), 'a card is signed in each round').toBe(true)
+  const order = ['0:book', `${gift}:wrap`, `${gift}:label`, ...cards, '0:ship']
   for (const [place, key] of order.entries()) {
     for (const later of order.slice(place + 1)) {
       expectBefore(moments, [key, 'last'], [later, 'first'])

@@ -67,9 +67,14 @@ export async function finish(database: TestDatabase, { name, fails }: Case): Pro
     await engine.start()
     const runs: readonly RunHandle[] = await apply(engine, { workflow, entry, fails })
     await within(Promise.allSettled(runs.map((run) => run.result())), END_MS, `the runs of ${name} to end`)
-    const child = await startedFor(engine, runs[0]!.id, `${name}-gift`)
-    const followUp = await startedFor(engine, runs[0]!.id, `${name}/ended`)
-    const runIds = [...runs.map(({ id }) => id), child, followUp]
+    const { id } = runs[0]!
+    const children = [
+      await startedFor(engine, id, { workflow: `${name}-gift` }),
+      await startedFor(engine, id, { workflow: `${name}-card`, key: `child:${id}:cards[1]` }),
+      await startedFor(engine, id, { workflow: `${name}-card`, key: `child:${id}:cards[2]` }),
+    ]
+    const followUp = await startedFor(engine, id, { workflow: `${name}/ended` })
+    const runIds = [...runs.map((run) => run.id), ...children, followUp]
     await expectRest(database.pool, name, runIds)
     return await leftOf(database.pool, runIds, engine)
   } finally {
@@ -77,14 +82,18 @@ export async function finish(database: TestDatabase, { name, fails }: Case): Pro
   }
 }
 
-/** The one run of a workflow that was started for another, once it has ended. */
-async function startedFor(engine: Engine, parentId: string, workflow: string): Promise<string> {
+/** The one run of a workflow, with this key if one is given, that was started for another, once it has ended. */
+async function startedFor(
+  engine: Engine,
+  parentId: string,
+  which: { readonly workflow: string; readonly key?: string },
+): Promise<string> {
   return vi.waitFor(
     async () => {
-      const found = await engine.runs.list({ parentId, workflow })
+      const found = await engine.runs.list({ parentId, ...which })
       expect(
         found.map(({ status }) => isTerminal(status)),
-        `the runs of ${workflow} for ${parentId}`,
+        `the runs of ${which.workflow} for ${parentId} with key ${which.key}`,
       ).toEqual([true])
       return found[0]!.id
     },

@@ -87,6 +87,21 @@ const CHILD: Kind<Child['of']> = {
   },
 }
 
+/** Whether this is what `.workflow()` takes as a child. */
+export function isChildWorkflow(given: unknown): boolean {
+  const isGiven = typeof given === 'string' || (typeof given === 'object' && given !== null)
+  return isGiven && !(CHILD.read(given) instanceof Refusal)
+}
+
+/** Refuses one key for the children of several rows. `row`: what each of them is. */
+export function checkOwnKeys(place: WaitPlace, row: 'item' | 'round', key: unknown): void {
+  if (typeof key !== 'string') return
+  throw definitionError(
+    place,
+    `key is ${shown(key)}, and each ${row}'s child needs a key of its own: give a function of the ${row}, or leave it out.`,
+  )
+}
+
 function childKey(place: WaitPlace, given: unknown): ChildKey | null {
   if (given === undefined) return null
   if (typeof given === 'function') return given as ChildKey

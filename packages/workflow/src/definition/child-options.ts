@@ -21,7 +21,7 @@ export type ChildOptions<
   FailingOptions<Fails> &
   InputOption<Received, ChildInput, DepsWith<Outputs, Deps, Skipping, Wanted>> &
   // Retries of the look at the child, which does nothing but call `input` and ask the store.
-  Pick<StepDefaults, 'retry' | 'lossesMax'> & {
+  OwnChildOptions<Detached> & {
     /** Names of the steps that must complete before the child starts. `input` gets their outputs as `deps`. Default: none. */
     readonly dependsOn?: Dependencies<Deps, Outputs> | undefined
     /**
@@ -32,15 +32,19 @@ export type ChildOptions<
       | string
       | ((context: ChildKeyContext<Received, DepsWith<Outputs, Deps, Skipping, Wanted>>) => string)
       | undefined
-    /**
-     * The step completes at once, with the child's id: nobody waits for the child, and the parent's undo leaves it alone. Default false.
-     */
-    readonly detached?: Detached | undefined
-    /** `false`: a child that has completed keeps its effects when the parent is undone. A child that has not ended is cancelled all the same. */
-    readonly compensate?: false | undefined
-    /** How many parents above one another the child may have, 1 to 100. One more fails the step. Default 10. */
-    readonly depthMax?: number | undefined
   }
+
+/** What does not depend on how many children there are. */
+export interface OwnChildOptions<Detached extends boolean> extends Pick<StepDefaults, 'retry' | 'lossesMax'> {
+  /**
+   * The step completes at once, with the child's id: nobody waits for the child, and the parent's undo leaves it alone. Default false.
+   */
+  readonly detached?: Detached | undefined
+  /** `false`: a child that has completed keeps its effects when the parent is undone. A child that has not ended is cancelled all the same. */
+  readonly compensate?: false | undefined
+  /** How many parents above one another the child may have, 1 to 100. One more fails the step. Default 10. */
+  readonly depthMax?: number | undefined
+}
 
 /** A child whose input the parent's fits may do without `input`. */
 type InputOption<Received, ChildInput, Deps> = [Received] extends [ChildInput]

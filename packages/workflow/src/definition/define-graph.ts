@@ -7,6 +7,7 @@ import { nearest, offered } from '../nearest.ts'
 import { readOptions } from '../options/index.ts'
 import { compileDefinition, definitionHead } from './compile.ts'
 import { checkCases, choicesOf } from './condition.ts'
+import { graphChildLoopDrafts, isGraphChildLoop } from './graph-child-loop.ts'
 import { type GraphParts, graphChoiceDraft, graphCondition, isGraphChoice } from './graph-condition.ts'
 import { graphFollowUp } from './graph-ends.ts'
 import { graphFanDrafts, isGraphFan } from './graph-fan.ts'
@@ -182,6 +183,7 @@ function graphStepDrafts(entry: {
   checkNoDependencies(place, step)
   const handler: GraphParts['handler'] = (option, name) => handlerNamed({ place, option, name, handlers })
   if (isGraphFan(step)) return graphFanDrafts(place, step, { dependsOn, handler, defaults })
+  if (isGraphChildLoop(step)) return graphChildLoopDrafts(place, step, { dependsOn, handler, defaults })
   if (isGraphWait(step)) return [graphWaitDraft(place, step, { dependsOn, handler, defaults })]
   if (isGraphChoice(step)) return [graphChoiceDraft(place, step, { dependsOn, handler, defaults })]
   const optionsOf = (options: Untyped) => handlerOptions(place, options, dependsOn, handlers)

@@ -10,6 +10,7 @@ import {
 import { type MermaidOptions, toMermaid } from '../graph/mermaid.ts'
 import { definitionError } from '../graph/place.ts'
 import { childDraft } from './child-draft.ts'
+import { childLoopDrafts, isChildLoop } from './child-loop-draft.ts'
 import { chooseDraft } from './choose-draft.ts'
 import { type CompiledDefinition, compileDefinition, type DefinitionHead, definitionHead } from './compile.ts'
 import { checkCases } from './condition.ts'
@@ -162,8 +163,12 @@ class DefinedWorkflow implements TypedDefinition<string, unknown, unknown, Recei
     )
   }
 
-  repeat(name: string, options: unknown): DefinedWorkflow {
-    return this.#withAll(name, (place) => loopDrafts(place, options, this.#defaults))
+  repeat(name: string, given: unknown, options?: unknown): DefinedWorkflow {
+    return this.#withAll(name, (place) =>
+      isChildLoop(given, options)
+        ? childLoopDrafts(place, given, options ?? {}, this.#defaults)
+        : loopDrafts(place, given, this.#defaults),
+    )
   }
 
   choose(name: string, options: unknown): DefinedWorkflow {

@@ -1,9 +1,8 @@
-import { definitionError } from '../graph/place.ts'
 import { readOptions } from '../options/index.ts'
-import { CHILD_OPTION_NAMES, childDraft } from './child-draft.ts'
+import { CHILD_OPTION_NAMES, checkOwnKeys, childDraft } from './child-draft.ts'
 import type { Handler } from './handler.ts'
 import { checkItemFunctions, draftMap, type MapDrafts } from './map-draft.ts'
-import { checkOptionNames, shown } from './option-check.ts'
+import { checkOptionNames } from './option-check.ts'
 import type { ItemKey } from './step.ts'
 import type { StepPolicy, UntypedStepOptions } from './step-draft.ts'
 import type { WaitPlace } from './wait-draft.ts'
@@ -37,12 +36,7 @@ export function draftFan(
   options: Untyped,
   defaults: StepPolicy,
 ): MapDrafts {
-  if (typeof options['key'] === 'string') {
-    throw definitionError(
-      place,
-      `key is ${shown(options['key'])}, and each item's child needs a key of its own: give a function of the item, or leave it out.`,
-    )
-  }
+  checkOwnKeys(place, 'item', options['key'])
   const { over, itemKey, concurrency, itemsMax, minSuccess, onFailure, ...others } = options
   const { dependsOn, when, onSkipped, ...ofChild } = others
   const { retry, lossesMax } = ofChild as Pick<UntypedStepOptions, 'retry' | 'lossesMax'>

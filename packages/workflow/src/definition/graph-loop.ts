@@ -1,13 +1,14 @@
 import { readOptions } from '../options/index.ts'
 import type { GraphItemParts } from './graph-map.ts'
 import type { Handler } from './handler.ts'
-import { delayMs, draftLoop, roundsMax as roundsMaxOf } from './loop-draft.ts'
+import { type CheckedLoop, delayMs, draftLoop, roundsMax as roundsMaxOf } from './loop-draft.ts'
 import { checkOptionNames } from './option-check.ts'
 import type { Round } from './step.ts'
 import type { StepDraft } from './step-draft.ts'
 import type { WaitPlace } from './wait-draft.ts'
 
-const OWN_OPTION_NAMES = ['repeat', 'until', 'first', 'roundsMax', 'delay', 'onFailure'] as const
+/** The options of a loop as data that concern its rounds together. */
+export const GRAPH_ROUNDS_OPTION_NAMES = ['until', 'first', 'roundsMax', 'delay'] as const
 
 type Untyped = Readonly<Record<string, unknown>>
 
@@ -25,17 +26,27 @@ export function graphLoopDrafts(
 ): readonly StepDraft[] {
   const { optionNames, handler, defaults } = parts
   checkOptionNames(place, 'the loop', step, [
-    ...OWN_OPTION_NAMES,
+    ...['repeat', 'onFailure', ...GRAPH_ROUNDS_OPTION_NAMES],
     ...optionNames.filter((name) => name !== 'handler'),
   ])
   const { repeat, until, first, roundsMax, delay, ...options } = step
   const run = handler('repeat', repeat) as Handler | null
   const round = { ...parts.item({ ...options, handler: repeat }), run }
-  const loop = {
+  const loop = graphRounds(place, { until, first, roundsMax, delay }, handler)
+  return draftLoop(place, round, loop, defaults)
+}
+
+/** Checks what data says of the rounds together, and finds its handlers. */
+export function graphRounds(
+  place: WaitPlace,
+  given: { readonly [Option in (typeof GRAPH_ROUNDS_OPTION_NAMES)[number]]: unknown },
+  handler: GraphItemParts['handler'],
+): CheckedLoop {
+  const { first, until, roundsMax, delay } = given
+  return {
     first: first === undefined ? undefined : (handler('first', first) as Handler | null),
     until: handler('until', until) as Round['until'],
     roundsMax: roundsMaxOf(place, 'roundsMax', roundsMax),
     delay: delayMs(place, delay),
   }
-  return draftLoop(place, round, loop, defaults)
 }

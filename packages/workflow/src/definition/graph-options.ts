@@ -33,6 +33,7 @@ export interface GraphOptions<
       | GraphMap<HandlerName>
       | GraphLoop<HandlerName>
       | GraphFan<HandlerName>
+      | GraphChildLoop<HandlerName>
       | GraphWait<HandlerName>
       | GraphChoice<HandlerName>
     >
@@ -122,6 +123,10 @@ export interface GraphLoop<HandlerName extends string = string>
   /** How long after a round the next one begins. Default: at once. */
   readonly delay?: Duration | undefined
 }
+
+/** A step of a graph as data that runs a child in each round. Without `input`, each child gets the parent's input. */
+export type GraphChildLoop<HandlerName extends string = string> = Omit<GraphChild<HandlerName>, 'key'> &
+  Pick<GraphLoop<HandlerName>, 'until' | 'first' | 'roundsMax' | 'delay' | 'onFailure' | 'when' | 'onSkipped'>
 
 export interface GraphCompensation<HandlerName extends string = string>
   extends GraphAttemptOptions,

@@ -1,5 +1,6 @@
 export { DURATION_MAX } from '../duration.ts'
 export { addStep } from './add-step.ts'
+export type { ChildLoopOptions } from './child-loop-options.ts'
 export type { ChildInputOf, ChildOptions, ChildOutputOf } from './child-options.ts'
 export type { ChooseOptions } from './choose-options.ts'
 export { VERSION_MAX } from './compile.ts'
@@ -22,6 +23,7 @@ export type { GraphChoice, GraphCondition } from './graph-condition.ts'
 export type { GraphEndStep } from './graph-ends.ts'
 export type {
   GraphAttemptOptions,
+  GraphChildLoop,
   GraphCompensation,
   GraphFan,
   GraphHandlerContext,

@@ -4,6 +4,7 @@ import { CONDITION_OPTION_NAMES } from './condition.ts'
 import type { Handler } from './handler.ts'
 import { openerName } from './map-draft.ts'
 import { checkOptionNames, optionMs, shown, wholeNumber } from './option-check.ts'
+import { EFFECT_OPTION_NAMES } from './saga-options.ts'
 import type { Round } from './step.ts'
 import {
   checkHandlers,
@@ -15,17 +16,19 @@ import {
 } from './step-draft.ts'
 import type { WaitPlace } from './wait-draft.ts'
 
+/** The options of a loop that concern its rounds together. */
+export const ROUNDS_OPTION_NAMES = ['first', 'until', 'max', 'delay'] as const
+
 const LOOP_OPTION_NAMES = [
   'dependsOn',
-  'first',
+  ...ROUNDS_OPTION_NAMES,
   'run',
-  'until',
-  'max',
-  'delay',
   'onFailure',
   'compensate',
   'compensateOn',
   'transaction',
+  'heartbeatTimeout',
+  ...EFFECT_OPTION_NAMES,
   ...CONDITION_OPTION_NAMES,
   ...POLICY_OPTION_NAMES,
 ] as const
@@ -36,12 +39,21 @@ const ROUNDS_MAX_DEFAULT = 1_000
 /** Checks the options of `.repeat()`, and makes the loop's two steps. */
 export function loopDrafts(place: WaitPlace, options: unknown, defaults: StepPolicy): LoopDrafts {
   checkOptionNames(place, 'the loop', options, LOOP_OPTION_NAMES)
-  const { first, until, max, delay, ...round } = options as unknown as UntypedStepOptions & {
-    readonly first?: unknown
-    readonly until: unknown
-    readonly max?: unknown
-    readonly delay?: unknown
-  }
+  const { first, until, max, delay, ...round } = options as unknown as UntypedStepOptions & GivenRounds
+  const loop = roundsOf(place, { first, until, max, delay })
+  checkHandlers(place, round)
+  return draftLoop(place, round, loop, defaults)
+}
+
+interface GivenRounds {
+  readonly first?: unknown
+  readonly until?: unknown
+  readonly max?: unknown
+  readonly delay?: unknown
+}
+
+/** Checks what code says of the rounds together. */
+export function roundsOf(place: WaitPlace, { first, until, max, delay }: GivenRounds): CheckedLoop {
   if (typeof until !== 'function') {
     throw definitionError(
       place,
@@ -54,14 +66,12 @@ export function loopDrafts(place: WaitPlace, options: unknown, defaults: StepPol
       `first is ${shown(first)}, and must be a function that returns what the first round gets as last.`,
     )
   }
-  checkHandlers(place, round)
-  const loop = {
+  return {
     first: first as Handler | undefined,
     until: until as Round['until'],
     roundsMax: roundsMax(place, 'max', max),
     delay: typeof delay === 'function' ? (delay as Round['delay']) : delayMs(place, delay),
   }
-  return draftLoop(place, round, loop, defaults)
 }
 
 export type LoopDrafts = readonly [opener: StepDraft, join: StepDraft]
@@ -71,12 +81,16 @@ export interface CheckedLoop extends Omit<Round, 'part'> {
   readonly first: Handler | null | undefined
 }
 
-/** Makes the two steps of a loop: one begins it, the other has its name and its output. The rounds become rows only in a run. */
+/**
+ * Makes the two steps of a loop: one begins it, the other has its name and its output. The rounds become rows only in a run. `roundDraft` makes the
+ * step by which each of them is executed.
+ */
 export function draftLoop(
   place: WaitPlace,
   options: UntypedStepOptions,
   { first, ...policy }: CheckedLoop,
   defaults: StepPolicy,
+  roundDraft = (round: UntypedStepOptions) => stepDraft(place.workflow, place.step, round, defaults),
 ): LoopDrafts {
   const { dependsOn, when, onSkipped, ...round } = options
   const { workflow, step: name } = place
@@ -91,7 +105,7 @@ export function draftLoop(
     defaults,
   )
   const item = {
-    ...stepDraft(workflow, name, round, defaults),
+    ...roundDraft(round),
     map: Object.freeze({ part: 'round' as const, ...policy }),
   }
   const join = stepDraft(workflow, name, { run: null, onFailure }, defaults)

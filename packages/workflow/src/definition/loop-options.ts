@@ -1,6 +1,7 @@
 import type { Duration } from '../duration.ts'
 import type { Answer, Cases, ConditionOptions, NoCases, OnSkipped } from './condition-options.ts'
 import type { StepContext } from './handler.ts'
+import type { EffectOptions } from './saga-options.ts'
 import type { FailingOptions, OnFailure } from './settled.ts'
 import type {
   AttemptOptions,
@@ -8,6 +9,7 @@ import type {
   Dependencies,
   DepsOf,
   DepsWith,
+  HeartbeatOptions,
   StepDefaults,
   StepOutput,
   UndoContext,
@@ -33,7 +35,7 @@ export interface EndedRoundContext<Input, Deps, Output> {
   readonly deps: Deps
 }
 
-/** What `.repeat()` takes. `Outputs` are the outputs of the steps defined before. `retry`, `timeout` and `lossesMax` hold for each round. */
+/** What `.repeat()` takes. `Outputs` are the outputs of the steps defined before. `retry`, `timeout`, `heartbeatTimeout` and `lossesMax` hold for each round. */
 export interface RepeatOptions<
   Input,
   Outputs,
@@ -48,6 +50,8 @@ export interface RepeatOptions<
   Wanted extends Cases = NoCases,
   Failing extends OnFailure = OnFailure,
 > extends StepDefaults,
+    HeartbeatOptions,
+    EffectOptions,
     FailingOptions<Failing>,
     ConditionOptions<Input, Outputs, DepsOf<Outputs, Deps, Skipping>, Skipping, Given, Wanted> {
   /** Names of the steps that must complete first. `first` and the handlers get their outputs as `deps`. Default: none. */
@@ -111,7 +115,8 @@ interface CompensateRoundOptions<
   Output,
   On extends CompensateOn,
   Transaction extends TransactionOption | undefined = undefined,
-> extends AttemptOptions {
+> extends AttemptOptions,
+    HeartbeatOptions {
   readonly run: CompensateRound<Input, Deps, Last, Output, On, Transaction>
   readonly transaction?: Transaction | undefined
 }

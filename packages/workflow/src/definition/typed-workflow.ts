@@ -1,5 +1,6 @@
 // biome-ignore-all lint/style/noExcessiveLinesPerFile: every method returns the interface, so parts of it in files of their own would import each other.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { ChildLoopOptions } from './child-loop-options.ts'
 import type { ChildInputOf, ChildOptions, ChildOutputOf } from './child-options.ts'
 import type { ChooseOptions } from './choose-options.ts'
 import type { Answer, Branched, Cases, Chosen, Failing, NoCases, OnSkipped } from './condition-options.ts'
@@ -180,6 +181,49 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
     Name,
     Input,
     OutputsWith<Outputs, StepName, WorkedOutput<Output, Fails, Outputs, Deps, Skipping, Given, Wanted>>,
+    Received,
+    Sent
+  >
+
+  /**
+   * With a child: starts one in each round, and waits for it without a worker, until `until` says so. Its output is that of the last child. If a child
+   * fails, the loop fails. If the run fails, the children of all completed rounds are undone, the last one first.
+   *
+   * @throws DefinitionError as `step()`.
+   */
+  repeat<
+    const StepName extends string,
+    const ChildWorkflow extends WorkflowDefinition | string,
+    const Deps extends readonly string[] | readonly [] = readonly [],
+    First = undefined,
+    const Detached extends boolean = false,
+    Skipping extends OnSkipped = 'skip',
+    Given extends Answer = never,
+    const Wanted extends Cases = NoCases,
+    Fails extends OnFailure = 'stop',
+  >(
+    name: NewName<StepName, Outputs>,
+    child: ChildWorkflow,
+    options: ChildLoopOptions<
+      Received,
+      Outputs,
+      ChildWorkflow,
+      Deps,
+      First,
+      Detached,
+      Skipping,
+      Given,
+      Wanted,
+      Fails
+    >,
+  ): Workflow<
+    Name,
+    Input,
+    OutputsWith<
+      Outputs,
+      StepName,
+      Branched<Failing<ChildOutputOf<ChildWorkflow, Detached>, Fails>, Outputs, Deps, Skipping, Given, Wanted>
+    >,
     Received,
     Sent
   >

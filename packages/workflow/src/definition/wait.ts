@@ -68,6 +68,9 @@ export interface ChildKeyContext<Input = unknown, Deps = Readonly<Record<string,
   readonly item?: unknown
   readonly itemKey?: string | undefined
   readonly index?: number | undefined
+  /** In a loop: the round, from 1, and the output of the round before. */
+  readonly round?: number | undefined
+  readonly last?: unknown
 }
 
 /** What a timeout does: the step fails, or completes with a stand-in. */

@@ -6,19 +6,27 @@ import { RETRY } from './retry.ts'
 
 /** The most parcels of one delivery that are packed at a time. */
 export const PACKED_AT_ONCE_MAX = 2
+/** How many quotes a checkout asks for, one after the other. */
+export const QUOTES = 2
 const HEARTBEAT_TIMEOUT_MS = 1_000
 
 interface Children {
   readonly delivery: ReturnType<typeof delivery>
+  readonly quote: ReturnType<typeof quote>
   readonly newsletter: ReturnType<typeof newsletter>
 }
 
-/** A step with heartbeats, a fallback, an attached and a detached child, a pivot, and end steps. */
+/** A step with heartbeats, a fallback, an attached and a detached child, a child in each round of a loop, a pivot, and end steps. */
 export function checkout(hands: Hands, children: Children) {
   const end = hands.endStep
   return untilPaid(hands)
+    .repeat('quotes', children.quote, {
+      dependsOn: ['render'],
+      input: ({ input, round }) => ({ ...childInput(input), seed: input.seed + round }),
+      until: ({ round }) => round === QUOTES,
+    })
     .workflow('deliver', children.delivery, {
-      dependsOn: ['render', 'charge', 'invoice'],
+      dependsOn: ['quotes', 'charge', 'invoice'],
       onSkipped: 'run',
       input: ({ input }) => childInput(input),
     })
@@ -99,6 +107,11 @@ export function delivery(hands: Hands) {
       },
     })
     .finally('tidy', { run: hands.endStep })
+}
+
+/** The child of a round. */
+export function quote(hands: Hands) {
+  return define('quote', { version: 1, input: unchecked<Input>(), retry: RETRY }).step('offer', hands.deed)
 }
 
 /** A child for which nobody waits, and which stays whatever happens to its parent. */

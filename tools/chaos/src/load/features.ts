@@ -19,6 +19,8 @@ const BY_EFFECTS: readonly ByEffects[] = [
   { name: 'fallbacks undone', steps: ['invoice'], undo: true },
   { name: 'children', steps: ['label'] },
   { name: 'children undone', steps: ['label'], undo: true },
+  { name: 'children of rounds', steps: ['offer'] },
+  { name: 'children of rounds undone', steps: ['offer'], undo: true },
   { name: 'detached children', steps: ['enrol'] },
   { name: 'pivots', steps: ['capture'] },
   { name: 'steps with heartbeats', steps: ['render'] },

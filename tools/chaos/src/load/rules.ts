@@ -2,7 +2,7 @@ import type { WorkflowDefinition } from '@belay/workflow'
 import { baseName } from '../oracle/effect-keys.ts'
 import type { Graph, Rules } from '../oracle/rules.ts'
 import { OPENING_CENTS } from '../world/schema.ts'
-import { PACKED_AT_ONCE_MAX } from './checkout.ts'
+import { PACKED_AT_ONCE_MAX, QUOTES } from './checkout.ts'
 import { SIGHTINGS } from './features.ts'
 import { RESIZED_AT_ONCE_MAX } from './gallery.ts'
 import { expectedOf } from './model.ts'
@@ -10,7 +10,7 @@ import type { Workflows } from './workflows.ts'
 
 /** What the oracle knows of the load. */
 export function rulesOf(workflows: Workflows): Rules {
-  const { gallery, checkout, delivery } = workflows
+  const { gallery, checkout, delivery, quote } = workflows
   return {
     effectSteps: {
       transfer: ['confirm'],
@@ -20,6 +20,7 @@ export function rulesOf(workflows: Workflows): Rules {
       checkout: ['claim', 'render', 'charge', 'invoice', 'capture', 'record', 'thank'],
       delivery: ['label', 'parcel'],
       newsletter: ['enrol'],
+      quote: ['offer'],
       'gallery/ended': ['announce', 'alert', 'apologise', 'count'],
       'checkout/ended': ['receipt', 'regret', 'archive'],
       'delivery/ended': ['tidy'],
@@ -32,6 +33,7 @@ export function rulesOf(workflows: Workflows): Rules {
       gallery: undoableOf(gallery),
       checkout: undoableOf(checkout),
       delivery: undoableOf(delivery),
+      quote: undoableOf(quote),
     },
     loops: { gallery: ['fetch'] },
     limits: {
@@ -41,6 +43,7 @@ export function rulesOf(workflows: Workflows): Rules {
     pivots: { checkout: 'capture' },
     children: {
       deliver: { workflow: 'delivery', isDetached: false },
+      quotes: { workflow: 'quote', isDetached: false, rounds: QUOTES },
       subscribe: { workflow: 'newsletter', isDetached: true },
     },
     ends: {

@@ -1,6 +1,6 @@
 import { define, unchecked, type WorkflowDefinition } from '@belay/workflow'
 import { postgresTransaction } from '@belay/workflow-postgres'
-import { checkout, delivery, newsletter } from './checkout.ts'
+import { checkout, delivery, newsletter, quote } from './checkout.ts'
 import { gallery } from './gallery.ts'
 import { CHARGE_TIMEOUT_MS, type Hands } from './hands.ts'
 import type { Input } from './input.ts'
@@ -8,7 +8,7 @@ import { RETRY } from './retry.ts'
 
 /** The load: workflows that together use every feature. Their graphs are fixed; only handlers need `hands`. */
 export function makeWorkflows(hands: Hands) {
-  const children = { delivery: delivery(hands), newsletter: newsletter(hands) }
+  const children = { delivery: delivery(hands), newsletter: newsletter(hands), quote: quote(hands) }
   return {
     transfer: transfer(hands),
     order1: ordering(hands, 1).step('ship', {

@@ -16,6 +16,14 @@ export interface ExpectedStep {
   readonly output?: unknown
 }
 
+/** The child of a step, or of each round of a loop. */
+export interface ChildRule {
+  readonly workflow: string
+  readonly isDetached: boolean
+  /** Of a loop: how many rounds it has if it completes. */
+  readonly rounds?: number
+}
+
 /** What the oracle knows of the load, by workflow. */
 export interface Rules extends EffectRules, LedgerRules {
   /** Where the order of effects and of undos is judged. */
@@ -27,7 +35,7 @@ export interface Rules extends EffectRules, LedgerRules {
   readonly limits: Readonly<Record<string, { readonly step: string; readonly most: number }>>
   readonly pivots: Readonly<Record<string, string>>
   /** By the name of the parent's step. */
-  readonly children: Readonly<Record<string, { readonly workflow: string; readonly isDetached: boolean }>>
+  readonly children: Readonly<Record<string, ChildRule>>
   readonly ends: Readonly<Record<string, Readonly<Record<string, EndOf>>>>
   /** What the world saw of runs that operators retried after they had ended: the sighting's name. */
   readonly retried: string

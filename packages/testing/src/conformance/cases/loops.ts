@@ -258,12 +258,12 @@ export const loopCases: Cases = {
 }
 
 /** The row of a round, counted from 1. */
-function round(number: number): number {
+export function round(number: number): number {
   return itemNumber(LOOP, number - 1)
 }
 
 /** A run whose loop is in its first round. */
-async function looped(given: Scenario): Promise<{ run: CaseRun; worker: CaseWorker; first: Claim }> {
+export async function looped(given: Scenario): Promise<{ run: CaseRun; worker: CaseWorker; first: Claim }> {
   const run = await given.start(await given.graph('looped', LOOPED, 1, KINDS))
   const worker = await given.worker()
   await worker.complete(run, 'before')
@@ -280,7 +280,7 @@ function begun(claim: Claim): Outcome {
 }
 
 /** Undoes every row that completed, each after what depends on it. */
-function planAll(run: CaseRun, drained: DrainedRun): UndoPlan {
+export function planAll(run: CaseRun, drained: DrainedRun): UndoPlan {
   const { shape, numbers } = placeRows(run.graph.saved.shape, drained.steps)!
   const { dependents } = edgesOf(shape)
   const statuses = new Map(drained.steps.map(({ step, status }) => [step, status]))

@@ -82,9 +82,9 @@ function wakeOf(random: Random): Wake | null {
   return random.chance(0.15) ? null : { afterMs: random.pick(DELAYS_MS) }
 }
 
-/** Most rounds are followed by another. A round does not wait. */
+/** Most rounds are followed by another. A round may wait, for a child. */
 function ofRound(claim: Claim, outcome: Outcome, random: Random): Outcome {
-  if (outcome.type === 'waiting' || outcome.type === 'decided') return retry(claim, 0)
+  if (outcome.type === 'decided') return retry(claim, 0)
   if (outcome.type !== 'completed' || random.chance(0.2)) return outcome
   return repeated(claim, random.pick(['1', 'null', null]), random.pick([0, 0, 0, ...DELAYS_MS]))
 }

@@ -69,6 +69,11 @@ export class AttemptPayloads {
     return this.stored.steps.find(({ step }) => step === this.#subject.claim.step)!
   }
 
+  /** Whether the step's own row was read. */
+  get isOwnRead(): boolean {
+    return this.#stored !== undefined
+  }
+
   /**
    * Finds the payloads in the cache or reads them. Returns a promise only if it must read; that rejects if reading fails, or with `unknown_run`.
    */

@@ -209,7 +209,7 @@ export class Attempt implements ContextSource {
   }
 
   #answered(answer: WaitAnswer | BranchEnd): AttemptEnd {
-    return answer.type === 'output' ? this.#serialised(answer.value) : answer
+    return answer.type === 'output' ? this.#ended(answer.value) : answer
   }
 
   #call(
@@ -287,19 +287,19 @@ export class Attempt implements ContextSource {
     // Nothing reads what a compensation returns.
     if (this.claim.direction === 'undo' && this.#judge === undefined)
       return { type: 'returned', output: null }
-    const { map } = this.step
     try {
-      if (this.#judge !== undefined) return this.#answered(this.#judge(value))
-      if (map !== null) return endOfPart(this, value, this.#parts, (output) => this.#serialised(output))
+      return this.#judge === undefined ? this.#ended(value) : this.#answered(this.#judge(value))
     } catch (error) {
       return this.#threw(error)
     }
-    return this.#serialised(value)
   }
 
-  #serialised(value: unknown): AttemptEnd {
-    const end = serialisedEnd(this.#parts, this, value)
+  #ended(value: unknown): AttemptEnd {
+    const { map, wait } = this.step
+    const serialised = (output: unknown) => serialisedEnd(this.#parts, this, output)
+    const isPart = map !== null && this.claim.direction === 'forward'
+    const end = isPart ? endOfPart(this, value, this.#parts, serialised) : serialised(value)
     // A wait has no effect that could need an undo.
-    return end.type === 'unstorable' && this.step.wait !== null ? this.#threw(end.error) : end
+    return end.type === 'unstorable' && wait !== null ? this.#threw(end.error) : end
   }
 }

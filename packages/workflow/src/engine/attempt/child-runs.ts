@@ -1,4 +1,4 @@
-import { type Claim, movesBefore } from '../../adapter/index.ts'
+import type { Claim } from '../../adapter/index.ts'
 import type { SerialisedError } from '../../cause.ts'
 import type { StepContext } from '../../definition/handler.ts'
 import type { StepDefinition } from '../../definition/step.ts'
@@ -8,6 +8,7 @@ import { fromJsonText } from '../base/payload.ts'
 import { type ChildState, decideChild, decideChildUndo } from '../decisions/decide-child.ts'
 import { decideWait, type WaitStep } from '../decisions/decide-wait.ts'
 import type { AttemptPayloads } from './attempt-payloads.ts'
+import { childRound } from './rounds.ts'
 
 /** What attempts of steps that have a child ask for. */
 export interface ChildRuns {
@@ -41,9 +42,11 @@ export function nextLook(
 ): WaitStep {
   const { claim, definition, step } = attempt
   if (wait.kind === 'child') {
-    // The row of an item is not read for its first attempt.
-    const retried = movesBefore(claim) > 0 && failedWithChild(payloads.own)
-    return lookAtChild({ claim, definition, step, wait, retried }, children)
+    // The row of an item or a round is not read for its first attempt.
+    const retried = payloads.isOwnRead && failedWithChild(payloads.own)
+    const look = lookAtChild({ claim, definition, step, wait, retried }, children)
+    const isRound = step.map?.part === 'round' && claim.direction === 'forward'
+    return isRound ? childRound(attempt, step.map, look) : look
   }
   const { own, stored } = payloads
   return decideWait({ runId: claim.runId, step }, wait, { ...own, now: stored.now })

@@ -9,6 +9,7 @@ import { presentable } from '../../thrown.ts'
 import { counted } from '../../words.ts'
 import { toJsonText } from '../base/payload.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
+import type { WaitAnswer, WaitStep } from '../decisions/decide-wait.ts'
 import { isThenable } from './await-handler.ts'
 import { type OutputOf, outputOwner } from './serialised-output.ts'
 
@@ -36,6 +37,21 @@ export function roundHandler(attempt: RoundAttempt, round: Round): (context: Ste
     return Promise.resolve(returned).then((output) => whatFollows(attempt, round, context, output))
   }
 }
+
+/** The look at the child of a round, which decides what follows once the child has completed. It has no effect: an error is retried. */
+export function childRound(attempt: RoundAttempt, round: Round, look: WaitCall): WaitCall {
+  return {
+    type: 'call',
+    handler: async (context) => {
+      const answer = look.judge(await look.handler(context))
+      return answer.type === 'output' ? whatFollows(attempt, round, context, answer.value) : answer
+    },
+    judge: (answer) =>
+      answer instanceof EndOfRound ? { type: 'output', value: answer } : (answer as WaitAnswer),
+  }
+}
+
+type WaitCall = Extract<WaitStep, { readonly type: 'call' }>
 
 function whatFollows(
   attempt: RoundAttempt,

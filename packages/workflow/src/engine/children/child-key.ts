@@ -1,4 +1,5 @@
 import type { StepContext } from '../../definition/handler.ts'
+import type { RoundContext } from '../../definition/loop-options.ts'
 import type { ItemContext } from '../../definition/map-options.ts'
 import { PermanentError } from '../../handler-errors.ts'
 import { shown } from '../../shown.ts'
@@ -14,12 +15,13 @@ const KEY_LENGTH_MAX = 512
  */
 export function childKey({ claim, step, wait }: StepWithChild, context: StepContext): string {
   const { runId, input, deps } = context
-  const { item, itemKey, index } = context as StepContext & Partial<ItemContext>
+  const { item, itemKey, index, round, last } = context as StepContext & Partial<ItemContext & RoundContext>
   const ofItem = itemKey === undefined ? {} : { item, itemKey, index }
+  const ofRound = round === undefined ? {} : { round, last }
   const own =
     wait.key === null
       ? `child:${runId}:${step.name}`
-      : wait.key({ runId, step: step.name, input, deps, ...ofItem })
+      : wait.key({ runId, step: step.name, input, deps, ...ofItem, ...ofRound })
   const key = claim.round === 1 ? own : `${String(own)}:${claim.round}`
   if (typeof own === 'string' && own !== '' && typeof key === 'string' && key.length <= KEY_LENGTH_MAX)
     return key
