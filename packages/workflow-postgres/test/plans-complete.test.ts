@@ -43,6 +43,8 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
   'a person asked for it, of one run': [
     'read_run',
     'read_run_part',
+    'read_run_without_items',
+    'read_run_differing',
     'lock_run',
     'count_rows',
     'read_history',

@@ -2,6 +2,7 @@ import {
   type Adapter,
   continuesPast,
   countItems,
+  groupOf,
   type ItemsToRead,
   isItem,
   type PayloadRequest,
@@ -16,6 +17,7 @@ import {
   type StepStatus,
   templateOf,
 } from '@belay/workflow/adapter'
+import { differingItems } from './prints.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { itemOf, lastRoundsOf, nameOf, outputsOf, rowOf, rowsOf } from './run-rows.ts'
 import { isPastPivot } from './stop.ts'
@@ -31,14 +33,19 @@ export function readRun(
   const steps = stepRecords(run).map((step) => marked(run, step))
   const read = { run: runRecord(rows, run), values: valueRecords(rows, run) }
   if (items === undefined) return { ...read, steps }
+  const others = steps.filter(({ step }) => !isItem(step))
+  if (items === 'none') return { ...read, steps: others }
+  if ('known' in items) {
+    const differing = differingItems(run, items)
+    const groups = new Set(differing.prints.map(({ first }) => first))
+    const rows = steps.filter(({ step }) => isItem(step) && groups.has(groupOf(step)))
+    const shown = items.outputs ? rows : rows.map((row) => ({ ...row, output: null }))
+    return { ...read, steps: [...others, ...shown], differing }
+  }
   const page = steps
     .filter(({ step }) => isItem(step) && step > items.after && step < items.before)
     .slice(0, items.limit)
-  return {
-    ...read,
-    steps: [...steps.filter(({ step }) => !isItem(step)), ...page],
-    itemCounts: countItems(steps),
-  }
+  return { ...read, steps: [...others, ...page], itemCounts: countItems(steps) }
 }
 
 export function readStatuses(

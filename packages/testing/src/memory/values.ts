@@ -9,6 +9,7 @@ import {
 import { nameOfRun } from './change-within.ts'
 import { isLeased } from './lease.ts'
 import { refusalOf } from './payload.ts'
+import { printOf } from './prints.ts'
 import { shownStatus } from './read.ts'
 import type { NameHolder, Rows, StepRow, ValueRow } from './rows.ts'
 import { rowOf, rowsOf } from './run-rows.ts'
@@ -90,13 +91,9 @@ export function observeRuns(rows: Rows, runIds: readonly string[]): readonly Obs
       {
         runId,
         status: shownStatus(rows, run),
-        steps: rowsOf(run).map(printOf).join(),
+        steps: printOf(rowsOf(run)),
         values: values.map(({ step, key, fence, sequence }) => [step, key, fence, sequence].join(':')).join(),
       },
     ]
   })
-}
-
-function printOf({ status, fence, failures, losses, undo }: StepRow): string {
-  return [status, fence, failures, losses, undo?.failures, undo?.losses].join(':')
 }

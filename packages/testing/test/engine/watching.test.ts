@@ -148,9 +148,9 @@ describe('a watch of a run', () => {
           counts.observeRuns += 1
           return adapter.observeRuns(runIds)
         },
-        readRun: (runId) => {
+        readRun: (runId, items) => {
           counts.readRun += 1
-          return adapter.readRun(runId)
+          return adapter.readRun(runId, items)
         },
       }),
     })

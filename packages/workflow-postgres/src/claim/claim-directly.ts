@@ -2,6 +2,7 @@ import { boundedLockWait } from '../base/lock-wait.ts'
 import type { Statement } from '../connection/statement.ts'
 import { begunAttempt, type ClaimAnswer, claimedColumns } from '../rows/claim-row.ts'
 import { newItem } from '../rows/item-rows.ts'
+import { stepIs } from '../rows/step-lookup.ts'
 import {
   claimableSteps,
   claimRows,
@@ -58,7 +59,7 @@ claimed_steps as (
   set status = case when s.status = 'compensating' then s.status else 'running' end,
     fence = s.fence + 1, worker_id = $1::uuid, ${begunAttempt}
   from due_steps due
-  where s.run_id = any (array[due.run_id]) and s.step = any (array[due.step])
+  where s.run_id = any (array[due.run_id]) and ${stepIs('s', 'due.step')}
     -- A hint with an older fence is stale. In a run that was paused meanwhile, each step has one more open dependency.
     and s.fence = any (array[due.fence]) and s.status = any (due.claimable_statuses)
     and s.open_dependencies = any (array[due.no_dependencies]) and case when due.run_id is not null then s.worker_id is null end

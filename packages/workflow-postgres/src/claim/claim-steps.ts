@@ -1,6 +1,7 @@
 import type { Statement } from '../connection/statement.ts'
 import { begunAttempt, type ClaimAnswer, claimedColumns } from '../rows/claim-row.ts'
 import { newItem } from '../rows/item-rows.ts'
+import { stepIs } from '../rows/step-lookup.ts'
 import { claimableSteps, claimRows, dueDefinitions, headColumns, trimmedLeases } from './claim-parts.ts'
 
 /**
@@ -40,7 +41,7 @@ locked_steps as materialized (
   select s.ctid as step_at, s.run_id, s.step, s.fence, ${claimedColumns}, d.row_at, d.definition_id,
     d.available_at, d.has_input, d.input, ${newItem(0)}
   from due_steps d
-  join belay.workflow_steps s on s.run_id = any (array[d.run_id]) and s.step = any (array[d.step])
+  join belay.workflow_steps s on s.run_id = any (array[d.run_id]) and ${stepIs('s', 'd.step')}
   -- A hint with an older fence is stale.
   where s.fence = any (array[d.fence]) and s.status = any (d.claimable_statuses)
     and s.open_dependencies = any (array[d.no_dependencies]) and case when d.run_id is not null then s.worker_id is null end
@@ -67,7 +68,7 @@ taken_steps as materialized (
 kept_rows as materialized (
   select d.row_at, d.definition_id, d.available_at
   from due_steps d
-  join belay.workflow_steps s on s.run_id = any (array[d.run_id]) and s.step = any (array[d.step])
+  join belay.workflow_steps s on s.run_id = any (array[d.run_id]) and ${stepIs('s', 'd.step')}
   where (select count(*) from taken_steps) < (select count(*) from due_rows)
     and s.fence = any (array[d.fence]) and s.status = any (d.claimable_statuses)
     and s.open_dependencies = any (array[d.no_dependencies]) and case when d.run_id is not null then s.worker_id is null end

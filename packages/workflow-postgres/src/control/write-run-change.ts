@@ -4,6 +4,7 @@ import type { Statement } from '../connection/statement.ts'
 import { moveKeptAttempts } from '../rows/kept-attempts.ts'
 import { moveChildren } from '../rows/move-children.ts'
 import { moveRunValues } from '../rows/move-values.ts'
+import { stepIs } from '../rows/step-lookup.ts'
 
 /**
  * Writes a decided change of a run that this transaction has locked: its row, the changed steps, the queue rows, and its history. If the run moves to
@@ -34,7 +35,7 @@ with changed_steps as materialized (
 moved_payloads as materialized (
   select c.step, old.output, old.error, old.undo_error, old.begun
   from changed_steps c
-  join belay.workflow_steps old on old.run_id = any (array[c.run_id]) and old.step = any (array[c.old_step])
+  join belay.workflow_steps old on old.run_id = any (array[c.run_id]) and ${stepIs('old', 'c.old_step')}
   where c.old_step <> c.step
 ),
 updated_steps as (
@@ -58,7 +59,7 @@ updated_steps as (
     left join moved_payloads m on m.step = any (array[changed.step])
     where not changed.is_new
   ) c
-  where s.run_id = any (array[c.run_id]) and s.step = any (array[c.step])
+  where s.run_id = any (array[c.run_id]) and ${stepIs('s', 'c.step')}
   returning 1
 ),
 inserted_steps as (

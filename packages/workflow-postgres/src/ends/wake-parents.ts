@@ -2,6 +2,7 @@ import type { WokenParent } from '@belay/workflow/adapter'
 import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { stepIs } from '../rows/step-lookup.ts'
 
 /**
  * Makes the steps that started runs look at them. Guarantee: the step's row and its queue row commit together, and both belong to the definition that
@@ -32,7 +33,7 @@ asked_steps as materialized (
 locked_steps as materialized (
   select a.run_id, a.step, a.definition_id, s.status, s.fence, s.worker_id, s.open_dependencies
   from asked_steps a
-  join belay.workflow_steps s on s.run_id = any (array[a.run_id]) and s.step = any (array[a.step])
+  join belay.workflow_steps s on s.run_id = any (array[a.run_id]) and ${stepIs('s', 'a.step')}
   order by a.run_id, a.step
   for update of s skip locked
 ),
@@ -63,7 +64,7 @@ woken_steps as (
   update belay.workflow_steps s
   set available_at = case when w.status = 'waiting' then belay.store_now() end
   from seen_steps w
-  where w.waits and s.run_id = any (array[w.run_id]) and s.step = any (array[w.step])
+  where w.waits and s.run_id = any (array[w.run_id]) and ${stepIs('s', 'w.step')}
   returning w.run_id, w.step, w.definition_id, w.fence, w.is_claimable
 ),
 queued_steps as (

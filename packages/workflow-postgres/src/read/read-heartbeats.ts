@@ -1,6 +1,7 @@
 import type { HeartbeatRecord, PayloadRequest } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { stepIs } from '../rows/step-lookup.ts'
 
 /** Details of heartbeats. Index: primary key. No locks. */
 export const readHeartbeatDetails: Statement<HeartbeatRecord & { readonly run_id: string }> = {
@@ -9,7 +10,7 @@ export const readHeartbeatDetails: Statement<HeartbeatRecord & { readonly run_id
 select v.run_id, v.step, v.key, v.value::text as value
 from unnest($1::uuid[], $2::int[], $3::text[]) as wanted (run_id, step, key)
 join belay.workflow_values v
-  on v.run_id = any (array[wanted.run_id]) and v.step = any (array[wanted.step]) and v.key = any (array[wanted.key])`,
+  on v.run_id = any (array[wanted.run_id]) and ${stepIs('v', 'wanted.step')} and v.key = any (array[wanted.key])`,
 }
 
 /** The heartbeats that these requests ask for, by run. Most ask for none: then nothing is read. */

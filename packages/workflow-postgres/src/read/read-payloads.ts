@@ -9,6 +9,7 @@ import {
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { FIRST_ITEM } from '../rows/item-rows.ts'
+import { stepIs } from '../rows/step-lookup.ts'
 import { readHeartbeats } from './read-heartbeats.ts'
 
 /** Inputs and causes of runs. Index: primary key. No locks. */
@@ -67,7 +68,7 @@ select s.run_id, s.step, s.output::text as output, s.error::text as error,
   (extract(epoch from s.failing_since) * 1000)::float8 as failing_since,
   coalesce(s.succeeded, false) as succeeded, s.item_key, s.item::text as item${branch}
 from unnest($1::uuid[], $2::int[]) as wanted (run_id, step)
-join belay.workflow_steps s on s.run_id = any (array[wanted.run_id]) and s.step = any (array[wanted.step])`
+join belay.workflow_steps s on s.run_id = any (array[wanted.run_id]) and ${stepIs('s', 'wanted.step')}`
 }
 
 /**

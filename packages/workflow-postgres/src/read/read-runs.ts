@@ -18,6 +18,7 @@ import { decodeRun, type RunColumns } from '../rows/run-columns.ts'
 import { decodeValues, shownValues } from '../rows/shown-values.ts'
 import { decodeStep, type StepColumns } from '../rows/step-columns.ts'
 import { DEFAULT_SCHEMA, makeTables } from '../schema/index.ts'
+import { DIFFERING, differingOf, ITEM_COUNTS, ITEMS_IN_RANGE, ITEMS_THAT_DIFFER } from './items-of-run.ts'
 
 // Reads are for people and for handles: drizzle builds them, and they are not prepared. They name the default schema, like every statement.
 const { definitions, definitionSteps, runs, steps } = makeTables(DEFAULT_SCHEMA)
@@ -56,10 +57,7 @@ export async function readRun(
   items?: ItemsToRead,
 ): Promise<Awaited<ReturnType<Adapter['readRun']>>> {
   if (!isUuid(runId)) return null
-  const rows =
-    items === undefined
-      ? await connection.query(readRunStatement, [runId])
-      : await connection.query(readRunPart, [runId, items.after, items.before, items.limit])
+  const rows = await rowsOf(connection, runId, items)
   const [first] = rows
   // Every run has a step 0; its row carries the run's payloads and values.
   if (first === undefined) return null
@@ -68,8 +66,24 @@ export async function readRun(
     steps: rows.map(stepOf),
     values: decodeValues(first.shown_values ?? '[]'),
   }
-  if (items === undefined) return read
+  if (items === undefined || items === 'none') return read
+  if ('known' in items) return { ...read, differing: differingOf(first.differing, items) }
   return { ...read, itemCounts: JSON.parse(first.item_counts ?? '[]') as readonly ItemCount[] }
+}
+
+function rowsOf(
+  connection: Connection,
+  runId: string,
+  items: ItemsToRead | undefined,
+): Promise<readonly (RunRow & StepRow)[]> {
+  if (items === undefined) return connection.query(readRunStatement, [runId])
+  if (items === 'none') return connection.query(readRunWithoutItems, [runId])
+  if ('known' in items) {
+    const { known, after, groupsMax, outputs } = items
+    const prints = [known.map(({ first }) => first), known.map(({ print }) => print)]
+    return connection.query(readRunDiffering, [runId, ...prints, after, groupsMax, outputs])
+  }
+  return connection.query(readRunPart, [runId, items.after, items.before, items.limit])
 }
 
 /** The runs whose ids the given statement finds, newest first. Index: primary key. No locks. */
@@ -89,6 +103,8 @@ interface StepRow extends StepColumns {
   readonly shown_values: string | null
   /** Only in the first row of a part: JSON of all counts. */
   readonly item_counts?: string | null
+  /** Only in the first row: JSON of the groups of items that differ. */
+  readonly differing?: string | null
   readonly output: JsonText
   readonly error: JsonText
   readonly undo_error: JsonText
@@ -148,24 +164,10 @@ const stepColumns = {
     and (${steps.itemKey} is not null or ${definitionStep.kind} is distinct from 'map')`.as('irreversible'),
 }
 
-const PART = `(select s.step from "belay"."workflow_steps" s where s.run_id = $1::uuid and s.step < ${FIRST_ITEM})
-  union all
-  (select i.step from "belay"."workflow_steps" i where i.run_id = $1::uuid and i.step >= ${FIRST_ITEM} and i.step > $2::int and i.step < $3::int
-   order by i.step limit $4::int)`
-
-const ITEM_COUNTS = `select json_agg(json_build_object('map', c.map, 'status', c.status, 'count', c.items, 'finishedAt', c.ended)
-    order by c.map, c.status collate "C")::text
-  from (
-    select (i.step >> 16) - 1 as map, i.status, count(*)::int as items, (extract(epoch from max(i.finished_at)) * 1000)::float8 as ended
-    from "belay"."workflow_steps" i
-    where i.run_id = $1::uuid and i.step >= ${FIRST_ITEM}
-    group by i.step >> 16, i.status
-  ) c`
-
 /** One row per step, each with the run's columns. Only the first row has the run's status, and its payloads and values, which may be large. */
 export const readRunStatement: Statement<RunRow & StepRow> = {
   name: 'read_run',
-  text: runText({}, sql`true`),
+  text: runText({}, ofRun()),
 }
 
 /** The same with only some items of its maps, and the counts of all. Index: primary keys. */
@@ -177,12 +179,59 @@ export const readRunPart: Statement<RunRow & StepRow> = {
         'item_counts',
       ),
     },
-    // One list for both, so that the rows are found by the whole key.
-    sql`${steps.step} = any (array(${sql.raw(PART)}))`,
+    listed(ITEMS_IN_RANGE),
   ),
 }
 
-function runText(more: Record<string, SQL.Aliased>, condition: SQL): string {
+/** The same without items. */
+export const readRunWithoutItems: Statement<RunRow & StepRow> = {
+  name: 'read_run_without_items',
+  text: runText({}, ofRun(sql`${steps.step} < ${sql.raw(String(FIRST_ITEM))}`)),
+}
+
+/** The same with those groups of items that differ from what the reader knows. Index: primary keys. No locks. */
+export const readRunDiffering: Statement<RunRow & StepRow> = {
+  name: 'read_run_differing',
+  text:
+    DIFFERING +
+    runText(
+      {
+        differing: sql<
+          string | null
+        >`case when ${steps.step} = 0 then (select json_agg(json_build_object('first', d.first, 'print', d.print) order by d.first)::text from differing d) end`.as(
+          'differing',
+        ),
+        output:
+          sql<JsonText>`case when $6::bool or ${steps.step} < ${sql.raw(String(FIRST_ITEM))} then ${steps.output}::text end`.as(
+            'output',
+          ),
+      },
+      listed(ITEMS_THAT_DIFFER),
+    ),
+}
+
+/** Which rows are read, and how the row of their run is found. */
+interface RowsToRead {
+  readonly where: SQL
+  readonly run: SQL
+}
+
+function ofRun(condition?: SQL): RowsToRead {
+  return { where: and(sql`${steps.runId} = $1::uuid`, condition)!, run: eq(runs.id, steps.runId) }
+}
+
+/**
+ * The rows of a list of ctids, which are those of this statement's snapshot. By key, a plan that was made while the table was small may compare each
+ * row of the run with the list, before PostgreSQL 17. So nothing here says of which run they are.
+ */
+function listed(ctids: string): RowsToRead {
+  return {
+    where: sql`"belay"."workflow_steps".ctid = any (array(${sql.raw(ctids)}))`,
+    run: sql`${runs.id} = any (array[${steps.runId}])`,
+  }
+}
+
+function runText(more: Record<string, SQL.Aliased>, { where, run }: RowsToRead): string {
   return build
     .select({
       ...runColumns,
@@ -195,14 +244,14 @@ function runText(more: Record<string, SQL.Aliased>, condition: SQL): string {
       >`case when ${steps.step} = 0 then ${sql.raw(shownValues('"belay"."workflow_runs"'))} end`.as(
         'shown_values',
       ),
-      ...more,
       ...stepColumns,
+      ...more,
     })
     .from(steps)
-    .innerJoin(runs, eq(runs.id, steps.runId))
+    .innerJoin(runs, run)
     .innerJoin(definitions, eq(definitions.id, runs.definitionId))
     .innerJoinLateral(definitionStep, sql`true`)
-    .where(and(sql`${steps.runId} = $1::uuid`, condition))
+    .where(where)
     .orderBy(asc(steps.step))
     .toSQL().sql
 }

@@ -2,6 +2,7 @@ import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { ends } from '../rows/run-statuses.ts'
+import { stepIs } from '../rows/step-lookup.ts'
 import { isNotSought } from './sought-runs.ts'
 
 /**
@@ -30,7 +31,7 @@ old_runs as materialized (
 locked_steps as materialized (
   select s.run_id, o.version, o.ended_before, o.ends
   from old_runs o
-  join belay.workflow_steps s on s.run_id = any (array[o.id]) and s.step = any (array[o.first_step])
+  join belay.workflow_steps s on s.run_id = any (array[o.id]) and ${stepIs('s', 'o.first_step')}
   order by o.id
   for update of s skip locked
 ),

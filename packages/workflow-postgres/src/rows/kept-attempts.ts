@@ -11,6 +11,7 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { countedAttempts } from './claim-row.ts'
 import { rowName, templateOf } from './item-rows.ts'
+import { stepIs } from './step-lookup.ts'
 
 /**
  * What a statement that ends attempts adds to keep them: columns that its update of the steps `s` returns, and a CTE that inserts them. Both are
@@ -112,7 +113,7 @@ from (
   limit $2::int
 ) newest
 join belay.workflow_runs r on r.id = any (array[newest.run_id])
-join belay.workflow_steps s on s.run_id = any (array[newest.run_id]) and s.step = any (array[newest.step])
+join belay.workflow_steps s on s.run_id = any (array[newest.run_id]) and ${stepIs('s', 'newest.step')}
 join belay.workflow_definition_steps ds
   on ds.definition_id = any (array[r.definition_id]) and ds.step = any (array[${templateOf('newest.step')}])
 order by newest.finished_at, newest.step, newest.fence`,

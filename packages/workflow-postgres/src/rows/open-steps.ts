@@ -1,3 +1,5 @@
+import { stepIs } from './step-lookup.ts'
+
 /** Statuses of a step that has not begun. They are cancelled when its run stops. */
 export const openStatuses = `array['pending', 'ready', 'waiting']`
 
@@ -29,5 +31,5 @@ export function cancelSteps(from = 'locked_steps l'): string {
   return `update belay.workflow_steps s
   set status = 'cancelled'
   from ${from}
-  where s.run_id = any (array[l.run_id]) and s.step = any (array[l.step])`
+  where s.run_id = any (array[l.run_id]) and ${stepIs('s', 'l.step')}`
 }

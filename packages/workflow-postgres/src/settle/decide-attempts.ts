@@ -2,6 +2,7 @@ import type { Outcome } from '@belay/workflow/adapter'
 import { boundedLockWait, sharedLockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { stepIs } from '../rows/step-lookup.ts'
 
 /**
  * Records that steps run, as their definitions decided, before their handlers begin. Guarantee: an attempt that no longer holds its step changes
@@ -20,7 +21,7 @@ decided_attempts as materialized (
 update belay.workflow_steps s
 set branch = a.branch::json
 from decided_attempts a
-where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
+where s.run_id = any (array[a.run_id]) and ${stepIs('s', 'a.step')} and s.fence = any (array[a.fence])
   and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
 returning a.position::int as position`,
 }

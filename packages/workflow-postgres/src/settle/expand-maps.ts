@@ -11,6 +11,7 @@ import type { Statement } from '../connection/statement.ts'
 import { type ClaimRow, claimedColumns, countedAttempts, decodeClaim } from '../rows/claim-row.ts'
 import { FIRST_ITEM, RANGE_ITEMS_MAX, RANGES_MIN } from '../rows/item-rows.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
+import { stepIs } from '../rows/step-lookup.ts'
 
 /**
  * Records maps that decided their items, and adds the items as rows: the first are leased to this worker, as far as it has room, and others are queued.
@@ -62,7 +63,7 @@ completed_maps as (
   update belay.workflow_steps s
   set status = 'completed', output = to_json(a.items), finished_at = belay.store_now()
   from expanded_attempts a
-  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
+  where s.run_id = any (array[a.run_id]) and ${stepIs('s', 'a.step')} and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
   returning a.run_id, a.step, a.fence, a.definition_id, a.items, a.at_once, a.items_before, a.position, s.round as map_round${keeping.columns}
 ),
@@ -85,7 +86,7 @@ waiting_joins as (
     join belay.workflow_definition_steps ds on ds.definition_id = any (array[m.definition_id]) and ds.step = any (array[m.step])
     order by m.run_id, ds.dependents[1]
   ) j
-  where s.run_id = any (array[j.run_id]) and s.step = any (array[j.join_step]) and s.status = any (array[j.waiting_status])
+  where s.run_id = any (array[j.run_id]) and ${stepIs('s', 'j.join_step')} and s.status = any (array[j.waiting_status])
   returning s.run_id, s.step, s.status, s.fence, ${claimedColumns}, j.step as map, j.definition_id, j.items, coalesce(j.at_once, j.items) as at_once,
     j.items_before, j.position, s.open_dependencies - j.items as held, j.map_round, j.fence as map_fence
 ),

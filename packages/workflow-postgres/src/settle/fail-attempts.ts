@@ -6,6 +6,7 @@ import { changedRunColumns } from '../rows/changed-run.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
 import { cancelSteps, lockedOpenSteps, openStatuses } from '../rows/open-steps.ts'
 import { forwardStatuses } from '../rows/run-statuses.ts'
+import { stepIs } from '../rows/step-lookup.ts'
 import { decodeSettled, type Settled, type SettledRow, settledRows } from './settled-rows.ts'
 
 /**
@@ -43,7 +44,7 @@ failed_steps as (
   set status = 'failed', error = a.error::json, finished_at = belay.store_now(), begun = true,
     succeeded = case when a.succeeded then true else s.succeeded end
   from failed_attempts a
-  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
+  where s.run_id = any (array[a.run_id]) and ${stepIs('s', 'a.step')} and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
   returning a.run_id, a.cause, a.position${keeping.columns}
 ),
@@ -109,7 +110,7 @@ passed_attempts as materialized (
   from failed_attempts a
   where exists (
     select from unnest(a.pivots) as pivot (step)
-    join belay.workflow_steps p on p.run_id = any (array[a.run_id]) and p.step = any (array[pivot.step])
+    join belay.workflow_steps p on p.run_id = any (array[a.run_id]) and ${stepIs('p', 'pivot.step')}
     where p.status = any (array[a.passed_status])
   )
 ),
@@ -118,7 +119,7 @@ failed_steps as (
   set status = 'failed', error = a.error::json, finished_at = belay.store_now(), begun = true,
     succeeded = case when a.succeeded then true else s.succeeded end
   from passed_attempts a
-  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
+  where s.run_id = any (array[a.run_id]) and ${stepIs('s', 'a.step')} and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
   returning a.run_id, a.position${keeping.columns}
 ),

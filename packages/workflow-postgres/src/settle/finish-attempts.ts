@@ -172,7 +172,7 @@ updated_steps as (
     undo_attempts = case when s.open_dependencies = b.undo_begins_at then s.undo_attempts + 1 else s.undo_attempts end,
     undo_started_at = case when s.open_dependencies = b.undo_begins_at then belay.store_clock() else s.undo_started_at end${walk.counts}
   from blocked_steps b
-  where s.run_id = any (array[b.run_id]) and s.step = any (array[b.step]) and s.status = any (array[b.blocked_status])
+  where s.run_id = any (array[b.run_id]) and ${walk.blocked} and s.status = any (array[b.blocked_status])
     and s.open_dependencies > 0
   returning s.run_id, s.step, s.fence, b.definition_id, ${claimedColumns},
     s.open_dependencies = 0 as unblocked, s.open_dependencies = 0 and b.leased_at is not null as handed_back,

@@ -1,10 +1,12 @@
 import { claimedColumns, countedAttempts } from '../rows/claim-row.ts'
 import { FIRST_ITEM, newItem, newItems, templateOf } from '../rows/item-rows.ts'
+import { stepIs } from '../rows/step-lookup.ts'
 
 /** How the statements that record finished attempts walk from a row to the rows that wait for it. */
 export interface Walk {
-  /** The condition that finds the row of a finished attempt `a` by its number. */
+  /** The conditions that find the row of a finished attempt `a` by its number, and that of a step `b` to count down. */
   readonly own: string
+  readonly blocked: string
   /** The query of the CTE `followed_edges`: for each settled row, the numbers of the rows to count down. */
   readonly edges: string
   /** Further edges, as a part of the query of `satisfied_dependencies`. */
@@ -22,7 +24,9 @@ export interface Walk {
 
 /** From a step of the definition. */
 export const STEPS: Walk = {
+  // As lists, which cost less than ranges. For a few steps of one run, it does not matter what `stepIs` says of lists.
   own: 's.step = any (array[a.step])',
+  blocked: 's.step = any (array[b.step])',
   edges: `  select t.definition_id, t.undo, array_agg(t.run_id) as run_ids,
     (select case when t.undo then ds.dependencies else ds.dependents end
      from belay.workflow_definition_steps ds
@@ -54,8 +58,8 @@ ${skippedItems('finished_attempts', 'a.branch')},`,
  * from each round to the one before it.
  */
 export const ITEMS: Walk = {
-  // A range: before PostgreSQL 17, a plan made while the table is small may read all rows of the run for a list, of which there are thousands here.
-  own: 's.step >= a.step and s.step <= a.step',
+  own: stepIs('s', 'a.step'),
+  blocked: stepIs('s', 'b.step'),
   edges: `  select t.definition_id, t.undo, array_agg(t.run_id) as run_ids,
     (select case when t.is_item and t.undo then array[coalesce(t.round_before, t.template)] when t.undo then ds.dependencies else ds.dependents end
      from belay.workflow_definition_steps ds

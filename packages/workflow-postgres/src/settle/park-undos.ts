@@ -4,6 +4,7 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { changedRunColumns } from '../rows/changed-run.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
+import { stepIs } from '../rows/step-lookup.ts'
 import { decodeSettled, type Settled, type SettledRow, settledRows } from './settled-rows.ts'
 
 /**
@@ -38,7 +39,7 @@ parked_steps as (
   update belay.workflow_steps s
   set status = 'compensation_failed', undo_error = a.error::json, undo_finished_at = belay.store_now()
   from failed_attempts a
-  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
+  where s.run_id = any (array[a.run_id]) and ${stepIs('s', 'a.step')} and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
   returning a.run_id, a.position${keeping.columns}
 ),

@@ -1,6 +1,7 @@
 import type { Outcome, StepStatus, UndoneStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { stepIs } from '../rows/step-lookup.ts'
 
 interface AttemptRow {
   readonly position: number
@@ -16,7 +17,7 @@ export const readAttempts: Statement<AttemptRow> = {
   text: `
 select a.position::int as position, s.fence, s.status, s.undo_of, s.worker_id
 from unnest($1::uuid[], $2::int[]) with ordinality as a (run_id, step, position)
-join belay.workflow_steps s on s.run_id = any (array[a.run_id]) and s.step = any (array[a.step])`,
+join belay.workflow_steps s on s.run_id = any (array[a.run_id]) and ${stepIs('s', 'a.step')}`,
 }
 
 /**
@@ -28,7 +29,7 @@ export const awaitAttempts: Statement<AttemptRow> = {
   text: `
 select a.position::int as position, s.fence, s.status, s.undo_of, s.worker_id
 from unnest($1::uuid[], $2::int[]) with ordinality as a (run_id, step, position)
-join belay.workflow_steps s on s.run_id = any (array[a.run_id]) and s.step = any (array[a.step])
+join belay.workflow_steps s on s.run_id = any (array[a.run_id]) and ${stepIs('s', 'a.step')}
 order by a.run_id, a.step
 for share of s`,
 }

@@ -4,6 +4,7 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { templateOf } from '../rows/item-rows.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
+import { stepIs } from '../rows/step-lookup.ts'
 
 /**
  * Records rounds of loops that are followed by another, and adds the next rounds as rows: leased to this worker as far as it has room, and queued
@@ -52,7 +53,7 @@ completed_rounds as (
   update belay.workflow_steps s
   set status = 'completed', output = a.output::json, finished_at = belay.store_now()
   from repeated_attempts a
-  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
+  where s.run_id = any (array[a.run_id]) and ${stepIs('s', 'a.step')} and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
   returning a.run_id, a.step, a.fence, a.definition_id, a.output, a.next_key, a.delay_ms, a.position, s.round as effect_round${keeping.columns}
 ),
@@ -67,7 +68,7 @@ locked_joins as materialized (
       on ds.definition_id = any (array[c.definition_id]) and ds.step = any (array[${templateOf('c.step')}])
     order by c.run_id, ds.dependents[1]
   ) j
-  join belay.workflow_steps s on s.run_id = any (array[j.run_id]) and s.step = any (array[j.join_step])
+  join belay.workflow_steps s on s.run_id = any (array[j.run_id]) and ${stepIs('s', 'j.join_step')}
   for update of s
 ),
 next_rounds as materialized (

@@ -3,6 +3,7 @@ import { boundedLockWait, sharedLockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
+import { stepIs } from '../rows/step-lookup.ts'
 
 /**
  * Returns steps to the queue, in either direction: retries after their delay, and released leases. Guarantee: the step and its queue row change
@@ -56,7 +57,7 @@ returned_steps as (
     begun = case when a.undo then s.begun when a.begun or s.begun then true when a.fence = 1 then false else s.begun end,
     available_at = belay.store_now() + a.delay_ms * interval '1 millisecond'
   from returned_attempts a
-  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
+  where s.run_id = any (array[a.run_id]) and ${stepIs('s', 'a.step')} and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
   returning a.run_id, a.step, a.fence, a.definition_id, s.available_at, a.position${keeping.columns}
 ),

@@ -4,6 +4,7 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { countedAttempts } from '../rows/claim-row.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
+import { stepIs } from '../rows/step-lookup.ts'
 
 /**
  * Lets steps wait without a worker: until a time, with a queue row, or for a signal only, without one. Guarantee: the step and its queue row change
@@ -50,7 +51,7 @@ waiting_steps as (
     available_at = case when s.signalled_at is null then
       coalesce(belay.store_now() + a.after_ms * interval '1 millisecond', to_timestamp(a.wake_at_ms / 1000)) end
   from waiting_attempts a
-  where s.run_id = any (array[a.run_id]) and s.step = any (array[a.step]) and s.fence = any (array[a.fence])
+  where s.run_id = any (array[a.run_id]) and ${stepIs('s', 'a.step')} and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
   returning a.run_id, a.step, a.fence, a.definition_id, s.available_at, s.status = 'ready' as is_ready, a.position${keeping.columns}
 ),

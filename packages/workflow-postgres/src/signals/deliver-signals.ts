@@ -5,6 +5,7 @@ import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { forwardStatuses } from '../rows/run-statuses.ts'
+import { stepIs } from '../rows/step-lookup.ts'
 
 /**
  * Delivers signals to steps. Guarantee: the signal's record, the step's output and its queue row commit together. A step takes one signal, the first.
@@ -32,7 +33,7 @@ locked_steps as materialized (
     -- It was claimed because its time had come: the outcome of its timeout is being recorded.
     s.status = 'running' and s.waiting_since is not null and s.available_at <= belay.store_now() as timed_out
   from sent_signals n
-  join belay.workflow_steps s on s.run_id = any (array[n.run_id]) and s.step = any (array[n.step])
+  join belay.workflow_steps s on s.run_id = any (array[n.run_id]) and ${stepIs('s', 'n.step')}
   where s.status = any (n.open_statuses)
   order by n.run_id, n.step
   for update of s
@@ -74,7 +75,7 @@ signalled_steps as (
     -- one.
     worker_id = case when not t.delivered then s.worker_id end
   from taken_signals t
-  where s.run_id = any (array[t.run_id]) and s.step = any (array[t.step])
+  where s.run_id = any (array[t.run_id]) and ${stepIs('s', 't.step')}
   returning t.run_id, t.step, t.definition_id, t.fence, t.delivered, t.position
 ),
 queued_steps as (
@@ -116,7 +117,7 @@ select n.position::int as position,
 from unnest($1::uuid[], $2::int[], $3::int[], $4::text[])
   with ordinality as n (run_id, step, definition_id, key, position)
 join belay.workflow_runs r on r.id = any (array[n.run_id])
-join belay.workflow_steps s on s.run_id = any (array[n.run_id]) and s.step = any (array[n.step])
+join belay.workflow_steps s on s.run_id = any (array[n.run_id]) and ${stepIs('s', 'n.step')}
 -- The signal that the step has. If it has none and takes none any more, a superseded signal shows that the key was recorded.
 left join lateral (
   select present.key, present.payload_hash

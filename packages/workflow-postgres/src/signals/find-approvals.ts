@@ -3,6 +3,7 @@ import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { forwardStatuses } from '../rows/run-statuses.ts'
+import { stepIs } from '../rows/step-lookup.ts'
 
 /**
  * Part of a walk over the steps that wait for an approval, from a given place: by run, newest first, then by step. Guarantee: it reads a bounded
@@ -50,7 +51,7 @@ pending_approvals as materialized (
   from looked_at_runs r
   join belay.workflow_definition_steps ds on ds.definition_id = any (array[r.definition_id]) and ds.kind = 'approval'
   join belay.workflow_definitions d on d.id = any (array[r.definition_id])
-  join belay.workflow_steps s on s.run_id = any (array[r.id]) and s.step = any (array[ds.step])
+  join belay.workflow_steps s on s.run_id = any (array[r.id]) and ${stepIs('s', 'ds.step')}
   where s.status = any (array[r.waiting])
     and ($2::text is null or ds.name = $2::text)
     -- In the run where the walk goes on, only steps after the given one; without one, none.

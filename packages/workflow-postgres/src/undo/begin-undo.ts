@@ -5,6 +5,7 @@ import type { Statement } from '../connection/statement.ts'
 import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from '../rows/changed-run.ts'
 import { type ClaimRow, claimedColumns, decodeClaim } from '../rows/claim-row.ts'
 import type { LeaseJournal } from '../rows/lease-journal.ts'
+import { stepIs } from '../rows/step-lookup.ts'
 
 /**
  * Begins the undo of drained runs. Guarantee: exactly once per run, because `ends_as` is set under the run's lock; a plan for a run that is not
@@ -65,7 +66,7 @@ begun_undos as (
     fence = case when p.handed_back then s.fence + 1 else s.fence end,
     worker_id = case when p.handed_back then $7::uuid end
   from planned_undos p
-  where s.run_id = any (array[p.run_id]) and s.step = any (array[p.step])
+  where s.run_id = any (array[p.run_id]) and ${stepIs('s', 'p.step')}
     and s.status = any (p.ended_statuses)
   returning s.run_id, s.step, s.fence, p.definition_id, ${claimedColumns}, s.open_dependencies, p.ends_as,
     p.handed_back

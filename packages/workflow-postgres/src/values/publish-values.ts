@@ -4,6 +4,7 @@ import { refusalOf } from '../base/errors.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { isHeartbeatKey } from '../rows/heartbeat-keys.ts'
+import { stepIs } from '../rows/step-lookup.ts'
 
 /** The key under which a step's progress is stored: a value of a run never has it. */
 const PROGRESS = ''
@@ -27,14 +28,14 @@ with given_values as materialized (
 held_values as materialized (
   select g.place
   from given_values g
-  join belay.workflow_steps s on s.run_id = any (array[g.run_id]) and s.step = any (array[g.step])
+  join belay.workflow_steps s on s.run_id = any (array[g.run_id]) and ${stepIs('s', 'g.step')}
   where s.fence = any (array[g.fence]) and s.worker_id = any (array[g.worker_id]) and s.status = any (g.leased_statuses)
 ),
 leased_values as materialized (
   select g.run_id, g.step, g.fence, g.key, g.sequence, g.age_ms, g.value, g.place, g.keys_max,
     case when s.undo_of is null then s.started_at else s.undo_started_at end as started_at
   from given_values g
-  join belay.workflow_steps s on s.run_id = any (array[g.run_id]) and s.step = any (array[g.step])
+  join belay.workflow_steps s on s.run_id = any (array[g.run_id]) and ${stepIs('s', 'g.step')}
   where s.fence = any (array[g.fence]) and s.worker_id = any (array[g.worker_id]) and s.status = any (g.leased_statuses)
   order by g.run_id, g.step
   for share of s skip locked
@@ -43,7 +44,7 @@ leased_values as materialized (
 replaceable_values as materialized (
   select l.place
   from leased_values l
-  join belay.workflow_values v on v.run_id = any (array[l.run_id]) and v.step = any (array[l.step]) and v.key = any (array[l.key])
+  join belay.workflow_values v on v.run_id = any (array[l.run_id]) and ${stepIs('v', 'l.step')} and v.key = any (array[l.key])
   for update of v skip locked
 ),
 locked_values as materialized (
@@ -52,7 +53,7 @@ locked_values as materialized (
   where l.place in (select r.place from replaceable_values r)
     or not exists (
       select from belay.workflow_values v
-      where v.run_id = any (array[l.run_id]) and v.step = any (array[l.step]) and v.key = any (array[l.key])
+      where v.run_id = any (array[l.run_id]) and ${stepIs('v', 'l.step')} and v.key = any (array[l.key])
     )
 ),
 keyed_values as materialized (

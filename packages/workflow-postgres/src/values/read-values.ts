@@ -4,6 +4,7 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { isHeartbeatKey } from '../rows/heartbeat-keys.ts'
 import { decodeValues, shownValues } from '../rows/shown-values.ts'
+import { stepsPrint } from '../rows/steps-print.ts'
 
 /** A run's values as watchers see them. Index: primary keys. No locks. */
 export const readRunValues: Statement<{ readonly shown_values: string }> = {
@@ -28,8 +29,7 @@ export const observeRunsStatement: Statement<{
   text: `
 select r.id as run_id, belay.shown_status(r.id, r.status, r.start_at) as status,
   (
-    select hashtextextended(string_agg(
-      concat_ws(':', s.status, s.fence, s.failures, s.losses, s.undo_failures, s.undo_losses), ',' order by s.step), 0)::text
+    select ${stepsPrint('s')}
     from belay.workflow_steps s
     where s.run_id = any (array[r.id])
   ) as steps,

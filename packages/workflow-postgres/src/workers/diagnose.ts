@@ -3,6 +3,7 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { FIRST_ITEM, rowName, templateOf } from '../rows/item-rows.ts'
 import { liveStatuses } from '../rows/run-statuses.ts'
+import { stepIs } from '../rows/step-lookup.ts'
 import { listWorkers } from './list-workers.ts'
 
 /** The store's time and version. No locks. */
@@ -193,7 +194,7 @@ select st.run_id, r.workflow, d.version, ${rowName} as name, st.fault
 from stranded_steps st
 join belay.workflow_runs r on r.id = any (array[st.run_id])
 join belay.workflow_definitions d on d.id = any (array[r.definition_id])
-join belay.workflow_steps s on s.run_id = any (array[st.run_id]) and s.step = any (array[st.step])
+join belay.workflow_steps s on s.run_id = any (array[st.run_id]) and ${stepIs('s', 'st.step')}
 join belay.workflow_definition_steps ds
   on ds.definition_id = any (array[r.definition_id]) and ds.step = any (array[${templateOf('st.step')}])
 order by st.run_id, st.step`,

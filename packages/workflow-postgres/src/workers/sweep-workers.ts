@@ -4,6 +4,7 @@ import type { Statement } from '../connection/statement.ts'
 import { type ClaimRow, claimedColumns, decodeClaim } from '../rows/claim-row.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
 import { liveStatuses } from '../rows/run-statuses.ts'
+import { stepIs } from '../rows/step-lookup.ts'
 
 /**
  * Declares workers dead whose lease has expired. Guarantee: it commits on its own, before any step is taken from them. No claim for them can be under
@@ -145,7 +146,7 @@ recovered_steps as (
     finished_at = case when s.undo_of is null then belay.store_now() else s.finished_at end,
     undo_finished_at = case when s.undo_of is not null then belay.store_now() end
   from locked_steps l
-  where s.run_id = any (array[l.run_id]) and s.step = any (array[l.step])
+  where s.run_id = any (array[l.run_id]) and ${stepIs('s', 'l.step')}
   returning s.run_id, s.step, s.fence, l.definition_id, ${claimedColumns}${keeping.columns}
 ),
 queued_steps as (

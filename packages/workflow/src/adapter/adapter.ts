@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { ApprovalsRequest, FoundApprovals } from './approvals.ts'
 import type { ChangedRun } from './changed-run.ts'
 import type { HistoryEntry, HistoryRecord, RunChange, RunToChange } from './control.ts'
-import type { ItemCount, ItemsToRead } from './items-to-read.ts'
+import type { DifferingItems, ItemCount, ItemsToRead } from './items-to-read.ts'
 import type { RunStatus } from './lifecycle.ts'
 import type { PayloadRequest, RunPayloads } from './payloads.ts'
 import type {
@@ -279,8 +279,8 @@ export interface Adapter {
   }): Promise<{ readonly claimInMs: number | null; readonly deadlineInMs: number | null }>
 
   /**
-   * One run with its steps in order and its values as in `readValues`. Null if there is no such run. With `items`, no other items of maps are read, and
-   * the answer counts all of them.
+   * One run with its steps in order and its values as in `readValues`. Null if there is no such run. With `items`, no other items of maps are read.
+   * For a range, the answer counts all items; for those that differ, it says which groups they are, from the same snapshot.
    */
   readRun(
     runId: string,
@@ -290,6 +290,7 @@ export interface Adapter {
     readonly steps: readonly StepRecord[]
     readonly values: readonly ValueRecord[]
     readonly itemCounts?: readonly ItemCount[] | undefined
+    readonly differing?: DifferingItems | undefined
   } | null>
 
   /**

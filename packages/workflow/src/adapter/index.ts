@@ -28,7 +28,19 @@ export type * from './control.ts'
 export { attemptKey, movesBefore } from './fence.ts'
 export * from './heartbeats.ts'
 export { ITEMS_MAX, isItem, itemIndex, itemNumber, mapOf, templateOf } from './item-numbers.ts'
-export { countItems, type ItemCount, type ItemsToRead } from './items-to-read.ts'
+export {
+  countItems,
+  type DifferingItems,
+  groupOf,
+  ITEM_GROUP,
+  type ItemCount,
+  type ItemsInRange,
+  type ItemsPrint,
+  type ItemsThatDiffer,
+  type ItemsToRead,
+  type ReadItems,
+  withDiffering,
+} from './items-to-read.ts'
 export * from './lifecycle.ts'
 export type { MapKind } from './map-kind.ts'
 export type * from './payloads.ts'

@@ -4,7 +4,7 @@ import type { EndCase, FollowUpInput } from '../definition/end-steps.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import type { DefinitionRegistry } from './base/definition-registry.ts'
 import type { EngineSettings } from './options.ts'
-import { readRun } from './runs/read-run.ts'
+import { readWholeRun } from './runs/read-run.ts'
 import { undoReport } from './runs/run-failed-error.ts'
 import type { SeenRun } from './runs/run-feed.ts'
 import { knownOutputsOf, runSnapshot } from './runs/run-snapshot.ts'
@@ -40,7 +40,8 @@ async function followUpOf(parts: FollowUpParts, end: RunEnd): Promise<NewRun | u
   const { followUp = null } = parts.definitions.get(end.definitionId) ?? {}
   if (followUp === null) return undefined
   const definition = await parts.registry.save(followUp)
-  const found = await readRun(parts, end.runId)
+  // The outputs of items are in those of their maps.
+  const found = await readWholeRun(parts, end.runId, { outputs: false })
   // Somebody deleted its row by hand: nothing is known of it any more.
   if (found === null) return undefined
   return {

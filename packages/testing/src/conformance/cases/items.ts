@@ -1,3 +1,4 @@
+import { ITEM_GROUP, type ItemsThatDiffer, type ReadItems, withDiffering } from '@belay/workflow/adapter'
 import { expect } from 'vitest'
 import type { Cases } from '../case.ts'
 import { completed, failed } from '../scenario/index.ts'
@@ -61,6 +62,55 @@ export const itemCases: Cases = {
     expect((await read(0, 2 ** 31 - 1, 0))!.steps).toHaveLength(AFTER + 1)
     expect(whole.itemCounts).toBeUndefined()
   },
+
+  'a run is read without items': async (given) => {
+    const { run, worker } = await mapped(given)
+    await expand(worker, run, 5, 2)
+    const whole = await run.read()
+    const { steps, ...read } = (await given.adapter.readRun(run.id, 'none'))!
+    expect(steps).toEqual(whole.steps.slice(0, AFTER + 1))
+    expect(read).toEqual({ run: whole.run, values: [] })
+  },
+
+  'a reader of a wide map gets the groups of items that differ from what it knows, a bounded number at a time':
+    async (given) => {
+      const { run, worker } = await mapped(given)
+      const count = 2 * ITEM_GROUP + 1
+      const firsts = [item(0), item(ITEM_GROUP), item(2 * ITEM_GROUP)]
+      await expand(worker, run, count)
+      const read = async (known: ReadItems, options: Partial<ItemsThatDiffer> = {}) => {
+        const prints = [...known].map(([first, { print }]) => ({ first, print }))
+        const asked = { known: prints, after: 0, groupsMax: 9, outputs: true, ...options }
+        const { steps, differing } = (await given.adapter.readRun(run.id, asked))!
+        const of = differing!.prints.map(({ first }) => first)
+        return { items: withDiffering(known, steps, differing!), of, more: differing!.more, steps }
+      }
+
+      const part = await read(new Map(), { groupsMax: 2 })
+      expect(part).toMatchObject({ of: firsts.slice(0, 2), more: true })
+      expect(part.steps).toHaveLength(AFTER + 1 + 2 * ITEM_GROUP)
+      const rest = await read(part.items, { groupsMax: 2, after: firsts[1]! })
+      expect(rest).toMatchObject({ of: firsts.slice(2), more: false })
+      expect(await read(rest.items)).toMatchObject({ of: [], more: false })
+
+      const claims = await worker.take(ITEM_GROUP + 1)
+      await worker.settle([completed(claims[ITEM_GROUP]!, '"o"')])
+      const next = await read(rest.items, { after: firsts[0]!, outputs: false })
+      expect(next).toMatchObject({ of: [firsts[1]], more: false })
+      expect(next.steps.find(({ step }) => step === firsts[1])).toMatchObject({
+        status: 'completed',
+        output: null,
+      })
+      const last = await read(rest.items)
+      expect(last.of).toEqual(firsts.slice(0, 2))
+      const rows = [...last.items.values()].flatMap((group) => group.rows)
+      expect(rows).toEqual((await run.read()).steps.slice(AFTER + 1))
+
+      const gone = new Map([...last.items, [item(9 * ITEM_GROUP), { print: 'p', rows: [] }]])
+      const { items, of } = await read(gone)
+      expect(of).toEqual([item(9 * ITEM_GROUP)])
+      expect(items).toEqual(last.items)
+    },
 
   'the items of a wide map are claimed once each, in order, however many a claim takes': async (given) => {
     const { run, worker } = await mapped(given)

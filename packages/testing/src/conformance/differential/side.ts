@@ -17,6 +17,7 @@ import { look } from './look.ts'
 import { operate } from './operate.ts'
 import { endsOf } from './run-ends.ts'
 import { transactAlone } from './transact-alone.ts'
+import { WatchedItems } from './watched.ts'
 import { definitionsWithin, pausedAndResumed } from './within.ts'
 
 // Time moves by multiples of three, and this is none. The port leaves open whether a lease is over at its last instant.
@@ -33,6 +34,7 @@ export class Side {
   readonly name: string
   readonly harness: Harness
   readonly #definitionIds: readonly number[]
+  readonly #watched = new WatchedItems()
   readonly #translation: Translation
 
   private constructor(harness: Harness, definitionIds: readonly number[], startedAt: number) {
@@ -61,6 +63,7 @@ export class Side {
     for (const runId of runIds) {
       const read = await this.adapter.readRun(runId)
       if (read === null) throw new Error(`${this.name} lost run ${runId}.`)
+      await this.#watched.compare(this.adapter, runId, read.steps)
       rows[runId] = comparableRun(read, this.#translation)
     }
     return rows

@@ -16,6 +16,7 @@ import type { EventHub } from '../base/events.ts'
 import { toJsonText } from '../base/payload.ts'
 import { explainRun } from '../diagnosis/explain/explain.ts'
 import type { Explanation } from '../diagnosis/explain/explanation.ts'
+import { readWholeRun } from '../runs/read-run.ts'
 import { unknownRun } from '../runs/run-reference.ts'
 import { type Action, type ActionResult, decideAction } from './action.ts'
 import { cancellation } from './cancel.ts'
@@ -205,7 +206,7 @@ export class Control {
     const { adapter } = this.#parts
     this.#parts.assertOpen()
     await adapter.open()
-    const found = await adapter.readRun(runId)
+    const found = await readWholeRun(this.#parts, runId, { outputs: false })
     if (found === null) throw unknownRun({ runId })
     const [[definition], workers, now] = await Promise.all([
       adapter.readDefinitions([found.run.definitionId]),

@@ -91,7 +91,7 @@ class ReferredRun {
 
   watch(options?: WatchOptions): AsyncIterableIterator<WatchedChange> {
     return watchRun(
-      async () => this.#parts.observer.follow((await this.#run()).id),
+      async () => this.#parts.observer.follow((await this.#run()).id, { withItems: true }),
       checkWatchOptions(options),
     )
   }

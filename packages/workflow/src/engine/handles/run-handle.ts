@@ -243,7 +243,10 @@ class Handle {
   }
 
   watch(options?: WatchOptions): AsyncIterableIterator<WatchedChange> {
-    return watchRun(async () => this.#parts.observer.follow(this.id), checkWatchOptions(options))
+    return watchRun(
+      async () => this.#parts.observer.follow(this.id, { withItems: true }),
+      checkWatchOptions(options),
+    )
   }
 
   async values(): Promise<Readonly<Record<string, unknown>>> {

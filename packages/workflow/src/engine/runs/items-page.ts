@@ -51,7 +51,7 @@ type CheckedPage = ItemsPage & { readonly limit: number }
 export async function readPage(adapter: Adapter, runId: string, page: CheckedPage) {
   const { of } = page
   if (of === undefined) return adapter.readRun(runId, itemsToRead(page))
-  const found = await adapter.readRun(runId, itemsToRead({ limit: 0 }))
+  const found = await adapter.readRun(runId, 'none')
   if (found === null) return null
   const openers = openersByMap(found.steps)
   const opener = openers.get(of)

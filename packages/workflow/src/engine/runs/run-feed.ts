@@ -1,4 +1,4 @@
-import type { ItemCount, RunRecord, StepRecord, ValueRecord } from '../../adapter/index.ts'
+import type { ItemCount, ReadItems, RunRecord, StepRecord, ValueRecord } from '../../adapter/index.ts'
 
 /** A run as it was read. Watchers share it. */
 export interface SeenRun {
@@ -7,6 +7,8 @@ export interface SeenRun {
   readonly values: readonly ValueRecord[]
   /** The steps, by number, past whose failure the run continues. */
   readonly mayFail: ReadonlySet<number>
+  /** The items among the steps. Undefined if they were not read in groups, or not at all. */
+  readonly items?: ReadItems | undefined
   /** Only if not all items of maps were read. */
   readonly itemCounts?: readonly ItemCount[] | undefined
 }
@@ -14,6 +16,8 @@ export interface SeenRun {
 /** The states of one run for one watcher. Keeps only the newest: a slow watcher skips states, and never makes a queue grow. */
 export class RunFeed {
   readonly runId: string
+  /** Whether its states have the items of maps and the rounds of loops. If not, they may have some. */
+  readonly withItems: boolean
   readonly #onStop: () => void
   #newest: SeenRun | undefined
   #error: unknown
@@ -21,8 +25,9 @@ export class RunFeed {
   #isStopped = false
   #wake: () => void = () => {}
 
-  constructor(runId: string, onStop: () => void) {
+  constructor(runId: string, withItems: boolean, onStop: () => void) {
     this.runId = runId
+    this.withItems = withItems
     this.#onStop = onStop
   }
 

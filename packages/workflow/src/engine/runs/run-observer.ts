@@ -5,7 +5,7 @@ import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import { Loop } from '../base/loop.ts'
 import type { OutageWatch } from '../base/outage.ts'
 import type { Runtime } from '../base/runtime.ts'
-import { readRun } from './read-run.ts'
+import { readRun, readWholeRun } from './read-run.ts'
 import { RunFeed, type SeenRun } from './run-feed.ts'
 import { unknownRun } from './run-reference.ts'
 
@@ -31,7 +31,7 @@ interface Observed {
 
 /**
  * Tells watchers how runs change. Once a tick, one query asks for the fingerprints of all observed runs; only those that changed are read, once for
- * all their watchers. What this process knows to have changed is asked for at once. Asks nothing while nobody watches.
+ * all their watchers, and of their items only those that may have changed. What this process knows to have changed is asked for at once. Asks nothing while nobody watches.
  */
 export class RunObserver {
   readonly #parts: RunObserverParts
@@ -65,13 +65,17 @@ export class RunObserver {
   }
 
   /** Begins to follow a run. The feed's end must be told with stop(). */
-  follow(runId: string): RunFeed {
-    const feed = new RunFeed(runId, () => this.#forget(runId, feed))
+  follow(runId: string, { withItems }: { readonly withItems: boolean }): RunFeed {
+    const feed = new RunFeed(runId, withItems, () => this.#forget(runId, feed))
     if (this.#isClosed) {
       feed.fail(closedError(runId))
       return feed
     }
-    const observed = this.#runs.get(runId) ?? { feeds: new Set(), print: undefined, seen: undefined }
+    const observed = this.#runs.get(runId) ?? {
+      feeds: new Set(),
+      print: undefined,
+      seen: undefined,
+    }
     this.#runs.set(runId, observed)
     observed.feeds.add(feed)
     // What others saw may be a tick old, but the feed begins with the present state.
@@ -126,15 +130,21 @@ export class RunObserver {
     if (observed === undefined) return
     const seen = print === undefined ? null : await this.#seen(observed, print)
     if (seen === null) return this.#fail(runId, unknownRun({ runId }))
-    observed.print = print
     observed.seen = seen
-    for (const feed of observed.feeds) feed.see(seen)
+    const served = [...observed.feeds].filter(({ withItems }) => seen.items !== undefined || !withItems)
+    // A feed that wants items may have come during the reading. It has hinted at the run, which is read again.
+    observed.print = served.length === observed.feeds.size ? print : undefined
+    for (const feed of served) feed.see(seen)
   }
 
-  async #seen({ print: before, seen }: Observed, print: ObservedRun): Promise<SeenRun | null> {
+  async #seen(observed: Observed, print: ObservedRun): Promise<SeenRun | null> {
+    const { print: before, seen } = observed
     const { adapter } = this.#parts
     const isOfValues = before !== undefined && before.status === print.status && before.steps === print.steps
-    if (seen === undefined || !isOfValues) return readRun(this.#parts, print.runId)
+    if (seen === undefined || !isOfValues) {
+      if (![...observed.feeds].some(({ withItems }) => withItems)) return readRun(this.#parts, print.runId)
+      return readWholeRun(this.#parts, print.runId, { outputs: true, before: seen?.items })
+    }
     const values = await adapter.readValues(print.runId)
     return values === null ? null : { ...seen, values }
   }

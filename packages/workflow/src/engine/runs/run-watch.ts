@@ -4,7 +4,7 @@ import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import { Loop } from '../base/loop.ts'
 import type { OutageWatch } from '../base/outage.ts'
 import type { Runtime } from '../base/runtime.ts'
-import { readRun } from './read-run.ts'
+import { readRun, readWholeRun } from './read-run.ts'
 import { limitWait, type Patience, resultAborted } from './result-options.ts'
 import type { SeenRun } from './run-feed.ts'
 import { unknownRun } from './run-reference.ts'
@@ -125,8 +125,7 @@ export class RunWatch {
 
   async #look(runId: string, status: RunStatus | undefined): Promise<void> {
     if (status !== undefined && !mayBeOver(status)) return
-    const found =
-      status === undefined ? null : await readRun({ adapter: this.#adapter, registry: this.#registry }, runId)
+    const found = status === undefined ? null : await this.#read(runId, status)
     if (found === null) {
       const error = unknownRun({ runId })
       return this.#end(runId, (waiter) => waiter.reject(error))
@@ -134,6 +133,13 @@ export class RunWatch {
     if (isOver(found.run, found.steps)) {
       this.#end(runId, (waiter) => waiter.resolve(found))
     }
+  }
+
+  /** A completed run gives outputs. Of any other, what was undone is told, item by item. */
+  async #read(runId: string, status: RunStatus): Promise<SeenRun | null> {
+    const reading = { adapter: this.#adapter, registry: this.#registry }
+    const found = status === 'completed' ? await readRun(reading, runId) : null
+    return found?.run.status === 'completed' ? found : readWholeRun(reading, runId, { outputs: false })
   }
 
   #end(runId: string, tell: (waiter: Waiter) => void): void {

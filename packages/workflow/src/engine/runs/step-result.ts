@@ -1,4 +1,5 @@
 import { isTerminal, type StepRecord, type StepStatus } from '../../adapter/index.ts'
+import { isOpenerName } from '../../definition/map-draft.ts'
 import { BelayError } from '../../errors.ts'
 import { fromJsonText } from '../base/payload.ts'
 import { limitWait, type Patience, resultAborted } from './result-options.ts'
@@ -49,7 +50,8 @@ export async function stepResult(
   { runId, step, timeoutMs, signal }: Patience & { readonly runId: string; readonly step: string },
 ): Promise<unknown> {
   if (signal?.aborted) throw resultAborted({ runId, step }, signal)
-  const feed = observer.follow(runId)
+  // Only items and rounds have names with a key in brackets.
+  const feed = observer.follow(runId, { withItems: step.endsWith(']') && !isOpenerName(step) })
   const giveUp = (error: BelayError) => feed.cut(error)
   const stopWaiting = limitWait({ clock: observer.clock, runId, step, timeoutMs, signal, giveUp })
   try {

@@ -103,7 +103,9 @@ function* changesBetween(before: SeenRun | undefined, now: SeenRun): Generator<W
   if (!ends) yield* runChange(before, now)
   const seen = new Map(before?.steps.map((step) => [step.step, step]))
   for (const step of now.steps) {
-    if (printOf(seen.get(step.step)) !== printOf(step)) yield stepChange(step, now.mayFail)
+    const other = seen.get(step.step)
+    // Rows that were not read again are the same objects.
+    if (other !== step && printOf(other) !== printOf(step)) yield stepChange(step, now.mayFail)
   }
   yield* mapChanges(before, now)
   const known = new Map(before?.values.map((value) => [placeOf(value), value]))
