@@ -1,14 +1,8 @@
 import { createPglite } from '@belay/postgres-server'
 import { compareAdapters, describeAdapter, memoryHarness } from '@belay/testing/conformance'
 import type { PGlite } from '@electric-sql/pglite'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Harnesses, pgliteHarnesses } from '../setup/harness.ts'
-
-/**
- * 3: every third case runs. PGlite runs the same statements as PostgreSQL, on which all cases run. `npm run pglite`, which is a stage of CI, runs all
- * of them here too: its sessions have other plans, and a case has failed by that.
- */
-const EVERY = process.env['PGLITE_CASES'] === 'all' ? 1 : 3
 
 let db: PGlite
 let harnesses: Harnesses
@@ -17,12 +11,6 @@ beforeAll(async () => {
   harnesses = pgliteHarnesses(db)
 })
 afterAll(() => db.close())
-
-let reached = 0
-beforeEach(({ skip }) => {
-  reached += 1
-  skip(reached % EVERY !== 1 % EVERY, 'npm run pglite runs every case')
-})
 
 describeAdapter('PGlite', {
   create: () => harnesses.create(),
