@@ -6,6 +6,7 @@ import type { WorkflowDefinition } from '../definition/workflow.ts'
 import type { Duration } from '../duration.ts'
 import { BelayError } from '../errors.ts'
 import { type Logger, silentLogger } from '../logger.ts'
+import { isPino, type PinoLike, pinoLogger } from '../loggers.ts'
 import {
   anything,
   callback,
@@ -60,8 +61,8 @@ export interface EngineOptions {
    * store. The rows are pruned with their run. Default: only the newest attempt of each direction is stored, and the counts.
    */
   readonly attempts?: 'keep'
-  /** Default: logs nothing. */
-  readonly logger?: Logger
+  /** Where messages go: `jsonLogger()`, a pino logger, winston, `console`, or an object with these four methods. Default: logs nothing. */
+  readonly logger?: Logger | PinoLike
   /** The source of timers. Default: the adapter's clock if its time is virtual, else the system's clock. */
   readonly clock?: Clock
   /** Randomises retry delays. Default `Math.random`. */
@@ -122,7 +123,12 @@ const OPTIONS = {
   attempts: { sets: 'whether every attempt is kept', takes: oneOf(['keep']) },
   logger: {
     sets: 'where log messages go',
-    takes: having<Logger>('a logger with debug, info, warn and error', ['debug', 'info', 'warn', 'error']),
+    takes: having<Logger | PinoLike>('a logger with debug, info, warn and error', [
+      'debug',
+      'info',
+      'warn',
+      'error',
+    ]),
   },
   clock: {
     sets: 'the source of timers',
@@ -131,6 +137,10 @@ const OPTIONS = {
   random: { sets: 'the randomness of retry delays', takes: callback<() => number>() },
   newId: { sets: 'the ids of runs and workers', takes: callback<() => string>() },
 } satisfies OptionTable & Readonly<Record<keyof EngineOptions, OptionRow>>
+
+function loggerOf(given: Logger | PinoLike): Logger {
+  return isPino(given) ? pinoLogger(given) : (given as Logger)
+}
 
 const CALL = 'createEngine()'
 
@@ -150,7 +160,7 @@ export function checkEngineOptions(options: EngineOptions): EngineSettings {
     retention: retention === undefined ? undefined : checkRetention(retention),
     keepAttempts: checked.attempts === 'keep',
     valueLimits: { valuesMax: checked.valuesMax, valueMaxBytes: checked.valueMaxBytes },
-    log: checked.logger ?? silentLogger,
+    log: checked.logger === undefined ? silentLogger : loggerOf(checked.logger),
     runtime: {
       clock: checked.clock ?? adapter.clock ?? systemRuntime.clock,
       random: checked.random ?? systemRuntime.random,

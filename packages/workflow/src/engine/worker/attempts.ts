@@ -238,6 +238,7 @@ export class Attempts {
   }
 
   #settle(attempt: Attempt, end: AttemptEnd): void {
+    if (end.type === 'threw' || end.type === 'unstorable') this.#reports.failed(attempt, end)
     this.#settler.settle({ item: attempt, outcome: outcomeOf(attempt, end, this.#random) })
   }
 
@@ -258,13 +259,12 @@ export class Attempts {
   }
 
   #settlerOptions(parts: AttemptsParts): SettlerOptions<Attempt> {
-    const { capacity } = parts
     return {
       ...parts,
-      reserve: (entries) => capacity.reserve(dependentsOf(entries)),
+      reserve: (entries) => this.#capacity.reserve(dependentsOf(entries)),
       onResult: (entry, result) => this.#recorded(entry, result),
       onSettled: (settlement, entries) => this.#settled(settlement, entries),
-      onUnsure: () => capacity.doubt(),
+      onUnsure: () => this.#capacity.doubt(),
       onHeldUp: ({ item }, error) => this.#reports.heldUp(item, error),
       replacement: ({ item, outcome }, reason) => replacementFor(item, outcome, reason),
     }
