@@ -1,4 +1,4 @@
-import { define, type LogFields, PermanentError } from '@belay/workflow'
+import { define, type LogFields, PermanentError, RunFailedError } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
 import { engines } from './bench-of-engines.ts'
 
@@ -134,5 +134,42 @@ describe('the log', () => {
 
     expect(of('warn').map(({ message }) => message)).toEqual(['A step failed for good. Its run goes on.'])
     expect(of('error')).toEqual([])
+  })
+})
+
+describe('the stack of an error', () => {
+  const flow = define('flow', { version: 1 }).step('pay', {
+    run: () => {
+      throw new PermanentError('declined', { cause: new TypeError('no card') })
+    },
+  })
+
+  async function failure(options: { readonly storeStacks?: boolean }) {
+    const { clock, worker } = engines()
+    const engine = await worker({ workflows: [flow], ...options })
+    const run = await engine.run(flow)
+    const error = await clock.runUntil(run.result().catch((thrown: unknown) => thrown))
+    const { steps } = await run.status()
+    return { error: error as RunFailedError, stored: steps[0]?.error }
+  }
+
+  it('is stored with it, and given to those who wait for the result', async () => {
+    const { error, stored } = await failure({})
+
+    expect(stored?.stack).toContain('logs.test.ts')
+    expect(stored?.cause?.stack).toContain('logs.test.ts')
+    expect(RunFailedError.is(error)).toBe(true)
+    expect(error.cause).toEqual(stored)
+  })
+
+  it('is not stored if the engine is told so', async () => {
+    const { stored } = await failure({ storeStacks: false })
+
+    expect(stored).toEqual({
+      name: 'PermanentError',
+      message: 'declined',
+      code: 'permanent',
+      cause: { name: 'TypeError', message: 'no card' },
+    })
   })
 })

@@ -21,6 +21,7 @@ import {
   Refusal,
   string,
   wholeNumber,
+  yesOrNo,
 } from '../options/index.ts'
 import { shown } from '../shown.ts'
 import type { ValueLimits } from './attempt/telling.ts'
@@ -61,6 +62,11 @@ export interface EngineOptions {
    * store. The rows are pruned with their run. Default: only the newest attempt of each direction is stored, and the counts.
    */
   readonly attempts?: 'keep'
+  /**
+   * Whether the errors of failed attempts are stored with the upper ten frames of their stacks, at most 2,000 characters each. They show paths of files.
+   * Default true.
+   */
+  readonly storeStacks?: boolean
   /** Where messages go: `jsonLogger()`, a pino logger, winston, `console`, or an object with these four methods. Default: logs nothing. */
   readonly logger?: Logger | PinoLike
   /** The source of timers. Default: the adapter's clock if its time is virtual, else the system's clock. */
@@ -80,6 +86,7 @@ export interface EngineSettings extends CallSettings {
   readonly host: string | undefined
   readonly retention: RetentionSettings | undefined
   readonly keepAttempts: boolean
+  readonly storeStacks: boolean
   readonly valueLimits: ValueLimits
   readonly log: Logger
 }
@@ -121,6 +128,7 @@ const OPTIONS = {
   host: { sets: "this machine's name in the registry", takes: string(1, 255) },
   retention: { sets: 'how long ended runs are kept', takes: anything },
   attempts: { sets: 'whether every attempt is kept', takes: oneOf(['keep']) },
+  storeStacks: { sets: 'whether errors are stored with their stacks', takes: yesOrNo, default: true },
   logger: {
     sets: 'where log messages go',
     takes: having<Logger | PinoLike>('a logger with debug, info, warn and error', [
@@ -159,6 +167,7 @@ export function checkEngineOptions(options: EngineOptions): EngineSettings {
     host: checked.host,
     retention: retention === undefined ? undefined : checkRetention(retention),
     keepAttempts: checked.attempts === 'keep',
+    storeStacks: checked.storeStacks,
     valueLimits: { valuesMax: checked.valuesMax, valueMaxBytes: checked.valueMaxBytes },
     log: checked.logger === undefined ? silentLogger : loggerOf(checked.logger),
     runtime: {
