@@ -28,7 +28,7 @@ describe('a look at a memory store', () => {
 
     expect(violations).toEqual([])
     expect(stale).toEqual([])
-    expect(looks.length).toBeGreaterThan(300)
+    expect(looks.length).toBeGreaterThan(200)
   })
 
   it('shows a run that has not changed as the same object', async () => {

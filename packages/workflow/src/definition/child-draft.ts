@@ -1,5 +1,5 @@
 import { definitionError } from '../graph/place.ts'
-import { type Kind, Refusal } from '../options/index.ts'
+import { type Kind, Refusal, readAs } from '../options/index.ts'
 import { CONDITION_OPTION_NAMES } from './condition.ts'
 import type { Handler } from './handler.ts'
 import { checkOptionNames, readOption, shown, wholeNumber, yesOrNo } from './option-check.ts'
@@ -90,7 +90,7 @@ const CHILD: Kind<Child['of']> = {
 /** Whether this is what `.workflow()` takes as a child. */
 export function isChildWorkflow(given: unknown): boolean {
   const isGiven = typeof given === 'string' || (typeof given === 'object' && given !== null)
-  return isGiven && !(CHILD.read(given) instanceof Refusal)
+  return isGiven && !Refusal.is(readAs(CHILD, given))
 }
 
 /** Refuses one key for the children of several rows. `row`: what each of them is. */

@@ -1,4 +1,5 @@
 import { definitionError } from '../graph/place.ts'
+import { readOptions } from '../options/index.ts'
 import { CHILD_OPTION_NAMES, checkOwnKeys, childDraft, isChildWorkflow } from './child-draft.ts'
 import { type CheckedLoop, draftLoop, type LoopDrafts, ROUNDS_OPTION_NAMES, roundsOf } from './loop-draft.ts'
 import { checkOptionNames } from './option-check.ts'
@@ -53,7 +54,7 @@ export function draftChildLoop(
 }
 
 function checkNoHandler(place: WaitPlace, options: unknown): void {
-  const given = typeof options === 'object' && options !== null ? options : {}
+  const given = readOptions(options) ?? {}
   const name = HANDLER_OPTION_NAMES.find((option) => option in given)
   if (name === undefined) return
   throw definitionError(
