@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { createServer, type Server, type Socket } from 'node:net'
 import { startPostgres } from '@belay/postgres-server'
 import { StoreUnavailableError } from '@belay/workflow/adapter'
 import pg from 'pg'
@@ -124,51 +123,3 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
     })
   },
 )
-
-describe('a connection that died silently', () => {
-  /** A proxy that on command swallows everything, as a firewall does. */
-  async function halfOpenProxy(target: URL): Promise<{ port: number; swallow(): void; server: Server }> {
-    const { connect } = await import('node:net')
-    let swallowing = false
-    const sockets = new Set<Socket>()
-    const proxy = createServer((client) => {
-      const upstream = connect(Number(target.port), target.hostname)
-      sockets.add(client).add(upstream)
-      client.on('data', (bytes) => swallowing || upstream.write(bytes))
-      upstream.on('data', (bytes) => swallowing || client.write(bytes))
-      for (const [one, other] of [
-        [client, upstream],
-        [upstream, client],
-      ] as const) {
-        one.on('error', () => {})
-        one.on('close', () => other.destroy())
-      }
-    })
-    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-    const { port } = proxy.address() as { port: number }
-    return {
-      port,
-      swallow() {
-        swallowing = true
-      },
-      server: proxy,
-    }
-  }
-
-  it('fails its statement after the statement’s time limit, instead of never', async () => {
-    const database = await createDatabase(server!.url)
-    const proxy = await halfOpenProxy(new URL(database.url))
-    const url = new URL(database.url)
-    url.hostname = '127.0.0.1'
-    url.port = String(proxy.port)
-    const adapter = postgres(url.href, { autoMigrate: true, queryTimeoutMs: 150, listen: false })
-    await adapter.open()
-
-    proxy.swallow()
-
-    await expect(adapter.now()).rejects.toBeInstanceOf(StoreUnavailableError)
-    await adapter.close()
-    proxy.server.close()
-    await database.drop()
-  })
-})

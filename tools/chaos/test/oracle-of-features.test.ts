@@ -80,6 +80,35 @@ describe('the oracle of order', () => {
     expect(kindsOf(undone(55), rules)).toEqual(['out_of_order'])
   })
 
+  it('compares the children of a run that was undone twice by their newest round', () => {
+    const rules: Partial<Rules> = {
+      graphs: { order: new Map([['deliver', new Set(['quote'])]]) },
+      children: {
+        quote: { workflow: 'quote', isDetached: false },
+        deliver: { workflow: 'delivery', isDetached: false },
+      },
+      retried: 'retried',
+    }
+    const steps = ['quote', 'deliver'].map((name) => step(name, 'compensated', { round: 2 }))
+    const child = (workflow: string, key: string, createdAt: number) =>
+      run(key, 'cancelled', [step('only', 'compensated')], { workflow, key, createdAt, parentId: 'p' })
+    const undone = (...at: readonly [number, number, number, number]): Partial<Facts> => {
+      const keys = ['child:p:deliver', 'child:p:quote', 'child:p:deliver:2', 'child:p:quote:2']
+      return {
+        sightings: [{ what: 'retried', runId: 'p' }],
+        runs: [
+          run('p', 'compensated', steps),
+          ...keys.map((key, index) => child(key.includes('quote') ? 'quote' : 'delivery', key, index)),
+        ],
+        calls: keys.map((key, index) => callOf(key, 'only', at[index]!, { undo: true })),
+        effects: keys.map((key, index) => effectOf(key, 'only', at[index]! + 5, { undo: true })),
+      }
+    }
+
+    expect(kindsOf(undone(10, 20, 110, 120), rules)).toEqual([])
+    expect(kindsOf(undone(10, 20, 130, 120), rules)).toEqual(['out_of_order'])
+  })
+
   it('reports a completed step of an undone run', () => {
     const rules = { graphs: { order: new Map() }, undoable: { order: new Set(['reserve']) } }
 

@@ -1,4 +1,4 @@
-import { createEngine, define, StoreUnavailableError } from '@belay/workflow'
+import { createEngine, define, StoreUnavailableError, unchecked } from '@belay/workflow'
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { engines, statuses } from './bench-of-engines.ts'
@@ -20,6 +20,28 @@ describe('starting', () => {
       runId: first.id,
     })
     expect(await made.runs.list()).toHaveLength(1)
+  })
+
+  it('refuses options that stand where the input belongs, unless they must be the input', async () => {
+    const { engine } = engines()
+    const made = engine()
+    const keyed = define('by-key', { version: 1, input: unchecked<{ key: string }>() }).step('a', {
+      run: () => 1,
+    })
+
+    await expect(made.run(workflow, { key: 'order:1', delay: '1h' })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('run(workflow, undefined, { key, delay })'),
+    })
+    expect(await made.runs.list()).toEqual([])
+
+    const runs = [
+      await made.run(workflow, { key: 'order:1' }, {}),
+      await made.run(workflow, { key: 'order:1', order: 1 }),
+      await made.run(workflow, {}),
+      await made.run(keyed, { key: 'order:1' }),
+    ]
+    expect(runs.map(({ created }) => created)).toEqual([true, true, true, true])
   })
 
   it('with the same key, the caller’s inputs are compared, whatever the schema makes of them', async () => {

@@ -1,6 +1,6 @@
 import { BelayError, StoreUnavailableError } from '@belay/workflow/adapter'
-import type { Client, ClientBase, Pool } from 'pg'
-import { classified, codeOf, type DatabaseAddress } from '../base/errors.ts'
+import type { Client, ClientBase, Pool, QueryConfig } from 'pg'
+import { classified, codeOf, type DatabaseAddress, nameOf } from '../base/errors.ts'
 import type { Connection } from '../connection/connection.ts'
 import { recognise, refused, withSavepoints } from '../connection/given-transaction.ts'
 import { statementsOver } from '../connection/pool-connection.ts'
@@ -9,6 +9,7 @@ import { checkSchemaVersion } from '../migrate/schema-version.ts'
 import type { OpenState } from '../open-store.ts'
 import { storeIdentity } from '../store/read-store.ts'
 import { type OwnIdentity, SameStore } from '../store/same-store.ts'
+import { clientsOf, endSocket, surviveErrorsOf } from './pool.ts'
 
 const ADAPTER = 'postgres()'
 
@@ -21,6 +22,8 @@ export interface GivenClientsParts {
   readonly remedy: string
   /** The longest wait for anything beside the caller's transaction, in milliseconds. */
   readonly limitMs: number
+  /** The longest wait for the answer to one statement in the caller's transaction, in milliseconds. */
+  readonly queryTimeoutMs: number
 }
 
 /**
@@ -28,7 +31,7 @@ export interface GivenClientsParts {
  * are reported as the database's own errors, because only the caller can repeat the transaction.
  *
  * The caller holds a connection, perhaps the last one of a pool that Belay also uses. So Belay asks within the transaction if it can. If it cannot,
- * its wait for another connection has a limit.
+ * its wait for another connection has a limit. So has every wait for an answer: the caller's client waits for ever if its peer vanishes.
  */
 export function givenClients(parts: GivenClientsParts) {
   const { schema, address } = parts
@@ -44,8 +47,9 @@ export function givenClients(parts: GivenClientsParts) {
       const given = recognise(tx, ADAPTER)
       if (given.driver !== 'pg') throw refused(ADAPTER, 'is a transaction of PGlite')
       const { client } = given
-      const over = withSavepoints(classifying(statementsOver(client, { schema, prepare: false }), address))
-      await assertOpen(client)
+      const answering = bounded(client, parts)
+      const over = withSavepoints(classifying(statementsOver(answering, { schema, prepare: false }), address))
+      await assertOpen(client, answering)
       if (store.knows(client)) return over
       if (!isSchemaKnown && !opened.isOpen()) await checkSchema(over, opened, parts)
       await store.check(client, over, leadsHere(client, parts))
@@ -102,22 +106,41 @@ function noConnection(limitMs: number, seen = 'It seems to belong to another dat
 
 /** Whether a client belongs to the pool, or connects to the same place as the pool's clients. */
 function leadsHere(client: ClientBase, { pool, address }: GivenClientsParts): boolean {
-  const clients = '_clients' in pool && Array.isArray(pool._clients) ? pool._clients : []
-  if (clients.includes(client)) return true
+  if (clientsOf(pool).includes(client)) return true
   // A custom stream to the server, as for proxies of cloud providers: then the address means nothing.
   if (pool.options.stream !== undefined) return false
   const { host, port, database } = client as Partial<Client>
   return host === address.host && port === address.port && database === address.database
 }
 
+/**
+ * The client, with a limit for each answer. Then nobody knows whether the statement took effect, and later ones would queue behind it: closing the
+ * connection ends the transaction, so that none of it is stored.
+ */
+function bounded(
+  client: ClientBase,
+  { address, queryTimeoutMs }: GivenClientsParts,
+): Pick<ClientBase, 'query'> {
+  const query = (config: QueryConfig | string) =>
+    within(queryTimeoutMs, client.query(config), () => {
+      surviveErrorsOf(client)
+      endSocket(client)
+      return new StoreUnavailableError(
+        `Belay got no answer from ${nameOf(address)} for ${queryTimeoutMs} ms in the transaction given as tx. It closed the transaction's connection, so nothing of the transaction is stored. Repeat the transaction; check that the server is up and that no lock holds its statements, or raise queryTimeoutMs.`,
+      )
+    })
+  return { query } as Pick<ClientBase, 'query'>
+}
+
 /** Throws `invalid_option` unless a transaction is open on the client and has not failed. */
-async function assertOpen(client: ClientBase): Promise<void> {
+async function assertOpen(client: ClientBase, answering: Pick<ClientBase, 'query'>): Promise<void> {
   // Asks the server unless pg knows it: a BEGIN may be on its way, and older versions of pg do not track the status.
   if (client.getTransactionStatus?.() === 'T') return
   try {
-    await client.query('savepoint belay')
-    await client.query('release savepoint belay')
+    await answering.query('savepoint belay')
+    await answering.query('release savepoint belay')
   } catch (error) {
+    if (BelayError.is(error)) throw error
     throw refused(ADAPTER, CLOSED_TO[codeOf(error) ?? ''] ?? 'has no working connection', error)
   }
 }

@@ -4,7 +4,7 @@ import { codeOf, contended, type DatabaseAddress, nameOf, noteOfDriver } from '.
 import type { Lender, LentClient } from '../connection/pool-connection.ts'
 import type { Abandoned } from './abandoned.ts'
 import type { Notices } from './notices.ts'
-import { CONNECT_TIMEOUT_MS, endSocket } from './pool.ts'
+import { CONNECT_TIMEOUT_MS, connectingClients, endSocket, isConnecting } from './pool.ts'
 import { prepareSession, type SessionFacts } from './session.ts'
 
 export interface LendingParts {
@@ -51,7 +51,10 @@ export class Lending implements Lender {
   }
 }
 
-/** A client of the pool, within a bounded time whatever the pool's own settings are. */
+/**
+ * A client of the pool, within a bounded time whatever the pool's own settings are. A pool without its own limit would wait for ever for a server that
+ * accepts a connection and then says nothing, and would count that connection. So connections that got no answer during the whole wait are closed.
+ */
 export function acquire(
   parts: Pick<LendingParts, 'pool' | 'sizeOption' | 'address'>,
   limitMs = CONNECT_TIMEOUT_MS,
@@ -65,6 +68,7 @@ export function acquire(
     const timer = setTimeout(() => {
       isLate = true
       reject(exhausted(parts, withinMs))
+      connecting.filter(isConnecting).forEach(endSocket)
     }, withinMs)
     pool.connect((error, client) => {
       clearTimeout(timer)
@@ -74,6 +78,7 @@ export function acquire(
       else
         reject(error?.message.startsWith('timeout exceeded') ? exhausted(parts, ownMs) : noteOfDriver(error))
     })
+    const connecting = ownMs === 0 && pool.idleCount === 0 ? connectingClients(pool) : []
   })
 }
 
@@ -81,9 +86,11 @@ function exhausted(
   { pool, sizeOption, address }: Pick<LendingParts, 'pool' | 'sizeOption' | 'address'>,
   waitedMs: number,
 ) {
-  const inUse = pool.totalCount - pool.idleCount
+  const connecting = connectingClients(pool).length
+  const inUse = pool.totalCount - pool.idleCount - connecting
+  const unanswered = connecting === 0 ? '' : `, ${connecting} got no answer from the server yet`
   return new StoreUnavailableError(
-    `Belay waited ${waitedMs} ms for a connection to ${nameOf(address)}: of the ${counted(pool.options.max, 'connection')} in the pool, ${inUse} ${inUse === 1 ? 'is' : 'are'} in use, and ${counted(pool.waitingCount, 'call')} wait. Nothing was written. Look for slow statements and long transactions, or raise ${sizeOption}.`,
+    `Belay waited ${waitedMs} ms for a connection to ${nameOf(address)}: of the ${counted(pool.options.max, 'connection')} in the pool, ${inUse} ${inUse === 1 ? 'is' : 'are'} in use${unanswered}, and ${counted(pool.waitingCount, 'call')} wait. Nothing was written. ${connecting > inUse ? 'Check that the server answers.' : `Look for slow statements and long transactions, or raise ${sizeOption}.`}`,
   )
 }
 

@@ -72,7 +72,7 @@ export function surviveErrors(pool: pg.Pool): void {
   pool.on('connect', surviveErrorsOf)
 }
 
-function surviveErrorsOf(client: pg.ClientBase): void {
+export function surviveErrorsOf(client: pg.ClientBase): void {
   if (survivingClients.has(client)) return
   survivingClients.add(client)
   client.on('error', ignore)
@@ -81,6 +81,20 @@ function surviveErrorsOf(client: pg.ClientBase): void {
 /** Whether a connection can be had without waiting for another caller. Callers that already wait come first. */
 export function hasFree(pool: pg.Pool): boolean {
   return pool.idleCount + pool.options.max - pool.totalCount > pool.waitingCount
+}
+
+/** The clients of a pool, including those that are still connecting. */
+export function clientsOf(pool: pg.Pool): readonly pg.ClientBase[] {
+  return '_clients' in pool && Array.isArray(pool._clients) ? pool._clients : []
+}
+
+/** The clients of a pool that the server has not answered yet. */
+export function connectingClients(pool: pg.Pool): readonly pg.ClientBase[] {
+  return clientsOf(pool).filter(isConnecting)
+}
+
+export function isConnecting(client: pg.ClientBase): boolean {
+  return '_connecting' in client && client._connecting === true
 }
 
 /** Closes a connection silently: its pending statements fail with an error. */

@@ -130,9 +130,7 @@ export function postgres(source: PostgresSource, given: PostgresOptions = {}): P
   const { prepare, autoMigrate } = options
   const connection = connectionOver(database, schema, options)
   const limitMs = stepLimitMs(options)
-  // Errors in a caller's transaction concern the caller: they are reported unchanged, even if the store was open before.
-  const told = { ...address }
-  const clients = givenClients({ schema, address: told, pool, connection, remedy: REMEDY, limitMs })
+  const clients = givenClientsOf(database, connection, options)
   const adapter = sqlAdapter({
     name: 'postgres',
     schema,
@@ -183,6 +181,14 @@ function databaseOptions(schema: string, options: Settings, notices: Notices): D
 /** How long one of Belay's own statements in a step's transaction may take, in milliseconds. */
 function stepLimitMs({ queryTimeoutMs }: Settings): number {
   return Math.min(queryTimeoutMs, CONNECT_TIMEOUT_MS)
+}
+
+function givenClientsOf({ address, pool }: Database, connection: Connection, options: Settings) {
+  const { schema, queryTimeoutMs } = options
+  // Errors in a caller's transaction concern the caller: they are reported unchanged, even if the store was open before.
+  const told = { ...address }
+  const limitMs = stepLimitMs(options)
+  return givenClients({ schema, address: told, pool, connection, remedy: REMEDY, limitMs, queryTimeoutMs })
 }
 
 function connectionOver(database: Database, schema: string, options: Settings): Connection {

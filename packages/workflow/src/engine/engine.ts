@@ -34,7 +34,7 @@ import { findRun, type RunReference, runLookup } from './runs/run-reference.ts'
 import { RunWatch } from './runs/run-watch.ts'
 import { Approvals } from './signals/approvals.ts'
 import { Signals } from './signals/signals.ts'
-import type { NewRunOf, RunArguments } from './start/run-arguments.ts'
+import { type NewRunOf, type RunArguments, refuseOptionsAsInput } from './start/run-arguments.ts'
 import { RunStarter, type RunStarterParts } from './start/run-starter.ts'
 import {
   type RunOptions,
@@ -152,10 +152,12 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   async run(
     workflow: WorkflowDefinition | string,
     input?: unknown,
-    options: RunByNameOptions = {},
+    given?: RunByNameOptions,
   ): Promise<unknown> {
     this.#assertOpen()
+    const options = given === undefined ? {} : given
     if (typeof workflow !== 'string') {
+      if (given === undefined) refuseOptionsAsInput(workflow, input)
       return this.#startedHandle(await startRun(this.#startParts(), workflow, input, options), options)
     }
     const started = await startRunByName(this.#startParts(), workflow, input, options)

@@ -77,7 +77,7 @@ function timesOf(
   }
   for (const step of run.steps) add(baseName(step.name), timesOfStep(run, step, world))
   // The first round of a child may be that of any round of its parent's step: only its undo is compared.
-  for (const child of family)
+  for (const child of newest(family))
     for (const step of child.steps)
       add(stepOfChild(child, rules)!, {
         ...timesOfStep(child, step, world),
@@ -85,6 +85,18 @@ function timesOf(
         done: -Infinity,
       })
   return all
+}
+
+/** Without the children of earlier rounds of their parent's steps: those were undone before these began. */
+function newest(family: readonly RunFacts[]): readonly RunFacts[] {
+  const byStep = new Map<string, RunFacts>()
+  for (const child of family) {
+    // From its second round on, a step's child has the round at the end of its key.
+    const step = child.key?.replace(/:\d+$/, '') ?? child.id
+    const known = byStep.get(step)
+    if (known === undefined || known.createdAt < child.createdAt) byStep.set(step, child)
+  }
+  return [...byStep.values()]
 }
 
 function timesOfStep(run: RunFacts, step: RunFacts['steps'][number], { calls, effects }: Known): Times {
