@@ -8,6 +8,7 @@ import type {
 } from '../../adapter/index.ts'
 import type { BelayErrorCode } from '../../errors.ts'
 import { counted } from '../../words.ts'
+import { failing, growing } from './recent-findings.ts'
 import { holdsLease } from './worker-list.ts'
 
 /** A reason why runs do not progress, or soon will not. `message` says what is wrong, `remedy` what to do. */
@@ -33,6 +34,30 @@ type FindingFacts =
   | ({ readonly type: 'overdue_steps'; readonly freeSlots: number } & DueSteps)
   /** Steps are due, and the workers that could take them have no free slot. */
   | ({ readonly type: 'no_free_slots'; readonly slots: number } & DueSteps)
+  /** Many of the runs that ended of late failed. */
+  | {
+      readonly type: 'failing_runs'
+      readonly workflow: string
+      readonly version: number
+      /** Since when ends were counted. */
+      readonly since: Date
+      readonly ended: number
+      readonly failed: number
+      /** Where most of them failed; undefined if they missed their deadlines. */
+      readonly step: string | undefined
+      /** A few of the failed runs, the one that ended last first. */
+      readonly runIds: readonly string[]
+    }
+  /** Steps are overdue, and of late more runs are started than end. */
+  | {
+      readonly type: 'growing_queue'
+      readonly workflow: string
+      readonly version: number
+      readonly startsPerMinute: number
+      readonly endsPerMinute: number
+      /** Overdue steps. A thousand stands for a thousand or more. */
+      readonly steps: number
+    }
   /** A step that no worker would ever run. This should be impossible. */
   | {
       readonly type: 'stranded_step'
@@ -66,7 +91,7 @@ interface DueSteps {
 
 export interface Thresholds {
   readonly pausedMs: number
-  readonly overdueMs: number
+  readonly failureRate: number
 }
 
 /** How long after the end of its lease a worker becomes a finding: any live worker sweeps every few seconds. */
@@ -89,6 +114,8 @@ export function findingsOf(diagnosis: Diagnosis, thresholds: Thresholds): readon
     ...liveRuns.filter(({ status }) => status === 'compensation_failed').map(parked),
     ...workers.filter((worker) => isOverlooked(worker, now)).map(deadWorker),
     ...overdueSteps.flatMap((due) => overdue(due, live)),
+    ...growing(diagnosis),
+    ...failing(diagnosis, thresholds),
     ...liveRuns.filter((runs) => runs.status === 'paused' && runs.oldestSince <= pausedBefore).map(paused),
     ...(diagnosis.moreLiveRuns ? [partlyChecked(liveRuns)] : []),
   ]
@@ -244,7 +271,7 @@ function someRuns(groups: readonly LiveRuns[]): SomeRuns {
   }
 }
 
-function named(runIds: readonly string[]): string {
+export function named(runIds: readonly string[]): string {
   const shown = runIds.slice(0, NAMED_MAX).join(', ')
   return runIds.length > NAMED_MAX ? `${shown}, …` : shown
 }
