@@ -1,5 +1,5 @@
 import type { LogFields, Logger } from './logger.ts'
-import { checkOptions, type OptionTable, oneOf } from './options/index.ts'
+import { checkArgument, checkOptions, having, type OptionTable, oneOf } from './options/index.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 
@@ -48,6 +48,8 @@ function writable(value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value
 }
 
+const PINO = having<PinoLike>('a pino logger', ['debug', 'info', 'warn', 'error'])
+
 /** What is used of a pino logger: its methods take the fields first. */
 export interface PinoLike {
   debug(fields: object, message: string): void
@@ -59,8 +61,11 @@ export interface PinoLike {
 /**
  * Makes a logger of pino's. `createEngine()` does it for a pino logger that it is given. The field `error` becomes `err`, which pino writes with its
  * stack.
+ *
+ * @throws BelayError `invalid_option` for anything without these methods.
  */
 export function pinoLogger(pino: PinoLike): Logger {
+  checkArgument('pinoLogger()', 'the logger', pino, PINO)
   const write =
     (level: (typeof LEVELS)[number]) =>
     (message: string, { error, ...fields }: LogFields = {}) =>

@@ -150,16 +150,19 @@ describe('the stack of an error', () => {
     const run = await engine.run(flow)
     const error = await clock.runUntil(run.result().catch((thrown: unknown) => thrown))
     const { steps } = await run.status()
-    return { error: error as RunFailedError, stored: steps[0]?.error }
+    const { cause } = await run.explain()
+    return { error: error as RunFailedError, stored: steps[0]?.error, cause }
   }
 
   it('is stored with it, and given to those who wait for the result', async () => {
-    const { error, stored } = await failure({})
+    const { error, stored, cause } = await failure({})
 
-    expect(stored?.stack).toContain('logs.test.ts')
+    // The handler's own frame alone: what comes below is the engine's.
+    expect(stored?.stack).toMatch(/^\s+at run \(.*logs\.test\.ts:\d+:\d+\)$/)
     expect(stored?.cause?.stack).toContain('logs.test.ts')
     expect(RunFailedError.is(error)).toBe(true)
     expect(error.cause).toEqual(stored)
+    expect(cause).toMatchObject({ type: 'step_failed', step: 'pay', error: stored })
   })
 
   it('is not stored if the engine is told so', async () => {

@@ -124,8 +124,9 @@ function framesOf(thrown: Error): string | undefined {
       .slice(after)
       .split('\n')
       .filter((line) => FRAME.test(line))
-    if (frames.length === 0) return undefined
-    const text = frames.slice(0, FRAMES_MAX).join('\n')
+    const entry = frames.findIndex((line) => OWN_FRAME.test(line))
+    const text = frames.slice(0, entry < 0 ? FRAMES_MAX : Math.min(entry, FRAMES_MAX)).join('\n')
+    if (text === '') return undefined
     return storableText(text.length <= STACK_MAX_CHARS ? text : `${cutText(text, STACK_MAX_CHARS)}…`)
   } catch {
     return undefined
@@ -134,6 +135,9 @@ function framesOf(thrown: Error): string | undefined {
 
 /** A line of a stack: in V8 with `at`, in other engines with the function's name and an `@`. */
 const FRAME = /^\s+at |@.*:\d+:\d+$/
+
+/** Where the engine called the handler: what comes below is the engine's. */
+const OWN_FRAME = / Attempt\.#?call /
 
 function describe(thrown: unknown): string {
   return typeof thrown === 'string' ? thrown : (JSON.stringify(thrown) ?? String(thrown))

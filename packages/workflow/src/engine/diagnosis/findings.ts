@@ -107,6 +107,9 @@ export function findingsOf(diagnosis: Diagnosis, thresholds: Thresholds): readon
   const { now, workers, liveRuns, overdueSteps, strandedSteps, unknownLeases } = diagnosis
   const live = workers.filter((worker) => holdsLease(worker, now))
   const pausedBefore = now - thresholds.pausedMs
+  const served = overdueSteps.filter(({ definitionId }) =>
+    live.some((worker) => mayRun(worker, definitionId)),
+  )
   return [
     ...strandedSteps.map(stranded),
     ...unknownLeases.map(unknownTo),
@@ -114,7 +117,7 @@ export function findingsOf(diagnosis: Diagnosis, thresholds: Thresholds): readon
     ...liveRuns.filter(({ status }) => status === 'compensation_failed').map(parked),
     ...workers.filter((worker) => isOverlooked(worker, now)).map(deadWorker),
     ...overdueSteps.flatMap((due) => overdue(due, live)),
-    ...growing(diagnosis),
+    ...growing(served, diagnosis),
     ...failing(diagnosis, thresholds),
     ...liveRuns.filter((runs) => runs.status === 'paused' && runs.oldestSince <= pausedBefore).map(paused),
     ...(diagnosis.moreLiveRuns ? [partlyChecked(liveRuns)] : []),

@@ -1,11 +1,12 @@
-import type { Diagnosis } from '../../adapter/index.ts'
+import type { Diagnosis, OverdueSteps } from '../../adapter/index.ts'
 import { counted } from '../../words.ts'
 import { type Finding, named, type Thresholds } from './findings.ts'
 
 /** Fewer failures say nothing about a workflow. */
 const FAILURES_MIN = 3
-/** A queue grows if this much more was started than ended. */
+/** A queue grows if this much more is started than ends. Fewer starts than these say nothing. */
 const GROWTH_MIN = 1.1
+const STARTS_MIN = 20
 
 /** Versions of which many runs failed of late. */
 export function failing({ recentRuns }: Diagnosis, { failureRate }: Thresholds): readonly Finding[] {
@@ -24,11 +25,14 @@ export function failing({ recentRuns }: Diagnosis, { failureRate }: Thresholds):
     })
 }
 
-/** Versions with overdue steps, of which more runs are started of late than end. */
-export function growing({ overdueSteps, recentRuns, now }: Diagnosis): readonly Finding[] {
+/** Of these versions with overdue steps, those of which more runs are started of late than end. */
+export function growing(
+  overdueSteps: readonly OverdueSteps[],
+  { recentRuns, now }: Diagnosis,
+): readonly Finding[] {
   return overdueSteps.flatMap(({ definitionId, workflow, version, steps }) => {
     const recent = recentRuns.find((runs) => runs.definitionId === definitionId)
-    if (recent === undefined) return []
+    if (recent === undefined || recent.started < STARTS_MIN) return []
     const startsPerMinute = perMinute(recent.started, now - recent.startedSince)
     const endsPerMinute = perMinute(recent.ended, now - recent.endedSince)
     if (startsPerMinute <= GROWTH_MIN * endsPerMinute) return []
