@@ -9,4 +9,3 @@ export { type MermaidOptions, type StepGraph, toMermaid } from './graph/index.ts
 export * from './handler-errors.ts'
 export { type Instant, instantMs } from './instant.ts'
 export type { LogFields, Logger } from './logger.ts'
-export { type JsonLoggerOptions, jsonLogger, type PinoLike, pinoLogger } from './loggers.ts'

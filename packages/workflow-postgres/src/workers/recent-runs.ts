@@ -1,7 +1,7 @@
 import type { RecentRuns } from '@belay/workflow/adapter'
+import { idAt, MADE_BEFORE_MS } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import { idAt, MADE_BEFORE_MS } from '../read/run-source.ts'
 
 // A constant: with a parameter, or with more, a planner without statistics would read the table.
 const RECENT_MAX = 1_000

@@ -35,6 +35,7 @@ export type {
 } from './handles/runs.ts'
 export type { NamedRunHandle, RunByNameOptions } from './handles/start-by-name.ts'
 export type { StepNameOf } from './handles/step-names.ts'
+export { type JsonLoggerOptions, jsonLogger, type PinoLike, pinoLogger } from './loggers.ts'
 export type { EngineOptions } from './options.ts'
 export {
   type SignalledProcess,

@@ -6,7 +6,6 @@ import type { WorkflowDefinition } from '../definition/workflow.ts'
 import type { Duration } from '../duration.ts'
 import { BelayError } from '../errors.ts'
 import { type Logger, silentLogger } from '../logger.ts'
-import { isPino, type PinoLike, pinoLogger } from '../loggers.ts'
 import {
   anything,
   callback,
@@ -28,6 +27,7 @@ import type { ValueLimits } from './attempt/telling.ts'
 import type { CallSettings } from './base/call-settings.ts'
 import { isDefinition } from './base/definition-argument.ts'
 import { systemRuntime } from './base/runtime.ts'
+import { isPino, type PinoLike, pinoLogger } from './loggers.ts'
 import { checkRetention, type RetentionPolicy, type RetentionSettings } from './retention/retention-policy.ts'
 
 /** What `createEngine()` takes. */

@@ -1,5 +1,5 @@
-import type { LogFields, Logger } from './logger.ts'
-import { checkArgument, checkOptions, having, type OptionTable, oneOf } from './options/index.ts'
+import type { LogFields, Logger } from '../logger.ts'
+import { checkArgument, checkOptions, having, type OptionTable, oneOf } from '../options/index.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 
