@@ -11,7 +11,7 @@ export type {
   StepExplanation,
   StepReason,
 } from './diagnosis/explain/explanation.ts'
-export type { Finding } from './diagnosis/findings.ts'
+export type { Finding } from './diagnosis/finding.ts'
 export type { HeldStep, WorkerSnapshot, Workers } from './diagnosis/worker-list.ts'
 export { createEngine, type Engine } from './engine.ts'
 export type { HandleOn } from './handles/handle-on.ts'

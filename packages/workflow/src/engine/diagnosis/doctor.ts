@@ -2,7 +2,8 @@ import type { Adapter } from '../../adapter/index.ts'
 import type { Duration } from '../../duration.ts'
 import { BelayError } from '../../errors.ts'
 import { checkOptions, duration, type OptionTable, share } from '../../options/index.ts'
-import { type Finding, findingsOf } from './findings.ts'
+import type { Finding } from './finding.ts'
+import { findingsOf } from './findings.ts'
 
 export interface DoctorOptions {
   /** How long a run may be paused before it is a finding. Default 1 h. */

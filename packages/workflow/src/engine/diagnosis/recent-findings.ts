@@ -1,6 +1,6 @@
 import type { Diagnosis, OverdueSteps } from '../../adapter/index.ts'
 import { counted } from '../../words.ts'
-import { type Finding, named, type Thresholds } from './findings.ts'
+import { type Finding, named, type Thresholds } from './finding.ts'
 
 /** Fewer failures say nothing about a workflow. */
 const FAILURES_MIN = 3
